@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// The package file is the architecture: arrows go down only, siblings do not see each other, and
+// `--explicit-target-dependency-import-check error` (see the Makefile) holds it.
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .strictMemorySafety(),
+]
+
+let package = Package(
+  name: "RidePulse",
+  products: [
+    .executable(name: "ridepulse", targets: ["RidePulse"]),
+    .executable(name: "apns-simulator", targets: ["APNSSimulator"]),
+  ],
+  targets: [
+    // Executables.
+    .executableTarget(
+      name: "RidePulse",
+      dependencies: [
+        "RideCore", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles", "LocalPostgres",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "APNSSimulator",
+      dependencies: ["CNghttp2", "COpenSSL"],
+      swiftSettings: strict),
+
+    // Edges.
+    .target(
+      name: "PostgresStore",
+      dependencies: ["RideCore", "CLibpq", "CMigrations"],
+      swiftSettings: strict),
+    .target(
+      name: "APNSClient",
+      dependencies: ["RideCore", "CLibcurl", "CNghttp2", "COpenSSL"],
+      swiftSettings: strict),
+    .target(name: "RuleFiles", dependencies: ["RideCore", "CLibyaml"], swiftSettings: strict),
+    .target(name: "LocalPostgres", swiftSettings: strict),
+
+    // Loops.
+    .target(name: "Orchestrator", dependencies: ["RideCore"], swiftSettings: strict),
+
+    // Vocabulary.
+    .target(name: "RideCore", swiftSettings: strict),
+
+    // C.
+    .systemLibrary(
+      name: "CLibpq", path: "Sources/SystemLibraries/CLibpq", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(
+      name: "CLibcurl", path: "Sources/SystemLibraries/CLibcurl", pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
+      name: "COpenSSL", path: "Sources/SystemLibraries/COpenSSL", pkgConfig: "openssl",
+      providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CNghttp2", path: "Sources/SystemLibraries/CNghttp2", pkgConfig: "libnghttp2",
+      providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(
+      name: "CLibyaml", path: "Sources/SystemLibraries/CLibyaml", pkgConfig: "yaml-0.1",
+      providers: [.apt(["libyaml-dev"])]),
+    .target(name: "CMigrations", path: "Sources/SystemLibraries/CMigrations"),
+
+    // Tests.
+    .testTarget(name: "RideCoreTests", dependencies: ["RideCore"], swiftSettings: strict),
+    .testTarget(
+      name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,31 @@
+#ifndef RIDEPULSE_CLIBCURL_H
+#define RIDEPULSE_CLIBCURL_H
+
+#include <curl/curl.h>
+
+/* curl_easy_setopt and curl_easy_getinfo are variadic functions, which Swift cannot call:
+   one typed door for each kind of argument that we pass. */
+static inline CURLcode curl_easy_setopt_long(CURL *handle, CURLoption option, long value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode curl_easy_setopt_string(CURL *handle, CURLoption option, const char *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode curl_easy_setopt_pointer(CURL *handle, CURLoption option, void *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+typedef CURLcode (*ridepulse_ssl_ctx_callback)(CURL *handle, void *ssl_ctx, void *context);
+
+static inline CURLcode curl_easy_setopt_ssl_ctx_function(
+    CURL *handle, ridepulse_ssl_ctx_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
+static inline CURLcode curl_easy_getinfo_socket(CURL *handle, curl_socket_t *socket) {
+  return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, socket);
+}
+
+#endif

@@ -1,0 +1,6 @@
+#ifndef RIDEPULSE_CLIBYAML_H
+#define RIDEPULSE_CLIBYAML_H
+
+#include <yaml.h>
+
+#endif

@@ -1,0 +1,13 @@
+#ifndef RIDEPULSE_CMIGRATIONS_H
+#define RIDEPULSE_CMIGRATIONS_H
+
+/* The numbered files of sql/, carried in the binary so that it works alone.
+   Names and contents end with a NUL; the list ends with a NULL name. */
+struct ridepulse_migration {
+  const char *name;
+  const char *text;
+};
+
+extern const struct ridepulse_migration ridepulse_migrations[];
+
+#endif
