@@ -1,0 +1,87 @@
+/// What became of one push; every push handed to a transport ends in exactly one of these.
+public enum PushOutcome: Hashable, Sendable {
+  /// APNs answered 200: it took the push. Whether a phone showed it is not known to anybody.
+  case accepted
+
+  /// APNs answered with another status.
+  case refused(Refusal)
+
+  /// It provably did not reach APNs, or APNs said that it did not look at it.
+  case unsent(UnsentCause)
+
+  /// It left, and no answer came: APNs may have taken it.
+  case unanswered(UnansweredCause)
+}
+
+/// An answer of APNs other than 200.
+public struct Refusal: Hashable, Sendable {
+  /// The HTTP status, which no unreadable body hides.
+  public var status: Int
+
+  /// Apple's reason string; nil where the body held none.
+  public var reason: String?
+
+  /// With 410: when APNs learned that the token is no longer valid.
+  public var timestamp: Instant?
+
+  /// Where the answer had `retry-after`: how long to wait.
+  public var retryAfter: Duration?
+
+  /// An answer of APNs other than 200.
+  public init(
+    status: Int, reason: String? = nil, timestamp: Instant? = nil, retryAfter: Duration? = nil
+  ) {
+    self.status = status
+    self.reason = reason
+    self.timestamp = timestamp
+    self.retryAfter = retryAfter
+  }
+}
+
+/// Why a push was not processed by APNs.
+public enum UnsentCause: Hashable, Sendable {
+  /// No connection stood or could be opened in time; the text says what the last attempt met.
+  case noConnection(String)
+
+  /// Its stream lay above the last one that a GOAWAY named; the reason is that frame's.
+  case goAway(reason: String?)
+
+  /// The server refused the stream (`REFUSED_STREAM`).
+  case refusedStream
+
+  /// It waited for a free stream until its deadline.
+  case queuedTooLong
+
+  /// The transport was closed before it left.
+  case closed
+
+  /// It can't be sent at all, whatever is tried; the text says why.
+  case invalid(String)
+}
+
+/// Why the fate of a push that left is not known.
+public enum UnansweredCause: Hashable, Sendable {
+  /// Its deadline passed.
+  case timeout
+
+  /// The connection ended first; the text says how.
+  case connectionLost(String)
+
+  /// The server reset its stream; the HTTP/2 error code is given by name.
+  case reset(String)
+}
+
+/// The outcome of the push that a ticket names.
+public struct PushReport: Hashable, Sendable {
+  /// The request's ticket.
+  public var ticket: UInt64
+
+  /// What became of it.
+  public var outcome: PushOutcome
+
+  /// The outcome of the push that a ticket names.
+  public init(ticket: UInt64, outcome: PushOutcome) {
+    self.ticket = ticket
+    self.outcome = outcome
+  }
+}

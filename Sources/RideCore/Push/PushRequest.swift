@@ -1,0 +1,32 @@
+/// One push, ready for the wire.
+public struct PushRequest: Hashable, Sendable {
+  /// Names this push in its report; the sender chooses it and keeps it unique.
+  public var ticket: UInt64
+
+  /// Which of Apple's worlds the token belongs to.
+  public var environment: APNsEnvironment
+
+  /// The phone.
+  public var token: DeviceToken
+
+  /// The `apns-` headers.
+  public var headers: PushHeaders
+
+  /// The JSON body, in UTF-8.
+  public var payload: [UInt8]
+
+  /// A push, ready for the wire.
+  public init(
+    ticket: UInt64, environment: APNsEnvironment, token: DeviceToken, headers: PushHeaders,
+    payload: [UInt8]
+  ) {
+    self.ticket = ticket
+    self.environment = environment
+    self.token = token
+    self.headers = headers
+    self.payload = payload
+  }
+
+  /// The most bytes that APNs accepts in the body of a push to a phone.
+  public static let payloadLimit = 4096
+}
