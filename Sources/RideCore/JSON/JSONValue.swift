@@ -1,0 +1,102 @@
+import Foundation
+
+/// A JSON value, as it stands in a ride's attributes, an event's data or a payload.
+public enum JSONValue: Hashable, Sendable {
+  /// `null`.
+  case null
+  /// `true` or `false`.
+  case bool(Bool)
+  /// A whole number within 64 bits.
+  case integer(Int64)
+  /// Any other number.
+  case number(Double)
+  /// A string.
+  case string(String)
+  /// An array.
+  case array([JSONValue])
+  /// An object.
+  case object([String: JSONValue])
+
+  /// Reads a JSON text; nil where it isn't one, or holds a number that no double can.
+  public init?(json text: some Sequence<UInt8>) {
+    guard
+      let value = try? JSONSerialization.jsonObject(
+        with: Data(text), options: .fragmentsAllowed)
+    else { return nil }
+    self.init(foundation: value)
+  }
+
+  /// Takes over what Foundation read; nil for a number out of range.
+  private init?(foundation value: Any) {
+    switch value {
+    case let text as String: self = .string(text)
+    case let object as [String: Any]:
+      var members: [String: JSONValue] = [:]
+      for (key, member) in object {
+        guard let member = JSONValue(foundation: member) else { return nil }
+        members[key] = member
+      }
+      self = .object(members)
+    case let array as [Any]:
+      var elements: [JSONValue] = []
+      for element in array {
+        guard let element = JSONValue(foundation: element) else { return nil }
+        elements.append(element)
+      }
+      self = .array(elements)
+    case is NSNull: self = .null
+    case let number as NSNumber: self.init(number)
+    default: return nil
+    }
+  }
+
+  /// Foundation keeps `true` as a number that equals 1: only writing it again tells them apart.
+  private init?(_ number: NSNumber) {
+    let double = number.doubleValue
+    guard double.isFinite else { return nil }
+    if double == 0 || double == 1,
+      let text = try? JSONSerialization.data(withJSONObject: [number]),
+      text == Data("[true]".utf8) || text == Data("[false]".utf8)
+    {
+      self = .bool(double == 1)
+    } else if abs(double) < 0x1p63, number == NSNumber(value: number.int64Value) {
+      self = .integer(number.int64Value)
+    } else {
+      self = .number(double)
+    }
+  }
+
+  /// The value at a path of keys below this one; nil where a key is missing.
+  public func value(at path: some Sequence<String>) -> JSONValue? {
+    var value = self
+    for key in path {
+      guard case .object(let members) = value, let member = members[key] else { return nil }
+      value = member
+    }
+    return value
+  }
+}
+
+extension JSONValue: Encodable {
+  /// Writes the value as itself.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .bool(let value): try container.encode(value)
+    case .integer(let value): try container.encode(value)
+    case .number(let value): try container.encode(value)
+    case .string(let value): try container.encode(value)
+    case .array(let values): try container.encode(values)
+    case .object(let members): try container.encode(members)
+    }
+  }
+
+  /// The JSON text: keys sorted, so that equal values give equal bytes.
+  public var json: [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Fails for numbers that are not finite only, and no `JSONValue` that was read holds one.
+    return (try? encoder.encode(self)).map(Array.init) ?? Array("null".utf8)
+  }
+}

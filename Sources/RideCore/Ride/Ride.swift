@@ -1,0 +1,85 @@
+/// One row of `ridepulse.rides`.
+public struct Ride: Hashable, Sendable {
+  /// `id`.
+  public var id: String
+  /// `state`, in the service's own words.
+  public var state: String?
+  /// `customer_id`: whose phones app `customer` has.
+  public var customerID: String?
+  /// `driver_id`: whose phones app `driver` has.
+  public var driverID: String?
+  /// `pickup_at`.
+  public var pickupAt: Instant?
+  /// `time_zone`: an IANA name.
+  public var timeZone: String
+  /// `attributes`: the JSON text as Postgres gave it; read once for each decision.
+  public var attributes: String
+  /// `updated_at`.
+  public var updatedAt: Instant?
+
+  /// A ride with nothing known but its ID and state.
+  public init(id: String, state: String?) {
+    self.id = id
+    self.state = state
+    timeZone = "UTC"
+    attributes = "{}"
+  }
+
+  /// Who owns the phones of an app on this ride.
+  public func owner(for app: App) -> String? {
+    switch app {
+    case .customer: customerID
+    case .driver: driverID
+    default: nil
+    }
+  }
+}
+
+/// Something that happened to a ride: one row of `ridepulse.events`.
+public struct RideEvent: Hashable, Sendable, Codable {
+  /// The row's ID.
+  public var id: Int64
+  /// What happened: `driver_arrived`.
+  public var name: String
+  /// When it was emitted, by the database's clock.
+  public var at: Instant
+  /// `data`: the JSON text as Postgres gave it.
+  public var data: String
+
+  /// An event of a ride.
+  public init(id: Int64, name: String, at: Instant, data: String = "{}") {
+    self.id = id
+    self.name = name
+    self.at = at
+    self.data = data
+  }
+}
+
+/// A phone that is registered for an app: one row of `ridepulse.devices`.
+public struct Phone: Hashable, Sendable {
+  /// The row's ID.
+  public var id: Int64
+  /// The app.
+  public var app: App
+  /// Whose phone it is.
+  public var ownerID: String
+  /// Its address at APNs, as registered; it may turn out not to be a token.
+  public var token: String
+  /// Which of Apple's worlds the token belongs to; nil where the app did not say.
+  public var environment: APNsEnvironment?
+  /// The language that the app runs in: `de`, `pt-BR`.
+  public var locale: String?
+
+  /// A phone that is registered for an app.
+  public init(
+    id: Int64, app: App, ownerID: String, token: String, environment: APNsEnvironment? = nil,
+    locale: String? = nil
+  ) {
+    self.id = id
+    self.app = app
+    self.ownerID = ownerID
+    self.token = token
+    self.environment = environment
+    self.locale = locale
+  }
+}

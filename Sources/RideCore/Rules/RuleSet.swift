@@ -1,0 +1,63 @@
+/// All that the rule files of one directory say.
+public struct RuleSet: Sendable {
+  /// The service's states that put a ride on the agenda.
+  public let activeStates: Set<String>
+  /// The states in which a ride is over.
+  public let finalStates: Set<String>
+  /// The events that are declared besides one for each state.
+  public let events: Set<String>
+  /// The rules, in the order of their files' names and of their lines.
+  public let rules: [CompiledRule]
+
+  private let rulesByEvent: [String: [CompiledRule]]
+  private let rulesByName: [String: CompiledRule]
+
+  /// The rules of a directory; where two bear one name the first is found by it.
+  public init(
+    activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule]
+  ) {
+    self.activeStates = activeStates
+    self.finalStates = finalStates
+    self.events = events
+    self.rules = rules.map(CompiledRule.init)
+    var byEvent: [String: [CompiledRule]] = [:]
+    for rule in self.rules {
+      switch rule.rule.when {
+      case .on(let names): for name in Set(names) { byEvent[name, default: []].append(rule) }
+      }
+    }
+    rulesByEvent = byEvent
+    rulesByName = Dictionary(self.rules.map { ($0.rule.name, $0) }, uniquingKeysWith: { a, _ in a })
+  }
+
+  /// The rules that speak on an event of this name, in the order of the files.
+  public func rules(on event: String) -> [CompiledRule] {
+    rulesByEvent[event] ?? []
+  }
+
+  /// The rule of this name.
+  public func rule(named name: String) -> CompiledRule? {
+    rulesByName[name]
+  }
+
+  /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
+  public var knownEvents: Set<String> {
+    activeStates.union(finalStates).union(events).union(["ride_updated"])
+  }
+}
+
+/// A rule with its payload prepared: what is the same in every push is encoded once, at load.
+public struct CompiledRule: Sendable {
+  /// The rule, as a file states it.
+  public let rule: Rule
+  let payload: CompiledPayload
+
+  init(_ rule: Rule) {
+    self.rule = rule
+    var members = rule.data
+    switch rule.what {
+    case .alert(let alert): members["aps"] = alert.aps
+    }
+    payload = CompiledPayload(.object(members))
+  }
+}

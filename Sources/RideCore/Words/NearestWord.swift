@@ -1,0 +1,33 @@
+/// The known word that a reader most likely meant; nil where none is near.
+///
+/// Near is at most a third of the longer word's letters changed, added, left out or swapped.
+public func nearestWord(to word: String, among known: some Sequence<String>) -> String? {
+  var best: (word: String, distance: Int)?
+  for candidate in known {
+    let limit = max(1, max(word.count, candidate.count) / 3)
+    let distance = editDistance(Array(word.lowercased()), Array(candidate.lowercased()))
+    guard distance <= limit, distance < best?.distance ?? .max else { continue }
+    best = (candidate, distance)
+  }
+  return best?.word
+}
+
+/// How many letters must change for one word to become the other; a swap of two neighbours is one.
+private func editDistance(_ left: [Character], _ right: [Character]) -> Int {
+  var older: [Int] = []
+  var previous = Array(0...right.count)
+  for (row, letter) in left.enumerated() {
+    var current = [row + 1]
+    for (column, other) in right.enumerated() {
+      var cost = min(previous[column + 1] + 1, current[column] + 1)
+      cost = min(cost, previous[column] + (letter == other ? 0 : 1))
+      if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
+        cost = min(cost, older[column - 1] + 1)
+      }
+      current.append(cost)
+    }
+    older = previous
+    previous = current
+  }
+  return previous[right.count]
+}
