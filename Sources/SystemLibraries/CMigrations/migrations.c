@@ -7,10 +7,20 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const char text_0001[] = {
-#embed "../../../sql/0001_init.sql" suffix(, 0)
+#embed "../../../sql/0001_rides.sql" suffix(, 0)
+};
+
+static const char text_0002[] = {
+#embed "../../../sql/0002_engine.sql" suffix(, 0)
+};
+
+static const char text_0003[] = {
+#embed "../../../sql/0003_watch.sql" suffix(, 0)
 };
 
 const struct ridepulse_migration ridepulse_migrations[] = {
-    {"0001_init", text_0001},
+    {"0001_rides", text_0001},
+    {"0002_engine", text_0002},
+    {"0003_watch", text_0003},
     {NULL, NULL},
 };

@@ -1,2 +1,0 @@
--- placeholder
-select 1;
