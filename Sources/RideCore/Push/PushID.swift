@@ -52,3 +52,21 @@ extension PushID: CustomStringConvertible {
     return String(decoding: characters, as: UTF8.self)
   }
 }
+
+extension PushID: Codable {
+  /// Reads the canonical text form.
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let id = PushID(text) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "not a UUID: \(text)"))
+    }
+    self = id
+  }
+
+  /// Writes the canonical text form.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}

@@ -24,15 +24,6 @@ public struct Ride: Hashable, Sendable {
     timeZone = "UTC"
     attributes = "{}"
   }
-
-  /// Who owns the phones of an app on this ride.
-  public func owner(for app: App) -> String? {
-    switch app {
-    case .customer: customerID
-    case .driver: driverID
-    default: nil
-    }
-  }
 }
 
 /// Something that happened to a ride: one row of `ridepulse.events`.

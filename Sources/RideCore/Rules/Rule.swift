@@ -46,6 +46,13 @@ public struct Rule: Hashable, Sendable {
   public enum What: Hashable, Sendable {
     /// Something to show.
     case alert(Alert)
+
+    /// The push type that carries it.
+    public var pushType: PushType {
+      switch self {
+      case .alert: .alert
+      }
+    }
   }
 }
 

@@ -15,6 +15,12 @@ struct Scope {
     data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
   }
 
+  /// A value of the ride's attributes; nil where they can't be read, too.
+  func attribute(_ key: String) -> JSONValue? { attributes?.value(at: [key]) }
+
+  /// A value of the event's data; nil where it can't be read, too.
+  func datum(_ key: String) -> JSONValue? { data?.value(at: [key]) }
+
   /// The value of a placeholder, filters applied.
   func value(of placeholder: Placeholder) throws(RenderingError) -> JSONValue {
     var value = try raw(placeholder)

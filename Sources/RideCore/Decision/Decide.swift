@@ -1,0 +1,113 @@
+/// Decides what one ride needs now.
+///
+/// A pure function: equal views, rulebooks and instants give equal decisions. The service sends
+/// what it says, a dry run prints it.
+public func decide(_ view: RideView, by rulebook: Rulebook, now: Instant) -> Decision {
+  var decider = Decider(view: view, rulebook: rulebook, now: now)
+  decider.run()
+  return decider.decision
+}
+
+/// The state of one call of `decide`.
+private struct Decider {
+  let rulebook: Rulebook
+  let now: Instant
+  /// The ride's attributes, read once for all events and rules.
+  let attributes: JSONValue?
+  var decision: Decision
+
+  init(view: RideView, rulebook: Rulebook, now: Instant) {
+    self.rulebook = rulebook
+    self.now = now
+    decision = Decision(view: view)
+    switch view.ride?.attributes {
+    case "{}": attributes = .object([:])
+    case let text?: attributes = JSONValue(json: text.utf8)
+    case nil: attributes = nil
+    }
+    if let state = view.ride?.state {
+      decision.isActive = rulebook.rules.activeStates.contains(state)
+    }
+  }
+
+  mutating func run() {
+    for event in decision.view.events {
+      let rules = rulebook.rules.rules(on: event.name)
+      if rules.isEmpty { continue }
+      guard let scope = scope(event) else {
+        for rule in rules { close(draft(rule, event), .suppressed, "ride not found") }
+        continue
+      }
+      for rule in rules { speak(rule, scope) }
+    }
+    for pending in decision.view.memo.retries {
+      if pending.due > now { decision.waiting.append(pending) } else { retry(pending.entry) }
+    }
+  }
+
+  /// One rule speaks on one event, to each phone of the app's owner.
+  private mutating func speak(_ rule: CompiledRule, _ scope: Scope) {
+    let app = rule.rule.app
+    var nobody = draft(rule, scope.event)
+    guard let owner = Router.owner(of: app, in: scope) else {
+      return close(nobody, .suppressed, "the ride has no \(app)")
+    }
+    var planner = Planner(rule: rule, scope: scope, rulebook: rulebook, now: now)
+    var phones = 0
+    for phone in decision.view.phones where phone.app == app && phone.ownerID == owner {
+      phones += 1
+      nobody.id = pushID(rule, scope.event, phone.token)
+      nobody.phone = phone.id
+      nobody.tokenSuffix = String(phone.token.suffix(6))
+      plan(&planner, nobody, phone)
+    }
+    if phones == 0 { close(nobody, .suppressed, "no phone of \(app) \(owner)") }
+  }
+
+  /// A push that failed before goes again, as the ride is now.
+  private mutating func retry(_ entry: LedgerEntry) {
+    guard let rule = rulebook.rules.rule(named: entry.rule) else {
+      return close(entry, .suppressed, "the rule is gone")
+    }
+    guard let phone = decision.view.phones.first(where: { $0.id == entry.phone }) else {
+      return close(entry, .suppressed, "the phone is disabled")
+    }
+    guard let scope = scope(entry.event) else {
+      return close(entry, .suppressed, "ride not found")
+    }
+    var planner = Planner(rule: rule, scope: scope, rulebook: rulebook, now: now)
+    plan(&planner, entry, phone)
+  }
+
+  private mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
+    do {
+      decision.pushes.append(try planner.push(entry, to: phone))
+    } catch {
+      close(entry, error.status, error.reason)
+    }
+  }
+
+  private mutating func close(
+    _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: String
+  ) {
+    var entry = entry
+    entry.status = status
+    entry.reason = reason
+    decision.closed.append(entry)
+  }
+
+  private func scope(_ event: RideEvent) -> Scope? {
+    decision.view.ride.map { Scope(ride: $0, attributes: attributes, event: event) }
+  }
+
+  private func draft(_ rule: CompiledRule, _ event: RideEvent) -> LedgerEntry {
+    LedgerEntry(
+      id: pushID(rule, event, ""), event: event, rule: rule.rule.name, app: rule.rule.app,
+      pushType: rule.rule.what.pushType, status: .pending, attempts: 0)
+  }
+
+  /// One ID for (event, rule, phone), whoever sends it and how often.
+  private func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
+    PushID(of: "event", String(event.id), decision.view.rideID, rule.rule.name, token)
+  }
+}

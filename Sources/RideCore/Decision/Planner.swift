@@ -1,0 +1,123 @@
+/// Makes one rule's pushes about one event: renders each text once for all phones that share it.
+struct Planner {
+  let rule: CompiledRule
+  let scope: Scope
+  let rulebook: Rulebook
+  let now: Instant
+  private var payloads: [String: Result<[UInt8], RenderingError>] = [:]
+  private var collapse: Result<CollapseID?, Refused>?
+
+  init(rule: CompiledRule, scope: Scope, rulebook: Rulebook, now: Instant) {
+    self.rule = rule
+    self.scope = scope
+    self.rulebook = rulebook
+    self.now = now
+  }
+
+  /// Why a push ends before it is sent.
+  struct Refused: Error {
+    var status: LedgerEntry.Status
+    var reason: String
+  }
+
+  /// The push of this rule to one phone.
+  mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Refused) -> PlannedPush {
+    let trueUntil = entry.event.at + rule.rule.expires.truth
+    if now >= trueUntil {
+      throw Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
+    }
+    guard let topic = rulebook.bundleIDs[rule.rule.app] else {
+      let name = "APNS_\(rule.rule.app.rawValue.uppercased())_BUNDLE_ID"
+      throw Refused(status: .suppressed, reason: "no bundle ID for \(rule.rule.app): set \(name)")
+    }
+    guard let token = DeviceToken(phone.token) else {
+      throw Refused(status: .suppressed, reason: "the phone's token is not hexadecimal")
+    }
+    let payload = try payload(for: phone.locale)
+    let collapseID = try collapseID() ?? CollapseID(entry.id.description)
+    var entry = entry
+    entry.collapseID = collapseID?.text
+    let expiration: PushExpiration =
+      rule.rule.expires == .neverStore ? .neverStore : .at(trueUntil)
+    return PlannedPush(
+      entry: entry, environment: phone.environment ?? rulebook.defaultEnvironment, token: token,
+      headers: PushHeaders(
+        id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.priority,
+        expiration: expiration, collapseID: collapseID),
+      payload: payload, trueUntil: trueUntil)
+  }
+
+  private mutating func payload(for locale: String?) throws(Refused) -> [UInt8] {
+    let key = rule.payload.isLocalized ? locale ?? "" : ""
+    let payload: Result<[UInt8], RenderingError>
+    if let known = payloads[key] {
+      payload = known
+    } else {
+      payload = Result { () throws(RenderingError) in
+        try rule.payload.render(in: scope, locale: locale)
+      }
+      payloads[key] = payload
+    }
+    switch payload {
+    case .failure(let error): throw Refused(status: .suppressed, reason: error.reason)
+    case .success(let bytes) where bytes.count > PushRequest.payloadLimit:
+      throw Refused(status: .rejected, reason: PayloadSize.complaint(about: bytes))
+    case .success(let bytes): return bytes
+    }
+  }
+
+  /// What the rule states as `collapse`. Where it states none, a push collapses with its own
+  /// repeats: see `push(_:to:)`.
+  private mutating func collapseID() throws(Refused) -> CollapseID? {
+    guard let template = rule.rule.collapse else { return nil }
+    let result = collapse ?? Result { () throws(Refused) in try Self.collapse(template, scope) }
+    collapse = result
+    return try result.get()
+  }
+
+  private static func collapse(
+    _ template: TextTemplate, _ scope: Scope
+  ) throws(Refused) -> CollapseID? {
+    let text: String
+    do {
+      text = try scope.text(of: template)
+    } catch {
+      throw Refused(status: .suppressed, reason: error.reason)
+    }
+    guard let id = CollapseID(text) else {
+      throw Refused(
+        status: .rejected,
+        reason: "BadCollapseId: collapse gives \(text.utf8.count) bytes, 1 to 64 are allowed")
+    }
+    return id
+  }
+}
+
+/// What to say of a payload that is too large for APNs.
+enum PayloadSize {
+  /// Names the size and the largest text, number or list element in it.
+  static func complaint(about payload: [UInt8]) -> String {
+    var largest = (path: "payload", size: 0)
+    if let value = JSONValue(json: payload) { find(value, at: "", &largest) }
+    return "PayloadTooLarge: \(payload.count) bytes of \(PushRequest.payloadLimit); "
+      + "the largest field is \(largest.path) with \(largest.size)"
+  }
+
+  private static func find(
+    _ value: JSONValue, at path: String, _ largest: inout (path: String, size: Int)
+  ) {
+    switch value {
+    case .object(let members):
+      for (key, member) in members.sorted(by: { $0.key < $1.key }) {
+        find(member, at: path.isEmpty ? key : path + "." + key, &largest)
+      }
+    case .array(let elements):
+      for (index, element) in elements.enumerated() {
+        find(element, at: "\(path)[\(index)]", &largest)
+      }
+    default:
+      let size = value.json.count
+      if size > largest.size { largest = (path, size) }
+    }
+  }
+}

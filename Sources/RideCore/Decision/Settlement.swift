@@ -1,0 +1,85 @@
+/// What is to be written once a decision's pushes have ended.
+public struct Settlement: Hashable, Sendable {
+  /// The ride.
+  public var rideID: String
+  /// The events that are consumed by it.
+  public var consumed: [Int64]
+  /// Ledger rows, new and changed.
+  public var entries: [LedgerEntry]
+  /// Phones that APNs no longer knows.
+  public var gonePhones: [GonePhone]
+  /// What the next decision will need.
+  public var memo: Memo
+  /// When the ride needs attention again; nil: with its next event.
+  public var nextDue: Instant?
+  /// Whether the ride leaves the agenda.
+  public var isOver: Bool
+}
+
+/// A phone that APNs no longer knows.
+public struct GonePhone: Hashable, Sendable {
+  /// `Phone.id`.
+  public var phone: Int64
+  /// Since when, as APNs learned it; a later registration outweighs it.
+  public var since: Instant
+  /// Apple's reason.
+  public var reason: String
+}
+
+extension Decision {
+  /// The decision's end, once each of its pushes has an outcome.
+  ///
+  /// - Parameters:
+  ///   - outcomes: What became of `pushes`, in their order.
+  ///   - jitter: For each push a number from 0 up to 1 that spreads retries.
+  ///   - now: The database's time, as far as the caller knows it.
+  public func settled(
+    _ outcomes: [PushOutcome], now: Instant, jitter: () -> Double
+  ) -> Settlement {
+    var settlement = Settlement(
+      rideID: view.rideID, consumed: view.events.map(\.id), entries: closed, gonePhones: [],
+      memo: Memo(), nextDue: nil, isOver: false)
+    settlement.memo.retries = waiting
+    for (push, outcome) in zip(pushes, outcomes) {
+      settlement.record(push, Verdict(outcome), now: now, jitter: jitter)
+    }
+    settlement.nextDue = settlement.memo.retries.map(\.due).min()
+    settlement.isOver = !isActive && settlement.memo.isEmpty
+    return settlement
+  }
+}
+
+extension Settlement {
+  fileprivate mutating func record(
+    _ push: PlannedPush, _ verdict: Verdict, now: Instant, jitter: () -> Double
+  ) {
+    var entry = push.entry
+    entry.attempts += 1
+    entry.reason = verdict.reason
+    switch verdict.kind {
+    case .accepted: entry.status = .accepted
+    case .rejected: entry.status = .rejected
+    case .again(let least):
+      let due = now + RetryDelay.after(entry.attempts, atLeast: least, jitter: jitter())
+      if due < push.trueUntil {
+        entry.status = .pending
+        memo.retries.append(PendingPush(entry: entry, due: due))
+      } else {
+        entry.status = .expired
+      }
+    }
+    entries.append(entry)
+    if let since = verdict.phoneGone, let phone = entry.phone {
+      gonePhones.append(GonePhone(phone: phone, since: since, reason: verdict.reason ?? ""))
+    }
+  }
+}
+
+/// How long a push waits before it goes again.
+enum RetryDelay {
+  /// Full-jitter exponential back-off: anything up to 1 s, 2 s, 4 s … 60 s, on top of the least.
+  static func after(_ attempts: Int, atLeast least: Duration, jitter: Double) -> Duration {
+    let ceiling = min(60, 1 << min(max(attempts - 1, 0), 6))
+    return least + .seconds(Double(ceiling) * min(max(jitter, 0), 1))
+  }
+}

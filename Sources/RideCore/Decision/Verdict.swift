@@ -1,0 +1,86 @@
+/// What follows from one outcome for the push and its phone.
+struct Verdict: Equatable {
+  enum Kind: Equatable {
+    /// APNs took it.
+    case accepted
+    /// It will never be taken.
+    case rejected
+    /// It may go again after this long at the earliest.
+    case again(atLeast: Duration)
+  }
+
+  var kind: Kind
+  /// Why, for the ledger: Apple's word where Apple said one.
+  var reason: String?
+  /// The phone is no longer there, as APNs learned then.
+  var phoneGone: Instant?
+
+  init(_ outcome: PushOutcome) {
+    switch outcome {
+    case .accepted: self.init(kind: .accepted)
+    case .refused(let refusal): self.init(refusal)
+    case .unsent(.invalid(let text)): self.init(kind: .rejected, reason: text)
+    case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: cause.text)
+    // Sent twice is safe: both carry the same apns-id and collapse on the screen.
+    case .unanswered(let cause): self.init(kind: .again(atLeast: .zero), reason: cause.text)
+    }
+  }
+
+  private init(_ refusal: Refusal) {
+    let reason = refusal.reason ?? "HTTP \(refusal.status)"
+    if refusal.isPermanent {
+      self.init(kind: .rejected, reason: reason)
+      if refusal.status == 410 { phoneGone = refusal.timestamp }
+    } else {
+      let least: Duration = refusal.status >= 500 ? .seconds(5) : .seconds(2)
+      self.init(kind: .again(atLeast: refusal.retryAfter ?? least), reason: reason)
+    }
+  }
+
+  private init(kind: Kind, reason: String? = nil) {
+    self.kind = kind
+    self.reason = reason
+  }
+}
+
+extension Refusal {
+  /// Whether the same push will be refused again however often it is sent.
+  ///
+  /// Apple's reason decides where it is a known one, else the class of the status: a body that
+  /// can't be read must not turn a passing failure into a lasting one.
+  public var isPermanent: Bool {
+    switch reason {
+    case "IdleTimeout", "ExpiredProviderToken", "InvalidProviderToken", "MissingProviderToken",
+      "TooManyProviderTokenUpdates", "TooManyRequests", "UnrelatedKeyIdInToken",
+      "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
+      return false
+    default:
+      return (400..<500).contains(status) && status != 429 && status != 408
+    }
+  }
+}
+
+extension UnsentCause {
+  /// What the ledger says.
+  var text: String {
+    switch self {
+    case .noConnection(let text): "no connection: \(text)"
+    case .goAway(let reason): "GOAWAY \(reason ?? "without a reason")"
+    case .refusedStream: "REFUSED_STREAM"
+    case .queuedTooLong: "no free stream in time"
+    case .closed: "the service stopped"
+    case .invalid(let text): text
+    }
+  }
+}
+
+extension UnansweredCause {
+  /// What the ledger says.
+  var text: String {
+    switch self {
+    case .timeout: "no answer in time"
+    case .connectionLost(let text): "connection lost: \(text)"
+    case .reset(let code): "stream reset: \(code)"
+    }
+  }
+}

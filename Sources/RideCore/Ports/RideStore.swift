@@ -1,0 +1,63 @@
+/// Where rides, events, phones, the agenda and the ledger are.
+///
+/// Every call may fail while the database is away, and may then be made again.
+public protocol RideStore: Sendable {
+  /// Takes rides that are due and nobody holds, at most this many, under a lease.
+  ///
+  /// - Parameter asleep: What producers are told from now on: that this node must be notified of
+  ///   new events (true), or that it looks by itself (false).
+  func claim(limit: Int, asleep: Bool) async throws -> Claim
+
+  /// Writes what became of claimed rides and lets them go.
+  ///
+  /// - Returns: The rides whose lease had gone to another; nothing was written for those.
+  func settle(_ settlements: [ClaimedSettlement]) async throws -> [String]
+
+  /// Lets claimed rides go untouched, at once.
+  func release(_ rides: [RideClaim]) async throws
+}
+
+/// The right to settle one ride, until its lease ends or another holder takes it over.
+public struct RideClaim: Hashable, Sendable {
+  /// The ride.
+  public var rideID: String
+  /// Higher than that of every earlier holder.
+  public var fence: Int64
+
+  /// The right to settle one ride.
+  public init(rideID: String, fence: Int64) {
+    self.rideID = rideID
+    self.fence = fence
+  }
+}
+
+/// Rides that were claimed together.
+public struct Claim: Sendable {
+  /// The database's time.
+  public var now: Instant
+  /// When the first ride that nobody holds falls due; nil where none is planned.
+  public var nextDue: Instant?
+  /// The rides, with all that a decision looks at.
+  public var rides: [(claim: RideClaim, view: RideView)]
+
+  /// Rides that were claimed together.
+  public init(now: Instant, nextDue: Instant?, rides: [(claim: RideClaim, view: RideView)]) {
+    self.now = now
+    self.nextDue = nextDue
+    self.rides = rides
+  }
+}
+
+/// What is to be written for a claimed ride.
+public struct ClaimedSettlement: Hashable, Sendable {
+  /// The right to write it.
+  public var claim: RideClaim
+  /// What is written.
+  public var settlement: Settlement
+
+  /// What is to be written for a claimed ride.
+  public init(claim: RideClaim, settlement: Settlement) {
+    self.claim = claim
+    self.settlement = settlement
+  }
+}
