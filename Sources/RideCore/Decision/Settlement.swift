@@ -41,7 +41,11 @@ extension Decision {
       memo: Memo(), nextDue: nil, isOver: false)
     settlement.memo.retries = waiting
     for (push, outcome) in zip(pushes, outcomes) {
-      settlement.record(push, Verdict(outcome), now: now, jitter: jitter)
+      if outcome == .unsent(.closed) {
+        settlement.handBack(push, now: now)
+      } else {
+        settlement.record(push, Verdict(outcome), now: now, jitter: jitter)
+      }
     }
     settlement.nextDue = settlement.memo.retries.map(\.due).min()
     settlement.isOver = !isActive && settlement.memo.isEmpty
@@ -50,6 +54,14 @@ extension Decision {
 }
 
 extension Settlement {
+  /// A push that a stop cut off was not tried: whoever claims the ride next sends it at once.
+  fileprivate mutating func handBack(_ push: PlannedPush, now: Instant) {
+    var entry = push.entry
+    entry.status = .pending
+    memo.retries.append(PendingPush(entry: entry, due: now))
+    entries.append(entry)
+  }
+
   fileprivate mutating func record(
     _ push: PlannedPush, _ verdict: Verdict, now: Instant, jitter: () -> Double
   ) {

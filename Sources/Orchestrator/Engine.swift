@@ -1,0 +1,232 @@
+import RideCore
+import Synchronization
+
+/// Claims due rides, decides them, sends, and settles, until it is told to stop.
+///
+/// Two loops share the rides in flight: one claims and sends, one settles what has ended. Neither
+/// waits for the other but when the node holds all that it may.
+public final class Engine: Sendable {
+  private struct State {
+    var flights = InFlight()
+    /// How often this node has looked for due rides.
+    var looks: UInt64 = 0
+    var isStopping = false
+    /// The claiming loop has ended, so no further ride comes in.
+    var isDrained = false
+  }
+
+  let parts: EngineParts
+  private let settings: EngineSettings
+  private let state = Mutex(State())
+  /// There may be work to look for.
+  private let lookBell = Doorbell()
+  /// Rides have been let go.
+  private let roomBell = Doorbell()
+  /// A ride has finished.
+  private let settleBell = Doorbell()
+  private let time: DatabaseTime
+
+  /// An engine that rests until `run`.
+  public init(_ parts: EngineParts, settings: EngineSettings = EngineSettings()) {
+    self.parts = parts
+    self.settings = settings
+    time = DatabaseTime(uptime: parts.uptime)
+  }
+
+  /// Looks for due rides at once: something was committed, or a person asked.
+  public func wake() {
+    lookBell.ring()
+  }
+
+  /// Takes no more rides. `run` returns when those in flight have ended or the drain limit passed.
+  public func stop() {
+    state.withLock { $0.isStopping = true }
+    lookBell.ring()
+    roomBell.ring()
+  }
+
+  /// Handles rides as they fall due until `stop`, through every failure of the database.
+  public func run() async {
+    await withTaskGroup { group in
+      group.addTask { await self.settleUntilDrained() }
+      var pulse = Pulse(pollInterval: settings.pollInterval)
+      var backoff = Backoff()
+      while !isStopping {
+        do {
+          await next(try await look(&pulse))
+          backoff.succeeded()
+        } catch {
+          await rest(after: error, &backoff)
+        }
+      }
+      await drain()
+    }
+  }
+
+  /// Handles what is due now, and returns when all of it has ended.
+  ///
+  /// - Throws: What the store threw; rides in flight have ended then too.
+  public func runOnce() async throws {
+    try await withThrowingTaskGroup { group in
+      group.addTask { await self.settleUntilDrained() }
+      do {
+        while !isStopping {
+          let claim = try await claim(asleep: false)
+          if claim.rides.isEmpty, await finishFlights() { break }
+        }
+      } catch {
+        await drain()
+        throw error
+      }
+      await drain()
+      try await group.waitForAll()
+    }
+  }
+
+  private var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  private func look(_ pulse: inout Pulse) async throws -> Pulse.Step {
+    guard case .look(let asleep) = pulse.look else { return .rest(atMost: .zero) }
+    let limit = await room()
+    let claim = try await claim(limit: limit, asleep: asleep)
+    return pulse.claimed(
+      claim.rides.count, of: limit, untilDue: claim.nextDue.map { $0 - claim.now })
+  }
+
+  private func next(_ step: Pulse.Step) async {
+    guard case .rest(let limit) = step, !isStopping else { return }
+    await lookBell.wait(atMost: limit, on: parts.clock)
+  }
+
+  /// Waits until a batch worth its round trips fits; returns how many rides may be claimed.
+  private func room() async -> Int {
+    while true {
+      let (held, stopping) = state.withLock { ($0.flights.count, $0.isStopping) }
+      let room = min(settings.batch, settings.maximumInFlight - held)
+      if room >= min(settings.batch, settings.maximumInFlight) / 2 || stopping {
+        return max(room, 1)
+      }
+      await roomBell.wait(on: parts.clock)
+    }
+  }
+
+  private func claim(asleep: Bool) async throws -> Claim {
+    try await claim(limit: await room(), asleep: asleep)
+  }
+
+  /// Claims, decides, and hands the pushes to the transport.
+  private func claim(limit: Int, asleep: Bool) async throws -> Claim {
+    let look = state.withLock { state in
+      state.looks += 1
+      return state.looks
+    }
+    let claim = try await parts.store.claim(limit: limit, asleep: asleep)
+    time.read(claim.now)
+    if claim.rides.isEmpty { return claim }
+    let decisions = claim.rides.map { ride in
+      (ride.claim, decide(ride.view, by: parts.rulebook, now: claim.now))
+    }
+    let (requests, hasFinished) = state.withLock { state in
+      var requests: [PushRequest] = []
+      requests.reserveCapacity(decisions.count)
+      for (claim, decision) in decisions {
+        requests += state.flights.add(claim, decision, look: look)
+      }
+      return (requests, state.flights.hasFinished)
+    }
+    if hasFinished { settleBell.ring() }
+    if !requests.isEmpty {
+      parts.transport.submit(requests) { [weak self] reports in self?.note(reports) }
+    }
+    return claim
+  }
+
+  private func note(_ reports: [PushReport]) {
+    let hasFinished = state.withLock { state in
+      state.flights.note(reports)
+      return state.flights.hasFinished
+    }
+    if hasFinished { settleBell.ring() }
+  }
+
+  private func rest(after error: any Error, _ backoff: inout Backoff) async {
+    let delay = backoff.failed(jitter: Double.random(in: 0..<1))
+    parts.log(
+      .warning, "Can't claim rides; trying again",
+      ["error": "\(error)", "in": "\(delay)"])
+    await lookBell.wait(atMost: delay, on: parts.clock)
+  }
+}
+
+// Settling, and the end.
+extension Engine {
+  private func settleUntilDrained() async {
+    while true {
+      let (batch, isDrained) = state.withLock { state in
+        (
+          state.flights.takeFinished(atMost: settings.settlementBatch),
+          state.isDrained && state.flights.count == 0
+        )
+      }
+      if !batch.isEmpty {
+        await settle(batch)
+      } else if isDrained {
+        return
+      } else {
+        await settleBell.wait(on: parts.clock)
+      }
+    }
+  }
+
+  /// Writes a batch, however often the database must be asked; a settlement that was written
+  /// before a lost answer is refused by its fence the second time.
+  private func settle(_ batch: [InFlight.Finished]) async {
+    let now = time.now
+    let settlements = batch.map { ride in
+      ClaimedSettlement(
+        claim: ride.claim,
+        settlement: ride.decision.settled(
+          ride.outcomes, now: now, jitter: { Double.random(in: 0..<1) }))
+    }
+    var backoff = Backoff()
+    while true {
+      do {
+        let lost = try await parts.store.settle(settlements)
+        if !lost.isEmpty {
+          parts.log(.warning, "Leases were lost before settling", ["rides": "\(lost.count)"])
+        }
+        parts.onSettled(settlements.map(\.settlement))
+        break
+      } catch {
+        let delay = backoff.failed(jitter: Double.random(in: 0..<1))
+        parts.log(
+          .warning, "Can't settle rides; trying again",
+          ["rides": "\(settlements.count)", "error": "\(error)", "in": "\(delay)"])
+        if state.withLock({ $0.isDrained }), backoff.failures > 5 { break }
+        try? await parts.clock.sleep(for: delay)
+      }
+    }
+    // A look that came while a ride was held passed over its new events, and their NOTIFY is spent.
+    let mayHaveMissed = state.withLock { state in
+      state.flights.settled(batch.count)
+      return batch.contains { $0.look < state.looks }
+    }
+    if mayHaveMissed { lookBell.ring() }
+    roomBell.ring()
+  }
+
+  /// Waits for the rides in flight; true where there were none to wait for.
+  private func finishFlights() async -> Bool {
+    if state.withLock({ $0.flights.count == 0 }) { return true }
+    while state.withLock({ $0.flights.count > 0 }) { await roomBell.wait(on: parts.clock) }
+    return false
+  }
+
+  /// The end of claiming: the transport gives what is in flight its time, and what it could not
+  /// send goes back to the agenda, due at once.
+  private func drain() async {
+    await parts.transport.close(within: settings.drainLimit)
+    state.withLock { $0.isDrained = true }
+    settleBell.ring()
+  }
+}

@@ -1,0 +1,52 @@
+public import RideCore
+
+/// How much an engine takes on, and how long it may take.
+public struct EngineSettings: Sendable {
+  /// The most rides that one claim takes.
+  public var batch = 500
+  /// The most rides that the node holds at once.
+  public var maximumInFlight = 2000
+  /// The most rides that one settlement writes.
+  public var settlementBatch = 1000
+  /// How long a graceful stop waits for answers.
+  public var drainLimit: Duration = .seconds(10)
+  /// How long the node rests where nothing wakes it.
+  public var pollInterval: Duration = .seconds(2)
+
+  /// What a service runs with.
+  public init() {}
+}
+
+/// What an engine is made of besides its settings.
+public struct EngineParts: Sendable {
+  /// Where the rides are.
+  public var store: any RideStore
+  /// The way to APNs.
+  public var transport: any PushTransport
+  /// What decisions go by.
+  public var rulebook: Rulebook
+  /// Where the engine says what happened.
+  public var log: Log
+  /// What it waits by.
+  public var clock: any Clock<Duration>
+  /// Time since some fixed point, on a clock that is never set.
+  public var uptime: @Sendable () -> Duration
+  /// Is told each ledger row once it is written; must not block.
+  public var onSettled: @Sendable ([Settlement]) -> Void
+
+  /// An engine on the machine's own clock.
+  public init(
+    store: any RideStore, transport: any PushTransport, rulebook: Rulebook, log: Log,
+    onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
+  ) {
+    self.store = store
+    self.transport = transport
+    self.rulebook = rulebook
+    self.log = log
+    self.onSettled = onSettled
+    let clock = ContinuousClock()
+    let start = clock.now
+    self.clock = clock
+    uptime = { start.duration(to: clock.now) }
+  }
+}

@@ -1,0 +1,117 @@
+/// The statements that take due rides and read what a decision looks at.
+///
+/// Parameters are texts and text arrays: one set of them for any number of rides.
+enum ClaimStatements {
+  /// Keeps the planner to its indexes for one transaction.
+  ///
+  /// The tables behind a claim grow from nothing to millions of rows faster than statistics
+  /// follow, and a plan kept from the small table would read the large one from end to end.
+  static let plainPlans = Statement(
+    name: "plain_plans",
+    sql: """
+      select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+        set_config('enable_mergejoin', 'off', true)
+      """)
+
+  /// Takes rides that are due and nobody holds.
+  ///
+  /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds. One row at least: now, next
+  /// due, and a ride with fence and memo where one was taken. Rows that exist are locked with
+  /// SKIP LOCKED; new ones are inserted in the order of their IDs, so that two nodes can't wait
+  /// for each other in a circle. What a ride's events and columns are is read by later statements:
+  /// this one's snapshot is older than its locks, and could show events that another node has
+  /// consumed since.
+  static let claim = Statement(
+    name: "claim",
+    sql: """
+      with me as (
+        insert into ridepulse.nodes as n (node, host, asleep, seen_at)
+        values ($1::uuid, $2, $3::boolean, now())
+        on conflict (node) do update set asleep = excluded.asleep, seen_at = excluded.seen_at
+      ), waiting as materialized (
+        select distinct ride_id from (
+          select e.ride_id from ridepulse.events e
+          where not exists (
+            select from ridepulse.agenda a where a.ride_id = e.ride_id and a.leased_until > now())
+          order by e.id limit $4::bigint) oldest
+      ), due as materialized (
+        select ride_id from ridepulse.agenda where due_at <= now() and leased_until <= now()
+        order by due_at limit $4::bigint
+      ), free as materialized (
+        select a.ride_id from ridepulse.agenda a
+        where a.leased_until <= now() and a.ride_id = any (
+          array(select ride_id from waiting union select ride_id from due limit $4::bigint))
+        for update skip locked
+      ), renewed as (
+        update ridepulse.agenda a set node = $1::uuid, fence = nextval('ridepulse.fence'),
+          leased_until = now() + $5::bigint * interval '1 millisecond'
+        from free where a.ride_id = free.ride_id
+        returning a.ride_id, a.fence, a.memo
+      ), opened as (
+        insert into ridepulse.agenda (ride_id, node, fence, leased_until)
+        select w.ride_id, $1::uuid, nextval('ridepulse.fence'),
+          now() + $5::bigint * interval '1 millisecond'
+        from waiting w
+        where not exists (select from ridepulse.agenda a where a.ride_id = w.ride_id)
+        order by w.ride_id
+        on conflict do nothing
+        returning ride_id, fence, null::jsonb as memo
+      ), claimed as (
+        select * from renewed union all select * from opened
+      )
+      select (extract(epoch from clock_timestamp()) * 1000000)::bigint,
+        (select (extract(epoch from due_at) * 1000000)::bigint from ridepulse.agenda
+         where due_at is not null and leased_until <= now() order by due_at limit 1),
+        claimed.ride_id, claimed.fence, claimed.memo::text
+      from (values (1)) one left join claimed on true
+      """)
+
+  /// The unconsumed events of rides. $1 ride IDs. Read before the rides, so that no event is
+  /// newer than the ride that it is rendered from.
+  static let events = Statement(
+    name: "claimed_events",
+    sql: """
+      select ride_id, id, event, (extract(epoch from created_at) * 1000000)::bigint, data::text
+      from ridepulse.events where ride_id = any ($1::text[]) order by id
+      """)
+
+  /// The rows of rides. $1 ride IDs.
+  static let rides = Statement(
+    name: "claimed_rides",
+    sql: """
+      select id, state, customer_id, driver_id, (extract(epoch from pickup_at) * 1000000)::bigint,
+        time_zone, attributes::text, (extract(epoch from updated_at) * 1000000)::bigint
+      from ridepulse.rides where id = any ($1::text[])
+      """)
+
+  /// The phones of everybody whom rides and their events concern, and those that memos name.
+  ///
+  /// $1 ride IDs, $2 apps; of each phone in a memo $3 the ride and $4 the phone's ID. Whom an app
+  /// means is said by `Router` in RideCore; this may read more phones than that, never fewer.
+  static let phones = Statement(
+    name: "claimed_phones",
+    sql: """
+      select owner.ride_id, d.id, d.app, d.owner_id, d.token, d.environment, d.locale
+      from (
+        select id as ride_id, 'customer' as app, customer_id as owner_id from ridepulse.rides
+        where id = any ($1::text[])
+        union all
+        select id, 'driver', driver_id from ridepulse.rides where id = any ($1::text[])
+        union all
+        select r.id, a.app, r.attributes ->> (a.app || '_id')
+        from ridepulse.rides r, unnest($2::text[]) a (app)
+        where r.id = any ($1::text[]) and a.app not in ('customer', 'driver')
+        union
+        select e.ride_id, a.app, e.data ->> (a.app || '_id')
+        from ridepulse.events e, unnest($2::text[]) a (app)
+        where e.ride_id = any ($1::text[]) and e.data <> '{}'
+      ) owner
+      join ridepulse.devices d
+        on d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
+      union
+      select m.ride_id, d.id, d.app, d.owner_id, d.token, d.environment, d.locale
+      from unnest($3::text[], $4::bigint[]) m (ride_id, phone)
+      join ridepulse.devices d on d.id = m.phone and d.disabled_at is null
+      order by 2
+      """)
+}

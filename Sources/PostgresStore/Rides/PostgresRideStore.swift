@@ -1,0 +1,106 @@
+public import RideCore
+
+/// The rides, events, phones, agenda and ledger in Postgres.
+///
+/// One session claims and reads, another settles, so that neither waits for the other. A claim is
+/// two round trips and a settlement one, for any number of rides.
+public final class PostgresRideStore: RideStore {
+  private let node: String
+  private let host: String
+  private let apps: String
+  private let lease: Duration
+  private let claims: PostgresSession
+  private let settlements: PostgresSession
+  private let log: Log
+
+  /// A store over two open sessions, which it does not close.
+  ///
+  /// - Parameters:
+  ///   - node: A UUID that no other process uses, ever: leases are held under it.
+  ///   - host: What people call the machine that this process runs on.
+  ///   - apps: The apps whose phones rules may speak to.
+  ///   - lease: How long a claimed ride is this node's own.
+  public init(
+    node: String, host: String, apps: [App], lease: Duration, claims: PostgresSession,
+    settlements: PostgresSession, log: Log
+  ) {
+    self.node = node
+    self.host = host
+    self.apps = PostgresArray.literal(apps.map(\.rawValue))
+    self.lease = lease
+    self.claims = claims
+    self.settlements = settlements
+    self.log = log
+  }
+
+  /// Takes rides that are due and reads what a decision looks at.
+  ///
+  /// - Throws: `PostgresError`. Rides that were taken before the failure fall due again when their
+  ///   lease ends.
+  public func claim(limit: Int, asleep: Bool) async throws -> Claim {
+    let results = try await claims.run([
+      Call(ClaimStatements.plainPlans),
+      Call(
+        ClaimStatements.claim,
+        [node, host, asleep ? "t" : "f", String(limit), String(lease.microseconds / 1000)]),
+    ])
+    var reader = ClaimReader(log: log)
+    reader.readClaims(results[1])
+    if !reader.claims.isEmpty {
+      try await read(&reader)
+    }
+    return reader.claim
+  }
+
+  private func read(_ reader: inout ClaimReader) async throws {
+    let ids = PostgresArray.literal(reader.claims.map(\.rideID))
+    let inMemos = reader.phonesInMemos
+    let results = try await claims.run([
+      Call(ClaimStatements.plainPlans),
+      Call(ClaimStatements.events, [ids]),
+      Call(ClaimStatements.rides, [ids]),
+      Call(
+        ClaimStatements.phones,
+        [
+          ids, apps, PostgresArray.literal(inMemos.map(\.ride)),
+          PostgresArray.literal(inMemos.map { String($0.phone) }),
+        ]),
+    ])
+    reader.readEvents(results[1])
+    reader.readRides(results[2])
+    reader.readPhones(results[3])
+  }
+
+  /// Writes what became of claimed rides and lets them go.
+  ///
+  /// - Returns: The rides whose lease had gone to another node, or that were settled before.
+  /// - Throws: `PostgresError`; the same settlements may be given again.
+  public func settle(_ batch: [ClaimedSettlement]) async throws -> [String] {
+    let results = try await settlements.run([
+      Call(ClaimStatements.plainPlans),
+      Call(SettleStatements.settle, SettleParameters(node: node, batch).texts),
+    ])
+    var lost = Set(batch.map(\.claim.rideID))
+    for row in 0..<results[1].rowCount {
+      if let ride = results[1].string(row, 0) { lost.remove(ride) }
+    }
+    return lost.sorted()
+  }
+
+  /// Lets claimed rides go untouched.
+  public func release(_ rides: [RideClaim]) async throws {
+    _ = try await settlements.run([
+      Call(
+        SettleStatements.release,
+        [
+          node, PostgresArray.literal(rides.map(\.rideID)),
+          PostgresArray.literal(rides.map { String($0.fence) }),
+        ])
+    ])
+  }
+
+  /// Says that this node looks no more.
+  public func leave() async throws {
+    _ = try await settlements.run([Call(SettleStatements.leave, [node])])
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import RideCore
+
+/// A batch of settlements as the text arrays that `SettleStatements.settle` takes.
+struct SettleParameters {
+  let texts: [String?]
+
+  init(node: String, _ batch: [ClaimedSettlement]) {
+    let settlements = batch.map(\.settlement)
+    let entries = settlements.flatMap { settlement in
+      settlement.entries.map { (ride: settlement.rideID, entry: $0) }
+    }
+    let gone = settlements.flatMap(\.gonePhones)
+    texts = [
+      node,
+      Self.array(batch) { $0.claim.rideID },
+      Self.array(batch) { String($0.claim.fence) },
+      Self.array(settlements) { Self.json($0.memo) },
+      Self.array(settlements) { $0.nextDue.map { String($0.microseconds) } },
+      Self.array(settlements) { $0.isOver ? "t" : "f" },
+      PostgresArray.literal(settlements.flatMap(\.consumed).map(String.init)),
+      Self.array(entries) { $0.ride },
+      Self.array(entries) { $0.entry.id.description },
+      Self.array(entries) { String($0.entry.event.id) },
+      Self.array(entries) { $0.entry.event.name },
+      Self.array(entries) { $0.entry.rule },
+      Self.array(entries) { $0.entry.app.rawValue },
+      Self.array(entries) { $0.entry.pushType.rawValue },
+      Self.array(entries) { $0.entry.status.rawValue },
+      Self.array(entries) { $0.entry.reason },
+      Self.array(entries) { String($0.entry.attempts) },
+      Self.array(entries) { $0.entry.collapseID },
+      Self.array(entries) { $0.entry.phone.map { String($0) } },
+      Self.array(entries) { $0.entry.tokenSuffix },
+      Self.array(entries) { String($0.entry.event.at.microseconds) },
+      Self.array(gone) { String($0.phone) },
+      Self.array(gone) { String($0.since.microseconds) },
+      Self.array(gone) { $0.reason },
+    ]
+  }
+
+  private static func array<Element>(
+    _ elements: [Element], _ text: (Element) -> String?
+  ) -> String {
+    PostgresArray.literal(elements.map(text))
+  }
+
+  private static func json(_ memo: Memo) -> String? {
+    if memo.isEmpty { return nil }
+    // A memo holds texts and whole numbers only, which JSON can always say.
+    return (try? JSONEncoder().encode(memo)).map { String(decoding: $0, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,73 @@
+/// The statements that let claimed rides go.
+enum SettleStatements {
+  /// Writes what became of rides, and lets them go; one transaction for any number of them.
+  ///
+  /// $1 node. Of each ride $2 ID, $3 fence, $4 memo, $5 next due in microseconds, $6 whether it
+  /// is over. $7 consumed events. Of each ledger row $8 ride, $9 apns-id, $10 event's ID,
+  /// $11 event, $12 rule, $13 app, $14 push type, $15 status, $16 reason, $17 attempts,
+  /// $18 collapse ID, $19 phone, $20 token suffix, $21 when the event was emitted. Of each phone
+  /// that APNs no longer knows $22 ID, $23 since when, $24 why.
+  /// Returns the rides that were still held by this node under that fence; for all others nothing
+  /// is written.
+  static let settle = Statement(
+    name: "settle",
+    sql: """
+      with settled as materialized (
+        select * from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::boolean[])
+          as s (ride_id, fence, memo, next_due, is_over)
+      ), held as materialized (
+        select a.ride_id, s.memo, s.next_due, s.is_over
+        from settled s join ridepulse.agenda a
+          on a.ride_id = s.ride_id and a.fence = s.fence and a.node = $1::uuid
+        order by a.ride_id
+        for update of a
+      ), kept as (
+        update ridepulse.agenda a set node = null, leased_until = '-infinity',
+          memo = held.memo::jsonb,
+          due_at = timestamptz 'epoch' + held.next_due * interval '1 microsecond'
+        from held where a.ride_id = held.ride_id and not held.is_over
+      ), ended as (
+        delete from ridepulse.agenda a using held
+        where a.ride_id = held.ride_id and held.is_over
+      ), consumed as (
+        delete from ridepulse.events e using held
+        where e.id = any ($7::bigint[]) and e.ride_id = held.ride_id
+      ), written as (
+        insert into ridepulse.ledger as l
+          (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
+           collapse_id, device_id, token_suffix, occurred_at, finished_at)
+        select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
+          n.reason, n.attempts, n.collapse_id, n.phone, n.token_suffix,
+          timestamptz 'epoch' + n.occurred * interval '1 microsecond',
+          case when n.status <> 'pending' then clock_timestamp() end
+        from unnest($8::text[], $9::uuid[], $10::bigint[], $11::text[], $12::text[], $13::text[],
+            $14::text[], $15::text[], $16::text[], $17::int[], $18::text[], $19::bigint[],
+            $20::text[], $21::bigint[])
+          as n (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
+                collapse_id, phone, token_suffix, occurred)
+        join held on held.ride_id = n.ride_id
+        on conflict (ride_id, apns_id) do update set
+          status = excluded.status, reason = excluded.reason, attempts = excluded.attempts,
+          finished_at = excluded.finished_at
+      ), gone as (
+        update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = g.reason
+        from unnest($22::bigint[], $23::bigint[], $24::text[]) as g (phone, since, reason)
+        where d.id = g.phone and d.disabled_at is null
+          and d.registered_at <= timestamptz 'epoch' + g.since * interval '1 microsecond'
+      )
+      select ride_id from held
+      """)
+
+  /// Lets rides go untouched: $1 node, $2 ride IDs, $3 fences. They are due again at once.
+  static let release = Statement(
+    name: "release",
+    sql: """
+      update ridepulse.agenda a set node = null, leased_until = '-infinity'
+      from unnest($2::text[], $3::bigint[]) as r (ride_id, fence)
+      where a.ride_id = r.ride_id and a.fence = r.fence and a.node = $1::uuid
+      """)
+
+  /// This node looks no more: $1 node. Nobody needs to notify it.
+  static let leave = Statement(
+    name: "leave", sql: "delete from ridepulse.nodes where node = $1::uuid")
+}
