@@ -8,9 +8,7 @@ struct ClaimReader {
   private var nextDue: Instant?
   private(set) var claims: [RideClaim] = []
   private var memos: [Memo] = []
-  private var rides: [String: Ride] = [:]
-  private var events: [String: [RideEvent]] = [:]
-  private var phones: [String: [Phone]] = [:]
+  var rows = RideRows()
 
   init(log: Log) {
     self.log = log
@@ -44,57 +42,10 @@ struct ClaimReader {
     }
   }
 
-  mutating func readEvents(_ rows: QueryResult) {
-    for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
-        let name = rows.string(row, 2), let micros = rows.int64(row, 3)
-      else { continue }
-      events[ride, default: []].append(
-        RideEvent(
-          id: id, name: name, at: Instant(microseconds: micros), data: rows.string(row, 4) ?? "{}"))
-    }
-  }
-
-  mutating func readRides(_ rows: QueryResult) {
-    for row in 0..<rows.rowCount {
-      guard let id = rows.string(row, 0) else { continue }
-      var ride = Ride(id: id, state: rows.string(row, 1))
-      ride.customerID = rows.string(row, 2)
-      ride.driverID = rows.string(row, 3)
-      ride.pickupAt = rows.int64(row, 4).map { Instant(microseconds: $0) }
-      ride.timeZone = rows.string(row, 5) ?? "UTC"
-      ride.attributes = rows.string(row, 6) ?? "{}"
-      ride.updatedAt = rows.int64(row, 7).map { Instant(microseconds: $0) }
-      rides[id] = ride
-    }
-  }
-
-  mutating func readPhones(_ rows: QueryResult) {
-    for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
-        let app = rows.string(row, 2), let owner = rows.string(row, 3),
-        let token = rows.string(row, 4)
-      else { continue }
-      phones[ride, default: []].append(
-        Phone(
-          id: id, app: App(rawValue: app), ownerID: owner, token: token,
-          environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
-          locale: rows.string(row, 6)))
-    }
-  }
-
   /// The claim, all rows read.
   var claim: Claim {
     Claim(
       now: now, nextDue: nextDue,
-      rides: zip(claims, memos).map { claim, memo in
-        let id = claim.rideID
-        return (
-          claim,
-          RideView(
-            rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [],
-            memo: memo)
-        )
-      })
+      rides: zip(claims, memos).map { claim, memo in (claim, rows.view(of: claim.rideID, memo)) })
   }
 }

@@ -66,9 +66,9 @@ public final class PostgresRideStore: RideStore {
           PostgresArray.literal(inMemos.map { String($0.phone) }),
         ]),
     ])
-    reader.readEvents(results[1])
-    reader.readRides(results[2])
-    reader.readPhones(results[3])
+    reader.rows.readEvents(results[1])
+    reader.rows.readRides(results[2])
+    reader.rows.readPhones(results[3])
   }
 
   /// Writes what became of claimed rides and lets them go.

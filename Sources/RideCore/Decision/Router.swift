@@ -15,3 +15,13 @@ enum Router {
     }
   }
 }
+
+extension RideView {
+  /// Whose phones a decision about an event of this ride would look for, by app.
+  public func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: String)] {
+    guard let ride else { return [] }
+    let scope = Scope(
+      ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)
+    return apps.compactMap { app in Router.owner(of: app, in: scope).map { (app, $0) } }
+  }
+}

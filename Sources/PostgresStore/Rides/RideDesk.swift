@@ -1,0 +1,107 @@
+import RideCore
+
+/// What a person asks and tells about one ride, beside the service.
+public struct RideDesk: Sendable {
+  private let session: PostgresSession
+
+  /// A desk over an open session, which it does not close.
+  public init(session: PostgresSession) {
+    self.session = session
+  }
+
+  private static let emit = Statement(
+    name: "desk_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
+
+  private static let phones = Statement(
+    name: "desk_phones",
+    sql: """
+      select $1::text, d.id, d.app, d.owner_id, d.token, d.environment, d.locale
+      from unnest($2::text[], $3::text[]) owner (app, owner_id)
+      join ridepulse.devices d
+        on d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
+      order by d.id
+      """)
+
+  private static let now = Statement(
+    name: "desk_now", sql: "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
+
+  private static let deliveries = Statement(
+    name: "desk_deliveries",
+    sql: """
+      select rule, app, coalesce(token_suffix, ''), status, coalesce(reason, '')
+      from ridepulse.ledger where ride_id = $1 and event_id = $2::bigint
+      order by created_at, rule, device_id
+      """)
+
+  private static let waiting = Statement(
+    name: "desk_waiting", sql: "select from ridepulse.events where id = $1::bigint")
+
+  /// Says that something happened to a ride; returns the event's ID.
+  ///
+  /// - Parameter data: a JSON object.
+  public func emit(_ event: String, ride: String, data: String) async throws -> Int64 {
+    let results = try await session.run([Call(Self.emit, [event, ride, data])])
+    return results[0].int64(0, 0) ?? 0
+  }
+
+  /// What a decision would look at if the event came now. Writes nothing.
+  public func view(_ event: String, ride: String, data: String, apps: [App]) async throws
+    -> (view: RideView, now: Instant)
+  {
+    let read = try await session.run([
+      Call(ClaimStatements.rides, [PostgresArray.literal([ride])]), Call(Self.now),
+    ])
+    var rows = RideRows()
+    rows.readRides(read[0])
+    let now = Instant(microseconds: read[1].int64(0, 0) ?? 0)
+    let event = RideEvent(id: 0, name: event, at: now, data: data)
+    let owners = rows.view(of: ride).owners(of: apps, on: event)
+    let phones = try await session.run([
+      Call(
+        Self.phones,
+        [
+          ride, PostgresArray.literal(owners.map(\.app.rawValue)),
+          PostgresArray.literal(owners.map(\.owner)),
+        ])
+    ])
+    rows.readPhones(phones[0])
+    var view = rows.view(of: ride)
+    view.events = [event]
+    return (view, now)
+  }
+
+  /// One row of the ledger, as people read it.
+  public struct Delivery: Hashable, Sendable {
+    /// The rule's name.
+    public var rule: String
+    /// The app.
+    public var app: String
+    /// The token's last digits; empty where there was no phone.
+    public var tokenSuffix: String
+    /// What became of it, in the words of `deliveries.status`.
+    public var status: String
+    /// Why; empty where there is nothing to say.
+    public var reason: String
+  }
+
+  /// What became of an event so far, and whether that is all.
+  public func deliveries(
+    of event: Int64, ride: String
+  ) async throws -> (deliveries: [Delivery], isComplete: Bool) {
+    // The event before the ledger: consumed means that its rows are there.
+    let results = try await session.run([
+      Call(Self.waiting, [String(event)]), Call(Self.deliveries, [ride, String(event)]),
+    ])
+    let rows = results[1]
+    let deliveries = (0..<rows.rowCount).map { row in
+      Delivery(
+        rule: rows.string(row, 0) ?? "", app: rows.string(row, 1) ?? "",
+        tokenSuffix: rows.string(row, 2) ?? "", status: rows.string(row, 3) ?? "",
+        reason: rows.string(row, 4) ?? "")
+    }
+    let isComplete =
+      results[0].rowCount == 0
+      && !deliveries.contains { $0.status == LedgerEntry.Status.pending.rawValue }
+    return (deliveries, isComplete)
+  }
+}

@@ -1,0 +1,38 @@
+/// One of `ridepulse`'s commands.
+protocol Command {
+  /// What may stand behind its name.
+  static var form: CommandForm { get }
+
+  /// Does it.
+  static func run(_ context: CommandContext) async throws -> ExitStatus
+}
+
+/// What every command is given.
+struct CommandContext {
+  var arguments: Arguments
+  var environment: [String: String]
+  var log: LogWriter
+}
+
+/// The commands, in the order of the help.
+enum Commands {
+  static let all: [any Command.Type] = [
+    Serve.self, Trigger.self, Check.self, Migrate.self, Demo.self,
+  ]
+
+  static var names: [String] { all.map(\.form.name) }
+
+  /// The help page without a command.
+  static var help: String {
+    let rows = all.map { ($0.form.name, $0.form.summary) }
+    return """
+      RidePulse tells a ride service's phones what they must know, in time and once.
+
+      Usage: ridepulse COMMAND ...
+
+      \(CommandForm.columns(rows).joined(separator: "\n"))
+
+      ridepulse COMMAND --help says more of each. docs/configuration.md lists the environment.
+      """
+  }
+}

@@ -1,0 +1,65 @@
+/// What may stand behind a command's name.
+struct CommandForm {
+  /// A word that begins with `--`.
+  struct Option {
+    var name: String
+    /// What its value is called in the help; nil where it takes none.
+    var value: String?
+    var isRepeatable = false
+    var help: String
+  }
+
+  /// A word in its place.
+  struct Operand {
+    var name: String
+    var isOptional = false
+    var help: String
+  }
+
+  var name: String
+  var summary: String
+  var operands: [Operand] = []
+  var options: [Option] = []
+  /// What the help says below the options, line by line.
+  var notes: [String] = []
+
+  /// Options that every command has.
+  static let common = [
+    Option(name: "--log-format", value: "text|json", help: "form of the log lines on standard error"),
+    Option(name: "--log-level", value: "LEVEL", help: "debug, info, warning or error (info)"),
+    Option(name: "--help", help: "print this and do nothing"),
+  ]
+
+  var allOptions: [Option] { options + Self.common }
+
+  /// `ridepulse trigger EVENT --ride ID [--data KEY=VALUE]... [--dry-run]`
+  var usage: String {
+    let words =
+      operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
+      + options.map { option in
+        let word = option.name + (option.value.map { " " + $0 } ?? "")
+        return option.isRepeatable ? "[\(word)]..." : "[\(word)]"
+      }
+    return (["ridepulse", name] + words).joined(separator: " ")
+  }
+
+  /// The whole help page of the command.
+  var help: String {
+    var lines = [summary, "", "Usage: " + usage, ""]
+    var rows = operands.map { ($0.name, $0.help) }
+    rows += allOptions.map { option in
+      (option.name + (option.value.map { " " + $0 } ?? ""), option.help)
+    }
+    lines += Self.columns(rows)
+    if !notes.isEmpty { lines += [""] + notes }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Two columns, the second one aligned.
+  static func columns(_ rows: [(String, String)]) -> [String] {
+    let width = rows.map(\.0.count).max() ?? 0
+    return rows.map { left, right in
+      "  " + left + String(repeating: " ", count: width - left.count + 2) + right
+    }
+  }
+}

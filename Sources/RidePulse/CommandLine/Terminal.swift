@@ -1,0 +1,28 @@
+import Foundation
+
+/// Where results and complaints go.
+enum Terminal {
+  /// Whether people watch standard output.
+  static let isInteractive = isatty(STDOUT_FILENO) == 1
+
+  /// Writes a result.
+  static func print(_ text: String) {
+    write(text + "\n", to: STDOUT_FILENO)
+  }
+
+  /// Writes a complaint.
+  static func complain(_ text: String) {
+    write(text + "\n", to: STDERR_FILENO)
+  }
+
+  /// Writes all of a text; a reader that went away is nobody to tell about it.
+  static func write(_ text: String, to descriptor: Int32) {
+    FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).tryWrite(Data(text.utf8))
+  }
+}
+
+extension FileHandle {
+  fileprivate func tryWrite(_ data: Data) {
+    try? write(contentsOf: data)
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import RideCore
+
+/// `ridepulse serve`: the service.
+enum Serve: Command {
+  static let form = CommandForm(
+    name: "serve", summary: "run the service",
+    options: [
+      .init(
+        name: "--schedules", value: "DIR",
+        help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+      .init(name: "--once", help: "handle what is due, then exit; for system cron"),
+    ],
+    notes: [
+      "SIGTERM or SIGINT: takes no more rides, waits up to 10 s for answers, hands the rest back.",
+      "A second one: leaves at once.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let log = context.log.log
+    let apns = try APNsVariables(context.environment)
+    let rules = try RuleDirectoryChoice.load(
+      context.arguments.value("--schedules"), context.environment)
+    let service = try await Service(
+      conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log)
+    let signals = StopSignals { signal in
+      log(.info, "Stopping: taking no more rides", ["signal": signal])
+      service.stop()
+    }
+    defer { signals.cancel() }
+    log(.info, "Serving", ["rules": "\(rules.ruleCount)", "node": service.node])
+    do {
+      if context.arguments.has("--once") {
+        try await service.engine.runOnce()
+      } else {
+        await service.engine.run()
+      }
+    } catch {
+      await service.close()
+      throw error
+    }
+    await service.close()
+    log(.info, "Stopped")
+    return .done
+  }
+}

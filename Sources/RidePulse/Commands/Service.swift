@@ -1,0 +1,119 @@
+import APNSClient
+import Foundation
+import Orchestrator
+import PostgresStore
+import RideCore
+import Synchronization
+
+/// The engine with all that it stands on: what `serve` runs, and `demo`.
+final class Service: Sendable {
+  /// The name under which this process holds rides.
+  let node = UUID().uuidString.lowercased()
+  let engine: Engine
+  private let store: PostgresRideStore
+  private let sessions: [PostgresSession]
+
+
+  /// How long a claimed ride is this node's own: an answer's deadline and twice the time that a
+  /// slow settlement takes. A dead node's rides are everybody's again after that.
+  static let lease: Duration = .seconds(20)
+
+  /// Opens everything; a database, key or schema that can't be used is told now.
+  init(
+    conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log,
+    onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
+  ) async throws {
+    let key = try SigningKey(path: apns.privateKeyPath, keyID: apns.keyID, teamID: apns.teamID)
+    let bell = EngineBell()
+    let claims = try await Database.session(
+      conninfo, name: "claims", listen: ["ridepulse_wake"],
+      onEvent: { event in
+        SessionLog.note(event, log)
+        bell.ring()
+      })
+    try await Database.requireSchema(claims)
+    let settlements = try await Database.session(conninfo, name: "settlements")
+    sessions = [claims, settlements]
+    store = PostgresRideStore(
+      node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
+      lease: Self.lease, claims: claims, settlements: settlements, log: log)
+    let transport = try APNSClient(
+      configuration: apns.configuration, key: key,
+      now: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) },
+      events: { TransportLog.note($0, log) })
+    engine = Engine(
+      EngineParts(
+        store: store, transport: transport,
+        rulebook: Rulebook(
+          rules: rules, bundleIDs: apns.bundleIDs, defaultEnvironment: apns.defaultEnvironment),
+        log: log, onSettled: onSettled))
+    bell.connect(to: engine)
+  }
+
+  /// Takes no more rides; the engine's run ends when those in flight have.
+  func stop() {
+    engine.stop()
+  }
+
+  /// Says good-bye to the database; the engine must have ended.
+  func close() async {
+    try? await store.leave()
+    for session in sessions { await session.close() }
+  }
+}
+
+/// Rings for an engine that comes into being later.
+private final class EngineBell: Sendable {
+  private let engine = Mutex<Engine?>(nil)
+
+  func connect(to engine: Engine) {
+    self.engine.withLock { $0 = engine }
+  }
+
+  func ring() {
+    engine.withLock { $0 }?.wake()
+  }
+}
+
+/// What a database session tells, as log lines.
+enum SessionLog {
+  static func note(_ event: SessionEvent, _ log: Log) {
+    switch event {
+    case .connected(let version, _):
+      log(.info, "Database connected", ["version": "\(version)"])
+    case .disconnected(let reason):
+      log(.warning, "Database connection lost", ["reason": reason])
+    case .unreachable(let reason):
+      log(.warning, "Database can't be reached", ["reason": reason])
+    case .notification:
+      log(.debug, "Woken")
+    }
+  }
+}
+
+/// What the APNs client tells, as log lines.
+enum TransportLog {
+  static func note(_ event: TransportEvent, _ log: Log) {
+    let place = "\(event.environment.rawValue) \(event.connection)"
+    switch event.kind {
+    case .connected:
+      log(.info, "APNs connected", ["connection": place])
+    case .connectFailed(let reason, let wait):
+      log(.warning, "APNs can't be reached", [
+        "connection": place, "reason": reason, "next": "\(wait)",
+      ])
+    case .goAway(let reason):
+      log(.info, "APNs sent GOAWAY", ["connection": place, "reason": reason ?? "none"])
+    case .providerTokenExpired:
+      log(.warning, "APNs calls the provider token expired: is this node's clock right?", [
+        "connection": place
+      ])
+    case .pingLost:
+      log(.warning, "APNs connection is dead: a PING was not answered", ["connection": place])
+    case .streamLimit(let limit):
+      log(.debug, "APNs stream limit", ["connection": place, "limit": "\(limit)"])
+    case .closed(let reason):
+      log(.info, "APNs connection closed", ["connection": place, "reason": reason])
+    }
+  }
+}

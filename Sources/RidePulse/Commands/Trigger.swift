@@ -1,0 +1,114 @@
+import Foundation
+import PostgresStore
+import RideCore
+
+/// `ridepulse trigger`: fire an event by hand, or see what it would send.
+enum Trigger: Command {
+  static let form = CommandForm(
+    name: "trigger", summary: "fire an event of a ride by hand, or see what it would send",
+    operands: [.init(name: "EVENT", help: "what happens, such as driver_arrived")],
+    options: [
+      .init(name: "--ride", value: "ID", help: "the ride; always needed"),
+      .init(
+        name: "--data", value: "KEY=VALUE", isRepeatable: true,
+        help: "a text of the event's data; KEY:=JSON for a number, true, false, a list"),
+      .init(name: "--dry-run", help: "print each push, and send and write nothing"),
+      .init(name: "--wait", help: "wait until every phone has its verdict, and print them"),
+      .init(
+        name: "--schedules", value: "DIR",
+        help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+    ],
+    notes: [
+      "A dry run runs the service's own decision up to the transport. The event has no ID yet, so",
+      "apns-id will be another, and apns-expiration counts from the event's own time.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let arguments = context.arguments
+    guard let ride = arguments.value("--ride"), !ride.isEmpty else {
+      throw UsageError("--ride ID is missing", form: form)
+    }
+    let event = arguments.operands[0]
+    let data = try EventData.json(arguments.all("--data"))
+    let rules = try RuleDirectoryChoice.load(
+      arguments.value("--schedules"), context.environment
+    ).ruleSet
+    if !rules.knownEvents.contains(event) {
+      throw UsageError(
+        "unknown event \(event)", known: rules.knownEvents.sorted(), word: event, form: form)
+    }
+    let session = try await Database.session(
+      Database.conninfo(context.environment), name: "trigger")
+    let result: Result<ExitStatus, any Error>
+    do {
+      let desk = RideDesk(session: session)
+      result = .success(
+        arguments.has("--dry-run")
+          ? try await dryRun(event, ride, data, rules, desk, context.environment)
+          : try await fire(event, ride, data, desk, waits: arguments.has("--wait")))
+    } catch {
+      result = .failure(error)
+    }
+    await session.close()
+    return try result.get()
+  }
+
+  private static func dryRun(
+    _ event: String, _ ride: String, _ data: String, _ rules: RuleSet, _ desk: RideDesk,
+    _ environment: [String: String]
+  ) async throws -> ExitStatus {
+    let rulebook = Rulebook(
+      rules: rules, bundleIDs: APNsVariables.bundleIDs(environment),
+      defaultEnvironment: try APNsVariables.defaultEnvironment(environment))
+    let apps = Set(rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
+    let (view, now) = try await desk.view(event, ride: ride, data: data, apps: apps)
+    if view.ride == nil { throw CommandFailure("ridepulse.rides has no ride \(ride)") }
+    Terminal.print(DryRunReport.text(of: decide(view, by: rulebook, now: now)))
+    return .done
+  }
+
+  private static func fire(
+    _ event: String, _ ride: String, _ data: String, _ desk: RideDesk, waits: Bool
+  ) async throws -> ExitStatus {
+    let id = try await desk.emit(event, ride: ride, data: data)
+    Terminal.print("event \(id): \(event) of ride \(ride)")
+    if !waits { return .done }
+    let limit = ContinuousClock.now + .seconds(60)
+    while true {
+      let (deliveries, isComplete) = try await desk.deliveries(of: id, ride: ride)
+      if isComplete {
+        for delivery in deliveries { Terminal.print(DryRunReport.line(of: delivery)) }
+        if deliveries.isEmpty { Terminal.print("no rule speaks of it") }
+        let failed = deliveries.contains { $0.status != "accepted" && $0.status != "suppressed" }
+        return failed ? .failed : .done
+      }
+      if ContinuousClock.now > limit {
+        throw CommandFailure("no verdict for event \(id) within 60 s: is ridepulse serve running?")
+      }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+}
+
+/// `--data` words as a JSON object.
+enum EventData {
+  static func json(_ words: [String]) throws(UsageError) -> String {
+    var members: [String: JSONValue] = [:]
+    for word in words {
+      guard let sign = word.firstIndex(of: "="), sign != word.startIndex else {
+        throw UsageError("--data \(word) is not KEY=VALUE", form: Trigger.form)
+      }
+      let value = String(word[word.index(after: sign)...])
+      let key = word[..<sign]
+      guard key.hasSuffix(":") else {
+        members[String(key)] = .string(value)
+        continue
+      }
+      guard let json = JSONValue(json: value.utf8), key.count > 1 else {
+        throw UsageError("--data \(word): \(value) is not JSON", form: Trigger.form)
+      }
+      members[String(key.dropLast())] = json
+    }
+    return String(decoding: JSONValue.object(members).json, as: UTF8.self)
+  }
+}

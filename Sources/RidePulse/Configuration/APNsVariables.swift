@@ -1,0 +1,82 @@
+import APNSClient
+import Foundation
+import RideCore
+
+/// What the environment says of APNs: keys, topics and endpoints.
+struct APNsVariables {
+  var keyID: String
+  var teamID: String
+  var privateKeyPath: String
+  var bundleIDs: [App: String]
+  var defaultEnvironment: APNsEnvironment
+  var configuration: APNsConfiguration
+
+  /// Reads the variables of docs/configuration.md.
+  ///
+  /// - Throws: `CommandFailure` that names every variable that is missing or wrong.
+  init(_ environment: [String: String]) throws {
+    var missing: [String] = []
+    func required(_ name: String) -> String {
+      if let value = environment[name], !value.isEmpty { return value }
+      missing.append(name)
+      return ""
+    }
+    keyID = required("APNS_KEY_ID")
+    teamID = required("APNS_TEAM_ID")
+    privateKeyPath = required("APNS_PRIVATE_KEY_PATH")
+    bundleIDs = Self.bundleIDs(environment)
+    if bundleIDs.isEmpty { missing.append("APNS_CUSTOMER_BUNDLE_ID or APNS_DRIVER_BUNDLE_ID") }
+    if !missing.isEmpty {
+      throw CommandFailure("not set in the environment: " + missing.joined(separator: ", "))
+    }
+    defaultEnvironment = try Self.defaultEnvironment(environment)
+    configuration = try Self.configuration(environment)
+  }
+
+  /// `APNS_<APP>_BUNDLE_ID` of every app; those of widgets are no app's.
+  static func bundleIDs(_ environment: [String: String]) -> [App: String] {
+    var bundleIDs: [App: String] = [:]
+    for (name, value) in environment where !value.isEmpty {
+      guard name.hasPrefix("APNS_"), name.hasSuffix("_BUNDLE_ID") else { continue }
+      let app = name.dropFirst("APNS_".count).dropLast("_BUNDLE_ID".count)
+      if app.isEmpty || app == "WIDGET" || app.hasSuffix("_WIDGET") { continue }
+      bundleIDs[App(rawValue: app.lowercased())] = value
+    }
+    return bundleIDs
+  }
+
+  /// `APNS_SANDBOX`: the environment of phones that state none.
+  static func defaultEnvironment(_ environment: [String: String]) throws -> APNsEnvironment {
+    let value = environment["APNS_SANDBOX"] ?? ""
+    switch value.lowercased() {
+    case "", "false", "0", "no": return .production
+    case "true", "1", "yes": return .sandbox
+    default: throw CommandFailure("APNS_SANDBOX is \(value); expected true or false")
+    }
+  }
+
+  private static func configuration(_ environment: [String: String]) throws -> APNsConfiguration {
+    var configuration = APNsConfiguration()
+    if let path = environment["APNS_CA_FILE"], !path.isEmpty {
+      guard FileManager.default.isReadableFile(atPath: path) else {
+        throw CommandFailure("APNS_CA_FILE: can't read \(path)")
+      }
+      configuration.caFile = path
+    }
+    if let url = environment["APNS_PRODUCTION_URL"], !url.isEmpty {
+      configuration.production = try endpoint(url, "APNS_PRODUCTION_URL")
+    }
+    if let url = environment["APNS_SANDBOX_URL"], !url.isEmpty {
+      configuration.sandbox = try endpoint(url, "APNS_SANDBOX_URL")
+    }
+    return configuration
+  }
+
+  private static func endpoint(_ url: String, _ name: String) throws -> APNsEndpoint {
+    do {
+      return try APNsEndpoint(url)
+    } catch {
+      throw CommandFailure("\(name): \(error)")
+    }
+  }
+}

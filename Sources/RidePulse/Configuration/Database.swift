@@ -1,0 +1,36 @@
+import Foundation
+import PostgresStore
+import RideCore
+
+/// How the commands reach Postgres.
+enum Database {
+  /// The connection string; empty where libpq's own `PG*` variables say it all.
+  static func conninfo(_ environment: [String: String]) -> String {
+    environment["DATABASE_URL"] ?? ""
+  }
+
+  /// A session that has been used once: a database that is away is told at the start.
+  static func session(
+    _ conninfo: String, name: String, listen: [String] = [],
+    onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }
+  ) async throws -> PostgresSession {
+    let session: PostgresSession
+    do {
+      session = try PostgresSession(
+        conninfo: conninfo, listen: listen, applicationName: "ridepulse \(name)", onEvent: onEvent)
+      _ = try await session.run([Call(Statement(name: "", sql: "select 1"))])
+    } catch {
+      throw CommandFailure(
+        "the database can't be reached: \(error); see DATABASE_URL or the PG* variables")
+    }
+    return session
+  }
+
+  /// Refuses a database whose schema is not this binary's.
+  static func requireSchema(_ session: PostgresSession) async throws {
+    let missing = try await Migrations.apply(session: session, dryRun: true)
+    if missing.isEmpty { return }
+    throw CommandFailure(
+      "the database lacks \(missing.map(\.name).joined(separator: ", ")); run: ridepulse migrate")
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import RideCore
+
+/// Writes log records to standard error, a line each.
+struct LogWriter: Sendable {
+  enum Format: String, CaseIterable {
+    case text
+    case json
+  }
+
+  var format: Format
+  var level: Log.Level
+
+  /// The form in which the parts of the service are given it.
+  var log: Log {
+    let (format, threshold) = (format, level)
+    return Log { level, message, fields in
+      guard level >= threshold else { return }
+      Terminal.complain(
+        Self.line(format, at: Date(), level: level, message: message, fields: fields))
+    }
+  }
+
+  /// One record as a line.
+  static func line(
+    _ format: Format, at date: Date, level: Log.Level, message: String,
+    fields: [(String, String)]
+  ) -> String {
+    let time = date.formatted(.iso8601.year().month().day().timeZone(separator: .omitted)
+      .time(includingFractionalSeconds: true))
+    switch format {
+    case .text:
+      let data = fields.map { " \($0.0)=\(quoted($0.1))" }.joined()
+      return "\(time) \("\(level)".uppercased()) \(message)\(data)"
+    case .json:
+      var record: [String: JSONValue] = [
+        "time": .string(time), "level": .string("\(level)"), "message": .string(message),
+      ]
+      for (name, value) in fields { record[name] = .string(value) }
+      return String(decoding: JSONValue.object(record).json, as: UTF8.self)
+    }
+  }
+
+  /// A value that reads back: in quotes where it has spaces or is empty, and always on one line.
+  private static func quoted(_ text: String) -> String {
+    let plain = text.allSatisfy { !$0.isWhitespace && $0 != "\"" && $0 != "=" && $0 != "\\" }
+    if plain, !text.isEmpty { return text }
+    return String(decoding: JSONValue.string(text).json, as: UTF8.self)
+  }
+
+  /// Reads `--log-format` and `--log-level`.
+  init(_ arguments: Arguments, form: CommandForm) throws(UsageError) {
+    let formats = Format.allCases.map(\.rawValue)
+    guard let format = Format(rawValue: arguments.value("--log-format") ?? "text") else {
+      let word = arguments.value("--log-format") ?? ""
+      throw UsageError(
+        "--log-format \(word) is neither text nor json", known: formats, word: word, form: form)
+    }
+    let word = arguments.value("--log-level") ?? "info"
+    guard let level = Log.Level.allCases.first(where: { "\($0)" == word }) else {
+      let levels = Log.Level.allCases.map { "\($0)" }
+      throw UsageError(
+        "--log-level \(word) is none of \(levels.joined(separator: ", "))", known: levels,
+        word: word, form: form)
+    }
+    self.format = format
+    self.level = level
+  }
+}

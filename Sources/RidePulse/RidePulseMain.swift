@@ -1,0 +1,52 @@
+import Foundation
+import RideCore
+
+/// The command line's door: finds the command, runs it, and turns how it ends into a status.
+@main
+enum RidePulseMain {
+  static func main() async {
+    // A reader that goes away must end a write with an error and not the process.
+    signal(SIGPIPE, SIG_IGN)
+    let words = Array(CommandLine.arguments.dropFirst())
+    exit(await run(words, ProcessInfo.processInfo.environment).rawValue)
+  }
+
+  static func run(_ words: [String], _ environment: [String: String]) async -> ExitStatus {
+    do {
+      return try await command(words, environment)
+    } catch let error as UsageError {
+      Terminal.complain(error.description)
+      return .usage
+    } catch let error as CommandFailure {
+      Terminal.complain("ridepulse: \(error)")
+      return error.status
+    } catch {
+      Terminal.complain("ridepulse: \(error)")
+      return .failed
+    }
+  }
+
+  private static func command(
+    _ words: [String], _ environment: [String: String]
+  ) async throws -> ExitStatus {
+    guard let word = words.first else {
+      Terminal.complain(Commands.help)
+      return .usage
+    }
+    if word == "--help" || word == "help" || word == "-h" {
+      Terminal.print(Commands.help)
+      return .done
+    }
+    guard let command = Commands.all.first(where: { $0.form.name == word }) else {
+      throw UsageError(unknownCommand: word, known: Commands.names)
+    }
+    let arguments = try Arguments(Array(words.dropFirst()), of: command.form)
+    if arguments.has("--help") {
+      Terminal.print(command.form.help)
+      return .done
+    }
+    let log = try LogWriter(arguments, form: command.form)
+    return try await command.run(
+      CommandContext(arguments: arguments, environment: environment, log: log))
+  }
+}
