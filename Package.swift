@@ -71,6 +71,10 @@ let package = Package(
     // Tests.
     .testTarget(name: "RideCoreTests", dependencies: ["RideCore"], swiftSettings: strict),
     .testTarget(
+      name: "PostgresStoreTests", dependencies: ["PostgresStore", "LocalPostgres", "RideCore"],
+      swiftSettings: strict),
+    .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
+    .testTarget(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

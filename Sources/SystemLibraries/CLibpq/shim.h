@@ -3,4 +3,7 @@
 
 #include <libpq-fe.h>
 
+/* Wakes the thread that polls a connection; Swift's Glibc module leaves it out. */
+#include <sys/eventfd.h>
+
 #endif

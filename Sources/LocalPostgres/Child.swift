@@ -1,0 +1,73 @@
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// A process that this one started, and its end as something to wait for without blocking.
+final class Child: Sendable {
+  private struct Life {
+    var status: Int32?
+    var waiters: [CheckedContinuation<Int32, Never>] = []
+  }
+
+  private final class Record: Sendable {
+    let life = Mutex(Life())
+  }
+
+  let pid: Int32
+  private let record = Record()
+
+  /// Starts a program with an environment of its own, so that the caller's `PG*` variables do not
+  /// reach it. Output goes to `output`, errors too unless they are to be thrown away.
+  init(
+    _ line: [String], in folder: String, input: FileHandle? = nil, output: FileHandle? = nil,
+    keepsErrors: Bool = true
+  ) throws(LocalPostgresError) {
+    guard let program = line.first else {
+      throw .failed(program: "nothing", output: "an empty command")
+    }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = Array(line.dropFirst())
+    process.currentDirectoryURL = URL(fileURLWithPath: folder)
+    process.environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C", "TZ": "UTC"]
+    process.standardInput = input ?? FileHandle.nullDevice
+    process.standardOutput = output ?? FileHandle.nullDevice
+    process.standardError = keepsErrors ? output ?? FileHandle.nullDevice : FileHandle.nullDevice
+    process.terminationHandler = { [record] in Self.end(record, status: $0.terminationStatus) }
+    do {
+      try process.run()
+    } catch {
+      throw .failed(program: program, output: "\(error)")
+    }
+    pid = process.processIdentifier
+  }
+
+  var hasEnded: Bool { record.life.withLock { $0.status != nil } }
+
+  /// Returns the exit status, or the signal that ended it.
+  func waitForEnd() async -> Int32 {
+    await withCheckedContinuation { continuation in
+      let status = record.life.withLock { life in
+        if life.status == nil { life.waiters.append(continuation) }
+        return life.status
+      }
+      if let status { continuation.resume(returning: status) }
+    }
+  }
+
+  /// Does nothing where the process has ended, whose number may be someone else's by now.
+  func send(signal: Int32) {
+    record.life.withLock { life in
+      if life.status == nil { _ = kill(pid, signal) }
+    }
+  }
+
+  private static func end(_ record: Record, status: Int32) {
+    let waiters = record.life.withLock { life in
+      life.status = status
+      defer { life.waiters = [] }
+      return life.waiters
+    }
+    for waiter in waiters { waiter.resume(returning: status) }
+  }
+}

@@ -1,0 +1,106 @@
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// A process that outlives the caller for a moment, to take away all that the caller leaves behind.
+///
+/// It makes the directory and then waits for the end of a pipe whose other end only the caller
+/// holds. However the caller ends, the kernel closes that end.
+final class Guardian: Sendable {
+  /// The cluster's directory, for its owner only.
+  let directory: String
+  private let child: Child
+  private let leash: Leash
+
+  /// Starts the guardian and waits until it has made the directory.
+  static func start() async throws(LocalPostgresError) -> Guardian {
+    let outcome = await Blocking.run { () throws(LocalPostgresError) in try Guardian() }
+    return try outcome.get()
+  }
+
+  private init() throws(LocalPostgresError) {
+    let (input, leash) = try Leash.make()
+    self.leash = leash
+    let output = Pipe()
+    child = try Child(
+      ["/usr/bin/setsid", "--wait", "/bin/sh", "-c", Self.program], in: "/", input: input,
+      output: output.fileHandleForWriting, keepsErrors: false)
+    try? output.fileHandleForWriting.close()
+    directory = Self.firstLine(of: output.fileHandleForReading)
+    guard directory.hasPrefix("/tmp/") else {
+      throw .directory(reason: "mktemp in /tmp failed")
+    }
+  }
+
+  /// Up to the line's end and no further: `setsid` keeps its copy of the file open.
+  private static func firstLine(of file: FileHandle) -> String {
+    var bytes = Data()
+    while !bytes.contains(UInt8(ascii: "\n")) {
+      let more = file.availableData
+      if more.isEmpty { break }
+      bytes.append(more)
+    }
+    return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  }
+
+  /// Lets the guardian do its work and waits for its end.
+  func dismiss() async {
+    leash.letGo()
+    _ = await child.waitForEnd()
+  }
+
+  /// Ends whatever works inside the directory, by its working directory: process numbers in files
+  /// may be stale, and a stranger's. SIGQUIT is Postgres' immediate shutdown. A postmaster that was
+  /// killed leaves its pid file and with it a System V segment, the seventh line's second number.
+  private static let program = """
+    trap '' HUP INT TERM QUIT
+    dir=$(mktemp -d /tmp/ridepulse-XXXXXX) || exit 1
+    echo "$dir"
+    exec >/dev/null
+    cat
+    inside() {
+      find /proc -mindepth 2 -maxdepth 2 -name cwd \\( -lname "$dir" -o -lname "$dir/*" \\) \
+        2>/dev/null | cut -d/ -f3
+    }
+    signal=QUIT
+    round=0
+    while pids=$(inside); [ -n "$pids" ] && [ "$round" -lt 200 ]; do
+      [ "$round" -eq 60 ] && signal=KILL
+      case "$round" in 0|60|1?0) kill -s "$signal" $pids 2>/dev/null ;; esac
+      round=$((round + 1))
+      sleep 0.05
+    done
+    segment=$(sed -n 7p "$dir/data/postmaster.pid" 2>/dev/null | awk '{ print $2 }')
+    [ -n "$segment" ] && ipcrm -m "$segment" 2>/dev/null
+    rm -rf "$dir"
+    """
+}
+
+/// The end of the pipe that tells the guardian that the caller lives.
+private final class Leash: Sendable {
+  private let descriptor: Mutex<Int32>
+
+  private init(_ descriptor: Int32) {
+    self.descriptor = Mutex(descriptor)
+  }
+
+  deinit { letGo() }
+
+  /// Close-on-exec from the start: a copy in any other child would keep the guardian waiting. A
+  /// pair of sockets, because Swift's Glibc module lacks `pipe2`.
+  static func make() throws(LocalPostgresError) -> (input: FileHandle, leash: Leash) {
+    var ends: [Int32] = [-1, -1]
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+      throw .directory(reason: unsafe String(cString: strerror(errno)))
+    }
+    return (FileHandle(fileDescriptor: ends[0], closeOnDealloc: true), Leash(ends[1]))
+  }
+
+  func letGo() {
+    descriptor.withLock { descriptor in
+      if descriptor >= 0 { close(descriptor) }
+      descriptor = -1
+    }
+  }
+}

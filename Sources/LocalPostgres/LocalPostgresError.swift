@@ -1,0 +1,23 @@
+/// Why a private Postgres cannot be had.
+public enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The server's programs are not installed.
+  case missingBinaries(lookedIn: [String])
+  /// The directory of the cluster cannot be made or given away.
+  case directory(reason: String)
+  /// A program of Postgres failed; what it said last.
+  case failed(program: String, output: String)
+  /// The server did not accept connections, or did not end, within its time.
+  case tooSlow(what: String, output: String)
+
+  /// What happened, and what to do about it where that is known.
+  public var description: String {
+    switch self {
+    case .missingBinaries(let places):
+      "Postgres is not installed (no initdb in \(places.joined(separator: ", "))): "
+        + "install the Debian package `postgresql`"
+    case .directory(let reason): "no directory for a private Postgres: \(reason)"
+    case .failed(let program, let output): "\(program) failed: \(output)"
+    case .tooSlow(let what, let output): "\(what) took too long: \(output)"
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// When to connect, when to give up, when to try again: the life of one connection as a value.
+struct Lifecycle: Sendable {
+  typealias Moment = ContinuousClock.Instant
+
+  enum State: Equatable {
+    /// No connection; the next attempt begins at this moment.
+    case waiting(until: Moment)
+    /// An attempt is under way, and is given up at this moment.
+    case opening(until: Moment)
+    /// Usable since this moment.
+    case ready(since: Moment)
+  }
+
+  enum Action: Equatable { case none, open, giveUp }
+
+  /// A connection that dies younger than this counts as one more failure, so that a server that
+  /// accepts and drops at once is not hammered.
+  static let provenAfter: Duration = .seconds(5)
+
+  private(set) var state: State
+  private(set) var failures = 0
+  private let backoff: Backoff
+  private let connectTimeout: Duration
+
+  init(now: Moment, connectTimeout: Duration, backoff: Backoff = Backoff()) {
+    state = .waiting(until: now)
+    self.connectTimeout = connectTimeout
+    self.backoff = backoff
+  }
+
+  /// The moment at which `tick` has something to do even if nothing else happens.
+  var wake: Moment? {
+    switch state {
+    case .waiting(let until), .opening(let until): until
+    case .ready: nil
+    }
+  }
+
+  mutating func tick(now: Moment) -> Action {
+    switch state {
+    case .waiting(let until) where now >= until:
+      state = .opening(until: now + connectTimeout)
+      return .open
+    case .opening(let until) where now >= until: return .giveUp
+    case .waiting, .opening, .ready: return .none
+    }
+  }
+
+  mutating func opened(now: Moment) {
+    state = .ready(since: now)
+  }
+
+  /// The connection or the attempt is gone.
+  mutating func lost(now: Moment, random: Double) {
+    if case .ready(let since) = state, now - since >= Self.provenAfter { failures = 0 }
+    state = .waiting(until: now + backoff.delay(failures: failures, random: random))
+    failures += 1
+  }
+}

@@ -1,0 +1,67 @@
+/// How a connection comes and goes.
+extension SessionLoop {
+  func open() {
+    guard let connection = Connection(settings), connection.socket >= 0 else {
+      drop("libpq could not begin to connect")
+      return
+    }
+    self.connection = connection
+    connecting = .wantsWrite
+  }
+
+  /// The socket can move: connects on, or reads and writes what there is.
+  func handleSocket() {
+    guard let connection else { return }
+    if case .opening = lifecycle.state, activity == nil {
+      keepConnecting(connection)
+    } else {
+      converse(connection)
+    }
+  }
+
+  private func keepConnecting(_ connection: Connection) {
+    connecting = connection.advance()
+    switch connecting {
+    case .wantsRead, .wantsWrite: break
+    case .failed: drop(connection.errorMessage)
+    case .open:
+      guard connection.enterPipelineMode() else { return drop(connection.errorMessage) }
+      greet(connection)
+    }
+  }
+
+  /// A connection counts as usable when it listens: the caller then looks for work, and from then
+  /// on misses nothing.
+  private func greet(_ connection: Connection) {
+    guard !channels.isEmpty else { return becomeReady(connection) }
+    let calls = channels.map { channel in
+      let quoted = channel.replacing("\"", with: "\"\"")
+      return Call(Statement(name: "", sql: "LISTEN \"\(quoted)\""))
+    }
+    let steps = PipelineStep.plan(calls, known: [:], named: false)
+    guard connection.send(steps, of: calls) else { return drop(connection.errorMessage) }
+    activity = Exchange(Conversation(pipeline: steps), of: nil)
+    pushOut(connection)
+  }
+
+  func becomeReady(_ connection: Connection) {
+    lifecycle.opened(now: .now)
+    onEvent(
+      .connected(serverVersion: connection.serverVersion, backendPID: connection.backendPID))
+  }
+
+  /// Gives the connection up, fails what it was doing, and plans the next attempt.
+  func drop(_ reason: String) {
+    connection = nil
+    let reason = Redaction.clean(reason)
+    let wasReady = if case .ready = lifecycle.state { true } else { false }
+    lifecycle.lost(now: .now, random: Double.random(in: 0..<1))
+    lastFailure = reason
+    if let exchange = activity, let run = exchange.run {
+      run.finish(
+        .failure(PostgresError(.connectionLost(sent: exchange.isSent, reason: reason))))
+    }
+    activity = nil
+    onEvent(wasReady ? .disconnected(reason: reason) : .unreachable(reason: reason))
+  }
+}

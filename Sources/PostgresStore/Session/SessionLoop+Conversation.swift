@@ -1,0 +1,82 @@
+internal import CLibpq
+
+/// How a run goes over the wire.
+extension SessionLoop {
+  /// Sends the next waiting run, where the connection is free.
+  func startNext() {
+    guard case .ready = lifecycle.state, activity == nil, let connection,
+      let run = queue.popFirst()
+    else { return }
+    let isBuffered: Bool
+    switch run.work {
+    case .script(let sql):
+      activity = Exchange(.script, of: run)
+      isBuffered = connection.send(script: sql)
+    case .calls(let calls):
+      let steps = PipelineStep.plan(
+        calls, known: connection.prepared, named: usesNamedStatements)
+      activity = Exchange(
+        Conversation(pipeline: steps), of: run, usesNamedStatements: usesNamedStatements)
+      isBuffered = connection.send(steps, of: calls)
+    }
+    if isBuffered { pushOut(connection) } else { drop(connection.errorMessage) }
+  }
+
+  /// Hands the kernel as much as it takes.
+  func pushOut(_ connection: Connection) {
+    guard let isSent = connection.flush() else { return drop(connection.errorMessage) }
+    activity?.isSent = isSent
+  }
+
+  /// Reads before it writes: a server that is stuck on its answers reads no more questions.
+  func converse(_ connection: Connection) {
+    let isAlive = connection.consumeInput()
+    // What came before the end is still good, and a report in it tells the reason.
+    readResults(connection)
+    guard self.connection === connection else { return }
+    while let (channel, payload) = connection.nextNotification() {
+      onEvent(.notification(channel: channel, payload: payload))
+    }
+    guard isAlive else { return drop(connection.errorMessage) }
+    if let activity, !activity.isSent { pushOut(connection) }
+  }
+
+  private func readResults(_ connection: Connection) {
+    while let exchange = activity, !connection.isBusy {
+      let result = connection.nextResult()
+      switch exchange.conversation.receive(reply(result)) {
+      case .goOn: break
+      case .keep: if let result { exchange.results.append(result) }
+      case .prepared(let statement): connection.prepared[statement.name] = statement.sql
+      case .failed: if let result { note(result, in: exchange) }
+      case .finished: finish(exchange, connection)
+      case .broken(let what): breakOff(exchange, what)
+      }
+    }
+  }
+
+  private func reply(_ result: QueryResult?) -> Conversation.Reply {
+    guard let result else { return .endOfStep }
+    return switch result.status {
+    case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: .success
+    case PGRES_FATAL_ERROR: .failure
+    case PGRES_PIPELINE_ABORTED: .aborted
+    case PGRES_PIPELINE_SYNC: .sync
+    default: .foreign(result.statusName)
+    }
+  }
+
+  private func note(_ result: QueryResult, in exchange: Exchange) {
+    guard let error = ServerError(result, statement: exchange.currentStatement) else {
+      return drop(result.errorMessage)
+    }
+    if result.isFatal { return drop(error.description) }
+    if exchange.firstError == nil { exchange.firstError = error }
+  }
+
+  private func breakOff(_ exchange: Exchange, _ what: String) {
+    activity = nil
+    exchange.run?.finish(.failure(PostgresError(.protocol(reason: what))))
+    drop("replaced, because the server answered out of turn: \(what)")
+  }
+}

@@ -1,0 +1,118 @@
+internal import CLibpq
+internal import Glibc
+
+/// The life of a session's thread: sleep until something can move, move it, sleep again.
+final class SessionLoop {
+  let settings: ConnectionSettings
+  let channels: [String]
+  let mailbox: Mailbox
+  let onEvent: @Sendable (SessionEvent) -> Void
+
+  var lifecycle: Lifecycle
+  var queue = RunQueue()
+  var closeBy: ContinuousClock.Instant?
+  var connection: Connection?
+  var connecting: Connection.Progress = .wantsWrite
+  /// Nil where the connection is idle, or not there.
+  var activity: Exchange?
+  /// False for good once a pooler has shown that prepared statements do not stay.
+  var usesNamedStatements = true
+  var lastFailure = "no attempt to connect has ended yet"
+
+  init(
+    settings: ConnectionSettings, channels: [String], mailbox: Mailbox,
+    onEvent: @escaping @Sendable (SessionEvent) -> Void
+  ) {
+    self.settings = settings
+    self.channels = channels
+    self.mailbox = mailbox
+    self.onEvent = onEvent
+    lifecycle = Lifecycle(now: .now, connectTimeout: settings.connectTimeout)
+  }
+
+  func run() {
+    while !isDone(now: .now) {
+      let ready = sleep()
+      take(mailbox.collect())
+      if ready { handleSocket() }
+      let now = ContinuousClock.now
+      expire(now: now)
+      advance(now: now)
+      startNext()
+    }
+    abandonAll()
+  }
+
+  private func isDone(now: ContinuousClock.Instant) -> Bool {
+    guard let closeBy else { return false }
+    return now >= closeBy || (queue.isEmpty && activity?.run == nil)
+  }
+
+  private func take(_ post: Mailbox.Post) {
+    for run in post.runs { queue.append(run) }
+    if let moment = post.closeBy { closeBy = min(closeBy ?? moment, moment) }
+  }
+
+  /// Fails what is over time: waiting runs alone, a running one together with its connection.
+  private func expire(now: ContinuousClock.Instant) {
+    for run in queue.removeExpired(now: now) {
+      if case .ready = lifecycle.state {
+        run.finish(.failure(PostgresError(.timeout(sent: false))))
+      } else {
+        run.finish(.failure(PostgresError(.unreachable(reason: lastFailure))))
+      }
+    }
+    guard let exchange = activity, let run = exchange.run, run.deadline <= now else { return }
+    activity = nil
+    connection?.makeCanceller()?.cancelInBackground()
+    run.finish(.failure(PostgresError(.timeout(sent: exchange.isSent))))
+    drop("a statement ran out of time")
+  }
+
+  private func advance(now: ContinuousClock.Instant) {
+    switch lifecycle.tick(now: now) {
+    case .none: break
+    case .open: open()
+    case .giveUp: drop("no answer within \(settings.connectTimeout)")
+    }
+  }
+
+  private func abandonAll() {
+    if let exchange = activity, let run = exchange.run {
+      connection?.makeCanceller()?.cancelInBackground()
+      let error = PostgresError(
+        .connectionLost(sent: exchange.isSent, reason: "the session was closed"))
+      run.finish(.failure(error))
+    }
+    activity = nil
+    connection = nil
+    for run in queue.removeAll() + mailbox.end() {
+      run.finish(.failure(PostgresError(.closed)))
+    }
+  }
+
+  /// Waits for the bell, the socket or the next deadline; true where the socket can move.
+  private func sleep() -> Bool {
+    var files = [pollfd(fd: mailbox.bell.descriptor, events: Int16(POLLIN), revents: 0)]
+    if let connection {
+      files.append(pollfd(fd: connection.socket, events: interest, revents: 0))
+    }
+    _ = unsafe poll(&files, nfds_t(files.count), timeoutMilliseconds(now: .now))
+    return files.count > 1 && files[1].revents != 0
+  }
+
+  private var interest: Int16 {
+    if let activity { return Int16(activity.isSent ? POLLIN : POLLIN | POLLOUT) }
+    guard case .opening = lifecycle.state else { return Int16(POLLIN) }
+    return Int16(connecting == .wantsRead ? POLLIN : POLLOUT)
+  }
+
+  /// Rounded up, so that the moment has come when the sleep is over; at most a minute.
+  private func timeoutMilliseconds(now: ContinuousClock.Instant) -> Int32 {
+    var moments = [lifecycle.wake, queue.nextDeadline, closeBy].compactMap(\.self)
+    if let run = activity?.run { moments.append(run.deadline) }
+    guard let first = moments.min() else { return 60_000 }
+    let wait = min(max(first - now, .zero), .seconds(60))
+    return Int32((wait / .milliseconds(1)).rounded(.up))
+  }
+}

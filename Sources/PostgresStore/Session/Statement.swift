@@ -1,0 +1,34 @@
+/// One SQL command with numbered parameters (`$1`), known when the program is built.
+public struct Statement: Hashable, Sendable {
+  /// The name that the server keeps the prepared form under: unique in the program, at most 63
+  /// bytes. An empty one is never prepared.
+  public let name: String
+  /// The command: exactly one, without a semicolon at its end being needed.
+  public let sql: String
+
+  /// A command and the name of its prepared form.
+  public init(name: String, sql: String) {
+    self.name = name
+    self.sql = sql
+  }
+}
+
+/// A statement with the values for its parameters.
+public struct Call: Hashable, Sendable {
+  /// What to execute.
+  public let statement: Statement
+  /// The values for `$1`, `$2` … in Postgres' text form; nil is NULL.
+  public let parameters: [String?]
+
+  /// A call of a statement; `PostgresArray.literal` writes array parameters.
+  public init(_ statement: Statement, _ parameters: [String?] = []) {
+    self.statement = statement
+    self.parameters = parameters
+  }
+
+  /// The first parameter that holds a NUL, which no Postgres text can carry and at which libpq
+  /// would cut the value off without a word.
+  var indexOfParameterWithNUL: Int? {
+    parameters.firstIndex { $0?.utf8.contains(0) ?? false }
+  }
+}
