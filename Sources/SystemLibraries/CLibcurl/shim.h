@@ -3,6 +3,9 @@
 
 #include <curl/curl.h>
 
+/* Swift's Glibc module leaves this header out; the threads that drive curl are woken with it. */
+#include <sys/eventfd.h>
+
 /* curl_easy_setopt and curl_easy_getinfo are variadic functions, which Swift cannot call:
    one typed door for each kind of argument that we pass. */
 static inline CURLcode curl_easy_setopt_long(CURL *handle, CURLoption option, long value) {
@@ -26,6 +29,21 @@ static inline CURLcode curl_easy_setopt_ssl_ctx_function(
 
 static inline CURLcode curl_easy_getinfo_socket(CURL *handle, curl_socket_t *socket) {
   return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, socket);
+}
+
+/* Which TLS session a connection has, to ask OpenSSL what ALPN chose. */
+static inline CURLcode curl_easy_getinfo_tls_session(
+    CURL *handle, struct curl_tlssessioninfo **session) {
+  return curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, session);
+}
+
+/* Called now and then while a connection is opened; another value than 0 ends that. */
+typedef int (*ridepulse_xferinfo_callback)(
+    void *context, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
+
+static inline CURLcode curl_easy_setopt_xferinfo_function(
+    CURL *handle, ridepulse_xferinfo_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, callback);
 }
 
 #endif

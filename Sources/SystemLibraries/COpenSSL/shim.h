@@ -13,4 +13,9 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+/* A macro, which Swift cannot call. */
+static inline void SSL_CTX_set_read_ahead_on(SSL_CTX *context) {
+  SSL_CTX_set_read_ahead(context, 1);
+}
+
 #endif

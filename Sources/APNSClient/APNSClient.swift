@@ -1,0 +1,109 @@
+public import RideCore
+
+/// The way to APNs over HTTP/2, with provider tokens.
+///
+/// Each push ends in exactly one report within `APNsConfiguration.requestTimeout`, whatever the
+/// network does. A push that APNs provably did not process is sent again, with the same `apns-id`;
+/// one that may have been processed never is. Order between pushes is kept only as far as one
+/// connection keeps it: two pushes for one phone should not be in flight together.
+public final class APNSClient: PushTransport {
+  private let supervisor: Supervisor
+  private let production: Pool
+  private let sandbox: Pool
+
+  /// A client that opens connections when the first push comes.
+  ///
+  /// `now` is the wall clock that signs tokens and should be the service's own (the database's).
+  /// `events` is called on the client's threads and must not block.
+  ///
+  /// - Throws: `TransportStartError` where the system has no thread or file descriptor left.
+  public init(
+    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Instant,
+    events: @escaping @Sendable (TransportEvent) -> Void = { _ in }
+  ) throws(TransportStartError) {
+    guard let supervisor = Supervisor() else { throw TransportStartError() }
+    let mint = TokenMint(key: key)
+    let pool = { @Sendable (environment: APNsEnvironment) in
+      Pool(
+        environment: environment, configuration: configuration, mint: mint,
+        supervisor: supervisor, now: now, events: events)
+    }
+    self.supervisor = supervisor
+    production = pool(.production)
+    sandbox = pool(.sandbox)
+    let pools = [production, sandbox]
+    guard let thread = WorkerThread({ supervisor.run(pools) }) else { throw TransportStartError() }
+    // Nobody could wait for it without blocking; it ends with `close`.
+    thread.detach()
+  }
+
+  deinit { supervisor.close([production, sandbox], at: .now(), then: {}) }
+
+  /// Takes pushes and returns at once; each ends in exactly one report.
+  public func submit(
+    _ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void
+  ) {
+    let submission = Submission(requests, report: report)
+    var accepted: [APNsEnvironment: [QueuedPush]] = [:]
+    var rejected: [PoolStateMachine<QueuedPush>.Rejected] = []
+    for index in requests.indices {
+      let push = QueuedPush(submission: submission, index: index)
+      if let trouble = requests[index].trouble {
+        rejected.append((push, .invalid(trouble)))
+      } else {
+        accepted[requests[index].environment, default: []].append(push)
+      }
+    }
+    for (environment, pushes) in accepted where !pool(of: environment).submit(pushes) {
+      rejected += pushes.map { ($0, .closed) }
+    }
+    supervisor.reject(rejected)
+  }
+
+  /// Takes no more pushes, gives those in flight this long, and ends its threads.
+  ///
+  /// What waited is reported `unsent`, what is not answered by then `unanswered`. A connection that
+  /// is just being opened may hold the end up for about a second. A second call waits for the same
+  /// end, with the shorter limit of both.
+  public func close(within limit: Duration) async {
+    let deadline = Moment.now() + max(.zero, limit)
+    await withCheckedContinuation { continuation in
+      supervisor.close([production, sandbox], at: deadline) { continuation.resume() }
+    }
+  }
+
+  /// What the connections of one environment are doing now.
+  public func statistics(of environment: APNsEnvironment) -> TransportStatistics {
+    pool(of: environment).statistics()
+  }
+
+  private func pool(of environment: APNsEnvironment) -> Pool {
+    switch environment {
+    case .production: production
+    case .sandbox: sandbox
+    }
+  }
+}
+
+/// The system gave no thread or no file descriptor to begin with.
+public struct TransportStartError: Error, Hashable, CustomStringConvertible {
+  /// What to look at.
+  public var description: String {
+    "the APNs client can't start: the system gives no more threads or file descriptors"
+  }
+}
+
+extension PushRequest {
+  /// Why this push can't be sent at all; nil where it can.
+  var trouble: String? {
+    if payload.isEmpty { return "the payload is empty" }
+    if payload.count > Self.payloadLimit {
+      return "the payload has \(payload.count) bytes; APNs takes \(Self.payloadLimit)"
+    }
+    let isPlain = headers.topic.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+    guard isPlain, (1...255).contains(headers.topic.utf8.count) else {
+      return "the topic is empty, too long, or holds characters that no bundle ID has"
+    }
+    return nil
+  }
+}

@@ -1,0 +1,72 @@
+public import RideCore
+
+/// What the client needs to know besides the key.
+public struct APNsConfiguration: Sendable {
+  /// Where production pushes go; Apple's own host unless set.
+  public var production = APNsEndpoint.appleProduction
+
+  /// Where sandbox pushes go; Apple's own host unless set.
+  public var sandbox = APNsEndpoint.appleSandbox
+
+  /// A PEM file of certificate authorities to trust besides the system's. There is no way to trust
+  /// everything.
+  public var caFile: String?
+
+  /// From `submit` to a push's report, whatever happens between.
+  public var requestTimeout: Duration = .seconds(10)
+
+  /// For address, TCP, proxy and TLS of one connection together.
+  public var connectTimeout: Duration = .seconds(5)
+
+  /// Connections that may take pushes at one time, for each environment; at least 1.
+  public var maxConnections = 4
+
+  /// Streams of one connection, where the server allows more or names no limit.
+  public var maxStreams = 1000
+
+  /// A connection on which nothing arrived for this long is asked whether it lives.
+  public var pingAfter: Duration = .seconds(30)
+
+  /// It is given up when nothing arrives for this long after the question.
+  public var pingTimeout: Duration = .seconds(10)
+
+  /// A spare connection without pushes is closed after this; the last one is kept.
+  public var idleTimeout: Duration = .seconds(300)
+
+  /// A connection is replaced after this, so that changes of address and topics are seen.
+  public var maxAge: Duration = .seconds(24 * 3600)
+
+  /// A connection is replaced after this many timeouts without an answer between.
+  public var timeoutsInARow = 3
+
+  /// How often a push that APNs provably did not process is sent again within its deadline.
+  public var resendLimit = 3
+
+  /// The longest wait after the first failed connect; it doubles with each further one.
+  public var backoffBase: Duration = .milliseconds(500)
+
+  /// The longest wait between two connects.
+  public var backoffCap: Duration = .seconds(30)
+
+  /// Apple's endpoints and the defaults above.
+  public init() {}
+
+  /// Other endpoints than Apple's where given.
+  ///
+  /// - Throws: `APNsEndpointError` for a URL that is not `https://host[:port]`.
+  public init(productionURL: String? = nil, sandboxURL: String? = nil, caFile: String? = nil)
+    throws(APNsEndpointError)
+  {
+    if let productionURL { production = try APNsEndpoint(productionURL) }
+    if let sandboxURL { sandbox = try APNsEndpoint(sandboxURL) }
+    self.caFile = caFile
+  }
+
+  /// Where the pushes of one environment go.
+  public func endpoint(of environment: APNsEnvironment) -> APNsEndpoint {
+    switch environment {
+    case .production: production
+    case .sandbox: sandbox
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// Where an environment's pushes go: host and port of a checked `https` URL.
+public struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
+  /// The host's name or address, an IPv6 address in brackets.
+  public let host: String
+
+  /// The TCP port; 443 where the URL names none.
+  public let port: Int
+
+  /// Reads `https://host[:port]`.
+  ///
+  /// - Throws: `APNsEndpointError` where the text is anything else, also with a path, a user or a
+  ///   query: they would be silently left out.
+  public init(_ url: String) throws(APNsEndpointError) {
+    guard let parts = URLComponents(string: url) else {
+      throw APNsEndpointError(value: url, trouble: "it is not a URL")
+    }
+    guard parts.scheme == "https" else {
+      throw APNsEndpointError(value: url, trouble: "it does not begin with https://")
+    }
+    guard let host = parts.host, !host.isEmpty else {
+      throw APNsEndpointError(value: url, trouble: "it names no host")
+    }
+    guard parts.user == nil, parts.password == nil else {
+      throw APNsEndpointError(value: url, trouble: "it names a user", showsValue: false)
+    }
+    guard parts.path.isEmpty || parts.path == "/" else {
+      throw APNsEndpointError(value: url, trouble: "it has a path")
+    }
+    guard parts.query == nil, parts.fragment == nil else {
+      throw APNsEndpointError(value: url, trouble: "it has a query or a fragment")
+    }
+    let port = parts.port ?? 443
+    guard (1...65_535).contains(port) else {
+      throw APNsEndpointError(value: url, trouble: "its port is not 1 to 65535")
+    }
+    self.host = host
+    self.port = port
+  }
+
+  private init(host: String) {
+    self.host = host
+    port = 443
+  }
+
+  static let appleProduction = APNsEndpoint(host: "api.push.apple.com")
+  static let appleSandbox = APNsEndpoint(host: "api.sandbox.push.apple.com")
+
+  /// What `:authority` says: the port only where it is not the usual one.
+  var authority: String { port == 443 ? host : "\(host):\(port)" }
+
+  /// The URL with its port.
+  public var description: String { "https://\(host):\(port)" }
+}
+
+/// A URL that can't be an APNs endpoint.
+public struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
+  /// The text as given.
+  public let value: String
+
+  /// What is wrong with it.
+  public let trouble: String
+
+  /// False where the value holds a password.
+  let showsValue: Bool
+
+  init(value: String, trouble: String, showsValue: Bool = true) {
+    self.value = value
+    self.trouble = trouble
+    self.showsValue = showsValue
+  }
+
+  /// One sentence that names the value and what was expected; safe to log.
+  public var description: String {
+    let shown = showsValue ? "\"\(value)\"" : "the URL"
+    return "\(shown) is no APNs endpoint: \(trouble); expected https://host or https://host:port"
+  }
+}

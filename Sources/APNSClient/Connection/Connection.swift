@@ -1,0 +1,201 @@
+import CLibcurl
+import Glibc
+import RideCore
+
+/// The loop of one open connection, on its own thread.
+@safe
+final class Connection {
+  private let pool: Pool
+  private let id: Int
+  private let wake: WakeSignal
+  private let door: CurlDoor
+  private let session: HTTP2Session
+  private var token: ProviderToken
+  private var tokenSince: Moment
+  private let output = OutputBuffer()
+  private let input: UnsafeMutableRawBufferPointer
+  private var closeAt: Moment?
+  private var hasToldLeaving = false
+
+  /// Opens the connection; blocks.
+  init(pool: Pool, id: Int, wake: WakeSignal, context: DoorContext) throws(DoorError) {
+    self.pool = pool
+    self.id = id
+    self.wake = wake
+    let configuration = pool.configuration
+    let endpoint = configuration.endpoint(of: pool.environment)
+    door = try CurlDoor(to: endpoint, timeout: configuration.connectTimeout, context: context)
+    do { token = try pool.mint.token(at: pool.now()) } catch {
+      throw DoorError(text: error.description)
+    }
+    let now = Moment.now()
+    tokenSince = now
+    session = try HTTP2Session(
+      settings: .init(configuration),
+      headers: HeaderBlock(authority: endpoint.authority, authorization: token.authorization),
+      at: now, wall: pool.now())
+    unsafe input = .allocate(byteCount: 32_768, alignment: 16)
+  }
+
+  deinit { unsafe input.deallocate() }
+
+  /// Serves pushes until the connection ends; the text says why it did.
+  func run() -> String {
+    do {
+      while true {
+        try turn()
+        if session.machine.isFinished { return farewell() }
+        if let closeAt, closeAt <= Moment.now() { return fail("closed") }
+        try sleep()
+      }
+    } catch {
+      return fail(error.text)
+    }
+  }
+
+  private func turn() throws(DoorError) {
+    session.wall = pool.now()
+    try readAll()
+    let now = Moment.now()
+    session.endTimedOut(at: now)
+    let due = session.machine.due(at: now)
+    if due.sendsPing { session.ping() }
+    settle()
+    if let lost = due.lost {
+      pool.tell(id, .pingLost)
+      throw DoorError(text: lost)
+    }
+    renewToken(at: now)
+    repeat { try flush() } while takePushes()
+    settle()
+    if session.isDead, !session.machine.isFinished {
+      throw DoorError(text: "the server broke HTTP/2")
+    }
+  }
+
+  /// Asks the pool for pushes; false where there is nothing to do for now.
+  private func takePushes() -> Bool {
+    tellLeaving()
+    let now = Moment.now()
+    let taken = pool.take(by: id, load: session.machine.load(at: now), at: now)
+    closeAt = taken.closeAt ?? closeAt
+    if closeAt != nil { session.machine.drain("closed") }
+    if taken.retires { session.machine.drain("idle") }
+    for waiting in taken.pushes { session.submit(waiting) }
+    return !taken.pushes.isEmpty
+  }
+
+  private func renewToken(at now: Moment) {
+    let usedFor = now - tokenSince
+    switch pool.mint.verdict(on: token, usedFor: usedFor, at: session.wall) {
+    case .keep: return
+    case .recycle: session.machine.drain("the clock was set: its provider token is of another time")
+    case .adopt:
+      // Without a new one the old one serves on; the next turn tries again.
+      guard let next = try? pool.mint.token(at: session.wall) else { return }
+      token = next
+      tokenSince = now
+      session.headers.setAuthorization(next.authorization)
+    }
+  }
+
+  // MARK: Bytes
+
+  private func flush() throws(DoorError) {
+    while true {
+      while output.hasRoom {
+        let bytes = unsafe try session.nextOutput()
+        if unsafe bytes.isEmpty { break }
+        unsafe output.append(bytes)
+      }
+      if output.isEmpty { return }
+      let taken = unsafe try output.offer { bytes throws(DoorError) in
+        switch unsafe try door.send(bytes) {
+        case .bytes(let count): count
+        case .wouldBlock, .ended: nil
+        }
+      }
+      guard let taken else { return }
+      session.sent += taken
+    }
+  }
+
+  /// Reads until the TLS layer has no more: `poll` does not see what it keeps.
+  private func readAll() throws(DoorError) {
+    while true {
+      switch unsafe try door.receive(into: input) {
+      case .wouldBlock: return
+      case .ended: throw DoorError(text: "the server closed the connection")
+      case .bytes(let count):
+        session.machine.received(at: Moment.now())
+        unsafe try session.receive(UnsafeRawBufferPointer(rebasing: input[..<count]))
+      }
+    }
+  }
+
+  private func sleep() throws(DoorError) {
+    let now = Moment.now()
+    let until = min(session.machine.wakeAt(), closeAt ?? .never)
+    var events = Int16(POLLIN)
+    if !output.isEmpty { events |= Int16(POLLOUT) }
+    var descriptors = [
+      pollfd(fd: door.socket, events: events, revents: 0),
+      pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    unsafe _ = poll(&descriptors, 2, until.pollTimeout(from: now))
+    if descriptors[1].revents != 0 { wake.clear() }
+  }
+
+  // MARK: What has ended
+
+  /// Hands out reports, gives back what another connection may send, tells what happened.
+  private func settle() {
+    for event in session.events { pool.tell(id, event) }
+    session.events.removeAll()
+    if session.hasTokenExpired {
+      session.hasTokenExpired = false
+      pool.mint.expired(token, at: session.wall)
+      pool.tell(id, .providerTokenExpired)
+    }
+    tellLeaving()
+    if !session.returned.isEmpty {
+      let rejected = pool.requeue(session.returned)
+      session.returned.removeAll()
+      for (push, cause) in rejected { session.reports.add(push, .unsent(cause)) }
+    }
+    session.reports.deliver()
+  }
+
+  private func tellLeaving() {
+    guard !hasToldLeaving, case .draining(let why) = session.machine.phase else { return }
+    hasToldLeaving = true
+    pool.leaving(id, trouble: why)
+  }
+
+  private func fail(_ why: String) -> String {
+    for ending in session.machine.lost(why, sent: session.sent, wall: session.wall) {
+      session.finish(ending)
+    }
+    settle()
+    return why
+  }
+
+  private func farewell() -> String {
+    guard case .draining(let why) = session.machine.phase else { return "closed" }
+    session.goodbye()
+    // The answers are all in: whether the goodbye arrives is of no matter.
+    try? flush()
+    settle()
+    return why
+  }
+}
+
+extension HTTP2Session.Machine.Settings {
+  init(_ configuration: APNsConfiguration) {
+    maxStreams = max(1, configuration.maxStreams)
+    pingAfter = configuration.pingAfter
+    pingTimeout = configuration.pingTimeout
+    maxAge = configuration.maxAge
+    timeoutsInARow = max(1, configuration.timeoutsInARow)
+  }
+}

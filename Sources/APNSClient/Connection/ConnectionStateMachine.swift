@@ -1,0 +1,179 @@
+import RideCore
+
+/// What one connection may do, what it must do next, and what becomes of its streams.
+///
+/// A value without clock or network; `now` is always the caller's.
+struct ConnectionStateMachine<Push> {
+  struct Settings {
+    var maxStreams = 1000
+    var pingAfter: Duration = .seconds(30)
+    var pingTimeout: Duration = .seconds(10)
+    var maxAge: Duration = .seconds(24 * 3600)
+    var timeoutsInARow = 3
+
+    /// A ping's answer that takes longer than this makes the connection suspect: no push is given
+    /// to what may be dead.
+    var suspectAfter: Duration = .seconds(1)
+  }
+
+  enum Phase: Hashable {
+    /// One stream at a time until APNs has answered one with a valid token (Apple asks for it).
+    /// Then: open, or draining.
+    case firstStream
+
+    /// As many streams as the server allows. Then: draining.
+    case open
+
+    /// No new stream; ends when the last one did.
+    case draining(String)
+  }
+
+  let settings: Settings
+  private(set) var phase = Phase.firstStream
+  var streams = StreamTable<Push>()
+  private(set) var peerLimit: Int
+
+  /// The last stream that a GOAWAY names as processed, and its reason.
+  private(set) var goAway: (lastStream: Int32, reason: String?)?
+
+  private let connectedAt: Moment
+  private var lastReceived: Moment
+  private var pingSentAt: Moment?
+  private var timeouts = 0
+  private(set) var isProved = false
+
+  init(settings: Settings, at now: Moment) {
+    self.settings = settings
+    connectedAt = now
+    lastReceived = now
+    peerLimit = settings.maxStreams
+  }
+
+  // MARK: What may be done
+
+  func isSuspect(at now: Moment) -> Bool {
+    guard let pingSentAt else { return false }
+    return now - pingSentAt >= settings.suspectAfter
+  }
+
+  /// How many more streams may be opened now.
+  func capacity(at now: Moment) -> Int {
+    switch phase {
+    case .firstStream: max(0, min(1, limit) - streams.count)
+    case .open: isSuspect(at: now) ? 0 : max(0, limit - streams.count)
+    case .draining: 0
+    }
+  }
+
+  /// What the pool hears of this connection.
+  func load(at now: Moment) -> Seat.Load {
+    Seat.Load(
+      spare: capacity(at: now), inFlight: streams.count, limit: isProved ? limit : 1,
+      isProved: isProved, isSuspect: isSuspect(at: now))
+  }
+
+  private var limit: Int { min(peerLimit, settings.maxStreams) }
+
+  /// Nothing is left to wait for.
+  var isFinished: Bool {
+    if case .draining = phase { return streams.count == 0 }
+    return false
+  }
+
+  // MARK: What comes from the server
+
+  /// Any bytes are a sign of life.
+  mutating func received(at now: Moment) {
+    lastReceived = now
+    pingSentAt = nil
+  }
+
+  /// `SETTINGS_MAX_CONCURRENT_STREAMS`, which rises and falls.
+  mutating func limited(to streams: Int) { peerLimit = streams }
+
+  mutating func wentAway(lastStream: Int32, reason: String?) {
+    goAway = (lastStream, reason)
+    drain("GOAWAY" + (reason.map { " (\($0))" } ?? ""))
+  }
+
+  mutating func drain(_ why: String) {
+    if case .draining = phase { return }
+    phase = .draining(why)
+  }
+
+  /// An answer came; true where it says that the connection's provider token has expired.
+  mutating func answered(_ outcome: PushOutcome) -> Bool {
+    timeouts = 0
+    guard case .refused(let refusal) = outcome else {
+      prove()
+      return false
+    }
+    // 403 says that the token is not valid, and 5xx says nothing about it.
+    if refusal.status != 403, refusal.status < 500 { prove() }
+    guard let reason = refusal.reason, Self.endings.contains(reason) else { return false }
+    drain(reason)
+    return reason == "ExpiredProviderToken"
+  }
+
+  /// After these a connection does not recover, or the server wants it closed (reference 1.8).
+  private static var endings: Set<String> {
+    [
+      "ExpiredProviderToken", "TooManyProviderTokenUpdates", "UnrelatedKeyIdInToken",
+      "IdleTimeout", "Shutdown",
+    ]
+  }
+
+  private mutating func prove() {
+    isProved = true
+    if phase == .firstStream { phase = .open }
+  }
+
+  // MARK: What comes with time
+
+  /// What a moment asks for.
+  struct Due {
+    /// Streams that have had no answer in time.
+    var timedOut: [Int] = []
+    var sendsPing = false
+
+    /// The connection is dead; the text says why.
+    var lost: String?
+  }
+
+  mutating func due(at now: Moment) -> Due {
+    var due = Due()
+    if let pingSentAt {
+      if now - pingSentAt >= settings.pingTimeout {
+        due.lost = "no answer to a ping within \(settings.pingTimeout)"
+        return due
+      }
+    } else if now - lastReceived >= settings.pingAfter {
+      pingSentAt = now
+      due.sendsPing = true
+    }
+    if now - connectedAt >= settings.maxAge { drain("age") }
+    return due
+  }
+
+  /// Takes out the next stream whose time has passed.
+  mutating func nextTimeout(at now: Moment, sent: Int) -> (id: Int32, ending: Ending)? {
+    guard let due = streams.firstDue, due.deadline <= now, let stream = streams[due.slot] else {
+      return nil
+    }
+    guard let ended = streams.remove(due.slot, id: stream.id) else { return nil }
+    timeouts += 1
+    // Before the first answer one timeout is enough: other pushes wait behind it.
+    let limit = isProved ? settings.timeoutsInARow : 1
+    if timeouts >= limit { drain("\(timeouts) timeouts in a row") }
+    return (ended.id, ending(of: ended, unanswered: .timeout, unsent: .queuedTooLong, sent: sent))
+  }
+
+  /// When `due` and `nextTimeout` must be called at the latest.
+  func wakeAt() -> Moment {
+    var next = connectedAt + settings.maxAge
+    if case .draining = phase { next = .never }
+    if let first = streams.firstDue { next = min(next, first.deadline) }
+    guard let pingSentAt else { return min(next, lastReceived + settings.pingAfter) }
+    return min(next, pingSentAt + settings.pingTimeout)
+  }
+}

@@ -1,0 +1,53 @@
+/// Gathers frames into pieces of one TLS record each.
+///
+/// A piece that the socket did not take must be offered again from the same address and in the same
+/// length: OpenSSL has begun to encrypt it. So nothing moves while one is pending.
+@safe
+final class OutputBuffer {
+  static let record = 16_384
+
+  private let memory: UnsafeMutableRawBufferPointer
+  private var start = 0
+  private var end = 0
+  private var pending = 0
+
+  init() {
+    // One record that is nearly full and the longest frame behind it.
+    unsafe memory = .allocate(byteCount: 2 * Self.record + 64, alignment: 16)
+  }
+
+  deinit { unsafe memory.deallocate() }
+
+  var isEmpty: Bool { start == end }
+
+  /// Less than one record is here, and it may be moved.
+  var hasRoom: Bool { pending == 0 && end - start < Self.record }
+
+  func append(_ bytes: UnsafeRawBufferPointer) {
+    if start > 0 {
+      let kept = unsafe UnsafeRawBufferPointer(rebasing: memory[start..<end])
+      unsafe memory.copyMemory(from: kept)
+      end -= start
+      start = 0
+    }
+    unsafe UnsafeMutableRawBufferPointer(rebasing: memory[end...]).copyMemory(from: bytes)
+    end += bytes.count
+  }
+
+  /// Offers the next piece; the closure tells how much was taken, nil for nothing now.
+  func offer(_ send: (UnsafeRawBufferPointer) throws(DoorError) -> Int?) throws(DoorError) -> Int? {
+    let length = pending > 0 ? pending : min(Self.record, end - start)
+    let piece = unsafe UnsafeRawBufferPointer(rebasing: memory[start..<start + length])
+    guard let taken = unsafe try send(piece) else {
+      pending = length
+      return nil
+    }
+    pending = 0
+    start += taken
+    if start == end {
+      start = 0
+      end = 0
+    }
+    return taken
+  }
+}

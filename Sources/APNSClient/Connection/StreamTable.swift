@@ -1,0 +1,100 @@
+/// The open streams of one connection in numbered slots, linked in the order of their deadlines.
+///
+/// A slot's number rides with its stream through nghttp2, so an answer finds its push without a
+/// search; a stream that ends leaves the list without a search too.
+struct StreamTable<Push> {
+  struct Stream {
+    var waiting: Waiting<Push>
+    var id: Int32
+    var answer = Answer()
+
+    /// How many bytes the connection had produced when this push's body began; nil before. A body
+    /// that did not leave is a push that APNs can't have processed.
+    var bodyStart: Int?
+
+    /// How much of the body was produced.
+    var bodyOffset = 0
+
+    fileprivate var earlier: Int = none
+    fileprivate var later: Int = none
+
+    fileprivate mutating func apply<Result>(_ change: (inout Self) -> Result) -> Result {
+      change(&self)
+    }
+  }
+
+  private static var none: Int { -1 }
+
+  private var slots: [Stream?] = []
+  private var free: [Int] = []
+  private var oldest = none
+  private var newest = none
+  private(set) var count = 0
+
+  /// The stream whose deadline comes first.
+  var firstDue: (slot: Int, deadline: Moment)? {
+    guard oldest != Self.none, let stream = slots[oldest] else { return nil }
+    return (oldest, stream.waiting.deadline)
+  }
+
+  /// Every slot in use.
+  var used: [Int] { slots.indices.filter { slots[$0] != nil } }
+
+  /// A free slot's number, for `fill`.
+  mutating func reserve() -> Int {
+    if let slot = free.popLast() { return slot }
+    slots.append(nil)
+    return slots.count - 1
+  }
+
+  /// Gives back a slot that was reserved and not filled.
+  mutating func release(_ slot: Int) { free.append(slot) }
+
+  mutating func fill(_ slot: Int, with waiting: Waiting<Push>, id: Int32) {
+    var stream = Stream(waiting: waiting, id: id)
+    // Deadlines come in order but for a push that is sent again: it goes a few places forward.
+    var before = newest
+    while before != Self.none, let other = slots[before], other.waiting.deadline > waiting.deadline
+    {
+      before = other.earlier
+    }
+    stream.earlier = before
+    stream.later = before == Self.none ? oldest : slots[before]?.later ?? Self.none
+    if before == Self.none { oldest = slot } else { slots[before]?.later = slot }
+    if stream.later == Self.none { newest = slot } else { slots[stream.later]?.earlier = slot }
+    slots[slot] = stream
+    count += 1
+  }
+
+  /// Takes a stream out; nil where the slot is free or holds another stream by now.
+  mutating func remove(_ slot: Int, id: Int32) -> Stream? {
+    guard slots.indices.contains(slot), let stream = slots[slot], stream.id == id else {
+      return nil
+    }
+    slots[slot] = nil
+    free.append(slot)
+    count -= 1
+    if stream.earlier == Self.none {
+      oldest = stream.later
+    } else {
+      slots[stream.earlier]?.later = stream.later
+    }
+    if stream.later == Self.none {
+      newest = stream.earlier
+    } else {
+      slots[stream.later]?.earlier = stream.earlier
+    }
+    return stream
+  }
+
+  /// The stream in a slot; nil where it has ended.
+  subscript(slot: Int) -> Stream? { slots.indices.contains(slot) ? slots[slot] : nil }
+
+  /// Changes the stream in a slot in place, where it still is that stream.
+  mutating func update<Result>(
+    _ slot: Int, id: Int32, _ change: (inout Stream) -> Result
+  ) -> Result? {
+    guard slots.indices.contains(slot), slots[slot]?.id == id else { return nil }
+    return slots[slot]?.apply(change)
+  }
+}

@@ -1,0 +1,195 @@
+import RideCore
+import Synchronization
+
+/// The connections to one of Apple's worlds: the state machine behind a lock, with its threads.
+final class Pool: Sendable {
+  typealias Machine = PoolStateMachine<QueuedPush>
+
+  /// What others hold of a connection: enough to wake and to stop it.
+  private struct Handle {
+    let wake: WakeSignal
+    let context: DoorContext
+    let thread: WorkerThread
+  }
+
+  private struct Guarded {
+    var machine: Machine
+    var handles: [Int: Handle] = [:]
+    var finished: [WorkerThread] = []
+    var closeAt: Moment?
+  }
+
+  let environment: APNsEnvironment
+  let configuration: APNsConfiguration
+  let mint: TokenMint
+  let now: @Sendable () -> Instant
+  private let supervisor: Supervisor
+  private let events: @Sendable (TransportEvent) -> Void
+  private let state: Mutex<Guarded>
+
+  init(
+    environment: APNsEnvironment, configuration: APNsConfiguration, mint: TokenMint,
+    supervisor: Supervisor, now: @escaping @Sendable () -> Instant,
+    events: @escaping @Sendable (TransportEvent) -> Void
+  ) {
+    self.environment = environment
+    self.configuration = configuration
+    self.mint = mint
+    self.supervisor = supervisor
+    self.now = now
+    self.events = events
+    let backoff = Backoff(
+      base: configuration.backoffBase, cap: configuration.backoffCap, seed: .random(in: 0 ... .max))
+    state = Mutex(Guarded(machine: Machine(settings: .init(configuration), backoff: backoff)))
+  }
+
+  func tell(_ id: Int, _ kind: TransportEvent.Kind) {
+    events(TransportEvent(environment: environment, connection: id, kind: kind))
+  }
+
+  // MARK: Pushes
+
+  /// Takes pushes; false where the pool is closed.
+  func submit(_ pushes: [QueuedPush]) -> Bool {
+    state.withLock { state in
+      guard let orders = state.machine.enqueue(pushes, at: .now()) else { return false }
+      perform(orders, &state)
+      return true
+    }
+  }
+
+  /// What a connection's thread gets when it asks.
+  func take(by id: Int, load: Seat.Load, at now: Moment)
+    -> (pushes: [Waiting<QueuedPush>], retires: Bool, closeAt: Moment?)
+  {
+    let (taken, closeAt) = state.withLock { state in
+      let taken = state.machine.take(by: id, load: load, at: now)
+      perform(taken.orders, &state)
+      return (taken, state.closeAt)
+    }
+    supervisor.reject(taken.rejected)
+    return (taken.pushes, taken.retires, closeAt)
+  }
+
+  /// Takes back what APNs did not process; returns what is not sent again.
+  func requeue(_ returned: [(waiting: Waiting<QueuedPush>, cause: UnsentCause)])
+    -> [Machine.Rejected]
+  {
+    state.withLock { state in
+      let (rejected, orders) = state.machine.requeue(returned, at: .now())
+      perform(orders, &state)
+      return rejected
+    }
+  }
+
+  func leaving(_ id: Int, trouble: String) {
+    state.withLock { state in
+      perform(state.machine.leaving(id, trouble: trouble, at: .now()), &state)
+    }
+  }
+
+  // MARK: Supervision
+
+  /// Ends what waited too long, opens what is due.
+  func supervise() {
+    let rejected = state.withLock { state in
+      let (rejected, orders) = state.machine.supervise(at: .now())
+      perform(orders, &state)
+      return rejected
+    }
+    supervisor.reject(rejected)
+  }
+
+  /// Waits for the threads that have ended; true where none is left.
+  func reap() -> Bool {
+    let (finished, isEmpty) = state.withLock { state in
+      let finished = state.finished
+      state.finished = []
+      return (finished, state.handles.isEmpty)
+    }
+    for thread in finished { thread.join() }
+    return isEmpty
+  }
+
+  func close(at limit: Moment) {
+    let queued = state.withLock { state in
+      state.closeAt = min(limit, state.closeAt ?? .never)
+      for handle in state.handles.values {
+        handle.context.cancel()
+        handle.wake.signal()
+      }
+      return state.machine.close()
+    }
+    supervisor.reject(queued.map { ($0, .closed) })
+  }
+
+  func statistics() -> TransportStatistics {
+    state.withLock { $0.machine.statistics() }
+  }
+
+  // MARK: Threads
+
+  private func perform(_ orders: Machine.Orders, _ state: inout Guarded) {
+    for id in orders.wake { state.handles[id]?.wake.signal() }
+    if let id = orders.open { open(id, &state) }
+    if let moment = orders.superviseAt { supervisor.wake(by: moment) }
+  }
+
+  // The thread is made under the lock, so that it is known before it can end.
+  private func open(_ id: Int, _ state: inout Guarded) {
+    let context = DoorContext(caFile: configuration.caFile)
+    guard let wake = WakeSignal(),
+      let thread = WorkerThread({ self.serve(id, wake, context) })
+    else {
+      let (_, orders) = state.machine.ended(
+        id, trouble: "the system gives no more threads or file descriptors", at: .now())
+      if let moment = orders.superviseAt { supervisor.wake(by: moment) }
+      return
+    }
+    state.handles[id] = Handle(wake: wake, context: context, thread: thread)
+  }
+
+  private func serve(_ id: Int, _ wake: WakeSignal, _ context: DoorContext) {
+    var isOpen = false
+    let why: String
+    do {
+      let connection = try Connection(pool: self, id: id, wake: wake, context: context)
+      isOpen = true
+      state.withLock { $0.machine.connected(id, at: .now()) }
+      tell(id, .connected)
+      why = connection.run()
+    } catch {
+      why = error.text
+    }
+    let wait = ended(id, why)
+    tell(id, isOpen ? .closed(why) : .connectFailed(why, wait: wait ?? .zero))
+    finish(id)
+  }
+
+  private func ended(_ id: Int, _ why: String) -> Duration? {
+    state.withLock { state in
+      let (wait, orders) = state.machine.ended(id, trouble: why, at: .now())
+      perform(orders, &state)
+      return wait
+    }
+  }
+
+  private func finish(_ id: Int) {
+    state.withLock { state in
+      if let handle = state.handles.removeValue(forKey: id) {
+        state.finished.append(handle.thread)
+      }
+    }
+    supervisor.poke()
+  }
+}
+
+extension Pool.Machine.Settings {
+  init(_ configuration: APNsConfiguration) {
+    requestTimeout = configuration.requestTimeout
+    maxConnections = max(1, configuration.maxConnections)
+    resendLimit = max(0, configuration.resendLimit)
+    idleTimeout = configuration.idleTimeout
+    patience = configuration.connectTimeout
+  }
+}

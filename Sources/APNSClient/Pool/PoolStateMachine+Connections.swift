@@ -1,0 +1,130 @@
+extension PoolStateMachine {
+  // MARK: Connections come and go
+
+  /// A connection stands and will ask for pushes.
+  mutating func connected(_ id: Int, at now: Moment) {
+    guard let seat = seats.firstIndex(where: { $0.id == id }) else { return }
+    countOpened()
+    seats[seat].phase = .ready
+    seats[seat].since = now
+    seats[seat].busyAt = now
+    // Its thread asks at once, for one stream.
+    seats[seat].isSignalled = true
+    seats[seat].load.spare = 1
+  }
+
+  /// A connection finishes what it has and takes no more, for a reason of the server's.
+  mutating func leaving(_ id: Int, trouble: String, at now: Moment) -> Orders {
+    guard let seat = seats.firstIndex(where: { $0.id == id }), seats[seat].phase == .ready else {
+      return Orders()
+    }
+    countLoss(of: seats[seat], trouble: trouble, at: now)
+    seats[seat].phase = .leaving
+    return dispatch(at: now)
+  }
+
+  /// A connection is gone, or could not be opened: then the text says why.
+  ///
+  /// Returns how long no other is opened.
+  mutating func ended(_ id: Int, trouble: String?, at now: Moment) -> (wait: Duration?, Orders) {
+    guard let seat = seats.firstIndex(where: { $0.id == id }) else { return (nil, Orders()) }
+    let old = seats.remove(at: seat)
+    if let trouble, old.phase != .leaving { countLoss(of: old, trouble: trouble, at: now) }
+    return (notBefore.map { $0 - now }, dispatch(at: now))
+  }
+
+  /// One that did not live long is a failure, whoever ended it: a server or proxy that drops each
+  /// connection after its first push must not get a connection for each push.
+  private mutating func countLoss(of seat: Seat, trouble: String, at now: Moment) {
+    lastTrouble = trouble
+    let lived = seat.phase != .connecting && seat.load.isProved
+    if lived, now - seat.since >= settings.shortLife {
+      backoff.succeeded()
+    } else {
+      notBefore = now + backoff.failed()
+    }
+  }
+
+  // MARK: What to do now
+
+  /// Wakes connections that can take what waits, and opens another where they can't.
+  mutating func dispatch(at now: Moment) -> Orders {
+    var orders = Orders()
+    guard !isClosed, !queue.isEmpty else { return orders }
+    var uncovered = queue.count
+    for seat in seats where seat.isSignalled && isUsable(seat) { uncovered -= seat.load.spare }
+    for index in seats.indices where uncovered > 0 && !seats[index].isSignalled {
+      guard isUsable(seats[index]), seats[index].load.spare > 0 else { continue }
+      seats[index].isSignalled = true
+      uncovered -= seats[index].load.spare
+      orders.wake.append(seats[index].id)
+    }
+    var blockedUntil: Moment?
+    if wantsAnother(for: uncovered) {
+      blockedUntil = mayNotOpenBefore(at: now)
+      if blockedUntil == nil { orders.open = open(at: now) }
+    }
+    orders.superviseAt = queue.first?.deadline
+    if let blockedUntil { orders.superviseAt = min(blockedUntil, orders.superviseAt ?? .never) }
+    return orders
+  }
+
+  private mutating func open(at now: Moment) -> Int {
+    let id = nextID
+    nextID += 1
+    seats.append(Seat(id: id, since: now, busyAt: now))
+    notBefore = nil
+    return id
+  }
+
+  private func isUsable(_ seat: Seat) -> Bool { seat.phase == .ready && !seat.load.isSuspect }
+
+  /// Another connection is worth it where none stands, or all are full and more waits than one of
+  /// them carries at a time.
+  private func wantsAnother(for uncovered: Int) -> Bool {
+    let live = seats.filter { $0.phase != .leaving }
+    guard live.count < max(1, settings.maxConnections) else { return false }
+    // Those that leave are counted too, so that the sum stays bounded while a server sends GOAWAY.
+    guard seats.count < 2 * max(1, settings.maxConnections) else { return false }
+    let usable = live.filter { isUsable($0) }
+    if usable.isEmpty { return !live.contains { $0.phase == .connecting } }
+    if usable.allSatisfy({ !$0.load.isProved }) { return uncovered > 0 }
+    return uncovered >= max(settings.growAt, usable.map(\.load.limit).max() ?? 1)
+  }
+
+  /// Until when no connection may be opened: one at a time, each proved before the next, and none
+  /// before the back-off ends.
+  private func mayNotOpenBefore(at now: Moment) -> Moment? {
+    var latest = notBefore
+    for seat in seats {
+      switch seat.phase {
+      case .connecting: return .never
+      case .ready where !seat.load.isProved && !seat.load.isSuspect:
+        latest = max(latest ?? seat.since, seat.since + settings.patience)
+      case .ready, .leaving: break
+      }
+    }
+    guard let latest, latest > now else { return nil }
+    return latest
+  }
+
+  /// One more than needed: idle for long while another that is proved stands.
+  func isSpare(_ seat: Seat, at now: Moment) -> Bool {
+    guard seat.load.inFlight == 0, now - seat.busyAt >= settings.idleTimeout else { return false }
+    return seats.contains { $0.id != seat.id && isUsable($0) && $0.load.isProved }
+  }
+}
+
+extension Moment {
+  /// Later than any.
+  static let never = Moment(nanoseconds: .max)
+}
+
+extension PoolStateMachine {
+  func statistics() -> TransportStatistics {
+    let open = seats.filter { $0.phase == .ready }
+    return TransportStatistics(
+      openConnections: open.count, inFlight: seats.reduce(0) { $0 + $1.load.inFlight },
+      queued: queue.count, streamLimits: open.map(\.load.limit), openedTotal: openedTotal)
+  }
+}

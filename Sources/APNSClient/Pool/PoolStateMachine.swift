@@ -1,0 +1,157 @@
+import RideCore
+
+/// Decides which push goes when to which connection, and how many connections there are.
+///
+/// A value without clock, threads or network: each event returns what its caller has to do.
+struct PoolStateMachine<Push> {
+  /// The limits that hold for one environment.
+  struct Settings {
+    var requestTimeout: Duration = .seconds(10)
+    var maxConnections = 4
+    var resendLimit = 3
+    var idleTimeout: Duration = .seconds(300)
+
+    /// Below this many waiting pushes another connection is not worth its handshake.
+    var growAt = 100
+
+    /// How long a new connection may be without a first answer before another is tried.
+    var patience: Duration = .seconds(5)
+
+    /// A connection that ends sooner counts as a failed one.
+    var shortLife: Duration = .seconds(10)
+  }
+
+  /// What an event asks for.
+  struct Orders: Hashable {
+    /// Connections whose threads must look for pushes.
+    var wake: [Int] = []
+
+    /// A new connection to open.
+    var open: Int?
+
+    /// When `supervise` must be called at the latest.
+    var superviseAt: Moment?
+  }
+
+  /// A push that ends without having been processed.
+  typealias Rejected = (push: Push, cause: UnsentCause)
+
+  let settings: Settings
+  var queue = FIFO<Waiting<Push>>()
+  var seats: [Seat] = []
+  var backoff: Backoff
+
+  /// No connect before this.
+  var notBefore: Moment?
+
+  /// What the last failed connection met.
+  var lastTrouble: String?
+
+  private(set) var isClosed = false
+  private(set) var openedTotal = 0
+  private var nextOrder: UInt64 = 0
+  var nextID = 1
+
+  init(settings: Settings, backoff: Backoff) {
+    self.settings = settings
+    self.backoff = backoff
+  }
+
+  // MARK: Pushes come
+
+  /// Takes pushes; nil where the pool is closed.
+  mutating func enqueue(_ pushes: [Push], at now: Moment) -> Orders? {
+    guard !isClosed else { return nil }
+    let deadline = now + settings.requestTimeout
+    for push in pushes {
+      queue.append(Waiting(push: push, order: nextOrder, deadline: deadline))
+      nextOrder += 1
+    }
+    return dispatch(at: now)
+  }
+
+  /// Takes back pushes that APNs provably did not process: they go to the front, or end here.
+  mutating func requeue(_ returned: [(waiting: Waiting<Push>, cause: UnsentCause)], at now: Moment)
+    -> (rejected: [Rejected], orders: Orders)
+  {
+    var rejected: [Rejected] = []
+    var again: [Waiting<Push>] = []
+    for (returnedPush, cause) in returned {
+      var waiting = returnedPush
+      waiting.resends += 1
+      if isClosed {
+        rejected.append((waiting.push, .closed))
+      } else if waiting.resends > settings.resendLimit || waiting.deadline <= now {
+        rejected.append((waiting.push, cause))
+      } else {
+        again.append(waiting)
+      }
+    }
+    if !again.isEmpty { queue.merge(again) { $0.order < $1.order } }
+    return (rejected, dispatch(at: now))
+  }
+
+  // MARK: Pushes go
+
+  /// What a connection's thread gets when it asks.
+  struct Taken {
+    var pushes: [Waiting<Push>] = []
+    var rejected: [Rejected] = []
+    var orders = Orders()
+
+    /// It is not needed any more: it closes.
+    var retires = false
+  }
+
+  /// A connection's thread tells its load and takes what it may send.
+  ///
+  /// Whoever gets nothing may go to sleep: it will be woken.
+  mutating func take(by id: Int, load: Seat.Load, at now: Moment) -> Taken {
+    var taken = Taken()
+    guard let seat = seats.firstIndex(where: { $0.id == id }), seats[seat].phase == .ready else {
+      return taken
+    }
+    if load.isProved, now - seats[seat].since >= settings.shortLife { backoff.succeeded() }
+    seats[seat].load = load
+    if load.isProved { lastTrouble = nil }
+    taken.rejected = expire(at: now)
+    taken.pushes = queue.popFirst(load.spare)
+    seats[seat].load.spare -= taken.pushes.count
+    seats[seat].load.inFlight += taken.pushes.count
+    seats[seat].isSignalled = !taken.pushes.isEmpty
+    if seats[seat].load.inFlight > 0 { seats[seat].busyAt = now }
+    if isSpare(seats[seat], at: now) {
+      seats[seat].phase = .leaving
+      taken.retires = true
+    }
+    taken.orders = dispatch(at: now)
+    return taken
+  }
+
+  /// Ends the pushes whose time has passed and opens what is due; called when `superviseAt` came.
+  mutating func supervise(at now: Moment) -> (rejected: [Rejected], orders: Orders) {
+    (expire(at: now), dispatch(at: now))
+  }
+
+  private mutating func expire(at now: Moment) -> [Rejected] {
+    guard let first = queue.first, first.deadline <= now else { return [] }
+    let cause = whyQueued()
+    return queue.popFirst { $0.deadline <= now }.map { ($0.push, cause) }
+  }
+
+  private func whyQueued() -> UnsentCause {
+    let stands = seats.contains { $0.phase != .connecting && !$0.load.isSuspect }
+    if stands { return .queuedTooLong }
+    return .noConnection(lastTrouble ?? "the connection was not open in time")
+  }
+
+  // MARK: The end
+
+  /// Nothing new from now on; what waited ends.
+  mutating func close() -> [Push] {
+    isClosed = true
+    return queue.popFirst(queue.count).map(\.push)
+  }
+
+  mutating func countOpened() { openedTotal += 1 }
+}

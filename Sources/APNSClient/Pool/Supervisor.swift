@@ -1,0 +1,110 @@
+import Glibc
+import RideCore
+import Synchronization
+
+/// The client's one thread that never blocks on the network: it keeps deadlines while connections
+/// are being opened, starts what waited for a back-off, and gathers threads that have ended.
+final class Supervisor: Sendable {
+  private struct State {
+    var wakeAt = Moment.never
+    var rejected = ReportCollector()
+    var isClosing = false
+    var hasEnded = false
+    var whenEnded: [@Sendable () -> Void] = []
+  }
+
+  private let wake: WakeSignal
+  private let state = Mutex(State())
+
+  /// Nil where the process has no file descriptor left.
+  init?() {
+    guard let wake = WakeSignal() else { return nil }
+    self.wake = wake
+  }
+
+  /// Makes sure that the pools are looked after then.
+  func wake(by moment: Moment) {
+    let isSooner = state.withLock { state in
+      guard moment < state.wakeAt else { return false }
+      state.wakeAt = moment
+      return true
+    }
+    if isSooner { wake.signal() }
+  }
+
+  func poke() { wake.signal() }
+
+  /// Reports pushes that ended before any connection had them, on a thread of the transport's.
+  func reject(_ rejected: [PoolStateMachine<QueuedPush>.Rejected]) {
+    guard !rejected.isEmpty else { return }
+    let hasEnded = state.withLock { state in
+      if !state.hasEnded {
+        for (push, cause) in rejected { state.rejected.add(push, .unsent(cause)) }
+      }
+      return state.hasEnded
+    }
+    guard hasEnded else { return poke() }
+    var reports = ReportCollector()
+    for (push, cause) in rejected { reports.add(push, .unsent(cause)) }
+    let last = reports
+    let deliver: @Sendable () -> Void = {
+      var reports = last
+      reports.deliver()
+    }
+    // After the end there is no thread of our own any more, and the caller's must not be used: it
+    // may hold a lock that its report takes too.
+    if let thread = WorkerThread(deliver) { thread.detach() } else { deliver() }
+  }
+
+  /// Begins the end; the closure is called when all threads have ended.
+  func close(_ pools: [Pool], at limit: Moment, then done: @escaping @Sendable () -> Void) {
+    for pool in pools { pool.close(at: limit) }
+    let hasEnded = state.withLock { state in
+      state.isClosing = true
+      if !state.hasEnded { state.whenEnded.append(done) }
+      return state.hasEnded
+    }
+    if hasEnded { done() } else { poke() }
+  }
+
+  /// The thread's loop. It holds the pools as long as it runs.
+  func run(_ pools: [Pool]) {
+    while true {
+      deliverRejected()
+      for pool in pools { pool.supervise() }
+      // Both are asked: each has threads to wait for.
+      let isIdle = pools.map { $0.reap() }.allSatisfy { $0 }
+      if isIdle, let done = endIfClosing() {
+        for resume in done { resume() }
+        return
+      }
+      sleep()
+    }
+  }
+
+  private func deliverRejected() {
+    var reports = state.withLock { state in
+      state.wakeAt = .never
+      let reports = state.rejected
+      state.rejected = ReportCollector()
+      return reports
+    }
+    reports.deliver()
+  }
+
+  private func endIfClosing() -> [@Sendable () -> Void]? {
+    state.withLock { state in
+      guard state.isClosing, state.rejected.isEmpty else { return nil }
+      state.hasEnded = true
+      return state.whenEnded
+    }
+  }
+
+  private func sleep() {
+    let (until, hasWork) = state.withLock { ($0.wakeAt, !$0.rejected.isEmpty) }
+    if hasWork { return }
+    var descriptor = pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)
+    unsafe _ = poll(&descriptor, 1, until.pollTimeout(from: .now()))
+    if descriptor.revents != 0 { wake.clear() }
+  }
+}

@@ -1,0 +1,52 @@
+import RideCore
+
+/// The pushes of one call of `submit` and the way back to its caller.
+final class Submission: Sendable {
+  let requests: [PushRequest]
+  private let report: @Sendable ([PushReport]) -> Void
+
+  init(_ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void) {
+    self.requests = requests
+    self.report = report
+  }
+
+  func deliver(_ reports: [PushReport]) { report(reports) }
+}
+
+/// One push in a queue: a reference and a number, cheaper to move than the push itself.
+struct QueuedPush: Sendable {
+  let submission: Submission
+  let index: Int
+
+  var request: PushRequest { submission.requests[index] }
+  var ticket: UInt64 { submission.requests[index].ticket }
+}
+
+/// Collects reports and hands them out in groups, one for each call of `submit`.
+struct ReportCollector {
+  private var groups: [(submission: Submission, reports: [PushReport])] = []
+  private var groupOf: [ObjectIdentifier: Int] = [:]
+
+  var isEmpty: Bool { groups.isEmpty }
+
+  mutating func add(_ push: QueuedPush, _ outcome: PushOutcome) {
+    let report = PushReport(ticket: push.ticket, outcome: outcome)
+    if let last = groups.indices.last, groups[last].submission === push.submission {
+      groups[last].reports.append(report)
+    } else if let group = groupOf[ObjectIdentifier(push.submission)] {
+      groups[group].reports.append(report)
+    } else {
+      groupOf[ObjectIdentifier(push.submission)] = groups.count
+      groups.append((push.submission, [report]))
+    }
+  }
+
+  /// Hands out all and begins anew. A caller may submit more from within.
+  mutating func deliver() {
+    guard !groups.isEmpty else { return }
+    let ready = groups
+    groups.removeAll(keepingCapacity: true)
+    groupOf.removeAll(keepingCapacity: true)
+    for group in ready { group.submission.deliver(group.reports) }
+  }
+}

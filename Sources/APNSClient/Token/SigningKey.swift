@@ -1,0 +1,126 @@
+import COpenSSL
+import Glibc
+
+/// The .p8 key with which a team signs its provider tokens.
+public struct SigningKey: Sendable, CustomStringConvertible {
+  /// Apple's name of the key.
+  public let keyID: String
+
+  /// The team that owns it.
+  public let teamID: String
+
+  let key: PrivateKey
+
+  /// Loads the key from a file.
+  ///
+  /// - Throws: `SigningKeyError`, which names the file and the trouble and holds none of the key.
+  public init(path: String, keyID: String, teamID: String) throws(SigningKeyError) {
+    guard Self.isTenCharacterID(keyID) else { throw .badKeyID(keyID) }
+    guard Self.isTenCharacterID(teamID) else { throw .badTeamID(teamID) }
+    self.keyID = keyID
+    self.teamID = teamID
+    key = try PrivateKey(path: path)
+  }
+
+  /// The IDs; never the key.
+  public var description: String { "APNs signing key \(keyID) of team \(teamID)" }
+
+  private static func isTenCharacterID(_ text: String) -> Bool {
+    text.utf8.count == 10
+      && text.utf8.allSatisfy {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+      }
+  }
+}
+
+/// Owner of one `EVP_PKEY`.
+///
+/// It is `@unchecked Sendable` because OpenSSL may sign with one key on many threads, and nothing
+/// changes the key after `init`.
+@safe
+final class PrivateKey: @unchecked Sendable {
+  private let handle: OpaquePointer
+
+  init(path: String) throws(SigningKeyError) {
+    errno = 0
+    guard let file = unsafe BIO_new_file(path, "r") else {
+      let code = errno
+      ERR_clear_error()
+      throw .unreadable(path: path, reason: systemErrorText(code))
+    }
+    defer { unsafe BIO_free_all(file) }
+    // The callback answers the question for a passphrase with none: OpenSSL's own would ask on the
+    // terminal and hang a daemon.
+    guard let key = unsafe PEM_read_bio_PrivateKey(file, nil, { _, _, _, _ in 0 }, nil) else {
+      ERR_clear_error()
+      throw .notPrivateKey(path: path)
+    }
+    unsafe handle = unsafe key
+    let kind = groupName()
+    guard kind == "prime256v1" else { throw .notP256(path: path, found: kind) }
+  }
+
+  deinit { unsafe EVP_PKEY_free(handle) }
+
+  /// The curve, or the algorithm where the key has none.
+  private func groupName() -> String {
+    var name = [CChar](repeating: 0, count: 64)
+    var length = 0
+    if unsafe EVP_PKEY_get_group_name(handle, &name, name.count, &length) == 1 {
+      return String(decoding: name.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+    ERR_clear_error()
+    return unsafe EVP_PKEY_get0_type_name(handle).map { unsafe String(cString: $0) } ?? "unknown"
+  }
+
+  /// The ES256 signature of a message: r and s, 32 bytes each (RFC 7518, 3.4).
+  func sign(_ message: [UInt8]) throws(SigningKeyError) -> [UInt8] {
+    let encoded = try signatureDER(of: message)
+    let parsed = unsafe encoded.withUnsafeBufferPointer { bytes in
+      var cursor = bytes.baseAddress
+      return unsafe d2i_ECDSA_SIG(nil, &cursor, bytes.count)
+    }
+    guard let parsed = unsafe parsed else { throw .signing(openSSLErrorText()) }
+    defer { unsafe ECDSA_SIG_free(parsed) }
+    var raw = [UInt8](repeating: 0, count: 64)
+    let written = unsafe raw.withUnsafeMutableBufferPointer { out -> Int32 in
+      guard let start = out.baseAddress else { return -1 }
+      let first = unsafe BN_bn2binpad(ECDSA_SIG_get0_r(parsed), start, 32)
+      return unsafe min(first, BN_bn2binpad(ECDSA_SIG_get0_s(parsed), start + 32, 32))
+    }
+    guard written == 32 else { throw .signing(openSSLErrorText()) }
+    return raw
+  }
+
+  private func signatureDER(of message: [UInt8]) throws(SigningKeyError) -> [UInt8] {
+    guard let context = unsafe EVP_MD_CTX_new() else { throw .signing("out of memory") }
+    defer { unsafe EVP_MD_CTX_free(context) }
+    guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, handle) == 1 else {
+      throw .signing(openSSLErrorText())
+    }
+    // The DER form of two 32-byte integers takes at most 72 bytes.
+    var signature = [UInt8](repeating: 0, count: 80)
+    var length = signature.count
+    guard unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1 else {
+      throw .signing(openSSLErrorText())
+    }
+    signature.removeLast(signature.count - length)
+    return signature
+  }
+}
+
+/// OpenSSL's oldest waiting error as text; leaves none behind.
+func openSSLErrorText() -> String {
+  var text = [CChar](repeating: 0, count: 256)
+  unsafe ERR_error_string_n(ERR_get_error(), &text, text.count)
+  ERR_clear_error()
+  let bytes = text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+  return String(decoding: bytes, as: UTF8.self)
+}
+
+/// The system's text for an `errno`.
+func systemErrorText(_ code: Int32) -> String {
+  // Since glibc 2.32 strerror keeps its text for each thread.
+  unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+}
