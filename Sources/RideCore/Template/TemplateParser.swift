@@ -31,8 +31,8 @@ struct TemplateParser {
     let path = word(allowing: "._-")
     guard let source = Placeholder.source(of: path) else {
       throw error(
-        at: start, found: path, expected: "a path such as ride.attributes.plate",
-        among: Placeholder.knownPaths)
+        at: start, found: path.isEmpty ? rest : path,
+        expected: "a path such as ride.attributes.plate", among: Placeholder.knownPaths)
     }
     var placeholder = Placeholder(source: source, filters: [], path: path)
     skipSpaces()
@@ -55,7 +55,7 @@ struct TemplateParser {
     if let filter = Filter.plain[name] { return filter }
     guard name == "default" else {
       throw error(
-        at: start, found: name,
+        at: start, found: name.isEmpty ? rest : name,
         expected: "one of the filters \(Filter.names.joined(separator: ", "))", among: Filter.names)
     }
     skipSpaces()
