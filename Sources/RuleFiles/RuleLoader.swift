@@ -18,7 +18,10 @@ struct RuleLoader {
     for file in readable { vocabulary.add(file.fields, log: file.log) }
     let rules = Self.rules(readable, vocabulary)
     let problems = unread + logs.flatMap(\.problems)
-    guard problems.isEmpty else { return .failure(RuleProblems(problems: problems.sorted())) }
+    guard problems.isEmpty else {
+      // The tree and libyaml may both have met the same thing.
+      return .failure(RuleProblems(problems: Set(problems).sorted()))
+    }
     let ruleSet = RuleSet(
       activeStates: Set(vocabulary.active), finalStates: Set(vocabulary.final),
       events: vocabulary.declared, rules: rules)

@@ -1,6 +1,10 @@
+import RideCore
+
 /// A mapping whose keys are words of the format.
 struct Fields {
   let place: Place
+  /// The known keys that were probably meant by unknown ones: these are not missing.
+  let meant: Set<String>
   private let pairs: [YAMLNode.Pair]
 
   /// The keys that are there, in the order of the file.
@@ -34,12 +38,14 @@ extension Fields {
   ) {
     guard case .mapping(let pairs) = node.kind else {
       log.reportType(
-        of: node, for: subject, expected: "a mapping with the keys \(alternatives(known))")
+        of: node, for: subject, expected: "a mapping (keys: \(known.joined(separator: ", ")))")
       return nil
     }
     place = node.place
     self.pairs = pairs
-    for pair in pairs where !known.contains(pair.key) && !unserved.contains(pair.key) {
+    let unknown = pairs.filter { !known.contains($0.key) && !unserved.contains($0.key) }
+    meant = Set(unknown.compactMap { nearestWord(to: $0.key, among: known + unserved) })
+    for pair in unknown {
       let found = "unknown key \(quoted(pair.key)) in \(subject)"
       if let right = elsewhere[pair.key] {
         log.report(pair.keyPlace, found, expected: right)

@@ -39,11 +39,10 @@ struct KindReader {
   }
 
   private func reportMissing(_ key: String, _ lack: String, expected: String, in fields: Fields) {
-    let known = RuleReader.keys + Unserved.kinds + Unserved.companions
-    let strangers = fields.keys.filter { !known.contains($0) }
-    // A misspelt key, or one of the alert's beside it, was reported already.
-    if strangers.contains(where: { nearestWord(to: $0, among: RuleReader.keys) == key }) { return }
-    if key == "alert", strangers.contains(where: ProblemLog.alertKeys.contains) { return }
+    // A misspelt key, or one of the alert's outside of it, was reported already.
+    let group = key == "on" ? Unserved.whens : Unserved.whats
+    if !fields.meant.isDisjoint(with: group) { return }
+    if key == "alert", fields.keys.contains(where: ProblemLog.alertKeys.contains) { return }
     let title = fields["name"]?.string.map { "the rule \(quoted($0))" } ?? "a rule"
     log.report(fields.place, "\(title) does not say \(lack)", expected: expected)
   }

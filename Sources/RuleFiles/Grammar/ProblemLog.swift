@@ -23,11 +23,13 @@ final class ProblemLog {
   }
 
   /// Reports a value of the wrong kind, unless it was reported already.
-  func reportType(of node: YAMLNode, for key: String, expected: String, among known: [String] = [])
-  {
+  func reportType(
+    of node: YAMLNode, for key: String, expected: String, nearest: String? = nil,
+    among known: [String] = []
+  ) {
     if node.isRefused { return }
     report(
-      node.place, "\(key) is \(node.summary)", expected: expected, word: node.string ?? "",
-      among: known)
+      node.place, "\(key) is \(node.summary)", expected: expected,
+      nearest: nearest ?? nearestWord(to: node.string ?? "", among: known))
   }
 }

@@ -51,9 +51,7 @@ struct RuleReader {
 
   private func required(_ key: String, in fields: Fields, expected: String) -> YAMLNode? {
     if let node = fields[key] { return node }
-    // A misspelt key was reported already.
-    let strangers = fields.keys.filter { !(Self.keys + Unserved.kinds).contains($0) }
-    if strangers.contains(where: { nearestWord(to: $0, among: Self.keys) == key }) { return nil }
+    if fields.meant.contains(key) { return nil }
     let title = fields["name"]?.string.map { "the rule \(quoted($0))" } ?? "a rule"
     log.report(fields.place, "\(title) has no \(key)", expected: expected)
     return nil

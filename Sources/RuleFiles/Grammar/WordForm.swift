@@ -19,6 +19,17 @@ enum WordForm {
     }
   }
 
+  /// The word with other letters put right; nil where that gives no allowed word either.
+  func repaired(_ word: String) -> String? {
+    guard !word.contains("{{"), word.utf8.count <= Self.lengthLimit,
+      word.utf8.allSatisfy({ $0 < 0x80 })
+    else { return nil }
+    let cased = self == .event ? word : word.lowercased()
+    let letters = cased.split { !allows(String($0)) }
+    let repaired = letters.joined(separator: self == .ruleName ? "-" : "_")
+    return allows(repaired) ? repaired : nil
+  }
+
   func allows(_ word: String) -> Bool {
     guard (1...Self.lengthLimit).contains(word.utf8.count) else { return false }
     return word.utf8.allSatisfy { byte in

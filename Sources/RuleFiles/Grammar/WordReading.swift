@@ -10,7 +10,8 @@ extension ProblemLog {
   /// A word of a certain form.
   func word(_ node: YAMLNode, for key: String, form: WordForm) -> PlacedWord? {
     guard let text = node.string, form.allows(text) else {
-      reportType(of: node, for: key, expected: form.rule)
+      let repaired = node.string.flatMap(form.repaired)
+      reportType(of: node, for: key, expected: form.rule, nearest: repaired)
       return nil
     }
     return PlacedWord(text: text, place: node.place)
@@ -23,7 +24,7 @@ extension ProblemLog {
       return []
     }
     if elements.isEmpty {
-      report(node.place, "\(key) is an empty list", expected: "at least one word in it")
+      report(node.place, "\(key) is an empty list", expected: "at least one entry")
     }
     var first: [String: Place] = [:]
     return elements.compactMap { element in

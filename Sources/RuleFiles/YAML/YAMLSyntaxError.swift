@@ -71,26 +71,60 @@ struct YAMLSyntaxError {
     case "could not find expected ':'":
       return YAMLFault(
         place: start, found: "a line that is no entry", expected: "\"key: value\" or \"- value\"")
-    case "mapping values are not allowed in this context":
-      return YAMLFault(
-        place: place, found: "a colon and a space within a value",
-        expected: "the text in quotes, or the key indented like its neighbours")
+    case "mapping values are not allowed in this context": return strayColon
     case "block sequence entries are not allowed in this context":
       return YAMLFault(
         place: place, found: "\"- \" where no list can start",
         expected: "the list on lines of its own, below its key")
-    case "did not find expected key", "did not find expected '-' indicator":
-      let entry = problem.hasSuffix("key") ? "a key" : "\"- \""
+    case "did not find expected key" where ["\"", "'"].contains(textBefore.last):
+      return YAMLFault(
+        place: place, found: "text behind the closing quote", expected: "quotes around all of it")
+    case "did not find expected key":
       return YAMLFault(
         place: place, found: "something that does not belong where it stands",
-        expected: "\(entry) in column \(start.column), as in line \(start.line)")
+        expected: "a key in column \(start.column), as in line \(start.line)")
+    case "did not find expected '-' indicator":
+      return YAMLFault(
+        place: place, found: "something that does not belong where it stands",
+        expected: "\"- \" in column \(start.column), as in line \(start.line), or more indentation")
     case "did not find expected ',' or '}'", "did not find expected ',' or ']'":
       let (open, close) = problem.hasSuffix("'}'") ? ("{", "}") : ("[", "]")
       return YAMLFault(
-        place: place, found: "something else within the \"\(open)\" of line \(start.line)",
-        expected: "\",\" or \"\(close)\"")
+        place: place, found: "no end of the \"\(open)\" at \(start)",
+        expected: "\",\" or \"\(close)\" here")
     default: return nil
     }
+  }
+
+  /// A colon behind a text that has one already, or that began on the line above.
+  private var strayColon: YAMLFault {
+    let words = textBefore.split(separator: " ")
+    if words.count > 1 || place.line == 1 {
+      return YAMLFault(
+        place: place, found: "a colon and a space within a value", expected: "the text in quotes")
+    }
+    let above = (1..<place.line).last { number in
+      let line = source.line(number).drop { $0 == " " }
+      return !line.isEmpty && !line.hasPrefix("#")
+    }
+    let line = source.line(above ?? 1)
+    let column = 1 + line.prefix { $0 == " " }.count
+    if let above, !line.contains(":") {
+      return YAMLFault(
+        place: Place(line: above, column: column), found: "a line that is no entry",
+        expected: "\"key: value\" or \"- value\"")
+    }
+    let indent = source.line(place.line).prefix { $0 == " " }.count
+    return YAMLFault(
+      place: Place(line: place.line, column: indent + 1),
+      found: "a key below the value of another", expected: "it indented like its neighbours")
+  }
+
+  /// What stands in the line before the place, without the spaces at its ends.
+  private var textBefore: String {
+    let before = source.line(place.line).unicodeScalars.prefix(place.column - 1)
+    let text = String(before).drop { $0 == " " }
+    return String(text.reversed().drop { $0 == " " }.reversed())
   }
 }
 

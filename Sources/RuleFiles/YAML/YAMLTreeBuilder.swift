@@ -113,7 +113,9 @@ struct YAMLTreeBuilder: ~Copyable {
         expected: "each value written out where it is used")
     }
     if let tag = event.tag {
-      log.report(event.place, "the tag \(quoted(tag))", expected: "the value without a tag")
+      let core = "tag:yaml.org,2002:"
+      let short = tag.hasPrefix(core) ? "!!" + tag.dropFirst(core.count) : tag
+      log.report(event.place, "the tag \(quoted(short))", expected: "the value without a tag")
     }
     return event.anchor != nil || event.tag != nil
   }
