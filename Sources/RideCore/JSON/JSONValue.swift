@@ -59,7 +59,10 @@ public enum JSONValue: Hashable, Sendable {
       text == Data("[true]".utf8) || text == Data("[false]".utf8)
     {
       self = .bool(double == 1)
-    } else if abs(double) < 0x1p63, number == NSNumber(value: number.int64Value) {
+    } else if abs(double) < 0x1p63 && number == NSNumber(value: number.int64Value)
+      || number.stringValue == String(number.int64Value)
+    {
+      // The second way in is for the ends of the range, which as a double lie just outside it.
       self = .integer(number.int64Value)
     } else {
       self = .number(double)

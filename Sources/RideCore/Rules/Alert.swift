@@ -74,7 +74,10 @@ extension Alert {
     }
     var aps: [String: PayloadTemplate] = ["alert": .object(alert)]
     aps["sound"] = sound.map { .visible(LocalizedText($0)) }
-    aps["badge"] = badge.map { .value($0) }
+    // A text in `badge` would be ignored by the phone: a number that stands in the file stays one.
+    aps["badge"] = badge.map { badge in
+      badge.literalText.flatMap(Int64.init).map { .literal(.integer($0)) } ?? .value(badge)
+    }
     aps["interruption-level"] = interruptionLevel.map { .literal(.string($0.rawValue)) }
     aps["thread-id"] = threadID.map { .visible(LocalizedText($0)) }
     aps["category"] = category.map { .visible(LocalizedText($0)) }

@@ -33,17 +33,19 @@ public struct LocalizedText: Hashable, Sendable {
     self.texts = texts
   }
 
-  /// Which of `texts` a phone of this locale sees: its own, that of its language, `default`, or
-  /// the first.
+  /// Which of `texts` a phone of this locale sees: its own, else the one with its last part left
+  /// out (`zh-Hant-TW`, `zh-Hant`, `zh`), `default`, or the first.
   public func index(for locale: String?) -> Int {
     guard texts.count > 1, let locale else { return fallback }
     func parts(_ locale: String) -> [Substring] {
       locale.lowercased().split(whereSeparator: { $0 == "_" || $0 == "-" })
     }
     let wanted = parts(locale)
-    return texts.firstIndex { parts($0.locale) == wanted }
-      ?? texts.firstIndex { parts($0.locale) == Array(wanted.prefix(1)) }
-      ?? fallback
+    for length in stride(from: wanted.count, to: 0, by: -1) {
+      let range = wanted.prefix(length)
+      if let index = texts.firstIndex(where: { parts($0.locale)[...] == range }) { return index }
+    }
+    return fallback
   }
 
   private var fallback: Int {

@@ -44,6 +44,20 @@ public struct Placeholder: Hashable, Sendable {
     RideField.allCases.map { "ride." + $0.rawValue }
     + ["ride.attributes", "event.name", "event.at", "event.data"]
 
+  /// The path that was probably meant: a near word, or else the key of an attribute or of data.
+  static func nearestPath(to path: String) -> String? {
+    let words = path.split(separator: ".").map(String.init)
+    let below = words.dropFirst()
+    for (start, home) in [("ride", "ride.attributes"), ("event", "event.data")]
+    where words.first == start && !below.isEmpty {
+      let known = knownPaths.filter { $0.hasPrefix(start + ".") }
+      let ends = known.map { String($0.dropFirst(start.count + 1)) }
+      let near = nearestWord(to: below.joined(separator: "."), among: ends)
+      return near.map { "\(start).\($0)" } ?? ([home] + below).joined(separator: ".")
+    }
+    return nearestWord(to: path, among: knownPaths)
+  }
+
   /// Reads a path; nil where it is not among `knownPaths`.
   static func source(of path: String) -> Source? {
     let words = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

@@ -31,8 +31,9 @@ struct TemplateParser {
     let path = word(allowing: "._-")
     guard let source = Placeholder.source(of: path) else {
       throw error(
-        at: start, found: path, expected: "a path such as ride.attributes.plate",
-        among: Placeholder.knownPaths)
+        at: start, found: path.isEmpty ? rest : path,
+        expected: "a path such as ride.attributes.plate",
+        nearest: Placeholder.nearestPath(to: path))
     }
     var placeholder = Placeholder(source: source, filters: [], path: path)
     skipSpaces()
@@ -55,8 +56,9 @@ struct TemplateParser {
     if let filter = Filter.plain[name] { return filter }
     guard name == "default" else {
       throw error(
-        at: start, found: name,
-        expected: "one of the filters \(Filter.names.joined(separator: ", "))", among: Filter.names)
+        at: start, found: name.isEmpty ? rest : name,
+        expected: "one of the filters \(Filter.names.joined(separator: ", "))",
+        nearest: nearestWord(to: name, among: Filter.names))
     }
     skipSpaces()
     guard starts(with: ":") else {
@@ -123,10 +125,10 @@ struct TemplateParser {
   }
 
   private func error(
-    at offset: Int, found: String, expected: String, among known: [String] = []
+    at offset: Int, found: String, expected: String, nearest: String? = nil
   ) -> TemplateError {
     TemplateError(
       offset: offset, found: found.isEmpty ? "nothing" : found, expected: expected,
-      nearest: nearestWord(to: found, among: known))
+      nearest: nearest)
   }
 }

@@ -32,12 +32,12 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   /// The point before a duration; stays at the first one where the difference would overflow.
   public static func - (instant: Instant, duration: Duration) -> Instant {
-    Instant(microseconds: instant.microseconds.addingSaturating(-duration.microseconds))
+    Instant(microseconds: instant.microseconds.subtractingSaturating(duration.microseconds))
   }
 
   /// How long after another point this one lies; negative where it lies before.
   public static func - (later: Instant, earlier: Instant) -> Duration {
-    .microseconds(later.microseconds.addingSaturating(-earlier.microseconds))
+    .microseconds(later.microseconds.subtractingSaturating(earlier.microseconds))
   }
 }
 
@@ -72,6 +72,11 @@ extension Int64 {
   func addingSaturating(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
+  }
+
+  func subtractingSaturating(_ other: Int64) -> Int64 {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (other < 0 ? .max : .min) : difference
   }
 
   func multipliedSaturating(by other: Int64) -> Int64 {

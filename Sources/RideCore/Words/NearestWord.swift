@@ -5,6 +5,8 @@ public func nearestWord(to word: String, among known: some Sequence<String>) -> 
   var best: (word: String, distance: Int)?
   for candidate in known {
     let limit = max(1, max(word.count, candidate.count) / 3)
+    // Words of such different lengths can't be near; without this a long text takes seconds.
+    guard abs(word.count - candidate.count) <= limit else { continue }
     let distance = editDistance(Array(word.lowercased()), Array(candidate.lowercased()))
     guard distance <= limit, distance < best?.distance ?? .max else { continue }
     best = (candidate, distance)

@@ -1,0 +1,86 @@
+/// The service's own words: what all files together say under `states` and `events`.
+struct Vocabulary {
+  /// The keys of a rule file.
+  static let keys = ["states", "events", "rules"]
+
+  private(set) var active: [String] = [
+    "scheduled", "requested", "driver_assigned", "driver_en_route", "driver_arrived",
+    "ride_started",
+  ]
+  private(set) var final: [String] = [
+    "ride_completed", "cancelled_by_customer", "cancelled_by_driver", "no_show",
+  ]
+  private(set) var declared: Set<String> = []
+  /// Whether every file's words could be read: only then an event can be called unknown.
+  var isComplete: Bool
+
+  private var statesPlace: String?
+
+  init(isComplete: Bool) {
+    self.isComplete = isComplete
+  }
+
+  /// Every event that a rule may name.
+  var events: Set<String> {
+    declared.union(active).union(final).union(["ride_updated"])
+  }
+
+  /// Takes over what one file says.
+  mutating func add(_ file: Fields, log: ProblemLog) {
+    if !file.isWhole(Self.keys) { isComplete = false }
+    if let node = file["events"] {
+      declared.formUnion(words(node, for: "events", log: log).map(\.text))
+    }
+    guard let states = file["states"] else { return }
+    if let statesPlace {
+      log.report(
+        file.place(of: "states"), "states for the second time",
+        expected: "them in one file only (the first are at \(statesPlace))")
+      isComplete = false
+    } else {
+      statesPlace = "\(log.file):\(file.place(of: "states"))"
+      addStates(states, log: log)
+    }
+  }
+
+  private mutating func addStates(_ node: YAMLNode, log: ProblemLog) {
+    let keys = ["active", "final"]
+    guard let fields = Fields(node, of: "states", known: keys, log: log) else {
+      isComplete = false
+      return
+    }
+    if !fields.isWhole(keys) { isComplete = false }
+    let lists = keys.map { key in
+      if let list = fields[key] { return words(list, for: "states.\(key)", log: log) }
+      // A misspelt key was reported already.
+      if fields.isWhole(keys) {
+        log.report(
+          fields.place, "states without \(key)",
+          expected: "the lists active (on the agenda) and final (over)")
+      }
+      isComplete = false
+      return []
+    }
+    for word in lists[1] {
+      guard let active = lists[0].first(where: { $0.text == word.text }) else { continue }
+      log.report(
+        word.place, "the state \(quoted(word.text)) is both active and final",
+        expected: "it in one of the lists (active has it at \(active.place))")
+    }
+    for word in lists.joined() where word.text == "ride_updated" {
+      log.report(
+        word.place, "a state named ride_updated",
+        expected: "another name: a ride's changes beside its state go by this one")
+    }
+    (active, final) = (lists[0].map(\.text), lists[1].map(\.text))
+  }
+
+  private mutating func words(
+    _ node: YAMLNode, for key: String, log: ProblemLog
+  ) -> [PlacedWord] {
+    let words = log.words(node, for: key, form: .event)
+    if case .sequence(let elements) = node.kind, elements.count == words.count { return words }
+    isComplete = false
+    return words
+  }
+}

@@ -1,0 +1,93 @@
+import RideCore
+
+/// A word of a file, and where it stands.
+struct PlacedWord {
+  let text: String
+  let place: Place
+}
+
+extension ProblemLog {
+  /// A word of a certain form.
+  func word(_ node: YAMLNode, for key: String, form: WordForm) -> PlacedWord? {
+    guard let text = node.string, form.allows(text) else {
+      let repaired = node.string.flatMap(form.repaired)
+      reportType(of: node, for: key, expected: form.rule, nearest: repaired)
+      return nil
+    }
+    return PlacedWord(text: text, place: node.place)
+  }
+
+  /// A list of words, none of them twice; those that are wrong are left out.
+  func words(_ node: YAMLNode, for key: String, form: WordForm) -> [PlacedWord] {
+    guard case .sequence(let elements) = node.kind else {
+      reportType(of: node, for: key, expected: "a list such as [driver_assigned, ride_started]")
+      return []
+    }
+    if elements.isEmpty {
+      report(node.place, "\(key) is an empty list", expected: "at least one entry")
+    }
+    var first: [String: Place] = [:]
+    return elements.compactMap { element in
+      guard let word = self.word(element, for: "an entry of \(key)", form: form) else { return nil }
+      guard let place = first.updateValue(word.place, forKey: word.text) else { return word }
+      first[word.text] = place
+      report(
+        word.place, "\(quoted(word.text)) for the second time in \(key)",
+        expected: "it once (the first is at line \(place.line))")
+      return nil
+    }
+  }
+
+  /// One word, or a list of them.
+  func oneOrMoreWords(_ node: YAMLNode, for key: String, form: WordForm) -> [PlacedWord] {
+    switch node.kind {
+    case .sequence: words(node, for: key, form: form)
+    case .mapping:
+      reportWrongWord(node, key)
+    default: word(node, for: key, form: form).map { [$0] } ?? []
+    }
+  }
+
+  private func reportWrongWord(_ node: YAMLNode, _ key: String) -> [PlacedWord] {
+    reportType(of: node, for: key, expected: "an event such as driver_arrived, or a list of events")
+    return []
+  }
+
+  /// One of a few words.
+  func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ node: YAMLNode, for key: String, of _: Choice.Type
+  ) -> Choice? {
+    if let choice = node.string.flatMap(Choice.init) { return choice }
+    let known = Choice.allCases.map(\.rawValue)
+    reportType(of: node, for: key, expected: alternatives(known), among: known)
+    return nil
+  }
+
+  /// `true` or `false`.
+  func flag(_ node: YAMLNode, for key: String) -> Bool? {
+    if case .scalar(let scalar) = node.kind, case .bool(let flag) = scalar.value { return flag }
+    reportType(of: node, for: key, expected: "true or false")
+    return nil
+  }
+
+  /// `never-store`, or a duration.
+  func expiry(_ node: YAMLNode) -> RuleExpiry? {
+    if node.string == "never-store" { return .neverStore }
+    if let duration = node.string.flatMap(Duration.init(rideText:)) { return .after(duration) }
+    reportType(
+      of: node, for: "expires", expected: "a duration such as 5m or 1h30m, or never-store",
+      among: ["never-store"])
+    return nil
+  }
+
+  /// 10 or 5.
+  func priority(_ node: YAMLNode) -> PushPriority? {
+    if case .scalar(let scalar) = node.kind, case .integer(let number) = scalar.value,
+      let priority = Int(exactly: number).flatMap(PushPriority.init)
+    {
+      return priority
+    }
+    reportType(of: node, for: "priority", expected: "10 (at once) or 5 (when it suits the phone)")
+    return nil
+  }
+}

@@ -1,0 +1,48 @@
+/// The rule files that a directory holds, and what is wrong with it before any is parsed.
+struct RuleListing {
+  private(set) var files: [(name: String, bytes: [UInt8])] = []
+  private(set) var problems: [RuleProblem] = []
+
+  init(of directory: String) {
+    var path = directory
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    do {
+      for name in try Disk.names(in: path).sorted() { add(name, in: path) }
+    } catch {
+      problems.append(
+        RuleProblem(
+          file: path, place: nil, found: "the rule directory can't be read: \(error.text)",
+          expected: "a directory with *.yaml files"))
+      return
+    }
+    guard files.isEmpty, problems.isEmpty else { return }
+    problems.append(
+      RuleProblem(
+        file: path, place: nil, found: "no rule file in the directory",
+        expected: "at least one *.yaml whose name does not start with \"_\""))
+  }
+
+  private mutating func add(_ name: String, in directory: String) {
+    guard !name.hasPrefix("_"), !name.hasPrefix(".") else { return }
+    let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
+    guard name.hasSuffix(".yaml") else {
+      let lowercased = name.lowercased()
+      guard let ending = [".yml", ".yaml"].first(where: lowercased.hasSuffix) else { return }
+      problems.append(
+        RuleProblem(
+          file: path, place: nil, found: "a file name that ends in \(name.suffix(ending.count))",
+          expected: "the name \(quoted(name.dropLast(ending.count) + ".yaml"))"))
+      return
+    }
+    do {
+      // One byte more than may be, so that too large a file shows.
+      let bytes = try Disk.bytes(of: path, limit: RuleDirectory.fileSizeLimit + 1)
+      files.append((path, bytes))
+    } catch {
+      problems.append(
+        RuleProblem(
+          file: path, place: nil, found: "the file can't be read: \(error.text)",
+          expected: "a readable file"))
+    }
+  }
+}

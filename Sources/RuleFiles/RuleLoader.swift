@@ -1,0 +1,73 @@
+import RideCore
+
+/// Reads the files of one directory: first the words of all of them, then the rules.
+struct RuleLoader {
+  /// What is wrong with files that could not even be read.
+  let unread: [RuleProblem]
+
+  private struct File {
+    let log: ProblemLog
+    let fields: Fields
+  }
+
+  func load(_ files: [(name: String, bytes: [UInt8])]) -> Result<LoadedRules, RuleProblems> {
+    let sorted = files.sorted { $0.name < $1.name }
+    let logs = sorted.map { ProblemLog(file: $0.name) }
+    let readable = zip(sorted, logs).compactMap { Self.file($0.bytes, log: $1) }
+    var vocabulary = Vocabulary(isComplete: unread.isEmpty && readable.count == files.count)
+    for file in readable { vocabulary.add(file.fields, log: file.log) }
+    let rules = Self.rules(readable, vocabulary)
+    let problems = unread + logs.flatMap(\.problems)
+    guard problems.isEmpty else {
+      // The tree and libyaml may both have met the same thing.
+      return .failure(RuleProblems(problems: Set(problems).sorted()))
+    }
+    let ruleSet = RuleSet(
+      activeStates: Set(vocabulary.active), finalStates: Set(vocabulary.final),
+      events: vocabulary.declared, rules: rules)
+    return .success(LoadedRules(ruleSet: ruleSet, fileCount: files.count))
+  }
+
+  private static func file(_ bytes: [UInt8], log: ProblemLog) -> File? {
+    do throws(YAMLFault) {
+      let source = try SourceText(bytes)
+      var builder = try YAMLTreeBuilder(source, log: log)
+      guard let root = try builder.document() else {
+        throw YAMLFault(
+          place: Place(line: 1, column: 1), found: "nothing in the file",
+          expected: alternatives(Vocabulary.keys) + ", or a name that starts with \"_\" to skip it")
+      }
+      return Fields(root, of: "a rule file", known: Vocabulary.keys, log: log)
+        .map { File(log: log, fields: $0) }
+    } catch {
+      log.report(error.place, error.found, expected: error.expected)
+      return nil
+    }
+  }
+
+  private static func rules(_ files: [File], _ vocabulary: Vocabulary) -> [Rule] {
+    var rules: [Rule] = []
+    var taken: [String: String] = [:]
+    for file in files {
+      guard let node = file.fields["rules"] else { continue }
+      guard case .sequence(let entries) = node.kind else {
+        file.log.reportType(
+          of: node, for: "rules", expected: "a list whose entries start with \"- name:\"")
+        continue
+      }
+      for entry in entries {
+        let draft = RuleReader(log: file.log, vocabulary: vocabulary).draft(entry)
+        rules += draft.rule.map { [$0] } ?? []
+        guard let name = draft.name else { continue }
+        if let first = taken[name.text] {
+          file.log.report(
+            name.place, "the rule name \(quoted(name.text)) for the second time",
+            expected: "a name of its own (the first is at \(first))")
+        } else {
+          taken[name.text] = "\(file.log.file):\(name.place)"
+        }
+      }
+    }
+    return rules
+  }
+}

@@ -1,0 +1,78 @@
+/// One thing that is wrong with the rule files, said in one line.
+public struct RuleProblem: Error, Hashable, Sendable {
+  /// The file's path, or the directory's where the problem is not in one file.
+  public let file: String
+  /// Where in the file; nil where the file or directory as a whole is meant.
+  public let place: Place?
+  /// What was found there.
+  public let found: String
+  /// What was expected instead.
+  public let expected: String
+  /// The known word that was probably meant.
+  public let nearest: String?
+
+  init(file: String, place: Place?, found: String, expected: String, nearest: String? = nil) {
+    self.file = file
+    self.place = place
+    self.found = found
+    self.expected = expected
+    self.nearest = nearest
+  }
+
+  /// What is wrong, without the place: `FOUND; expected EXPECTED; did you mean "NEAREST"?`.
+  public var message: String {
+    let message = "\(found); expected \(expected)"
+    return nearest.map { "\(message); did you mean \"\($0)\"?" } ?? message
+  }
+}
+
+extension RuleProblem: CustomStringConvertible {
+  /// `FILE:LINE:COLUMN: FOUND; expected EXPECTED; did you mean "NEAREST"?`, always one line.
+  public var description: String {
+    let place = place.map { ":\($0)" } ?? ""
+    return "\(file)\(place): \(message)"
+  }
+}
+
+extension RuleProblem: Comparable {
+  /// By file, line and column; a problem of the whole file first.
+  public static func < (left: RuleProblem, right: RuleProblem) -> Bool {
+    if left.file != right.file { return left.file < right.file }
+    if left.place != right.place {
+      return left.place ?? Place(line: 0, column: 0) < right.place ?? Place(line: 0, column: 0)
+    }
+    return left.message < right.message
+  }
+}
+
+/// A place in a file; columns count Unicode scalars, as most editors do.
+public struct Place: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The line, from 1.
+  public let line: Int
+  /// The column, from 1.
+  public let column: Int
+
+  init(line: Int, column: Int) {
+    self.line = line
+    self.column = column
+  }
+
+  /// Further up, or further left in the same line.
+  public static func < (left: Place, right: Place) -> Bool {
+    (left.line, left.column) < (right.line, right.column)
+  }
+
+  /// `LINE:COLUMN`.
+  public var description: String { "\(line):\(column)" }
+}
+
+/// All that is wrong with a rule directory, found in one run.
+public struct RuleProblems: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The problems, by file, line and column; at least one.
+  public let problems: [RuleProblem]
+
+  /// One line for each problem.
+  public var description: String {
+    problems.map(\.description).joined(separator: "\n")
+  }
+}

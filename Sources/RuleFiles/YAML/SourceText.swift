@@ -1,0 +1,60 @@
+/// The bytes of one file, known to be UTF-8.
+struct SourceText {
+  /// The bytes, without a byte order mark.
+  let bytes: [UInt8]
+  private let lines: [ArraySlice<UInt8>]
+
+  /// - Throws: `YAMLFault` at the first byte that is not UTF-8, or for too large a file.
+  init(_ file: [UInt8]) throws(YAMLFault) {
+    let limit = RuleDirectory.fileSizeLimit
+    guard file.count <= limit else {
+      throw YAMLFault(
+        place: Place(line: 1, column: 1), found: "a file of more than \(limit) bytes",
+        expected: "its rules in several files")
+    }
+    bytes = Array(file.starts(with: [0xef, 0xbb, 0xbf]) ? file.dropFirst(3) : file[...])
+    lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    if String(validating: bytes, as: UTF8.self) != nil { return }
+    for (index, line) in lines.enumerated() {
+      guard String(validating: line, as: UTF8.self) == nil else { continue }
+      let (column, byte) = Self.firstBadByte(line)
+      throw YAMLFault(
+        place: Place(line: index + 1, column: column),
+        found: "the byte 0x\(String(byte, radix: 16)), which is not UTF-8",
+        expected: "the file saved as UTF-8")
+    }
+  }
+
+  /// A line, from 1; empty where there is none.
+  func line(_ number: Int) -> String {
+    lines.indices.contains(number - 1) ? String(decoding: lines[number - 1], as: UTF8.self) : ""
+  }
+
+  /// The place of a byte.
+  func place(ofByte offset: Int) -> Place {
+    let before = bytes.prefix(max(0, offset))
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    return Place(
+      line: before.count { $0 == UInt8(ascii: "\n") } + 1,
+      column: String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1)
+  }
+
+  private static func firstBadByte(_ line: ArraySlice<UInt8>) -> (column: Int, byte: UInt8) {
+    var length = 0
+    var decoder = UTF8()
+    var bytes = line.makeIterator()
+    var column = 1
+    while case .scalarValue(let scalar) = decoder.decode(&bytes) {
+      length += UTF8.width(scalar)
+      column += 1
+    }
+    return (column, line.dropFirst(length).first ?? 0)
+  }
+}
+
+/// Why a file can't be read as YAML at all.
+struct YAMLFault: Error {
+  let place: Place
+  let found: String
+  let expected: String
+}

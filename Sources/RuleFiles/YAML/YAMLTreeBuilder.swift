@@ -1,0 +1,137 @@
+import RideCore
+
+/// Builds the tree of one file: one document, without aliases, tags and keys that stand twice.
+struct YAMLTreeBuilder: ~Copyable {
+  /// How deep lists and mappings may stand within each other.
+  static let depthLimit = 64
+
+  private var parser: YAMLParser
+  private let log: ProblemLog
+  private var anchors: Set<String> = []
+
+  init(_ source: SourceText, log: ProblemLog) throws(YAMLFault) {
+    parser = try YAMLParser(source)
+    self.log = log
+  }
+
+  /// The file's document; nil where the file is empty or holds comments only.
+  ///
+  /// - Throws: `YAMLFault` for what makes the rest of the file unreadable.
+  mutating func document() throws(YAMLFault) -> YAMLNode? {
+    _ = try parser.next()
+    guard try parser.next().kind == .documentStart else { return nil }
+    let root = try node(try parser.next(), depth: 0)
+    _ = try parser.next()
+    let rest = try parser.next()
+    if rest.kind == .documentStart {
+      log.report(
+        rest.place, "a second document in the file", expected: "it in a file of its own")
+    }
+    return root
+  }
+
+  private mutating func node(_ event: YAMLEvent, depth: Int) throws(YAMLFault) -> YAMLNode {
+    guard depth <= Self.depthLimit else {
+      throw YAMLFault(
+        place: event.place, found: "a value more than \(Self.depthLimit) levels deep",
+        expected: "a flatter one")
+    }
+    let isDecorated = reportAnchorAndTag(of: event)
+    switch event.kind {
+    case .scalar(let text, let style):
+      return YAMLNode(
+        place: event.place,
+        kind: isDecorated ? .refused : .scalar(scalar(text, style, event)))
+    case .sequenceStart:
+      var elements: [YAMLNode] = []
+      while true {
+        let element = try parser.next()
+        if element.kind == .sequenceEnd { break }
+        elements.append(try node(element, depth: depth + 1))
+      }
+      return YAMLNode(place: event.place, kind: .sequence(elements))
+    case .mappingStart:
+      return YAMLNode(place: event.place, kind: try mapping(event, depth: depth))
+    case .alias(let name):
+      if !anchors.contains(name) {
+        log.report(
+          event.place, "the alias \(quoted("*" + name))", expected: "the value written out here")
+      }
+      return YAMLNode(place: event.place, kind: .refused)
+    default: return YAMLNode(place: event.place, kind: .refused)
+    }
+  }
+
+  private mutating func mapping(
+    _ start: YAMLEvent, depth: Int
+  ) throws(YAMLFault) -> YAMLNode.Kind {
+    var pairs: [YAMLNode.Pair] = []
+    var indices: [String: Int] = [:]
+    var isPlaceholder = false
+    while true {
+      let event = try parser.next()
+      if event.kind == .mappingEnd { return isPlaceholder ? .refused : .mapping(pairs) }
+      let key = try node(event, depth: depth + 1)
+      let value = try node(try parser.next(), depth: depth + 1)
+      guard case .scalar(let scalar) = key.kind else {
+        isPlaceholder = isPlaceholder || Self.isPlaceholder(event, in: start)
+        reportKey(key, isPlaceholder: Self.isPlaceholder(event, in: start), in: start)
+        continue
+      }
+      if let first = indices[scalar.text] {
+        pairs[first].isRepeated = true
+        log.report(
+          key.place, "the key \(quoted(scalar.text)) for the second time",
+          expected: "it once (the first is at line \(pairs[first].keyPlace.line))")
+        continue
+      }
+      indices[scalar.text] = pairs.count
+      pairs.append(YAMLNode.Pair(key: scalar.text, keyPlace: key.place, value: value))
+    }
+  }
+
+  /// Whether `{{…}}` outside quotes was read: a flow mapping whose key is one, brace beside brace.
+  private static func isPlaceholder(_ key: YAMLEvent, in mapping: YAMLEvent) -> Bool {
+    key.kind == .mappingStart(isFlow: true) && mapping.kind == .mappingStart(isFlow: true)
+      && key.place == Place(line: mapping.place.line, column: mapping.place.column + 1)
+  }
+
+  private func reportKey(_ key: YAMLNode, isPlaceholder: Bool, in mapping: YAMLEvent) {
+    if isPlaceholder {
+      let fault = YAMLFault.barePlaceholder(at: mapping.place)
+      log.report(fault.place, fault.found, expected: fault.expected)
+    } else if !key.isRefused {
+      log.report(key.place, "\(key.summary) as a key", expected: "a word")
+    }
+  }
+
+  private mutating func reportAnchorAndTag(of event: YAMLEvent) -> Bool {
+    if let anchor = event.anchor {
+      anchors.insert(anchor)
+      log.report(
+        event.place, "the anchor \(quoted("&" + anchor))",
+        expected: "each value written out where it is used")
+    }
+    if let tag = event.tag {
+      let core = "tag:yaml.org,2002:"
+      let short = tag.hasPrefix(core) ? "!!" + tag.dropFirst(core.count) : tag
+      log.report(event.place, "the tag \(quoted(short))", expected: "the value without a tag")
+    }
+    return event.anchor != nil || event.tag != nil
+  }
+
+  private func scalar(
+    _ text: String, _ style: YAMLEvent.ScalarStyle, _ event: YAMLEvent
+  ) -> YAMLScalar {
+    // An escape takes more room in the file than in the text: where the widths agree, there is none.
+    let quotes = style == .quoted ? 2 : 0
+    let width = event.end.column - event.place.column
+    let isLiteral =
+      style != .block && event.place.line == event.end.line
+      && width == text.unicodeScalars.count + quotes
+    return YAMLScalar(
+      text: text, value: style == .plain ? CoreSchema.value(of: text) : .string(text),
+      textPlace: isLiteral
+        ? Place(line: event.place.line, column: event.place.column + quotes / 2) : nil)
+  }
+}
