@@ -26,6 +26,14 @@ struct FormatReader {
     self.place = place
   }
 
+  static func json(_ text: [UInt8]) throws(FormatError) -> JSON {
+    do {
+      return try JSONParser.parse(text)
+    } catch {
+      throw FormatError(found: "no JSON at byte \(error.offset)", expected: error.expected)
+    }
+  }
+
   func error(_ key: String, _ expected: String) -> FormatError {
     let found = members[key]?.description ?? "nothing"
     return FormatError(place: "\(place).\(key)", found: found, expected: expected)

@@ -12,7 +12,7 @@ struct DeviceToken: Equatable, Sendable {
 struct DeviceTokenRegistry: Equatable, Sendable {
   private var tokens: [String: DeviceToken] = [:]
 
-  var isEmpty: Bool { tokens.isEmpty }
+  var count: Int { tokens.count }
 
   subscript(_ token: some StringProtocol) -> DeviceToken? {
     get { tokens.isEmpty ? nil : tokens[token.lowercased()] }
@@ -30,7 +30,8 @@ extension DeviceTokenRegistry {
   ]
 
   /// `{"tokens": [{"token": "…", "topic": …, "environment": …, "unregistered_since": ms}]}`
-  init(_ json: JSON) throws(FormatError) {
+  init(text: [UInt8]) throws(FormatError) {
+    let json = try FormatReader.json(text)
     guard let entries = json.object?["tokens"]?.array else {
       throw FormatError(found: json.description, expected: "{\"tokens\": [{\"token\": \"…\"}]}")
     }

@@ -22,7 +22,10 @@ enum Judge {
     + AlertRules.all + BackgroundRules.all + LiveActivityRules.all + DeviceTokenRules.all
 
   static func judge(_ request: PushRequest, in context: RuleContext) -> Judgement {
-    let push = Push(request, in: context)
+    judge(Push(request, in: context))
+  }
+
+  static func judge(_ push: Push) -> Judgement {
     let proven = RequestRules.all.count + ProviderTokenRules.all.count
     for (index, rule) in rules.enumerated() {
       guard let refusal = rule.check(push) else { continue }

@@ -9,7 +9,7 @@ struct AdoptedToken: Equatable, Sendable {
 }
 
 /// All that a verdict depends on besides the request; times are epoch seconds.
-struct RuleContext: Sendable {
+struct RuleContext {
   var now: Int
   var keyID: String
   var teamID: String
@@ -18,5 +18,5 @@ struct RuleContext: Sendable {
   var deviceTokens: DeviceTokenRegistry
   var adoptedToken: AdoptedToken?
   /// Reads and verifies a JWT; a server may remember answers, as the same text has one reading.
-  var readProviderToken: @Sendable (String) -> ProviderToken?
+  var readProviderToken: (String) -> ProviderToken?
 }

@@ -26,7 +26,6 @@ import Glibc
   }
 
   deinit {
-    // No SSL_shutdown: a peer that goes away and one that is dropped look alike on purpose.
     unsafe SSL_free(ssl)
     close(socket)
   }
@@ -53,6 +52,13 @@ import Glibc
     ERR_clear_error()
     let count = unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
     return outcome(count)
+  }
+
+  /// Tells the peer that no more comes, and keeps reading possible.
+  func sendClose() {
+    ERR_clear_error()
+    unsafe SSL_shutdown(ssl)
+    shutdown(socket, Int32(SHUT_WR))
   }
 
   private func outcome(_ count: Int32) -> Outcome {
