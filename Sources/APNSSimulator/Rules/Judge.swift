@@ -25,7 +25,7 @@ enum Judge {
     judge(Push(request, in: context))
   }
 
-  static func judge(_ push: Push) -> Judgement {
+  static func judge(_ push: Push, by rules: [Rule] = Self.rules) -> Judgement {
     let proven = RequestRules.all.count + ProviderTokenRules.all.count
     for (index, rule) in rules.enumerated() {
       guard let refusal = rule.check(push) else { continue }
