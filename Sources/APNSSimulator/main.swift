@@ -1,1 +1,3 @@
-print("apns-simulator")
+import Glibc
+
+exit(Launch.run(Array(CommandLine.arguments.dropFirst())))

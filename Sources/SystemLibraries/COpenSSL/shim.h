@@ -18,4 +18,26 @@ static inline void SSL_CTX_set_read_ahead_on(SSL_CTX *context) {
   SSL_CTX_set_read_ahead(context, 1);
 }
 
+// Macros of OpenSSL that Swift does not import, as functions of the same meaning.
+
+static inline long ridepulse_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
+  return SSL_CTX_set_min_proto_version(context, version);
+}
+
+static inline long ridepulse_SSL_CTX_set_mode(SSL_CTX *context, long mode) {
+  return SSL_CTX_set_mode(context, mode);
+}
+
+static inline long ridepulse_SSL_CTX_set_read_ahead(SSL_CTX *context, long on) {
+  return SSL_CTX_set_read_ahead(context, on);
+}
+
+static inline long ridepulse_BIO_get_mem_data(BIO *bio, char **data) {
+  return BIO_get_mem_data(bio, data);
+}
+
+static inline EVP_PKEY *ridepulse_EVP_EC_gen_P256(void) {
+  return EVP_EC_gen("P-256");
+}
+
 #endif

@@ -1,0 +1,55 @@
+import Glibc
+
+/// From words to an exit status: 0 done, 1 failed, 64 wrong usage.
+enum Launch {
+  static func run(_ words: [String]) -> Int32 {
+    do {
+      switch try Command.parse(words) {
+      case .help: say(Help.text)
+      case .serve(let options): try serve(options)
+      }
+      return 0
+    } catch let error as Command.UsageError {
+      Log.write("\(error); see apns-simulator --help")
+      return 64
+    } catch {
+      Log.write("\(error)")
+      return 1
+    }
+  }
+
+  private static func serve(_ options: Options) throws {
+    let state = StateDirectory(path: options.stateDirectory, keyID: options.keyID)
+    try state.prepare()
+    let faultFile = try options.faultsPath.map { try FaultFile(path: $0) }
+    let simulator = Simulator(
+      options: options, key: try state.verificationKey(),
+      recorder: try Recorder(path: state.requestsPath), deviceTokens: try tokens(state),
+      faults: FaultSet(try faultFile?.read() ?? []))
+    let server = try Server(
+      simulator: simulator,
+      tls: TLSContext(
+        certificatePath: state.serverCertificatePath, keyPath: state.serverKeyPath),
+      faultFile: faultFile)
+    let address = "https://127.0.0.1:\(server.port)"
+    say("apns-simulator: listening on \(address) state=\(options.stateDirectory)\n")
+    server.run()
+  }
+
+  private static func tokens(_ state: StateDirectory) throws -> DeviceTokenRegistry {
+    guard File.exists(state.tokensPath) else { return DeviceTokenRegistry() }
+    do {
+      return try DeviceTokenRegistry(text: File.read(state.tokensPath))
+    } catch let error as FormatError {
+      throw FormatError(
+        place: state.tokensPath + (error.place.isEmpty ? "" : ": \(error.place)"),
+        found: error.found, expected: error.expected)
+    }
+  }
+
+  /// Straight to the descriptor: whoever waits for the ready line must not wait for a buffer.
+  private static func say(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
+  }
+}

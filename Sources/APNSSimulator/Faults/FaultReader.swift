@@ -1,0 +1,104 @@
+/// Reads faults from JSON; an error names the place, what was found and what was expected.
+enum FaultReader {
+  /// A list of faults, or `{"faults": [list]}`.
+  static func read(_ json: JSON) throws(FormatError) -> [Fault] {
+    guard let list = json.array ?? json.object?["faults"]?.array else {
+      throw FormatError(found: json.description, expected: "a list of faults")
+    }
+    var faults: [Fault] = []
+    for (index, entry) in list.enumerated() {
+      faults.append(try fault(entry, at: "faults[\(index)]"))
+    }
+    return faults
+  }
+
+  static func read(text: [UInt8]) throws(FormatError) -> [Fault] {
+    try read(FormatReader.json(text))
+  }
+
+  private static func fault(_ json: JSON, at place: String) throws(FormatError) -> Fault {
+    let reader = try FormatReader(json, at: place, keys: ["match", "action", "times"])
+    guard let action = reader.members["action"] else { throw reader.error("action", "an action") }
+    let (delay, act) = try self.action(action, at: place + ".action")
+    return Fault(
+      match: try match(reader.members["match"] ?? .object([:]), at: place + ".match"),
+      delayMilliseconds: delay, action: act,
+      times: try reader.integer("times", in: 1...Int.max), definition: json)
+  }
+
+  private static func match(_ json: JSON, at place: String) throws(FormatError) -> FaultMatch {
+    let keys: Set = ["token", "token_prefix", "topic", "connection", "every", "first"]
+    let reader = try FormatReader(json, at: place, keys: keys)
+    return FaultMatch(
+      token: try reader.string("token")?.lowercased(),
+      tokenPrefix: try reader.string("token_prefix")?.lowercased(),
+      topic: try reader.string("topic"),
+      connection: try reader.integer("connection", in: 1...Int.max),
+      every: try reader.integer("every", in: 1...Int.max),
+      first: try reader.integer("first", in: 1...Int.max))
+  }
+
+  private static let actions: Set = [
+    "answer", "stall", "reset", "close", "goaway", "max_streams", "no_ping",
+  ]
+
+  private static func action(
+    _ json: JSON, at place: String
+  ) throws(FormatError) -> (delay: Int, FaultAction) {
+    let reader = try FormatReader(json, at: place, keys: actions.union(["delay_ms"]))
+    let delay = try reader.integer("delay_ms", in: 0...3_600_000)
+    let named = reader.members.keys.filter { $0 != "delay_ms" }.sorted()
+    guard named.count < 2 else {
+      throw FormatError(
+        place: place, found: named.joined(separator: " and "), expected: "one action")
+    }
+    if let name = named.first { return (delay ?? 0, try action(name, reader)) }
+    guard let delay else {
+      throw FormatError(place: place, found: json.description, expected: "an action")
+    }
+    return (delay, .proceed)
+  }
+
+  private static func action(
+    _ name: String, _ reader: FormatReader
+  ) throws(FormatError) -> FaultAction {
+    switch name {
+    case "answer": return .answer(try answer(reader.members[name] ?? .null, at: reader.place))
+    case "reset":
+      guard let code = ErrorCode(name: try reader.requiredString(name)) else {
+        throw reader.error(name, "one of " + ErrorCode.allCases.map(\.name).joined(separator: ", "))
+      }
+      return .reset(code)
+    case "goaway": return try goAway(reader.members[name] ?? .null, at: reader.place)
+    case "max_streams":
+      return .maximumStreams(try reader.integer(name, in: 0...100_000) ?? 0)
+    default:
+      _ = try reader.flag(name)
+      return name == "stall" ? .stall : name == "close" ? .close : .blackHole
+    }
+  }
+
+  private static func answer(_ json: JSON, at place: String) throws(FormatError) -> FaultAnswer {
+    let keys: Set = ["status", "reason", "timestamp", "retry_after", "body"]
+    let reader = try FormatReader(json, at: place + ".answer", keys: keys)
+    guard let status = try reader.integer("status", in: 200...599) else {
+      throw reader.error("status", "an integer from 200 to 599")
+    }
+    return FaultAnswer(
+      status: status, reason: try reader.string("reason"),
+      timestamp: try reader.integer("timestamp"),
+      retryAfterSeconds: try reader.integer("retry_after"), body: try reader.string("body"))
+  }
+
+  private static func goAway(_ json: JSON, at place: String) throws(FormatError) -> FaultAction {
+    let reader = try FormatReader(json, at: place + ".goaway", keys: ["last_stream", "reason"])
+    let reason = try reader.string("reason") ?? "Shutdown"
+    switch reader.members["last_stream"] {
+    case .none, .string("this"): return .goAway(.this, reason: reason)
+    case .string("previous"): return .goAway(.previous, reason: reason)
+    case .integer(let number) where (0...Int(Int32.max)).contains(number):
+      return .goAway(.number(number), reason: reason)
+    default: throw reader.error("last_stream", "\"this\", \"previous\" or a stream number")
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import CNghttp2
+
+/// Names and values of one answer in one buffer, as nghttp2 copies them from pointers.
+struct HeaderBlock {
+  private var text: [UInt8] = []
+  private var lengths: [(name: Int, value: Int)] = []
+
+  mutating func append(_ name: String, _ value: String) {
+    text += name.utf8
+    text += value.utf8
+    lengths.append((name.utf8.count, value.utf8.count))
+  }
+
+  /// The fields are valid within `body` only.
+  mutating func withFields(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32) {
+    unsafe text.withUnsafeMutableBufferPointer { buffer in
+      guard var position = buffer.baseAddress else { return }
+      var fields: [nghttp2_nv] = unsafe []
+      for length in lengths {
+        // Not indexed: values such as apns-id never repeat and would only churn the table.
+        unsafe fields.append(
+          nghttp2_nv(
+            name: position, value: position + length.name, namelen: length.name,
+            valuelen: length.value, flags: UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)))
+        unsafe position += length.name + length.value
+      }
+      _ = unsafe fields.withUnsafeBufferPointer(body)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import CNghttp2
+
+/// nghttp2's callback table and options, made once for all sessions.
+@safe final class SessionCallbacks {
+  let isSink: Bool
+  let callbacks: OpaquePointer
+  let options: OpaquePointer
+
+  /// Nil when memory is out.
+  init?(isSink: Bool) {
+    var callbacks: OpaquePointer?
+    var options: OpaquePointer?
+    guard unsafe nghttp2_session_callbacks_new(&callbacks) == 0,
+      unsafe nghttp2_option_new(&options) == 0,
+      let callbacks = unsafe callbacks, let options = unsafe options
+    else { return nil }
+    self.isSink = isSink
+    unsafe self.callbacks = callbacks
+    unsafe self.options = options
+    // Closed streams are kept for the old priority tree only, and APNs ignores PRIORITY.
+    unsafe nghttp2_option_set_no_closed_streams(options, 1)
+    unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, onFrame)
+    unsafe nghttp2_session_callbacks_set_on_header_callback(
+      callbacks, isSink ? onSinkHeader : onHeader)
+    unsafe nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, onClose)
+    if !isSink {
+      unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, onBeginHeaders)
+      unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, onData)
+    }
+  }
+
+  deinit {
+    unsafe nghttp2_option_del(options)
+    unsafe nghttp2_session_callbacks_del(callbacks)
+  }
+}
+
+private func table(_ pointer: UnsafeMutableRawPointer) -> StreamTable {
+  unsafe Unmanaged<StreamTable>.fromOpaque(pointer).takeUnretainedValue()
+}
+
+private func isRequest(_ frame: UnsafePointer<nghttp2_frame>) -> Bool {
+  unsafe frame.pointee.hd.type == NGHTTP2_HEADERS.rawValue
+    && frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
+}
+
+private let onBeginHeaders: nghttp2_on_begin_headers_callback = { _, frame, data in
+  if let frame = unsafe frame, let data = unsafe data, unsafe isRequest(frame) {
+    unsafe table(data).began(frame.pointee.hd.stream_id)
+  }
+  return 0
+}
+
+private let onHeader: nghttp2_on_header_callback = {
+  _, frame, name, nameLength, value, valueLength, _, data in
+  guard let frame = unsafe frame, let data = unsafe data, unsafe isRequest(frame) else { return 0 }
+  let header = Header(
+    name: unsafe String(
+      decoding: UnsafeBufferPointer(start: name, count: nameLength), as: UTF8.self),
+    value: unsafe String(
+      decoding: UnsafeBufferPointer(start: value, count: valueLength), as: UTF8.self))
+  unsafe table(data).received(header, on: frame.pointee.hd.stream_id)
+  return 0
+}
+
+/// Sink mode looks at no header but the path of a control call.
+private let onSinkHeader: nghttp2_on_header_callback = {
+  _, frame, name, nameLength, value, valueLength, _, data in
+  guard nameLength == 5, valueLength > 1, let value = unsafe value,
+    unsafe value[1] == UInt8(ascii: "s"),
+    let frame = unsafe frame, let data = unsafe data, unsafe isRequest(frame),
+    unsafe UnsafeBufferPointer(start: name, count: nameLength).elementsEqual(":path".utf8)
+  else { return 0 }
+  let path = unsafe String(
+    decoding: UnsafeBufferPointer(start: value, count: valueLength), as: UTF8.self)
+  let streams = unsafe table(data)
+  unsafe streams.began(frame.pointee.hd.stream_id)
+  unsafe streams.received(Header(name: ":path", value: path), on: frame.pointee.hd.stream_id)
+  return 0
+}
+
+private let onData: nghttp2_on_data_chunk_recv_callback = { _, _, stream, bytes, count, data in
+  if let data = unsafe data {
+    unsafe table(data).received(UnsafeBufferPointer(start: bytes, count: count), on: stream)
+  }
+  return 0
+}
+
+private let onFrame: nghttp2_on_frame_recv_callback = { _, frame, data in
+  guard let frame = unsafe frame, let data = unsafe data else { return 0 }
+  let head = unsafe frame.pointee.hd
+  let carriesRequest =
+    head.type == NGHTTP2_DATA.rawValue || head.type == NGHTTP2_HEADERS.rawValue
+  if carriesRequest, head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
+    unsafe table(data).ended(head.stream_id)
+  }
+  return 0
+}
+
+private let onClose: nghttp2_on_stream_close_callback = { _, stream, _, data in
+  if let data = unsafe data { unsafe table(data).closed(stream) }
+  return 0
+}
+
+/// nghttp2 asks for the body of an answer when it has room to send it.
+let readAnswerBody: nghttp2_data_source_read_callback = {
+  _, stream, buffer, capacity, flags, _, data in
+  guard let data = unsafe data, let buffer = unsafe buffer, let flags = unsafe flags else {
+    return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+  }
+  let next = unsafe table(data).takeBody(stream, atMost: capacity)
+  for (index, byte) in next.part.enumerated() { unsafe buffer[index] = byte }
+  if next.isLast { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+  return next.part.count
+}

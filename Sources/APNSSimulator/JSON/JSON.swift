@@ -1,0 +1,102 @@
+/// A JSON value. Own code because Foundation cannot tell `1` from `1.0` nor sees a key given
+/// twice, and a strict APNs must see both.
+enum JSON: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int)
+  case number(Double)
+  case string(String)
+  case array([JSON])
+  case object([String: JSON])
+}
+
+extension JSON {
+  var object: [String: JSON]? {
+    if case .object(let members) = self { members } else { nil }
+  }
+
+  var array: [JSON]? {
+    if case .array(let elements) = self { elements } else { nil }
+  }
+
+  var string: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
+  var integer: Int? {
+    if case .integer(let value) = self { value } else { nil }
+  }
+
+  var bool: Bool? {
+    if case .bool(let value) = self { value } else { nil }
+  }
+
+  var isNumber: Bool {
+    switch self {
+    case .integer, .number: true
+    default: false
+    }
+  }
+}
+
+extension JSON: CustomStringConvertible {
+  /// What an error text says it found.
+  var description: String {
+    String(decoding: serialized, as: UTF8.self)
+  }
+
+  /// One line, keys sorted, so that texts and tests do not depend on hash order.
+  var serialized: [UInt8] {
+    var output: [UInt8] = []
+    write(to: &output)
+    return output
+  }
+
+  private func write(to output: inout [UInt8]) {
+    switch self {
+    case .null: output += "null".utf8
+    case .bool(let value): output += (value ? "true" : "false").utf8
+    case .integer(let value): output += String(value).utf8
+    case .number(let value): output += String(value).utf8
+    case .string(let text): output.appendJSONString(text)
+    case .array(let elements):
+      output.append(UInt8(ascii: "["))
+      for (index, element) in elements.enumerated() {
+        if index > 0 { output.append(UInt8(ascii: ",")) }
+        element.write(to: &output)
+      }
+      output.append(UInt8(ascii: "]"))
+    case .object(let members):
+      output.append(UInt8(ascii: "{"))
+      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+        if index > 0 { output.append(UInt8(ascii: ",")) }
+        output.appendJSONString(member.key)
+        output.append(UInt8(ascii: ":"))
+        member.value.write(to: &output)
+      }
+      output.append(UInt8(ascii: "}"))
+    }
+  }
+}
+
+extension [UInt8] {
+  mutating func appendJSONString(_ text: String) {
+    append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        append(UInt8(ascii: "\\"))
+        append(byte)
+      case 0..<0x20:
+        self += "\\u00".utf8
+        append(Self.hexDigits[Int(byte >> 4)])
+        append(Self.hexDigits[Int(byte & 15)])
+      default:
+        append(byte)
+      }
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  static let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)
+}

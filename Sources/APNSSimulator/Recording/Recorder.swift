@@ -1,0 +1,49 @@
+import Glibc
+
+/// `requests.jsonl`. Lines gather in memory and are handed to the kernel in one write, before
+/// the answers of the same turn of the loop leave.
+@safe final class Recorder {
+  private let path: String
+  private let file: Int32
+  private var lines: [UInt8] = []
+  private var hasFailed = false
+
+  init(path: String) throws(FileError) {
+    self.path = path
+    file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw FileError("open", path) }
+  }
+
+  deinit {
+    flush()
+    close(file)
+  }
+
+  func append(_ record: RequestRecord) {
+    record.write(to: &lines)
+  }
+
+  func flush() {
+    if lines.isEmpty { return }
+    var written = 0
+    while written < lines.count {
+      let count = unsafe lines.withUnsafeBytes { bytes in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+        return unsafe write(file, rest.baseAddress, rest.count)
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else {
+        complain()
+        break
+      }
+      written += count
+    }
+    lines.removeAll(keepingCapacity: true)
+  }
+
+  /// Once: a full disk must not fill the log as well.
+  private func complain() {
+    if !hasFailed { Log.write(FileError("write", path).description) }
+    hasFailed = true
+  }
+}

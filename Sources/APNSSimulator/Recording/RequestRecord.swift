@@ -1,0 +1,83 @@
+/// One line of `requests.jsonl`.
+struct RequestRecord {
+  let receivedAt: WallTime
+  let connection: Int
+  let stream: Int32
+  let request: PushRequest
+  let token: String
+  let providerToken: ProviderToken?
+  let environment: Environment
+  /// Zero where a fault leaves the push without an answer.
+  let status: Int
+  let reason: String?
+  let detail: String?
+  let fault: String?
+  let apnsID: String
+
+  func write(to output: inout [UInt8]) {
+    output += "{\"received_at\":".utf8
+    output += receivedAt.decimalSeconds.utf8
+    output += ",\"connection\":\(connection),\"stream\":\(stream),\"status\":\(status)".utf8
+    Self.member("reason", reason, to: &output)
+    Self.member("detail", detail, to: &output)
+    Self.member("fault", fault, to: &output)
+    Self.member("apns_id", apnsID, to: &output)
+    Self.member("environment", environment.rawValue, to: &output)
+    Self.member("method", request.method, to: &output)
+    Self.member("path", request.path, to: &output)
+    Self.member("token", token, to: &output)
+    writeHeaders(to: &output)
+    writeJWT(to: &output)
+    writePayload(to: &output)
+    output += "}\n".utf8
+  }
+
+  private static func member(_ name: String, _ value: String?, to output: inout [UInt8]) {
+    guard let value else { return }
+    output += ",\"\(name)\":".utf8
+    output.appendJSONString(value)
+  }
+
+  /// A header that came twice becomes a list, so that no value is lost.
+  private func writeHeaders(to output: inout [UInt8]) {
+    output += ",\"headers\":{".utf8
+    var written: Set<String> = []
+    for header in request.headers where written.insert(header.name).inserted {
+      if written.count > 1 { output.append(UInt8(ascii: ",")) }
+      output.appendJSONString(header.name)
+      output.append(UInt8(ascii: ":"))
+      let values = request.headers.filter { $0.name == header.name }.map { Self.redacted($0) }
+      if values.count == 1 {
+        output.appendJSONString(values[0])
+      } else {
+        output += JSON.array(values.map { .string($0) }).serialized
+      }
+    }
+    output.append(UInt8(ascii: "}"))
+  }
+
+  private static func redacted(_ header: Header) -> String {
+    guard header.name == "authorization" else { return header.value }
+    return header.value.hasPrefix("bearer ") ? "bearer …" : "…"
+  }
+
+  private func writeJWT(to output: inout [UInt8]) {
+    guard let token = providerToken else { return }
+    let members = ["kid": token.keyID, "iss": token.issuer, "iat": token.issuedAt]
+    output += ",\"jwt\":".utf8
+    output += JSON.object(members.compactMapValues { $0 }).serialized
+  }
+
+  private func writePayload(to output: inout [UInt8]) {
+    output += ",\"payload_bytes\":\(request.bodyBytes)".utf8
+    if request.body.isEmpty { return }
+    if request.bodyBytes == request.body.count, (try? JSONParser.parse(request.body)) != nil {
+      output += ",\"payload\":".utf8
+      // As it came, on one line: raw line breaks are legal JSON between tokens only.
+      output += request.body.map { $0 < 0x20 ? 0x20 : $0 }
+    } else {
+      let text = String(decoding: request.body, as: UTF8.self)
+      Self.member("payload_text", text, to: &output)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+struct Header: Equatable, Sendable {
+  let name: String
+  let value: String
+}
+
+/// One request as it arrived: pseudo headers too, in the order of the wire.
+struct PushRequest: Equatable, Sendable {
+  var headers: [Header] = []
+  var body: [UInt8] = []
+  /// May exceed `body.count`, which stops growing at the size that is refused anyway.
+  var bodyBytes = 0
+
+  func value(_ name: String) -> String? {
+    headers.first { $0.name == name }?.value
+  }
+
+  var method: String { value(":method") ?? "" }
+  var path: String { value(":path") ?? "" }
+}

@@ -1,0 +1,42 @@
+/// The reasons this simulator gives by itself, in Apple's spelling; faults may give any other.
+enum Reason: String, CaseIterable, Sendable {
+  case badCollapseID = "BadCollapseId"
+  case badDeviceToken = "BadDeviceToken"
+  case badExpirationDate = "BadExpirationDate"
+  case badMessageID = "BadMessageId"
+  case badPath = "BadPath"
+  case badPriority = "BadPriority"
+  case badTopic = "BadTopic"
+  case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
+  case duplicateHeaders = "DuplicateHeaders"
+  case expiredProviderToken = "ExpiredProviderToken"
+  case expiredToken = "ExpiredToken"
+  case invalidProviderToken = "InvalidProviderToken"
+  case invalidPushType = "InvalidPushType"
+  case methodNotAllowed = "MethodNotAllowed"
+  case missingDeviceToken = "MissingDeviceToken"
+  case missingProviderToken = "MissingProviderToken"
+  case missingTopic = "MissingTopic"
+  case payloadEmpty = "PayloadEmpty"
+  case payloadTooLarge = "PayloadTooLarge"
+  case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+  case topicDisallowed = "TopicDisallowed"
+  case unregistered = "Unregistered"
+
+  /// Not Apple's: APNs answers 200 to a payload that no phone can read, and drops it.
+  case badPayload = "BadPayload"
+  /// Not Apple's: APNs does not look at `content-type`.
+  case badContentType = "BadContentType"
+
+  var status: Int {
+    switch self {
+    case .expiredProviderToken, .invalidProviderToken, .missingProviderToken: 403
+    case .badPath: 404
+    case .methodNotAllowed: 405
+    case .expiredToken, .unregistered: 410
+    case .payloadTooLarge: 413
+    case .tooManyProviderTokenUpdates: 429
+    default: 400
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/// The answer to a push in APNs' form, from a refusal, a fault or neither.
+struct Verdict: Equatable {
+  let status: Int
+  let reason: String?
+  let timestamp: Int?
+  let retryAfterSeconds: Int?
+  let body: String?
+  let apnsID: String
+  let uniqueID: String?
+
+  init(_ refusal: Refusal?, fault: FaultAction?, apnsID: String, uniqueID: String?) {
+    self.apnsID = apnsID
+    self.uniqueID = uniqueID
+    if case .answer(let answer) = fault {
+      status = answer.status
+      reason = answer.reason
+      timestamp = answer.timestamp
+      retryAfterSeconds = answer.retryAfterSeconds
+      body = answer.body
+    } else {
+      status = refusal?.reason.status ?? 200
+      reason = refusal?.reason.rawValue
+      timestamp = refusal?.timestamp
+      retryAfterSeconds = nil
+      body = nil
+    }
+  }
+
+  func steps(_ fault: FaultAction?, stream: Int32) -> [Decision.Step] {
+    switch fault {
+    case nil, .proceed, .answer: return [.answer(answer)]
+    case .stall: return []
+    case .reset(let code): return [.reset(code)]
+    case .close: return [.close]
+    case .blackHole: return [.blackHole]
+    case .maximumStreams(let count): return [.maximumStreams(count), .answer(answer)]
+    case .goAway(let last, let reason):
+      let lastStream = last.number(for: stream)
+      let leave = Decision.Step.goAway(lastStream: lastStream, reason: reason)
+      return stream <= lastStream ? [leave, .answer(answer)] : [leave]
+    }
+  }
+
+  private var answer: Answer {
+    var headers = [Header(name: "apns-id", value: apnsID)]
+    if let uniqueID { headers.append(Header(name: "apns-unique-id", value: uniqueID)) }
+    if let seconds = retryAfterSeconds {
+      headers.append(Header(name: "retry-after", value: String(seconds)))
+    }
+    return Answer(status: status, headers: headers, body: bodyBytes)
+  }
+
+  private var bodyBytes: [UInt8] {
+    if let body { return Array(body.utf8) }
+    guard let reason else { return [] }
+    var members: [String: JSON] = ["reason": .string(reason)]
+    if let timestamp { members["timestamp"] = .integer(timestamp) }
+    return JSON.object(members).serialized
+  }
+}

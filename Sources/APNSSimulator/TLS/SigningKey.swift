@@ -1,0 +1,57 @@
+import COpenSSL
+
+/// An EC P-256 key, whole or its public half.
+@safe final class SigningKey {
+  private let key: OpaquePointer
+
+  private init(owning key: OpaquePointer) {
+    unsafe self.key = key
+  }
+
+  deinit {
+    unsafe EVP_PKEY_free(key)
+  }
+
+  static func generate() throws(OpenSSLError) -> SigningKey {
+    guard let key = unsafe ridepulse_EVP_EC_gen_P256() else { throw OpenSSLError("EVP_EC_gen") }
+    return unsafe SigningKey(owning: key)
+  }
+
+  init(privatePEM: [UInt8]) throws(OpenSSLError) {
+    let memory = try MemoryBIO(privatePEM)
+    guard let key = unsafe PEM_read_bio_PrivateKey(memory.bio, nil, nil, nil) else {
+      throw OpenSSLError("PEM_read_bio_PrivateKey")
+    }
+    unsafe self.key = key
+  }
+
+  init(publicPEM: [UInt8]) throws(OpenSSLError) {
+    let memory = try MemoryBIO(publicPEM)
+    guard let key = unsafe PEM_read_bio_PUBKEY(memory.bio, nil, nil, nil) else {
+      throw OpenSSLError("PEM_read_bio_PUBKEY")
+    }
+    unsafe self.key = key
+  }
+
+  /// The pointer lives as long as the key; do not let it escape.
+  func withKey<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+    try unsafe body(key)
+  }
+
+  /// PKCS#8, as Apple's portal hands out `.p8` files.
+  func privatePEM() throws(OpenSSLError) -> [UInt8] {
+    let memory = try MemoryBIO()
+    guard unsafe PEM_write_bio_PKCS8PrivateKey(memory.bio, key, nil, nil, 0, nil, nil) == 1 else {
+      throw OpenSSLError("PEM_write_bio_PKCS8PrivateKey")
+    }
+    return memory.bytes
+  }
+
+  func publicPEM() throws(OpenSSLError) -> [UInt8] {
+    let memory = try MemoryBIO()
+    guard unsafe PEM_write_bio_PUBKEY(memory.bio, key) == 1 else {
+      throw OpenSSLError("PEM_write_bio_PUBKEY")
+    }
+    return memory.bytes
+  }
+}

@@ -1,0 +1,55 @@
+import Glibc
+
+/// Files that outlive a run: the CA that clients trust, the server's certificate, the JWT key.
+struct StateDirectory {
+  let path: String
+  let keyID: String
+
+  var requestsPath: String { path + "/requests.jsonl" }
+  var tokensPath: String { path + "/tokens.json" }
+  var serverCertificatePath: String { path + "/server.pem" }
+  var serverKeyPath: String { path + "/server.key" }
+  private var authorityPath: String { path + "/ca.pem" }
+  private var privateKeyPath: String { path + "/AuthKey_\(keyID).p8" }
+  private var publicKeyPath: String { path + "/AuthKey_\(keyID).pub.pem" }
+
+  /// Makes what is missing and leaves what is there.
+  func prepare() throws {
+    if unsafe mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileError("mkdir", path) }
+    try prepareCertificates()
+    try prepareSigningKey()
+  }
+
+  /// The key that JWTs are verified with.
+  func verificationKey() throws -> SigningKey {
+    try SigningKey(publicPEM: File.read(publicKeyPath))
+  }
+
+  private func prepareCertificates() throws {
+    // The CA's own key is not kept, so one missing file means all three anew.
+    let paths = [authorityPath, serverCertificatePath, serverKeyPath]
+    if paths.allSatisfy(File.exists) { return }
+    let authorityName = "RidePulse APNs simulator CA"
+    let authorityKey = try SigningKey.generate()
+    let authority = try Certificate.authority(named: authorityName, key: authorityKey)
+    let serverKey = try SigningKey.generate()
+    let server = try Certificate.server(
+      named: "localhost", key: serverKey, authority: authority, authorityName: authorityName,
+      authorityKey: authorityKey)
+    try File.write(try serverKey.privatePEM(), to: serverKeyPath, mode: 0o600)
+    try File.write(try server.pem(), to: serverCertificatePath, mode: 0o644)
+    try File.write(try authority.pem(), to: authorityPath, mode: 0o644)
+  }
+
+  private func prepareSigningKey() throws {
+    if File.exists(publicKeyPath) { return }
+    let key: SigningKey
+    if File.exists(privateKeyPath) {
+      key = try SigningKey(privatePEM: File.read(privateKeyPath))
+    } else {
+      key = try SigningKey.generate()
+      try File.write(try key.privatePEM(), to: privateKeyPath, mode: 0o600)
+    }
+    try File.write(try key.publicPEM(), to: publicKeyPath, mode: 0o644)
+  }
+}
