@@ -1,5 +1,4 @@
 import CLibcurl
-import COpenSSL
 
 /// One connection that curl has opened, with TLS up and HTTP/2 agreed on; bytes go through curl.
 ///
@@ -35,7 +34,7 @@ final class CurlDoor {
     guard unsafe curl_easy_getinfo_socket(handle, &socket) == CURLE_OK, socket >= 0 else {
       throw DoorError(text: "\(endpoint): curl gives no socket")
     }
-    guard agreedOnHTTP2() else {
+    guard context.hasAgreedOnHTTP2 else {
       throw DoorError(
         text: "\(endpoint): the server did not agree to HTTP/2 (TLS ALPN \"h2\"); it is no APNs, "
           + "or a proxy between breaks the TLS connection open")
@@ -81,18 +80,6 @@ final class CurlDoor {
     if context.isCancelled { return DoorError(text: "closed while connecting") }
     let detail = unsafe String(cString: errorText)
     return DoorError(text: "\(endpoint): \(detail.isEmpty ? Self.text(of: code) : detail)")
-  }
-
-  private func agreedOnHTTP2() -> Bool {
-    var info: UnsafeMutablePointer<curl_tlssessioninfo>?
-    guard unsafe curl_easy_getinfo_tls_session(handle, &info) == CURLE_OK,
-      let session = unsafe info?.pointee.internals
-    else { return false }
-    var name: UnsafePointer<UInt8>?
-    var length: UInt32 = 0
-    unsafe SSL_get0_alpn_selected(OpaquePointer(session), &name, &length)
-    let chosen = unsafe UnsafeBufferPointer(start: name, count: Int(length))
-    return unsafe chosen.elementsEqual("h2".utf8)
   }
 
   // MARK: Bytes

@@ -6,6 +6,7 @@ final class DoorContext: Sendable {
   let caFile: String?
   private let cancelled = Atomic(false)
   private let trouble = Mutex<String?>(nil)
+  private let hasAgreed = Atomic(false)
 
   init(caFile: String?) {
     self.caFile = caFile
@@ -19,6 +20,9 @@ final class DoorContext: Sendable {
   /// What `prepare` met, which curl itself reports by a number only.
   var preparationTrouble: String? { trouble.withLock { $0 } }
 
+  /// The last handshake ended with HTTP/2 agreed on.
+  var hasAgreedOnHTTP2: Bool { hasAgreed.load(ordering: .relaxed) }
+
   /// Asks for HTTP/2 and adds our authorities; false where that fails.
   func prepare(_ context: OpaquePointer) -> Bool {
     // With ALPN left to curl, it would install its own HTTP/2 and refuse curl_easy_send.
@@ -29,6 +33,12 @@ final class DoorContext: Sendable {
     }
     // One read for what is there, instead of two for each TLS record.
     unsafe SSL_CTX_set_read_ahead_on(context)
+    // Curl lets go of its TLS session after CONNECT_ONLY until the first byte, so its outcome is
+    // asked for here, and the way back to this object goes with OpenSSL's own.
+    guard contextSlot >= 0 else { return false }
+    let anchor = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe SSL_CTX_set_ex_data(context, contextSlot, anchor)
+    unsafe SSL_CTX_set_info_callback(context, noteHandshake)
     guard let caFile else { return true }
     guard unsafe SSL_CTX_load_verify_locations(context, caFile, nil) == 1 else {
       let reason = openSSLErrorText()
@@ -37,4 +47,26 @@ final class DoorContext: Sendable {
     }
     return true
   }
+}
+
+extension DoorContext {
+  fileprivate func handshakeEnded(_ session: OpaquePointer) {
+    var name: UnsafePointer<UInt8>?
+    var length: UInt32 = 0
+    unsafe SSL_get0_alpn_selected(session, &name, &length)
+    let chosen = unsafe UnsafeBufferPointer(start: name, count: Int(length))
+    unsafe hasAgreed.store(chosen.elementsEqual("h2".utf8), ordering: .relaxed)
+  }
+}
+
+/// Where an `SSL_CTX` keeps its `DoorContext`.
+private let contextSlot = CRYPTO_get_ex_new_index(
+  CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil, nil)
+
+private func noteHandshake(session: OpaquePointer?, event: Int32, _: Int32) {
+  // The context outlives the handshake: whoever opens the door holds it.
+  guard event & SSL_CB_HANDSHAKE_DONE != 0, let session = unsafe session,
+    let anchor = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), contextSlot)
+  else { return }
+  unsafe Unmanaged<DoorContext>.fromOpaque(anchor).takeUnretainedValue().handshakeEnded(session)
 }

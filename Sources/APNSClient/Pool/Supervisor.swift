@@ -7,6 +7,9 @@ import Synchronization
 final class Supervisor: Sendable {
   private struct State {
     var wakeAt = Moment.never
+
+    /// Its thread sleeps, or is about to, until `wakeAt`.
+    var isAsleep = false
     var rejected = ReportCollector()
     var isClosing = false
     var hasEnded = false
@@ -24,12 +27,12 @@ final class Supervisor: Sendable {
 
   /// Makes sure that the pools are looked after then.
   func wake(by moment: Moment) {
-    let isSooner = state.withLock { state in
+    let mustWake = state.withLock { state in
       guard moment < state.wakeAt else { return false }
       state.wakeAt = moment
-      return true
+      return state.isAsleep
     }
-    if isSooner { wake.signal() }
+    if mustWake { wake.signal() }
   }
 
   func poke() { wake.signal() }
@@ -85,6 +88,7 @@ final class Supervisor: Sendable {
   private func deliverRejected() {
     var reports = state.withLock { state in
       state.wakeAt = .never
+      state.isAsleep = false
       let reports = state.rejected
       state.rejected = ReportCollector()
       return reports
@@ -101,8 +105,10 @@ final class Supervisor: Sendable {
   }
 
   private func sleep() {
-    let (until, hasWork) = state.withLock { ($0.wakeAt, !$0.rejected.isEmpty) }
-    if hasWork { return }
+    let until = state.withLock { state in
+      state.isAsleep = true
+      return state.rejected.isEmpty ? state.wakeAt : Moment(nanoseconds: 0)
+    }
     var descriptor = pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)
     unsafe _ = poll(&descriptor, 1, until.pollTimeout(from: .now()))
     if descriptor.revents != 0 { wake.clear() }

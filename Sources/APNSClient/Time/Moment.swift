@@ -22,11 +22,11 @@ struct Moment: Hashable, Comparable, Sendable {
     .nanoseconds(later.nanoseconds &- earlier.nanoseconds)
   }
 
-  /// How many milliseconds `poll` should wait from now until then: rounded up, so that it does not
-  /// wake just before and turn idly.
+  /// How many milliseconds `poll` should wait from now until then: more than the rest, so that it
+  /// does not wake just before and turn idly.
   func pollTimeout(from now: Moment) -> Int32 {
-    let left = nanoseconds &- now.nanoseconds
-    return left <= 0 ? 0 : Int32(clamping: (left &+ 999_999) / 1_000_000)
+    let left = nanoseconds - now.nanoseconds
+    return left <= 0 ? 0 : Int32(clamping: left / 1_000_000 + 1)
   }
 }
 

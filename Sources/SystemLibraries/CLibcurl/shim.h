@@ -31,12 +31,6 @@ static inline CURLcode curl_easy_getinfo_socket(CURL *handle, curl_socket_t *soc
   return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, socket);
 }
 
-/* Which TLS session a connection has, to ask OpenSSL what ALPN chose. */
-static inline CURLcode curl_easy_getinfo_tls_session(
-    CURL *handle, struct curl_tlssessioninfo **session) {
-  return curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, session);
-}
-
 /* Called now and then while a connection is opened; another value than 0 ends that. */
 typedef int (*ridepulse_xferinfo_callback)(
     void *context, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
