@@ -1,4 +1,4 @@
-import RideCore
+public import RideCore
 
 /// What a person asks and tells about one ride, beside the service.
 public struct RideDesk: Sendable {

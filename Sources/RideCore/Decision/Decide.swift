@@ -40,8 +40,17 @@ private struct Decider {
       }
       for rule in rules { speak(rule, scope) }
     }
-    for pending in decision.view.memo.retries {
-      if pending.due > now { decision.waiting.append(pending) } else { retry(pending.entry) }
+    let retries = decision.view.memo.retries
+    for pending in retries {
+      if let newer = decision.pushes.map(\.entry).first(where: pending.entry.isSuperseded)
+        ?? retries.map(\.entry).first(where: pending.entry.isSuperseded)
+      {
+        close(pending.entry, .suppressed, "superseded by \(newer.event.name)")
+      } else if pending.due > now {
+        decision.waiting.append(pending)
+      } else {
+        retry(pending.entry)
+      }
     }
   }
 

@@ -75,3 +75,13 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
   /// The token's last six digits.
   public var tokenSuffix: String?
 }
+
+extension LedgerEntry {
+  /// Whether another push takes this one's place on the phone's screen.
+  ///
+  /// Sent again after the other, this one would bring back what is no longer so.
+  func isSuperseded(by other: LedgerEntry) -> Bool {
+    other.event.id > event.id && other.phone == phone && phone != nil
+      && other.collapseID == collapseID && collapseID != nil
+  }
+}

@@ -44,7 +44,8 @@ extension Decision {
       if outcome == .unsent(.closed) {
         settlement.handBack(push, now: now)
       } else {
-        settlement.record(push, Verdict(outcome), now: now, jitter: jitter)
+        let newer = pushes.map(\.entry).first(where: push.entry.isSuperseded)
+        settlement.record(push, Verdict(outcome), newer: newer, now: now, jitter: jitter)
       }
     }
     settlement.nextDue = settlement.memo.retries.map(\.due).min()
@@ -63,7 +64,8 @@ extension Settlement {
   }
 
   fileprivate mutating func record(
-    _ push: PlannedPush, _ verdict: Verdict, now: Instant, jitter: () -> Double
+    _ push: PlannedPush, _ verdict: Verdict, newer: LedgerEntry?, now: Instant,
+    jitter: () -> Double
   ) {
     var entry = push.entry
     entry.attempts += 1
@@ -72,6 +74,11 @@ extension Settlement {
     case .accepted: entry.status = .accepted
     case .rejected: entry.status = .rejected
     case .again(let least):
+      if let newer {
+        entry.status = .suppressed
+        entry.reason = "superseded by \(newer.event.name)"
+        break
+      }
       let due = now + RetryDelay.after(entry.attempts, atLeast: least, jitter: jitter())
       if due < push.trueUntil {
         entry.status = .pending

@@ -1,5 +1,5 @@
 /// One of `ridepulse`'s commands.
-protocol Command {
+protocol Command: SendableMetatype {
   /// What may stand behind its name.
   static var form: CommandForm { get }
 
@@ -20,7 +20,7 @@ enum Commands {
     Serve.self, Trigger.self, Check.self, Migrate.self, Demo.self,
   ]
 
-  static var names: [String] { all.map(\.form.name) }
+  static var names: [String] { all.map { $0.form.name } }
 
   /// The help page without a command.
   static var help: String {

@@ -1,5 +1,7 @@
 import Foundation
+import Orchestrator
 import RideCore
+import RuleFiles
 
 /// `ridepulse serve`: the service.
 enum Serve: Command {

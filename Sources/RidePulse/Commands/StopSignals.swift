@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 
 /// The two words to stop: the first SIGTERM or SIGINT means finish, the second leave.
-final class StopSignals: Sendable {
-  private let sources = Mutex<[any DispatchSourceSignal]>([])
+final class StopSignals {
+  private var sources: [any DispatchSourceSignal] = []
 
   /// Calls `onFirst` with the signal's name at the first one, and ends the process at the second.
   init(onFirst: @escaping @Sendable (String) -> Void) {
@@ -16,13 +16,13 @@ final class StopSignals: Sendable {
         if seen.isFirst() { onFirst(name) } else { exit(ExitStatus.failed.rawValue) }
       }
       source.resume()
-      sources.withLock { $0.append(source) }
+      sources.append(source)
     }
   }
 
   /// Listens no more.
   func cancel() {
-    for source in sources.withLock({ $0 }) { source.cancel() }
+    for source in sources { source.cancel() }
   }
 
   private final class Seen: Sendable {

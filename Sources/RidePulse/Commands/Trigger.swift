@@ -1,6 +1,7 @@
 import Foundation
 import PostgresStore
 import RideCore
+import RuleFiles
 
 /// `ridepulse trigger`: fire an event by hand, or see what it would send.
 enum Trigger: Command {
