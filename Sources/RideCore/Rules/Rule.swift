@@ -66,11 +66,11 @@ public enum RuleExpiry: Hashable, Sendable {
 
   /// How long RidePulse itself still sends it, counted from what it tells of.
   ///
-  /// For `never-store` a minute: time to get over a lost connection, and no more.
+  /// For `never-store` 15 s: time to get over a lost connection, and no more.
   public var truth: Duration {
     switch self {
     case .after(let duration): duration
-    case .neverStore: .seconds(60)
+    case .neverStore: .seconds(15)
     }
   }
 }
