@@ -1,17 +1,11 @@
 import LocalPostgres
-import Synchronization
 
 @testable import PostgresStore
 
 /// A fresh database on the process's shared cluster.
 func makeDatabase() async throws -> String {
-  let cluster = try await LocalCluster.shared()
-  let name = "test_\(databaseNumber.wrappingAdd(1, ordering: .relaxed).newValue)"
-  try await cluster.createDatabase(name)
-  return cluster.url(database: name)
+  try await LocalCluster.shared().freshDatabase()
 }
-
-private let databaseNumber = Atomic(0)
 
 /// The events of a session as something to wait for.
 struct EventLog: Sendable {
