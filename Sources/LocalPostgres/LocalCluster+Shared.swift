@@ -12,4 +12,17 @@ extension LocalCluster {
     }
     return try await task.value
   }
+
+  /// Makes a database of a name that this process has not used, and returns its connection string.
+  ///
+  /// A template must have nobody connected to it meanwhile; it is not dropped before the cluster.
+  public func freshDatabase(
+    template: String = "template1"
+  ) async throws(LocalPostgresError) -> String {
+    let name = "fresh_\(Self.freshNumber.wrappingAdd(1, ordering: .relaxed).newValue)"
+    try await createDatabase(name, template: template)
+    return url(database: name)
+  }
+
+  private static let freshNumber = Atomic(0)
 }

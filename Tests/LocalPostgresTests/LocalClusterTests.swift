@@ -43,11 +43,13 @@ import Testing
   }
 
   @Test func `a server that cannot start says why and leaves nothing`() async throws {
+    // A file that is missing, because the complaint names the directory.
     let error = await #expect(throws: LocalPostgresError.self) {
       _ = try await LocalCluster(options: ["hba_file=missing"])
     }
-    let directory = try #require("\(try #require(error))".firstMatch(of: /"(.*)\/data\/missing"/))
-    #expect(await until { !exists("\(directory.output.1)") })
+    let text = error.map { "\($0)" } ?? ""
+    let directory = try #require(text.firstMatch(of: /"(.*)\/data\/missing"/)?.output.1)
+    #expect(await until { !exists("\(directory)") })
   }
 
   @Test func `a caller that is killed leaves nothing`() async throws {
@@ -99,8 +101,8 @@ private func sharedMemory(of directory: String) -> String? {
 
 private func segments() throws -> Set<String> {
   let table = try String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8)
-  return Set(table.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst().first }
-    .map { String($0) })
+  let ids = table.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst().first }
+  return Set(ids.map { String($0) })
 }
 
 private struct Refused: Error {}

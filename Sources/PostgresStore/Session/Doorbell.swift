@@ -10,8 +10,10 @@ struct Doorbell: ~Copyable, Sendable {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
   }
 
+  var isUsable: Bool { descriptor >= 0 }
+
   deinit {
-    if descriptor >= 0 { close(descriptor) }
+    if isUsable { close(descriptor) }
   }
 
   func ring() {

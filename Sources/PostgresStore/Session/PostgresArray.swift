@@ -21,12 +21,31 @@ public enum PostgresArray {
       return
     }
     bytes.append(UInt8(ascii: "\""))
+    let isPlain = !element.containsByte { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+    if isPlain {
+      bytes.append(contentsOf: element.utf8)
+    } else {
+      appendEscaped(element, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func appendEscaped(_ element: String, to bytes: inout [UInt8]) {
     for byte in element.utf8 {
       if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
         bytes.append(UInt8(ascii: "\\"))
       }
       bytes.append(byte)
     }
-    bytes.append(UInt8(ascii: "\""))
+  }
+}
+
+extension String {
+  /// Looks at the bytes where they lie: the sequence of `utf8` is several times slower, and these
+  /// texts are hundreds of kilobytes.
+  func containsByte(where matches: (UInt8) -> Bool) -> Bool {
+    let bytes = utf8Span.span
+    for index in bytes.indices where matches(bytes[index]) { return true }
+    return false
   }
 }

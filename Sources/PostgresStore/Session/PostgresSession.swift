@@ -14,8 +14,10 @@ public final class PostgresSession: Sendable {
   ///   - listen: channels to LISTEN on, on each connection anew.
   ///   - applicationName: shown in `pg_stat_activity` where the connection string names none.
   ///   - connectTimeout: the limit for one attempt to connect.
-  ///   - onEvent: called on the session's thread, in order; has to return at once.
-  /// - Throws: `invalidConninfo`, never anything about the server.
+  ///   - onEvent: called on the session's thread, in order; has to return at once. Kept until the
+  ///     session ends, so it must not hold the session.
+  /// - Throws: `invalidConninfo`, or `unreachable` where the process may open no more files; never
+  ///   anything about the server.
   public init(
     conninfo: String, listen: [String] = [], applicationName: String = "ridepulse",
     connectTimeout: Duration = .seconds(5),
@@ -23,6 +25,9 @@ public final class PostgresSession: Sendable {
   ) throws(PostgresError) {
     let settings = try ConnectionSettings(
       conninfo: conninfo, applicationName: applicationName, connectTimeout: connectTimeout)
+    guard mailbox.bell.isUsable else {
+      throw PostgresError(.unreachable(reason: "this process may open no more files"))
+    }
     let mailbox = mailbox
     let thread = Thread {
       SessionLoop(settings: settings, channels: listen, mailbox: mailbox, onEvent: onEvent).run()

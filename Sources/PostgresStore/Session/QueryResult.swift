@@ -40,7 +40,7 @@ internal import CLibpq
 
   /// The value as a number; nil where it is NULL, no whole decimal number or too large.
   public func int64(_ row: Int, _ column: Int) -> Int64? {
-    unsafe withBytes(row, column) { unsafe Self.parseInteger($0) } ?? nil
+    unsafe withBytes(row, column) { unsafe Self.parseInteger($0.span) } ?? nil
   }
 
   /// The value as a floating-point number; nil where it is NULL or no number.
@@ -89,20 +89,21 @@ internal import CLibpq
   }
 
   /// Digits straight from the bytes: a `String` in between would allocate for each instant read.
-  private static func parseInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
-    let negative = unsafe bytes.first == UInt8(ascii: "-")
-    let digits = unsafe bytes.dropFirst(negative ? 1 : 0)
-    guard unsafe !digits.isEmpty else { return nil }
+  private static func parseInteger(_ bytes: Span<UInt8>) -> Int64? {
+    let isNegative = !bytes.isEmpty && bytes[0] == UInt8(ascii: "-")
+    let digits = (isNegative ? 1 : 0)..<bytes.count
+    if digits.isEmpty { return nil }
     var value: Int64 = 0
-    for unsafe byte in unsafe digits {
-      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+    for index in digits {
+      let digit = Int64(bytes[index]) - Int64(UInt8(ascii: "0"))
+      guard (0...9).contains(digit) else { return nil }
       let (shifted, tooLarge) = value.multipliedReportingOverflow(by: 10)
       // Counted downwards, because the smallest number has no positive twin.
-      let (next, tooSmall) = shifted.subtractingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+      let (next, tooSmall) = shifted.subtractingReportingOverflow(digit)
       if tooLarge || tooSmall { return nil }
       value = next
     }
-    if negative { return value }
+    if isNegative { return value }
     return value == .min ? nil : -value
   }
 }

@@ -1,10 +1,9 @@
 /// How a connection comes and goes.
 extension SessionLoop {
   func open() {
-    guard let connection = Connection(settings), connection.socket >= 0 else {
-      drop("libpq could not begin to connect")
-      return
-    }
+    guard let connection = Connection(settings) else { return drop("out of memory") }
+    // A unix socket that nobody serves is refused at once.
+    guard connection.socket >= 0 else { return drop(connection.errorMessage) }
     self.connection = connection
     connecting = .wantsWrite
   }

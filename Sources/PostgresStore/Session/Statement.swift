@@ -29,6 +29,6 @@ public struct Call: Hashable, Sendable {
   /// The first parameter that holds a NUL, which no Postgres text can carry and at which libpq
   /// would cut the value off without a word.
   var indexOfParameterWithNUL: Int? {
-    parameters.firstIndex { $0?.utf8.contains(0) ?? false }
+    parameters.firstIndex { $0?.containsByte { $0 == 0 } ?? false }
   }
 }

@@ -10,4 +10,10 @@ struct ridepulse_migration {
 
 extern const struct ridepulse_migration ridepulse_migrations[];
 
+/* Swift reads an array of unknown length as its first element; this one counts from there. */
+static inline const struct ridepulse_migration *ridepulse_migration_at(long index) {
+  const struct ridepulse_migration *entry = &ridepulse_migrations[index];
+  return entry->name ? entry : (const struct ridepulse_migration *)0;
+}
+
 #endif

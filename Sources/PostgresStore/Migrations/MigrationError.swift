@@ -1,0 +1,32 @@
+/// Why a database could not be brought up to date.
+public enum MigrationError: Error, Hashable, Sendable {
+  /// The server is older than Postgres 14; the version as `server_version_num` has it.
+  case serverTooOld(version: Int)
+  /// These steps were applied with another text than this program carries.
+  case edited(names: [String])
+  /// The database holds these steps, which this program does not know: it is newer.
+  case unknown(names: [String])
+  /// A step failed and was rolled back; the steps before it stay. The line counts within its file.
+  case failed(name: String, line: Int?, PostgresError)
+  /// The work around the steps failed.
+  case database(PostgresError)
+}
+
+extension MigrationError: CustomStringConvertible {
+  /// What happened and what to do, on one line that is safe to log.
+  public var description: String {
+    switch self {
+    case .serverTooOld(let version):
+      "Postgres \(version / 10_000) is too old: 14 or later is needed"
+    case .edited(let names):
+      "\(names.joined(separator: ", ")) was applied with another text: a file that has landed "
+        + "must not change; restore it and put the change into a new one"
+    case .unknown(let names):
+      "the database is newer than this program, which does not know "
+        + "\(names.joined(separator: ", ")): deploy the newer program"
+    case .failed(let name, let line, let error):
+      "\(name)\(line.map { ", line \($0)" } ?? "") failed and was rolled back: \(error)"
+    case .database(let error): "the schema cannot be brought up to date: \(error)"
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@testable import PostgresStore
+
+@Suite(.timeLimit(.minutes(2))) struct MigrationTests {
+  private static func step(_ name: String, _ sql: String) throws -> Migration {
+    try #require(Migration(name: name, sql: sql))
+  }
+
+  private let steps: [Migration]
+  private let url: String
+  private let session: PostgresSession
+
+  init() async throws {
+    steps = [
+      try Self.step("0001_one", "create table one (n int); insert into one values (1);"),
+      try Self.step("0002_two's", "-- it's\ninsert into one values (2);\n"),
+    ]
+    url = try await makeDatabase()
+    session = try PostgresSession(conninfo: url)
+  }
+
+  private func outcomes(_ reports: [MigrationReport]) -> [MigrationReport.Outcome] {
+    reports.map(\.outcome)
+  }
+
+  @Test func `steps are applied once and remembered`() async throws {
+    let first = try await Migrations.apply(session: session, steps: steps)
+    #expect(outcomes(first) == [.applied, .applied])
+    #expect(first.map(\.migration) == steps)
+    let second = try await Migrations.apply(session: session, steps: steps)
+    #expect(outcomes(second) == [.present, .present])
+    #expect(try await session.value("select string_agg(n::text, ',') from one") == "1,2")
+  }
+
+  @Test func `a dry run lists and changes nothing`() async throws {
+    let reports = try await Migrations.apply(session: session, dryRun: true, steps: steps)
+    #expect(outcomes(reports) == [.pending, .pending])
+    #expect(try await session.value("select to_regnamespace('ridepulse')") == nil)
+    _ = try await Migrations.apply(session: session, steps: Array(steps.prefix(1)))
+    let later = try await Migrations.apply(session: session, dryRun: true, steps: steps)
+    #expect(outcomes(later) == [.present, .pending])
+    #expect(try await session.value("select count(*) from one") == "1")
+  }
+
+  @Test func `eight nodes at once apply each step once`() async throws {
+    let (url, steps) = (url, steps)
+    let all = try await withThrowingTaskGroup(of: [MigrationReport].self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          let node = try PostgresSession(conninfo: url)
+          return try await Migrations.apply(session: node, steps: steps)
+        }
+      }
+      return try await group.reduce(into: [MigrationReport]()) { $0 += $1 }
+    }
+    #expect(all.count == 16)
+    #expect(all.count { $0.outcome == .applied } == 2)
+    #expect(all.allSatisfy { $0.outcome != .pending })
+    #expect(try await session.value("select count(*) from one") == "2")
+  }
+
+  @Test func `a file that was edited after it landed is refused`() async throws {
+    _ = try await Migrations.apply(session: session, steps: steps)
+    let edited = [try Self.step("0001_one", "create table one (n bigint)"), steps[1]]
+    await #expect(throws: MigrationError.edited(names: ["0001_one"])) {
+      try await Migrations.apply(session: session, steps: edited)
+    }
+  }
+
+  @Test func `a database that is newer than the program is refused`() async throws {
+    _ = try await Migrations.apply(session: session, steps: steps)
+    await #expect(throws: MigrationError.unknown(names: ["0002_two's"])) {
+      try await Migrations.apply(session: session, dryRun: true, steps: Array(steps.prefix(1)))
+    }
+  }
+
+  @Test func `a failing step is rolled back whole and names its line`() async throws {
+    let broken = try Self.step(
+      "0003_broken", "insert into one values (3);\n-- ü€\n\nselect nothing from one;")
+    let error = await #expect(throws: MigrationError.self) {
+      try await Migrations.apply(session: session, steps: steps + [broken])
+    }
+    guard case .failed("0003_broken", 4, let cause) = error else {
+      Issue.record("got \(String(describing: error))")
+      return
+    }
+    #expect(cause.server?.sqlState == "42703")
+    #expect(try await session.value("select count(*) from one") == "2")
+    #expect(try await session.value("select count(*) from ridepulse.migrations") == "2")
+  }
+
+  @Test func `a user who may not create schemas uses one that was made`() async throws {
+    let role = "limited_\(UInt32.random(in: 0 ... .max))"
+    try await session.script(
+      "create role \(role) login; create schema ridepulse authorization \(role);")
+    let limited = try PostgresSession(
+      conninfo: url.replacing("user=postgres", with: "user=\(role)"))
+    let step = try Self.step("0001_one", "create table ridepulse.one ()")
+    #expect(outcomes(try await Migrations.apply(session: limited, steps: [step])) == [.applied])
+  }
+
+  @Test func `a server before 14 is refused`() throws {
+    #expect(throws: MigrationError.serverTooOld(version: 130_022)) {
+      try MigrationPlan.check(serverVersion: 130_022)
+    }
+    try MigrationPlan.check(serverVersion: 140_000)
+  }
+
+  @Test func `the program carries the files of sql`() throws {
+    let folder = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().appending(path: "../../sql").standardized
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .filter { $0.hasSuffix(".sql") }.sorted()
+    let carried = Migrations.all
+    #expect(carried.map { $0.name + ".sql" } == names)
+    #expect(carried.map(\.number) == Array(1...names.count))
+    for (step, name) in zip(carried, names) {
+      #expect(try Data(contentsOf: folder.appending(path: name)) == Data(step.sql.utf8))
+    }
+  }
+
+  @Test(arguments: ["one", "_one", "x1_one", "0_zero", "-1_minus"])
+  func `a name without a number is no step`(name: String) {
+    #expect(Migration(name: name, sql: "") == nil)
+  }
+}

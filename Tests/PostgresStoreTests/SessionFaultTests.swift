@@ -1,0 +1,144 @@
+import LocalPostgres
+import Testing
+
+@testable import PostgresStore
+
+@Suite(.timeLimit(.minutes(2))) struct SessionFaultTests {
+  @Test func `a statement out of time is stopped, and the session goes on`() async throws {
+    let url = try await makeDatabase()
+    let session = try PostgresSession(conninfo: url)
+    let pid = try #require(try await session.value("select pg_backend_pid()"))
+    let error = await #expect(throws: PostgresError.self) {
+      try await session.value("select pg_sleep(600)", timeout: .milliseconds(100))
+    }
+    #expect(error?.kind == .timeout(sent: true))
+    #expect(error?.isTransient == true && error?.mayHaveCommitted == true)
+    #expect(try await session.value("select 1") == "1")
+    // Postgres tells nobody that a backend has ended: asked until it is so.
+    let isThere = "select count(*) from pg_stat_activity where pid = $1::int"
+    while try await session.value(isThere, [pid]) != "0" {}
+  }
+
+  @Test func `a run that waits behind a slow one fails in its own time`() async throws {
+    let url = try await makeDatabase()
+    let session = try PostgresSession(conninfo: url)
+    let other = try PostgresSession(conninfo: url)
+    let pid = try #require(try await session.value("select pg_backend_pid()"))
+    let slow = session.begin("select 'done' from pg_sleep(1)")
+    try await other.waitUntilSleeping(pid)
+    let error = await #expect(throws: PostgresError.self) {
+      try await session.value("select 1", timeout: .milliseconds(1))
+    }
+    #expect(error?.kind == .timeout(sent: false))
+    #expect(try await slow.value.get() == "done")
+  }
+
+  @Test func `a killed backend fails the run at once and is replaced`() async throws {
+    let url = try await makeDatabase()
+    let events = EventLog()
+    let session = try PostgresSession(conninfo: url, onEvent: events.record)
+    let other = try PostgresSession(conninfo: url)
+    let pid = try #require(await events.nextConnection())
+    let victim = session.begin("select pg_sleep(600)")
+    try await other.waitUntilSleeping("\(pid)")
+    _ = try await other.value("select pg_terminate_backend($1::int)", ["\(pid)"])
+    let error = await victim.value.failure
+    guard case .connectionLost(sent: true, let reason) = error?.kind else {
+      Issue.record("got \(String(describing: error))")
+      return
+    }
+    #expect(reason.contains("57P01"))
+    #expect(await events.nextDisconnection() != nil)
+    let next = await events.nextConnection()
+    #expect(next != nil && next != pid)
+    #expect(try await session.value("select 1") == "1")
+  }
+
+  @Test func `after a restart it connects, listens and tells so`() async throws {
+    let cluster = try await LocalCluster()
+    let events = EventLog()
+    let session = try PostgresSession(
+      conninfo: cluster.url(), listen: ["work", #"odd "name""#], onEvent: events.record)
+    #expect(await events.nextConnection() != nil)
+    for mode in [LocalCluster.RestartMode.fast, .immediate] {
+      try await cluster.restart(mode)
+      #expect(await events.nextDisconnection() != nil)
+      #expect(await events.nextConnection() != nil)
+      let channels = try await session.run([direct("select pg_listening_channels() order by 1")])
+      #expect(channels[0].rowCount == 2)
+      _ = try await session.value("select pg_notify('work', 'again')")
+      let heard = await events.first { if case .notification = $0 { true } else { false } }
+      #expect(heard == .notification(channel: "work", payload: "again"))
+    }
+    await session.close()
+    await cluster.stop()
+  }
+
+  @Test func `a run waits for a server that comes back`() async throws {
+    let cluster = try await LocalCluster()
+    let events = EventLog()
+    let session = try PostgresSession(conninfo: cluster.url(), onEvent: events.record)
+    #expect(await events.nextConnection() != nil)
+    await cluster.kill()
+    #expect(await events.nextDisconnection() != nil)
+    let error = await #expect(throws: PostgresError.self) {
+      try await session.value("select 1", timeout: .milliseconds(200))
+    }
+    guard case .unreachable(let reason) = error?.kind else {
+      Issue.record("got \(String(describing: error))")
+      return
+    }
+    #expect(reason.contains(cluster.directory))
+    async let answer = session.value("select 1", timeout: .seconds(30))
+    try await cluster.start()
+    #expect(try await answer == "1")
+    await session.close()
+    await cluster.stop()
+  }
+
+  @Test func `notifications of others arrive while nothing runs`() async throws {
+    let url = try await makeDatabase()
+    let events = EventLog()
+    let session = try PostgresSession(conninfo: url, listen: ["work"], onEvent: events.record)
+    #expect(await events.nextConnection() != nil)
+    let other = try PostgresSession(conninfo: url)
+    _ = try await other.run((1...3).map { direct("select pg_notify('work', $1)", ["\($0)"]) })
+    for number in 1...3 {
+      let heard = await events.first { _ in true }
+      #expect(heard == .notification(channel: "work", payload: "\(number)"))
+    }
+    await session.close()
+  }
+
+  @Test func `closing finishes what waits and refuses what comes later`() async throws {
+    let url = try await makeDatabase()
+    let session = try PostgresSession(conninfo: url)
+    let other = try PostgresSession(conninfo: url)
+    let pid = try #require(try await session.value("select pg_backend_pid()"))
+    let last = session.begin("select 'done' from pg_sleep(0.3)")
+    try await other.waitUntilSleeping(pid)
+    await session.close(limit: .seconds(30))
+    #expect(try await last.value.get() == "done")
+    let error = await #expect(throws: PostgresError.self) { try await session.value("select 1") }
+    #expect(error?.kind == .closed)
+    await session.close()
+  }
+
+  @Test func `closing fails what is left at the limit`() async throws {
+    let session = try PostgresSession(conninfo: "host=/nowhere")
+    let waiting = session.begin("select 1")
+    await session.close(limit: .zero)
+    #expect(await waiting.value.failure?.kind == .closed)
+  }
+
+  @Test func `a session that nobody holds ends`() async throws {
+    let url = try await makeDatabase()
+    let other = try PostgresSession(conninfo: url)
+    do {
+      let session = try PostgresSession(conninfo: url, applicationName: "forgotten")
+      #expect(try await session.value("show application_name") == "forgotten")
+    }
+    let count = "select count(*) from pg_stat_activity where application_name = 'forgotten'"
+    while try await other.value(count) != "0" {}
+  }
+}

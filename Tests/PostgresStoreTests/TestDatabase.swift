@@ -1,0 +1,79 @@
+import LocalPostgres
+
+@testable import PostgresStore
+
+/// A fresh database on the process's shared cluster.
+func makeDatabase() async throws -> String {
+  try await LocalCluster.shared().freshDatabase()
+}
+
+/// The events of a session as something to wait for.
+struct EventLog: Sendable {
+  let stream: AsyncStream<SessionEvent>
+  let record: @Sendable (SessionEvent) -> Void
+
+  init() {
+    let (stream, continuation) = AsyncStream.makeStream(of: SessionEvent.self)
+    self.stream = stream
+    record = { continuation.yield($0) }
+  }
+
+  /// Throws the events before it away; ends with nil only when the test is cancelled.
+  func first(where matches: @Sendable (SessionEvent) -> Bool) async -> SessionEvent? {
+    await stream.first { matches($0) }
+  }
+
+  func nextConnection() async -> Int32? {
+    let event = await first { if case .connected = $0 { true } else { false } }
+    guard case .connected(_, let pid) = event else { return nil }
+    return pid
+  }
+
+  func nextDisconnection() async -> String? {
+    let event = await first { if case .disconnected = $0 { true } else { false } }
+    guard case .disconnected(let reason) = event else { return nil }
+    return reason
+  }
+}
+
+extension PostgresSession {
+  /// The value in the first row and column of a statement that is not prepared.
+  func value(
+    _ sql: String, _ parameters: [String?] = [], timeout: Duration = .seconds(10)
+  ) async throws(PostgresError) -> String? {
+    let call = Call(Statement(name: "", sql: sql), parameters)
+    return try await run([call], timeout: timeout).first?.string(0, 0)
+  }
+}
+
+func direct(_ sql: String, _ parameters: [String?] = []) -> Call {
+  Call(Statement(name: "", sql: sql), parameters)
+}
+
+extension PostgresSession {
+  /// A run beside the test's own course.
+  func begin(_ sql: String) -> Task<Result<String?, PostgresError>, Never> {
+    Task {
+      do throws(PostgresError) {
+        return .success(try await value(sql, timeout: .seconds(60)))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  /// Returns when the other backend executes `pg_sleep`.
+  func waitUntilSleeping(_ pid: String) async throws {
+    let sleeping = """
+      select count(*) from pg_stat_activity
+      where pid = $1::int and state = 'active' and query ~ 'pg_sleep'
+      """
+    while try await value(sleeping, [pid]) == "0" {}
+  }
+}
+
+extension Result {
+  var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}
