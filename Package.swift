@@ -70,7 +70,9 @@ let package = Package(
 
     // Tests.
     .testTarget(name: "RideCoreTests", dependencies: ["RideCore"], swiftSettings: strict),
-    .testTarget(name: "RuleFilesTests", dependencies: ["RideCore", "RuleFiles"], swiftSettings: strict),
+    .testTarget(
+      name: "RuleFilesTests", dependencies: ["RideCore", "RuleFiles"], exclude: ["Golden"],
+      swiftSettings: strict),
     .testTarget(
       name: "PostgresStoreTests", dependencies: ["PostgresStore", "LocalPostgres", "RideCore"],
       swiftSettings: strict),

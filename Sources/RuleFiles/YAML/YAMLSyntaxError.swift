@@ -17,6 +17,8 @@ struct YAMLSyntaxError {
 
   /// `title: {{ride.id}} is here`: YAML takes the braces for a mapping.
   private var barePlaceholder: YAMLFault? {
+    let rest = source.line(place.line).unicodeScalars.dropFirst(place.column - 1)
+    if rest.starts(with: "{{".unicodeScalars) { return .barePlaceholder(at: place) }
     for number in Set([place.line, place.line - 1, start?.line ?? place.line]).sorted() {
       let line = Array(source.line(number).unicodeScalars)
       for column in line.indices.dropFirst(2)
@@ -87,11 +89,21 @@ struct YAMLSyntaxError {
       return YAMLFault(
         place: place, found: "something that does not belong where it stands",
         expected: "\"- \" in column \(start.column), as in line \(start.line), or more indentation")
+    default: return badFlow
+    }
+  }
+
+  private var badFlow: YAMLFault? {
+    switch problem {
     case "did not find expected ',' or '}'", "did not find expected ',' or ']'":
       let (open, close) = problem.hasSuffix("'}'") ? ("{", "}") : ("[", "]")
       return YAMLFault(
-        place: place, found: "no end of the \"\(open)\" at \(start)",
+        place: place, found: "no end of the \"\(open)\" at \(start ?? place)",
         expected: "\",\" or \"\(close)\" here")
+    case "did not find expected node content":
+      return YAMLFault(
+        place: place, found: "no value where one must stand",
+        expected: "a value, or text in quotes")
     default: return nil
     }
   }

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import RuleFiles
+
+/// One wrong file and what the loader says of it, from a file in `Golden/`.
+///
+/// A case is `## name`, the YAML, a line `--` and the exact lines of the problems. With
+/// `RIDEPULSE_RECORD=1` the test run writes the lines anew; read the diff before you commit it.
+struct GoldenCase: Sendable, CustomTestStringConvertible {
+  let name: String
+  let input: String
+  let expected: [String]
+
+  var testDescription: String { name }
+
+  /// The cases of one golden file; a missing one fails every test that reads it.
+  static func all(in file: String) -> [GoldenCase] {
+    guard let text = try? String(contentsOf: url(file), encoding: .utf8) else {
+      return [GoldenCase(name: "\(file) is missing", input: "", expected: ["a golden file"])]
+    }
+    return text.split(separator: "## ").map { section in
+      let lines = section.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      let cut = lines.firstIndex(of: "--") ?? lines.endIndex
+      return GoldenCase(
+        name: lines[0], input: lines[1..<cut].map { $0 + "\n" }.joined(),
+        expected: lines[cut...].dropFirst().filter { !$0.isEmpty })
+    }
+  }
+
+  static func record(_ file: String, reading yaml: (GoldenCase) -> String) throws {
+    let sections = all(in: file).map { row in
+      let lines = [
+        ["## " + row.name], [row.input.trimmingCharacters(in: .newlines), "--"],
+        problems(in: yaml(row)),
+      ]
+      return lines.joined().joined(separator: "\n") + "\n"
+    }
+    try sections.joined(separator: "\n").write(to: url(file), atomically: true, encoding: .utf8)
+  }
+
+  static let isRecording = ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1"
+
+  private static func url(_ file: String) -> URL {
+    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(file)")
+  }
+}
+
+/// What the loader says of one file named `a.yaml`.
+func problems(in yaml: some StringProtocol) -> [String] {
+  problems(in: [("a.yaml", Array(yaml.utf8))])
+}
+
+/// What the loader says of files.
+func problems(in files: [(name: String, bytes: [UInt8])]) -> [String] {
+  switch RuleDirectory.parse(files: files) {
+  case .success: []
+  case .failure(let failure): failure.problems.map(\.description)
+  }
+}
+
+/// A file with one good rule, changed: each key given takes the place of the rule's, `-key` leaves
+/// one out, others are added; what is indented goes with the line above.
+func ruleFile(changing change: String = "") -> String {
+  var entries = [
+    "name: r", "app: customer", "on: ride_started", "alert: { title: x }", "expires: 5m",
+  ]
+  for line in change.split(separator: "\n").map(String.init) {
+    let key = line.prefix { $0 != ":" }
+    let index = entries.firstIndex { $0.prefix { $0 != ":" } == key.drop { $0 == "-" } }
+    if line.hasPrefix(" ") {
+      entries[entries.count - 1] += "\n    " + line
+    } else if line.hasPrefix("-") {
+      if let index { entries.remove(at: index) }
+    } else if let index {
+      // What follows indented belongs to the last entry, so a changed one with more lines goes there.
+      entries[index] = line
+      if change.contains("\n ") { entries.append(entries.remove(at: index)) }
+    } else {
+      entries.append(line)
+    }
+  }
+  return "rules:\n  - " + entries.joined(separator: "\n    ") + "\n"
+}

@@ -1,0 +1,38 @@
+import Testing
+
+@testable import RuleFiles
+
+/// Every message of the loader, word by word: they are what people read of it.
+@Suite struct MessageTests {
+  @Test(arguments: GoldenCase.all(in: "yaml.txt"))
+  func whatIsNoYAML(row: GoldenCase) {
+    #expect(problems(in: row.input) == row.expected)
+  }
+
+  @Test(arguments: GoldenCase.all(in: "file.txt"))
+  func statesEventsAndRules(row: GoldenCase) {
+    #expect(problems(in: row.input) == row.expected)
+  }
+
+  @Test(arguments: GoldenCase.all(in: "rule.txt"))
+  func oneRule(row: GoldenCase) {
+    #expect(problems(in: ruleFile(changing: row.input)) == row.expected)
+  }
+
+  @Test(arguments: GoldenCase.all(in: "alert.txt"))
+  func oneAlert(row: GoldenCase) {
+    #expect(problems(in: ruleFile(changing: row.input)) == row.expected)
+  }
+
+  @Test func theRuleThatTheRowsChangeIsGood() {
+    #expect(problems(in: ruleFile()) == [])
+  }
+
+  @Test(.enabled(if: GoldenCase.isRecording))
+  func recorded() throws {
+    for file in ["yaml.txt", "file.txt"] { try GoldenCase.record(file) { $0.input } }
+    for file in ["rule.txt", "alert.txt"] {
+      try GoldenCase.record(file) { ruleFile(changing: $0.input) }
+    }
+  }
+}

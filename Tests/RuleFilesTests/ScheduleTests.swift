@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import RideCore
+@testable import RuleFiles
+
+/// The project's own rule files.
+@Suite struct ScheduleTests {
+  static let directory = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "schedules").path()
+
+  private let ruleSet: RuleSet
+
+  init() throws {
+    ruleSet = try RuleDirectory.load(Self.directory).get().ruleSet
+  }
+
+  @Test func whichRulesThereAre() {
+    let rules = ruleSet.rules.map(\.rule)
+    #expect(
+      rules.filter { $0.app == .customer }.map(\.name) == [
+        "customer-driver-assigned", "customer-driver-en-route", "customer-eta-changed",
+        "customer-driver-nearby", "customer-driver-arrived", "customer-waiting-fee",
+        "customer-driver-reassigned", "customer-no-driver-found", "customer-ride-completed",
+        "customer-cancelled-by-driver", "customer-no-show", "customer-payment-failed",
+      ])
+    #expect(
+      rules.filter { $0.app == .driver }.map(\.name) == [
+        "driver-ride-offer", "driver-offer-revoked", "driver-ride-assigned",
+        "driver-pickup-changed", "driver-destination-changed", "driver-ride-cancelled",
+        "driver-waiting-paid", "driver-ride-completed",
+      ])
+    #expect(rules.count == 20)
+  }
+
+  @Test func whichStatesThereAre() {
+    #expect(
+      ruleSet.activeStates == [
+        "scheduled", "requested", "driver_assigned", "driver_en_route", "driver_arrived",
+        "ride_started",
+      ])
+    #expect(
+      ruleSet.finalStates == [
+        "ride_completed", "cancelled_by_customer", "cancelled_by_driver", "no_show",
+      ])
+  }
+
+  @Test func everyDeclaredEventIsSpokenOf() {
+    for event in ruleSet.events { #expect(!ruleSet.rules(on: event).isEmpty, "\(event)") }
+  }
+
+  @Test(arguments: ["en-GB", "de", "fr", nil], ["full", "bare"])
+  func everyRuleCanBeSent(locale: String?, ride kind: String) throws {
+    for compiled in ruleSet.rules {
+      guard case .on(let names) = compiled.rule.when else { continue }
+      for name in names {
+        let scope = scope(of: name, isFull: kind == "full")
+        let json = try compiled.payload.render(in: scope, locale: locale)
+        let payload = try #require(JSONValue(json: json), "\(compiled.rule.name)")
+        #expect(payload.value(at: ["ride_id"]) == .string("ride-7"))
+        #expect(payload.value(at: ["aps", "alert", "title"]) != nil)
+        #expect(json.count < 1024)
+        let collapse = try compiled.rule.collapse.map(scope.text)
+        #expect(collapse.flatMap(CollapseID.init) != nil)
+      }
+    }
+  }
+
+  /// A ride as a service would have it, or with nothing but what the rules can't do without.
+  private func scope(of event: String, isFull: Bool) -> Scope {
+    var ride = Ride(id: "ride-7", state: event)
+    if isFull {
+      ride.timeZone = "Europe/Berlin"
+      ride.attributes = """
+        {"driver_name": "Ada", "plate": "B-RP 1", "vehicle": "Blue Corsa", "fare": "12.40 €",
+         "pickup_address": "Gate B"}
+        """
+    }
+    let data = #"{"eta_epoch": 1795248300, "address": "12 Canal Street"}"#
+    return Scope(
+      ride: ride, attributes: JSONValue(json: ride.attributes.utf8),
+      event: RideEvent(id: 1, name: event, at: Instant(epochSeconds: 1_795_248_000), data: data))
+  }
+
+  @Test func theArrivalInTwoLanguages() throws {
+    let rule = try #require(ruleSet.rule(named: "customer-driver-arrived"))
+    let german = try rule.payload.render(
+      in: scope(of: "driver_arrived", isFull: true), locale: "de")
+    let payload = try #require(JSONValue(json: german))
+    #expect(
+      payload.value(at: ["aps", "alert", "body"]) == .string("Ada wartet, B-RP 1"))
+    let bare = try rule.payload.render(in: scope(of: "driver_arrived", isFull: false), locale: nil)
+    #expect(
+      JSONValue(json: bare)?.value(at: ["aps", "alert", "body"])
+        == .string("Your driver is waiting, see the app for the plate"))
+  }
+
+  @Test func anOfferIsNeverStored() throws {
+    let offer = try #require(ruleSet.rule(named: "driver-ride-offer")).rule
+    #expect(offer.expires == .neverStore)
+    #expect(offer.priority == .immediate)
+    let revoked = try #require(ruleSet.rule(named: "driver-offer-revoked")).rule
+    #expect(offer.collapse == revoked.collapse)
+  }
+}
