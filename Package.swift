@@ -71,6 +71,9 @@ let package = Package(
     // Tests.
     .testTarget(name: "RideCoreTests", dependencies: ["RideCore"], swiftSettings: strict),
     .testTarget(
+      name: "APNSClientTests", dependencies: ["APNSClient", "RideCore", "COpenSSL", "CNghttp2"],
+      exclude: ["FaultServer"], swiftSettings: strict),
+    .testTarget(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
