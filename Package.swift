@@ -77,6 +77,8 @@ let package = Package(
       name: "PostgresStoreTests", dependencies: ["PostgresStore", "LocalPostgres", "RideCore"],
       swiftSettings: strict),
     .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
+      name: "APNSClientTests", dependencies: ["APNSClient", "RideCore", "COpenSSL", "CNghttp2"],
+      exclude: ["FaultServer"], swiftSettings: strict),
     .testTarget(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
   ],

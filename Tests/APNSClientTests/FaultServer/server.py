@@ -1,0 +1,149 @@
+"""An HTTP/2 server that misbehaves as told; it shares no line with the client or the simulator.
+
+usage: server.py CERTIFICATE KEY SCRIPT
+
+SCRIPT is JSON: {"alpn": true, "connections": [CONNECTION, ...]}; the last CONNECTION serves all
+later ones. CONNECTION: {"streams": 1000, "then_streams": N, "answers": [ANSWER, ...]}; the last
+ANSWER serves all later requests. ANSWER is one of
+  {"status": 200, "headers": [[name, value]], "interim": 103, "trailers": [[name, value]],
+   "body": text, "size": bytes}
+  {"raw": [[name, value]], "body": text}     headers exactly as given
+  {"silent": true}                           never answers
+  {"hole": true}                             reads nothing any more
+  {"refuse": true} / {"reset": code}         RST_STREAM
+  {"goaway": stream, "reason": text, "close": true}
+  {"close": true}                            ends the connection
+It prints its port and one line of JSON for each thing that arrives, and ends with its standard
+input.
+"""
+import json, os, socket, ssl, sys, threading
+import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
+
+LOCK = threading.Lock()
+
+
+def say(**fields):
+    with LOCK:
+        print(json.dumps(fields), flush=True)
+
+
+class Connection:
+    def __init__(self, number, sock, script):
+        self.number, self.sock, self.script = number, sock, script
+        self.seen, self.headers, self.bodies = 0, {}, {}
+        self.hole = self.gone = False
+        self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(
+            client_side=False, header_encoding="utf-8", validate_inbound_headers=True,
+            validate_outbound_headers=False, normalize_outbound_headers=False))
+        self.h2.local_settings = h2.settings.Settings(client=False, initial_values={
+            h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: script.get("streams", 1000)})
+
+    def flush(self):
+        data = self.h2.data_to_send()
+        if data:
+            self.sock.sendall(data)
+
+    def serve(self):
+        self.h2.initiate_connection()
+        self.flush()
+        while not self.gone:
+            data = self.sock.recv(65536)
+            if not data:
+                break
+            for event in self.h2.receive_data(data):
+                self.handle(event)
+            if self.hole:
+                threading.Event().wait()
+            self.flush()
+        self.sock.close()
+
+    def handle(self, event):
+        if isinstance(event, h2.events.RequestReceived):
+            self.headers[event.stream_id] = dict(event.headers)
+            self.bodies[event.stream_id] = 0
+        elif isinstance(event, h2.events.DataReceived):
+            self.bodies[event.stream_id] += len(event.data)
+            self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+        elif isinstance(event, h2.events.StreamEnded):
+            say(event="request", connection=self.number, stream=event.stream_id,
+                headers=self.headers[event.stream_id], body=self.bodies[event.stream_id])
+            answers = self.script.get("answers", [{"status": 200}])
+            answer = answers[min(self.seen, len(answers) - 1)]
+            self.seen += 1
+            if not self.gone:
+                self.answer(event.stream_id, answer)
+        elif isinstance(event, h2.events.StreamReset):
+            say(event="reset", connection=self.number, stream=event.stream_id,
+                code=int(event.error_code))
+
+    def answer(self, stream, answer):
+        if "goaway" in answer:
+            text = json.dumps({"reason": answer["reason"]}).encode()
+            self.h2.close_connection(0, text, answer["goaway"])
+            self.flush()
+            self.gone = answer.get("close", False)
+        elif answer.get("close"):
+            self.gone = True
+        elif answer.get("hole"):
+            self.hole = True
+        elif answer.get("refuse"):
+            self.h2.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
+        elif "reset" in answer:
+            self.h2.reset_stream(stream, answer["reset"])
+        elif not answer.get("silent"):
+            self.reply(stream, answer)
+            if "then_streams" in self.script and self.seen == 1:
+                self.h2.update_settings({
+                    h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: self.script["then_streams"]})
+
+    def reply(self, stream, answer):
+        if "interim" in answer:
+            self.h2.send_headers(stream, [(":status", str(answer["interim"]))])
+        headers = answer.get("raw") or [[":status", str(answer["status"])]]
+        headers = [tuple(h) for h in headers + answer.get("headers", [])]
+        body = answer.get("body", "").encode() + b"x" * answer.get("size", 0)
+        trailers = answer.get("trailers")
+        self.h2.send_headers(stream, headers, end_stream=not body and not trailers)
+        while body:
+            piece, body = body[:4096], body[4096:]
+            self.h2.send_data(stream, piece, end_stream=not body and not trailers)
+        if trailers:
+            self.h2.send_headers(stream, [tuple(t) for t in trailers], end_stream=True)
+
+
+def serve(number, raw, context, script):
+    try:
+        Connection(number, context.wrap_socket(raw, server_side=True), script).serve()
+    except h2.exceptions.ProtocolError as error:
+        say(event="violation", connection=number, text=repr(error))
+        raw.close()
+    except OSError as error:
+        say(event="lost", connection=number, text=repr(error))
+
+
+def main():
+    certificate, key, script = sys.argv[1:4]
+    script = json.loads(script)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    if script.get("alpn", True):
+        context.set_alpn_protocols(["h2"])
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    say(event="port", port=listener.getsockname()[1])
+
+    def end():
+        sys.stdin.read()
+        os._exit(0)
+
+    threading.Thread(target=end, daemon=True).start()
+    number = 0
+    while True:
+        raw, _ = listener.accept()
+        say(event="accepted", connection=number)
+        scripts = script["connections"]
+        chosen = scripts[min(number, len(scripts) - 1)]
+        threading.Thread(target=serve, args=(number, raw, context, chosen), daemon=True).start()
+        number += 1
+
+
+main()

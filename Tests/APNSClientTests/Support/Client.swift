@@ -1,0 +1,101 @@
+import Foundation
+import RideCore
+import Synchronization
+
+@testable import APNSClient
+
+/// A client for one fault server, with what it told.
+struct TestClient {
+  let client: APNSClient
+  let events: AsyncStream<TransportEvent>
+
+  init(
+    _ url: String, ca: String = "ca.pem", requestTimeout: Duration = .seconds(10),
+    change: (inout APNsConfiguration) -> Void = { _ in }
+  ) throws {
+    let fixtures = try Fixtures.shared.get()
+    var configuration = try APNsConfiguration(productionURL: url, caFile: fixtures.path(ca))
+    configuration.requestTimeout = requestTimeout
+    configuration.backoffBase = .milliseconds(20)
+    change(&configuration)
+    let key = try SigningKey(
+      path: fixtures.path("key.p8"), keyID: "ABCDE12345", teamID: "TEAM123456")
+    let (stream, continuation) = AsyncStream.makeStream(of: TransportEvent.self)
+    events = stream
+    client = try APNSClient(
+      configuration: configuration, key: key,
+      now: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) },
+      events: { continuation.yield($0) })
+  }
+
+  /// The outcomes in the order of the requests.
+  func send(_ requests: [PushRequest]) async -> [PushOutcome] {
+    let reports = await Collected.reports(of: requests, by: client)
+    return requests.map { request in
+      reports.first { $0.ticket == request.ticket }?.outcome ?? .unsent(.invalid("no report"))
+    }
+  }
+
+  func send(_ request: PushRequest) async -> PushOutcome { await send([request])[0] }
+
+  /// Waits for an event.
+  func wait(for test: (TransportEvent.Kind) -> Bool) async {
+    for await event in events where test(event.kind) { return }
+  }
+
+  func close() async { await client.close(within: .seconds(5)) }
+}
+
+/// Collects the reports of one call until each push has one.
+enum Collected {
+  static func reports(of requests: [PushRequest], by client: APNSClient) async -> [PushReport] {
+    await withCheckedContinuation { continuation in
+      let box = Box(continuation: continuation, expected: requests.count)
+      client.submit(requests) { box.add($0) }
+    }
+  }
+
+  private final class Box: Sendable {
+    private let reports = Mutex<[PushReport]>([])
+    private let continuation: CheckedContinuation<[PushReport], Never>
+    private let expected: Int
+
+    init(continuation: CheckedContinuation<[PushReport], Never>, expected: Int) {
+      self.continuation = continuation
+      self.expected = expected
+    }
+
+    func add(_ more: [PushReport]) {
+      let all = reports.withLock { all -> [PushReport]? in
+        all += more
+        return all.count == expected ? all : nil
+      }
+      if let all { continuation.resume(returning: all) }
+    }
+  }
+}
+
+extension PushRequest {
+  /// A push that differs from others by its number.
+  static func test(
+    _ number: UInt64, environment: APNsEnvironment = .production,
+    payload: [UInt8] = Array(#"{"aps":{}}"#.utf8), topic: String = "com.example.customer"
+  ) -> PushRequest {
+    PushRequest(
+      ticket: number, environment: environment, token: DeviceToken.test,
+      headers: PushHeaders(
+        id: PushID(of: "test", String(number)), topic: topic, pushType: .alert,
+        priority: .immediate, expiration: .neverStore), payload: payload)
+  }
+
+  var idText: String { headers.id.description }
+}
+
+extension DeviceToken {
+  static var test: DeviceToken {
+    guard let token = DeviceToken("00112233445566778899aabbccddeeff") else {
+      preconditionFailure("a token of digits")
+    }
+    return token
+  }
+}

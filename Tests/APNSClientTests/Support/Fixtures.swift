@@ -1,0 +1,47 @@
+import Foundation
+
+/// Keys and certificates for the tests, made once a run by the `openssl` command.
+struct Fixtures: Sendable {
+  static let shared = Result { try Fixtures() }
+
+  let folder: URL
+
+  func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  private init() throws {
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("apns-client-tests-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8")
+    try openssl("pkey -in key.p8 -pubout -out key.pub.pem")
+    try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out p384.p8")
+    try openssl("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.p8")
+    try openssl("pkcs8 -topk8 -in key.p8 -passout pass:secret -out locked.p8")
+    try Data("not a key at all\n".utf8).write(to: folder.appendingPathComponent("junk.p8"))
+    for name in ["ca", "other-ca"] {
+      try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out \(name).key")
+      try openssl("req -x509 -new -key \(name).key -days 30 -subj /CN=\(name) -out \(name).pem")
+    }
+    try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out server.key")
+    try openssl("req -new -key server.key -subj /CN=localhost -out server.csr")
+    try Data("subjectAltName=IP:127.0.0.1,DNS:localhost".utf8)
+      .write(to: folder.appendingPathComponent("server.ext"))
+    try openssl(
+      "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -set_serial 1 -days 30 "
+        + "-extfile server.ext -out server.pem")
+  }
+
+  private func openssl(_ arguments: String) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+    process.arguments = arguments.split(separator: " ").map(String.init)
+    process.currentDirectoryURL = folder
+    process.standardError = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failure(command: arguments) }
+  }
+
+  struct Failure: Error { let command: String }
+}

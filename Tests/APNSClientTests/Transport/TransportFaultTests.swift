@@ -1,0 +1,154 @@
+import RideCore
+import Testing
+
+@testable import APNSClient
+
+/// Against a real TLS and HTTP/2 server that misbehaves as told.
+@Suite struct TransportFaultTests {
+  @Test("R1: a push without an answer times out in its limit, and the next one is sent")
+  func silence() async throws {
+    let server = try await FaultServer(
+      #"{"connections": [{"answers": [{"silent": true}]}, {}]}"#)
+    let client = try TestClient(server.url, requestTimeout: .milliseconds(700))
+    let clock = ContinuousClock()
+    let start = clock.now
+    #expect(await client.send(.test(1)) == .unanswered(.timeout))
+    #expect(clock.now - start >= .milliseconds(700))
+    #expect(clock.now - start < .seconds(3))
+    #expect(await client.send(.test(2)) == .accepted)
+    await client.close()
+    let lines = await server.stop()
+    #expect(lines.contains { $0.event == "reset" && $0.code == 8 }, "RST_STREAM(CANCEL)")
+  }
+
+  @Test("R2: GOAWAY: streams above the last are sent again once, the others are unanswered")
+  func goAway() async throws {
+    let server = try await FaultServer(
+      #"""
+      {"connections": [{"answers": [{"status": 200}, {"silent": true}, {"silent": true},
+        {"silent": true}, {"goaway": 5, "reason": "Shutdown", "close": true}]}, {}]}
+      """#)
+    let client = try TestClient(server.url)
+    #expect(await client.send(.test(1)) == .accepted)
+    // Streams 3, 5, 7, 9: two of them lie above the last one, 5.
+    let requests = (2...5).map { PushRequest.test($0) }
+    let outcomes = await client.send(requests)
+    for outcome in outcomes.prefix(2) {
+      guard case .unanswered(.connectionLost) = outcome else {
+        Issue.record("\(outcome)")
+        continue
+      }
+    }
+    #expect(outcomes.suffix(2) == [.accepted, .accepted])
+    await client.close()
+    let ids = await server.stop().requestIDs
+    #expect(requests.map { request in ids.count { $0 == request.idText } } == [1, 1, 2, 2])
+  }
+
+  @Test("R3: an idle connection that went dead is replaced before the next push")
+  func blackHole() async throws {
+    let server = try await FaultServer(
+      #"{"connections": [{"answers": [{"status": 200}, {"hole": true}]}, {}]}"#)
+    let client = try TestClient(server.url, requestTimeout: .milliseconds(900)) {
+      $0.pingAfter = .milliseconds(400)
+      $0.pingTimeout = .milliseconds(300)
+    }
+    #expect(await client.send(.test(1)) == .accepted)
+    // The second push falls into the hole; so does the ping that would have kept it alive.
+    async let second = client.send(.test(2))
+    await client.wait { $0 == .pingLost }
+    guard case .unanswered(.connectionLost) = await second else {
+      Issue.record("the push in the hole was not reported as lost")
+      return
+    }
+    #expect(await client.send(.test(3)) == .accepted)
+    await client.close()
+    #expect(await server.stop().requestIDs.count == 3)
+  }
+
+  @Test("R8: ExpiredProviderToken closes the connection; the next one brings another token")
+  func expiredToken() async throws {
+    let server = try await FaultServer(
+      #"""
+      {"connections": [{"answers": [{"status": 403, "body": "{\"reason\":\"ExpiredProviderToken\"}"
+        }]}, {}]}
+      """#)
+    let client = try TestClient(server.url)
+    let first = await client.send(.test(1))
+    #expect(first == .refused(Refusal(status: 403, reason: "ExpiredProviderToken")))
+    #expect(await client.send((2...101).map { .test($0) }).allSatisfy { $0 == .accepted })
+    await client.close()
+    let lines = await server.stop().filter { $0.event == "request" }
+    let tokens = lines.map { $0.headers?["authorization"] ?? "" }
+    #expect(Set(tokens.dropFirst()).count == 1, "one new token for all")
+    #expect(tokens.first != tokens.last)
+    #expect(lines.map(\.connection) == [0] + Array(repeating: 1, count: 100))
+  }
+
+  @Test("A refused stream is sent again, up to the limit")
+  func refusedStream() async throws {
+    let server = try await FaultServer(
+      #"{"connections": [{"answers": [{"status": 200}, {"refuse": true}, {"status": 200},"#
+        + #" {"refuse": true}]}]}"#)
+    let client = try TestClient(server.url)
+    #expect(await client.send(.test(1)) == .accepted)
+    #expect(await client.send(.test(2)) == .accepted)
+    #expect(await client.send(.test(3)) == .unsent(.refusedStream))
+    await client.close()
+    // Once for each of the first, twice for the second, one and three more for the third.
+    #expect(await server.stop().requestIDs.count == 1 + 2 + 4)
+  }
+
+  @Test("A reset stream is unanswered and names the code")
+  func reset() async throws {
+    let server = try await FaultServer(
+      #"{"connections": [{"answers": [{"reset": 2}, {"status": 200}]}]}"#)
+    let client = try TestClient(server.url)
+    #expect(await client.send(.test(1)) == .unanswered(.reset("INTERNAL_ERROR")))
+    #expect(await client.send(.test(2)) == .accepted)
+    await client.close()
+    _ = await server.stop()
+  }
+
+  @Test("A connection that ends midway leaves its push unanswered, and the next one is sent")
+  func closedMidway() async throws {
+    let server = try await FaultServer(
+      #"{"connections": [{"answers": [{"status": 200}, {"close": true}]}, {}]}"#)
+    let client = try TestClient(server.url)
+    #expect(await client.send(.test(1)) == .accepted)
+    guard case .unanswered(.connectionLost) = await client.send(.test(2)) else {
+      Issue.record("a push on a closed connection is unanswered")
+      return
+    }
+    #expect(await client.send(.test(3)) == .accepted)
+    await client.close()
+    #expect(await server.stop().requestIDs.count == 3)
+  }
+
+  @Test("The stream limit is obeyed as it rises and falls", arguments: [(1, 50), (50, 2)])
+  func streamLimit(first: Int, then: Int) async throws {
+    let server = try await FaultServer(
+      #"{"connections": [{"streams": \#(first), "then_streams": \#(then)}]}"#)
+    let client = try TestClient(server.url)
+    #expect(await client.send(.test(0)) == .accepted)
+    await client.wait { $0 == .streamLimit(then) }
+    #expect(await client.send((1...200).map { .test($0) }).allSatisfy { $0 == .accepted })
+    #expect(client.client.statistics(of: .production).streamLimits == [then])
+    await client.close()
+    let lines = await server.stop()
+    #expect(!lines.contains { $0.event == "violation" }, "more streams than allowed")
+    #expect(Set(lines.compactMap(\.connection)) == [0])
+  }
+
+  @Test("One stream alone until APNs has answered one with a valid token")
+  func firstStreamAlone() async throws {
+    let server = try await FaultServer(
+      #"{"connections": [{"answers": [{"silent": true}]}, {}]}"#)
+    let client = try TestClient(server.url, requestTimeout: .milliseconds(600))
+    let outcomes = await client.send((1...20).map { .test($0) })
+    #expect(outcomes.first == .unanswered(.timeout))
+    #expect(outcomes.dropFirst().allSatisfy { $0 == .unsent(.queuedTooLong) })
+    await client.close()
+    #expect(await server.stop().requestIDs.count == 1)
+  }
+}
