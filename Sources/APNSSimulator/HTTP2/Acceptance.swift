@@ -15,9 +15,9 @@ import CNghttp2
     unsafe text = .allocate(capacity: bytes.count)
     unsafe text.initialize(from: bytes, count: bytes.count)
     unsafe fields = .allocate(capacity: Self.fieldCount)
-    let flags = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
     unsafe fields.initialize(
-      to: nghttp2_nv(name: text, value: text + 7, namelen: 7, valuelen: 3, flags: flags))
+      to: nghttp2_nv(name: text, value: text + 7, namelen: 7, valuelen: 3, flags: 0))
+    let flags = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
     unsafe (fields + 1).initialize(
       to: nghttp2_nv(name: text + 10, value: text + 17, namelen: 7, valuelen: 36, flags: flags))
   }

@@ -17,11 +17,13 @@ struct HeaderBlock {
       guard var position = buffer.baseAddress else { return }
       var fields: [nghttp2_nv] = unsafe []
       for length in lengths {
-        // Not indexed: values such as apns-id never repeat and would only churn the table.
+        // Only the status is worth indexing: the other values never repeat.
+        let isStatus = unsafe fields.isEmpty
+        let flag = isStatus ? NGHTTP2_NV_FLAG_NONE : NGHTTP2_NV_FLAG_NO_INDEX
         unsafe fields.append(
           nghttp2_nv(
             name: position, value: position + length.name, namelen: length.name,
-            valuelen: length.value, flags: UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)))
+            valuelen: length.value, flags: UInt8(flag.rawValue)))
         unsafe position += length.name + length.value
       }
       _ = unsafe fields.withUnsafeBufferPointer(body)

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+/// Faults as a client meets them.
+@Suite struct FaultTests {
+  @Test func `answer gives status, reason, timestamp and retry-after`() throws {
+    let simulator = try RunningSimulator()
+    let answer = #"{"status":503,"reason":"Shutdown","timestamp":5,"retry_after":7}"#
+    try simulator.setFaults(#"[{"action":{"answer":\#(answer)},"times":1}]"#)
+    let reply = try simulator.push()
+    #expect(reply.status == 503 && reply.headers["retry-after"] == "7")
+    #expect(reply.body == #"{"reason":"Shutdown","timestamp":5}"#)
+    #expect(try simulator.push().status == 200, "times 1 is over")
+    #expect(try simulator.records().map { $0["fault"] as? String } == ["answer", nil])
+  }
+
+  @Test func `answer may carry any body`() throws {
+    let simulator = try RunningSimulator()
+    try simulator.setFaults(#"[{"action":{"answer":{"status":502,"body":"<html>"}}}]"#)
+    let reply = try simulator.push()
+    #expect(reply.status == 502 && reply.body == "<html>")
+  }
+
+  @Test func `a fault does not hide a mistake of the client`() throws {
+    let simulator = try RunningSimulator()
+    try simulator.setFaults(#"[{"action":{"answer":{"status":503}}}]"#)
+    #expect(try simulator.push(jwt: "a.b.c").status == 403)
+  }
+
+  @Test func `delay_ms delays the ordinary answer`() throws {
+    let simulator = try RunningSimulator()
+    try simulator.setFaults(#"[{"action":{"delay_ms":300}}]"#)
+    let format = ["-o", "/dev/null", "-w", "%{http_code} %{time_total}"]
+    let output = try simulator.curl(simulator.words() + format).output
+    let parts = output.split(separator: " ").suffix(2).compactMap { Double($0) }
+    #expect(parts.first == 200 && parts.last ?? 0 >= 0.3)
+  }
+
+  private static let lost: [Int32] = [16, 18, 52, 55, 56]
+
+  /// curl's exit status: 28 time is over, 92 stream reset, the others connection lost.
+  @Test(arguments: [
+    (#"{"stall":true}"#, [28]), (#"{"no_ping":true}"#, [28]),
+    (#"{"reset":"INTERNAL_ERROR"}"#, [92]), (#"{"close":true}"#, lost),
+    (#"{"delay_ms":50,"close":true}"#, lost),
+  ])
+  func `a push without an answer`(action: String, exits: [Int32]) throws {
+    let simulator = try RunningSimulator()
+    try simulator.setFaults(#"[{"action":\#(action),"times":1}]"#)
+    let tool = try simulator.curl(simulator.words() + ["--max-time", "0.5", "--retry", "0"])
+    #expect(exits.contains(tool.status), "\(tool.errors)")
+    let record = try #require(try simulator.records().first)
+    #expect(record["status"] as? Int == 0 && record["fault"] != nil)
+    #expect(try simulator.push().status == 200, "the next connection is not concerned")
+  }
+
+  @Test(arguments: [("\"this\"", [1, 2]), ("1", [1, 2])])
+  func `goaway answers what it includes, and ends the connection`(
+    last: String, connections: [Int]
+  ) throws {
+    let simulator = try RunningSimulator()
+    let setUp = #"[{"action":{"goaway":{"last_stream":\#(last)}},"times":1}]"#
+    try simulator.setFaults(setUp)
+    let words = try simulator.words()
+    let tool = try simulator.curl(words + ["--next"] + words)
+    #expect(tool.output.components(separatedBy: "HTTP/2 200").count == 3, "\(tool.errors)")
+    let numbers = try simulator.records().compactMap { $0["connection"] as? Int }
+    #expect(numbers[0] != numbers[1])
+  }
+
+  @Test func `goaway previous leaves the push unprocessed`() throws {
+    let simulator = try RunningSimulator()
+    let goAway = #"{"last_stream":"previous","reason":"Shutdown"}"#
+    try simulator.setFaults(#"[{"action":{"goaway":\#(goAway)},"times":1}]"#)
+    let tool = try Tool.run("/usr/bin/curl", simulator.words())
+    let records = try simulator.records()
+    #expect(records.first?["status"] as? Int == 0)
+    // curl itself may send the push again, as RFC 9113 allows.
+    #expect(tool.status != 0 || records.count == 2)
+  }
+
+  @Test func `goaway tells its reason as Apple does`() throws {
+    let simulator = try RunningSimulator()
+    try simulator.setFaults(#"[{"action":{"goaway":{}},"times":1}]"#)
+    let frames = try simulator.frames()
+    #expect(frames.contains(#"error_code=NO_ERROR(0x00), opaque_data(21)=[{"reason":"Shutdown"}]"#))
+    #expect(frames.contains(":status: 200"))
+  }
+
+  @Test func `max_streams lowers the limit`() throws {
+    let simulator = try RunningSimulator()
+    try simulator.setFaults(#"[{"action":{"max_streams":7},"times":1}]"#)
+    #expect(try simulator.streamLimits() == [1, 1000, 7])
+  }
+
+  @Test func `a faults file is read again when it changes`() throws {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("faults-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let file = directory.appendingPathComponent("faults.json")
+    try Data(#"[{"action":{"answer":{"status":500}}}]"#.utf8).write(to: file)
+    let simulator = try RunningSimulator(["--faults", file.path])
+    #expect(try simulator.push().status == 500)
+    try Data(#"[{"action":{"answer":{"status":503}}}]"#.utf8).write(to: file, options: .atomic)
+    #expect(try simulator.push().status == 503)
+    try Data(#"[{"action":{"answer":{}}}]"#.utf8).write(to: file)
+    #expect(try simulator.push().status == 503, "a bad file changes nothing")
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+/// Clients that do not speak as they should: the next good push must not notice.
+@Suite struct RobustnessTests {
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+  private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
+  private static let noHPACK: [UInt8] = [0, 0, 3, 1, 5, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF]
+  /// HEADERS longer than what follows.
+  private static let halfHeaders: [UInt8] = [0, 1, 0, 1, 4, 0, 0, 0, 1, 0x82]
+
+  private static let clients: [(String, [UInt8])] = [
+    ("nothing at all", []),
+    ("no HTTP/2", Array("GET / HTTP/1.1\r\n\r\n".utf8)),
+    ("half a preface", Array(preface.prefix(10))),
+    ("a preface, then noise", preface + [UInt8](repeating: 0xFF, count: 5000)),
+    ("a broken header block", preface + settings + noHPACK),
+    ("half a request", preface + settings + halfHeaders),
+  ]
+
+  /// A client that leaves when its input ends.
+  private static func words(_ simulator: RunningSimulator) -> [String] {
+    ["s_client", "-connect", "127.0.0.1:\(simulator.port)", "-quiet", "-no_ign_eof"]
+  }
+
+  @Test(arguments: clients)
+  func `a bad client goes and leaves nothing`(name: String, bytes: [UInt8]) throws {
+    let simulator = try RunningSimulator()
+    _ = try Tool.run(
+      "/usr/bin/openssl",
+      Self.words(simulator) + ["-alpn", "h2"],
+      input: Data(bytes))
+    #expect(try simulator.push().status == 200)
+    let stats = try simulator.control("GET", "stats").body
+    #expect(stats.contains(#""connections":{"open":1,"total":3}"#), "\(stats)")
+  }
+
+  @Test(arguments: [["-alpn", "http/1.1"], []])
+  func `a client that does not offer h2 is turned away`(words: [String]) throws {
+    let simulator = try RunningSimulator()
+    _ = try Tool.run("/usr/bin/openssl", Self.words(simulator) + words)
+    let stats = try simulator.control("GET", "stats").body
+    #expect(stats.contains(#""connections":{"open":1,"total":2}"#), "\(stats)")
+  }
+
+  @Test func `plain text is no TLS`() throws {
+    let simulator = try RunningSimulator()
+    let tool = try Tool.run("/usr/bin/curl", ["-s", "http://127.0.0.1:\(simulator.port)/"])
+    #expect(tool.status != 0)
+    #expect(try simulator.push().status == 200)
+  }
+
+  @Test func `a client that leaves a delayed push behind is forgotten`() throws {
+    let simulator = try RunningSimulator()
+    try simulator.setFaults(#"[{"action":{"delay_ms":400},"times":1}]"#)
+    let tool = try simulator.curl(simulator.words() + ["--max-time", "0.2"])
+    #expect(tool.status == 28)
+    try simulator.setFaults(#"[{"action":{"delay_ms":600}}]"#)
+    #expect(try simulator.push().status == 200, "the first delay ran out meanwhile")
+  }
+}
