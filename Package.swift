@@ -18,6 +18,7 @@ let package = Package(
   products: [
     .executable(name: "ridepulse", targets: ["RidePulse"]),
     .executable(name: "apns-simulator", targets: ["APNSSimulator"]),
+    .executable(name: "ridepulse-bench", targets: ["Bench"]),
   ],
   targets: [
     // Executables.
@@ -30,6 +31,11 @@ let package = Package(
     .executableTarget(
       name: "APNSSimulator",
       dependencies: ["CNghttp2", "COpenSSL"],
+      swiftSettings: strict),
+
+    .executableTarget(
+      name: "Bench",
+      dependencies: ["RideCore", "PostgresStore", "APNSClient", "LocalPostgres"],
       swiftSettings: strict),
 
     // Edges.
@@ -71,16 +77,24 @@ let package = Package(
     // Tests.
     .testTarget(name: "RideCoreTests", dependencies: ["RideCore"], swiftSettings: strict),
     .testTarget(
+      name: "OrchestratorTests", dependencies: ["Orchestrator", "RideCore"],
+      swiftSettings: strict),
+    .testTarget(
       name: "RuleFilesTests", dependencies: ["RideCore", "RuleFiles"], exclude: ["Golden"],
       swiftSettings: strict),
     .testTarget(
       name: "PostgresStoreTests", dependencies: ["PostgresStore", "LocalPostgres", "RideCore"],
       swiftSettings: strict),
     .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
+    .testTarget(
       name: "APNSClientTests", dependencies: ["APNSClient", "RideCore", "COpenSSL", "CNghttp2"],
       exclude: ["FaultServer"], swiftSettings: strict),
     .testTarget(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
+    .testTarget(
+      name: "RidePulseTests",
+      dependencies: ["RidePulse", "RideCore", "PostgresStore", "LocalPostgres"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -11,18 +11,18 @@ enum Migrate: Command {
     let session = try await Database.session(
       Database.conninfo(context.environment), name: "migrate")
     let dryRun = context.arguments.has("--dry-run")
-    let result: Result<[AppliedMigration], any Error>
+    let result: Result<[MigrationReport], any Error>
     do {
       result = .success(try await Migrations.apply(session: session, dryRun: dryRun))
     } catch {
       result = .failure(error)
     }
     await session.close()
-    let migrations = try result.get()
-    for migration in migrations {
-      Terminal.print("\(dryRun ? "would apply" : "applied") \(migration.name)")
+    let reports = try result.get().filter { $0.outcome != .present }
+    for report in reports {
+      Terminal.print("\(dryRun ? "would apply" : "applied") \(report.migration.name)")
     }
-    if migrations.isEmpty { Terminal.print("the schema is current") }
+    if reports.isEmpty { Terminal.print("the schema is current") }
     return .done
   }
 }

@@ -29,8 +29,9 @@ enum Database {
   /// Refuses a database whose schema is not this binary's.
   static func requireSchema(_ session: PostgresSession) async throws {
     let missing = try await Migrations.apply(session: session, dryRun: true)
+      .filter { $0.outcome == .pending }
     if missing.isEmpty { return }
     throw CommandFailure(
-      "the database lacks \(missing.map(\.name).joined(separator: ", ")); run: ridepulse migrate")
+      "the database lacks \(missing.map(\.migration.name).joined(separator: ", ")); run: ridepulse migrate")
   }
 }

@@ -1,0 +1,68 @@
+import RideCore
+
+/// What the demo has seen so far, and how it looks to people.
+struct DemoBoard {
+  private(set) var rides = 0
+  private(set) var changes = 0
+  private var counts: [LedgerEntry.Status: Int] = [:]
+  private var lives: [(ride: String, state: String, last: String)] = []
+  private var recent: [String] = []
+  private let height = 12
+
+  /// A step of the fleet was written.
+  mutating func saw(_ step: Fleet.Step) {
+    changes += 1
+    switch step {
+    case .request(let ride, _, _, _):
+      rides += 1
+      lives.append((ride, "requested", ""))
+      // Rides that go on stay in sight; of those that are over, the last few.
+      if lives.count > height,
+        let over = lives.firstIndex(where: { Fleet.finalStates.contains($0.state) })
+      {
+        lives.remove(at: over)
+      }
+    case .assign(let ride, _): change(ride) { $0.state = "driver_assigned" }
+    case .state(let ride, let state): change(ride) { $0.state = state }
+    case .emit: break
+    }
+  }
+
+  /// A ledger row was written; returns its line.
+  mutating func saw(_ entry: LedgerEntry, of ride: String) -> String {
+    counts[entry.status, default: 0] += 1
+    let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
+    let reason = entry.reason.map { ": \($0)" } ?? ""
+    let line =
+      "\(Self.padded(ride, 9)) \(Self.padded(entry.event.name, 22)) "
+      + "\(Self.padded(entry.app.rawValue + phone, 17)) \(entry.status.rawValue)\(reason)"
+    recent = Array((recent + [line]).suffix(8))
+    change(ride) { $0.last = "\(entry.rule) \(entry.status.rawValue)" }
+    return line
+  }
+
+  /// The live view, line by line.
+  func screen(elapsed: Duration) -> [String] {
+    let tally = LedgerEntry.Status.allCases.compactMap { status in
+      counts[status].map { "\($0) \(status.rawValue)" }
+    }
+    let head =
+      "RidePulse demo  \(elapsed.components.seconds) s   \(rides) rides, \(changes) changes; "
+      + "pushes: \(tally.isEmpty ? "none yet" : tally.joined(separator: ", "))"
+    let rows = lives.suffix(height).map { life in
+      "  \(Self.padded(life.ride, 9)) \(Self.padded(life.state, 22)) \(life.last)"
+    }
+    return [head, ""] + rows + [""] + recent.map { "  " + $0 } + ["", "Ctrl-C ends it."]
+  }
+
+  private mutating func change(
+    _ ride: String, _ body: (inout (ride: String, state: String, last: String)) -> Void
+  ) {
+    guard let index = lives.firstIndex(where: { $0.ride == ride }) else { return }
+    body(&lives[index])
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+}

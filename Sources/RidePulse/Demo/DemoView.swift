@@ -1,0 +1,43 @@
+import Foundation
+import RideCore
+import Synchronization
+
+/// Shows the demo: a screen that is redrawn on a terminal, a line for each push in a pipe.
+final class DemoView: Sendable {
+  private let board = Mutex(DemoBoard())
+  private let isInteractive = Terminal.isInteractive
+
+  func saw(_ step: Fleet.Step) {
+    board.withLock { $0.saw(step) }
+  }
+
+  func saw(_ settlements: [Settlement]) {
+    for settlement in settlements {
+      for entry in settlement.entries {
+        let line = board.withLock { $0.saw(entry, of: settlement.rideID) }
+        if !isInteractive { Terminal.print(line) }
+      }
+    }
+  }
+
+  func draw(elapsed: Duration) {
+    guard isInteractive else { return }
+    let lines = board.withLock { $0.screen(elapsed: elapsed) }
+    // Home, each line cleared behind its text, the rest of the screen cleared below.
+    Terminal.write(
+      "\u{1b}[H" + lines.map { $0 + "\u{1b}[K\n" }.joined() + "\u{1b}[J", to: STDOUT_FILENO)
+  }
+
+  /// Clears the terminal for `draw`.
+  func begin() {
+    if isInteractive { Terminal.write("\u{1b}[2J\u{1b}[?25l", to: STDOUT_FILENO) }
+  }
+
+  /// Gives the terminal back.
+  func end() {
+    if isInteractive { Terminal.write("\u{1b}[?25h", to: STDOUT_FILENO) }
+  }
+
+  /// What was shown, in numbers.
+  var totals: (rides: Int, changes: Int) { board.withLock { ($0.rides, $0.changes) } }
+}

@@ -1,0 +1,126 @@
+/// A small fleet of simulated rides: what happens next, as a value without clock or database.
+struct Fleet {
+  /// Something that the service's backend would write.
+  enum Step: Equatable {
+    /// A ride comes into being, and with it both phones.
+    case request(ride: String, customer: String, driver: String, attributes: String)
+    /// The driver is known.
+    case assign(ride: String, driver: String)
+    /// The ride's state changes.
+    case state(ride: String, String)
+    /// Something happens to a ride beside its state.
+    case emit(String, ride: String, data: String)
+  }
+
+  private struct Planned {
+    var at: Duration
+    var order: Int
+    var step: Step
+  }
+
+  private var plan: [Planned] = []
+  private var random: SplitMix
+  private var planned = 0
+  private var rideCount = 0
+  private let size: Int
+  private let lastStart: Duration
+
+  /// How long the longest simulated ride lasts.
+  static let longestRide: Duration = .seconds(18)
+
+  /// A fleet of `size` rides at once, in which no ride begins so late that it would not be over by
+  /// `end`.
+  init(size: Int, end: Duration, seed: UInt64) {
+    self.size = size
+    lastStart = max(.zero, end - Self.longestRide)
+    random = SplitMix(state: seed)
+    for index in 0..<size { begin(at: .milliseconds(250 * index)) }
+  }
+
+  /// Whether every ride is over and none begins any more.
+  var isOver: Bool { plan.isEmpty }
+
+  /// What happens up to this time since the start, in order.
+  mutating func steps(until now: Duration) -> [Step] {
+    var steps: [Step] = []
+    while let next = plan.indices.min(by: { precedes(plan[$0], plan[$1]) }), plan[next].at <= now {
+      let done = plan.remove(at: next)
+      steps.append(done.step)
+      if case .state(_, let state) = done.step, Self.finalStates.contains(state) {
+        begin(at: done.at + .milliseconds(500))
+      }
+    }
+    return steps
+  }
+
+  /// The states in which a simulated ride is over.
+  static let finalStates: Set<String> = [
+    "ride_completed", "cancelled_by_customer", "cancelled_by_driver", "no_show",
+  ]
+
+  private func precedes(_ left: Planned, _ right: Planned) -> Bool {
+    (left.at, left.order) < (right.at, right.order)
+  }
+
+  /// Plans one ride from its request to its end; one in ten each is cancelled by either side, or
+  /// nobody shows up.
+  private mutating func begin(at start: Duration) {
+    if start > lastStart, rideCount >= size { return }
+    rideCount += 1
+    let (ride, driver) = ("ride-\(rideCount)", "driver-\(rideCount % (size + 1))")
+    var now = start
+    add(
+      .request(
+        ride: ride, customer: "customer-\(rideCount)", driver: driver,
+        attributes: Self.attributes(rideCount)), at: now)
+    let offer = #"{"driver_id": "\#(driver)", "seconds": 15}"#
+    add(.emit("ride_offer", ride: ride, data: offer), at: later(&now, 400))
+    let ending = random.next() % 10
+    if ending == 0 {
+      return add(.state(ride: ride, "cancelled_by_customer"), at: later(&now, 800))
+    }
+    add(.assign(ride: ride, driver: driver), at: later(&now, 800))
+    add(.state(ride: ride, "driver_en_route"), at: later(&now, 800))
+    add(
+      .emit("eta_changed", ride: ride, data: #"{"eta_epoch": 1795248300}"#), at: later(&now, 800))
+    if ending == 1 {
+      return add(.state(ride: ride, "cancelled_by_driver"), at: later(&now, 800))
+    }
+    add(.emit("driver_nearby", ride: ride, data: "{}"), at: later(&now, 800))
+    add(.state(ride: ride, "driver_arrived"), at: later(&now, 800))
+    if ending == 2 { return add(.state(ride: ride, "no_show"), at: later(&now, 1500)) }
+    add(.state(ride: ride, "ride_started"), at: later(&now, 800))
+    add(.state(ride: ride, "ride_completed"), at: later(&now, 1500))
+  }
+
+  private mutating func add(_ step: Step, at time: Duration) {
+    planned += 1
+    plan.append(Planned(at: time, order: planned, step: step))
+  }
+
+  private mutating func later(_ now: inout Duration, _ least: Int) -> Duration {
+    now += .milliseconds(least + Int(random.next() % 1000))
+    return now
+  }
+
+  private static func attributes(_ number: Int) -> String {
+    let names = ["Ana", "Bilal", "Chiara", "Deniz", "Emre", "Fatou", "Goran", "Hana"]
+    return """
+      {"driver_name": "\(names[number % names.count])", "plate": "B-RP \(1000 + number)", \
+      "pickup_address": "\(number) Canal Street", "fare": "€\(9 + number % 20).50"}
+      """
+  }
+}
+
+/// A small generator of random numbers that gives the same row for the same seed.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
