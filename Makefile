@@ -1,0 +1,40 @@
+# All the set-up there is: `make demo` and `make test` install what is missing, build, and run.
+
+FLAGS = --explicit-target-dependency-import-check error
+# One binary that runs where no Swift toolchain is.
+RELEASE = $(FLAGS) -c release --static-swift-stdlib
+FORMAT = Package.swift Sources Tests
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint build format bench clean
+
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## a private Postgres, a simulator and a small fleet, live; ARGS="--for 30s" ends it
+	.build/release/ridepulse demo $(ARGS)
+
+test: ## install what is missing, build, run all tests; FILTER=Name runs some
+	@scripts/packages build test
+	@scripts/test-gate "$(FILTER)" $(FLAGS)
+
+lint: ## formatting and house rules
+	swift format lint --strict --recursive $(FORMAT)
+	@scripts/check-sources
+	@scripts/check-sources-selftest
+
+build: ## release binaries in .build/release
+	@scripts/packages build
+	swift build $(RELEASE) --product ridepulse
+	swift build $(RELEASE) --product apns-simulator
+
+bench: build ## measure against the goals, figure and goal side by side
+	@scripts/packages bench
+	swift build $(RELEASE) --product ridepulse-bench
+	.build/release/ridepulse-bench $(ARGS)
+
+format: ## format all sources in place
+	swift format --in-place --recursive $(FORMAT)
+
+clean: ## remove what was built
+	rm -rf .build
