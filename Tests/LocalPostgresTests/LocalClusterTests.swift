@@ -76,7 +76,7 @@ private func expectNothingLeft(of directory: String) {
 private func until(_ condition: () -> Bool) async -> Bool {
   for _ in 0..<1_000 {
     if condition() { return true }
-    try? await Task.sleep(for: .milliseconds(10))
+    try? await Task.sleep(for: .milliseconds(10))  // poll: another process ends, nobody says so
   }
   return false
 }
