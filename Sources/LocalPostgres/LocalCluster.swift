@@ -79,6 +79,14 @@ public final class LocalCluster: Sendable {
     await guardian.dismiss()
   }
 
+  /// The process that all processes of the server descend from.
+  ///
+  /// - Throws: what Foundation throws while the server does not run.
+  public func postmasterID() throws -> Int32 {
+    let text = try String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8)
+    return text.split(separator: "\n").first.flatMap { Int32($0) } ?? 0
+  }
+
   /// Makes a database as a copy of another, to which nobody may be connected meanwhile.
   public func createDatabase(
     _ name: String, template: String = "template1"

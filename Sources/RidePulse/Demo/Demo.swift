@@ -27,7 +27,7 @@ enum Demo: Command {
     let cluster = try await LocalCluster()
     let result: Result<ExitStatus, any Error>
     do {
-      let simulator = try SimulatorProcess(directory: cluster.directory + "/apns")
+      let simulator = try LocalSimulator(directory: cluster.directory + "/apns")
       let stage = DemoStage(
         conninfo: cluster.url(), apns: try APNsVariables(simulator.environment),
         rules: rules.ruleSet, log: context.log.log)

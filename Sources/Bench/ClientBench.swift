@@ -1,0 +1,156 @@
+import APNSClient
+import Foundation
+import LocalPostgres
+import RideCore
+import Synchronization
+
+/// (a) The client alone against a sink, beside h2load on the same sink.
+struct ClientBench {
+  let directory: String
+  private let pushes = 200_000
+  private let window = 1_000
+  private let payload = Array(#"{"aps":{"alert":{"title":"Your driver is here","body":""#.utf8)
+
+  func run() async throws {
+    let simulator = try LocalSimulator(
+      directory: directory, options: ["--sink", "--initial-streams", "1000"])
+    defer { simulator.stop() }
+    Figures.head("client alone, \(pushes) pushes of 500 bytes to a sink")
+    let load = try h2load(simulator)
+    let (rate, cost) = try await client(simulator)
+    Figures.row("h2load: pushes/s", Figures.number(load.rate, 0))
+    Figures.row("h2load: CPU µs a push", Figures.number(load.cost))
+    Figures.row("client: pushes/s", Figures.number(rate, 0))
+    Figures.row("client: CPU µs a push", Figures.number(cost), goal: "at most 11.8 (Go's apns2: 118)")
+    Figures.row(
+      "client ÷ h2load, CPU", Figures.number(cost / load.cost, 2), goal: "at most 1.5")
+  }
+
+  private func client(_ simulator: LocalSimulator) async throws -> (rate: Double, cost: Double) {
+    let variables = simulator.environment
+    let configuration = try APNsConfiguration(
+      productionURL: simulator.url, caFile: variables["APNS_CA_FILE"])
+    let key = try SigningKey(
+      path: variables["APNS_PRIVATE_KEY_PATH"] ?? "", keyID: variables["APNS_KEY_ID"] ?? "",
+      teamID: variables["APNS_TEAM_ID"] ?? "")
+    let client = try APNSClient(
+      configuration: configuration, key: key,
+      now: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) })
+    let requests = try makeRequests()
+    try await drive(client, Array(requests.prefix(window)), count: window)
+    let (cpu, start) = (ProcessCost.own, Date())
+    try await drive(client, requests, count: pushes)
+    let (seconds, used) = (Date().timeIntervalSince(start), ProcessCost.own - cpu)
+    await client.close(within: .seconds(5))
+    return (Double(pushes) / seconds, used * 1e6 / Double(pushes))
+  }
+
+  /// Ten thousand phones and one payload, as a batch of the engine has them.
+  private func makeRequests() throws -> [PushRequest] {
+    let body = payload + Array(repeating: UInt8(ascii: "x"), count: 500 - payload.count - 4)
+      + Array(#""}}}"#.utf8)
+    let expiration = PushExpiration.at(Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)))
+    return try (0..<pushes).map { index in
+      let number = String(index % 10_000, radix: 16)
+      guard
+        let token = DeviceToken(String(repeating: "0", count: 64 - number.count) + number)
+      else { throw LocalFailure(text: "bad token") }
+      let id = PushID(of: "bench", String(index))
+      return PushRequest(
+        ticket: UInt64(index), environment: .production, token: token,
+        headers: PushHeaders(
+          id: id, topic: "com.example.customer", pushType: .alert, priority: .immediate,
+          expiration: expiration, collapseID: CollapseID(id.description)),
+        payload: body)
+    }
+  }
+
+  /// Keeps a window of pushes in flight until all have been answered.
+  private func drive(_ client: APNSClient, _ requests: [PushRequest], count: Int) async throws {
+    let run = ClientRun(client, requests, window: window)
+    let accepted = await run.finish()
+    if accepted != count {
+      throw LocalFailure(text: "only \(accepted) of \(count) pushes were accepted")
+    }
+  }
+
+  private func h2load(_ simulator: LocalSimulator) throws -> (rate: Double, cost: Double) {
+    let body = directory + "/body"
+    try Data(repeating: UInt8(ascii: "x"), count: 500).write(to: URL(fileURLWithPath: body))
+    let token = String(repeating: "ab", count: 32)
+    let (cpu, start) = (ProcessCost.children, Date())
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/h2load")
+    process.arguments = [
+      "-n", "\(pushes)", "-c", "1", "-m", "\(window)", "-d", body,
+      "-H", "authorization: bearer " + String(repeating: "x", count: 194),
+      "-H", "apns-id: 11111111-2222-4333-8444-555555555555",
+      "-H", "apns-topic: com.example.customer", "-H", "apns-push-type: alert",
+      "-H", "apns-priority: 10", "-H", "apns-expiration: 1795248300",
+      "-H", "apns-collapse-id: 11111111-2222-4333-8444-555555555555",
+      "\(simulator.url)/3/device/\(token)",
+    ]
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    let (seconds, used) = (Date().timeIntervalSince(start), ProcessCost.children - cpu)
+    return (Double(pushes) / seconds, used * 1e6 / Double(pushes))
+  }
+}
+
+/// A failure of the measurement itself.
+struct LocalFailure: Error, CustomStringConvertible {
+  let text: String
+  var description: String { text }
+}
+
+/// Submits pushes so that a window of them is always in flight.
+final class ClientRun: Sendable {
+  private struct State {
+    var next = 0
+    var done = 0
+    var accepted = 0
+    var waiter: CheckedContinuation<Int, Never>?
+  }
+
+  private let client: APNSClient
+  private let requests: [PushRequest]
+  private let window: Int
+  private let state = Mutex(State())
+
+  init(_ client: APNSClient, _ requests: [PushRequest], window: Int) {
+    self.client = client
+    self.requests = requests
+    self.window = window
+  }
+
+  /// Returns how many pushes were accepted, once all have ended.
+  func finish() async -> Int {
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.waiter = continuation }
+      submit(window)
+    }
+  }
+
+  private func submit(_ count: Int) {
+    let range = state.withLock { state in
+      let start = state.next
+      state.next = min(requests.count, start + count)
+      return start..<state.next
+    }
+    if range.isEmpty { return }
+    client.submit(Array(requests[range])) { [self] reports in note(reports) }
+  }
+
+  private func note(_ reports: [PushReport]) {
+    let waiter = state.withLock { state -> (CheckedContinuation<Int, Never>, Int)? in
+      state.done += reports.count
+      state.accepted += reports.count { $0.outcome == .accepted }
+      guard state.done == requests.count, let waiter = state.waiter else { return nil }
+      state.waiter = nil
+      return (waiter, state.accepted)
+    }
+    if let (waiter, accepted) = waiter { waiter.resume(returning: accepted) }
+    submit(reports.count)
+  }
+}

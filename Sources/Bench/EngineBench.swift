@@ -1,0 +1,145 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+
+/// (b) to (d) The whole engine: `ridepulse serve` on a private Postgres that keeps its promises
+/// to the disk, against the strict simulator.
+struct EngineBench {
+  let cluster: LocalCluster
+  let simulator: LocalSimulator
+  let session: PostgresSession
+  private let events = 50_000
+
+  init() async throws {
+    cluster = try await LocalCluster(durability: .real)
+    simulator = try LocalSimulator(directory: cluster.directory + "/apns")
+    session = try PostgresSession(conninfo: cluster.url())
+    _ = try await Migrations.apply(session: session)
+  }
+
+  func end() async {
+    simulator.stop()
+    await session.close()
+    await cluster.stop()
+  }
+
+  func run() async throws {
+    try await load()
+    let service = try ServiceProcess(conninfo: cluster.url(), environment: simulator.environment)
+    defer { service.stop() }
+    try await service.waitUntilServing()
+    let atRest = ProcessCost.residentMiB(service.processID)
+    try await drain(service)
+    let atEnd = ProcessCost.residentMiB(service.processID)
+    try await latency()
+    Figures.head("memory of ridepulse serve")
+    Figures.row("resident MiB at rest", Figures.number(atRest), goal: "40")
+    Figures.row("resident MiB after 50,000 events", Figures.number(atEnd), goal: "40")
+  }
+
+  /// Rides and phones, without an event.
+  private func load() async throws {
+    try await session.script(
+      """
+      set ridepulse.silent = 'on';
+      insert into ridepulse.rides (id, state, customer_id, attributes)
+      select 'ride-' || n, 'driver_en_route', 'customer-' || n, jsonb_build_object(
+        'driver_name', 'Ana', 'plate', 'B-RP ' || n, 'eta_epoch', 1795248300)
+      from generate_series(1, \(events)) n;
+      select ridepulse.register_device('customer', 'customer-' || n, md5(n::text) || md5(n::text))
+      from generate_series(1, \(events)) n;
+      reset ridepulse.silent;
+      analyze;
+      checkpoint;
+      """, timeout: .seconds(120))
+  }
+
+  /// (b) A backlog that commits at once, until the last push is accepted in the ledger.
+  private func drain(_ service: ServiceProcess) async throws {
+    let postmaster = try cluster.postmasterID()
+    try await session.script(
+      """
+      update ridepulse.rides set state = 'driver_arrived'
+      where id in (select 'ride-' || n from generate_series(1, \(events)) n)
+      """, timeout: .seconds(120))
+    let start = Date()
+    let (own, postgres) = (
+      ProcessCost.cpuSeconds(service.processID), ProcessCost.cpuSecondsOfTree(postmaster)
+    )
+    let sink = ProcessCost.cpuSeconds(simulator.processID)
+    while try await isBusy() { try await Task.sleep(for: .milliseconds(20)) }
+    let seconds = Date().timeIntervalSince(start)
+    let count = Double(events)
+    let accepted = try await session.run([Call(Self.accepted)])[0].int64(0, 0) ?? 0
+    Figures.head("whole engine, \(events) committed events, one phone each")
+    Figures.row("accepted in the ledger", "\(accepted)", goal: "\(events)")
+    Figures.row("events/s", Figures.number(count / seconds, 0), goal: "10,000")
+    Figures.row(
+      "CPU µs an event: ridepulse",
+      Figures.number((ProcessCost.cpuSeconds(service.processID) - own) / count * 1e6),
+      goal: "at most 40")
+    Figures.row(
+      "CPU µs an event: Postgres",
+      Figures.number((ProcessCost.cpuSecondsOfTree(postmaster) - postgres) / count * 1e6))
+    Figures.row(
+      "CPU µs an event: simulator",
+      Figures.number((ProcessCost.cpuSeconds(simulator.processID) - sink) / count * 1e6))
+  }
+
+  private static let busy = Statement(
+    name: "bench_busy", sql: "select exists (select from ridepulse.events)")
+  private static let accepted = Statement(
+    name: "bench_accepted",
+    sql: "select count(*) from ridepulse.ledger where status = 'accepted'")
+  private static let change = Statement(
+    name: "bench_change", sql: "update ridepulse.rides set state = $2 where id = $1")
+
+  private func isBusy() async throws -> Bool {
+    try await session.run([Call(Self.busy)])[0].bool(0, 0) ?? false
+  }
+
+  /// (c) From the commit's acknowledgement to the request at APNs, at 200 events a second.
+  private func latency() async throws {
+    let count = 2_000
+    let clock = ContinuousClock()
+    let start = clock.now
+    var committed: [String: Double] = [:]
+    for index in 0..<count {
+      try await clock.sleep(until: start + .milliseconds(5 * index))
+      let ride = "ride-\(index + 1)"
+      _ = try await session.run([Call(Self.change, [ride, "ride_completed"])])
+      committed[ride] = Date().timeIntervalSince1970
+    }
+    while try await isBusy() { try await Task.sleep(for: .milliseconds(20)) }
+    let arrivals = try Arrivals.read(simulator.records, event: "ride_completed")
+    let delays = committed.compactMap { ride, at in arrivals[ride].map { ($0 - at) * 1000 } }.sorted()
+    guard delays.count == count else {
+      throw LocalFailure(text: "only \(delays.count) of \(count) pushes arrived")
+    }
+    Figures.head("commit to request, 200 events/s for 10 s")
+    Figures.row("p50 ms", Figures.number(delays[count / 2]), goal: "5")
+    Figures.row("p99 ms", Figures.number(delays[count * 99 / 100]), goal: "25")
+    Figures.row("worst ms", Figures.number(delays[count - 1]))
+  }
+}
+
+/// When pushes arrived, as the simulator wrote it.
+enum Arrivals {
+  /// Epoch seconds by ride, for the pushes about one event.
+  static func read(_ path: String, event: String) throws -> [String: Double] {
+    var arrivals: [String: Double] = [:]
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    for line in text.split(separator: "\n") where line.contains(event) {
+      guard let record = JSONValue(json: line.utf8),
+        case .string(let ride) = record.value(at: ["payload", "ride_id"])
+      else { continue }
+      switch record.value(at: ["received_at"]) {
+      case .number(let seconds): arrivals[ride] = seconds
+      case .integer(let seconds): arrivals[ride] = Double(seconds)
+      default: break
+      }
+    }
+    return arrivals
+  }
+}

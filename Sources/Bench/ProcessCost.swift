@@ -1,0 +1,46 @@
+import Foundation
+
+/// What processes have used, as the kernel counts it.
+enum ProcessCost {
+  /// CPU seconds of a process, with those of the children that it has waited for.
+  static func cpuSeconds(_ processID: Int32, withChildren: Bool = false) -> Double {
+    guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8),
+      // The name in parentheses may hold spaces; utime is the 12th field behind it.
+      let end = text.lastIndex(of: ")")
+    else { return 0 }
+    let fields = text[text.index(after: end)...].split(separator: " ")
+    let ticks = fields[11...(withChildren ? 14 : 12)].compactMap { Double($0) }
+    return ticks.reduce(0, +) / 100
+  }
+
+  /// CPU seconds of this process.
+  static var own: Double { cpuSeconds(ProcessInfo.processInfo.processIdentifier) }
+
+  /// CPU seconds of the children that this process has waited for.
+  static var children: Double {
+    cpuSeconds(ProcessInfo.processInfo.processIdentifier, withChildren: true) - own
+  }
+
+  /// CPU seconds of a server and all that it has started.
+  static func cpuSecondsOfTree(_ root: Int32) -> Double {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    let children = processes.compactMap { Int32($0) }.filter { parent(of: $0) == root }
+    return cpuSeconds(root, withChildren: true)
+      + children.reduce(0) { $0 + cpuSeconds($1, withChildren: true) }
+  }
+
+  private static func parent(of processID: Int32) -> Int32? {
+    let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)
+    guard let text, let end = text.lastIndex(of: ")") else { return nil }
+    let fields = text[text.index(after: end)...].split(separator: " ")
+    return fields.count > 1 ? Int32(fields[1]) : nil
+  }
+
+  /// Resident memory in MiB.
+  static func residentMiB(_ processID: Int32) -> Double {
+    let text = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    let kilobytes = line?.split(separator: " ").compactMap { Double($0) }.first ?? 0
+    return kilobytes / 1024
+  }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import LocalPostgres
+
+/// A `ridepulse serve` of the measurement's own.
+final class ServiceProcess {
+  private let process = Process()
+  private let output = Pipe()
+
+  var processID: Int32 { process.processIdentifier }
+
+  init(conninfo: String, environment: [String: String]) throws {
+    process.executableURL = URL(fileURLWithPath: try LocalBinary.path("ridepulse"))
+    process.arguments = ["serve"]
+    process.environment = environment.merging(["DATABASE_URL": conninfo]) { own, _ in own }
+    process.standardError = output
+    try process.run()
+  }
+
+  /// Waits for the line that says so.
+  func waitUntilServing() async throws {
+    for try await line in output.fileHandleForReading.bytes.lines where line.contains(" Serving") {
+      return
+    }
+    throw LocalFailure(text: "ridepulse serve did not start")
+  }
+
+  func stop() {
+    process.terminate()
+    process.waitUntilExit()
+  }
+}

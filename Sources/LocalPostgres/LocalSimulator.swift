@@ -1,0 +1,87 @@
+internal import Foundation
+
+/// An `apns-simulator` beside this process; it ends when this process does, however that happens.
+public final class LocalSimulator {
+  /// Where it listens: `https://127.0.0.1:PORT`.
+  public let url: String
+  /// Its keys, certificates and records.
+  public let directory: String
+  /// The process.
+  public var processID: Int32 { process.processIdentifier }
+
+  private let process = Process()
+  private let input = Pipe()
+
+  private static let keyID = "SIMKEY0001"
+  private static let teamID = "SIMTEAM001"
+
+  /// Starts it on a free port and waits until it listens.
+  ///
+  /// - Parameters:
+  ///   - directory: where its keys and records go; made where it is missing.
+  ///   - options: further words for its command line.
+  /// - Throws: where the binary is neither beside this one nor on PATH, or does not start.
+  public init(directory: String, options: [String] = []) throws {
+    self.directory = directory
+    process.executableURL = URL(fileURLWithPath: try LocalBinary.path("apns-simulator"))
+    process.arguments =
+      ["--port", "0", "--state", directory, "--exit-with-stdin", "--quiet"] + options
+    let output = Pipe()
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    guard let word = line.split(separator: " ").first(where: { $0.hasPrefix("https://") }) else {
+      process.terminate()
+      throw LocalBinaryError(text: "apns-simulator did not start; it said: \(line)")
+    }
+    url = String(word)
+  }
+
+  /// The variables with which a service uses it.
+  public var environment: [String: String] {
+    [
+      "APNS_KEY_ID": Self.keyID, "APNS_TEAM_ID": Self.teamID,
+      "APNS_PRIVATE_KEY_PATH": "\(directory)/AuthKey_\(Self.keyID).p8",
+      "APNS_CUSTOMER_BUNDLE_ID": "com.example.customer",
+      "APNS_DRIVER_BUNDLE_ID": "com.example.driver", "APNS_PRODUCTION_URL": url,
+      "APNS_CA_FILE": "\(directory)/ca.pem",
+    ]
+  }
+
+  /// Where it writes what arrived, a JSON object a line.
+  public var records: String { directory + "/requests.jsonl" }
+
+  /// Ends it.
+  public func stop() {
+    try? input.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+}
+
+/// The project's own binaries, as this process finds them.
+public enum LocalBinary {
+  /// The path of one: beside this process's own binary, or on PATH.
+  public static func path(_ name: String) throws(LocalBinaryError) -> String {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let folders =
+      [URL(fileURLWithPath: own).deletingLastPathComponent().path]
+      + path.split(separator: ":").map(String.init)
+    let found = folders.map { $0 + "/" + name }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+    guard let found else {
+      throw LocalBinaryError(
+        text: "\(name) is neither beside this binary nor on PATH; make build makes it")
+    }
+    return found
+  }
+}
+
+/// A binary that can't be found or does not start.
+public struct LocalBinaryError: Error, Hashable, Sendable, CustomStringConvertible {
+  let text: String
+
+  /// What is wrong and what to do.
+  public var description: String { text }
+}
