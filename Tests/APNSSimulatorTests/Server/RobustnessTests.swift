@@ -38,7 +38,10 @@ import Testing
   @Test(arguments: [["-alpn", "http/1.1"], []])
   func `a client that does not offer h2 is turned away`(words: [String]) throws {
     let simulator = try RunningSimulator()
-    _ = try Tool.run("/usr/bin/openssl", Self.words(simulator) + words)
+    // This client would stay: `timeout` ends it with 124 unless the server did before.
+    let client = ["3", "/usr/bin/openssl", "s_client", "-quiet"]
+    let address = ["-connect", "127.0.0.1:\(simulator.port)"]
+    #expect(try Tool.run("/usr/bin/timeout", client + address + words).status != 124)
     let stats = try simulator.control("GET", "stats").body
     #expect(stats.contains(#""connections":{"open":1,"total":2}"#), "\(stats)")
   }
