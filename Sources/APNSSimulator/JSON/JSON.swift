@@ -82,6 +82,13 @@ extension JSON: CustomStringConvertible {
 extension [UInt8] {
   mutating func appendJSONString(_ text: String) {
     append(UInt8(ascii: "\""))
+    defer { append(UInt8(ascii: "\"")) }
+    // Nearly every text is copied as it is.
+    let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }
+    if isPlain {
+      self += text.utf8
+      return
+    }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -95,7 +102,6 @@ extension [UInt8] {
         append(byte)
       }
     }
-    append(UInt8(ascii: "\""))
   }
 
   static let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)

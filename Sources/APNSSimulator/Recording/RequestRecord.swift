@@ -6,6 +6,8 @@ struct RequestRecord {
   let request: PushRequest
   let token: String
   let providerToken: ProviderToken?
+  /// The body, where it was parsed already.
+  let payload: JSON?
   let environment: Environment
   /// Zero where a fault leaves the push without an answer.
   let status: Int
@@ -41,19 +43,26 @@ struct RequestRecord {
   /// A header that came twice becomes a list, so that no value is lost.
   private func writeHeaders(to output: inout [UInt8]) {
     output += ",\"headers\":{".utf8
+    // An accepted push has no header twice; only others pay for the look.
+    let mayRepeat = reason != nil
+    var isFirst = true
     var written: Set<String> = []
-    for header in request.headers where written.insert(header.name).inserted {
-      if written.count > 1 { output.append(UInt8(ascii: ",")) }
+    for header in request.headers {
+      if mayRepeat, !written.insert(header.name).inserted { continue }
+      if !isFirst { output.append(UInt8(ascii: ",")) }
+      isFirst = false
       output.appendJSONString(header.name)
       output.append(UInt8(ascii: ":"))
-      let values = request.headers.filter { $0.name == header.name }.map { Self.redacted($0) }
-      if values.count == 1 {
-        output.appendJSONString(values[0])
-      } else {
-        output += JSON.array(values.map { .string($0) }).serialized
-      }
+      writeValue(of: header, mayRepeat: mayRepeat, to: &output)
     }
     output.append(UInt8(ascii: "}"))
+  }
+
+  private func writeValue(of header: Header, mayRepeat: Bool, to output: inout [UInt8]) {
+    guard mayRepeat else { return output.appendJSONString(Self.redacted(header)) }
+    let values = request.headers.filter { $0.name == header.name }.map { Self.redacted($0) }
+    if values.count == 1 { return output.appendJSONString(values[0]) }
+    output += JSON.array(values.map { .string($0) }).serialized
   }
 
   private static func redacted(_ header: Header) -> String {
@@ -68,10 +77,16 @@ struct RequestRecord {
     output += JSON.object(members.compactMapValues { $0 }).serialized
   }
 
+  private var isJSON: Bool {
+    if payload != nil { return true }
+    guard request.bodyBytes == request.body.count else { return false }
+    return (try? JSONParser.parse(request.body)) != nil
+  }
+
   private func writePayload(to output: inout [UInt8]) {
     output += ",\"payload_bytes\":\(request.bodyBytes)".utf8
     if request.body.isEmpty { return }
-    if request.bodyBytes == request.body.count, (try? JSONParser.parse(request.body)) != nil {
+    if isJSON {
       output += ",\"payload\":".utf8
       // As it came, on one line: raw line breaks are legal JSON between tokens only.
       output += request.body.map { $0 < 0x20 ? 0x20 : $0 }

@@ -45,7 +45,7 @@ final class Simulator {
       RequestRecord(
         receivedAt: time, connection: connection, stream: stream, request: request,
         token: String(push.deviceToken ?? ""), providerToken: push.providerToken,
-        environment: options.environment, status: status, reason: reason,
+        payload: push.payload, environment: options.environment, status: status, reason: reason,
         detail: judgement.refusal?.detail, fault: fault?.action.name, apnsID: verdict.apnsID))
     return decision
   }

@@ -16,6 +16,8 @@ import COpenSSL
     // One read call fetches several records.
     unsafe SSL_CTX_set_default_read_buffer_len(context, 65_536)
     unsafe ridepulse_SSL_CTX_set_read_ahead(context, 1)
+    // Sessions resume by tickets; a cache in memory would only grow with each client.
+    unsafe ridepulse_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
     unsafe SSL_CTX_set_alpn_select_cb(context, selectHTTP2, nil)
     guard unsafe SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
       throw OpenSSLError("certificate \(certificatePath)")

@@ -32,6 +32,10 @@ static inline long ridepulse_SSL_CTX_set_read_ahead(SSL_CTX *context, long on) {
   return SSL_CTX_set_read_ahead(context, on);
 }
 
+static inline long ridepulse_SSL_CTX_set_session_cache_mode(SSL_CTX *context, long mode) {
+  return SSL_CTX_set_session_cache_mode(context, mode);
+}
+
 static inline long ridepulse_BIO_get_mem_data(BIO *bio, char **data) {
   return BIO_get_mem_data(bio, data);
 }

@@ -7,7 +7,8 @@ import Testing
     ("1", .integer(1)), ("-0", .integer(0)), ("1.0", .number(1)), ("1e2", .number(100)),
     ("9223372036854775807", .integer(.max)), ("9223372036854775808", .number(0x1p63)),
     ("true", .bool(true)), (" null ", .null), (#""\u00e9\ud83d\ude95\/""#, .string("é🚕/")),
-    (#"{"a":[1,{}]}"#, .object(["a": .array([.integer(1), .object([:])])])), ("\"é\"", .string("é")),
+    (#"{"a":[1,{}]}"#, .object(["a": .array([.integer(1), .object([:])])])),
+    ("\"é\"", .string("é")),
   ]
 
   @Test(arguments: values)

@@ -59,6 +59,7 @@ import Testing
 
   @Test func `a token bound to this topic and environment is accepted`() {
     let entry = DeviceToken(topic: "com.example.customer", environment: .production)
-    #expect(refusal { _, context in context.deviceTokens[Fixture.token.uppercased()] = entry } == nil)
+    let token = Fixture.token.uppercased()
+    #expect(refusal { _, context in context.deviceTokens[token] = entry } == nil)
   }
 }

@@ -9,6 +9,10 @@ import Testing
   /// HEADERS longer than what follows.
   private static let halfHeaders: [UInt8] = [0, 1, 0, 1, 4, 0, 0, 0, 1, 0x82]
 
+  /// HEADERS with END_STREAM: POST, https, path /, authority a.
+  private static let bareRequest: [UInt8] =
+    [0, 0, 6, 1, 5, 0, 0, 0, 1] + [0x83, 0x87, 0x84, 0x01, 0x01, 0x61]
+
   private static let clients: [(String, [UInt8])] = [
     ("nothing at all", []),
     ("no HTTP/2", Array("GET / HTTP/1.1\r\n\r\n".utf8)),
@@ -35,12 +39,15 @@ import Testing
     #expect(stats.contains(#""connections":{"open":1,"total":3}"#), "\(stats)")
   }
 
-  @Test(arguments: [["-alpn", "http/1.1"], []])
-  func `a client that does not offer h2 is turned away`(words: [String]) throws {
+  /// The last row is the control: the same bytes are a request for who offers h2.
+  @Test(arguments: [(["-alpn", "http/1.1"], 0), ([], 0), (["-alpn", "h2"], 1)])
+  func `a client that does not offer h2 is not heard`(words: [String], heard: Int) throws {
     let simulator = try RunningSimulator()
-    _ = try Tool.run("/usr/bin/openssl", Self.words(simulator) + words)
+    let request = Data(Self.preface + Self.settings + Self.bareRequest)
+    _ = try Tool.run("/usr/bin/openssl", Self.words(simulator) + words, input: request)
     let stats = try simulator.control("GET", "stats").body
     #expect(stats.contains(#""connections":{"open":1,"total":2}"#), "\(stats)")
+    #expect(try simulator.records().count == heard)
   }
 
   @Test func `plain text is no TLS`() throws {
