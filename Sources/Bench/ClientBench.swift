@@ -21,7 +21,8 @@ struct ClientBench {
     Figures.row("h2load: pushes/s", Figures.number(load.rate, 0))
     Figures.row("h2load: CPU µs a push", Figures.number(load.cost))
     Figures.row("client: pushes/s", Figures.number(rate, 0))
-    Figures.row("client: CPU µs a push", Figures.number(cost), goal: "at most 11.8 (Go's apns2: 118)")
+    Figures.row(
+      "client: CPU µs a push", Figures.number(cost), goal: "at most 11.8 (Go's apns2: 118)")
     Figures.row(
       "client ÷ h2load, CPU", Figures.number(cost / load.cost, 2), goal: "at most 1.5")
   }
@@ -47,9 +48,11 @@ struct ClientBench {
 
   /// Ten thousand phones and one payload, as a batch of the engine has them.
   private func makeRequests() throws -> [PushRequest] {
-    let body = payload + Array(repeating: UInt8(ascii: "x"), count: 500 - payload.count - 4)
+    let body =
+      payload + Array(repeating: UInt8(ascii: "x"), count: 500 - payload.count - 4)
       + Array(#""}}}"#.utf8)
-    let expiration = PushExpiration.at(Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)))
+    let expiration = PushExpiration.at(
+      Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)))
     return try (0..<pushes).map { index in
       let number = String(index % 10_000, radix: 16)
       guard

@@ -28,7 +28,7 @@ struct EngineBench {
     try await load()
     let service = try ServiceProcess(conninfo: cluster.url(), environment: simulator.environment)
     defer { service.stop() }
-    try await service.waitUntilServing()
+    try service.waitUntilServing()
     let atRest = ProcessCost.residentMiB(service.processID)
     try await drain(service)
     let atEnd = ProcessCost.residentMiB(service.processID)
@@ -113,7 +113,8 @@ struct EngineBench {
     }
     while try await isBusy() { try await Task.sleep(for: .milliseconds(20)) }
     let arrivals = try Arrivals.read(simulator.records, event: "ride_completed")
-    let delays = committed.compactMap { ride, at in arrivals[ride].map { ($0 - at) * 1000 } }.sorted()
+    let delays = committed.compactMap { ride, at in arrivals[ride].map { ($0 - at) * 1000 } }
+      .sorted()
     guard delays.count == count else {
       throw LocalFailure(text: "only \(delays.count) of \(count) pushes arrived")
     }

@@ -17,11 +17,15 @@ final class ServiceProcess {
   }
 
   /// Waits for the line that says so.
-  func waitUntilServing() async throws {
-    for try await line in output.fileHandleForReading.bytes.lines where line.contains(" Serving") {
-      return
+  func waitUntilServing() throws {
+    var said = ""
+    while !said.contains(" Serving") {
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { throw LocalFailure(text: "ridepulse serve did not start: \(said)") }
+      said += String(decoding: data, as: UTF8.self)
     }
-    throw LocalFailure(text: "ridepulse serve did not start")
+    // Nobody reads on; a full pipe must not hold it up.
+    output.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
   }
 
   func stop() {

@@ -14,7 +14,8 @@ extension HTTP2Session {
       let start = stream.bodyOffset
       return unsafe push.submission.requests[push.index].payload.withUnsafeBytes { payload in
         let count = min(room.count, payload.count - start)
-        unsafe room.copyMemory(from: UnsafeRawBufferPointer(rebasing: payload[start..<start + count]))
+        unsafe room.copyMemory(
+          from: UnsafeRawBufferPointer(rebasing: payload[start..<start + count]))
         stream.bodyOffset = start + count
         return (count, start + count == payload.count)
       }

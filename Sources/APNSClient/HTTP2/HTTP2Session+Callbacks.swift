@@ -30,7 +30,8 @@ func onReadBody(
   anchor: UnsafeMutableRawPointer?
 ) -> Int {
   let gone = Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
-  guard let owner = unsafe owner(anchor), let room = unsafe room, let slot = unsafe source?.pointee.fd
+  guard let owner = unsafe owner(anchor), let room = unsafe room,
+    let slot = unsafe source?.pointee.fd
   else { return gone }
   let target = unsafe UnsafeMutableRawBufferPointer(start: room, count: length)
   guard let (count, isWhole) = unsafe owner.readBody(slot: Int(slot), id: id, into: target) else {

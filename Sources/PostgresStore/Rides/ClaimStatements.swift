@@ -2,12 +2,12 @@
 ///
 /// Parameters are texts and text arrays: one set of them for any number of rides.
 enum ClaimStatements {
-  /// Keeps the planner to its indexes for one transaction.
+  /// Keeps the planner, for one transaction, to looking rows up by an index one at a time.
   ///
   /// The tables behind a claim grow from nothing to millions of rows faster than statistics
   /// follow, and a plan kept from the small table would read the large one from end to end.
-  static let plainPlans = Statement(
-    name: "plain_plans",
+  static let lookups = Statement(
+    name: "lookups",
     sql: """
       select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
         set_config('enable_mergejoin', 'off', true)

@@ -39,7 +39,7 @@ public final class PostgresRideStore: RideStore {
   ///   lease ends.
   public func claim(limit: Int, asleep: Bool) async throws -> Claim {
     let results = try await claims.run([
-      Call(ClaimStatements.plainPlans),
+      Call(ClaimStatements.lookups),
       Call(
         ClaimStatements.claim,
         [node, host, asleep ? "t" : "f", String(limit), String(lease.microseconds / 1000)]),
@@ -56,7 +56,7 @@ public final class PostgresRideStore: RideStore {
     let ids = PostgresArray.literal(reader.claims.map(\.rideID))
     let inMemos = reader.phonesInMemos
     let results = try await claims.run([
-      Call(ClaimStatements.plainPlans),
+      Call(ClaimStatements.lookups),
       Call(ClaimStatements.events, [ids]),
       Call(ClaimStatements.rides, [ids]),
       Call(
@@ -77,7 +77,7 @@ public final class PostgresRideStore: RideStore {
   /// - Throws: `PostgresError`; the same settlements may be given again.
   public func settle(_ batch: [ClaimedSettlement]) async throws -> [String] {
     let results = try await settlements.run([
-      Call(ClaimStatements.plainPlans),
+      Call(SettleStatements.sets),
       Call(SettleStatements.settle, SettleParameters(node: node, batch).texts),
     ])
     var lost = Set(batch.map(\.claim.rideID))

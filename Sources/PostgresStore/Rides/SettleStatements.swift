@@ -1,5 +1,15 @@
 /// The statements that let claimed rides go.
 enum SettleStatements {
+  /// Keeps the planner, for one transaction, to hashing: each table is reached by an array of keys
+  /// and an index, and what is found is joined with the arrays in memory. A plan made for a batch
+  /// of one would compare each row of a large batch with each other.
+  static let sets = Statement(
+    name: "sets",
+    sql: """
+      select set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
+        set_config('enable_mergejoin', 'off', true)
+      """)
+
   /// Writes what became of rides, and lets them go; one transaction for any number of them.
   ///
   /// $1 node. Of each ride $2 ID, $3 fence, $4 memo, $5 next due in microseconds, $6 whether it
@@ -19,16 +29,18 @@ enum SettleStatements {
         select a.ride_id, s.memo, s.next_due, s.is_over
         from settled s join ridepulse.agenda a
           on a.ride_id = s.ride_id and a.fence = s.fence and a.node = $1::uuid
+        where a.ride_id = any ($2::text[])
         order by a.ride_id
         for update of a
       ), kept as (
         update ridepulse.agenda a set node = null, leased_until = '-infinity',
           memo = held.memo::jsonb,
           due_at = timestamptz 'epoch' + held.next_due * interval '1 microsecond'
-        from held where a.ride_id = held.ride_id and not held.is_over
+        from held
+        where a.ride_id = any ($2::text[]) and a.ride_id = held.ride_id and not held.is_over
       ), ended as (
         delete from ridepulse.agenda a using held
-        where a.ride_id = held.ride_id and held.is_over
+        where a.ride_id = any ($2::text[]) and a.ride_id = held.ride_id and held.is_over
       ), consumed as (
         delete from ridepulse.events e using held
         where e.id = any ($7::bigint[]) and e.ride_id = held.ride_id
@@ -52,7 +64,7 @@ enum SettleStatements {
       ), gone as (
         update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = g.reason
         from unnest($22::bigint[], $23::bigint[], $24::text[]) as g (phone, since, reason)
-        where d.id = g.phone and d.disabled_at is null
+        where d.id = any ($22::bigint[]) and d.id = g.phone and d.disabled_at is null
           and d.registered_at <= timestamptz 'epoch' + g.since * interval '1 microsecond'
       )
       select ride_id from held

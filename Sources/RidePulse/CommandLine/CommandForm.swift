@@ -25,7 +25,8 @@ struct CommandForm {
 
   /// Options that every command has.
   static let common = [
-    Option(name: "--log-format", value: "text|json", help: "form of the log lines on standard error"),
+    Option(
+      name: "--log-format", value: "text|json", help: "form of the log lines on standard error"),
     Option(name: "--log-level", value: "LEVEL", help: "debug, info, warning or error (info)"),
     Option(name: "--help", help: "print this and do nothing"),
   ]

@@ -17,9 +17,11 @@ enum DryRunReport {
     let entry = push.entry
     let fields = push.headers.fields.map { "\($0.name): \($0.value)" }
     let lines =
-      ["\(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix)), "
-        + "\(push.environment.rawValue), true until \(CivilTime.iso(push.trueUntil))",
-        "POST /3/device/\(push.token)"]
+      [
+        "\(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix)), "
+          + "\(push.environment.rawValue), true until \(CivilTime.iso(push.trueUntil))",
+        "POST /3/device/\(push.token)",
+      ]
       + fields + ["", String(decoding: push.payload, as: UTF8.self)]
     return lines.joined(separator: "\n")
   }

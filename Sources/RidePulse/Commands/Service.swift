@@ -13,7 +13,6 @@ final class Service: Sendable {
   private let store: PostgresRideStore
   private let sessions: [PostgresSession]
 
-
   /// How long a claimed ride is this node's own: an answer's deadline and twice the time that a
   /// slow settlement takes. A dead node's rides are everybody's again after that.
   static let lease: Duration = .seconds(20)
@@ -99,15 +98,19 @@ enum TransportLog {
     case .connected:
       log(.info, "APNs connected", ["connection": place])
     case .connectFailed(let reason, let wait):
-      log(.warning, "APNs can't be reached", [
-        "connection": place, "reason": reason, "next": "\(wait)",
-      ])
+      log(
+        .warning, "APNs can't be reached",
+        [
+          "connection": place, "reason": reason, "next": "\(wait)",
+        ])
     case .goAway(let reason):
       log(.info, "APNs sent GOAWAY", ["connection": place, "reason": reason ?? "none"])
     case .providerTokenExpired:
-      log(.warning, "APNs calls the provider token expired: is this node's clock right?", [
-        "connection": place
-      ])
+      log(
+        .warning, "APNs calls the provider token expired: is this node's clock right?",
+        [
+          "connection": place
+        ])
     case .pingLost:
       log(.warning, "APNs connection is dead: a PING was not answered", ["connection": place])
     case .streamLimit(let limit):

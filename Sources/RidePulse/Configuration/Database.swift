@@ -32,6 +32,7 @@ enum Database {
       .filter { $0.outcome == .pending }
     if missing.isEmpty { return }
     throw CommandFailure(
-      "the database lacks \(missing.map(\.migration.name).joined(separator: ", ")); run: ridepulse migrate")
+      "the database lacks \(missing.map(\.migration.name).joined(separator: ", ")); run: ridepulse migrate"
+    )
   }
 }

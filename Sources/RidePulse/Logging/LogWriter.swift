@@ -26,8 +26,9 @@ struct LogWriter: Sendable {
     _ format: Format, at date: Date, level: Log.Level, message: String,
     fields: [(String, String)]
   ) -> String {
-    let time = date.formatted(.iso8601.year().month().day().timeZone(separator: .omitted)
-      .time(includingFractionalSeconds: true))
+    let time = date.formatted(
+      .iso8601.year().month().day().timeZone(separator: .omitted)
+        .time(includingFractionalSeconds: true))
     switch format {
     case .text:
       let data = fields.map { " \($0.0)=\(quoted($0.1))" }.joined()

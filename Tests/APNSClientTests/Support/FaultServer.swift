@@ -29,7 +29,9 @@ final class FaultServer: Sendable {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("FaultServer/server.py")
-    process.arguments = [file.path, fixtures.path("server.pem"), fixtures.path("server.key"), script]
+    process.arguments = [
+      file.path, fixtures.path("server.pem"), fixtures.path("server.key"), script,
+    ]
     let input = Pipe()
     let output = Pipe()
     process.standardInput = input

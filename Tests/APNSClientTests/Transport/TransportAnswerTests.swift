@@ -24,7 +24,8 @@ import Testing
       outcome: .accepted),
     Row(
       testDescription: "410 with a timestamp",
-      answer: #"{"status": 410, "body": "{\"reason\":\"Unregistered\",\"timestamp\":1700000000123}"}"#,
+      answer:
+        #"{"status": 410, "body": "{\"reason\":\"Unregistered\",\"timestamp\":1700000000123}"}"#,
       outcome: .refused(
         Refusal(
           status: 410, reason: "Unregistered",
