@@ -16,7 +16,7 @@ struct Answer {
   mutating func receive(status text: UnsafeBufferPointer<UInt8>) {
     guard status == 0, text.count == 3 else { return }
     var number = 0
-    for unsafebyte in unsafe text {
+    for byte in unsafe Array(text) {
       guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return }
       number = number * 10 + Int(byte - UInt8(ascii: "0"))
     }
