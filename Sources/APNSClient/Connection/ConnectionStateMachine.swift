@@ -164,7 +164,7 @@ struct ConnectionStateMachine<Push> {
     timeouts += 1
     // Before the first answer one timeout is enough: other pushes wait behind it.
     let limit = isProved ? settings.timeoutsInARow : 1
-    if timeouts >= limit { drain("\(timeouts) timeouts in a row") }
+    if timeouts >= limit { drain("no answer in time, \(timeouts) in a row") }
     return (ended.id, ending(of: ended, unanswered: .timeout, unsent: .queuedTooLong, sent: sent))
   }
 

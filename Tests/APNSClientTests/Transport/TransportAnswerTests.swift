@@ -53,9 +53,6 @@ import Testing
     Row(
       testDescription: "a status of four digits", answer: #"{"raw": [[":status", "2000"]]}"#,
       outcome: .unanswered(.reset("PROTOCOL_ERROR"))),
-    Row(
-      testDescription: "only an early hint", answer: #"{"raw": [[":status", "103"]]}"#,
-      outcome: .unanswered(.reset("PROTOCOL_ERROR"))),
   ]
 
   @Test("R10: the status decides, whatever the answer is made of", arguments: rows)

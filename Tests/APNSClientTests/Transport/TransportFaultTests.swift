@@ -129,7 +129,7 @@ import Testing
   func streamLimit(first: Int, then: Int) async throws {
     let server = try await FaultServer(
       #"{"connections": [{"streams": \#(first), "then_streams": \#(then)}]}"#)
-    let client = try TestClient(server.url)
+    let client = try TestClient(server.url) { $0.maxConnections = 1 }
     #expect(await client.send(.test(0)) == .accepted)
     await client.wait { $0 == .streamLimit(then) }
     #expect(await client.send((1...200).map { .test($0) }).allSatisfy { $0 == .accepted })
@@ -147,7 +147,8 @@ import Testing
     let client = try TestClient(server.url, requestTimeout: .milliseconds(600))
     let outcomes = await client.send((1...20).map { .test($0) })
     #expect(outcomes.first == .unanswered(.timeout))
-    #expect(outcomes.dropFirst().allSatisfy { $0 == .unsent(.queuedTooLong) })
+    let others = outcomes.dropFirst()
+    #expect(others.allSatisfy { if case .unsent = $0 { true } else { false } }, "\(others)")
     await client.close()
     #expect(await server.stop().requestIDs.count == 1)
   }

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import APNSClient
+
+@Suite struct StreamTableTests {
+  private func waiting(_ push: Int, deadline: Int64) -> Waiting<Int> {
+    Waiting(push: push, order: UInt64(push), deadline: Moment(nanoseconds: deadline))
+  }
+
+  @Test("The first due is the first due, in whatever order streams come and go")
+  func order() {
+    var random = SplitMix64(state: 7)
+    var table = StreamTable<Int>()
+    var model: [Int: (id: Int32, deadline: Int64)] = [:]
+    for round in 0..<3000 {
+      if model.isEmpty || Int.random(in: 0..<5, using: &random) < 3 {
+        let slot = table.reserve()
+        let deadline = Int64.random(in: 0..<1000, using: &random)
+        table.fill(slot, with: waiting(round, deadline: deadline), id: Int32(round))
+        model[slot] = (Int32(round), deadline)
+      } else if let slot = model.keys.randomElement(using: &random), let entry = model[slot] {
+        #expect(table.remove(slot, id: entry.id + 1)?.id == nil, "another stream's number")
+        #expect(table.remove(slot, id: entry.id)?.waiting.push == Int(entry.id))
+        model[slot] = nil
+      }
+      #expect(table.count == model.count)
+      #expect(table.firstDue?.deadline.nanoseconds == model.values.map(\.deadline).min())
+      #expect(Set(table.used) == Set(model.keys))
+    }
+  }
+
+  @Test("A queue gives in order, and what is merged finds its place")
+  func queue() {
+    var queue = FIFO<Int>()
+    var model: [Int] = []
+    var random = SplitMix64(state: 3)
+    var next = 0
+    for _ in 0..<2000 {
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0:
+        for _ in 0..<20 {
+          queue.append(next)
+          model.append(next)
+          next += 1
+        }
+      case 1:
+        let wanted = Int.random(in: 0..<25, using: &random)
+        #expect(queue.popFirst(wanted) == Array(model.prefix(wanted)))
+        model.removeFirst(min(wanted, model.count))
+      default:
+        let back = queue.popFirst(5)
+        queue.merge(back.reversed(), by: <)
+      }
+      #expect(queue.count == model.count)
+      #expect(queue.first == model.first)
+    }
+  }
+}
