@@ -32,7 +32,7 @@ final class DoorContext: Sendable {
       return false
     }
     // One read for what is there, instead of two for each TLS record.
-    unsafe SSL_CTX_set_read_ahead_on(context)
+    unsafe _ = ridepulse_SSL_CTX_set_read_ahead(context, 1)
     // Curl lets go of its TLS session after CONNECT_ONLY until the first byte, so its outcome is
     // asked for here, and the way back to this object goes with OpenSSL's own.
     guard contextSlot >= 0 else { return false }

@@ -13,11 +13,6 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-/* A macro, which Swift cannot call. */
-static inline void SSL_CTX_set_read_ahead_on(SSL_CTX *context) {
-  SSL_CTX_set_read_ahead(context, 1);
-}
-
 // Macros of OpenSSL that Swift does not import, as functions of the same meaning.
 
 static inline long ridepulse_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {

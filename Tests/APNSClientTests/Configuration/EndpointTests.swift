@@ -41,7 +41,9 @@ import Testing
 
   @Test("A password in a URL is not shown")
   func password() {
-    let error = #expect(throws: APNsEndpointError.self) { try APNsEndpoint("https://me:pw@a.example") }
+    let error = #expect(throws: APNsEndpointError.self) {
+      try APNsEndpoint("https://me:pw@a.example")
+    }
     #expect(error?.description.contains("pw") == false)
   }
 

@@ -37,7 +37,9 @@ import Testing
   func fieldsAsShown() {
     let block = HeaderBlock(authority: "a.example:1", authorization: Array("bearer x.y.z".utf8))
     // The same block for all: nothing of one push may stay in the next.
-    for (number, collapse) in [(1, "ride-1"), (2, nil), (3, "Größe"), (4, nil)] as [(UInt64, String?)] {
+    for (number, collapse) in [(1, "ride-1"), (2, nil), (3, "Größe"), (4, nil)]
+      as [(UInt64, String?)]
+    {
       let request = request(number, collapse: collapse)
       let all = fields(block, request)
       #expect(

@@ -24,7 +24,8 @@ import Testing
     let path = try Fixtures.shared.get().path("gone.p8")
     let error = try error("gone.p8")
     #expect(error == .unreadable(path: path, reason: "No such file or directory"))
-    #expect(error?.description == "can't read the APNs signing key \(path): No such file or directory")
+    #expect(
+      error?.description == "can't read the APNs signing key \(path): No such file or directory")
   }
 
   @Test("What is no private key is refused", arguments: ["junk.p8", "key.pub.pem", "locked.p8"])
@@ -32,7 +33,9 @@ import Testing
     #expect(try error(name) == .notPrivateKey(path: Fixtures.shared.get().path(name)))
   }
 
-  @Test("Another kind of key is refused by name", arguments: [("p384.p8", "secp384r1"), ("rsa.p8", "RSA")])
+  @Test(
+    "Another kind of key is refused by name",
+    arguments: [("p384.p8", "secp384r1"), ("rsa.p8", "RSA")])
   func wrongKind(name: String, kind: String) throws {
     #expect(try error(name) == .notP256(path: Fixtures.shared.get().path(name), found: kind))
   }
@@ -49,7 +52,8 @@ import Testing
   func secrecy() throws {
     let path = try Fixtures.shared.get().path("key.p8")
     let key = try SigningKey(path: path, keyID: "ABCDE12345", teamID: "TEAM123456")
-    let secret = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[1].prefix(20)
+    let secret = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")[1].prefix(
+      20)
     for text in ["\(key)", String(reflecting: key), String(describing: Mirror(reflecting: key))] {
       #expect(!text.contains(secret))
     }

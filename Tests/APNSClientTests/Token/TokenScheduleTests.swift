@@ -61,7 +61,8 @@ import Testing
     #expect(verdict == row.verdict)
   }
 
-  @Test("R6: whenever a connection opens, it never sees two tokens within 20 minutes, nor an old one")
+  @Test(
+    "R6: whenever a connection opens, it never sees two tokens within 20 minutes, nor an old one")
   func everyOpening() {
     let schedule = TokenSchedule()
     for opened in stride(from: Int64(0), to: 1800, by: 60) {
