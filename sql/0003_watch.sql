@@ -93,9 +93,8 @@ begin
         using errcode = 'undefined_column';
     end if;
   end loop;
-  execute format('drop trigger if exists ridepulse_watch on %s', "table");
   execute format(
-    'create trigger ridepulse_watch after insert or update on %s for each row '
+    'create or replace trigger ridepulse_watch after insert or update on %s for each row '
     'execute function ridepulse.watched(%L)', "table", mapping::text);
   perform set_config('ridepulse.silent', 'on', true);
   execute format(

@@ -26,7 +26,7 @@ struct Fleet {
   private let lastStart: Duration
 
   /// How long the longest simulated ride lasts.
-  static let longestRide: Duration = .seconds(18)
+  static let longestRide: Duration = .seconds(17)
 
   /// A fleet of `size` rides at once, in which no ride begins so late that it would not be over by
   /// `end`.
@@ -76,10 +76,10 @@ struct Fleet {
     let offer = #"{"driver_id": "\#(driver)", "seconds": 15}"#
     add(.emit("ride_offer", ride: ride, data: offer), at: later(&now, 400))
     let ending = random.next() % 10
+    add(.assign(ride: ride, driver: driver), at: later(&now, 800))
     if ending == 0 {
       return add(.state(ride: ride, "cancelled_by_customer"), at: later(&now, 800))
     }
-    add(.assign(ride: ride, driver: driver), at: later(&now, 800))
     add(.state(ride: ride, "driver_en_route"), at: later(&now, 800))
     add(
       .emit("eta_changed", ride: ride, data: #"{"eta_epoch": 1795248300}"#), at: later(&now, 800))
