@@ -37,7 +37,7 @@ create table ridepulse.ledger (
   device_id    bigint,
   token_suffix text,
   occurred_at  timestamptz not null,
-  created_at   timestamptz not null default clock_timestamp(),
+  created_at   timestamptz not null default now(),
   finished_at  timestamptz,
   primary key (ride_id, apns_id)
 ) with (fillfactor = 95);

@@ -1,0 +1,100 @@
+import Foundation
+import LocalPostgres
+import Testing
+
+@Suite struct `The command line` {
+  /// Words, environment, exit status, and what the one line of standard error holds.
+  private static let mistakes: [([String], [String: String], Int32, [String])] = [
+    (["sevre"], [:], 64, ["unknown command sevre", "did you mean serve?"]),
+    (["serve", "--schedule", "x"], [:], 64, ["unknown option --schedule", "--schedules?"]),
+    (["trigger"], [:], 64, ["EVENT is missing"]),
+    (["trigger", "driver_arrived"], [:], 64, ["--ride ID is missing"]),
+    (["demo", "--for", "soon"], [:], 64, ["--for soon is not a duration", "30s"]),
+    (["check", "a", "b"], [:], 64, ["unexpected word b"]),
+    (["serve", "--log-level", "eror"], [:], 64, ["--log-level eror", "did you mean error?"]),
+    (["serve"], [:], 1, ["APNS_KEY_ID", "APNS_TEAM_ID", "APNS_PRIVATE_KEY_PATH", "BUNDLE_ID"]),
+    (["migrate"], ["DATABASE_URL": "host=/nowhere"], 1, ["can't be reached", "/nowhere"]),
+    (["migrate"], ["DATABASE_URL": "nonsense"], 1, ["DATABASE_URL", "cannot be read"]),
+    (["serve"], apns(["APNS_PRODUCTION_URL": "http://x"]), 1, ["APNS_PRODUCTION_URL", "https://"]),
+    (["serve"], apns(["APNS_PRIVATE_KEY_PATH": "/nope"]), 1, ["/nope", "No such file"]),
+    (["serve"], apns(["APNS_SANDBOX": "maybe"]), 1, ["APNS_SANDBOX is maybe", "true or false"]),
+    (["serve"], apns(["APNS_CA_FILE": "/nope.pem"]), 1, ["APNS_CA_FILE", "/nope.pem"]),
+    (["serve"], apns(["RIDEPULSE_SCHEDULES": "/nope"]), 1, ["/nope", "No such file"]),
+  ]
+
+  private static func apns(_ changed: [String: String]) -> [String: String] {
+    [
+      "APNS_KEY_ID": "ABC123DEFG", "APNS_TEAM_ID": "DEF123GHIJ",
+      "APNS_PRIVATE_KEY_PATH": #filePath, "APNS_CUSTOMER_BUNDLE_ID": "com.example.customer",
+      "RIDEPULSE_SCHEDULES": Stage.rules, "DATABASE_URL": "host=/nowhere",
+    ].merging(changed) { _, new in new }
+  }
+
+  @Test(arguments: mistakes.indices)
+  func `a mistake is one clear message with its status`(index: Int) throws {
+    let (words, environment, status, expected) = Self.mistakes[index]
+    let result = try Command.ridepulse(words, environment, in: "/tmp")
+    #expect(result.status == status, "\(result.errors)")
+    for text in expected { #expect(result.errors.contains(text), "\(result.errors)") }
+    #expect(result.output.isEmpty)
+    #expect(!result.errors.contains("Fatal error"))
+  }
+
+  @Test(arguments: ["serve", "trigger", "check", "migrate", "demo"])
+  func `each command has its help`(command: String) throws {
+    let result = try Command.ridepulse([command, "--help"])
+    #expect(result.status == 0)
+    #expect(result.output.contains("Usage: ridepulse \(command)"))
+    #expect(result.output.contains("--help"))
+  }
+
+  @Test func `check finds problems: status 2 and one line each, with its place`() throws {
+    let directory = "/tmp/ridepulse-check-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try Data("rules:\n  - nam: x\n".utf8).write(to: URL(fileURLWithPath: directory + "/a.yaml"))
+    let result = try Command.ridepulse(["check", directory])
+    #expect(result.status == 2)
+    #expect(result.output.contains("/a.yaml:2:5: unknown key \"nam\""))
+    let good = try Command.ridepulse(["check", Stage.rules])
+    #expect(good.status == 0)
+    #expect(good.output.hasSuffix("20 rules in 3 files, no problems\n"))
+  }
+
+  @Test func `migrate: a binary copied alone, several at once, and again`() async throws {
+    let conninfo = try await LocalCluster.shared().freshDatabase()
+    let directory = "/tmp/ridepulse-alone-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try FileManager.default.copyItem(
+      atPath: try Command.ridepulse, toPath: directory + "/ridepulse")
+    let migrate = { @Sendable (words: [String]) in
+      try Command.run(
+        directory + "/ridepulse", ["migrate"] + words, ["DATABASE_URL": conninfo], in: directory)
+    }
+    #expect(try migrate(["--dry-run"]).output.contains("would apply 0001_rides"))
+    let serve = try Command.ridepulse(
+      ["serve"],
+      Self.apns(["DATABASE_URL": conninfo, "APNS_PRIVATE_KEY_PATH": try signingKey(directory)]))
+    #expect(serve.status == 1)
+    #expect(serve.errors.contains("run: ridepulse migrate"), "\(serve.errors)")
+    let outputs = try await withThrowingTaskGroup { group in
+      for _ in 1...4 { group.addTask { try migrate([]) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outputs.allSatisfy { $0.status == 0 })
+    let applied = outputs.map { $0.output.components(separatedBy: "0001_rides").count - 1 }
+    #expect(applied.reduce(0, +) >= 1)
+    #expect(try migrate([]).output == "the schema is current\n")
+  }
+
+  private func signingKey(_ directory: String) throws -> String {
+    let path = directory + "/key.p8"
+    let made = try Command.run(
+      "/usr/bin/openssl",
+      ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", path])
+    #expect(made.status == 0, "\(made.errors)")
+    return path
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import Testing
+
+@Suite struct `Through crashes` {
+  private static let rides = 40
+
+  private func addRides(_ stage: Stage) async throws {
+    try await stage.sql(
+      """
+      insert into ridepulse.rides (id, state, customer_id)
+      select 'ride-' || n, 'requested', 'customer-' || n from generate_series(1, \(Self.rides)) n;
+      select ridepulse.register_device('customer', 'customer-' || n, md5(n::text) || md5('x' || n))
+      from generate_series(1, \(Self.rides)) n
+      """)
+    try await stage.sql("delete from ridepulse.events")
+  }
+
+  /// One change of each ride: as many events as rides.
+  private func change(_ session: PostgresSession, to state: String) async throws {
+    try await session.script("update ridepulse.rides set state = '\(state)'")
+  }
+
+  @Test func `kill -9 at any moment: every event has its verdict, every phone heard`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await addRides(stage)
+      // Answers take a while, so that the kill finds pushes at every stage.
+      try stage.faults(#"[{"match": {"every": 3}, "action": {"delay_ms": 40}}]"#)
+      let states = ["driver_assigned", "driver_en_route", "driver_arrived", "ride_completed"]
+      var random = SystemRandomNumberGenerator()
+      for state in states {
+        let server = try Server(stage.environment)
+        let session = stage.session
+        async let changed: Void = change(session, to: state)
+        let delay = Int.random(in: 0...60, using: &random)
+        try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
+        server.kill9()
+        try await changed
+      }
+      let server = try Server(stage.environment)
+      defer { server.stop() }
+      try await stage.settled()
+      let verdicts = try await stage.rows(
+        """
+        select event, count(*) filter (where status = 'accepted'), count(*)
+        from ridepulse.deliveries where app = 'customer' group by event order by event
+        """)
+      #expect(verdicts == states.sorted().map { [$0, "\(Self.rides)", "\(Self.rides)"] })
+      let heard = Dictionary(
+        grouping: try stage.arrivals(), by: { "\($0.token) \($0.event ?? "")" })
+      #expect(heard.count == Self.rides * states.count)
+      // A repeat is the same push.
+      #expect(heard.values.allSatisfy { Set($0.map(\.id)).count == 1 })
+    }
+  }
+
+  @Test func `two nodes share the work, and no event is handled twice`() async throws {
+    try await Stage.run { stage in
+      try await addRides(stage)
+      let nodes = [try Server(stage.environment), try Server(stage.environment)]
+      for state in ["driver_assigned", "driver_en_route", "driver_arrived", "ride_completed"] {
+        try await change(stage.session, to: state)
+      }
+      try await stage.settled()
+      let ids = try stage.arrivals().map(\.id)
+      #expect(ids.count == Self.rides * 4)
+      #expect(Set(ids).count == ids.count)
+      #expect(nodes.map { $0.stop() } == [0, 0])
+    }
+  }
+
+  @Test func `R39: a node that slept past its lease can't write`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
+      let first = try Server(stage.environment)
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      try await stage.until("select count(*) from ridepulse.agenda where node is not null", is: "1")
+      first.pause()
+      // What 20 seconds would do.
+      try await stage.sql("update ridepulse.agenda set leased_until = now()")
+      let second = try Server(stage.environment)
+      try await stage.settled()
+      first.resume()
+      #expect(first.stop() == 0)
+      #expect(second.stop() == 0)
+      #expect(first.log.contains("Leases were lost"))
+      let rows = try await stage.rows(
+        "select status, attempts from ridepulse.deliveries where app = 'customer'")
+      #expect(rows == [["accepted", "1"]])
+    }
+  }
+
+  @Test func `SIGTERM waits for answers, hands the rest back and leaves nothing claimed`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await addRides(stage)
+      try stage.faults(#"[{"match": {}, "action": {"delay_ms": 300}}]"#)
+      let server = try Server(stage.environment)
+      try await change(stage.session, to: "driver_arrived")
+      try await stage.until(
+        "select count(*) > 0 from ridepulse.agenda where node is not null", is: "t")
+      #expect(server.stop() == 0)
+      #expect(
+        try await stage.value("select count(*) from ridepulse.agenda where node is not null")
+          == "0")
+      let next = try Server(stage.environment)
+      try await stage.settled()
+      #expect(next.stop() == 0)
+      let accepted = try await stage.value(
+        "select count(*) from ridepulse.deliveries where status = 'accepted'")
+      #expect(accepted == "\(Self.rides)")
+      #expect(Set(try stage.arrivals().map(\.token)).count == Self.rides)
+    }
+  }
+
+  @Test func `R43: Postgres restarts under it, and it goes on`() async throws {
+    let cluster = try await LocalCluster(durability: .real)
+    try await Stage.run(cluster: cluster) { stage in
+      try await stage.addRide()
+      let server = try Server(stage.environment)
+      for _ in 1...3 {
+        try await cluster.restart(.immediate)
+        try await stage.until("select 1", is: "1")
+        try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+        try await stage.settled()
+      }
+      #expect(server.isRunning)
+      #expect(server.stop() == 0)
+      let arrivals = try stage.arrivals().map(\.id)
+      #expect(Set(arrivals).count == 3, "\(arrivals) \(server.log)")
+    }
+    await cluster.stop()
+  }
+}

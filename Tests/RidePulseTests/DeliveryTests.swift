@@ -1,0 +1,150 @@
+import PostgresStore
+import Testing
+
+@Suite struct `A ride's change reaches the right phone` {
+  @Test func `with topic, type, priority, expiration, stable IDs, and a row in deliveries`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment)
+      defer { server.stop() }
+      try await stage.addRide()
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'other', repeat('ee', 32));
+        select ridepulse.register_device('customer', 'c1', repeat('c2', 32));
+        update ridepulse.rides set state = 'driver_arrived' where id = 'r1'
+        """)
+      try await stage.settled()
+      let arrivals = try stage.arrivals()
+      #expect(
+        Set(arrivals.map(\.token)) == [Stage.customerToken, String(repeating: "c2", count: 32)])
+      for arrival in arrivals {
+        #expect(arrival.isAccepted)
+        #expect(arrival.header("apns-topic") == "com.example.customer")
+        #expect(arrival.header("apns-push-type") == "alert")
+        #expect(arrival.header("apns-priority") == "10")
+        #expect(arrival.header("apns-collapse-id") == "ride-r1")
+        #expect(arrival.text("payload", "aps", "alert", "title") == "Your driver is here")
+        let due = try await stage.value(
+          """
+          select floor(extract(epoch from occurred_at + interval '5 minutes'))::bigint
+          from ridepulse.ledger where apns_id = '\(arrival.id)'
+          """)
+        #expect(arrival.header("apns-expiration") == due)
+      }
+      let rows = try await stage.rows(
+        """
+        select ride_id, event, rule, app, push_type, status, reason, attempts, apns_id, collapse_id,
+          token_suffix, finished_at >= created_at from ridepulse.deliveries
+        where token_suffix = 'c1c1c1'
+        """)
+      let id = arrivals.first { $0.token == Stage.customerToken }?.id
+      #expect(
+        rows == [
+          [
+            "r1", "driver_arrived", "customer-driver-arrived", "customer", "alert", "accepted",
+            nil, "1", id, "ride-r1", "c1c1c1", "t",
+          ]
+        ])
+    }
+  }
+
+  @Test func `an event's data may name another driver, and only that one hears`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment)
+      defer { server.stop() }
+      try await stage.addRide()
+      try await stage.sql(
+        """
+        select ridepulse.register_device('driver', 'd9', repeat('d9', 32));
+        select ridepulse.emit('ride_offer', 'r1', '{"driver_id": "d9", "seconds": 12}')
+        """)
+      try await stage.settled()
+      let arrivals = try stage.arrivals()
+      #expect(arrivals.map(\.token) == [String(repeating: "d9", count: 32)])
+      #expect(arrivals.first?.header("apns-expiration") == "0")
+      #expect(arrivals.first?.header("apns-topic") == "com.example.driver")
+      #expect(arrivals.first?.text("payload", "seconds") == "12")
+    }
+  }
+
+  @Test func `a transaction that is rolled back sends nothing, the same committed does`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment)
+      defer { server.stop() }
+      try await stage.addRide()
+      let change = "update ridepulse.rides set state = 'driver_arrived' where id = 'r1'"
+      try await stage.sql("begin; \(change); rollback")
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      try await stage.settled()
+      var events = try stage.arrivals().map(\.event)
+      #expect(events == ["driver_nearby"])
+      try await stage.sql("begin; \(change); commit")
+      try await stage.settled()
+      events = try stage.arrivals().map(\.event)
+      #expect(events == ["driver_nearby", "driver_arrived"])
+    }
+  }
+
+  @Test func `R37: an event that took its ID early and commits late is not skipped`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment)
+      defer { server.stop() }
+      try await stage.addRide()
+      try await stage.sql("select pg_advisory_lock(37)")
+      let other = try PostgresSession(conninfo: stage.conninfo)
+      // One transaction: it has its ID, and commits when the lock is free.
+      async let late: Void = other.script(
+        "select ridepulse.emit('driver_nearby', 'r1'); select pg_advisory_xact_lock(37)")
+      try await stage.until(
+        "select count(*) from pg_locks where locktype = 'advisory' and not granted", is: "1")
+      let later = try Command.ridepulse(
+        ["trigger", "waiting_fee_started", "--ride", "r1", "--wait"], stage.environment)
+      #expect(later.status == 0, "\(later.errors)")
+      try await stage.sql("select pg_advisory_unlock(37)")
+      try await late
+      try await stage.settled()
+      await other.close()
+      let events = try stage.arrivals().map(\.event)
+      #expect(events.contains("driver_nearby"))
+    }
+  }
+
+  @Test func `what is suppressed stands in the ledger with its reason`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment)
+      defer { server.stop() }
+      try await stage.addRide()
+      try await stage.sql(
+        """
+        select ridepulse.emit('eta_changed', 'r1');
+        select ridepulse.emit('driver_nearby', 'nowhere');
+        insert into ridepulse.rides (id, state, customer_id, attributes) values
+          ('r2', 'driver_arrived', 'nobody', '{}'),
+          ('r3', 'driver_arrived', 'c1', jsonb_build_object('plate', repeat('x', 5000)))
+        """)
+      try await stage.settled()
+      let rows = try await stage.rows(
+        """
+        select ride_id || ' ' || status || ': ' || reason from ridepulse.deliveries
+        where app = 'customer' order by 1
+        """)
+      #expect(
+        rows == [
+          ["nowhere suppressed: ride not found"],
+          ["r1 suppressed: missing event.data.eta_epoch"],
+          ["r2 suppressed: no phone of customer nobody"],
+          [
+            "r3 rejected: PayloadTooLarge: 5221 bytes of 4096; the largest field is "
+              + "aps.alert.body with 5026"
+          ],
+        ])
+      #expect(try stage.arrivals().isEmpty)
+    }
+  }
+}

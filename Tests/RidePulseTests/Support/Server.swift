@@ -1,0 +1,85 @@
+import Foundation
+import Synchronization
+
+/// A `ridepulse serve` of one test's own.
+final class Server {
+  private let process = Process()
+  private let said = Said()
+
+  /// Starts it, and returns once it says that it serves.
+  init(_ environment: [String: String], _ words: [String] = []) throws {
+    process.executableURL = URL(fileURLWithPath: try Command.ridepulse)
+    process.arguments = ["serve", "--log-level", "debug"] + words
+    process.environment = environment
+    let output = Pipe()
+    process.standardError = output
+    let said = said
+    let isServing = DispatchSemaphore(value: 0)
+    output.fileHandleForReading.readabilityHandler = { handle in
+      let data = handle.availableData
+      if data.isEmpty { handle.readabilityHandler = nil }
+      if said.add(data) { isServing.signal() }
+    }
+    try process.run()
+    if isServing.wait(timeout: .now() + 30) == .timedOut {
+      process.terminate()
+      throw TestFailure("serve did not start: \(said.text)")
+    }
+  }
+
+  deinit {
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+  }
+
+  /// Everything it has said so far.
+  var log: String { said.text }
+
+  var isRunning: Bool { process.isRunning }
+
+  /// Ends it as a crash would.
+  func kill9() {
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  /// Lets it sleep, as a machine under a snapshot does.
+  func pause() { kill(process.processIdentifier, SIGSTOP) }
+
+  /// Wakes it up.
+  func resume() { kill(process.processIdentifier, SIGCONT) }
+
+  /// Asks it to stop; returns its exit status.
+  @discardableResult func stop() -> Int32 {
+    terminate()
+    return exitStatus()
+  }
+
+  /// Asks it to stop.
+  func terminate() {
+    process.terminate()
+  }
+
+  /// Waits for its end.
+  func exitStatus() -> Int32 {
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  private final class Said: Sendable {
+    private let state = Mutex((text: "", isServing: false))
+
+    var text: String { state.withLock { $0.text } }
+
+    /// True at the first time that it says that it serves, or ends.
+    func add(_ data: Data) -> Bool {
+      state.withLock { state in
+        state.text += String(decoding: data, as: UTF8.self)
+        guard !state.isServing, data.isEmpty || state.text.contains(" Serving") else {
+          return false
+        }
+        state.isServing = true
+        return true
+      }
+    }
+  }
+}
