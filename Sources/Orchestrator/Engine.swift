@@ -50,13 +50,14 @@ public final class Engine: Sendable {
     await withTaskGroup { group in
       group.addTask { await self.settleUntilDrained() }
       var pulse = Pulse(pollInterval: settings.pollInterval)
-      var backoff = Backoff()
+      var failures = 0
       while !isStopping {
         do {
           await next(try await look(&pulse))
-          backoff.succeeded()
+          failures = 0
         } catch {
-          await rest(after: error, &backoff)
+          await rest(after: error, failures)
+          failures += 1
         }
       }
       await drain()
@@ -82,6 +83,9 @@ public final class Engine: Sendable {
       try await group.waitForAll()
     }
   }
+
+  /// The waits while the database fails.
+  private static let failing = Backoff(first: .milliseconds(100), longest: .seconds(5))
 
   private var isStopping: Bool { state.withLock { $0.isStopping } }
 
@@ -149,8 +153,8 @@ public final class Engine: Sendable {
     if hasFinished { settleBell.ring() }
   }
 
-  private func rest(after error: any Error, _ backoff: inout Backoff) async {
-    let delay = backoff.failed(jitter: Double.random(in: 0..<1))
+  private func rest(after error: any Error, _ failures: Int) async {
+    let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
     parts.log(
       .warning, "Can't claim rides; trying again",
       ["error": "\(error)", "in": "\(delay)"])
@@ -188,7 +192,7 @@ extension Engine {
         settlement: ride.decision.settled(
           ride.outcomes, now: now, jitter: { Double.random(in: 0..<1) }))
     }
-    var backoff = Backoff()
+    var failures = 0
     while true {
       do {
         let lost = try await parts.store.settle(settlements)
@@ -198,11 +202,12 @@ extension Engine {
         parts.onSettled(settlements.map(\.settlement))
         break
       } catch {
-        let delay = backoff.failed(jitter: Double.random(in: 0..<1))
+        let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
+        failures += 1
         parts.log(
           .warning, "Can't settle rides; trying again",
           ["rides": "\(settlements.count)", "error": "\(error)", "in": "\(delay)"])
-        if state.withLock({ $0.isDrained }), backoff.failures > 5 { break }
+        if state.withLock({ $0.isDrained }), failures > 5 { break }
         try? await parts.clock.sleep(for: delay)
       }
     }

@@ -1,3 +1,4 @@
+import RideCore
 import Testing
 
 @testable import PostgresStore
@@ -22,7 +23,7 @@ import Testing
       ("a negative count does no harm", -1, 1.0, 50),
     ] as [(String, Int, Double, Int)])
   func backoff(rule: String, failures: Int, random: Double, milliseconds: Int) {
-    let delay = Backoff().delay(failures: failures, random: random)
+    let delay = Lifecycle.reconnecting.delay(failures: failures, random: random)
     #expect(delay == .milliseconds(milliseconds))
   }
 

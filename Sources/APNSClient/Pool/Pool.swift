@@ -38,7 +38,7 @@ final class Pool: Sendable {
     self.supervisor = supervisor
     self.now = now
     self.events = events
-    let backoff = Backoff(
+    let backoff = ConnectBackoff(
       base: configuration.backoffBase, cap: configuration.backoffCap, seed: .random(in: 0 ... .max))
     state = Mutex(Guarded(machine: Machine(settings: .init(configuration), backoff: backoff)))
   }

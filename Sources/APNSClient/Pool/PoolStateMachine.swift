@@ -39,7 +39,7 @@ struct PoolStateMachine<Push> {
   let settings: Settings
   var queue = FIFO<Waiting<Push>>()
   var seats: [Seat] = []
-  var backoff: Backoff
+  var backoff: ConnectBackoff
 
   /// No connect before this.
   var notBefore: Moment?
@@ -52,7 +52,7 @@ struct PoolStateMachine<Push> {
   private var nextOrder: UInt64 = 0
   var nextID = 1
 
-  init(settings: Settings, backoff: Backoff) {
+  init(settings: Settings, backoff: ConnectBackoff) {
     self.settings = settings
     self.backoff = backoff
   }

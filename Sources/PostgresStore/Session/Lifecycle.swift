@@ -1,3 +1,5 @@
+import RideCore
+
 /// When to connect, when to give up, when to try again: the life of one connection as a value.
 struct Lifecycle: Sendable {
   typealias Moment = ContinuousClock.Instant
@@ -20,9 +22,10 @@ struct Lifecycle: Sendable {
   private(set) var state: State
   private(set) var failures = 0
   private let backoff: Backoff
+  static let reconnecting = Backoff(first: .milliseconds(50), longest: .seconds(5))
   private let connectTimeout: Duration
 
-  init(now: Moment, connectTimeout: Duration, backoff: Backoff = Backoff()) {
+  init(now: Moment, connectTimeout: Duration, backoff: Backoff = reconnecting) {
     state = .waiting(until: now)
     self.connectTimeout = connectTimeout
     self.backoff = backoff

@@ -79,7 +79,7 @@ extension Settlement {
         entry.reason = "superseded by \(newer.event.name)"
         break
       }
-      let due = now + RetryDelay.after(entry.attempts, atLeast: least, jitter: jitter())
+      let due = now + least + retries.delay(failures: entry.attempts - 1, random: jitter())
       if due < push.trueUntil {
         entry.status = .pending
         memo.retries.append(PendingPush(entry: entry, due: due))
@@ -94,11 +94,5 @@ extension Settlement {
   }
 }
 
-/// How long a push waits before it goes again.
-enum RetryDelay {
-  /// Full-jitter exponential back-off: anything up to 1 s, 2 s, 4 s … 60 s, on top of the least.
-  static func after(_ attempts: Int, atLeast least: Duration, jitter: Double) -> Duration {
-    let ceiling = min(60, 1 << min(max(attempts - 1, 0), 6))
-    return least + .seconds(Double(ceiling) * min(max(jitter, 0), 1))
-  }
-}
+/// How long a push waits before it goes again: up to 1 s, 2 s, 4 s … 60 s, on top of the least.
+private let retries = Backoff(first: .seconds(1), longest: .seconds(60))

@@ -37,9 +37,13 @@ struct Verdict: Equatable {
     }
   }
 
+  /// The reason may come from outside: it is cut short, and without control characters, of which
+  /// Postgres refuses U+0000 and the whole settlement with it.
   private init(kind: Kind, reason: String? = nil) {
     self.kind = kind
-    self.reason = reason
+    self.reason = reason.map { text in
+      String(text.prefix(300).map { $0.isNewline ? " " : $0 }.filter { $0 != "\0" })
+    }
   }
 }
 

@@ -93,10 +93,13 @@ public struct CollapseID: Hashable, Sendable {
   /// The value as sent.
   public let text: String
 
-  /// Nil where APNs would answer `BadCollapseId`: empty or over 64 bytes, or not fit for a header.
+  /// Nil where APNs would answer `BadCollapseId`: empty or over 64 bytes, or not fit for a
+  /// header.
   public init?(_ text: String) {
     guard (1...64).contains(text.utf8.count) else { return nil }
     guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
+    // HTTP/2 forbids a space at either end of a header's value.
+    guard text.utf8.first != 0x20, text.utf8.last != 0x20 else { return nil }
     self.text = text
   }
 }

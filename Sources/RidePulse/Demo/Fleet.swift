@@ -1,3 +1,5 @@
+import RideCore
+
 /// A small fleet of simulated rides: what happens next, as a value without clock or database.
 struct Fleet {
   /// Something that the service's backend would write.
@@ -19,7 +21,7 @@ struct Fleet {
   }
 
   private var plan: [Planned] = []
-  private var random: SplitMix
+  private var random: SeededGenerator
   private var planned = 0
   private var rideCount = 0
   private let size: Int
@@ -33,7 +35,7 @@ struct Fleet {
   init(size: Int, end: Duration, seed: UInt64) {
     self.size = size
     lastStart = max(.zero, end - Self.longestRide)
-    random = SplitMix(state: seed)
+    random = SeededGenerator(seed: seed)
     for index in 0..<size { begin(at: .milliseconds(250 * index)) }
   }
 
@@ -109,18 +111,5 @@ struct Fleet {
       {"driver_name": "\(names[number % names.count])", "plate": "B-RP \(1000 + number)", \
       "pickup_address": "\(number) Canal Street", "fare": "€\(9 + number % 20).50"}
       """
-  }
-}
-
-/// A small generator of random numbers that gives the same row for the same seed.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,3 +1,4 @@
+import RideCore
 import Testing
 
 @testable import APNSClient
@@ -9,7 +10,7 @@ import Testing
 
   @Test("The first due is the first due, in whatever order streams come and go")
   func order() {
-    var random = SplitMix64(state: 7)
+    var random = SeededGenerator(seed: 7)
     var table = StreamTable<Int>()
     var model: [Int: (id: Int32, deadline: Int64)] = [:]
     for round in 0..<3000 {
@@ -33,7 +34,7 @@ import Testing
   func queue() {
     var queue = FIFO<Int>()
     var model: [Int] = []
-    var random = SplitMix64(state: 3)
+    var random = SeededGenerator(seed: 3)
     var next = 0
     for _ in 0..<2000 {
       switch Int.random(in: 0..<3, using: &random) {

@@ -5,8 +5,8 @@ import Testing
 @Suite struct BackoffTests {
   @Test("R4: waits lie between nothing and a doubling ceiling, and the seed decides them")
   func ceiling() {
-    var backoff = Backoff(base: .milliseconds(500), cap: .seconds(30), seed: 42)
-    var twin = Backoff(base: .milliseconds(500), cap: .seconds(30), seed: 42)
+    var backoff = ConnectBackoff(base: .milliseconds(500), cap: .seconds(30), seed: 42)
+    var twin = ConnectBackoff(base: .milliseconds(500), cap: .seconds(30), seed: 42)
     var longest = Duration.zero
     for attempt in 0..<200 {
       let wait = backoff.failed()

@@ -11,7 +11,7 @@ import Testing
     change(&settings)
     return Machine(
       settings: settings,
-      backoff: Backoff(base: .seconds(1), cap: .seconds(30), seed: 1))
+      backoff: ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1))
   }
 
   /// Milliseconds after the machine's begin.
@@ -110,7 +110,7 @@ import Testing
   @Test("Failed connects wait longer and longer, with the seed's jitter, and name the trouble")
   func backoff() {
     var machine = Self.machine { $0.requestTimeout = .seconds(600) }
-    var expected = Backoff(base: .seconds(1), cap: .seconds(30), seed: 1)
+    var expected = ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1)
     var now = Self.at(0)
     #expect(machine.enqueue([1], at: now)?.open == 1)
     for id in 1...12 {

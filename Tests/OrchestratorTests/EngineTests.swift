@@ -1,0 +1,176 @@
+import RideCore
+import Synchronization
+import Testing
+
+@testable import Orchestrator
+
+@Suite struct EngineTests {
+  static func rulebook() throws -> Rulebook {
+    var alert = Alert()
+    alert.title = LocalizedText(try TextTemplate("Your driver is here"))
+    let rule = Rule(
+      name: "arrived", app: .customer, when: .on(["driver_arrived"]), what: .alert(alert),
+      expires: .after(.seconds(300)), source: "test.yaml:1")
+    return Rulebook(
+      rules: RuleSet(
+        activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule]),
+      bundleIDs: [.customer: "com.example.customer"])
+  }
+
+  static func engine(
+    _ store: CheckingStore, _ transport: StrictTransport, maximumInFlight: Int = 2000,
+    batch: Int = 500
+  ) throws -> Engine {
+    var settings = EngineSettings()
+    settings.maximumInFlight = maximumInFlight
+    settings.batch = batch
+    settings.pollInterval = .milliseconds(20)
+    return Engine(
+      EngineParts(
+        store: store, transport: transport, rulebook: try rulebook(), log: Log { _, _, _ in }),
+      settings: settings)
+  }
+
+  /// Runs the engine until a condition holds, and stops it.
+  static func run(
+    _ engine: Engine, _ store: CheckingStore,
+    until condition: @escaping @Sendable (CheckingStore.State) -> Bool
+  ) async {
+    async let running: Void = engine.run()
+    await store.wait(until: condition)
+    engine.stop()
+    await running
+  }
+
+  @Test func `every event is settled once, through failures of the database`() async throws {
+    let store = CheckingStore()
+    let transport = StrictTransport()
+    for ride in 0..<300 { store.emit("ride-\(ride)") }
+    store.fail(4)
+    await Self.run(try Self.engine(store, transport), store) { $0.settled.count == 300 }
+    let state = store.state.withLock { $0 }
+    #expect(state.settled.values.allSatisfy { $0 == 1 })
+    #expect(state.entries.map(\.status) == Array(repeating: .accepted, count: 300))
+    #expect(transport.taken.count == 300)
+    #expect(transport.faults.isEmpty)
+  }
+
+  @Test func `it holds no more rides than it may`() async throws {
+    let store = CheckingStore()
+    for ride in 0..<200 { store.emit("ride-\(ride)") }
+    let engine = try Self.engine(store, StrictTransport(), maximumInFlight: 16, batch: 8)
+    await Self.run(engine, store) { $0.settled.count == 200 }
+    let state = store.state.withLock { $0 }
+    #expect(state.mostHeld <= 16)
+    #expect(state.claims.allSatisfy { $0.rides <= $0.limit && $0.limit <= 8 })
+  }
+
+  @Test func `a lost lease is not settled, and the engine goes on`() async throws {
+    let store = CheckingStore()
+    let transport = StrictTransport(answer: { _ in nil })
+    store.emit("a")
+    let engine = try Self.engine(store, transport)
+    async let running: Void = engine.run()
+    await store.wait { $0.holders.count == 1 }
+    store.stealLeases()
+    // The event is still there, so it is claimed anew, under a higher fence.
+    await store.wait { $0.holders.values.contains { $0 > 1 } }
+    while transport.taken.count < 2 { await Task.yield() }
+    transport.release()
+    await store.wait { $0.settled[1] == 1 }
+    engine.stop()
+    await running
+    #expect(store.state.withLock { $0.entries.count } == 1)
+    #expect(Set(transport.taken.map(\.headers.id)).count == 1)
+  }
+
+  @Test func `an event that comes while its ride is held is handled after its settlement`()
+    async throws
+  {
+    let store = CheckingStore()
+    let transport = StrictTransport(answer: { _ in nil })
+    store.emit("a")
+    let engine = try Self.engine(store, transport)
+    async let running: Void = engine.run()
+    await store.wait { $0.holders.count == 1 }
+    store.emit("a")
+    engine.wake()
+    let looks = store.state.withLock { $0.claims.count }
+    await store.wait { $0.claims.count > looks }
+    transport.release()
+    await store.wait { $0.settled[1] == 1 }
+    await store.wait { $0.holders.count == 1 }
+    transport.release()
+    await store.wait { $0.settled[2] == 1 }
+    engine.stop()
+    await running
+  }
+
+  @Test func `R56: a stop hands back what was not sent, due at once and not counted`()
+    async throws
+  {
+    let store = CheckingStore()
+    let transport = StrictTransport(answer: { _ in nil })
+    store.emit("a")
+    let engine = try Self.engine(store, transport)
+    await Self.run(engine, store) { $0.holders.count == 1 }
+    let state = store.state.withLock { $0 }
+    #expect(state.holders.isEmpty)
+    #expect(state.memos["a"]?.retries.map(\.entry.attempts) == [0])
+    // Whoever comes next sends it, under the same ID.
+    store.advance(by: .seconds(1))
+    let next = StrictTransport()
+    await Self.run(try Self.engine(store, next), store) { $0.memos.isEmpty }
+    #expect(next.taken.map(\.headers.id) == transport.taken.map(\.headers.id))
+  }
+
+  @Test func `runOnce handles what is due, leaves what is not, and throws what the store does`()
+    async throws
+  {
+    let store = CheckingStore()
+    let refused = PushOutcome.refused(Refusal(status: 503, reason: "Shutdown"))
+    store.emit("a")
+    try await Self.engine(store, StrictTransport(answer: { _ in refused })).runOnce()
+    #expect(store.state.withLock { $0.memos.count } == 1)
+    store.advance(by: .seconds(120))
+    try await Self.engine(store, StrictTransport()).runOnce()
+    let state = store.state.withLock { $0 }
+    #expect(state.memos.isEmpty)
+    #expect(state.entries.map(\.status) == [.pending, .accepted])
+    store.fail(1)
+    await #expect(throws: CheckingStore.Failure.self) {
+      try await Self.engine(store, StrictTransport()).runOnce()
+    }
+  }
+
+  @Test func `random schedules: two engines, failures, stolen leases, every event once`()
+    async throws
+  {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    let random = Locked(SeededGenerator(seed: seed))
+    let store = CheckingStore()
+    let transports = (0..<2).map { _ in
+      StrictTransport(answer: { _ in
+        random.roll(10) == 0 ? .refused(Refusal(status: 503, reason: "Shutdown")) : .accepted
+      })
+    }
+    let engines = try transports.map { try Self.engine(store, $0, maximumInFlight: 20, batch: 5) }
+    await withTaskGroup { group in
+      for engine in engines { group.addTask { await engine.run() } }
+      for round in 1...40 {
+        for _ in 0..<10 { store.emit("ride-\(random.roll(30))") }
+        if random.roll(4) == 0 { store.fail(1) }
+        store.advance(by: .seconds(1))
+        engines[random.roll(2)].wake()
+        await store.wait { $0.settled.count >= round * 5 }
+      }
+      await store.wait { $0.settled.count == 400 }
+      for engine in engines { engine.stop() }
+    }
+    let state = store.state.withLock { $0 }
+    #expect(state.settled.values.allSatisfy { $0 == 1 }, "seed \(seed)")
+    #expect(state.holders.isEmpty, "seed \(seed)")
+    #expect(
+      transports.allSatisfy { $0.faults.isEmpty }, "seed \(seed): \(transports.map(\.faults))")
+  }
+}

@@ -1,0 +1,146 @@
+import RideCore
+import Testing
+
+@testable import Orchestrator
+
+@Suite struct PulseTests {
+  /// Rides of a claim of 10, and the step that follows, from the start.
+  static let rows: [(String, [(Int, Pulse.Step)])] = [
+    (
+      "nothing at all: once more after a commit's time, then the poll",
+      [
+        (0, .rest(atMost: .milliseconds(50))), (0, .rest(atMost: .seconds(2))),
+        (0, .rest(atMost: .seconds(2))),
+      ]
+    ),
+    (
+      "a full claim: look again and tell nobody to notify",
+      [(10, .look(asleep: false)), (10, .look(asleep: false))]
+    ),
+    (
+      "no longer full: tell, look once more, then rest",
+      [
+        (10, .look(asleep: false)), (3, .look(asleep: true)),
+        (0, .rest(atMost: .milliseconds(50))), (0, .rest(atMost: .seconds(2))),
+      ]
+    ),
+    (
+      "a trickle: producers go on notifying",
+      [(1, .rest(atMost: .milliseconds(50))), (2, .rest(atMost: .milliseconds(50)))]
+    ),
+  ]
+
+  @Test(arguments: rows.indices)
+  func `when to look`(index: Int) {
+    var pulse = Pulse()
+    for (rides, step) in Self.rows[index].1 {
+      #expect(pulse.claimed(rides, of: 10, untilDue: nil) == step, "\(Self.rows[index].0)")
+    }
+  }
+
+  @Test func `a ride that falls due earlier ends the rest, one that is due already too`() {
+    var pulse = Pulse()
+    #expect(
+      pulse.claimed(0, of: 10, untilDue: .milliseconds(20)) == .rest(atMost: .milliseconds(20)))
+    #expect(pulse.claimed(0, of: 10, untilDue: .seconds(-5)) == .rest(atMost: .milliseconds(1)))
+    #expect(pulse.look == .look(asleep: true))
+  }
+}
+
+@Suite struct InFlightTests {
+  private func decision(pushes: Int) throws -> Decision {
+    let book = try EngineTests.rulebook()
+    var ride = Ride(id: "r", state: "driver_arrived")
+    ride.customerID = "c"
+    let phones = (0..<pushes).map {
+      Phone(id: Int64($0), app: .customer, ownerID: "c", token: "aabb")
+    }
+    let event = RideEvent(id: 1, name: "driver_arrived", at: Instant(epochSeconds: 1))
+    return decide(
+      RideView(rideID: "r", ride: ride, events: [event], phones: phones), by: book,
+      now: Instant(epochSeconds: 2))
+  }
+
+  @Test func `a ride without pushes is finished at once`() throws {
+    var flights = InFlight()
+    #expect(flights.add(RideClaim(rideID: "r", fence: 1), try decision(pushes: 0), look: 1).isEmpty)
+    #expect(flights.takeFinished(atMost: 5).count == 1)
+    #expect(flights.count == 1)
+    flights.settled(1)
+    #expect(flights.count == 0)
+  }
+
+  @Test func `doubles and strangers change nothing`() throws {
+    var flights = InFlight()
+    let requests = flights.add(
+      RideClaim(rideID: "r", fence: 1), try decision(pushes: 2), look: 1)
+    let first = PushReport(ticket: requests[0].ticket, outcome: .accepted)
+    flights.note([
+      first, first, PushReport(ticket: .max, outcome: .accepted),
+      PushReport(ticket: 1 << 40, outcome: .accepted),
+    ])
+    #expect(!flights.hasFinished)
+    flights.note([PushReport(ticket: requests[1].ticket, outcome: .unanswered(.timeout))])
+    #expect(flights.takeFinished(atMost: 1).first?.outcomes == [.accepted, .unanswered(.timeout)])
+  }
+
+  @Test func `in any order each ride finishes exactly once, with its own outcomes`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    var flights = InFlight()
+    var open: [(ticket: UInt64, fence: Int64)] = []
+    var finished: [Int64] = []
+    for fence in 1...500 as ClosedRange<Int64> {
+      let pushes = Int.random(in: 0...4, using: &random)
+      let claim = RideClaim(rideID: "r\(fence)", fence: fence)
+      open += flights.add(claim, try decision(pushes: pushes), look: 1).map { ($0.ticket, fence) }
+      open.shuffle(using: &random)
+      for _ in 0..<Int.random(in: 0...3, using: &random) {
+        guard let next = open.popLast() else { break }
+        let outcome = PushOutcome.refused(Refusal(status: Int(next.fence)))
+        flights.note([PushReport(ticket: next.ticket, outcome: outcome)])
+      }
+      for ride in flights.takeFinished(atMost: 3) {
+        finished.append(ride.claim.fence)
+        let status = Int(ride.claim.fence)
+        #expect(
+          ride.outcomes.allSatisfy { $0 == .refused(Refusal(status: status)) }, "seed \(seed)")
+      }
+    }
+    flights.note(
+      open.map { PushReport(ticket: $0.ticket, outcome: .refused(Refusal(status: Int($0.fence)))) })
+    finished += flights.takeFinished(atMost: .max).map(\.claim.fence)
+    #expect(finished.sorted() == Array(1...500), "seed \(seed)")
+  }
+}
+
+@Suite struct DoorbellTests {
+  @Test func `a ring before the wait spares it; several are one`() async {
+    let bell = Doorbell()
+    bell.ring()
+    bell.ring()
+    await bell.wait(on: ContinuousClock())
+    // A second ring is not left over: this wait ends by its limit.
+    await bell.wait(atMost: .milliseconds(1), on: ContinuousClock())
+  }
+
+  @Test func `no ring is lost among many`() async {
+    let bell = Doorbell()
+    let count = 2_000
+    await withTaskGroup { group in
+      group.addTask { for _ in 0..<count { bell.ring() } }
+      group.addTask {
+        for _ in 0..<20 { await bell.wait(atMost: .seconds(5), on: ContinuousClock()) }
+      }
+    }
+    bell.ring()
+    await bell.wait(on: ContinuousClock())
+  }
+
+  @Test func `the database's time goes on between its answers`() {
+    let uptime = Locked(SeededGenerator(seed: 1))
+    let time = DatabaseTime(uptime: { .seconds(uptime.roll(1) + 5) })
+    time.read(Instant(epochSeconds: 100))
+    #expect(time.now == Instant(epochSeconds: 100))
+  }
+}

@@ -1,0 +1,137 @@
+import RideCore
+import Synchronization
+
+/// Rides in memory, with the rules of the real agenda: a lease, a fence, events consumed by ID.
+final class CheckingStore: RideStore {
+  struct State {
+    var now = Instant(epochSeconds: 1_800_000_000)
+    var nextEvent: Int64 = 0
+    var nextFence: Int64 = 0
+    var events: [String: [RideEvent]] = [:]
+    var memos: [String: Memo] = [:]
+    var due: [String: Instant] = [:]
+    var holders: [String: Int64] = [:]
+    var settled: [Int64: Int] = [:]
+    var entries: [LedgerEntry] = []
+    var claims: [(rides: Int, limit: Int, asleep: Bool)] = []
+    var mostHeld = 0
+    var failures: [Failure] = []
+    var waiters: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
+  }
+
+  struct Failure: Error {}
+
+  let state = Mutex(State())
+
+  /// Emits an event of a ride.
+  func emit(_ ride: String) {
+    state.withLock { state in
+      state.nextEvent += 1
+      let event = RideEvent(id: state.nextEvent, name: "driver_arrived", at: state.now)
+      state.events[ride, default: []].append(event)
+    }
+  }
+
+  /// The next calls fail, one for each.
+  func fail(_ times: Int) {
+    state.withLock { $0.failures = Array(repeating: Failure(), count: times) }
+  }
+
+  /// Moves the database's clock.
+  func advance(by duration: Duration) {
+    state.withLock { $0.now = $0.now + duration }
+  }
+
+  /// Lets somebody else take over what is held.
+  func stealLeases() {
+    state.withLock { $0.holders = [:] }
+  }
+
+  /// Returns once the state is as wanted; each settlement and claim looks again.
+  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      let isMet = state.withLock { state in
+        if condition(state) { return true }
+        state.waiters.append((condition, continuation))
+        return false
+      }
+      if isMet { continuation.resume() }
+    }
+  }
+
+  func claim(limit: Int, asleep: Bool) async throws -> Claim {
+    try failIfWanted()
+    let claim = state.withLock { state in
+      let ready = Set(state.events.keys).union(state.due.filter { $0.value <= state.now }.keys)
+      let free = ready.filter { state.holders[$0] == nil }.sorted().prefix(limit)
+      let rides = free.map { ride in
+        state.nextFence += 1
+        state.holders[ride] = state.nextFence
+        return (
+          claim: RideClaim(rideID: ride, fence: state.nextFence),
+          view: Self.view(ride, state)
+        )
+      }
+      state.claims.append((rides.count, limit, asleep))
+      state.mostHeld = max(state.mostHeld, state.holders.count)
+      return Claim(now: state.now, nextDue: state.due.values.min(), rides: rides)
+    }
+    look()
+    return claim
+  }
+
+  func settle(_ settlements: [ClaimedSettlement]) async throws -> [String] {
+    try failIfWanted()
+    let lost = state.withLock { state in
+      settlements.filter { !Self.settle($0, &state) }.map(\.claim.rideID)
+    }
+    look()
+    return lost
+  }
+
+  func release(_ rides: [RideClaim]) async throws {
+    state.withLock { state in
+      for ride in rides where state.holders[ride.rideID] == ride.fence {
+        state.holders[ride.rideID] = nil
+      }
+    }
+  }
+
+  private static func view(_ ride: String, _ state: State) -> RideView {
+    var row = Ride(id: ride, state: "driver_arrived")
+    row.customerID = ride
+    let phone = Phone(id: 1, app: .customer, ownerID: ride, token: "aabb")
+    return RideView(
+      rideID: ride, ride: row, events: state.events[ride] ?? [], phones: [phone],
+      memo: state.memos[ride] ?? Memo())
+  }
+
+  /// False where the holder is another by now.
+  private static func settle(_ settlement: ClaimedSettlement, _ state: inout State) -> Bool {
+    let (ride, result) = (settlement.claim.rideID, settlement.settlement)
+    guard state.holders[ride] == settlement.claim.fence else { return false }
+    state.holders[ride] = nil
+    for id in result.consumed { state.settled[id, default: 0] += 1 }
+    state.events[ride]?.removeAll { result.consumed.contains($0.id) }
+    if state.events[ride]?.isEmpty == true { state.events[ride] = nil }
+    state.memos[ride] = result.memo.isEmpty ? nil : result.memo
+    state.due[ride] = result.nextDue
+    state.entries += result.entries
+    return true
+  }
+
+  private func failIfWanted() throws {
+    let failure = state.withLock { $0.failures.popLast() }
+    if let failure { throw failure }
+  }
+
+  private func look() {
+    let ready = state.withLock { state in
+      let ready = state.waiters.filter { $0.0(state) }
+      let current = state
+      state.waiters.removeAll { $0.0(current) }
+      return ready
+    }
+    for (_, continuation) in ready { continuation.resume() }
+  }
+}

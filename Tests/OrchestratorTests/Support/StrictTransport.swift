@@ -1,0 +1,97 @@
+import Foundation
+import RideCore
+import Synchronization
+
+/// A transport that refuses what APNs would refuse, and records what it took.
+///
+/// By default it accepts at once; `answer` decides otherwise. What breaks the transport's own
+/// contract (a ticket used twice at a time, one push in flight twice) is noted as a fault.
+final class StrictTransport: PushTransport {
+  private struct State {
+    var taken: [PushRequest] = []
+    var faults: [String] = []
+    var open: [UInt64: PushID] = [:]
+    var held: [(PushReport, @Sendable ([PushReport]) -> Void)] = []
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  private let topics: Set<String>
+  private let answer: @Sendable (PushRequest) -> PushOutcome?
+
+  /// `answer` gives the outcome of a push that APNs would take; nil holds the push in flight until
+  /// `release` or `close`.
+  init(
+    topics: Set<String> = ["com.example.customer"],
+    answer: @escaping @Sendable (PushRequest) -> PushOutcome? = { _ in .accepted }
+  ) {
+    self.topics = topics
+    self.answer = answer
+  }
+
+  /// What was taken, in order.
+  var taken: [PushRequest] { state.withLock { $0.taken } }
+
+  /// What broke the contract.
+  var faults: [String] { state.withLock { $0.faults } }
+
+  func submit(_ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void) {
+    var reports: [PushReport] = []
+    for request in requests {
+      let outcome = take(request)
+      if let outcome {
+        state.withLock { _ = $0.open.removeValue(forKey: request.ticket) }
+        reports.append(PushReport(ticket: request.ticket, outcome: outcome))
+      } else {
+        state.withLock {
+          $0.held.append((PushReport(ticket: request.ticket, outcome: .accepted), report))
+        }
+      }
+    }
+    if !reports.isEmpty { report(reports) }
+  }
+
+  /// Answers what is held in flight, with one outcome for all.
+  func release(_ outcome: PushOutcome = .accepted) {
+    let held = state.withLock { state in
+      defer {
+        state.held = []
+        state.open = [:]
+      }
+      return state.held
+    }
+    for (report, deliver) in held { deliver([PushReport(ticket: report.ticket, outcome: outcome)]) }
+  }
+
+  func close(within limit: Duration) async {
+    state.withLock { $0.isClosed = true }
+    release(.unsent(.closed))
+  }
+
+  private func take(_ request: PushRequest) -> PushOutcome? {
+    let refused = state.withLock { state -> PushOutcome? in
+      if state.isClosed { return .unsent(.closed) }
+      if state.open[request.ticket] != nil { state.faults.append("ticket used twice") }
+      if state.open.values.contains(request.headers.id) { state.faults.append("in flight twice") }
+      state.open[request.ticket] = request.headers.id
+      state.taken.append(request)
+      return refusal(of: request).map { .refused(Refusal(status: 400, reason: $0)) }
+    }
+    return refused ?? answer(request)
+  }
+
+  /// Apple's reason against a push.
+  private func refusal(of request: PushRequest) -> String? {
+    let headers = request.headers
+    if !topics.contains(headers.topic) { return "TopicDisallowed" }
+    if request.payload.isEmpty { return "PayloadEmpty" }
+    if request.payload.count > PushRequest.payloadLimit { return "PayloadTooLarge" }
+    if headers.expiration.epochSeconds > 4_000_000_000 { return "BadExpirationDate" }
+    if headers.pushType == .background, headers.priority != .powerAware { return "BadPriority" }
+    guard case .object(let aps) = JSONValue(json: request.payload)?.value(at: ["aps"]) else {
+      return "PayloadEmpty"
+    }
+    let isVisible = aps["alert"] != nil
+    return isVisible == (headers.pushType == .alert) ? nil : "InvalidPushType"
+  }
+}
