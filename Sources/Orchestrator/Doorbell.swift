@@ -29,12 +29,7 @@ final class Doorbell: Sendable {
       state.visit += 1
       return state.visit
     }
-    let timer = limit.map { limit in
-      Task { [self] in
-        try? await clock.sleep(for: limit)
-        if !Task.isCancelled { give(up: visit) }
-      }
-    }
+    var timer: Task<Void, Never>?
     await withCheckedContinuation { continuation in
       let isRung = state.withLock { state -> Bool in
         if state.isRung {
@@ -44,7 +39,13 @@ final class Doorbell: Sendable {
         state.waiter = (visit, continuation)
         return false
       }
-      if isRung { continuation.resume() }
+      if isRung { return continuation.resume() }
+      guard let limit else { return }
+      // Not before the waiter is there: a timer that ends first would find nobody to wake.
+      timer = Task {
+        try? await clock.sleep(for: limit)
+        if !Task.isCancelled { give(up: visit) }
+      }
     }
     timer?.cancel()
   }
