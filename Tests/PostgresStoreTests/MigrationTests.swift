@@ -61,6 +61,22 @@ import Testing
     #expect(try await session.value("select count(*) from one") == "2")
   }
 
+  @Test func `a step waits for whoever holds the lock`() async throws {
+    _ = try await Migrations.apply(session: session, steps: Array(steps.prefix(1)))
+    let other = try PostgresSession(conninfo: url)
+    try await other.script("select pg_advisory_lock(\(MigrationScript.lock))")
+    let error = await #expect(throws: MigrationError.self) {
+      try await Migrations.apply(session: session, steps: steps, timeout: .milliseconds(300))
+    }
+    guard case .failed(_, _, let cause) = error, cause.kind == .timeout(sent: true) else {
+      Issue.record("got \(String(describing: error))")
+      return
+    }
+    await other.close()
+    #expect(outcomes(try await Migrations.apply(session: session, steps: steps)).count == 2)
+    #expect(try await session.value("select count(*) from one") == "2")
+  }
+
   @Test func `a file that was edited after it landed is refused`() async throws {
     _ = try await Migrations.apply(session: session, steps: steps)
     let edited = [try Self.step("0001_one", "create table one (n bigint)"), steps[1]]
