@@ -12,11 +12,13 @@ public struct Backoff: Hashable, Sendable {
     self.longest = longest
   }
 
-  /// The wait after a number of earlier failures (from 0); `random` lies in 0 ..< 1.
+  /// The wait after a number of earlier failures (from 0), in whole microseconds; `random` lies in
+  /// 0 ..< 1.
   public func delay(failures: Int, random: Double) -> Duration {
     // Beyond 2^20 the longest wait rules, whatever the first is.
     let steps = min(max(failures, 0), 20)
-    return min(longest, first * (1 << steps)) * min(max(random, 0), 1)
+    let wait = min(longest, first * (1 << steps)) * min(max(random, 0), 1)
+    return .microseconds(wait.microseconds)
   }
 }
 
