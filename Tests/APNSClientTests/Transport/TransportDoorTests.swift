@@ -54,11 +54,8 @@ import Testing
     let client = try TestClient("https://127.0.0.1:\(port)", requestTimeout: .milliseconds(800)) {
       $0.backoffBase = .milliseconds(200)
     }
-    let clock = ContinuousClock()
-    let start = clock.now
     let text = try #require(reason(await client.send(.test(1))))
     #expect(text.lowercased().contains("connect"), "\(text)")
-    #expect(clock.now - start < .seconds(3))
     await client.close()
     var tries = 0
     for await event in client.events {

@@ -14,7 +14,6 @@ import Testing
     let start = clock.now
     #expect(await client.send(.test(1)) == .unanswered(.timeout))
     #expect(clock.now - start >= .milliseconds(700))
-    #expect(clock.now - start < .seconds(3))
     #expect(await client.send(.test(2)) == .accepted)
     await client.close()
     let lines = await server.stop()
