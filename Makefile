@@ -19,9 +19,11 @@ test: ## install what is missing, build, run all tests; FILTER=Name runs some
 	@scripts/test-gate "$(FILTER)" $(FLAGS)
 
 lint: ## formatting and house rules
+	@command -v swift > /dev/null || { echo 'make: no swift on PATH; see https://swift.org/install' >&2; exit 1; }
 	swift format lint --strict --recursive $(FORMAT)
 	@scripts/check-sources
 	@scripts/check-sources-selftest
+	@scripts/test-gate-selftest
 
 build: ## release binaries in .build/release
 	@scripts/packages build
