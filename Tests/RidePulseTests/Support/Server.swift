@@ -21,6 +21,7 @@ final class Server {
       if said.add(data) { isServing.signal() }
     }
     try process.run()
+    Leash.shared.hold(process.processIdentifier)
     if isServing.wait(timeout: .now() + 30) == .timedOut {
       process.terminate()
       throw TestFailure("serve did not start: \(said.text)")

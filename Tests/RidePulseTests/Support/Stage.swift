@@ -86,12 +86,14 @@ struct Stage {
   }
 
   /// Waits until every event is consumed and every push has its verdict.
-  func settled(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+  func settled(
+    within limit: Duration = .seconds(40), sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
     try await until(
       """
       select (select count(*) from ridepulse.events)
         + (select count(*) from ridepulse.ledger where status = 'pending')
-      """, is: "0", sourceLocation: sourceLocation)
+      """, is: "0", within: limit, sourceLocation: sourceLocation)
   }
 
   /// A ride with a customer and a driver, and a phone for each.

@@ -1,0 +1,112 @@
+import Foundation
+import PostgresStore
+import Testing
+
+@Suite struct `A stream of events` {
+  private static let events = ["driver_nearby", "waiting_fee_started", "driver_reassigned"]
+
+  /// So many rides, each with a customer of its own and one phone, without an event.
+  private func addRides(_ count: Int, _ stage: Stage) async throws {
+    try await stage.sql(
+      """
+      set ridepulse.silent = 'on';
+      insert into ridepulse.rides (id, state, customer_id)
+      select 'ride-' || n, 'requested', 'customer-' || n from generate_series(1, \(count)) n;
+      select ridepulse.register_device('customer', 'customer-' || n, md5(n::text) || md5('x' || n))
+      from generate_series(1, \(count)) n;
+      reset ridepulse.silent
+      """)
+  }
+
+  /// One event after another, each in a transaction of its own; all IDs that were committed.
+  private static func emit(
+    _ count: Int, rides: Int, on session: PostgresSession
+  ) async throws -> [Int64] {
+    let emit = Statement(name: "stream_emit", sql: "select ridepulse.emit($1, $2)")
+    var ids: [Int64] = []
+    for number in 0..<count {
+      let event = events[number / rides % events.count]
+      let results = try await session.run([Call(emit, [event, "ride-\(number % rides + 1)"])])
+      ids.append(results[0].int64(0, 0) ?? 0)
+      // A producer's pace, and not the database's: the kills are to fall between.
+      try await Task.sleep(for: .milliseconds(2))  // poll: none, this is the pace
+    }
+    return ids
+  }
+
+  @Test func `kill -9 again and again: no event without its verdict, no phone unheard`()
+    async throws
+  {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("kills at random, seed \(seed)")
+    try await Stage.run { stage in
+      try await addRides(100, stage)
+      try stage.faults(#"[{"match": {"every": 4}, "action": {"delay_ms": 30}}]"#)
+      let session = stage.session
+      async let committed = Self.emit(300, rides: 100, on: session)
+      try await killRepeatedly(stage, SeededNumbers(seed: seed))
+      let ids = try await committed
+      let server = try Server(stage.environment)
+      try await stage.settled(within: .seconds(90))
+      #expect(server.stop() == 0)
+      let rows = try await stage.rows(
+        """
+        select event_id from ridepulse.ledger where app = 'customer' and status = 'accepted'
+        """)
+      let accepted = Set(rows.compactMap { $0[0].flatMap { Int64($0) } })
+      #expect(Set(ids).count == 300)
+      #expect(rows.count == 300)
+      #expect(Set(ids).symmetricDifference(accepted).isEmpty, "seed \(seed)")
+      try expectEachHeard(stage, seed)
+    }
+  }
+
+  /// Starts the service and kills it, five times, while events come.
+  private func killRepeatedly(_ stage: Stage, _ seeded: SeededNumbers) async throws {
+    var numbers = seeded
+    for _ in 1...5 {
+      let server = try Server(stage.environment)
+      let delay = Int.random(in: 0...120, using: &numbers)
+      try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
+      server.kill9()
+    }
+  }
+
+  /// Each (phone, event) arrived, and repeats of it are the same push.
+  private func expectEachHeard(_ stage: Stage, _ seed: UInt64) throws {
+    let heard = Dictionary(
+      grouping: try stage.arrivals(), by: { "\($0.token) \($0.event ?? "")" })
+    #expect(heard.count == 300, "seed \(seed)")
+    for (push, arrivals) in heard where Set(arrivals.map(\.id)).count != 1 {
+      Issue.record("\(push) came under \(Set(arrivals.map(\.id))), seed \(seed)")
+    }
+  }
+
+  @Test func `two nodes: 500 events, each push exactly once, and both nodes work`() async throws {
+    try await Stage.run { stage in
+      try await addRides(250, stage)
+      // Slow answers, so that a ride is held long enough to be seen.
+      try stage.faults(#"[{"match": {}, "action": {"delay_ms": 20}}]"#)
+      let nodes = [try Server(stage.environment), try Server(stage.environment)]
+      var workers: Set<String> = []
+      for event in ["driver_nearby", "waiting_fee_started"] {
+        for part in 0..<25 {
+          try await stage.sql(
+            """
+            select ridepulse.emit('\(event)', 'ride-' || n)
+            from generate_series(\(part * 10 + 1), \(part * 10 + 10)) n
+            """)
+          let holders = try await stage.rows(
+            "select distinct node::text from ridepulse.agenda where node is not null")
+          workers.formUnion(holders.compactMap { $0[0] })
+        }
+      }
+      try await stage.settled()
+      #expect(nodes.map { $0.stop() } == [0, 0])
+      let ids = try stage.arrivals().map(\.id)
+      #expect(ids.count == 500)
+      #expect(Set(ids).count == 500)
+      #expect(workers.count == 2)
+    }
+  }
+}
