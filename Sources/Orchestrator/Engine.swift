@@ -51,8 +51,11 @@ public final class Engine: Sendable {
       group.addTask { await self.settleUntilDrained() }
       var pulse = Pulse(pollInterval: settings.pollInterval)
       var failures = 0
+      var isAdopted = false
       while !isStopping {
         do {
+          if !isAdopted { try await adopt() }
+          isAdopted = true
           await next(try await look(&pulse))
           failures = 0
         } catch {
@@ -71,6 +74,7 @@ public final class Engine: Sendable {
     try await withThrowingTaskGroup { group in
       group.addTask { await self.settleUntilDrained() }
       do {
+        try await adopt()
         while !isStopping {
           let claim = try await claim(asleep: false)
           if claim.rides.isEmpty, await finishFlights() { break }
@@ -81,6 +85,15 @@ public final class Engine: Sendable {
       }
       await drain()
       try await group.waitForAll()
+    }
+  }
+
+  private func adopt() async throws {
+    let rides = try await parts.store.adopt(parts.rulebook.rules)
+    if rides > 0 {
+      parts.log(
+        .info, "Rules that speak by the clock have changed: live rides are looked at anew",
+        ["rides": "\(rides)"])
     }
   }
 
@@ -199,7 +212,9 @@ extension Engine {
         if !lost.isEmpty {
           parts.log(.warning, "Leases were lost before settling", ["rides": "\(lost.count)"])
         }
-        parts.onSettled(settlements.map(\.settlement))
+        let written = settlements.map(\.settlement).filter { !lost.contains($0.rideID) }
+        audit(written)
+        parts.onSettled(written)
         break
       } catch {
         let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
@@ -218,6 +233,17 @@ extension Engine {
     }
     if mayHaveMissed { lookBell.ring() }
     roomBell.ring()
+  }
+
+  /// Each slot has one fate; a slot without one is a fault that somebody must hear of.
+  private func audit(_ settlements: [Settlement]) {
+    for settlement in settlements {
+      for (rule, tally) in settlement.tallies where tally.remainder != 0 {
+        parts.log(
+          .error, "Slots of a rule do not add up: please report this",
+          ["rule": rule, "ride": settlement.rideID, "slots": "\(tally)"])
+      }
+    }
   }
 
   /// Waits for the rides in flight; true where there were none to wait for.

@@ -98,7 +98,7 @@ import Testing
   @Test func anOfferIsNeverStored() throws {
     let offer = try #require(ruleSet.rule(named: "driver-ride-offer")).rule
     #expect(offer.expires == .neverStore)
-    #expect(offer.priority == .immediate)
+    #expect(offer.what.priority == .immediate)
     let revoked = try #require(ruleSet.rule(named: "driver-offer-revoked")).rule
     #expect(offer.collapse == revoked.collapse)
   }

@@ -79,10 +79,23 @@ enum ClaimStatements {
   static let rides = Statement(
     name: "claimed_rides",
     sql: """
-      select id, state, customer_id, driver_id, (extract(epoch from pickup_at) * 1000000)::bigint,
-        time_zone, attributes::text, (extract(epoch from updated_at) * 1000000)::bigint
-      from ridepulse.rides where id = any ($1::text[])
+      select \(rideColumns) from ridepulse.rides r where id = any ($1::text[])
       """)
+
+  /// The columns of a ride `r` in the order in which `RideRows` reads them.
+  ///
+  /// Postgres holds times that microseconds since 1970 can't say, infinity among them: they come
+  /// as the nearest year that they can.
+  static let rideColumns = """
+    r.id, r.state, r.customer_id, r.driver_id, \(micros("r.pickup_at")), r.time_zone,
+    r.attributes::text, \(micros("r.updated_at"))
+    """
+
+  private static func micros(_ column: String) -> String {
+    """
+    (extract(epoch from least(greatest(\(column), '0001-01-01Z'), '9999-01-01Z')) * 1000000)::bigint
+    """
+  }
 
   /// The phones of everybody whom rides and their events concern, and those that memos name.
   ///

@@ -33,6 +33,25 @@ public final class PostgresRideStore: RideStore {
     self.log = log
   }
 
+  /// Makes every live ride due, once, where rules that speak by the clock have changed.
+  ///
+  /// - Throws: `PostgresError`; the same rules may be given again.
+  public func adopt(_ rules: RuleSet) async throws -> Int {
+    let digest = rules.timingDigest
+    let known = try await settlements.run([Call(TimingStatements.known)])
+    if known[0].string(0, 0) ?? "" == digest { return 0 }
+    let active = PostgresArray.literal(rules.activeStates.sorted())
+    var count = 0
+    var last: String? = ""
+    while let from = last {
+      let page = try await settlements.run([Call(TimingStatements.adopt, [from, active])])
+      last = page[0].string(0, 0)
+      count += Int(page[0].int64(0, 1) ?? 0)
+    }
+    _ = try await settlements.run([Call(TimingStatements.remember, [digest])])
+    return count
+  }
+
   /// Takes rides that are due and reads what a decision looks at.
   ///
   /// - Throws: `PostgresError`. Rides that were taken before the failure fall due again when their

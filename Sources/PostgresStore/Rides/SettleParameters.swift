@@ -11,32 +11,43 @@ struct SettleParameters {
       settlement.entries.map { (ride: settlement.rideID, entry: $0) }
     }
     let gone = settlements.flatMap(\.gonePhones)
-    texts = [
-      node,
-      Self.array(batch) { $0.claim.rideID },
-      Self.array(batch) { String($0.claim.fence) },
-      Self.array(settlements) { Self.json($0.memo) },
-      Self.array(settlements) { $0.nextDue.map { String($0.microseconds) } },
-      Self.array(settlements) { $0.isOver ? "t" : "f" },
-      PostgresArray.literal(settlements.flatMap(\.consumed).map(String.init)),
-      Self.array(entries) { $0.ride },
-      Self.array(entries) { $0.entry.id.description },
-      Self.array(entries) { String($0.entry.event.id) },
-      Self.array(entries) { $0.entry.event.name },
-      Self.array(entries) { $0.entry.rule },
-      Self.array(entries) { $0.entry.app.rawValue },
-      Self.array(entries) { $0.entry.pushType.rawValue },
-      Self.array(entries) { $0.entry.status.rawValue },
-      Self.array(entries) { $0.entry.reason },
-      Self.array(entries) { String($0.entry.attempts) },
-      Self.array(entries) { $0.entry.collapseID },
-      Self.array(entries) { $0.entry.phone.map { String($0) } },
-      Self.array(entries) { $0.entry.tokenSuffix },
-      Self.array(entries) { String($0.entry.event.at.microseconds) },
-      Self.array(gone) { String($0.phone) },
-      Self.array(gone) { String($0.since.microseconds) },
-      Self.array(gone) { $0.reason },
-    ]
+    let tallies = settlements.flatMap { settlement in
+      settlement.tallies.sorted { $0.key < $1.key }.map {
+        (ride: settlement.rideID, rule: $0.key, tally: $0.value)
+      }
+    }
+    texts =
+      [
+        node,
+        Self.array(batch) { $0.claim.rideID },
+        Self.array(batch) { String($0.claim.fence) },
+        Self.array(settlements) { Self.json($0.memo) },
+        Self.array(settlements) { $0.nextDue.map { String($0.microseconds) } },
+        Self.array(settlements) { $0.isOver ? "t" : "f" },
+        PostgresArray.literal(settlements.flatMap(\.consumed).map(String.init)),
+        Self.array(entries) { $0.ride },
+        Self.array(entries) { $0.entry.id.description },
+        Self.array(entries) { $0.entry.isOfSlot ? nil : String($0.entry.event.id) },
+        Self.array(entries) { $0.entry.event.name },
+        Self.array(entries) { $0.entry.rule },
+        Self.array(entries) { $0.entry.app.rawValue },
+        Self.array(entries) { $0.entry.pushType.rawValue },
+        Self.array(entries) { $0.entry.status.rawValue },
+        Self.array(entries) { $0.entry.reason },
+        Self.array(entries) { String($0.entry.attempts) },
+        Self.array(entries) { $0.entry.collapseID },
+        Self.array(entries) { $0.entry.phone.map { String($0) } },
+        Self.array(entries) { $0.entry.tokenSuffix },
+        Self.array(entries) { String($0.entry.event.at.microseconds) },
+        Self.array(gone) { String($0.phone) },
+        Self.array(gone) { String($0.since.microseconds) },
+        Self.array(gone) { $0.reason },
+        Self.array(tallies) { $0.ride },
+        Self.array(tallies) { $0.rule },
+      ]
+      + [\SlotTally.due, \.fired, \.skipped, \.missed, \.capped, \.expired].map { count in
+        Self.array(tallies) { String($0.tally[keyPath: count]) }
+      }
   }
 
   private static func array<Element>(

@@ -16,7 +16,9 @@ enum SettleStatements {
   /// is over. $7 consumed events. Of each ledger row $8 ride, $9 apns-id, $10 event's ID,
   /// $11 event, $12 rule, $13 app, $14 push type, $15 status, $16 reason, $17 attempts,
   /// $18 collapse ID, $19 phone, $20 token suffix, $21 when the event was emitted. Of each phone
-  /// that APNs no longer knows $22 ID, $23 since when, $24 why.
+  /// that APNs no longer knows $22 ID, $23 since when, $24 why. Of each rule of a ride whose slots
+  /// were due $25 ride, $26 rule, $27 due, $28 fired, $29 skipped, $30 missed, $31 capped,
+  /// $32 expired.
   /// Returns the rides that were still held by this node under that fence; for all others nothing
   /// is written.
   static let settle = Statement(
@@ -66,6 +68,20 @@ enum SettleStatements {
         from unnest($22::bigint[], $23::bigint[], $24::text[]) as g (phone, since, reason)
         where d.id = any ($22::bigint[]) and d.id = g.phone and d.disabled_at is null
           and d.registered_at <= timestamptz 'epoch' + g.since * interval '1 microsecond'
+      ), counted as (
+        insert into ridepulse.slot_counts as c
+          (rule, day, node, due, fired, skipped, missed, capped, expired)
+        select s.rule, (now() at time zone 'UTC')::date, $1::uuid, sum(s.due), sum(s.fired),
+          sum(s.skipped), sum(s.missed), sum(s.capped), sum(s.expired)
+        from unnest($25::text[], $26::text[], $27::bigint[], $28::bigint[], $29::bigint[],
+            $30::bigint[], $31::bigint[], $32::bigint[])
+          as s (ride_id, rule, due, fired, skipped, missed, capped, expired)
+        join held on held.ride_id = s.ride_id
+        group by s.rule
+        on conflict (rule, day, node) do update set
+          due = c.due + excluded.due, fired = c.fired + excluded.fired,
+          skipped = c.skipped + excluded.skipped, missed = c.missed + excluded.missed,
+          capped = c.capped + excluded.capped, expired = c.expired + excluded.expired
       )
       select ride_id from held
       """)

@@ -9,7 +9,7 @@ public func decide(_ view: RideView, by rulebook: Rulebook, now: Instant) -> Dec
 }
 
 /// The state of one call of `decide`.
-private struct Decider {
+struct Decider {
   let rulebook: Rulebook
   let now: Instant
   /// The ride's attributes, read once for all events and rules.
@@ -40,6 +40,36 @@ private struct Decider {
       }
       for rule in rules { speak(rule, scope) }
     }
+    speakOfSlots()
+    retryWhatIsDue()
+  }
+
+  /// The rules that speak by the clock.
+  private mutating func speakOfSlots() {
+    if decision.view.ride == nil { return }
+    for rule in rulebook.rules.timed {
+      var keeper = SlotKeeper(rule, of: decision.view, attributes: attributes, now: now)
+      keeper.run(isState: rulebook.rules.isState)
+      for slot in keeper.due {
+        if let scope = scope(event(of: rule, at: slot)) { speak(rule.rule, scope) }
+      }
+      for (slot, reason) in keeper.passedOver {
+        close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
+      }
+      if keeper.tally.due > 0 { decision.tallies[rule.rule.rule.name] = keeper.tally }
+      // A ride that is over needs no memory of what was: only of what is still to come.
+      if let memo = keeper.memo, decision.isActive || keeper.next != nil {
+        decision.slots[rule.rule.rule.name] = memo
+      }
+      if let next = keeper.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
+    }
+  }
+
+  private func event(of rule: TimedRule, at slot: Instant) -> RideEvent {
+    RideEvent(id: 0, name: rule.timing.keyword, at: slot)
+  }
+
+  private mutating func retryWhatIsDue() {
     let retries = decision.view.memo.retries
     for pending in retries {
       if let newer = decision.pushes.map(\.entry).first(where: pending.entry.isSuperseded)
@@ -84,6 +114,9 @@ private struct Decider {
     guard let scope = scope(entry.event) else {
       return close(entry, .suppressed, "ride not found")
     }
+    if case .at(let timing) = rule.rule.when, !timing.states.contains(scope.ride.state ?? "") {
+      return close(entry, .suppressed, "the ride left the states of the rule")
+    }
     var planner = Planner(rule: rule, scope: scope, rulebook: rulebook, now: now)
     plan(&planner, entry, phone)
   }
@@ -115,8 +148,12 @@ private struct Decider {
       pushType: rule.rule.what.pushType, status: .pending, attempts: 0)
   }
 
-  /// One ID for (event, rule, phone), whoever sends it and how often.
+  /// One ID for (event or slot, rule, phone), whoever sends it and how often.
   private func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
-    PushID(of: "event", String(event.id), decision.view.rideID, rule.rule.name, token)
+    if case .at = rule.rule.when {
+      return PushID(
+        of: "slot", String(event.at.microseconds), decision.view.rideID, rule.rule.name, token)
+    }
+    return PushID(of: "event", String(event.id), decision.view.rideID, rule.rule.name, token)
   }
 }

@@ -8,6 +8,12 @@ public struct Decision: Sendable {
   public var closed: [LedgerEntry] = []
   /// What was tried before and waits for a later time.
   public var waiting: [PendingPush] = []
+  /// How far the rules that speak by the clock have come.
+  public var slots: [String: SlotMemo] = [:]
+  /// What became of slots that were due, by rule.
+  public var tallies: [String: SlotTally] = [:]
+  /// The next slot at which a rule may speak.
+  public var nextSlot: Instant?
   /// Whether the ride's state is one of the active ones.
   public var isActive = false
 }
@@ -77,11 +83,14 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
 }
 
 extension LedgerEntry {
+  /// Whether it tells of a slot of time, not of an event that a row of `ridepulse.events` held.
+  public var isOfSlot: Bool { event.id == 0 }
+
   /// Whether another push takes this one's place on the phone's screen.
   ///
   /// Sent again after the other, this one would bring back what is no longer so.
   func isSuperseded(by other: LedgerEntry) -> Bool {
-    other.event.id > event.id && other.phone == phone && phone != nil
+    other.event.isNewer(than: event) && other.phone == phone && phone != nil
       && other.collapseID == collapseID && collapseID != nil
   }
 }

@@ -22,7 +22,7 @@ struct Planner {
 
   /// The push of this rule to one phone.
   mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Refused) -> PlannedPush {
-    let trueUntil = entry.event.at + rule.rule.expires.truth
+    let trueUntil = entry.event.at + rule.rule.truth
     if now >= trueUntil {
       throw Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
     }
@@ -42,7 +42,7 @@ struct Planner {
     return PlannedPush(
       entry: entry, environment: phone.environment ?? rulebook.defaultEnvironment, token: token,
       headers: PushHeaders(
-        id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.priority,
+        id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.what.priority,
         expiration: expiration, collapseID: collapseID),
       payload: payload, trueUntil: trueUntil)
   }

@@ -23,29 +23,3 @@ public struct RideView: Hashable, Sendable {
     self.memo = memo
   }
 }
-
-/// What a decision leaves to the next one for the same ride, kept in its agenda row.
-public struct Memo: Hashable, Sendable, Codable {
-  /// Pushes that were tried and go again later.
-  public var retries: [PendingPush] = []
-
-  /// A memo with nothing in it.
-  public init() {}
-
-  /// Nothing needs to be kept.
-  public var isEmpty: Bool { retries.isEmpty }
-}
-
-/// A push that was tried and goes again; it is rendered anew then, from the ride as it is then.
-public struct PendingPush: Hashable, Sendable, Codable {
-  /// What the ledger says of it so far.
-  public var entry: LedgerEntry
-  /// When it goes again.
-  public var due: Instant
-
-  /// A push that goes again at a time.
-  public init(entry: LedgerEntry, due: Instant) {
-    self.entry = entry
-    self.due = due
-  }
-}

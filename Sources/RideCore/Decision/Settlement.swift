@@ -10,6 +10,8 @@ public struct Settlement: Hashable, Sendable {
   public var gonePhones: [GonePhone]
   /// What the next decision will need.
   public var memo: Memo
+  /// What became of slots that were due, by rule.
+  public var tallies: [String: SlotTally]
   /// When the ride needs attention again; nil: with its next event.
   public var nextDue: Instant?
   /// Whether the ride leaves the agenda.
@@ -38,8 +40,9 @@ extension Decision {
   ) -> Settlement {
     var settlement = Settlement(
       rideID: view.rideID, consumed: view.events.map(\.id), entries: closed, gonePhones: [],
-      memo: Memo(), nextDue: nil, isOver: false)
+      memo: Memo(), tallies: tallies, nextDue: nil, isOver: false)
     settlement.memo.retries = waiting
+    settlement.memo.slots = slots
     for (push, outcome) in zip(pushes, outcomes) {
       if outcome == .unsent(.closed) {
         settlement.handBack(push, now: now)
@@ -48,8 +51,8 @@ extension Decision {
         settlement.record(push, Verdict(outcome), newer: newer, now: now, jitter: jitter)
       }
     }
-    settlement.nextDue = settlement.memo.retries.map(\.due).min()
-    settlement.isOver = !isActive && settlement.memo.isEmpty
+    settlement.nextDue = (settlement.memo.retries.map(\.due) + [nextSlot].compactMap { $0 }).min()
+    settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement
   }
 }

@@ -2,6 +2,13 @@
 ///
 /// Every call may fail while the database is away, and may then be made again.
 public protocol RideStore: Sendable {
+  /// Makes every live ride due, once, where rules that speak by the clock have changed.
+  ///
+  /// When a ride is due follows from such rules; what an earlier set of them said is void.
+  ///
+  /// - Returns: How many rides that concerned.
+  func adopt(_ rules: RuleSet) async throws -> Int
+
   /// Takes rides that are due and nobody holds, at most this many, under a lease.
   ///
   /// - Parameter asleep: What producers are told from now on: that this node must be notified of

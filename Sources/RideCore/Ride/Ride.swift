@@ -28,9 +28,9 @@ public struct Ride: Hashable, Sendable {
 
 /// Something that happened to a ride: one row of `ridepulse.events`.
 public struct RideEvent: Hashable, Sendable, Codable {
-  /// The row's ID.
+  /// The row's ID; 0 for a slot of time, which has no row.
   public var id: Int64
-  /// What happened: `driver_arrived`.
+  /// What happened: `driver_arrived`. For a slot what the rule goes by: `every`, `cron`.
   public var name: String
   /// When it was emitted, by the database's clock.
   public var at: Instant
@@ -43,6 +43,11 @@ public struct RideEvent: Hashable, Sendable, Codable {
     self.name = name
     self.at = at
     self.data = data
+  }
+
+  /// Whether it happened after another event of the same ride.
+  func isNewer(than other: RideEvent) -> Bool {
+    (at, id) > (other.at, other.id)
   }
 }
 

@@ -14,16 +14,13 @@ public struct Rule: Hashable, Sendable {
   public var expires: RuleExpiry
   /// The value of `apns-collapse-id`, if the rule states one.
   public var collapse: TextTemplate?
-  /// The priority; only an alert's can be other than its kind's own.
-  public var priority: PushPriority
   /// Where it stands: `schedules/customer.yaml:12`.
   public var source: String
 
   /// A rule, as a file states it.
   public init(
     name: String, app: App, when: When, what: What, data: [String: PayloadTemplate] = [:],
-    expires: RuleExpiry, collapse: TextTemplate? = nil, priority: PushPriority = .immediate,
-    source: String
+    expires: RuleExpiry, collapse: TextTemplate? = nil, source: String
   ) {
     self.name = name
     self.app = app
@@ -32,7 +29,6 @@ public struct Rule: Hashable, Sendable {
     self.data = data
     self.expires = expires
     self.collapse = collapse
-    self.priority = priority
     self.source = source
   }
 
@@ -40,19 +36,42 @@ public struct Rule: Hashable, Sendable {
   public enum When: Hashable, Sendable {
     /// Once for each event of these names.
     case on([String])
+    /// At slots of time, while a ride is in certain states.
+    case at(Timing)
   }
 
   /// What a rule sends.
   public enum What: Hashable, Sendable {
     /// Something to show.
-    case alert(Alert)
+    case alert(Alert, priority: PushPriority = .immediate)
+    /// A silent wake. It has nothing to show and no priority but 5, so none can be stated.
+    case background
 
     /// The push type that carries it.
     public var pushType: PushType {
       switch self {
       case .alert: .alert
+      case .background: .background
       }
     }
+
+    /// `apns-priority`.
+    public var priority: PushPriority {
+      switch self {
+      case .alert(_, let priority): priority
+      case .background: .powerAware
+      }
+    }
+  }
+
+  /// How long RidePulse itself still sends it, counted from what it tells of.
+  ///
+  /// A heartbeat ends where the next one is due, so that two never come together.
+  public var truth: Duration {
+    if case .at(let timing) = when, case .every(let period) = timing.slots {
+      return min(period, expires.truth)
+    }
+    return expires.truth
   }
 }
 

@@ -9,6 +9,9 @@ public struct RuleSet: Sendable {
   /// The rules, in the order of their files' names and of their lines.
   public let rules: [CompiledRule]
 
+  /// The rules that speak by the clock, each with its timing, in the order of the files.
+  let timed: [TimedRule]
+
   private let rulesByEvent: [String: [CompiledRule]]
   private let rulesByName: [String: CompiledRule]
 
@@ -21,11 +24,14 @@ public struct RuleSet: Sendable {
     self.events = events
     self.rules = rules.map(CompiledRule.init)
     var byEvent: [String: [CompiledRule]] = [:]
+    var timed: [TimedRule] = []
     for rule in self.rules {
       switch rule.rule.when {
       case .on(let names): for name in Set(names) { byEvent[name, default: []].append(rule) }
+      case .at(let timing): timed.append(TimedRule(rule: rule, timing: timing))
       }
     }
+    self.timed = timed
     rulesByEvent = byEvent
     rulesByName = Dictionary(self.rules.map { ($0.rule.name, $0) }, uniquingKeysWith: { a, _ in a })
   }
@@ -40,10 +46,28 @@ public struct RuleSet: Sendable {
     rulesByName[name]
   }
 
+  /// The same for sets whose rules speak at the same times, in whatever words; empty where none
+  /// speaks by the clock.
+  public var timingDigest: String {
+    let texts = timed.map { "\($0.rule.rule.name) \($0.timing.slots) \($0.timing.states.sorted())" }
+    return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
+  }
+
+  /// Whether a ride may be in a state of this name.
+  func isState(_ name: String) -> Bool {
+    activeStates.contains(name) || finalStates.contains(name)
+  }
+
   /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
   public var knownEvents: Set<String> {
     activeStates.union(finalStates).union(events).union(["ride_updated"])
   }
+}
+
+/// A rule that speaks by the clock.
+struct TimedRule: Sendable {
+  let rule: CompiledRule
+  let timing: Timing
 }
 
 /// A rule with its payload prepared: what is the same in every push is encoded once, at load.
@@ -56,7 +80,8 @@ public struct CompiledRule: Sendable {
     self.rule = rule
     var members = rule.data
     switch rule.what {
-    case .alert(let alert): members["aps"] = alert.aps
+    case .alert(let alert, _): members["aps"] = alert.aps
+    case .background: members["aps"] = .object(["content-available": .literal(.integer(1))])
     }
     payload = CompiledPayload(.object(members))
   }

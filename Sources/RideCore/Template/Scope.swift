@@ -80,7 +80,7 @@ struct Scope {
   }
 
   /// A time that an attribute holds: seconds since 1970, or ISO 8601.
-  private static func instant(from value: JSONValue) -> Instant? {
+  static func instant(from value: JSONValue) -> Instant? {
     switch value {
     case .integer(let seconds): Instant(epochSeconds: seconds)
     case .number(let seconds) where abs(seconds) < 1e12: Instant(epochSeconds: Int64(seconds))

@@ -3,7 +3,10 @@ import RideCore
 /// Reads one entry of `rules:`.
 struct RuleReader {
   /// The keys of a rule that this version serves, in the order in which messages name them.
-  static let keys = ["name", "app", "on", "alert", "data", "expires", "collapse", "priority"]
+  static let keys = [
+    "name", "app", "on", "every", "before", "after", "by", "while", "alert", "background", "data",
+    "expires", "collapse", "priority",
+  ]
 
   let log: ProblemLog
   let vocabulary: Vocabulary
@@ -30,7 +33,8 @@ struct RuleReader {
       .flatMap { log.word($0, for: "name", form: .ruleName) }
     let app = required("app", in: fields, expected: WordForm.app.rule)
       .flatMap { log.word($0, for: "app", form: .app) }
-    let (when, what) = KindReader(log: log, vocabulary: vocabulary).kind(of: fields)
+    let when = WhenReader(log: log, vocabulary: vocabulary).when(fields)
+    let what = WhatReader(log: log).what(fields)
     let data = fields["data"].map { log.data($0) } ?? [:]
     let expires = required(
       "expires", in: fields,
@@ -38,14 +42,12 @@ struct RuleReader {
         + "30 days"
     ).flatMap(log.expiry)
     let collapse = fields["collapse"].flatMap(collapse)
-    let priority = fields["priority"].map { log.priority($0) } ?? .immediate
-    guard let name, let app, let when, let what, let data, let expires, let priority else {
+    guard let name, let app, let when, let what, let data, let expires else {
       return Draft(name: name)
     }
     let rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
-      expires: expires, collapse: collapse, priority: priority,
-      source: "\(log.file):\(node.place.line)")
+      expires: expires, collapse: collapse, source: "\(log.file):\(node.place.line)")
     return Draft(name: name, rule: rule)
   }
 

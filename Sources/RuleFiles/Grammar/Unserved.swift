@@ -1,17 +1,48 @@
 /// The words of the rule format that this version knows and does not serve.
 enum Unserved {
   /// Keys that make a rule one of a kind that is not served.
-  static let kinds = ["every", "before", "after", "cron", "background", "live-activity"]
+  static let kinds = ["live-activity"]
 
-  /// Keys that go with such kinds.
-  static let companions = [
-    "by", "while", "time-zone", "missed", "unless-contact-within", "lost-contact",
-    "also-with-card",
-  ]
+  /// Keys that go with such kinds, or with contact from phones.
+  static let companions = ["unless-contact-within", "lost-contact", "also-with-card"]
+}
 
+/// Keys of which a rule has exactly one.
+enum KeyGroup {
   /// Keys that say when a rule speaks.
-  static let whens = ["on", "every", "before", "after", "cron"]
+  static let whens = ["on", "every", "before", "after"]
 
   /// Keys that say what a rule sends.
-  static let whats = ["alert", "background", "live-activity"]
+  static let whats = ["alert", "background"] + Unserved.kinds
+}
+
+extension ProblemLog {
+  /// The one key of a group that is there; none, or several, are reported.
+  func single(
+    _ group: [String], in fields: Fields, lack: String, expected: String, elsewhere: [String] = []
+  ) -> String? {
+    let present = fields.keys.filter(group.contains)
+    guard let first = present.first else {
+      // A misspelt key, or one that belongs within another, was reported already.
+      if !fields.meant.isDisjoint(with: group) { return nil }
+      if fields.keys.contains(where: elsewhere.contains) { return nil }
+      let title = fields["name"]?.string.map { "the rule \(quoted($0))" } ?? "a rule"
+      report(fields.place, "\(title) does not say \(lack)", expected: expected)
+      return nil
+    }
+    for second in present.dropFirst() {
+      report(
+        fields.place(of: second),
+        "\(quoted(second)) in a rule that has \(quoted(first)) at \(fields.place(of: first))",
+        expected: "one of the two; the other in a rule of its own")
+    }
+    return present.count == 1 ? first : nil
+  }
+
+  /// Reports keys that have no meaning beside the rule's own kind.
+  func reportStray(_ keys: [String], in fields: Fields, _ found: String, expected: String) {
+    for key in fields.keys where keys.contains(key) {
+      report(fields.place(of: key), "\(quoted(key)) \(found)", expected: expected)
+    }
+  }
 }

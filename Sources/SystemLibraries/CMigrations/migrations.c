@@ -18,9 +18,14 @@ static const char text_0003[] = {
 #embed "../../../sql/0003_watch.sql" suffix(, 0)
 };
 
+static const char text_0004[] = {
+#embed "../../../sql/0004_time.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_engine", text_0002},
     {"0003_watch", text_0003},
+    {"0004_time", text_0004},
     {NULL, NULL},
 };

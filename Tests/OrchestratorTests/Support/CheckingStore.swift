@@ -59,6 +59,8 @@ final class CheckingStore: RideStore {
     }
   }
 
+  func adopt(_ rules: RuleSet) async throws -> Int { 0 }
+
   func claim(limit: Int, asleep: Bool) async throws -> Claim {
     try failIfWanted()
     let claim = state.withLock { state in

@@ -20,8 +20,8 @@ enum Sample {
     alert.title = LocalizedText(text("Your driver is here"))
     alert.body = LocalizedText(text(body))
     return Rule(
-      name: name, app: app, when: .on(events), what: .alert(alert), data: data, expires: expires,
-      collapse: collapse.map(text), priority: priority, source: "sample.yaml:1")
+      name: name, app: app, when: .on(events), what: .alert(alert, priority: priority), data: data,
+      expires: expires, collapse: collapse.map(text), source: "sample.yaml:1")
   }
 
   static func book(

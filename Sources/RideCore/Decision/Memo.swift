@@ -1,0 +1,59 @@
+/// What a decision leaves to the next one for the same ride, kept in its agenda row.
+public struct Memo: Hashable, Sendable {
+  /// Pushes that were tried and go again later.
+  public var retries: [PendingPush] = []
+  /// How far each rule that speaks by the clock has come, by the rule's name.
+  public var slots: [String: SlotMemo] = [:]
+
+  /// A memo with nothing in it.
+  public init() {}
+
+  /// Nothing needs to be kept.
+  public var isEmpty: Bool { retries.isEmpty && slots.isEmpty }
+}
+
+extension Memo: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case retries, slots
+  }
+
+  /// Reads a memo of this version or an earlier one.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    retries = try container.decodeIfPresent([PendingPush].self, forKey: .retries) ?? []
+    slots = try container.decodeIfPresent([String: SlotMemo].self, forKey: .slots) ?? [:]
+  }
+
+  /// Writes only what there is.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    if !retries.isEmpty { try container.encode(retries, forKey: .retries) }
+    if !slots.isEmpty { try container.encode(slots, forKey: .slots) }
+  }
+}
+
+/// A push that was tried and goes again; it is rendered anew then, from the ride as it is then.
+public struct PendingPush: Hashable, Sendable, Codable {
+  /// What the ledger says of it so far.
+  public var entry: LedgerEntry
+  /// When it goes again.
+  public var due: Instant
+
+  /// A push that goes again at a time.
+  public init(entry: LedgerEntry, due: Instant) {
+    self.entry = entry
+    self.due = due
+  }
+}
+
+/// How far one rule that speaks by the clock has come with one ride.
+public struct SlotMemo: Hashable, Sendable, Codable {
+  /// Since when the ride is in the rule's states; nil while it is in others.
+  public var anchor: Instant?
+  /// Every slot up to here has been accounted for.
+  public var through: Instant
+  /// The slot that follows from a time of the ride, as it was when last looked at.
+  public var planned: Instant?
+  /// The last such slot that the rule spoke at.
+  public var fired: Instant?
+}

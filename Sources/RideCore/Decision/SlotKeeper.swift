@@ -1,0 +1,144 @@
+/// Finds which slots of one rule are due for one ride, and accounts for every one that was.
+///
+/// A ride is in the rule's states from one event to another; slots outside of that time are none.
+struct SlotKeeper {
+  let rule: TimedRule
+  let view: RideView
+  let attributes: JSONValue?
+  let now: Instant
+
+  private(set) var memo: SlotMemo?
+  /// The ride has come into the states since the last decision.
+  private var hasEntered = false
+  private(set) var tally = SlotTally()
+  /// The slots at which the rule speaks now, the oldest first.
+  private(set) var due: [Instant] = []
+  /// Slots at which it does not, as the ledger says it: the newest of them, and why.
+  private(set) var passedOver: [(slot: Instant, reason: String)] = []
+  /// The next slot.
+  private(set) var next: Instant?
+
+  init(_ rule: TimedRule, of view: RideView, attributes: JSONValue?, now: Instant) {
+    self.rule = rule
+    self.view = view
+    self.attributes = attributes
+    self.now = now
+    memo = view.memo.slots[rule.rule.rule.name]
+  }
+
+  /// Follows the ride through its events, and then up to now.
+  mutating func run(isState: (String) -> Bool) {
+    for event in view.events where isState(event.name) {
+      if rule.timing.states.contains(event.name) {
+        enter(at: event.at, lookedAt: event.at)
+      } else {
+        leave(at: event.at)
+      }
+    }
+    if let state = view.ride?.state, rule.timing.states.contains(state) {
+      // Without an event: the rule is new, or the ride was there before RidePulse. What its slots
+      // were before now is nobody's concern.
+      enter(at: min(now, view.ride?.updatedAt ?? now), lookedAt: now)
+      advance()
+    } else {
+      leave(at: now)
+    }
+  }
+
+  private mutating func enter(at anchor: Instant, lookedAt: Instant) {
+    if memo?.anchor != nil { return }
+    hasEntered = true
+    memo = SlotMemo(anchor: anchor, through: lookedAt, planned: nil, fired: memo?.fired)
+  }
+
+  private mutating func leave(at instant: Instant) {
+    guard var left = memo, left.anchor != nil else { return }
+    hasEntered = false
+    if let series = series(left) {
+      let count = series.count(after: left.through, through: instant)
+      if count > 0 {
+        tally.due += count
+        tally.skipped += count
+        note(series, count, upTo: instant, "the ride left the states of the rule")
+      }
+    }
+    left.anchor = nil
+    left.planned = nil
+    memo = left.fired == nil ? nil : left
+  }
+
+  private mutating func advance() {
+    plan()
+    guard var memo else { return }
+    let series = series(memo)
+    let count = series?.count(after: memo.through, through: now) ?? 0
+    if let series, count > 0 {
+      tally.due += count
+      fire(series, count, after: memo.through)
+      if case .once(let slot) = series { memo.fired = slot }
+    }
+    memo.through = max(memo.through, now)
+    next = series?.next(after: memo.through)
+    self.memo = memo
+  }
+
+  /// A heartbeat whose successor is due is not made up for.
+  private mutating func fire(_ series: SlotSeries, _ count: Int, after: Instant) {
+    let slots = series.last(1, after: after, through: now)
+    for slot in slots {
+      due.append(slot)
+      if now >= slot + rule.rule.rule.truth { tally.expired += 1 } else { tally.fired += 1 }
+    }
+    guard count > 1, let newest = slots.first else { return }
+    tally.skipped += count - 1
+    note(series, count - 1, upTo: newest - .microseconds(1), "too late, the next was due")
+  }
+
+  /// Sees whether the ride's time has moved, and with it the slot of a reminder.
+  private mutating func plan() {
+    guard case .relative(let time, let offset) = rule.timing.slots, var memo else { return }
+    let slot = view.ride?.time(time, attributes: attributes).map { $0 + offset }
+    if slot == memo.planned { return }
+    let setAt = hasEntered ? memo.through : view.events.first.map(\.at) ?? now
+    memo.planned = slot
+    defer { self.memo = memo }
+    guard let slot else { return }
+    memo.through = setAt
+    // A small move of a time that was told is no news; another appointment is.
+    if let fired = memo.fired, slot <= fired + Duration.microseconds(abs(offset.microseconds)) {
+      memo.through = max(now, slot)
+    } else if slot <= setAt, !view.events.isEmpty {
+      tally.due += 1
+      tally.skipped += 1
+      passedOver.append((slot, "it had passed when it was set"))
+    }
+  }
+
+  private mutating func note(
+    _ series: SlotSeries, _ count: Int, upTo instant: Instant, _ reason: String
+  ) {
+    guard let slot = series.last(1, after: .init(microseconds: .min), through: instant).last
+    else { return }
+    passedOver.append((slot, count == 1 ? reason : "\(reason) (\(count) slots up to this one)"))
+  }
+
+  private func series(_ memo: SlotMemo) -> SlotSeries? {
+    switch rule.timing.slots {
+    case .every(let period):
+      return memo.anchor.map {
+        .beats(since: $0, period: period, of: view.rideID, rule: rule.rule.rule.name)
+      }
+    case .relative: return memo.planned.map { .once($0) }
+    }
+  }
+}
+
+extension Ride {
+  /// A time of the ride; nil where it is not there, or is not a time.
+  func time(_ time: RideTime, attributes: JSONValue?) -> Instant? {
+    switch time {
+    case .pickupAt: pickupAt
+    case .attribute(let keys): attributes?.value(at: keys).flatMap(Scope.instant(from:))
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// The instants at which one rule may speak of one ride.
+enum SlotSeries {
+  /// Whole periods after an anchor.
+  case beats(anchor: Instant, period: Duration)
+  /// One instant.
+  case once(Instant)
+
+  /// The first slot after an instant.
+  func next(after instant: Instant) -> Instant? {
+    switch self {
+    case .once(let slot): return slot > instant ? slot : nil
+    case .beats(let anchor, let period):
+      return Self.beat(Self.beats(anchor, period, instant) + 1, anchor, period)
+    }
+  }
+
+  /// How many slots lie after one instant and not after another.
+  func count(after: Instant, through: Instant) -> Int {
+    guard through > after else { return 0 }
+    switch self {
+    case .once(let slot): return slot > after && slot <= through ? 1 : 0
+    case .beats(let anchor, let period):
+      return Int(Self.beats(anchor, period, through) - Self.beats(anchor, period, after))
+    }
+  }
+
+  /// The newest slots of such a time, at most `limit`, the oldest of them first.
+  func last(_ limit: Int, after: Instant, through: Instant) -> [Instant] {
+    guard through > after else { return [] }
+    switch self {
+    case .once(let slot): return slot > after && slot <= through ? [slot] : []
+    case .beats(let anchor, let period):
+      let newest = Self.beats(anchor, period, through)
+      let oldest = max(Self.beats(anchor, period, after) + 1, newest - Int64(limit) + 1, 1)
+      if oldest > newest { return [] }
+      return (oldest...newest).map { Self.beat($0, anchor, period) }
+    }
+  }
+
+  /// How many whole periods have passed since the anchor; the anchor itself is no beat.
+  private static func beats(_ anchor: Instant, _ period: Duration, _ instant: Instant) -> Int64 {
+    max(0, (instant - anchor).microseconds / max(1, period.microseconds))
+  }
+
+  private static func beat(_ number: Int64, _ anchor: Instant, _ period: Duration) -> Instant {
+    anchor + .microseconds(number.multipliedSaturating(by: period.microseconds))
+  }
+
+  /// Beats of a ride, shifted a little from the anchor: rides that entered their states together,
+  /// in one import, do not beat together.
+  static func beats(since anchor: Instant, period: Duration, of ride: String, rule: String)
+    -> SlotSeries
+  {
+    let room = UInt64(min(period / 10, .seconds(120)).microseconds)
+    let share = UInt64(truncatingIfNeeded: PushID(of: "spread", ride, rule).bits >> 80)
+    return .beats(
+      anchor: anchor + .microseconds(Int64(room == 0 ? 0 : share % room)), period: period)
+  }
+}
