@@ -75,7 +75,9 @@ let package = Package(
     .target(name: "CMigrations", path: "Sources/SystemLibraries/CMigrations"),
 
     // Tests.
-    .testTarget(name: "RideCoreTests", dependencies: ["RideCore"], swiftSettings: strict),
+    .testTarget(
+      name: "RideCoreTests", dependencies: ["RideCore"], exclude: ["Cron/Vectors"],
+      swiftSettings: strict),
     .testTarget(
       name: "OrchestratorTests", dependencies: ["Orchestrator", "RideCore"],
       swiftSettings: strict),

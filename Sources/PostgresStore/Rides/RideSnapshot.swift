@@ -1,0 +1,104 @@
+public import RideCore
+
+/// Live rides as they stand, read without writing anything: a role that may only SELECT will do.
+///
+/// Rides come in pages, each of them from one snapshot of the database: what is read of one ride
+/// belongs together.
+public struct RideSnapshot {
+  private let session: PostgresSession
+  private let apps: String
+  private let log: Log
+
+  /// How many rides one page has.
+  static let pageSize = 2000
+
+  /// Reads over an open session, which it does not close.
+  ///
+  /// - Parameter apps: The apps whose phones rules may speak to.
+  public init(session: PostgresSession, apps: [App], log: Log) {
+    self.session = session
+    self.apps = PostgresArray.literal(apps.map(\.rawValue))
+    self.log = log
+  }
+
+  private static let begin = Statement(
+    name: "snapshot_begin", sql: "begin isolation level repeatable read, read only")
+
+  private static let commit = Statement(name: "snapshot_commit", sql: "commit")
+
+  /// $1 the last ride of the page before, $2 active states, $3 how many.
+  private static let page = Statement(
+    name: "snapshot_page",
+    sql: """
+      select r.id from ridepulse.rides r
+      where r.id > $1 and (r.state = any ($2::text[])
+        or exists (select from ridepulse.agenda a where a.ride_id = r.id)
+        or exists (select from ridepulse.events e where e.ride_id = r.id))
+      order by r.id limit $3::int
+      """)
+
+  /// $1 ride IDs. As `ClaimStatements.claim` returns what it took.
+  private static let memos = Statement(
+    name: "snapshot_memos",
+    sql: """
+      select (extract(epoch from clock_timestamp()) * 1000000)::bigint, null::bigint, r.id, 0,
+        a.memo::text
+      from unnest($1::text[]) r (id) left join ridepulse.agenda a on a.ride_id = r.id
+      """)
+
+  private static let now = Statement(
+    name: "snapshot_now", sql: "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
+
+  /// The database's time.
+  public func now() async throws -> Instant {
+    Instant(microseconds: try await session.run([Call(Self.now)])[0].int64(0, 0) ?? 0)
+  }
+
+  /// Reads one ride; nil where there is none.
+  public func ride(_ id: String) async throws -> RideView? {
+    try await views([id]).first { $0.ride != nil }
+  }
+
+  /// Reads every ride that is live, a page after another, by ID.
+  ///
+  /// - Parameter onPage: is given each page as it comes.
+  public func rides(
+    in activeStates: Set<String>, onPage: ([RideView]) throws -> Void
+  ) async throws {
+    let states = PostgresArray.literal(activeStates.sorted())
+    var last = ""
+    while true {
+      let rows = try await session.run(
+        [Call(Self.page, [last, states, String(Self.pageSize)])], timeout: .seconds(60))[0]
+      let ids = (0..<rows.rowCount).compactMap { rows.string($0, 0) }
+      guard let end = ids.last else { return }
+      try onPage(try await views(ids))
+      last = end
+    }
+  }
+
+  private func views(_ ids: [String]) async throws -> [RideView] {
+    let rides = PostgresArray.literal(ids)
+    // Whom retries go to is known from memos only; a page whose memos have moved since shows such
+    // a phone a moment too late or too early, and no more.
+    var before = ClaimReader(log: log)
+    before.readClaims(try await session.run([Call(Self.memos, [rides])])[0])
+    let inMemos = before.phonesInMemos
+    let results = try await session.run([
+      Call(Self.begin), Call(ClaimStatements.lookups), Call(Self.memos, [rides]),
+      Call(ClaimStatements.events, [rides]), Call(ClaimStatements.rides, [rides]),
+      Call(
+        ClaimStatements.phones,
+        [
+          rides, apps, PostgresArray.literal(inMemos.map(\.ride)),
+          PostgresArray.literal(inMemos.map { String($0.phone) }),
+        ]), Call(Self.commit),
+    ])
+    var reader = ClaimReader(log: log)
+    reader.readClaims(results[2])
+    reader.rows.readEvents(results[3])
+    reader.rows.readRides(results[4])
+    reader.rows.readPhones(results[5])
+    return reader.claim.rides.map(\.view)
+  }
+}
