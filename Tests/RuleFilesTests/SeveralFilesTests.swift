@@ -33,7 +33,7 @@ import Testing
           + "expected alert with a title, body or loc-key, or background: {}",
         "d.yaml:3:5: the rule \"R\" does not say when it speaks; "
           + "expected on with an event such as driver_arrived, or with a list of events; "
-          + "or every, before or after",
+          + "or every, before, after or cron",
         "d.yaml:3:5: the rule \"R\" has no app; expected an app such as customer or driver: "
           + "a-z, 0-9, - and _, at most 64",
         "d.yaml:3:5: the rule \"R\" has no expires; expected a duration such as 5m, or "

@@ -71,6 +71,9 @@ struct SlotKeeper {
     plan()
     guard var memo else { return }
     let series = series(memo)
+    if series == nil, hasEntered, case .cron = rule.timing.slots {
+      passedOver.append((now, RenderingError.unknownZone(view.ride?.timeZone ?? "").reason))
+    }
     let count = series?.count(after: memo.through, through: now) ?? 0
     if let series, count > 0 {
       tally.due += count
@@ -82,16 +85,51 @@ struct SlotKeeper {
     self.memo = memo
   }
 
-  /// A heartbeat whose successor is due is not made up for.
   private mutating func fire(_ series: SlotSeries, _ count: Int, after: Instant) {
-    let slots = series.last(1, after: after, through: now)
+    if case .cron(_, _, let missed) = rule.timing.slots {
+      makeUp(series, missed, after: after)
+      speak(series.last(count, after: max(after, now - Timing.grace), through: now))
+      return
+    }
+    // A heartbeat whose successor is due is not made up for.
+    let newest = series.last(1, after: after, through: now)
+    speak(newest)
+    guard count > 1, let newest = newest.first else { return }
+    tally.skipped += count - 1
+    note(series, count - 1, upTo: newest - .microseconds(1), "too late, the next was due")
+  }
+
+  /// Cron slots that nobody looked at in time.
+  private mutating func makeUp(_ series: SlotSeries, _ missed: Timing.Missed, after: Instant) {
+    let end = now - Timing.grace
+    let count = series.count(after: after, through: end)
+    if count == 0 { return }
+    let wanted =
+      switch missed {
+      case .skip: 0
+      case .latest: series.last(1, after: max(after, end), through: now).isEmpty ? 1 : 0
+      case .all(let bound): bound
+      }
+    let slots = series.last(wanted, after: after, through: end)
+    let left = count - slots.count
+    if left > 0 {
+      let newest = slots.first.map { $0 - .microseconds(1) } ?? end
+      if case .all(let bound) = missed {
+        tally.capped += left
+        note(series, left, upTo: newest, "beyond the \(bound) slots that missed: all makes up for")
+      } else {
+        tally.missed += left
+        note(series, left, upTo: newest, "missed: nobody looked in time")
+      }
+    }
+    speak(slots)
+  }
+
+  private mutating func speak(_ slots: [Instant]) {
     for slot in slots {
       due.append(slot)
       if now >= slot + rule.rule.rule.truth { tally.expired += 1 } else { tally.fired += 1 }
     }
-    guard count > 1, let newest = slots.first else { return }
-    tally.skipped += count - 1
-    note(series, count - 1, upTo: newest - .microseconds(1), "too late, the next was due")
   }
 
   /// Sees whether the ride's time has moved, and with it the slot of a reminder.
@@ -129,6 +167,9 @@ struct SlotKeeper {
         .beats(since: $0, period: period, of: view.rideID, rule: rule.rule.rule.name)
       }
     case .relative: return memo.planned.map { .once($0) }
+    case .cron(let schedule, .named(let zone), _): return .cron(schedule, zone)
+    case .cron(let schedule, .ride, _):
+      return view.ride.flatMap { ZoneTimes(identifier: $0.timeZone) }.map { .cron(schedule, $0) }
     }
   }
 }

@@ -4,11 +4,14 @@ enum SlotSeries {
   case beats(anchor: Instant, period: Duration)
   /// One instant.
   case once(Instant)
+  /// What a cron expression means in a zone.
+  case cron(CronSchedule, ZoneTimes)
 
   /// The first slot after an instant.
   func next(after instant: Instant) -> Instant? {
     switch self {
     case .once(let slot): return slot > instant ? slot : nil
+    case .cron(let schedule, let zone): return schedule.next(after: instant, in: zone)
     case .beats(let anchor, let period):
       return Self.beat(Self.beats(anchor, period, instant) + 1, anchor, period)
     }
@@ -19,6 +22,8 @@ enum SlotSeries {
     guard through > after else { return 0 }
     switch self {
     case .once(let slot): return slot > after && slot <= through ? 1 : 0
+    case .cron(let schedule, let zone):
+      return schedule.count(after: after, through: through, in: zone)
     case .beats(let anchor, let period):
       return Int(Self.beats(anchor, period, through) - Self.beats(anchor, period, after))
     }
@@ -29,6 +34,8 @@ enum SlotSeries {
     guard through > after else { return [] }
     switch self {
     case .once(let slot): return slot > after && slot <= through ? [slot] : []
+    case .cron(let schedule, let zone):
+      return schedule.last(limit, after: after, through: through, in: zone)
     case .beats(let anchor, let period):
       let newest = Self.beats(anchor, period, through)
       let oldest = max(Self.beats(anchor, period, after) + 1, newest - Int64(limit) + 1, 1)

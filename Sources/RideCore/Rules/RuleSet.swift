@@ -49,7 +49,7 @@ public struct RuleSet: Sendable {
   /// The same for sets whose rules speak at the same times, in whatever words; empty where none
   /// speaks by the clock.
   public var timingDigest: String {
-    let texts = timed.map { "\($0.rule.rule.name) \($0.timing.slots) \($0.timing.states.sorted())" }
+    let texts = timed.map { "\($0.rule.rule.name) \($0.timing.digest)" }
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
 

@@ -17,7 +17,33 @@ public struct Timing: Hashable, Sendable {
     case every(Duration)
     /// `before` and `after` with `by`: once, this long before (negative) or after a time of the ride.
     case relative(to: RideTime, by: Duration)
+    /// `cron` with `time-zone` and `missed`.
+    case cron(CronSchedule, zone: Zone, missed: Missed)
   }
+
+  /// `time-zone`: where a cron expression's wall clock hangs.
+  public enum Zone: Hashable, Sendable {
+    /// `ride`: in the ride's own zone.
+    case ride
+    /// In this one.
+    case named(ZoneTimes)
+  }
+
+  /// `missed`: what becomes of cron slots that nobody looked at in time.
+  public enum Missed: Hashable, Sendable {
+    /// Nothing.
+    case skip
+    /// The newest of them is made up for, where no later one is on time.
+    case latest
+    /// The newest of them are made up for, at most so many.
+    case all(atMost: Int)
+
+    /// The bound of `all` where the rule states none.
+    public static let usualBound = 10
+  }
+
+  /// A cron slot is on time for so long: two runs of a system cron, a node's end, a deployment.
+  static let grace: Duration = .seconds(120)
 
   /// The key of the rule file that states it; `event.name` in the rule's own texts, and the
   /// ledger's `event`.
@@ -25,7 +51,23 @@ public struct Timing: Hashable, Sendable {
     switch slots {
     case .every: "every"
     case .relative(_, let offset): offset < .zero ? "before" : "after"
+    case .cron: "cron"
     }
+  }
+}
+
+extension Timing {
+  /// All that says at which times it speaks, as a text.
+  var digest: String {
+    let slots =
+      switch slots {
+      case .every(let period): "\(period)"
+      case .relative(let time, let offset): "\(time) \(offset)"
+      case .cron(let schedule, .ride, let missed): "\(schedule) ride \(missed)"
+      case .cron(let schedule, .named(let zone), let missed):
+        "\(schedule) \(zone.identifier) \(missed)"
+      }
+    return "\(keyword) \(slots) \(states.sorted())"
   }
 }
 

@@ -4,8 +4,8 @@ import RideCore
 struct RuleReader {
   /// The keys of a rule that this version serves, in the order in which messages name them.
   static let keys = [
-    "name", "app", "on", "every", "before", "after", "by", "while", "alert", "background", "data",
-    "expires", "collapse", "priority",
+    "name", "app", "on", "every", "before", "after", "by", "cron", "time-zone", "missed", "while",
+    "alert", "background", "data", "expires", "collapse", "priority",
   ]
 
   let log: ProblemLog

@@ -10,7 +10,7 @@ enum Unserved {
 /// Keys of which a rule has exactly one.
 enum KeyGroup {
   /// Keys that say when a rule speaks.
-  static let whens = ["on", "every", "before", "after"]
+  static let whens = ["on", "every", "before", "after", "cron"]
 
   /// Keys that say what a rule sends.
   static let whats = ["alert", "background"] + Unserved.kinds

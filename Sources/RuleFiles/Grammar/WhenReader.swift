@@ -1,3 +1,4 @@
+import Foundation
 import RideCore
 
 /// Reads when a rule speaks: on events, or at slots of time.
@@ -15,12 +16,13 @@ struct WhenReader {
     let key = log.single(
       KeyGroup.whens, in: fields, lack: "when it speaks",
       expected: "on with an event such as driver_arrived, or with a list of events; or every, "
-        + "before or after")
+        + "before, after or cron")
     guard let key, let node = fields[key] else { return nil }
     reportStrays(key, fields)
     switch key {
     case "every": return every(node, fields)
     case "before", "after": return relative(key, node, fields)
+    case "cron": return cron(node, fields)
     default: return on(node)
     }
   }
@@ -31,11 +33,72 @@ struct WhenReader {
         ["while"], in: fields, "in a rule with \"on\"",
         expected: "no \"while\": an event speaks in whatever state the ride is")
     }
+    if key != "cron" {
+      log.reportStray(
+        ["time-zone", "missed"], in: fields, "in a rule with \(quoted(key))",
+        expected: "it beside cron only")
+    }
     if key != "before", key != "after" {
       log.reportStray(
         ["by"], in: fields, "in a rule with \(quoted(key))",
         expected: "it beside before or after: how long before or after the time")
     }
+  }
+
+  private func cron(_ node: YAMLNode, _ fields: Fields) -> Rule.When? {
+    let schedule = cronSchedule(node)
+    let zone = timeZone(fields["time-zone"])
+    let missed = fields["missed"].map(missedSlots) ?? .skip
+    guard let states = states(fields, final: false), let schedule, let zone, let missed else {
+      return nil
+    }
+    return .at(Timing(.cron(schedule, zone: zone, missed: missed), while: states))
+  }
+
+  private func cronSchedule(_ node: YAMLNode) -> CronSchedule? {
+    let example = "a cron expression in quotes such as \"0 8 * * MON-FRI\""
+    guard case .scalar(let scalar) = node.kind, let text = node.string else {
+      log.reportType(of: node, for: "cron", expected: example)
+      return nil
+    }
+    do {
+      return try CronSchedule(text)
+    } catch {
+      let place = scalar.textPlace.map { Place(line: $0.line, column: $0.column + error.offset) }
+      log.report(place ?? node.place, "\(error.found) in cron", expected: error.expected)
+      return nil
+    }
+  }
+
+  private func timeZone(_ node: YAMLNode?) -> Timing.Zone? {
+    guard let node else { return ZoneTimes(identifier: "UTC").map { .named($0) } }
+    if node.string == "ride" { return .ride }
+    if let zone = node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
+    log.reportType(
+      of: node, for: "time-zone",
+      expected: "ride (the ride's own zone), or a name of the tz database such as Europe/Berlin",
+      among: ["ride"] + TimeZone.knownTimeZoneIdentifiers)
+    return nil
+  }
+
+  private func missedSlots(_ node: YAMLNode) -> Timing.Missed? {
+    switch node.string {
+    case "skip": return .skip
+    case "latest": return .latest
+    case "all": return .all(atMost: Timing.Missed.usualBound)
+    default: break
+    }
+    if case .mapping(let pairs) = node.kind, pairs.count == 1, pairs[0].key == "all",
+      case .scalar(let scalar) = pairs[0].value.kind, case .integer(let bound) = scalar.value,
+      (1...1000).contains(bound)
+    {
+      return .all(atMost: Int(bound))
+    }
+    log.reportType(
+      of: node, for: "missed",
+      expected: "skip, latest, all (the newest \(Timing.Missed.usualBound)), or { all: N } with N "
+        + "from 1 to 1000", among: ["skip", "latest", "all"])
+    return nil
   }
 
   private func on(_ node: YAMLNode) -> Rule.When? {

@@ -14,7 +14,7 @@ import Testing
     ),
     ("@daily", 0, "1 field; expected 5: minute, hour, day of the month, month, day of the week"),
     ("60 * * * *", 0, "\"60\"; expected a minute from 0 to 59"),
-    ("0 24 * * *", 2, "\"24\"; expected a hour from 0 to 23"),
+    ("0 24 * * *", 2, "\"24\"; expected an hour from 0 to 23"),
     ("0 8 0 * *", 4, "\"0\"; expected a day of the month from 1 to 31"),
     ("0 8 * 13 *", 6, "\"13\"; expected a month from 1 to 12, or JAN to DEC"),
     ("0 8 * * 8", 8, "\"8\"; expected a day of the week from 0 to 7, or SUN to SAT"),

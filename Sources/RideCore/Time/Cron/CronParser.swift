@@ -14,7 +14,9 @@ struct CronParser {
     /// The number that the first name stands for.
     var firstName = 0
 
-    var form: String { "\(name) from \(range.lowerBound) to \(range.upperBound)" }
+    var form: String {
+      "\(name == "hour" ? "an" : "a") \(name) from \(range.lowerBound) to \(range.upperBound)"
+    }
   }
 
   private static let fields = [
@@ -123,7 +125,7 @@ struct CronParser {
   ) throws(CronError) -> Int {
     if let number = Self.number(text), field.range.contains(number) { return number }
     if let index = field.names.firstIndex(of: text.uppercased()) { return field.firstName + index }
-    var expected = "a \(field.form)"
+    var expected = field.form
     if let first = field.names.first, let last = field.names.last {
       expected += ", or \(first) to \(last)"
     }

@@ -5,7 +5,7 @@ import Synchronization
 /// times, and what Foundation takes microseconds to say.
 ///
 /// The table reaches from 1970 to 2100; before and after, its first and last offsets hold.
-public struct ZoneTimes: Sendable {
+public struct ZoneTimes: Hashable, Sendable {
   /// The zone's name, as it was asked for.
   public let identifier: String
 
@@ -92,6 +92,14 @@ public struct ZoneTimes: Sendable {
       end: index + 1 < starts.count ? starts[index + 1] : .max,
       offset: offsets[index], before: offsets[max(0, index - 1)])
   }
+
+  /// Whether two are of one name.
+  public static func == (left: ZoneTimes, right: ZoneTimes) -> Bool {
+    left.identifier == right.identifier
+  }
+
+  /// By the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 
   private func index(at second: Int64) -> Int {
     var low = 0
