@@ -23,14 +23,16 @@ import Testing
         "customer-driver-nearby", "customer-driver-arrived", "customer-waiting-fee",
         "customer-driver-reassigned", "customer-no-driver-found", "customer-ride-completed",
         "customer-cancelled-by-driver", "customer-no-show", "customer-payment-failed",
+        "customer-pickup-reminder",
       ])
     #expect(
       rules.filter { $0.app == .driver }.map(\.name) == [
         "driver-ride-offer", "driver-offer-revoked", "driver-ride-assigned",
         "driver-pickup-changed", "driver-destination-changed", "driver-ride-cancelled",
-        "driver-waiting-paid", "driver-ride-completed",
+        "driver-waiting-paid", "driver-ride-completed", "driver-heartbeat",
+        "driver-pickup-reminder", "driver-morning-brief",
       ])
-    #expect(rules.count == 20)
+    #expect(rules.count == 24)
   }
 
   @Test func whichStatesThereAre() {

@@ -36,6 +36,11 @@ public struct RuleSet: Sendable {
     rulesByName = Dictionary(self.rules.map { ($0.rule.name, $0) }, uniquingKeysWith: { a, _ in a })
   }
 
+  /// The same words with other rules.
+  public func keeping(_ rules: [Rule]) -> RuleSet {
+    RuleSet(activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
+  }
+
   /// The rules that speak on an event of this name, in the order of the files.
   public func rules(on event: String) -> [CompiledRule] {
     rulesByEvent[event] ?? []

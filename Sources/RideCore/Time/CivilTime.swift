@@ -9,6 +9,13 @@ public enum CivilTime {
 
   /// Reads ISO 8601 with a zone, with or without fractions of a second.
   public static func instant(iso text: String) -> Instant? {
+    // Foundation reads what it knows and leaves the rest of the text alone.
+    let zone = text.utf8.drop { $0 != UInt8(ascii: "T") }.drop {
+      $0 != UInt8(ascii: "Z") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-")
+    }
+    guard [1, 5, 6].contains(zone.count), zone.count > 1 || zone.first == UInt8(ascii: "Z") else {
+      return nil
+    }
     let date =
       (try? Date(text, strategy: .iso8601))
       ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))

@@ -1,0 +1,174 @@
+import Foundation
+import PostgresStore
+import RideCore
+import RuleFiles
+
+/// `ridepulse preview`: what would be sent, by the service's own decisions.
+enum Preview: Command {
+  private enum Format: String, CaseIterable {
+    case table, json, html
+  }
+
+  static let form = CommandForm(
+    name: "preview", summary: "show what would be sent in a window of time, without sending",
+    options: [
+      .init(name: "--from", value: "TIME", help: "begin there, such as 2026-11-21T08:00:00Z (now)"),
+      .init(name: "--for", value: "DURATION", help: "how long, such as 30m or 1d (1h)"),
+      .init(name: "--ride", value: "ID", help: "this ride only"),
+      .init(name: "--rule", value: "NAME", help: "this rule only"),
+      .init(name: "--limit", value: "N", help: "at most so many pushes"),
+      .init(
+        name: "--rides", value: "FILE",
+        help: "rides from a file of JSON lines, without a database; see docs/preview.md"),
+      .init(name: "--format", value: "FORMAT", help: "table, json or html (table)"),
+      .init(name: "--output", value: "FILE", help: "write there (standard output)"),
+      .init(
+        name: "--diff", value: "DIR",
+        help: "what the rule files of DIR would change; exit status 2 where they change anything"),
+      .init(
+        name: "--schedules", value: "DIR",
+        help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+    ],
+    notes: [
+      "Rides are read as they stand and taken through time by the decision that serve uses. No",
+      "connection to APNs is opened and nothing is written. Every push is taken to be accepted, and",
+      "no ride to change.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let arguments = context.arguments
+    let format = try format(arguments)
+    let length = try arguments.duration("--for", of: form) ?? .seconds(3600)
+    let from = try arguments.value("--from").map(time)
+    let limit = try arguments.value("--limit").map(count)
+    let rulebook = try rulebook(arguments.value("--schedules"), context)
+    let other = try arguments.value("--diff").map { try Preview.rulebook($0, context) }
+    let (views, start) = try await rides(rulebook, from, context)
+    let begin = from ?? start
+    let window =
+      arguments.has("--rides")
+      ? PreviewWindow.file(from: begin, to: begin + length, limit: limit)
+      : PreviewWindow(from: begin, to: begin + length, start: min(start, begin), limit: limit)
+    let output = try PreviewOutput(path: arguments.value("--output"))
+    if let other {
+      var diff = PreviewDiff()
+      diff.compare(views, window, by: rulebook, with: other)
+      try output.write(format == .json ? diff.json : diff.table)
+      try output.flush()
+      return diff.isEmpty ? .done : .foundProblems
+    }
+    switch format {
+    case .table:
+      var writer = PreviewTable(output, rules: rulebook.rules, rides: views)
+      _ = try window.run(views, by: rulebook, to: &writer)
+    case .json:
+      var writer = PreviewJSON(output, rules: rulebook.rules)
+      _ = try window.run(views, by: rulebook, to: &writer)
+    case .html:
+      var writer = PreviewPage(output)
+      _ = try window.run(views, by: rulebook, to: &writer)
+    }
+    try output.flush()
+    return .done
+  }
+
+  private static func format(_ arguments: Arguments) throws -> Format {
+    let word = arguments.value("--format") ?? "table"
+    let known = Format.allCases.map(\.rawValue)
+    guard let format = Format(rawValue: word) else {
+      throw UsageError("unknown format \(word)", known: known, word: word, form: form)
+    }
+    if format == .html, arguments.has("--diff") {
+      throw UsageError("--diff has no html; expected table or json", form: form)
+    }
+    return format
+  }
+
+  private static func time(_ text: String) throws -> Instant {
+    if let instant = CivilTime.instant(iso: text) { return instant }
+    throw UsageError(
+      "--from \(text) is not a time; expected one with a zone such as 2026-11-21T08:00:00Z or "
+        + "2026-11-21T09:00:00+01:00", form: form)
+  }
+
+  private static func count(_ text: String) throws -> Int {
+    if let count = Int(text), count > 0 { return count }
+    throw UsageError("--limit \(text) is not a whole number from 1 on", form: form)
+  }
+
+  private static func rulebook(_ directory: String?, _ context: CommandContext) throws -> Rulebook {
+    let all = try RuleDirectoryChoice.load(directory, context.environment).ruleSet
+    var rules = all
+    if let name = context.arguments.value("--rule") {
+      guard let rule = all.rule(named: name) else {
+        // Rule files that are compared may have a rule less.
+        if context.arguments.has("--diff") { return try book(all.keeping([]), context) }
+        throw UsageError(
+          "unknown rule \(name)", known: all.rules.map(\.rule.name), word: name, form: form)
+      }
+      rules = all.keeping([rule.rule])
+    }
+    return try book(rules, context)
+  }
+
+  private static func book(_ rules: RuleSet, _ context: CommandContext) throws -> Rulebook {
+    var bundleIDs = APNsVariables.bundleIDs(context.environment)
+    // Without a database there need be no service either: a name that says so stands in.
+    if context.arguments.has("--rides") {
+      for app in Set(rules.rules.map(\.rule.app)) where bundleIDs[app] == nil {
+        bundleIDs[app] = "unset.\(app)"
+      }
+    }
+    return Rulebook(
+      rules: rules, bundleIDs: bundleIDs,
+      defaultEnvironment: try APNsVariables.defaultEnvironment(context.environment))
+  }
+
+  /// The rides, and when they stand so.
+  private static func rides(
+    _ rulebook: Rulebook, _ from: Instant?, _ context: CommandContext
+  ) async throws -> ([RideView], Instant) {
+    let ride = context.arguments.value("--ride")
+    if let path = context.arguments.value("--rides") {
+      let now = Instant(epochSeconds: Int64(Date().timeIntervalSince1970))
+      let start = from ?? now
+      let views = try RidesFile.read(path, at: start - .microseconds(1)).filter {
+        ride == nil || $0.rideID == ride
+      }
+      if let ride, views.isEmpty { throw CommandFailure("\(path) has no ride \(ride)") }
+      return (views, start)
+    }
+    let session = try await Database.session(
+      Database.conninfo(context.environment), name: "preview")
+    let result: Result<([RideView], Instant), any Error>
+    do {
+      result = .success(try await read(ride, rulebook, session, context.log.log))
+    } catch {
+      result = .failure(error)
+    }
+    await session.close()
+    return try result.get()
+  }
+
+  private static func read(
+    _ ride: String?, _ rulebook: Rulebook, _ session: PostgresSession, _ log: Log
+  ) async throws -> ([RideView], Instant) {
+    let apps = Set(rulebook.rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
+    let snapshot = RideSnapshot(session: session, apps: apps, log: log)
+    let now = try await snapshot.now()
+    if let ride {
+      guard let view = try await snapshot.ride(ride) else {
+        throw CommandFailure("ridepulse.rides has no ride \(ride)")
+      }
+      return ([view], now)
+    }
+    var views: [RideView] = []
+    var progress = PreviewProgress()
+    defer { progress.end() }
+    try await snapshot.rides(in: rulebook.rules.activeStates) { page in
+      views += page
+      progress.show("reading rides: \(views.count)")
+    }
+    return (views, now)
+  }
+}

@@ -1,0 +1,145 @@
+import RideCore
+
+/// What other rule files would change.
+struct PreviewDiff {
+  /// What becomes of a rule's pushes.
+  enum Change: String, CaseIterable {
+    case added, removed, moved, changed
+  }
+
+  private struct Sent {
+    var at: Instant
+    var push: PlannedPush
+  }
+
+  private struct Finding {
+    var count = 0
+    var example = ""
+  }
+
+  private var findings: [String: [Change: Finding]] = [:]
+  private(set) var unchanged = 0
+
+  var isEmpty: Bool { findings.isEmpty }
+
+  /// Takes rides through the window twice, one ride at a time, so that nothing is kept of those that
+  /// were compared.
+  mutating func compare(
+    _ views: [RideView], _ window: PreviewWindow, by rulebook: Rulebook, with other: Rulebook
+  ) {
+    var progress = PreviewProgress()
+    defer { progress.end() }
+    for (index, view) in views.enumerated() {
+      progress.show("\(index) of \(views.count) rides")
+      let before = Self.sent(view, window, rulebook)
+      let after = Self.sent(view, window, other)
+      for key in Set(before.keys).union(after.keys).sorted() {
+        compare(before[key] ?? [], after[key] ?? [], ride: view.rideID)
+      }
+    }
+  }
+
+  /// The pushes of one ride, by rule and phone.
+  private static func sent(
+    _ view: RideView, _ window: PreviewWindow, _ rulebook: Rulebook
+  ) -> [String: [Sent]] {
+    var sent: [String: [Sent]] = [:]
+    var rehearsal = Rehearsal([view], by: rulebook, from: window.start)
+    while let (now, decision) = rehearsal.next(before: window.to) {
+      guard let at = window.place(now) else { continue }
+      for push in decision.pushes {
+        sent["\(push.entry.rule) \(push.token.hex)", default: []].append(Sent(at: at, push: push))
+      }
+    }
+    return sent
+  }
+
+  /// Equal ones go first; what is left on both sides has moved or changed, in the order of time.
+  private mutating func compare(_ before: [Sent], _ after: [Sent], ride: String) {
+    var left = before
+    var right = after
+    for sent in before {
+      guard
+        let index = right.firstIndex(where: { $0.at == sent.at && Self.isSame($0.push, sent.push) }
+        ),
+        let own = left.firstIndex(where: {
+          $0.at == sent.at && $0.push.entry.id == sent.push.entry.id
+        })
+      else { continue }
+      right.remove(at: index)
+      left.remove(at: own)
+      unchanged += 1
+    }
+    for (old, new) in zip(left, right) {
+      let (from, to) = (CivilTime.iso(old.at), CivilTime.iso(new.at))
+      if old.at == new.at {
+        note(.changed, new, "ride \(ride) at \(to): \(Self.difference(old.push, new.push))")
+      } else {
+        note(.moved, new, "ride \(ride) from \(from) to \(to)")
+      }
+    }
+    for sent in left.dropFirst(right.count) {
+      note(.removed, sent, "ride \(ride) at \(CivilTime.iso(sent.at))")
+    }
+    for sent in right.dropFirst(left.count) {
+      note(.added, sent, "ride \(ride) at \(CivilTime.iso(sent.at))")
+    }
+  }
+
+  private mutating func note(_ change: Change, _ sent: Sent, _ example: String) {
+    var finding = findings[sent.push.entry.rule]?[change] ?? Finding(count: 0, example: example)
+    finding.count += 1
+    findings[sent.push.entry.rule, default: [:]][change] = finding
+  }
+
+  private static func isSame(_ one: PlannedPush, _ other: PlannedPush) -> Bool {
+    one.payload == other.payload && fields(one) == fields(other)
+  }
+
+  /// All that a phone or APNs would notice, but the ID.
+  private static func fields(_ push: PlannedPush) -> [String] {
+    push.headers.fields.filter { $0.name != "apns-id" && $0.value != push.headers.id.description }
+      .map { "\($0.name): \($0.value)" }
+  }
+
+  private static func difference(_ old: PlannedPush, _ new: PlannedPush) -> String {
+    for (one, other) in zip(fields(old), fields(new)) where one != other {
+      return "\(one) becomes \(other)"
+    }
+    let (one, other) = (
+      String(decoding: old.payload, as: UTF8.self), String(decoding: new.payload, as: UTF8.self)
+    )
+    return "\(one) becomes \(other)"
+  }
+
+  /// A line for each rule and kind of change, with one example.
+  var table: String {
+    if isEmpty { return "no change: \(unchanged) pushes are the same\n" }
+    var lines: [String] = []
+    for (rule, changes) in findings.sorted(by: { $0.key < $1.key }) {
+      for change in Change.allCases {
+        guard let finding = changes[change] else { continue }
+        lines.append(
+          "\(rule): \(finding.count) \(change.rawValue), such as \(finding.example)")
+      }
+    }
+    return lines.joined(separator: "\n") + "\n\(unchanged) pushes are the same\n"
+  }
+
+  /// The same as JSON lines, with a summary at the end.
+  var json: String {
+    var lines: [JSONValue] = []
+    for (rule, changes) in findings.sorted(by: { $0.key < $1.key }) {
+      for change in Change.allCases {
+        guard let finding = changes[change] else { continue }
+        lines.append(
+          .object([
+            "rule": .string(rule), "change": .string(change.rawValue),
+            "pushes": .integer(Int64(finding.count)), "example": .string(finding.example),
+          ]))
+      }
+    }
+    lines.append(.object(["summary": .bool(true), "unchanged": .integer(Int64(unchanged))]))
+    return lines.map { String(decoding: $0.json, as: UTF8.self) + "\n" }.joined()
+  }
+}

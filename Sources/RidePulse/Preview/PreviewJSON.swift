@@ -1,0 +1,84 @@
+import RideCore
+
+/// A preview for machines: one JSON object a push, a line each, and a summary at the end.
+///
+/// Keys stand in one order and times in one form, so that equal input gives equal bytes. The lines
+/// are put together by hand: an encoder for each of a million of them would take minutes.
+struct PreviewJSON: PreviewWriter {
+  private let output: PreviewOutput
+  private let warnings: [String: [String]]
+
+  init(_ output: PreviewOutput, rules: RuleSet) {
+    self.output = output
+    var warnings: [String: [String]] = [:]
+    for rule in rules.rules.map(\.rule) {
+      if let text = PreviewWarning.heartbeat(rule) { warnings[rule.name] = [text] }
+    }
+    self.warnings = warnings
+  }
+
+  mutating func write(_ group: PreviewGroup) throws {
+    let at = Self.text(CivilTime.exact(group.at))
+    let ride = Self.text(group.ride.id)
+    for push in group.pushes {
+      let headers = push.headers
+      let warnings =
+        (self.warnings[push.entry.rule] ?? [])
+        + [PreviewWarning.payload(push)].compactMap { $0 }
+      let members = [
+        "\"at\":\(at)", "\"rule\":\(Self.text(push.entry.rule))", "\"ride_id\":\(ride)",
+        "\"app\":\(Self.text(push.entry.app.rawValue))",
+        "\"event\":\(Self.text(push.entry.event.name))",
+        "\"push_type\":\"\(headers.pushType.rawValue)\"", "\"topic\":\(Self.text(headers.topic))",
+        "\"priority\":\(headers.priority.rawValue)",
+        "\"expiration\":\(headers.expiration.epochSeconds)",
+        "\"collapse_id\":\(headers.collapseID.map { Self.text($0.text) } ?? "null")",
+        "\"apns_id\":\"\(headers.id)\"",
+        "\"devices\":[{\"environment\":\"\(push.environment.rawValue)\",\"token_suffix\":"
+          + "\(Self.text(push.entry.tokenSuffix ?? ""))}]",
+        "\"payload_bytes\":\(push.payload.count)",
+        "\"warnings\":[\(warnings.map(Self.text).joined(separator: ","))]",
+        "\"payload\":",
+      ]
+      try output.write("{" + members.joined(separator: ","))
+      try output.write(push.payload)
+      try output.write("}\n")
+    }
+  }
+
+  mutating func end(_ summary: PreviewSummary) throws {
+    func counts(_ counts: [String: Int]) -> JSONValue {
+      .object(counts.mapValues { .integer(Int64($0)) })
+    }
+    var members: [String: JSONValue] = [
+      "summary": .bool(true), "from": .string(CivilTime.exact(summary.from)),
+      "to": .string(CivilTime.exact(summary.to)), "rides": .integer(Int64(summary.rides)),
+      "pushes": .integer(Int64(summary.pushes)), "by_rule": counts(summary.byRule),
+      "by_push_type": counts(summary.byType),
+      "not_sent": .object(summary.notSent.mapValues(counts)),
+      "warnings": .array(summary.warnings.map { .string($0) }),
+      "slots": .object(summary.tallies.mapValues(Self.tally)), "busiest_minute": .null,
+    ]
+    if let busiest = summary.busiest {
+      members["busiest_minute"] = .object([
+        "at": .string(CivilTime.iso(Instant(epochSeconds: busiest.minute * 60))),
+        "pushes": .integer(Int64(busiest.pushes)),
+      ])
+    }
+    try output.write(JSONValue.object(members).json + Array("\n".utf8))
+  }
+
+  private static func tally(_ tally: SlotTally) -> JSONValue {
+    .object(
+      [
+        "due": tally.due, "fired": tally.fired, "skipped": tally.skipped, "missed": tally.missed,
+        "capped": tally.capped, "expired": tally.expired,
+      ].mapValues { .integer(Int64($0)) })
+  }
+
+  /// A JSON string; nearly all need no escape.
+  static func text(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c && $0 < 0x7f }
+    return isPlain ? "\"\(text)\"" : String(decoding: JSONValue.string(text).json, as: UTF8.self)
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// Where a preview goes: standard output or a file, in large pieces.
+final class PreviewOutput {
+  private let handle: FileHandle
+  private let name: String
+  private var buffer: [UInt8] = []
+
+  /// - Throws: `CommandFailure` where the file can't be written.
+  init(path: String?) throws {
+    guard let path else {
+      (handle, name) = (FileHandle.standardOutput, "standard output")
+      return
+    }
+    guard FileManager.default.createFile(atPath: path, contents: nil),
+      let handle = FileHandle(forWritingAtPath: path)
+    else { throw CommandFailure("--output: \(path) can't be written") }
+    (self.handle, name) = (handle, path)
+  }
+
+  func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+  func write(_ bytes: [UInt8]) throws {
+    buffer += bytes
+    if buffer.count >= 1 << 16 { try flush() }
+  }
+
+  func flush() throws {
+    if buffer.isEmpty { return }
+    do {
+      try handle.write(contentsOf: Data(buffer))
+    } catch {
+      throw CommandFailure("\(name) can't be written: \(error.localizedDescription)")
+    }
+    buffer.removeAll(keepingCapacity: true)
+  }
+}
+
+/// A progress line on the terminal of whoever waits; nothing where standard error is a file.
+struct PreviewProgress {
+  private let isShown = isatty(STDERR_FILENO) == 1
+  private var last = ContinuousClock.now
+
+  /// Says how far it is, a few times a second at most.
+  mutating func show(_ text: @autoclosure () -> String) {
+    let now = ContinuousClock.now
+    guard isShown, now - last > .milliseconds(200) else { return }
+    last = now
+    Terminal.write("\r\u{1b}[K" + text(), to: STDERR_FILENO)
+  }
+
+  /// Takes the line away.
+  func end() {
+    if isShown { Terminal.write("\r\u{1b}[K", to: STDERR_FILENO) }
+  }
+}

@@ -1,0 +1,49 @@
+import RideCore
+
+/// What a preview is asked for.
+struct PreviewWindow {
+  var from: Instant
+  var to: Instant
+  /// When the rides stand as they do: decisions begin here, also those before the window.
+  var start: Instant
+  var limit: Int?
+
+  /// A window over rides that stand as they do just before it: what falls on its first instant is
+  /// in it, and what is due already is told at that.
+  static func file(from: Instant, to: Instant, limit: Int?) -> PreviewWindow {
+    PreviewWindow(from: from, to: to, start: from - .microseconds(1), limit: limit)
+  }
+
+  /// When a decision of the window counts; nil for one before it.
+  func place(_ now: Instant) -> Instant? {
+    now >= from || start == from - .microseconds(1) ? max(now, from) : nil
+  }
+
+  /// Hands every push of the window to a writer.
+  func run(
+    _ views: [RideView], by rulebook: Rulebook, to writer: inout some PreviewWriter
+  ) throws -> PreviewSummary {
+    var summary = PreviewSummary(from: from, to: to)
+    summary.rides = views.count
+    var progress = PreviewProgress()
+    defer { progress.end() }
+    var rehearsal = Rehearsal(views, by: rulebook, from: start)
+    while !summary.isCut, let (now, decision) = rehearsal.next(before: to) {
+      progress.show("\(CivilTime.iso(now)): \(summary.pushes) pushes about \(views.count) rides")
+      guard let at = place(now) else { continue }
+      for (rule, tally) in decision.tallies { summary.tallies[rule, default: SlotTally()] += tally }
+      summary.add(closed: decision.closed)
+      for group in PreviewGroup.groups(decision, at: at) {
+        if let limit, summary.pushes + group.pushes.count > limit {
+          summary.isCut = true
+          break
+        }
+        summary.add(group)
+        try writer.write(group)
+      }
+    }
+    summary.note(rulebook.rules, zones: Set(views.compactMap { $0.ride?.timeZone }))
+    try writer.end(summary)
+    return summary
+  }
+}

@@ -1,0 +1,93 @@
+import RideCore
+
+/// What a preview comes to.
+struct PreviewSummary {
+  var from: Instant
+  var to: Instant
+  var rides = 0
+  var pushes = 0
+  var byRule: [String: Int] = [:]
+  var byType: [String: Int] = [:]
+  /// What would not be sent, and how often, by rule and reason.
+  var notSent: [String: [String: Int]] = [:]
+  var tallies: [String: SlotTally] = [:]
+  var nearLimit = 0
+  /// The minute with the most pushes, in minutes since 1970.
+  private(set) var busiest: (minute: Int64, pushes: Int)?
+  private var minute: (minute: Int64, pushes: Int) = (0, 0)
+  private(set) var notes: [String] = []
+  /// Whether `--limit` cut it short.
+  var isCut = false
+
+  init(from: Instant, to: Instant) {
+    self.from = from
+    self.to = to
+  }
+
+  mutating func add(_ group: PreviewGroup) {
+    let entry = group.first.entry
+    pushes += group.pushes.count
+    byRule[entry.rule, default: 0] += group.pushes.count
+    byType[entry.pushType.rawValue, default: 0] += group.pushes.count
+    nearLimit += group.pushes.count { PreviewWarning.payload($0) != nil }
+    let minute = group.at.epochSeconds / 60
+    self.minute = (
+      minute, (self.minute.minute == minute ? self.minute.pushes : 0) + group.pushes.count
+    )
+    if self.minute.pushes > busiest?.pushes ?? 0 { busiest = self.minute }
+  }
+
+  mutating func add(closed entries: [LedgerEntry]) {
+    for entry in entries {
+      var reason = entry.reason ?? entry.status.rawValue
+      // Whose phone it is would make a reason for each owner.
+      if reason.hasPrefix("no phone of \(entry.app) ") { reason = "no phone of the \(entry.app)" }
+      notSent[entry.rule, default: [:]][reason, default: 0] += 1
+    }
+  }
+
+  /// What the rules and zones themselves give cause to say.
+  mutating func note(_ rules: RuleSet, zones: Set<String>) {
+    for rule in rules.rules.map(\.rule) {
+      if let text = PreviewWarning.heartbeat(rule) { notes.append("\(rule.name): \(text)") }
+    }
+    var names = Set<String>()
+    for rule in rules.rules {
+      guard case .at(let timing) = rule.rule.when, case .cron(_, let zone, _) = timing.slots else {
+        continue
+      }
+      switch zone {
+      case .named(let zone): names.insert(zone.identifier)
+      case .ride: names.formUnion(zones)
+      }
+    }
+    for name in names.sorted() {
+      for change in ZoneTimes(identifier: name)?.changes(after: from, through: to) ?? [] {
+        notes.append(
+          "\(name): the clocks go \(change.to > change.from ? "forward" : "back") at "
+            + "\(CivilTime.iso(change.at)), from \(CivilTime.offsetText(change.from)) to "
+            + CivilTime.offsetText(change.to))
+      }
+    }
+  }
+
+  /// Everything that a person should look at.
+  var warnings: [String] {
+    var warnings = notes
+    if nearLimit > 0 {
+      warnings.append(
+        "\(nearLimit) payloads have over \(PreviewWarning.nearLimit) of "
+          + "\(PushRequest.payloadLimit) bytes")
+    }
+    for (rule, reasons) in notSent.sorted(by: { $0.key < $1.key }) {
+      for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {
+        warnings.append("\(rule): \(count) times nothing is sent: \(reason)")
+      }
+    }
+    for (rule, tally) in tallies.sorted(by: { $0.key < $1.key }) where tally.remainder != 0 {
+      warnings.append("\(rule): slots do not add up, please report this: \(tally)")
+    }
+    if isCut { warnings.append("--limit cut the preview short") }
+    return warnings
+  }
+}

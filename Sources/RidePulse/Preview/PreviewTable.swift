@@ -1,0 +1,64 @@
+import RideCore
+
+/// A preview for people: a line for what one rule tells about one ride at one instant.
+struct PreviewTable: PreviewWriter {
+  private let output: PreviewOutput
+  private let widths: (rule: Int, ride: Int)
+  private var hasHead = false
+
+  init(_ output: PreviewOutput, rules: RuleSet, rides: [RideView]) {
+    self.output = output
+    widths = (
+      max(4, rules.rules.map(\.rule.name.count).max() ?? 0),
+      min(36, max(4, rides.map(\.rideID.count).max() ?? 0))
+    )
+  }
+
+  mutating func write(_ group: PreviewGroup) throws {
+    if !hasHead {
+      try line("TIME", "RULE", "RIDE", "APP", "TYPE", "PRIO", "EXPIRES", "PHONES", "")
+      hasHead = true
+    }
+    let push = group.first
+    let zone = ZoneTimes(identifier: group.ride.timeZone)
+    let expires =
+      push.headers.expiration == .neverStore
+      ? "never stored" : String(CivilTime.local(push.trueUntil, zone).dropFirst(11).prefix(8))
+    try line(
+      CivilTime.local(group.at, zone), push.entry.rule, group.ride.id, push.entry.app.rawValue,
+      push.headers.pushType.rawValue, String(push.headers.priority.rawValue), expires,
+      String(group.pushes.count), PreviewWarning.payload(push).map { "  ! \($0)" } ?? "")
+  }
+
+  private func line(
+    _ time: String, _ rule: String, _ ride: String, _ app: String, _ type: String,
+    _ priority: String, _ expires: String, _ phones: String, _ remark: String
+  ) throws {
+    func cell(_ text: String, _ width: Int) -> String {
+      text + String(repeating: " ", count: max(0, width - text.count)) + "  "
+    }
+    let cells = [
+      cell(time, 26), cell(rule, widths.rule), cell(ride, widths.ride), cell(app, 8),
+      cell(type, 12), cell(priority, 4), cell(expires, 12), phones,
+    ]
+    try output.write(cells.joined() + remark + "\n")
+  }
+
+  mutating func end(_ summary: PreviewSummary) throws {
+    var lines = hasHead ? [""] : []
+    lines.append(
+      "\(summary.pushes) pushes about \(summary.rides) rides, "
+        + "\(CivilTime.iso(summary.from)) to \(CivilTime.iso(summary.to))")
+    for (rule, count) in summary.byRule.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+      lines.append("  \(count)  \(rule)")
+    }
+    if let busiest = summary.busiest {
+      let minute = CivilTime.iso(Instant(epochSeconds: busiest.minute * 60))
+      lines.append("busiest minute: \(minute) with \(busiest.pushes)")
+    }
+    let warnings = summary.warnings
+    if !warnings.isEmpty { lines.append("") }
+    lines += warnings.map { "warning: \($0)" }
+    try output.write(lines.joined(separator: "\n") + "\n")
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import RideCore
+
+/// Rides from a file: JSON lines of the columns of `ridepulse.rides`, with `phones` and `events`.
+enum RidesFile {
+  /// - Throws: `CommandFailure` with the line that can't be read.
+  static func read(_ path: String, at instant: Instant) throws -> [RideView] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw CommandFailure("--rides: \(path) can't be read")
+    }
+    var views: [RideView] = []
+    var seen: Set<String> = []
+    for (index, line) in data.split(separator: 0x0a, omittingEmptySubsequences: false).enumerated()
+    where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }) {
+      do {
+        var reader = RideLine(views.count)
+        let view = try reader.view(line, at: instant)
+        guard seen.insert(view.rideID).inserted else {
+          throw RideLine.Problem("the ride \(view.rideID) for the second time")
+        }
+        views.append(view)
+      } catch let problem as RideLine.Problem {
+        throw CommandFailure("\(path):\(index + 1): \(problem.text)")
+      }
+    }
+    return views.sorted { $0.rideID < $1.rideID }
+  }
+}
+
+/// One line of a file of rides.
+private struct RideLine {
+  struct Problem: Error {
+    var text: String
+    init(_ text: String) { self.text = text }
+  }
+
+  private static let keys: Set = [
+    "id", "state", "customer_id", "driver_id", "pickup_at", "time_zone", "attributes",
+    "updated_at", "phones", "events",
+  ]
+  private static let phoneKeys: Set = [
+    "app", "token", "owner_id", "environment", "locale", "installation_id",
+  ]
+  private static let eventKeys: Set = ["event", "at", "data"]
+
+  private let number: Int
+
+  init(_ number: Int) {
+    self.number = number
+  }
+
+  mutating func view(_ line: Data, at instant: Instant) throws -> RideView {
+    let members = try object(JSONValue(json: line), "the line", Self.keys)
+    guard let id = try text(members, "id"), !id.isEmpty else { throw Problem("no id") }
+    var ride = Ride(id: id, state: try text(members, "state"))
+    ride.customerID = try text(members, "customer_id")
+    ride.driverID = try text(members, "driver_id")
+    ride.pickupAt = try time(members, "pickup_at")
+    ride.updatedAt = try time(members, "updated_at")
+    ride.timeZone = try text(members, "time_zone") ?? "UTC"
+    let attributes = members["attributes"] ?? .object([:])
+    guard case .object = attributes else { throw Problem("attributes is not an object") }
+    ride.attributes = String(decoding: attributes.json, as: UTF8.self)
+    let events = try list(members, "events").enumerated().map { index, value in
+      try event(value, Int64(index + 1), at: instant)
+    }
+    let phones = try list(members, "phones").enumerated().map { index, value in
+      try phone(value, Int64(number * 1000 + index + 1), ride, attributes)
+    }
+    return RideView(rideID: id, ride: ride, events: events, phones: phones)
+  }
+
+  private func event(_ value: JSONValue, _ id: Int64, at instant: Instant) throws -> RideEvent {
+    let members = try object(value, "an event", Self.eventKeys)
+    guard let name = try text(members, "event") else { throw Problem("an event without event") }
+    let data = members["data"] ?? .object([:])
+    return RideEvent(
+      id: id, name: name, at: min(instant, try time(members, "at") ?? instant),
+      data: String(decoding: data.json, as: UTF8.self))
+  }
+
+  private func phone(
+    _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue
+  ) throws -> Phone {
+    let members = try object(value, "a phone", Self.phoneKeys)
+    guard let app = try text(members, "app"), let token = try text(members, "token") else {
+      throw Problem("a phone without app or token")
+    }
+    let usual: String? =
+      switch app {
+      case "customer": ride.customerID
+      case "driver": ride.driverID
+      default: try text(try object(attributes, "attributes", nil), app + "_id")
+      }
+    var environment: APNsEnvironment?
+    if let name = try text(members, "environment") {
+      environment = APNsEnvironment(rawValue: name)
+      if environment == nil { throw Problem("environment is neither production nor sandbox") }
+    }
+    return Phone(
+      id: id, app: App(rawValue: app), ownerID: try text(members, "owner_id") ?? usual ?? "",
+      token: token.lowercased(), environment: environment, locale: try text(members, "locale"))
+  }
+
+  private func object(
+    _ value: JSONValue?, _ what: String, _ known: Set<String>?
+  ) throws -> [String: JSONValue] {
+    guard case .object(let members) = value else { throw Problem("\(what) is not a JSON object") }
+    for key in members.keys.sorted() {
+      guard let known, !known.contains(key) else { continue }
+      let near = nearestWord(to: key, among: known.sorted()).map { "; did you mean \($0)?" } ?? ""
+      throw Problem("unknown key \(key) in \(what)\(near)")
+    }
+    return members
+  }
+
+  private func list(_ members: [String: JSONValue], _ key: String) throws -> [JSONValue] {
+    switch members[key] {
+    case nil, .null: return []
+    case .array(let values): return values
+    default: throw Problem("\(key) is not a list")
+    }
+  }
+
+  private func text(_ members: [String: JSONValue], _ key: String) throws -> String? {
+    switch members[key] {
+    case nil, .null: return nil
+    case .string(let text): return text
+    default: throw Problem("\(key) is not a text")
+    }
+  }
+
+  private func time(_ members: [String: JSONValue], _ key: String) throws -> Instant? {
+    guard let text = try text(members, key) else { return nil }
+    if let instant = CivilTime.instant(iso: text) { return instant }
+    // As Postgres itself writes it: 2026-11-21 08:00:00+00.
+    let iso = text.replacing(" ", with: "T")
+    for ending in ["", ":00"] {
+      if let instant = CivilTime.instant(iso: iso + ending) { return instant }
+    }
+    throw Problem("\(key) is not a time such as 2026-11-21T08:00:00Z: \(text)")
+  }
+}
