@@ -96,7 +96,7 @@ let package = Package(
     .testTarget(
       name: "RidePulseTests",
       dependencies: ["RidePulse", "RideCore", "PostgresStore", "LocalPostgres"],
-      swiftSettings: strict),
+      exclude: ["Golden"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

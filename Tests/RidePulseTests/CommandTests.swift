@@ -40,7 +40,7 @@ import Testing
     #expect(!result.errors.contains("Fatal error"))
   }
 
-  @Test(arguments: ["serve", "trigger", "check", "migrate", "demo"])
+  @Test(arguments: ["serve", "trigger", "preview", "check", "migrate", "demo"])
   func `each command has its help`(command: String) throws {
     let result = try Command.ridepulse([command, "--help"])
     #expect(result.status == 0)

@@ -13,9 +13,8 @@ public enum CivilTime {
     let zone = text.utf8.drop { $0 != UInt8(ascii: "T") }.drop {
       $0 != UInt8(ascii: "Z") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-")
     }
-    guard [1, 5, 6].contains(zone.count), zone.count > 1 || zone.first == UInt8(ascii: "Z") else {
-      return nil
-    }
+    let isUTC = zone.first == UInt8(ascii: "Z")
+    guard isUTC ? zone.count == 1 : (5...6).contains(zone.count) else { return nil }
     let date =
       (try? Date(text, strategy: .iso8601))
       ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))

@@ -132,7 +132,7 @@ enum Preview: Command {
     if let path = context.arguments.value("--rides") {
       let now = Instant(epochSeconds: Int64(Date().timeIntervalSince1970))
       let start = from ?? now
-      let views = try RidesFile.read(path, at: start - .microseconds(1)).filter {
+      let views = try RidesFile.read(path, at: start).filter {
         ride == nil || $0.rideID == ride
       }
       if let ride, views.isEmpty { throw CommandFailure("\(path) has no ride \(ride)") }

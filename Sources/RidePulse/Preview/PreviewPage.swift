@@ -107,7 +107,7 @@ struct PreviewPage: PreviewWriter {
     <div id="tip" role="tooltip"></div>
     <ul id="warnings"></ul>
     <script id="data" type="application/json">%DATA%</script>
-    <script>
+    <script type="module">
       const data = JSON.parse(document.getElementById('data').textContent);
       const tip = document.getElementById('tip');
       const chart = document.getElementById('chart');
@@ -191,7 +191,7 @@ struct PreviewPage: PreviewWriter {
           for (const name of ['mouseleave', 'blur']) dot.addEventListener(name, hide);
           svg.append(dot);
         }
-        svg.append(node('text', { x: left, y: 22 }, 'UTC'));
+        svg.append(node('text', { x: 0, y: top + height * names.length + 18 }, 'UTC'));
         chart.replaceChildren(svg);
       }
       draw();

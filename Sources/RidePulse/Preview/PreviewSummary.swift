@@ -81,7 +81,7 @@ struct PreviewSummary {
     }
     for (rule, reasons) in notSent.sorted(by: { $0.key < $1.key }) {
       for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {
-        warnings.append("\(rule): \(count) times nothing is sent: \(reason)")
+        warnings.append("\(rule): not sent (\(count)): \(reason)")
       }
     }
     for (rule, tally) in tallies.sorted(by: { $0.key < $1.key }) where tally.remainder != 0 {

@@ -5,6 +5,8 @@ import Synchronization
 final class CheckingStore: RideStore {
   struct State {
     var now = Instant(epochSeconds: 1_800_000_000)
+    /// Rides with phones of their own; any other is made up where an event names it.
+    var views: [String: RideView] = [:]
     var nextEvent: Int64 = 0
     var nextFence: Int64 = 0
     var events: [String: [RideEvent]] = [:]
@@ -29,6 +31,27 @@ final class CheckingStore: RideStore {
       state.nextEvent += 1
       let event = RideEvent(id: state.nextEvent, name: "driver_arrived", at: state.now)
       state.events[ride, default: []].append(event)
+    }
+  }
+
+  /// Takes rides as they are, all of them due at once.
+  func add(_ views: [RideView], at now: Instant) {
+    state.withLock { state in
+      state.now = now
+      for view in views {
+        state.views[view.rideID] = view
+        state.events[view.rideID] = view.events.isEmpty ? nil : view.events
+        state.due[view.rideID] = now
+      }
+    }
+  }
+
+  /// Moves the clock to the next ride that falls due before an instant; false where none does.
+  func advance(before end: Instant) -> Bool {
+    state.withLock { state in
+      guard let due = state.due.values.min(), due < end else { return false }
+      state.now = max(state.now, due)
+      return true
     }
   }
 
@@ -100,6 +123,11 @@ final class CheckingStore: RideStore {
   }
 
   private static func view(_ ride: String, _ state: State) -> RideView {
+    if var view = state.views[ride] {
+      view.events = state.events[ride] ?? []
+      view.memo = state.memos[ride] ?? Memo()
+      return view
+    }
     var row = Ride(id: ride, state: "driver_arrived")
     row.customerID = ride
     let phone = Phone(id: 1, app: .customer, ownerID: ride, token: "aabb")

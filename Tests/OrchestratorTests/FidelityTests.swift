@@ -1,0 +1,168 @@
+import RideCore
+import Synchronization
+import Testing
+
+@testable import Orchestrator
+
+/// The preview cannot lie: what it shows is what the engine sends.
+@Suite struct FidelityTests {
+  /// A push as both sides tell of it.
+  private struct Sent: Hashable {
+    var at: Instant
+    var rule: String
+    var ride: String
+    var phone: Int64?
+    var token: DeviceToken
+    var headers: PushHeaders
+    var payload: [UInt8]
+  }
+
+  private static func rulebook() throws -> Rulebook {
+    var alert = Alert()
+    alert.title = LocalizedText([
+      ("en", try TextTemplate("{{event.name}} of {{ride.id}} at {{ride.pickup_at | time}}")),
+      ("de", try TextTemplate("{{event.at}}: {{ride.state}}")),
+    ])
+    let berlin = try #require(ZoneTimes(identifier: "Europe/Berlin"))
+    let half: Set = ["requested", "driver_arrived"]
+    func rule(_ name: String, _ app: App, _ when: Rule.When, _ what: Rule.What? = nil) throws
+      -> Rule
+    {
+      Rule(
+        name: name, app: app, when: when, what: what ?? .alert(alert),
+        data: ["ride_id": .value(try TextTemplate("{{ride.id}}"))], expires: .after(.seconds(600)),
+        collapse: name == "told" ? nil : try TextTemplate("\(name)-{{ride.id}}"),
+        source: "test.yaml:1")
+    }
+    let rules = [
+      try rule("told", .customer, .on(["driver_arrived", "ride_updated"])),
+      try rule("beat", .driver, .at(Timing(.every(.seconds(2700)), while: half)), .background),
+      try rule(
+        "before", .customer,
+        .at(Timing(.relative(to: .pickupAt, by: .seconds(-900)), while: half))),
+      try rule(
+        "after", .driver,
+        .at(Timing(.relative(to: .attribute(["lands"]), by: .seconds(600)), while: half))),
+      try rule(
+        "named", .driver,
+        .at(
+          Timing(
+            .cron(try CronSchedule("15,45 2 * * *"), zone: .named(berlin), missed: .skip),
+            while: half))),
+      try rule(
+        "own", .customer,
+        .at(
+          Timing(.cron(try CronSchedule("*/40 * * * *"), zone: .ride, missed: .latest), while: half)
+        )),
+    ]
+    return Rulebook(
+      rules: RuleSet(
+        activeStates: ["scheduled", "requested", "driver_arrived"], finalStates: ["over"],
+        events: [], rules: rules),
+      bundleIDs: [.customer: "com.example.customer", .driver: "com.example.driver"])
+  }
+
+  private static func fleet(_ seed: UInt64, at start: Instant) -> [RideView] {
+    var numbers = SeededGenerator(seed: seed)
+    func chance(_ of: Int) -> Bool { Int.random(in: 0..<of, using: &numbers) == 0 }
+    return (0..<500).map { number in
+      var ride = Ride(
+        id: "ride-\(1000 + number)",
+        state: ["scheduled", "requested", "driver_arrived", "over"].randomElement(using: &numbers))
+      ride.customerID = "c\(number)"
+      ride.driverID = chance(5) ? nil : "d\(number)"
+      ride.timeZone =
+        ["Europe/Berlin", "America/New_York", "Asia/Kathmandu"].randomElement(using: &numbers)
+        ?? "UTC"
+      func soon() -> Instant { start + .seconds(Int64.random(in: -3600...30_000, using: &numbers)) }
+      ride.pickupAt = chance(4) ? nil : soon()
+      ride.updatedAt = start - .seconds(Int64.random(in: 0...5000, using: &numbers))
+      if !chance(3) { ride.attributes = #"{"lands": \#(soon().epochSeconds)}"# }
+      var events: [RideEvent] = []
+      if chance(3), let state = ride.state {
+        events = [RideEvent(id: Int64(number + 1), name: state, at: start - .seconds(5))]
+      }
+      var phones: [Phone] = []
+      for (app, owner) in [(App.customer, ride.customerID), (.driver, ride.driverID)] {
+        guard let owner else { continue }
+        for copy in 0..<Int.random(in: 0...2, using: &numbers) {
+          let id = Int64(number * 10 + phones.count)
+          phones.append(
+            Phone(
+              id: id, app: app, ownerID: owner, token: "ab\(100_000 + id)",
+              environment: chance(2) ? .sandbox : nil, locale: copy == 0 ? "de" : "en"))
+        }
+      }
+      return RideView(rideID: ride.id, ride: ride, events: events, phones: phones)
+    }
+  }
+
+  /// What the preview says.
+  private static func previewed(
+    _ views: [RideView], _ rulebook: Rulebook, _ start: Instant, _ end: Instant
+  ) -> [Sent] {
+    var rehearsal = Rehearsal(views, by: rulebook, from: start)
+    var sent: [Sent] = []
+    while let (now, decision) = rehearsal.next(before: end) {
+      sent += decision.pushes.map { push in
+        Sent(
+          at: now, rule: push.entry.rule, ride: decision.view.rideID, phone: push.entry.phone,
+          token: push.token, headers: push.headers, payload: push.payload)
+      }
+    }
+    return sent
+  }
+
+  @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
+  func `the engine sends what the preview shows, to the byte`(seed: UInt64) async throws {
+    // Berlin's clocks go back at 01:00 UTC.
+    let start = try #require(CivilTime.instant(iso: "2026-10-24T21:00:00Z"))
+    let end = start + .seconds(9 * 3600)
+    let rulebook = try Self.rulebook()
+    let views = Self.fleet(seed, at: start)
+    let store = CheckingStore()
+    store.add(views, at: start)
+    let took = Mutex<[(Instant, PushRequest)]>([])
+    let transport = StrictTransport(topics: ["com.example.customer", "com.example.driver"]) {
+      request in
+      let now = store.state.withLock { $0.now }
+      took.withLock { $0.append((now, request)) }
+      return .accepted
+    }
+    let engine = Engine(
+      EngineParts(
+        store: store, transport: transport, rulebook: rulebook, log: Log { _, _, _ in }))
+    async let running: Void = engine.run()
+    repeat {
+      engine.wake()
+      await store.wait { state in
+        state.holders.isEmpty && state.events.isEmpty
+          && state.due.values.allSatisfy { $0 > state.now }
+      }
+    } while store.advance(before: end)
+    engine.stop()
+    await running
+
+    let entries = Dictionary(
+      store.state.withLock { $0.entries }.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    let rides = Dictionary(
+      views.flatMap { view in view.phones.map { ($0.id, view.rideID) } }, uniquingKeysWith: { $1 })
+    let sent = try took.withLock { $0 }.map { now, request in
+      let entry = try #require(entries[request.headers.id])
+      return Sent(
+        at: now, rule: entry.rule, ride: rides[entry.phone ?? -1] ?? "", phone: entry.phone,
+        token: request.token, headers: request.headers, payload: request.payload)
+    }
+    let shown = Self.previewed(views, rulebook, start, end)
+    print("fidelity: \(shown.count) pushes, seed \(seed)")
+    #expect(transport.faults == [])
+    #expect(Set(shown.map(\.rule)).count == 6, "seed \(seed)")
+    #expect(shown.count > 2_000 && Set(shown).count == shown.count, "seed \(seed)")
+    // Rides that are due together may come in another order.
+    let missing = Set(shown).subtracting(sent)
+    let unforeseen = Set(sent).subtracting(shown)
+    #expect(sent.count == shown.count, "seed \(seed)")
+    #expect(missing.isEmpty, "seed \(seed): \(missing.first.map { "\($0)" } ?? "")")
+    #expect(unforeseen.isEmpty, "seed \(seed): \(unforeseen.first.map { "\($0)" } ?? "")")
+  }
+}

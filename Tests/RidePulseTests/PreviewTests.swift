@@ -1,0 +1,195 @@
+import Foundation
+import LocalPostgres
+import RideCore
+import Testing
+
+@Suite struct `The preview` {
+  private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Golden")
+  private static let words = [
+    "preview", "--rides", golden.path + "/rides.jsonl", "--from", "2026-10-25T00:00:00Z", "--for",
+    "100m", "--schedules", golden.path + "/rules",
+  ]
+  private static let environment = [
+    "APNS_CUSTOMER_BUNDLE_ID": "com.example.customer",
+    "APNS_DRIVER_BUNDLE_ID": "com.example.driver",
+  ]
+
+  /// With `RIDEPULSE_RECORD=1` the golden file is written anew; read the diff before you commit it.
+  private func expect(
+    _ words: [String], is name: String, status: Int32 = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let result = try Command.ridepulse(Self.words + words, Self.environment)
+    #expect(result.status == status, "\(result.errors)", sourceLocation: sourceLocation)
+    let file = Self.golden.appendingPathComponent(name)
+    if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1" {
+      try Data(result.output.utf8).write(to: file)
+    }
+    let expected = try String(contentsOf: file, encoding: .utf8)
+    #expect(result.output == expected, sourceLocation: sourceLocation)
+  }
+
+  @Test func `a table for people`() throws { try expect([], is: "preview.table") }
+
+  @Test func `JSON lines for machines, the same bytes each time`() throws {
+    try expect(["--format", "json"], is: "preview.jsonl")
+    try expect(["--format", "json"], is: "preview.jsonl")
+  }
+
+  @Test func `what other rule files would change`() throws {
+    let other = Self.golden.path + "/other"
+    try expect(["--diff", other], is: "preview.diff", status: 2)
+    let same = try Command.ridepulse(Self.words + ["--diff", Self.golden.path + "/rules"])
+    #expect(same.status == 0 && same.output.hasPrefix("no change:"))
+  }
+
+  @Test func `one ride, one rule, a limit`() throws {
+    func lines(_ words: [String]) throws -> [JSONValue] {
+      let result = try Command.ridepulse(
+        Self.words + ["--format", "json"] + words, Self.environment)
+      return result.output.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }.dropLast()
+    }
+    let rides = try lines(["--ride", "b"]).map { $0.value(at: ["ride_id"]) }
+    #expect(rides == [.string("b")])
+    let rules = try lines(["--rule", "night-shift"]).map { $0.value(at: ["rule"]) }
+    #expect(rules == [.string("night-shift"), .string("night-shift")])
+    #expect(try lines(["--limit", "3"]).count == 3)
+  }
+
+  /// What is wrong, and what the one message says.
+  private static let mistakes: [([String], Int32, String)] = [
+    (["--from", "yesterday"], 64, "--from yesterday is not a time"),
+    (["--from", "2026-10-25T00:00:00"], 64, "one with a zone"),
+    (["--for", "soon"], 64, "--for soon is not a duration"),
+    (["--format", "jsn"], 64, "did you mean json?"),
+    (["--limit", "0"], 64, "--limit 0 is not a whole number"),
+    (["--rule", "heartbeet"], 64, "did you mean heartbeat?"),
+    (["--rides", "/nope"], 1, "--rides: /nope can't be read"),
+    (["--ride", "nobody"], 1, "has no ride nobody"),
+    (["--output", "/nope/x"], 1, "--output: /nope/x can't be written"),
+    (["--format", "html", "--diff", golden.path + "/other"], 64, "--diff has no html"),
+  ]
+
+  @Test(arguments: mistakes.indices)
+  func `a mistake is one clear message`(index: Int) throws {
+    let (words, status, message) = Self.mistakes[index]
+    let names = Set(words.filter { $0.hasPrefix("--") })
+    var base: [String] = []
+    var rest = Self.words[...]
+    while let word = rest.popFirst() {
+      if names.contains(word) { _ = rest.popFirst() } else { base.append(word) }
+    }
+    let result = try Command.ridepulse(base + words, Self.environment)
+    #expect(result.status == status, "\(result.errors)")
+    #expect(result.errors.contains(message), "\(result.errors)")
+    #expect(result.output.isEmpty)
+  }
+
+  /// A line of a rides file, and what is said of it.
+  private static let lines: [(String, String)] = [
+    ("{", "the line is not a JSON object"), ("[]", "the line is not a JSON object"),
+    ("{}", "no id"), (#"{"id":5}"#, "id is not a text"),
+    (#"{"id":"a","sate":"x"}"#, "unknown key sate in the line; did you mean state?"),
+    (#"{"id":"a","pickup_at":"noon"}"#, "pickup_at is not a time such as"),
+    (#"{"id":"a","pickup_at":"2026-10-25T00:00:00Zoo"}"#, "pickup_at is not a time such as"),
+    (#"{"id":"a","attributes":[]}"#, "attributes is not an object"),
+    (#"{"id":"a","phones":{}}"#, "phones is not a list"),
+    (#"{"id":"a","phones":[{"app":"x"}]}"#, "a phone without app or token"),
+    (
+      #"{"id":"a","phones":[{"app":"x","token":"aa","environment":"test"}]}"#,
+      "environment is neither"
+    ),
+    ("{\"id\":\"a\"}\n{\"id\":\"a\"}", ":3: the ride a for the second time"),
+  ]
+
+  @Test(arguments: lines.indices)
+  func `a line that can't be read is named`(index: Int) throws {
+    let (line, message) = Self.lines[index]
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try Data("\n\(line)\n".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    var words = Self.words
+    words[2] = file.path
+    let result = try Command.ridepulse(words, Self.environment)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("\(file.path):"), "\(result.errors)")
+    #expect(result.errors.contains(message), "\(result.errors)")
+  }
+
+  @Test func `the page shows itself in a browser`() throws {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("ridepulse-page-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let page = directory.appendingPathComponent("page.html")
+    let result = try Command.ridepulse(
+      Self.words + ["--format", "html", "--output", page.path], Self.environment)
+    #expect(result.status == 0, "\(result.errors)")
+    let html = try String(contentsOf: page, encoding: .utf8)
+    #expect(!html.contains("%DATA%"))
+    // Nothing of it comes from elsewhere; the one address is the name of SVG itself.
+    #expect(html.replacing("http://www.w3.org/2000/svg", with: "").firstMatch(of: /https?:/) == nil)
+    let browser = "/usr/bin/chromium"
+    guard FileManager.default.isExecutableFile(atPath: browser) else {
+      print("no \(browser): the page was not looked at")
+      try FileManager.default.removeItem(at: directory)
+      return
+    }
+    let options = [
+      "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+      "--user-data-dir=\(directory.path)/profile",
+    ]
+    let dom = try Command.run(
+      browser, options + ["--dump-dom", page.absoluteString], ["HOME": directory.path])
+    #expect(dom.output.components(separatedBy: "class=\"mark\"").count - 1 == 22)
+    #expect(dom.output.contains("42 pushes about 5 rides"))
+    #expect(dom.output.contains("the clocks go back at 2026-10-25T01:00:00Z"))
+    let shot = FileManager.default.temporaryDirectory
+      .appendingPathComponent("ridepulse-preview.png")
+    _ = try Command.run(
+      browser,
+      options + ["--screenshot=\(shot.path)", "--window-size=1100,600", page.absoluteString],
+      ["HOME": directory.path])
+    let size = try FileManager.default.attributesOfItem(atPath: shot.path)[.size] as? Int ?? 0
+    #expect(size > 10_000)
+    print("screenshot of the preview: \(shot.path)")
+    try FileManager.default.removeItem(at: directory)
+  }
+
+  @Test func `R52: from the database, by a role that may only read, with no way to APNs`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await stage.sql(
+        """
+        select ridepulse.register_device('driver', 'd1', 'd1d1d1d1d1');
+        insert into ridepulse.rides (id, state, driver_id)
+        select 'ride-' || n, 'driver_en_route', 'd1' from generate_series(1, 2500) n;
+        """)
+      let reader = "reader_\(UUID().uuidString.replacing("-", with: "").prefix(12).lowercased())"
+      try await stage.sql(
+        """
+        create role \(reader) login;
+        grant usage on schema ridepulse to \(reader);
+        grant select on all tables in schema ridepulse to \(reader)
+        """)
+      let before = try await stage.rows("select * from ridepulse.events order by id")
+      var environment = Self.environment
+      environment["DATABASE_URL"] = "\(stage.conninfo) user=\(reader)"
+      environment["APNS_PRODUCTION_URL"] = "https://127.0.0.1:1"
+      let result = try Command.ridepulse(
+        [
+          "preview", "--for", "21m", "--format", "json", "--schedules", Self.golden.path + "/rules",
+        ],
+        environment)
+      #expect(result.status == 0, "\(result.errors)")
+      let lines = result.output.split(separator: "\n")
+      // Beats after 5, 10, 15 and 20 minutes and a little.
+      #expect(lines.count == 4 * 2500 + 1)
+      #expect(lines.last?.contains(#""pushes":10000"#) == true)
+      #expect(try await stage.rows("select * from ridepulse.events order by id") == before)
+      #expect(try await stage.value("select count(*) from ridepulse.agenda") == "0")
+      try await stage.sql("drop owned by \(reader); drop role \(reader)")
+    }
+  }
+}

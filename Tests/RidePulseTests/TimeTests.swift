@@ -1,0 +1,135 @@
+import Foundation
+import LocalPostgres
+import RideCore
+import Testing
+
+@Suite struct `By the clock` {
+  /// Rule files of one test's own.
+  private func rules(_ text: String, _ stage: Stage) throws -> [String: String] {
+    let directory = stage.directory + "/rules"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/a.yaml"))
+    return stage.environment.merging(["RIDEPULSE_SCHEDULES": directory]) { $1 }
+  }
+
+  private static let heartbeat = """
+    rules:
+      - name: beat
+        app: driver
+        every: 1s
+        while: [requested]
+        background: {}
+        data: { ride_id: "{{ride.id}}" }
+        expires: 1m
+        collapse: "beat-{{ride.id}}"
+
+    """
+
+  @Test func `heartbeats go on through kill -9, and end with the state`() async throws {
+    try await Stage.run { stage in
+      let environment = try rules(Self.heartbeat, stage)
+      try await stage.addRide()
+      let first = try Server(environment)
+      try await stage.until(
+        "select count(*) >= 2 from ridepulse.deliveries where status = 'accepted'", is: "t")
+      first.kill9()
+      let second = try Server(environment)
+      // A dead node's ride is everybody's again after its lease.
+      let before = try await stage.value("select count(*) from ridepulse.deliveries") ?? "0"
+      try await stage.until(
+        "select count(*) >= \(before) + 2 from ridepulse.deliveries where status = 'accepted'",
+        is: "t")
+      try await stage.sql("update ridepulse.rides set state = 'ride_started' where id = 'r1'")
+      try await stage.settled()
+      let beats = try stage.arrivals()
+      try await Task.sleep(for: .milliseconds(2500))  // two beats' time in which none may come
+      #expect(try stage.arrivals().count == beats.count)
+      #expect(second.stop() == 0)
+      for beat in beats {
+        #expect(beat.header("apns-push-type") == "background")
+        #expect(beat.header("apns-priority") == "5")
+        #expect(
+          beat.record.value(at: ["payload", "aps"]) == .object(["content-available": .integer(1)]))
+      }
+      // One beat a period: a repeat after the crash bears the same ID.
+      let slots = try await stage.rows(
+        "select occurred_at from ridepulse.ledger where attempts > 0")
+      #expect(Set(slots).count == slots.count)
+      #expect(Set(beats.map(\.id)).count == slots.count)
+      let tally = try await stage.rows(
+        "select sum(fired) = \(slots.count), sum(remainder) from ridepulse.slots")
+      #expect(tally == [["t", "0"]])
+      #expect(!second.log.contains("do not add up"))
+    }
+  }
+
+  @Test func `a reminder, set by the row and moved by it`() async throws {
+    try await Stage.run { stage in
+      let environment = try rules(
+        """
+        rules:
+          - name: soon
+            app: customer
+            before: pickup_at
+            by: 1h
+            while: [requested]
+            alert: { title: "{{ride.pickup_at | time}}" }
+            expires: 15m
+
+        """, stage)
+      try await stage.addRide()
+      let server = try Server(environment)
+      try await stage.sql(
+        "update ridepulse.rides set pickup_at = now() + interval '2 h' where id = 'r1'")
+      try await stage.settled()
+      #expect(
+        try await stage.value(
+          "select due_at = (select pickup_at - interval '1 h' from ridepulse.rides) from ridepulse.agenda"
+        )
+          == "t")
+      try await stage.sql(
+        "update ridepulse.rides set pickup_at = now() + interval '1 h 1 s' where id = 'r1'")
+      try await stage.until(
+        "select count(*) from ridepulse.deliveries where status = 'accepted'", is: "1")
+      #expect(
+        try await stage.value(
+          "select l.occurred_at = r.pickup_at - interval '1 h' and l.created_at >= l.occurred_at from ridepulse.ledger l, ridepulse.rides r"
+        )
+          == "t")
+      #expect(try await stage.value("select event from ridepulse.deliveries") == "before")
+      server.stop()
+    }
+  }
+
+  @Test func `new rule files find the rides that are there`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      let before = try Server(stage.environment)
+      try await stage.settled()
+      before.stop()
+      #expect(try await stage.value("select due_at from ridepulse.agenda") == nil)
+      let server = try Server(try rules(Self.heartbeat, stage))
+      try await stage.until(
+        "select count(*) >= 1 from ridepulse.deliveries where status = 'accepted'", is: "t")
+      server.stop()
+    }
+  }
+
+  @Test func `a time that no clock reaches stops nobody`() async throws {
+    try await Stage.run { stage in
+      let environment = try rules(Self.heartbeat, stage)
+      try await stage.sql(
+        """
+        insert into ridepulse.rides (id, state, pickup_at, updated_at, time_zone, attributes) values
+        ('r0', 'requested', 'infinity', '-infinity', null, null),
+        ('r2', 'requested', '294000-01-01', '4000-01-01 BC', 'Nowhere', '[1]')
+        """)
+      try await stage.addRide()
+      let server = try Server(environment)
+      try await stage.until(
+        "select count(*) >= 1 from ridepulse.deliveries where ride_id = 'r1' and status = 'accepted'",
+        is: "t")
+      server.stop()
+    }
+  }
+}
