@@ -5,7 +5,7 @@ import RideCore
 
 /// (b) to (d) The whole engine: `ridepulse serve` on a private Postgres that keeps its promises
 /// to the disk, against the strict simulator.
-struct EngineBench {
+struct EngineBench: ServerBench {
   let cluster: LocalCluster
   let simulator: LocalSimulator
   let session: PostgresSession
@@ -29,6 +29,8 @@ struct EngineBench {
     let service = try ServiceProcess(conninfo: cluster.url(), environment: simulator.environment)
     defer { service.stop() }
     try service.waitUntilServing()
+    // The rides that came in silently find their places on the agenda first.
+    while try await isBusy() { try await Task.sleep(for: .milliseconds(20)) }
     let atRest = ProcessCost.residentMiB(service.processID)
     try await drain(service)
     let atEnd = ProcessCost.residentMiB(service.processID)

@@ -165,4 +165,35 @@ import Testing
     #expect(missing.isEmpty, "seed \(seed): \(missing.first.map { "\($0)" } ?? "")")
     #expect(unforeseen.isEmpty, "seed \(seed): \(unforeseen.first.map { "\($0)" } ?? "")")
   }
+
+  @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
+  func `--once every minute sends what the standing service does, each slot once`(seed: UInt64)
+    async throws
+  {
+    let start = try #require(CivilTime.instant(iso: "2026-10-24T22:30:00Z"))
+    let rulebook = try Self.rulebook()
+    let views = Self.fleet(seed, at: start)
+    let store = CheckingStore()
+    store.add(views, at: start)
+    var sent: [PushID] = []
+    let minutes: Int64 = 200
+    for minute in 0..<minutes {
+      // A system cron starts on the minute, and a moment later or earlier.
+      let now = start + .seconds(minute * 60) + .milliseconds((minute * 7919) % 900)
+      store.state.withLock { $0.now = now }
+      let transport = StrictTransport(topics: ["com.example.customer", "com.example.driver"])
+      let engine = Engine(
+        EngineParts(
+          store: store, transport: transport, rulebook: rulebook, log: Log { _, _, _ in }))
+      try await engine.runOnce()
+      sent += transport.taken.map(\.headers.id)
+    }
+    let end = start + .seconds((minutes - 1) * 60)
+    let shown = Self.previewed(views, rulebook, start, end).map(\.headers.id)
+    #expect(Set(sent).count == sent.count, "seed \(seed)")
+    #expect(shown.count > 1_000)
+    #expect(Set(shown).subtracting(sent).isEmpty, "seed \(seed)")
+    // The last run may have found what falls within its own minute.
+    #expect(Set(sent).subtracting(shown).count < 100, "seed \(seed)")
+  }
 }

@@ -83,11 +83,16 @@ public struct CompiledRule: Sendable {
 
   init(_ rule: Rule) {
     self.rule = rule
+    payload = CompiledPayload(Self.template(rule))
+  }
+
+  /// The payload before it is filled in.
+  static func template(_ rule: Rule) -> PayloadTemplate {
     var members = rule.data
     switch rule.what {
     case .alert(let alert, _): members["aps"] = alert.aps
     case .background: members["aps"] = .object(["content-available": .literal(.integer(1))])
     }
-    payload = CompiledPayload(.object(members))
+    return .object(members)
   }
 }

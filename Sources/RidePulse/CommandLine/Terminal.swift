@@ -1,5 +1,10 @@
 import Foundation
 
+/// `1 push`, `2 pushes`.
+func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+  "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
+}
+
 /// Where results and complaints go.
 enum Terminal {
   /// Whether people watch standard output.

@@ -10,7 +10,7 @@ enum Check: Command {
         name: "DIR", isOptional: true,
         help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)")
     ],
-    notes: ["Exit status 2 where it finds problems."])
+    notes: ["Exit status 2 where it finds problems; warnings are none."])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let path = RuleDirectoryChoice.path(context.arguments.operands.first, context.environment)
@@ -19,8 +19,13 @@ enum Check: Command {
       Terminal.print(problems.description)
       return .foundProblems
     case .success(let rules):
+      for advice in RuleAdvice.all(about: rules.ruleSet) {
+        let rule = advice.rule.map { "the rule \($0): " } ?? ""
+        Terminal.print("\(advice.source ?? path): warning: \(rule)\(advice.text)")
+      }
       Terminal.print(
-        "\(path): \(rules.ruleCount) rules in \(rules.fileCount) files, no problems")
+        "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
+          + "no problems")
       return .done
     }
   }

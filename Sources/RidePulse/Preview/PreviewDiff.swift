@@ -114,7 +114,7 @@ struct PreviewDiff {
 
   /// A line for each rule and kind of change, with one example.
   var table: String {
-    if isEmpty { return "no change: \(unchanged) pushes are the same\n" }
+    if isEmpty { return "no change: \(counted(unchanged, "push", "pushes"))\n" }
     var lines: [String] = []
     for (rule, changes) in findings.sorted(by: { $0.key < $1.key }) {
       for change in Change.allCases {
@@ -123,7 +123,7 @@ struct PreviewDiff {
           "\(rule): \(finding.count) \(change.rawValue), such as \(finding.example)")
       }
     }
-    return lines.joined(separator: "\n") + "\n\(unchanged) pushes are the same\n"
+    return lines.joined(separator: "\n") + "\nthe same: \(counted(unchanged, "push", "pushes"))\n"
   }
 
   /// The same as JSON lines, with a summary at the end.

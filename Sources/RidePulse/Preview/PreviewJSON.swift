@@ -12,7 +12,7 @@ struct PreviewJSON: PreviewWriter {
     self.output = output
     var warnings: [String: [String]] = [:]
     for rule in rules.rules.map(\.rule) {
-      if let text = PreviewWarning.heartbeat(rule) { warnings[rule.name] = [text] }
+      if let text = RuleAdvice.heartbeat(rule) { warnings[rule.name] = [text] }
     }
     self.warnings = warnings
   }

@@ -42,7 +42,7 @@ struct PreviewPage: PreviewWriter {
           [
             "\(push.entry.rule), ride \(group.ride.id)", CivilTime.local(group.at, zone),
             "\(cell.app), \(cell.type), priority \(push.headers.priority.rawValue), "
-              + "\(group.pushes.count) phones, \(push.payload.count) bytes",
+              + "\(counted(group.pushes.count, "phone")), \(push.payload.count) bytes",
             push.headers.expiration == .neverStore
               ? "never stored" : "true until \(CivilTime.local(push.trueUntil, zone))",
             String(decoding: push.payload, as: UTF8.self),
@@ -68,7 +68,7 @@ struct PreviewPage: PreviewWriter {
       "from": .integer(summary.from.epochSeconds), "to": .integer(summary.to.epochSeconds),
       "lanes": .string(lanes), "marks": .array(isWhole ? marks : cells), "minutes": .array(cells),
       "title": .string(
-        "\(summary.pushes) pushes about \(summary.rides) rides, \(CivilTime.iso(summary.from)) to "
+        "\(counted(summary.pushes, "push", "pushes")) about \(counted(summary.rides, "ride")), \(CivilTime.iso(summary.from)) to "
           + CivilTime.iso(summary.to)),
       "warnings": .array(summary.warnings.map { .string($0) }),
     ])

@@ -34,15 +34,6 @@ enum PreviewWarning {
     push.payload.count < nearLimit
       ? nil : "payload has \(push.payload.count) of \(PushRequest.payloadLimit) bytes"
   }
-
-  /// Heartbeats that Apple does not deliver.
-  static func heartbeat(_ rule: Rule) -> String? {
-    guard case .at(let timing) = rule.when, case .every(let period) = timing.slots,
-      rule.what.pushType == .background, period < .seconds(1200)
-    else { return nil }
-    return "every \(period.rideText): Apple delivers two or three background pushes an hour at "
-      + "best; 20m is the shortest period that makes sense"
-  }
 }
 
 /// Takes what a preview finds, in the order of time.

@@ -49,7 +49,7 @@ struct PreviewSummary {
   /// What the rules and zones themselves give cause to say.
   mutating func note(_ rules: RuleSet, zones: Set<String>) {
     for rule in rules.rules.map(\.rule) {
-      if let text = PreviewWarning.heartbeat(rule) { notes.append("\(rule.name): \(text)") }
+      if let text = RuleAdvice.heartbeat(rule) { notes.append("\(rule.name): \(text)") }
     }
     var names = Set<String>()
     for rule in rules.rules {

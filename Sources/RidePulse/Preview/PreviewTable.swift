@@ -47,7 +47,7 @@ struct PreviewTable: PreviewWriter {
   mutating func end(_ summary: PreviewSummary) throws {
     var lines = hasHead ? [""] : []
     lines.append(
-      "\(summary.pushes) pushes about \(summary.rides) rides, "
+      "\(counted(summary.pushes, "push", "pushes")) about \(counted(summary.rides, "ride")), "
         + "\(CivilTime.iso(summary.from)) to \(CivilTime.iso(summary.to))")
     for (rule, count) in summary.byRule.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
       lines.append("  \(count)  \(rule)")
