@@ -12,7 +12,16 @@ import Testing
       "0 0 8 * * 1", 10,
       "6 fields; expected 5: minute, hour, day of the month, month, day of the week"
     ),
-    ("@daily", 0, "1 field; expected 5: minute, hour, day of the month, month, day of the week"),
+    ("@daily", 0, "\"@daily\"; expected five fields, such as 0 8 * * MON-FRI"),
+    ("0 8 * * 5-0", 8, "the backward range \"5-0\"; expected two ranges: 5-7,0-0"),
+    (
+      "0 8 * * 1,\u{17f}un", 10,
+      "\"\u{17f}un\"; expected a day of the week from 0 to 7, or SUN to SAT"
+    ),
+    ("0 8 15W * *", 4, "\"15W\"; expected a day of the month from 1 to 31"),
+    ("e\u{301} 8 * * *", 0, "\"e\u{301}\"; expected a minute from 0 to 59"),
+    ("1 e\u{301},2 * * *", 2, "\"e\u{301}\"; expected an hour from 0 to 23"),
+    ("e\u{301} 8 32 * *", 0, "\"e\u{301}\"; expected a minute from 0 to 59"),
     ("60 * * * *", 0, "\"60\"; expected a minute from 0 to 59"),
     ("0 24 * * *", 2, "\"24\"; expected an hour from 0 to 23"),
     ("0 8 0 * *", 4, "\"0\"; expected a day of the month from 1 to 31"),
@@ -57,8 +66,32 @@ import Testing
     }
   }
 
+  /// The first of February on one day of the week lies up to 12 years from the next.
+  @Test(arguments: Array(0...6).map { "0 0 */31 2 \($0)" } + ["0 0 29 2 */5,1,3,6"])
+  func `what may wait more than eight years is refused, whatever the year`(text: String) {
+    #expect {
+      try CronSchedule(text)
+    } throws: {
+      ($0 as? CronError)?.found == "days that do not come within eight years"
+    }
+  }
+
   @Test(arguments: [
-    "0 8 29 2 *", "0 0 31 * MON", "0 0 30 2 MON", " 0  8 *\t* mon-Fri ", "5/15 * * * FRI-SUN",
+    ("0 8 * * SUN-SUN", "0 8 * * 7"), ("0 8 * * FRI-SUN", "0 8 * * 0,5,6"),
+    ("0 8 * * 5-7", "0 8 * * SUN,fri,Sat"), ("5/15 * * jan-MAR *", "5,20,35,50 * * 1-3 *"),
+    ("1-30/7 */9 * * 6/1", "1,8,15,22,29 0,9,18 * * SAT-SUN"), ("0 8 * * 0-7", "0 8 * * SUN-SAT"),
+  ])
+  func `names, steps and Sundays mean numbers`(text: String, numbers: String) throws {
+    let left = try CronSchedule(text).fields
+    let right = try CronSchedule(numbers).fields
+    #expect(
+      [left.minutes, left.hours, left.daysOfMonth, left.months, left.daysOfWeek]
+        == [right.minutes, right.hours, right.daysOfMonth, right.months, right.daysOfWeek])
+  }
+
+  @Test(arguments: [
+    "0 8 29 2 *", "0 8 29 2 *,1", "0 0 31 * MON", "0 8 * * SUN-SUN", "0 8 * * sat-SUN",
+    "0 0 30 2 MON", " 0  8 *\t* mon-Fri ", "5/15 * * * FRI-SUN",
     "0 0 1 1 7", "59 23 31 12 5-7", "*/60 * * * *",
   ])
   func `a right one is taken`(text: String) throws {
@@ -255,7 +288,13 @@ import Testing
       _ = schedule.next(after: edge, in: zone)
       _ = schedule.last(2, after: edge, through: edge, in: zone)
       _ = schedule.count(after: edge, through: edge, in: zone)
+      #expect(schedule.next(after: edge, in: zone).map { $0 > edge } ?? true)
     }
+    let all = (Instant(microseconds: .min), Instant(microseconds: .max))
+    #expect(schedule.last(2, after: all.0, through: all.1, in: zone).count == 2)
+    // 2^64 microseconds hold this many minutes.
+    #expect(
+      try schedule.count(after: all.0, through: all.1, in: self.zone("UTC")) == 307_445_734_561)
     let day = Instant(epochSeconds: 1_800_000_000)
     #expect(schedule.count(after: day, through: day + .seconds(30 * 86_400), in: zone) == 43_200)
   }
