@@ -19,8 +19,10 @@ import Testing
     ),
     ("0 8 15W * *", 4, "\"15W\"; expected a day of the month from 1 to 31"),
     ("e\u{301} 8 * * *", 0, "\"e\u{301}\"; expected a minute from 0 to 59"),
-    ("1 e\u{301},2 * * *", 2, "\"e\u{301}\"; expected an hour from 0 to 23"),
-    ("e\u{301} 8 32 * *", 0, "\"e\u{301}\"; expected a minute from 0 to 59"),
+    (
+      "e\u{301} 0 8 * * 1", 11,
+      "6 fields; expected 5: minute, hour, day of the month, month, day of the week"
+    ),
     ("60 * * * *", 0, "\"60\"; expected a minute from 0 to 59"),
     ("0 24 * * *", 2, "\"24\"; expected an hour from 0 to 23"),
     ("0 8 0 * *", 4, "\"0\"; expected a day of the month from 1 to 31"),
