@@ -40,6 +40,11 @@ struct CronParser {
 
   func fields() throws(CronError) -> CronFields {
     let words = words()
+    if let first = words.first, first.text.hasPrefix("@") {
+      throw CronError(
+        offset: first.offset, found: Self.quoted(first.text),
+        expected: "five fields, such as 0 8 * * MON-FRI")
+    }
     guard words.count == 5 else {
       let found = words.count == 1 ? "1 field" : "\(words.count) fields"
       throw CronError(
@@ -110,8 +115,8 @@ struct CronParser {
     guard ends.count > 1 else { return low...(isOpen ? last : low) }
     let place = offset + ends[0].unicodeScalars.count + 1
     var high = try value(ends[1], at: place, field)
-    // FRI-SUN ends with the week's last day.
-    if field.range == 0...7, high == 0, low > 0 { high = 7 }
+    // FRI-SUN ends with the week's last day; so does 5-7, and 5-0 is backward.
+    if field.range == 0...7, low > 0, high == 0, Self.number(ends[1]) == nil { high = 7 }
     guard low <= high else {
       throw CronError(
         offset: offset, found: "the backward range \(Self.quoted(text))",
@@ -124,12 +129,15 @@ struct CronParser {
     _ text: Substring, at offset: Int, _ field: Field
   ) throws(CronError) -> Int {
     if let number = Self.number(text), field.range.contains(number) { return number }
-    if let index = field.names.firstIndex(of: text.uppercased()) { return field.firstName + index }
+    // Other alphabets have letters whose capitals are ours.
+    let isASCII = text.utf8.allSatisfy { $0 < 128 }
+    if isASCII, let index = field.names.firstIndex(of: text.uppercased()) {
+      return field.firstName + index
+    }
     var expected = field.form
     if let first = field.names.first, let last = field.names.last {
       expected += ", or \(first) to \(last)"
     }
-    if text.first == "@" { expected = "five fields, such as 0 8 * * MON-FRI" }
     throw CronError(
       offset: offset, found: text.isEmpty ? "nothing as a \(field.name)" : Self.quoted(text),
       expected: expected)
@@ -141,16 +149,16 @@ struct CronParser {
     let everyMonth =
       fields.daysOfWeek == 0x7f && fields.daysOfMonth & Self.bits(1...28, by: 1) != 0
     if either || everyWeek || everyMonth { return }
-    // 28 years from 2026 on: each date on each day of the week.
-    var last: Int64 = 20_454
-    for day in last..<last + 10_228 where fields.means(day: day) || day == 30_681 {
-      guard day - last <= 2_922 else {
-        throw CronError(
-          offset: place.offset, found: "days that do not come within eight years",
-          expected: "a day of the month that its months have")
-      }
-      last = day
+    // Once around the calendar, from the first day that is meant to the same day 400 years on.
+    let first = fields.firstDay(from: 0, through: CronFields.longestWait)
+    var last = first
+    while let day = last, let first, day < first + CronFields.daysOfCalendar {
+      last = fields.firstDay(from: day + 1, through: day + CronFields.longestWait)
     }
+    if last != nil { return }
+    throw CronError(
+      offset: place.offset, found: "days that do not come within eight years",
+      expected: "a day of the month that its months have")
   }
 
   private static func number(_ text: Substring) -> Int? {

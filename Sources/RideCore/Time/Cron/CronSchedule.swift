@@ -17,7 +17,7 @@ public struct CronSchedule: Hashable, Sendable {
     fields = try CronParser(text).fields()
   }
 
-  /// The first slot after an instant; nil only where the calendar ends.
+  /// The first slot after an instant; nil only where time ends.
   public func next(after instant: Instant, in zone: ZoneTimes) -> Instant? {
     let second = instant.epochSeconds
     var stretch = zone.stretch(at: second)
@@ -26,11 +26,11 @@ public struct CronSchedule: Hashable, Sendable {
       if stretch.start > second, firesAtStart(of: stretch) {
         return Instant(epochSeconds: stretch.start)
       }
-      guard let found = fields.first(from: max(minute, firstMinute(of: stretch))) else {
-        return nil
-      }
-      if found * 60 - stretch.offset < stretch.end {
-        return Instant(epochSeconds: found * 60 - stretch.offset)
+      let from = max(minute, firstMinute(of: stretch))
+      if let found = fields.first(from: from, to: endMinute(of: stretch)) {
+        let slot = Instant(epochSeconds: found * 60 - stretch.offset)
+        // At the end of all time an instant stays where it is.
+        return slot > instant ? slot : nil
       }
       guard let later = zone.stretch(beside: stretch, by: 1) else { return nil }
       stretch = later
@@ -56,13 +56,13 @@ public struct CronSchedule: Hashable, Sendable {
     var stretch = zone.stretch(at: second)
     var minute = CronFields.floor(second + stretch.offset, 60)
     while true {
-      if let found = fields.last(upTo: minute), found >= firstMinute(of: stretch) {
+      if let found = fields.last(upTo: minute, from: firstMinute(of: stretch)) {
         return Instant(epochSeconds: found * 60 - stretch.offset)
       }
       if firesAtStart(of: stretch) { return Instant(epochSeconds: stretch.start) }
       guard let earlier = zone.stretch(beside: stretch, by: -1) else { return nil }
       stretch = earlier
-      minute = CronFields.floor(earlier.end - 1 + earlier.offset, 60)
+      minute = endMinute(of: earlier) - 1
     }
   }
 
@@ -91,6 +91,11 @@ public struct CronSchedule: Hashable, Sendable {
     return Self.minute(atOrAfter: stretch.start, offset)
   }
 
+  /// The first wall minute that begins after a stretch.
+  private func endMinute(of stretch: ZoneTimes.Stretch) -> Int64 {
+    stretch.end == .max ? .max : Self.minute(atOrAfter: stretch.end, stretch.offset)
+  }
+
   /// Whether the gap before a stretch holds a slot, which comes at the first instant after it.
   private func firesAtStart(of stretch: ZoneTimes.Stretch) -> Bool {
     guard !fields.anyHour, stretch.start != .min, stretch.offset > stretch.before else {
@@ -98,13 +103,14 @@ public struct CronSchedule: Hashable, Sendable {
     }
     let gap = Self.minute(atOrAfter: stretch.start, stretch.before)
     let end = Self.minute(atOrAfter: stretch.start, stretch.offset)
-    return fields.first(from: gap).map { $0 < end } ?? false
+    return fields.first(from: gap, to: end) != nil
   }
 
   /// Whether a stretch's first instant is a slot by itself.
   private func meansStart(of stretch: ZoneTimes.Stretch) -> Bool {
     let minute = Self.minute(atOrAfter: stretch.start, stretch.offset)
-    return minute * 60 == stretch.start + stretch.offset && fields.first(from: minute) == minute
+    return minute * 60 == stretch.start + stretch.offset
+      && fields.first(from: minute, to: minute + 1) != nil
   }
 
   private static func minute(atOrAfter second: Int64, _ offset: Int64) -> Int64 {
