@@ -42,7 +42,8 @@ import Testing
       try await stage.sql("update ridepulse.rides set state = 'ride_started' where id = 'r1'")
       try await stage.settled()
       let beats = try stage.arrivals()
-      try await Task.sleep(for: .milliseconds(2500))  // two beats' time in which none may come
+      // Two beats' time in which none may come.
+      try await Task.sleep(for: .milliseconds(2500))  // poll: none
       #expect(try stage.arrivals().count == beats.count)
       #expect(second.stop() == 0)
       for beat in beats {

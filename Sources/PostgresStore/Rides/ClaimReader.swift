@@ -4,6 +4,7 @@ import RideCore
 /// Puts the rows of a claim's statements together into views of rides.
 struct ClaimReader {
   private let log: Log
+  private let decoder = JSONDecoder()
   private var now = Instant(microseconds: 0)
   private var nextDue: Instant?
   private(set) var claims: [RideClaim] = []
@@ -28,7 +29,7 @@ struct ClaimReader {
   private func memo(_ text: String?, of ride: String) -> Memo {
     guard let text else { return Memo() }
     do {
-      return try JSONDecoder().decode(Memo.self, from: Data(text.utf8))
+      return try decoder.decode(Memo.self, from: Data(text.utf8))
     } catch {
       log(.error, "A ride's memo can't be read; its retries are dropped", ["ride": ride])
       return Memo()

@@ -16,12 +16,13 @@ struct SettleParameters {
         (ride: settlement.rideID, rule: $0.key, tally: $0.value)
       }
     }
+    let encoder = JSONEncoder()
     texts =
       [
         node,
         Self.array(batch) { $0.claim.rideID },
         Self.array(batch) { String($0.claim.fence) },
-        Self.array(settlements) { Self.json($0.memo) },
+        Self.array(settlements) { Self.json($0.memo, encoder) },
         Self.array(settlements) { $0.nextDue.map { String($0.microseconds) } },
         Self.array(settlements) { $0.isOver ? "t" : "f" },
         PostgresArray.literal(settlements.flatMap(\.consumed).map(String.init)),
@@ -56,9 +57,9 @@ struct SettleParameters {
     PostgresArray.literal(elements.map(text))
   }
 
-  private static func json(_ memo: Memo) -> String? {
+  private static func json(_ memo: Memo, _ encoder: JSONEncoder) -> String? {
     if memo.isEmpty { return nil }
     // A memo holds texts and whole numbers only, which JSON can always say.
-    return (try? JSONEncoder().encode(memo)).map { String(decoding: $0, as: UTF8.self) }
+    return (try? encoder.encode(memo)).map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -47,7 +47,7 @@ struct Decider {
   /// The rules that speak by the clock.
   private mutating func speakOfSlots() {
     if decision.view.ride == nil { return }
-    for rule in rulebook.rules.timed {
+    for rule in rulebook.rules.timed where concerns(rule) {
       var keeper = SlotKeeper(rule, of: decision.view, attributes: attributes, now: now)
       keeper.run(isState: rulebook.rules.isState)
       for slot in keeper.due {
@@ -63,6 +63,15 @@ struct Decider {
       }
       if let next = keeper.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
     }
+  }
+
+  /// Whether the ride is, was or comes to be in the rule's states: for most rules it is not, and
+  /// to see that costs little.
+  private func concerns(_ rule: TimedRule) -> Bool {
+    let view = decision.view
+    return view.memo.slots[rule.rule.rule.name] != nil
+      || view.ride?.state.map(rule.timing.states.contains) == true
+      || view.events.contains { rule.timing.states.contains($0.name) }
   }
 
   private func event(of rule: TimedRule, at slot: Instant) -> RideEvent {

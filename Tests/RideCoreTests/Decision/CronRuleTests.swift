@@ -1,0 +1,151 @@
+import Foundation
+import Testing
+
+@testable import RideCore
+
+@Suite struct `Cron rules` {
+  private func desk(
+    _ expression: String, _ missed: Timing.Missed = .skip, zone: String? = "UTC",
+    expires: Duration = .seconds(86_400)
+  ) throws -> Desk {
+    let zone: Timing.Zone =
+      if let zone { .named(try #require(ZoneTimes(identifier: zone))) } else { .ride }
+    return Desk(
+      .cron(try CronSchedule(expression), zone: zone, missed: missed), while: ["requested"],
+      expires: expires)
+  }
+
+  /// R45: three hours down with four slots an hour; the slots keep their own time.
+  @Test(arguments: [
+    (Timing.Missed.skip, 0, 0), (.latest, 1, 0), (.all(atMost: 10), 10, 2),
+    (.all(atMost: 99), 12, 0),
+  ])
+  func `after three hours down`(missed: Timing.Missed, fired: Int, capped: Int) throws {
+    var desk = try desk("*/15 * * * *", missed)
+    desk.state("requested", at: 1)
+    desk.look(at: 1)
+    desk.look(at: 187)
+    let slots: [Double] = stride(from: 15, through: 180, by: 15).suffix(fired).map { $0 }
+    #expect(desk.minutes == slots)
+    #expect(desk.tally.due == 12 && desk.tally.fired == fired && desk.tally.capped == capped)
+    #expect(desk.tally.remainder == 0)
+    #expect(desk.look(at: 187) == 195)
+  }
+
+  /// R46.
+  @Test func `after thirty days down with a slot a minute: the bound, and the rest is counted`()
+    throws
+  {
+    var desk = try desk("* * * * *", .all(atMost: 10))
+    desk.state("requested", at: 0)
+    desk.look(at: 0)
+    desk.look(at: 43_200.5)
+    // Three are on time, ten are made up for.
+    #expect(desk.slots.count == 12 || desk.slots.count == 13)
+    #expect(desk.tally.due == 43_200 && desk.tally.remainder == 0)
+    #expect(desk.tally.capped == 43_200 - desk.slots.count)
+    #expect(desk.reasons.count == 1 && desk.reasons[0].hasPrefix("beyond the 10 slots"))
+  }
+
+  @Test func `a slot looked at within two minutes is on time, and the newest is made up for`()
+    throws
+  {
+    for missed in [Timing.Missed.skip, .latest] {
+      var desk = try desk("0 * * * *", missed)
+      desk.state("requested", at: 1)
+      desk.look(at: 1)
+      let first = (60 - Double(Desk.start.epochSeconds / 60 % 60)).truncatingRemainder(
+        dividingBy: 60)
+      desk.look(at: first + 121 + 0.9)
+      desk.look(at: first + 182.1)
+      #expect(desk.minutes.suffix(1) == [missed == .skip ? first + 120 : first + 180])
+    }
+  }
+
+  @Test func `made up for only while it is true`() throws {
+    var desk = try desk("*/15 * * * *", .all(atMost: 10), expires: .seconds(3600))
+    desk.state("requested", at: 1)
+    desk.look(at: 1)
+    desk.look(at: 187)
+    #expect(desk.minutes == [135, 150, 165, 180])
+    #expect(desk.tally.fired == 4 && desk.tally.expired == 6 && desk.tally.capped == 2)
+    #expect(desk.tally.remainder == 0)
+  }
+
+  @Test func `in the ride's own zone, also where that changes`() throws {
+    var desk = try desk("0 8 * * *", zone: nil)
+    desk.ride.timeZone = "Asia/Tokyo"
+    desk.state("requested", at: 0)
+    desk.run(until: 1440)
+    desk.ride.timeZone = "America/New_York"
+    desk.emit("ride_updated", at: 1441)
+    var next = desk.look(at: 1441)
+    while let due = next, due < 2880 { next = desk.look(at: due) }
+    let hours = desk.slots.map { CivilTime.iso($0).dropFirst(11).prefix(5) }
+    #expect(hours == ["23:00", "13:00"])
+  }
+
+  @Test func `an unknown zone of the ride is said once`() throws {
+    var desk = try desk("0 8 * * *", zone: nil)
+    desk.ride.timeZone = "Nowhere/Else"
+    desk.state("requested", at: 0)
+    desk.look(at: 0)
+    desk.look(at: 5)
+    #expect(desk.reasons == ["unknown time zone Nowhere/Else"])
+  }
+
+  /// R49: a look before its time changes nothing, and none fires twice.
+  @Test func `looked at early, late and again, each slot fires once`() throws {
+    var desk = try desk("*/10 * * * *")
+    var numbers = SeededGenerator(seed: 7)
+    desk.state("requested", at: 0.5)
+    for slot in stride(from: 10.0, through: 1000, by: 10) {
+      for shift in [-0.08, 0.0, 0.08, 0.08] {
+        desk.look(at: slot + shift * Double.random(in: 0...1, using: &numbers))
+      }
+    }
+    #expect(desk.slots.count == 100 && Set(desk.slots).count == 100)
+  }
+}
+
+@Suite struct `Slots` {
+  /// Looks at random times, with random changes: every slot has one fate, none fires twice, none
+  /// before its time.
+  @Test(arguments: 0..<200)
+  func `each slot has one fate`(seed: Int) {
+    var numbers = SeededGenerator(seed: UInt64(seed))
+    let kinds: [Timing.Slots] = [
+      .every(.seconds(300)), .relative(to: .pickupAt, by: .seconds(-900)),
+      .relative(to: .pickupAt, by: .seconds(600)), Self.cron(.skip), Self.cron(.latest),
+      Self.cron(.all(atMost: 3)),
+    ]
+    var desk = Desk(kinds[seed % kinds.count], while: ["requested", "ride_completed"])
+    let states = ["requested", "driver_arrived", "ride_completed"]
+    var minute = 0.0
+    for _ in 0..<300 {
+      minute += Double.random(in: 0...20, using: &numbers)
+      switch Int.random(in: 0..<4, using: &numbers) {
+      case 0: desk.state(states[Int.random(in: 0..<3, using: &numbers)], at: minute)
+      case 1: desk.pickup(minute + Double.random(in: -60...120, using: &numbers), at: minute)
+      default: break
+      }
+      let before = desk.slots.count
+      desk.look(at: minute)
+      #expect(desk.slots.dropFirst(before).allSatisfy { $0 <= Desk.at(minute) })
+    }
+    #expect(desk.tally.remainder == 0, "seed \(seed): \(desk.tally)")
+    #expect(Set(desk.slots).count == desk.slots.count, "seed \(seed)")
+    #expect(desk.tally.fired == desk.slots.count, "seed \(seed)")
+  }
+
+  private static func cron(_ missed: Timing.Missed) -> Timing.Slots {
+    guard let schedule = try? CronSchedule("*/7 * * * *"), let zone = ZoneTimes(identifier: "UTC")
+    else { return .every(.seconds(1)) }
+    return .cron(schedule, zone: .named(zone), missed: missed)
+  }
+
+  @Test func `a memo of an earlier version is read`() throws {
+    let memo = try JSONDecoder().decode(Memo.self, from: Data(#"{"retries":[]}"#.utf8))
+    #expect(memo.isEmpty)
+  }
+}
