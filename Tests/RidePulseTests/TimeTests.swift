@@ -133,4 +133,33 @@ import Testing
       server.stop()
     }
   }
+
+  @Test func `R48: five nodes and a kill -9: each slot once, none before its time`() async throws {
+    try await Stage.run { stage in
+      let environment = try rules(Self.heartbeat, stage)
+      try await stage.sql(
+        """
+        select ridepulse.register_device('driver', 'd1', '\(Stage.driverToken)');
+        insert into ridepulse.rides (id, state, driver_id)
+        select 'r' || n, 'requested', 'd1' from generate_series(1, 40) n
+        """)
+      // Whose clocks they have does not matter: no decision asks them.
+      let nodes = try (0..<5).map { _ in try Server(environment) }
+      let accepted = "from ridepulse.deliveries where status = 'accepted'"
+      try await stage.until("select count(*) >= 100 \(accepted)", is: "t")
+      nodes[4].kill9()
+      try await stage.until("select count(*) >= 400 \(accepted)", is: "t")
+      for node in nodes.prefix(4) { #expect(node.stop() == 0, "\(node.log)") }
+      let wrong = try await stage.rows(
+        """
+        select count(*) filter (where created_at < occurred_at),
+          count(*) filter (where gap is not null and extract(epoch from gap) * 1000000 % 1000000 <> 0)
+        from (select *, occurred_at - lag(occurred_at) over (partition by ride_id order by occurred_at)
+                as gap from ridepulse.ledger where attempts > 0) beats
+        """)
+      #expect(wrong == [["0", "0"]])
+      let accounts = try await stage.value("select sum(remainder) from ridepulse.slots")
+      #expect(accounts == "0")
+    }
+  }
 }
