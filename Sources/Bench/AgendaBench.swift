@@ -64,9 +64,8 @@ struct AgendaBench: ServerBench {
       reset ridepulse.silent;
       insert into ridepulse.agenda (ride_id, due_at, memo, fence, leased_until)
       select 'ride-' || n, now() + interval '30 minutes' + random() * interval '20 minutes',
-        jsonb_build_object('slots', jsonb_build_object('driver-heartbeat', jsonb_build_object(
-          'anchor', (extract(epoch from now()) * 1000000)::bigint,
-          'through', (extract(epoch from now()) * 1000000)::bigint))), 0, '-infinity'
+        jsonb_build_object('slots', jsonb_build_object('driver-heartbeat', format(
+          '%1$s %1$s - -', (extract(epoch from now()) * 1000000)::bigint))), 0, '-infinity'
       from generate_series(\(first), \(last)) n order by random()
       """,
       timeout: .seconds(300))

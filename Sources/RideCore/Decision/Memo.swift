@@ -47,7 +47,7 @@ public struct PendingPush: Hashable, Sendable, Codable {
 }
 
 /// How far one rule that speaks by the clock has come with one ride.
-public struct SlotMemo: Hashable, Sendable, Codable {
+public struct SlotMemo: Hashable, Sendable {
   /// Since when the ride is in the rule's states; nil while it is in others.
   public var anchor: Instant?
   /// Every slot up to here has been accounted for.
@@ -56,4 +56,33 @@ public struct SlotMemo: Hashable, Sendable, Codable {
   public var planned: Instant?
   /// The last such slot that the rule spoke at.
   public var fired: Instant?
+}
+
+extension SlotMemo: Codable {
+  /// Reads `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none.
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    let words = text.split(separator: " ", omittingEmptySubsequences: false)
+    func instant(_ index: Int) throws -> Instant? {
+      if words[index] == "-" { return nil }
+      if let microseconds = Int64(words[index]) { return Instant(microseconds: microseconds) }
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "not times of slots: \(text)"))
+    }
+    guard words.count == 4, let through = try instant(1) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "not times of slots: \(text)"))
+    }
+    self.init(
+      anchor: try instant(0), through: through, planned: try instant(2), fired: try instant(3))
+  }
+
+  /// Writes one text: a memo is written with every settlement, and an object for each rule would
+  /// take three times as long.
+  public func encode(to encoder: any Encoder) throws {
+    func text(_ instant: Instant?) -> String { instant.map { String($0.microseconds) } ?? "-" }
+    var container = encoder.singleValueContainer()
+    try container.encode(
+      "\(text(anchor)) \(text(through)) \(text(planned)) \(text(fired))")
+  }
 }
