@@ -18,6 +18,19 @@ import Testing
     }
   }
 
+  @Test func `a dry run says nothing of what the clock makes due`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide(state: "driver_assigned")
+      // The driver's reminder has passed long ago, which is no concern of this event.
+      try await stage.sql("update ridepulse.rides set pickup_at = now() - interval '1 day'")
+      let words = ["trigger", "driver_assigned", "--ride", "r1", "--dry-run"]
+      let dry = try Command.ridepulse(words, stage.environment)
+      #expect(dry.status == 0, "\(dry.errors)")
+      #expect(dry.output.contains("customer-driver-assigned"))
+      #expect(!dry.output.contains("reminder"), "\(dry.output)")
+    }
+  }
+
   @Test func `R53: a dry run prints what the trigger then sends`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()

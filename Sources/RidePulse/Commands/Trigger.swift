@@ -64,7 +64,11 @@ enum Trigger: Command {
     let apps = Set(rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
     let (view, now) = try await desk.view(event, ride: ride, data: data, apps: apps)
     if view.ride == nil { throw CommandFailure("ridepulse.rides has no ride \(ride)") }
-    Terminal.print(DryRunReport.text(of: decide(view, by: rulebook, now: now)))
+    // What the clock makes due at the same time is the preview's to show.
+    var decision = decide(view, by: rulebook, now: now)
+    decision.pushes.removeAll { !view.events.contains($0.entry.event) }
+    decision.closed.removeAll { !view.events.contains($0.event) }
+    Terminal.print(DryRunReport.text(of: decision))
     return .done
   }
 
