@@ -18,6 +18,15 @@ import Testing
     }
   }
 
+  @Test func `a SIGTERM at the first moment is not lost`() async throws {
+    try await Stage.run { stage in
+      for _ in 0..<10 {
+        let server = try Server(stage.environment)
+        #expect(server.stop() == 0, "\(server.log)")
+      }
+    }
+  }
+
   @Test func `a dry run says nothing of what the clock makes due`() async throws {
     try await Stage.run { stage in
       try await stage.addRide(state: "driver_assigned")
