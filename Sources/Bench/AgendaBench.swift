@@ -88,7 +88,8 @@ struct AgendaBench: ServerBench {
     ]
     let store = PostgresRideStore(
       node: UUID().uuidString.lowercased(), host: "bench", apps: [.customer, .driver],
-      lease: .seconds(600), claims: sessions[0], settlements: sessions[1], log: Log { _, _, _ in })
+      rules: rulebook.rules, lease: .seconds(600), claims: sessions[0], settlements: sessions[1],
+      log: Log { _, _, _ in })
     // The first plans, and is not counted.
     _ = try await handle(store)
     let postmaster = try cluster.postmasterID()

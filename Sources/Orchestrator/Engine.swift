@@ -143,10 +143,11 @@ public final class Engine: Sendable {
     let decisions = claim.rides.map { ride in
       (ride.claim, decide(ride.view, by: parts.rulebook, now: claim.now))
     }
+    let silent = await journal(decisions, now: claim.now)
     let (requests, hasFinished) = state.withLock { state in
       var requests: [PushRequest] = []
       requests.reserveCapacity(decisions.count)
-      for (claim, decision) in decisions {
+      for (claim, decision) in decisions where !silent.contains(claim.rideID) {
         requests += state.flights.add(claim, decision, look: look)
       }
       return (requests, state.flights.hasFinished)
@@ -156,6 +157,36 @@ public final class Engine: Sendable {
       parts.transport.submit(requests) { [weak self] reports in self?.note(reports) }
     }
     return claim
+  }
+
+  /// Writes down what must not happen twice before it happens.
+  ///
+  /// - Returns: The rides that must not act: somebody else holds them by now, or nobody knows. They
+  ///   fall due again when their lease ends.
+  private func journal(_ decisions: [(RideClaim, Decision)], now: Instant) async -> Set<String> {
+    let memos = decisions.compactMap { claim, decision in
+      decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
+    }
+    if memos.isEmpty { return [] }
+    for failures in 0..<settings.journalAttempts {
+      do {
+        let lost = try await parts.store.journal(memos)
+        if !lost.isEmpty {
+          parts.log(.warning, "Leases were lost before sending", ["rides": "\(lost.count)"])
+        }
+        return Set(lost)
+      } catch {
+        let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
+        parts.log(
+          .warning, "Can't note what is about to be sent; trying again",
+          ["rides": "\(memos.count)", "error": "\(error)", "in": "\(delay)"])
+        try? await parts.clock.sleep(for: delay)
+      }
+    }
+    parts.log(
+      .error, "Rides are left to their lease: what they send must be noted first",
+      ["rides": "\(memos.count)"])
+    return Set(memos.map(\.claim.rideID))
   }
 
   private func note(_ reports: [PushReport]) {

@@ -8,6 +8,8 @@ public struct EngineSettings: Sendable {
   public var maximumInFlight = 2000
   /// The most rides that one settlement writes.
   public var settlementBatch = 1000
+  /// How often a ride's journal is tried before the ride is left to its lease.
+  public var journalAttempts = 6
   /// How long a graceful stop waits for answers.
   public var drainLimit: Duration = .seconds(10)
   /// How long the node rests where nothing wakes it.

@@ -57,7 +57,7 @@ struct RuleLoader {
       }
       for entry in entries {
         let draft = RuleReader(log: file.log, vocabulary: vocabulary).draft(entry)
-        rules += draft.rule.map { [$0] } ?? []
+        if let rule = draft.rule { Self.add(rule, at: draft.name, to: &rules, file.log) }
         guard let name = draft.name else { continue }
         if let first = taken[name.text] {
           file.log.report(
@@ -69,5 +69,19 @@ struct RuleLoader {
       }
     }
     return rules
+  }
+
+  /// Which card an activity belongs to is known by its app.
+  private static func add(
+    _ rule: Rule, at name: PlacedWord?, to rules: inout [Rule], _ log: ProblemLog
+  ) {
+    if rule.when == .life, let name,
+      let first = rules.first(where: { $0.when == .life && $0.app == rule.app })
+    {
+      log.report(
+        name.place, "the second live-activity rule of app \(rule.app)",
+        expected: "one for each app: \(first.name) at \(first.source) is the other")
+    }
+    rules.append(rule)
   }
 }

@@ -17,6 +17,10 @@ import Testing
     var payload: [UInt8]
   }
 
+  private static let topics: Set = [
+    "com.example.customer", "com.example.driver", "com.example.customer.push-type.liveactivity",
+  ]
+
   private static func rulebook() throws -> Rulebook {
     var alert = Alert()
     alert.title = LocalizedText([
@@ -55,10 +59,18 @@ import Testing
           Timing(.cron(try CronSchedule("*/40 * * * *"), zone: .ride, missed: .latest), while: half)
         )),
     ]
+    var card = LiveActivity(attributesType: "T")
+    card.contentState = ["status": .value(try TextTemplate("{{ride.state}} {{ride.pickup_at}}"))]
+    card.start = ["driver_arrived"]
+    card.staleAfter = .seconds(2400)
+    card.lostAfter = .seconds(4 * 3600)
+    let cards = Rule(
+      name: "card", app: .customer, when: .life, what: .liveActivity(card),
+      expires: .after(.seconds(600)), source: "test.yaml:1")
     return Rulebook(
       rules: RuleSet(
         activeStates: ["scheduled", "requested", "driver_arrived"], finalStates: ["over"],
-        events: [], rules: rules),
+        events: [], rules: rules + [cards]),
       bundleIDs: [.customer: "com.example.customer", .driver: "com.example.driver"])
   }
 
@@ -93,7 +105,22 @@ import Testing
               environment: chance(2) ? .sandbox : nil, locale: copy == 0 ? "de" : "en"))
         }
       }
-      return RideView(rideID: ride.id, ride: ride, events: events, phones: phones)
+      var view = RideView(rideID: ride.id, ride: ride, events: events, phones: phones)
+      if chance(3) {
+        view.cards = [
+          Card(
+            id: Int64(number), app: .customer, ownerID: "c\(number)",
+            token: "ca\(100_000 + number)",
+            registeredAt: start)
+        ]
+      } else if chance(2) {
+        view.startTokens = [
+          StartToken(
+            id: Int64(number), app: .customer, ownerID: "c\(number)", attributesType: "T",
+            token: "5a\(100_000 + number)", registeredAt: start)
+        ]
+      }
+      return view
     }
   }
 
@@ -123,8 +150,7 @@ import Testing
     let store = CheckingStore()
     store.add(views, at: start)
     let took = Mutex<[(Instant, PushRequest)]>([])
-    let transport = StrictTransport(topics: ["com.example.customer", "com.example.driver"]) {
-      request in
+    let transport = StrictTransport(topics: Self.topics) { request in
       let now = store.state.withLock { $0.now }
       took.withLock { $0.append((now, request)) }
       return .accepted
@@ -146,17 +172,20 @@ import Testing
     let entries = Dictionary(
       store.state.withLock { $0.entries }.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     let rides = Dictionary(
-      views.flatMap { view in view.phones.map { ($0.id, view.rideID) } }, uniquingKeysWith: { $1 })
+      views.flatMap { view in
+        (view.phones.map(\.token) + view.cards.map(\.token) + view.startTokens.map(\.token))
+          .map { ($0, view.rideID) }
+      }, uniquingKeysWith: { $1 })
     let sent = try took.withLock { $0 }.map { now, request in
       let entry = try #require(entries[request.headers.id])
       return Sent(
-        at: now, rule: entry.rule, ride: rides[entry.phone ?? -1] ?? "", phone: entry.phone,
+        at: now, rule: entry.rule, ride: rides[request.token.hex] ?? "", phone: entry.phone,
         token: request.token, headers: request.headers, payload: request.payload)
     }
     let shown = Self.previewed(views, rulebook, start, end)
     print("fidelity: \(shown.count) pushes, seed \(seed)")
     #expect(transport.faults == [])
-    #expect(Set(shown.map(\.rule)).count == 6, "seed \(seed)")
+    #expect(Set(shown.map(\.rule)).count == 7, "seed \(seed)")
     #expect(shown.count > 2_000 && Set(shown).count == shown.count, "seed \(seed)")
     // Rides that are due together may come in another order.
     let missing = Set(shown).subtracting(sent)
@@ -181,7 +210,7 @@ import Testing
       // A system cron starts on the minute, and a moment later or earlier.
       let now = start + .seconds(minute * 60) + .milliseconds((minute * 7919) % 900)
       store.state.withLock { $0.now = now }
-      let transport = StrictTransport(topics: ["com.example.customer", "com.example.driver"])
+      let transport = StrictTransport(topics: Self.topics)
       let engine = Engine(
         EngineParts(
           store: store, transport: transport, rulebook: rulebook, log: Log { _, _, _ in }))

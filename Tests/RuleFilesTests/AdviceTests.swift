@@ -55,7 +55,33 @@ import Testing
           + "in, 4096 are allowed"
       ]
     ),
+    (
+      card(),
+      [
+        "a.yaml:2: r: live-activity has no stale-after: a card that is not reached looks true for "
+          + "15m; 2m suits a ride"
+      ]
+    ),
+    (
+      card("stale-after: 2m", "start: driver_assigned", "min-interval: 2s"),
+      [
+        "a.yaml:2: r: min-interval 2s: iOS draws a card anew every 5 to 15 seconds at best; 15s is "
+          + "the shortest that makes sense",
+        "a.yaml:2: r: start on driver_assigned without an alert: Apple demands one, and the phone "
+          + "shows the words of the event; state it under alerts",
+      ]
+    ),
+    (
+      card(
+        "stale-after: 2m", "start: driver_assigned", "alerts: { driver_assigned: { title: x } }"),
+      []
+    ),
   ]
+
+  private static func card(_ lines: String...) -> String {
+    let all = ["attributes-type: T", "content-state: { s: \"{{ride.state}}\" }"] + lines
+    return "-on\n-alert\nlive-activity:\n" + all.map { "  \($0)\n" }.joined()
+  }
 
   @Test(arguments: rows.indices)
   func whatIsSaid(index: Int) throws {

@@ -24,6 +24,11 @@ import Testing
     #expect(problems(in: ruleFile(changing: row.input)) == row.expected)
   }
 
+  @Test(arguments: GoldenCase.all(in: "card.txt"))
+  func oneCard(row: GoldenCase) {
+    #expect(problems(in: ruleFile(changing: row.input)) == row.expected)
+  }
+
   @Test func theRuleThatTheRowsChangeIsGood() {
     #expect(problems(in: ruleFile()) == [])
   }
@@ -31,7 +36,7 @@ import Testing
   @Test(.enabled(if: GoldenCase.isRecording))
   func recorded() throws {
     for file in ["yaml.txt", "file.txt"] { try GoldenCase.record(file) { $0.input } }
-    for file in ["rule.txt", "alert.txt"] {
+    for file in ["rule.txt", "alert.txt", "card.txt"] {
       try GoldenCase.record(file) { ruleFile(changing: $0.input) }
     }
   }

@@ -23,7 +23,7 @@ import Testing
         "customer-driver-nearby", "customer-driver-arrived", "customer-waiting-fee",
         "customer-driver-reassigned", "customer-no-driver-found", "customer-ride-completed",
         "customer-cancelled-by-driver", "customer-no-show", "customer-payment-failed",
-        "customer-pickup-reminder",
+        "customer-pickup-reminder", "customer-ride-card",
       ])
     #expect(
       rules.filter { $0.app == .driver }.map(\.name) == [
@@ -32,7 +32,7 @@ import Testing
         "driver-waiting-paid", "driver-ride-completed", "driver-heartbeat",
         "driver-pickup-reminder", "driver-morning-brief",
       ])
-    #expect(rules.count == 24)
+    #expect(rules.count == 25)
   }
 
   @Test func whichStatesThereAre() {
@@ -82,6 +82,21 @@ import Testing
     return Scope(
       ride: ride, attributes: JSONValue(json: ride.attributes.utf8),
       event: RideEvent(id: 1, name: event, at: Instant(epochSeconds: 1_795_248_000), data: data))
+  }
+
+  @Test(arguments: ["full", "bare"])
+  func theCardCanBeShown(ride kind: String) throws {
+    let card = try #require(ruleSet.cards.first)
+    for state in ruleSet.activeStates.union(ruleSet.finalStates) {
+      let scope = scope(of: state, isFull: kind == "full")
+      let face = CardFace(card, in: scope)
+      let shown = JSONValue(json: face.state ?? [])
+      #expect(shown?.value(at: ["status"]) == .string(state), "\(face.problem ?? "")")
+      #expect(shown?.value(at: ["etaEpoch"]) == .integer(0))
+      for (event, alert) in card.compiled.alerts {
+        #expect(throws: Never.self, "\(event)") { try alert.render(in: scope, locale: "de") }
+      }
+    }
   }
 
   @Test func theArrivalInTwoLanguages() throws {

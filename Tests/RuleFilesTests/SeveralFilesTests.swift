@@ -30,7 +30,7 @@ import Testing
         "d.yaml:2:5: an entry of rules is the number 5; "
           + "expected a mapping that starts with \"name:\"",
         "d.yaml:3:5: the rule \"R\" does not say what it sends; "
-          + "expected alert with a title, body or loc-key, or background: {}",
+          + "expected alert with a title, body or loc-key, background: {}, or live-activity",
         "d.yaml:3:5: the rule \"R\" does not say when it speaks; "
           + "expected on with an event such as driver_arrived, or with a list of events; "
           + "or every, before, after or cron",
@@ -101,6 +101,19 @@ import Testing
     #expect(loaded.ruleSet.rules.map(\.rule.name) == ["z", "a", "m"])
     #expect(
       loaded.ruleSet.rules.map(\.rule.source) == ["a.yaml:2", "a.yaml:7", "b.yaml:2"])
+  }
+
+  @Test func anAppHasOneCard() {
+    let card = ruleFile(
+      changing: "-on\n-alert\nlive-activity: { attributes-type: T, content-state: { s: x } }")
+    let other = card.replacing("name: r", with: "name: s")
+    #expect(
+      problems(in: files(("a.yaml", card), ("b.yaml", other))) == [
+        "b.yaml:2:11: the second live-activity rule of app customer; expected one for each app: r at "
+          + "a.yaml:2 is the other"
+      ])
+    let driver = other.replacing("app: customer", with: "app: driver")
+    #expect(problems(in: files(("a.yaml", card), ("b.yaml", driver))) == [])
   }
 
   @Test func noFileIsNoProblemInMemory() throws {

@@ -43,6 +43,13 @@ struct ClaimReader {
     }
   }
 
+  /// Starts of cards that go again.
+  var startsInMemos: [(ride: String, token: Int64)] {
+    zip(claims, memos).flatMap { claim, memo in
+      memo.retries.compactMap { retry in retry.entry.startToken.map { (claim.rideID, $0) } }
+    }
+  }
+
   /// The claim, all rows read.
   var claim: Claim {
     Claim(

@@ -127,4 +127,46 @@ enum ClaimStatements {
       join ridepulse.devices d on d.id = m.phone and d.disabled_at is null
       order by 2
       """)
+
+  /// The cards of rides, but those that were ended from here. $1 ride IDs.
+  static let cards = Statement(
+    name: "claimed_cards",
+    sql: """
+      select ride_id, id, app, owner_id, token, environment, frequent,
+        (extract(epoch from registered_at) * 1000000)::bigint, ended_at is not null
+      from ridepulse.live_activities
+      where ride_id = any ($1::text[])
+        and (ended_at is null or ended_reason not in ('ended', 'expired'))
+      order by id
+      """)
+
+  /// What can start cards for rides of which an event says so, and for starts that go again.
+  ///
+  /// $1 ride IDs, $2 apps that have cards, $3 events that start one; of each start in a memo $4 the
+  /// ride and $5 the token's ID.
+  static let startTokens = Statement(
+    name: "claimed_start_tokens",
+    sql: """
+      select owner.ride_id, \(startTokenColumns)
+      from (
+        select r.id as ride_id, a.app, case a.app when 'customer' then r.customer_id
+          when 'driver' then r.driver_id else r.attributes ->> (a.app || '_id') end as owner_id
+        from ridepulse.rides r, unnest($2::text[]) a (app)
+        where r.id in (select e.ride_id from ridepulse.events e
+                       where e.ride_id = any ($1::text[]) and e.event = any ($3::text[]))
+      ) owner
+      join ridepulse.push_to_start_tokens t
+        on t.app = owner.app and t.owner_id = owner.owner_id and t.disabled_at is null
+      union
+      select m.ride_id, \(startTokenColumns)
+      from unnest($4::text[], $5::bigint[]) m (ride_id, token)
+      join ridepulse.push_to_start_tokens t on t.id = m.token and t.disabled_at is null
+      order by 2
+      """)
+
+  /// The columns of a push-to-start token `t`, after the ride's ID, as `RideRows` reads them.
+  static let startTokenColumns = """
+    t.id, t.app, t.owner_id, t.attributes_type, t.token, t.environment,
+      (extract(epoch from t.registered_at) * 1000000)::bigint
+    """
 }

@@ -7,7 +7,7 @@ public import RideCore
 public final class PostgresRideStore: RideStore {
   private let node: String
   private let host: String
-  private let apps: String
+  private let reading: RideReading
   private let lease: Duration
   private let claims: PostgresSession
   private let settlements: PostgresSession
@@ -19,14 +19,16 @@ public final class PostgresRideStore: RideStore {
   ///   - node: A UUID that no other process uses, ever: leases are held under it.
   ///   - host: What people call the machine that this process runs on.
   ///   - apps: The apps whose phones rules may speak to.
+  ///   - rules: What decisions go by.
   ///   - lease: How long a claimed ride is this node's own.
   public init(
-    node: String, host: String, apps: [App], lease: Duration, claims: PostgresSession,
+    node: String, host: String, apps: [App], rules: RuleSet, lease: Duration,
+    claims: PostgresSession,
     settlements: PostgresSession, log: Log
   ) {
     self.node = node
     self.host = host
-    self.apps = PostgresArray.literal(apps.map(\.rawValue))
+    reading = RideReading(apps: apps, rules: rules)
     self.lease = lease
     self.claims = claims
     self.settlements = settlements
@@ -72,22 +74,25 @@ public final class PostgresRideStore: RideStore {
   }
 
   private func read(_ reader: inout ClaimReader) async throws {
-    let ids = PostgresArray.literal(reader.claims.map(\.rideID))
-    let inMemos = reader.phonesInMemos
+    let results = try await claims.run([Call(ClaimStatements.lookups)] + reading.calls(reader))
+    reading.read(results.dropFirst(), into: &reader.rows)
+  }
+
+  /// Writes down what claimed rides are about to do, and keeps them.
+  ///
+  /// - Returns: The rides whose lease has ended or gone to another node.
+  /// - Throws: `PostgresError`; the same may be written again.
+  public func journal(_ memos: [ClaimedMemo]) async throws -> [String] {
     let results = try await claims.run([
-      Call(ClaimStatements.lookups),
-      Call(ClaimStatements.events, [ids]),
-      Call(ClaimStatements.rides, [ids]),
       Call(
-        ClaimStatements.phones,
+        SettleStatements.journal,
         [
-          ids, apps, PostgresArray.literal(inMemos.map(\.ride)),
-          PostgresArray.literal(inMemos.map { String($0.phone) }),
-        ]),
+          node, PostgresArray.literal(memos.map(\.claim.rideID)),
+          PostgresArray.literal(memos.map { String($0.claim.fence) }),
+          PostgresArray.literal(memos.map { SettleParameters.json($0.memo) }),
+        ])
     ])
-    reader.rows.readEvents(results[1])
-    reader.rows.readRides(results[2])
-    reader.rows.readPhones(results[3])
+    return Self.missing(from: results[0], of: memos.map(\.claim))
   }
 
   /// Writes what became of claimed rides and lets them go.
@@ -99,11 +104,15 @@ public final class PostgresRideStore: RideStore {
       Call(SettleStatements.sets),
       Call(SettleStatements.settle, SettleParameters(node: node, batch).texts),
     ])
-    var lost = Set(batch.map(\.claim.rideID))
-    for row in 0..<results[1].rowCount {
-      if let ride = results[1].string(row, 0) { lost.remove(ride) }
+    return Self.missing(from: results[1], of: batch.map(\.claim))
+  }
+
+  private static func missing(from rows: QueryResult, of claims: [RideClaim]) -> [String] {
+    var missing = Set(claims.map(\.rideID))
+    for row in 0..<rows.rowCount {
+      if let ride = rows.string(row, 0) { missing.remove(ride) }
     }
-    return lost.sorted()
+    return missing.sorted()
   }
 
   /// Lets claimed rides go untouched.

@@ -22,8 +22,15 @@ public struct RideDesk: Sendable {
       order by d.id
       """)
 
-  private static let now = Statement(
-    name: "desk_now", sql: "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
+  private static let startTokens = Statement(
+    name: "desk_start_tokens",
+    sql: """
+      select $1::text, \(ClaimStatements.startTokenColumns)
+      from unnest($2::text[], $3::text[]) owner (app, owner_id)
+      join ridepulse.push_to_start_tokens t
+        on t.app = owner.app and t.owner_id = owner.owner_id and t.disabled_at is null
+      order by t.id
+      """)
 
   private static let deliveries = Statement(
     name: "desk_deliveries",
@@ -44,28 +51,33 @@ public struct RideDesk: Sendable {
     return results[0].int64(0, 0) ?? 0
   }
 
-  /// What a decision would look at if the event came now. Writes nothing.
+  /// What a decision would look at if the event came now, with all that is in the ride's mind.
+  /// Writes nothing.
   public func view(_ event: String, ride: String, data: String, apps: [App]) async throws
     -> (view: RideView, now: Instant)
   {
+    let rides = PostgresArray.literal([ride])
     let read = try await session.run([
-      Call(ClaimStatements.rides, [PostgresArray.literal([ride])]), Call(Self.now),
+      Call(ClaimStatements.rides, [rides]), Call(RideSnapshot.memos, [rides]),
+      Call(ClaimStatements.cards, [rides]),
     ])
-    var rows = RideRows()
-    rows.readRides(read[0])
-    let now = Instant(microseconds: read[1].int64(0, 0) ?? 0)
+    var reader = ClaimReader(log: Log { _, _, _ in })
+    reader.readClaims(read[1])
+    reader.rows.readRides(read[0])
+    reader.rows.readCards(read[2])
+    let (now, rows) = (reader.claim.now, reader.rows)
     let event = RideEvent(id: 0, name: event, at: now, data: data)
     let owners = rows.view(of: ride).owners(of: apps, on: event)
-    let phones = try await session.run([
-      Call(
-        Self.phones,
-        [
-          ride, PostgresArray.literal(owners.map(\.app.rawValue)),
-          PostgresArray.literal(owners.map(\.owner)),
-        ])
+    let words = [
+      ride, PostgresArray.literal(owners.map(\.app.rawValue)),
+      PostgresArray.literal(owners.map(\.owner)),
+    ]
+    let found = try await session.run([
+      Call(Self.phones, words), Call(Self.startTokens, words),
     ])
-    rows.readPhones(phones[0])
-    var view = rows.view(of: ride)
+    reader.rows.readPhones(found[0])
+    reader.rows.readStartTokens(found[1])
+    guard var view = reader.claim.rides.first?.view else { return (rows.view(of: ride), now) }
     view.events = [event]
     return (view, now)
   }

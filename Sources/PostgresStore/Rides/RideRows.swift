@@ -5,6 +5,8 @@ struct RideRows {
   private var rides: [String: Ride] = [:]
   private var events: [String: [RideEvent]] = [:]
   private var phones: [String: [Phone]] = [:]
+  private var cards: [String: [Card]] = [:]
+  private var startTokens: [String: [StartToken]] = [:]
 
   mutating func readEvents(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
@@ -45,9 +47,40 @@ struct RideRows {
     }
   }
 
+  mutating func readCards(_ rows: QueryResult) {
+    for row in 0..<rows.rowCount {
+      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
+        let app = rows.string(row, 2), let owner = rows.string(row, 3),
+        let token = rows.string(row, 4), let registered = rows.int64(row, 7)
+      else { continue }
+      cards[ride, default: []].append(
+        Card(
+          id: id, app: App(rawValue: app), ownerID: owner, token: token,
+          environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
+          isFrequent: rows.string(row, 6) == "t",
+          registeredAt: Instant(microseconds: registered), isGone: rows.string(row, 8) == "t"))
+    }
+  }
+
+  mutating func readStartTokens(_ rows: QueryResult) {
+    for row in 0..<rows.rowCount {
+      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
+        let app = rows.string(row, 2), let owner = rows.string(row, 3),
+        let type = rows.string(row, 4), let token = rows.string(row, 5),
+        let registered = rows.int64(row, 7)
+      else { continue }
+      startTokens[ride, default: []].append(
+        StartToken(
+          id: id, app: App(rawValue: app), ownerID: owner, attributesType: type, token: token,
+          environment: rows.string(row, 6).flatMap(APNsEnvironment.init(rawValue:)),
+          registeredAt: Instant(microseconds: registered)))
+    }
+  }
+
   /// What is known of one ride, all rows read.
   func view(of id: String, _ memo: Memo = Memo()) -> RideView {
     RideView(
-      rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [], memo: memo)
+      rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [],
+      cards: cards[id] ?? [], startTokens: startTokens[id] ?? [], memo: memo)
   }
 }

@@ -6,7 +6,7 @@ public import RideCore
 /// belongs together.
 public struct RideSnapshot {
   private let session: PostgresSession
-  private let apps: String
+  private let reading: RideReading
   private let log: Log
 
   /// How many rides one page has.
@@ -14,10 +14,12 @@ public struct RideSnapshot {
 
   /// Reads over an open session, which it does not close.
   ///
-  /// - Parameter apps: The apps whose phones rules may speak to.
-  public init(session: PostgresSession, apps: [App], log: Log) {
+  /// - Parameters:
+  ///   - apps: The apps whose phones rules may speak to.
+  ///   - rules: What decisions go by.
+  public init(session: PostgresSession, apps: [App], rules: RuleSet, log: Log) {
     self.session = session
-    self.apps = PostgresArray.literal(apps.map(\.rawValue))
+    reading = RideReading(apps: apps, rules: rules)
     self.log = log
   }
 
@@ -38,7 +40,7 @@ public struct RideSnapshot {
       """)
 
   /// $1 ride IDs. As `ClaimStatements.claim` returns what it took.
-  private static let memos = Statement(
+  static let memos = Statement(
     name: "snapshot_memos",
     sql: """
       select (extract(epoch from clock_timestamp()) * 1000000)::bigint, null::bigint, r.id, 0,
@@ -83,22 +85,12 @@ public struct RideSnapshot {
     // a phone a moment too late or too early, and no more.
     var before = ClaimReader(log: log)
     before.readClaims(try await session.run([Call(Self.memos, [rides])])[0])
-    let inMemos = before.phonesInMemos
-    let results = try await session.run([
-      Call(Self.begin), Call(ClaimStatements.lookups), Call(Self.memos, [rides]),
-      Call(ClaimStatements.events, [rides]), Call(ClaimStatements.rides, [rides]),
-      Call(
-        ClaimStatements.phones,
-        [
-          rides, apps, PostgresArray.literal(inMemos.map(\.ride)),
-          PostgresArray.literal(inMemos.map { String($0.phone) }),
-        ]), Call(Self.commit),
-    ])
+    let results = try await session.run(
+      [Call(Self.begin), Call(ClaimStatements.lookups), Call(Self.memos, [rides])]
+        + reading.calls(before) + [Call(Self.commit)])
     var reader = ClaimReader(log: log)
     reader.readClaims(results[2])
-    reader.rows.readEvents(results[3])
-    reader.rows.readRides(results[4])
-    reader.rows.readPhones(results[5])
+    reading.read(results.dropFirst(3), into: &reader.rows)
     return reader.claim.rides.map(\.view)
   }
 }

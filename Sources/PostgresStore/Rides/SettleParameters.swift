@@ -10,13 +10,13 @@ struct SettleParameters {
     let entries = settlements.flatMap { settlement in
       settlement.entries.map { (ride: settlement.rideID, entry: $0) }
     }
-    let gone = settlements.flatMap(\.gonePhones)
+    let encoder = JSONEncoder()
+    let gone = settlements.flatMap(\.gone)
     let tallies = settlements.flatMap { settlement in
       settlement.tallies.sorted { $0.key < $1.key }.map {
         (ride: settlement.rideID, rule: $0.key, tally: $0.value)
       }
     }
-    let encoder = JSONEncoder()
     texts =
       [
         node,
@@ -40,15 +40,20 @@ struct SettleParameters {
         Self.array(entries) { $0.entry.phone.map { String($0) } },
         Self.array(entries) { $0.entry.tokenSuffix },
         Self.array(entries) { String($0.entry.event.at.microseconds) },
-        Self.array(gone) { String($0.phone) },
-        Self.array(gone) { String($0.since.microseconds) },
+        Self.array(gone) { String($0.id) },
+        Self.array(gone) { $0.since.map { String($0.microseconds) } },
         Self.array(gone) { $0.reason },
         Self.array(tallies) { $0.ride },
         Self.array(tallies) { $0.rule },
       ]
       + [\SlotTally.due, \.fired, \.skipped, \.missed, \.capped, \.expired].map { count in
         Self.array(tallies) { String($0.tally[keyPath: count]) }
-      }
+      } + [
+        Self.array(entries) { $0.entry.priority.map { String($0.rawValue) } },
+        Self.array(entries) { $0.entry.expiration.map { String($0) } },
+        Self.array(entries) { $0.entry.cardEvent?.rawValue },
+        Self.array(gone) { $0.kind.rawValue },
+      ]
   }
 
   private static func array<Element>(
@@ -57,7 +62,8 @@ struct SettleParameters {
     PostgresArray.literal(elements.map(text))
   }
 
-  private static func json(_ memo: Memo, _ encoder: JSONEncoder) -> String? {
+  /// A memo as the agenda keeps it; nil for one with nothing in it.
+  static func json(_ memo: Memo, _ encoder: JSONEncoder = JSONEncoder()) -> String? {
     if memo.isEmpty { return nil }
     // A memo holds texts and whole numbers only, which JSON can always say.
     return (try? encoder.encode(memo)).map { String(decoding: $0, as: UTF8.self) }

@@ -15,10 +15,11 @@ enum SettleStatements {
   /// $1 node. Of each ride $2 ID, $3 fence, $4 memo, $5 next due in microseconds, $6 whether it
   /// is over. $7 consumed events. Of each ledger row $8 ride, $9 apns-id, $10 event's ID,
   /// $11 event, $12 rule, $13 app, $14 push type, $15 status, $16 reason, $17 attempts,
-  /// $18 collapse ID, $19 phone, $20 token suffix, $21 when the event was emitted. Of each phone
-  /// that APNs no longer knows $22 ID, $23 since when, $24 why. Of each rule of a ride whose slots
+  /// $18 collapse ID, $19 phone, $20 token suffix, $21 when the event was emitted. Of each token
+  /// that is of no more use $22 ID, $23 since when, $24 why. Of each rule of a ride whose slots
   /// were due $25 ride, $26 rule, $27 due, $28 fired, $29 skipped, $30 missed, $31 capped,
-  /// $32 expired.
+  /// $32 expired. Of each ledger row again $33 priority, $34 expiration, $35 what it does to a
+  /// card. Of each token again $36 of what kind it is.
   /// Returns the rides that were still held by this node under that fence; for all others nothing
   /// is written.
   static let settle = Statement(
@@ -49,25 +50,45 @@ enum SettleStatements {
       ), written as (
         insert into ridepulse.ledger as l
           (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
-           collapse_id, device_id, token_suffix, occurred_at, finished_at)
+           collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
+           card_event)
         select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
           n.reason, n.attempts, n.collapse_id, n.phone, n.token_suffix,
           timestamptz 'epoch' + n.occurred * interval '1 microsecond',
-          case when n.status <> 'pending' then clock_timestamp() end
+          case when n.status <> 'pending' then clock_timestamp() end,
+          n.priority, n.expiration, n.card_event
         from unnest($8::text[], $9::uuid[], $10::bigint[], $11::text[], $12::text[], $13::text[],
             $14::text[], $15::text[], $16::text[], $17::int[], $18::text[], $19::bigint[],
-            $20::text[], $21::bigint[])
+            $20::text[], $21::bigint[], $33::smallint[], $34::bigint[], $35::text[])
           as n (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
-                collapse_id, phone, token_suffix, occurred)
+                collapse_id, phone, token_suffix, occurred, priority, expiration, card_event)
         join held on held.ride_id = n.ride_id
         on conflict (ride_id, apns_id) do update set
           status = excluded.status, reason = excluded.reason, attempts = excluded.attempts,
-          finished_at = excluded.finished_at
-      ), gone as (
+          finished_at = excluded.finished_at,
+          priority = coalesce(excluded.priority, l.priority),
+          expiration = coalesce(excluded.expiration, l.expiration)
+      ), gone as materialized (
+        select id, kind, reason,
+          coalesce(timestamptz 'epoch' + since * interval '1 microsecond', 'infinity') as since
+        from unnest($22::bigint[], $23::bigint[], $24::text[], $36::text[])
+          as g (id, since, reason, kind)
+      ), gone_phones as (
         update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = g.reason
-        from unnest($22::bigint[], $23::bigint[], $24::text[]) as g (phone, since, reason)
-        where d.id = any ($22::bigint[]) and d.id = g.phone and d.disabled_at is null
-          and d.registered_at <= timestamptz 'epoch' + g.since * interval '1 microsecond'
+        from gone g
+        where d.id = any ($22::bigint[]) and d.id = g.id and g.kind = 'phone'
+          and d.disabled_at is null and d.registered_at <= g.since
+      ), gone_activities as (
+        update ridepulse.live_activities a set ended_at = clock_timestamp(), ended_reason = g.reason
+        from gone g
+        where a.id = any ($22::bigint[]) and a.id = g.id and g.kind = 'activity'
+          and a.ended_at is null and a.registered_at <= g.since
+      ), gone_starts as (
+        update ridepulse.push_to_start_tokens t set disabled_at = clock_timestamp(),
+          disabled_reason = g.reason
+        from gone g
+        where t.id = any ($22::bigint[]) and t.id = g.id and g.kind = 'start'
+          and t.disabled_at is null and t.registered_at <= g.since
       ), counted as (
         insert into ridepulse.slot_counts as c
           (rule, day, node, due, fired, skipped, missed, capped, expired)
@@ -84,6 +105,18 @@ enum SettleStatements {
           capped = c.capped + excluded.capped, expired = c.expired + excluded.expired
       )
       select ride_id from held
+      """)
+
+  /// Keeps the memo of rides that stay held: $1 node, $2 ride IDs, $3 fences, $4 memos. Returns
+  /// those that are held still.
+  static let journal = Statement(
+    name: "journal",
+    sql: """
+      update ridepulse.agenda a set memo = j.memo::jsonb
+      from unnest($2::text[], $3::bigint[], $4::text[]) as j (ride_id, fence, memo)
+      where a.ride_id = any ($2::text[]) and a.ride_id = j.ride_id and a.fence = j.fence
+        and a.node = $1::uuid and a.leased_until > now()
+      returning a.ride_id
       """)
 
   /// Lets rides go untouched: $1 node, $2 ride IDs, $3 fences. They are due again at once.

@@ -15,6 +15,7 @@ public struct RuleAdvice: Hashable, Sendable {
     for rule in rules.rules.map(\.rule) {
       let texts =
         [heartbeat(rule), silence(rule), overflow(rule)].compactMap { $0 } + truncation(rule)
+        + card(rule)
       advice += texts.map { RuleAdvice(rule: rule.name, source: rule.source, text: $0) }
     }
     let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.spokenStates)
@@ -59,6 +60,28 @@ public struct RuleAdvice: Hashable, Sendable {
       + "\(PushRequest.payloadLimit) are allowed"
   }
 
+  /// A card that may show what is no longer so, or starts without a word of the rule's own.
+  private static func card(_ rule: Rule) -> [String] {
+    guard case .liveActivity(let life) = rule.what else { return [] }
+    var texts: [String] = []
+    if life.staleAfter == nil {
+      texts.append(
+        "live-activity has no stale-after: a card that is not reached looks true for "
+          + "\(life.freshness.rideText); 2m suits a ride")
+    }
+    if life.minInterval < .seconds(5) {
+      texts.append(
+        "min-interval \(life.minInterval.rideText): iOS draws a card anew every 5 to 15 seconds at "
+          + "best; 15s is the shortest that makes sense")
+    }
+    for event in life.start where life.alerts[event] == nil {
+      texts.append(
+        "start on \(event) without an alert: Apple demands one, and the phone shows the words of the "
+          + "event; state it under alerts")
+    }
+    return texts
+  }
+
   /// Texts that a lock screen cuts off.
   private static func truncation(_ rule: Rule) -> [String] {
     guard case .alert(let alert, _) = rule.what else { return [] }
@@ -87,6 +110,11 @@ extension RuleSet {
       switch rule.rule.when {
       case .on(let events): states.formUnion(events)
       case .at(let timing): states.formUnion(timing.states)
+      case .life:
+        if case .liveActivity(let life) = rule.rule.what {
+          states.formUnion(life.start + life.end + life.urgent)
+          states.formUnion(life.alerts.keys)
+        }
       }
     }
   }
@@ -98,17 +126,6 @@ extension Rule {
 }
 
 extension PayloadTemplate {
-  /// Every placeholder that stands in it.
-  fileprivate var placeholders: [Placeholder] {
-    switch self {
-    case .literal: []
-    case .value(let text): text.placeholders
-    case .visible(let texts): texts.texts.flatMap(\.text.placeholders)
-    case .object(let members): members.sorted { $0.key < $1.key }.flatMap(\.value.placeholders)
-    case .array(let elements): elements.flatMap(\.placeholders)
-    }
-  }
-
   /// About how many bytes it comes to; of several languages the longest.
   fileprivate func size(ofPlaceholder size: Int) -> Int {
     switch self {

@@ -31,6 +31,7 @@ struct Decider {
   }
 
   mutating func run() {
+    speakOfCards()
     for event in decision.view.events {
       let rules = rulebook.rules.rules(on: event.name)
       if rules.isEmpty { continue }
@@ -107,13 +108,18 @@ struct Decider {
       nobody.id = pushID(rule, scope.event, phone.token)
       nobody.phone = phone.id
       nobody.tokenSuffix = String(phone.token.suffix(6))
-      plan(&planner, nobody, phone)
+      if mayBeTold(rule, scope.event, phone) {
+        hold(nobody, phone)
+      } else {
+        plan(&planner, nobody, phone)
+      }
     }
     if phones == 0 { close(nobody, .suppressed, "no phone of \(app) \(owner)") }
   }
 
   /// A push that failed before goes again, as the ride is now.
   private mutating func retry(_ entry: LedgerEntry) {
+    if let start = entry.startToken { return retryStart(entry, start) }
     guard let rule = rulebook.rules.rule(named: entry.rule) else {
       return close(entry, .suppressed, "the rule is gone")
     }
@@ -126,8 +132,22 @@ struct Decider {
     if case .at(let timing) = rule.rule.when, !timing.states.contains(scope.ride.state ?? "") {
       return close(entry, .suppressed, "the ride left the states of the rule")
     }
+    if mayBeTold(rule, entry.event, phone) { return hold(entry, phone) }
     var planner = Planner(rule: rule, scope: scope, rulebook: rulebook, now: now)
     plan(&planner, entry, phone)
+  }
+
+  /// Whether a card of the phone's owner says the same aloud.
+  private func mayBeTold(_ rule: CompiledRule, _ event: RideEvent, _ phone: Phone) -> Bool {
+    rule.rule.what.pushType == .alert && !rule.rule.isSentWithCard
+      && isTold(event, to: phone.ownerID, by: phone.app)
+  }
+
+  private mutating func hold(_ entry: LedgerEntry, _ phone: Phone) {
+    var entry = entry
+    entry.status = .suppressed
+    entry.reason = "the card says it"
+    decision.held.append(HeldAlert(entry: entry, owner: phone.ownerID))
   }
 
   private mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
@@ -138,7 +158,7 @@ struct Decider {
     }
   }
 
-  private mutating func close(
+  mutating func close(
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: String
   ) {
     var entry = entry
@@ -147,11 +167,11 @@ struct Decider {
     decision.closed.append(entry)
   }
 
-  private func scope(_ event: RideEvent) -> Scope? {
+  func scope(_ event: RideEvent) -> Scope? {
     decision.view.ride.map { Scope(ride: $0, attributes: attributes, event: event) }
   }
 
-  private func draft(_ rule: CompiledRule, _ event: RideEvent) -> LedgerEntry {
+  func draft(_ rule: CompiledRule, _ event: RideEvent) -> LedgerEntry {
     LedgerEntry(
       id: pushID(rule, event, ""), event: event, rule: rule.rule.name, app: rule.rule.app,
       pushType: rule.rule.what.pushType, status: .pending, attempts: 0)

@@ -6,6 +6,8 @@ public struct Decision: Sendable {
   public var pushes: [PlannedPush] = []
   /// What ended without being sent, and why.
   public var closed: [LedgerEntry] = []
+  /// Alerts that a card says in their place, unless it can't be reached.
+  public var held: [HeldAlert] = []
   /// What was tried before and waits for a later time.
   public var waiting: [PendingPush] = []
   /// How far the rules that speak by the clock have come.
@@ -14,8 +16,41 @@ public struct Decision: Sendable {
   public var tallies: [String: SlotTally] = [:]
   /// The next slot at which a rule may speak.
   public var nextSlot: Instant?
+  /// The lives of the ride's cards, by `Card.id`.
+  public var cards: [Int64: CardMemo] = [:]
+  /// Starts by push, by `StartToken.id`.
+  public var starts: [Int64: StartMemo] = [:]
+  /// When a card to which nothing is sent now is to be looked at again.
+  public var nextCard: Instant?
+  /// Tokens that are of no more use, whatever becomes of the pushes.
+  public var gone: [GoneToken] = []
   /// Whether the ride's state is one of the active ones.
   public var isActive = false
+
+  /// What is not sent, and why, as long as cards can be reached.
+  public var unsent: [LedgerEntry] { closed + held.map(\.entry) }
+
+  /// What must be written down before anything is sent; nil where nothing must.
+  ///
+  /// A start must not go twice, so that it is about to go is known first. A card's timestamps must
+  /// rise: the clock says so by itself, but for one that was set back.
+  public func journal(now: Instant) -> Memo? {
+    var memo = view.memo
+    for push in pushes {
+      if let id = push.entry.startToken {
+        memo.starts[id] = decision(of: id)
+      } else if let step = push.step, step.timestamp > now.epochSeconds {
+        memo.cards[step.card]?.timestamp = step.timestamp
+      }
+    }
+    return memo == view.memo ? nil : memo
+  }
+
+  private func decision(of start: Int64) -> StartMemo? {
+    var memo = starts[start]
+    memo?.isOpen = true
+    return memo
+  }
 }
 
 /// One push that a decision wants sent.
@@ -32,6 +67,10 @@ public struct PlannedPush: Hashable, Sendable {
   public var payload: [UInt8]
   /// Past this instant it is not sent any more.
   public var trueUntil: Instant
+  /// What it does to a card that lives.
+  var step: CardStep?
+  /// What the ledger says of it though APNs takes it.
+  var note: String?
 
   /// The push for the wire, under a ticket.
   public func request(ticket: UInt64) -> PushRequest {
@@ -80,9 +119,26 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
   public var phone: Int64?
   /// The token's last six digits.
   public var tokenSuffix: String?
+  /// `apns-priority`; nil where nothing was sent.
+  public var priority: PushPriority?
+  /// `apns-expiration`.
+  public var expiration: Int64?
+  /// What it does to a card.
+  public var cardEvent: CardEvent?
+  /// `Card.id`, of a push to a card that lives.
+  public var card: Int64?
+  /// `StartToken.id`, of a push that starts a card: such a one must not be sent twice.
+  public var startToken: Int64?
 }
 
 extension LedgerEntry {
+  /// Keeps of the headers what the ledger says.
+  mutating func note(_ headers: PushHeaders) {
+    priority = headers.priority
+    expiration = headers.expiration.epochSeconds
+    collapseID = headers.collapseID?.text
+  }
+
   /// Whether it tells of a slot of time, not of an event that a row of `ridepulse.events` held.
   public var isOfSlot: Bool { event.id == 0 }
 

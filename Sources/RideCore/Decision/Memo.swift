@@ -4,17 +4,23 @@ public struct Memo: Hashable, Sendable {
   public var retries: [PendingPush] = []
   /// How far each rule that speaks by the clock has come, by the rule's name.
   public var slots: [String: SlotMemo] = [:]
+  /// The lives of the ride's cards, by `Card.id`.
+  public var cards: [Int64: CardMemo] = [:]
+  /// Starts by push, by `StartToken.id`.
+  public var starts: [Int64: StartMemo] = [:]
 
   /// A memo with nothing in it.
   public init() {}
 
   /// Nothing needs to be kept.
-  public var isEmpty: Bool { retries.isEmpty && slots.isEmpty }
+  public var isEmpty: Bool {
+    retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty
+  }
 }
 
 extension Memo: Codable {
   private enum CodingKeys: String, CodingKey {
-    case retries, slots
+    case retries, slots, cards, starts
   }
 
   /// Reads a memo of this version or an earlier one.
@@ -22,6 +28,8 @@ extension Memo: Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     retries = try container.decodeIfPresent([PendingPush].self, forKey: .retries) ?? []
     slots = try container.decodeIfPresent([String: SlotMemo].self, forKey: .slots) ?? [:]
+    cards = try container.decodeIfPresent([Int64: CardMemo].self, forKey: .cards) ?? [:]
+    starts = try container.decodeIfPresent([Int64: StartMemo].self, forKey: .starts) ?? [:]
   }
 
   /// Writes only what there is.
@@ -29,6 +37,8 @@ extension Memo: Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     if !retries.isEmpty { try container.encode(retries, forKey: .retries) }
     if !slots.isEmpty { try container.encode(slots, forKey: .slots) }
+    if !cards.isEmpty { try container.encode(cards, forKey: .cards) }
+    if !starts.isEmpty { try container.encode(starts, forKey: .starts) }
   }
 }
 
@@ -38,6 +48,8 @@ public struct PendingPush: Hashable, Sendable, Codable {
   public var entry: LedgerEntry
   /// When it goes again.
   public var due: Instant
+  /// True where it was not tried, since a card is to say the same.
+  public var waitsForCard: Bool?
 
   /// A push that goes again at a time.
   public init(entry: LedgerEntry, due: Instant) {

@@ -26,10 +26,7 @@ struct Planner {
     if now >= trueUntil {
       throw Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
     }
-    guard let topic = rulebook.bundleIDs[rule.rule.app] else {
-      let name = "APNS_\(rule.rule.app.rawValue.uppercased())_BUNDLE_ID"
-      throw Refused(status: .suppressed, reason: "no bundle ID for \(rule.rule.app): set \(name)")
-    }
+    let topic = try Self.topic(of: rule.rule, rulebook)
     guard let token = DeviceToken(phone.token) else {
       throw Refused(status: .suppressed, reason: "the phone's token is not hexadecimal")
     }
@@ -39,12 +36,20 @@ struct Planner {
     entry.collapseID = collapseID?.text
     let expiration: PushExpiration =
       rule.rule.expires == .neverStore ? .neverStore : .at(trueUntil)
+    let headers = PushHeaders(
+      id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.what.priority,
+      expiration: expiration, collapseID: collapseID)
+    entry.note(headers)
     return PlannedPush(
       entry: entry, environment: phone.environment ?? rulebook.defaultEnvironment, token: token,
-      headers: PushHeaders(
-        id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.what.priority,
-        expiration: expiration, collapseID: collapseID),
-      payload: payload, trueUntil: trueUntil)
+      headers: headers, payload: payload, trueUntil: trueUntil)
+  }
+
+  /// `apns-topic` of a rule's pushes.
+  static func topic(of rule: Rule, _ rulebook: Rulebook) throws(Refused) -> String {
+    if let topic = rulebook.topic(of: rule.app, rule.what.pushType) { return topic }
+    let name = "APNS_\(rule.app.rawValue.uppercased())_BUNDLE_ID"
+    throw Refused(status: .suppressed, reason: "no bundle ID for \(rule.app): set \(name)")
   }
 
   private mutating func payload(for locale: String?) throws(Refused) -> [UInt8] {

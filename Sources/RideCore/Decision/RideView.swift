@@ -8,18 +8,24 @@ public struct RideView: Hashable, Sendable {
   public var events: [RideEvent]
   /// Phones of everybody whom the ride, its events and its memo concern.
   public var phones: [Phone]
+  /// The cards that apps have registered for the ride, those that are gone among them.
+  public var cards: [Card]
+  /// Tokens that can start a card on a phone of somebody whom the ride concerns.
+  public var startTokens: [StartToken]
   /// What the last decision left to itself.
   public var memo: Memo
 
   /// A view of one ride.
   public init(
     rideID: String, ride: Ride?, events: [RideEvent] = [], phones: [Phone] = [],
-    memo: Memo = Memo()
+    cards: [Card] = [], startTokens: [StartToken] = [], memo: Memo = Memo()
   ) {
     self.rideID = rideID
     self.ride = ride
     self.events = events
     self.phones = phones
+    self.cards = cards
+    self.startTokens = startTokens
     self.memo = memo
   }
 }

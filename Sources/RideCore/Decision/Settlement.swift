@@ -6,8 +6,8 @@ public struct Settlement: Hashable, Sendable {
   public var consumed: [Int64]
   /// Ledger rows, new and changed.
   public var entries: [LedgerEntry]
-  /// Phones that APNs no longer knows.
-  public var gonePhones: [GonePhone]
+  /// Tokens that are of no more use.
+  public var gone: [GoneToken]
   /// What the next decision will need.
   public var memo: Memo
   /// What became of slots that were due, by rule.
@@ -18,13 +18,26 @@ public struct Settlement: Hashable, Sendable {
   public var isOver: Bool
 }
 
-/// A phone that APNs no longer knows.
-public struct GonePhone: Hashable, Sendable {
-  /// `Phone.id`.
-  public var phone: Int64
-  /// Since when, as APNs learned it; a later registration outweighs it.
-  public var since: Instant
-  /// Apple's reason.
+/// A token that is of no more use: APNs no longer knows it, or the card that it is of has ended.
+public struct GoneToken: Hashable, Sendable {
+  /// What a token reaches.
+  public enum Kind: String, Hashable, Sendable {
+    /// A phone: `Phone.id`.
+    case phone
+    /// A card: `Card.id`.
+    case activity
+    /// A phone that a card can be started on: `StartToken.id`.
+    case start
+  }
+
+  /// What it reaches.
+  public var kind: Kind
+  /// The row's ID.
+  public var id: Int64
+  /// Since when, as APNs learned it; a later registration outweighs it. Nil: whatever was
+  /// registered since.
+  public var since: Instant?
+  /// Apple's reason, or `ended`.
   public var reason: String
 }
 
@@ -39,19 +52,34 @@ extension Decision {
     _ outcomes: [PushOutcome], now: Instant, jitter: () -> Double
   ) -> Settlement {
     var settlement = Settlement(
-      rideID: view.rideID, consumed: view.events.map(\.id), entries: closed, gonePhones: [],
-      memo: Memo(), tallies: tallies, nextDue: nil, isOver: false)
+      rideID: view.rideID, consumed: view.events.map(\.id), entries: closed, gone: gone,
+      memo: Memo(),
+      tallies: tallies, nextDue: nil, isOver: false)
     settlement.memo.retries = waiting
     settlement.memo.slots = slots
+    settlement.memo.cards = cards
+    settlement.memo.starts = starts
+    var dues = [nextSlot, nextCard].compactMap { $0 }
+    var told: [RideEvent: Set<App>] = [:]
     for (push, outcome) in zip(pushes, outcomes) {
-      if outcome == .unsent(.closed) {
+      if let step = push.step {
+        let due = settlement.record(push, step, outcome, now: now, jitter: jitter)
+        if let due { dues.append(due) }
+        if let alert = step.alert, outcome == .accepted {
+          told[alert, default: []].insert(push.entry.app)
+        }
+      } else if outcome == .unsent(.closed) {
         settlement.handBack(push, now: now)
       } else {
         let newer = pushes.map(\.entry).first(where: push.entry.isSuperseded)
         settlement.record(push, Verdict(outcome), newer: newer, now: now, jitter: jitter)
       }
     }
-    settlement.nextDue = (settlement.memo.retries.map(\.due) + [nextSlot].compactMap { $0 }).min()
+    settlement.settle(held, view, told: told, now: now)
+    for token in settlement.gone where token.kind == .activity && token.since == nil {
+      settlement.memo.cards[token.id] = nil
+    }
+    settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
     settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement
   }
@@ -76,13 +104,15 @@ extension Settlement {
     switch verdict.kind {
     case .accepted: entry.status = .accepted
     case .rejected: entry.status = .rejected
+    case .again where entry.startToken != nil && verdict.mayHaveArrived:
+      entry.status = .uncertain
     case .again(let least):
       if let newer {
         entry.status = .suppressed
         entry.reason = "superseded by \(newer.event.name)"
         break
       }
-      let due = now + least + retries.delay(failures: entry.attempts - 1, random: jitter())
+      let due = now + least + retryBackoff.delay(failures: entry.attempts - 1, random: jitter())
       if due < push.trueUntil {
         entry.status = .pending
         memo.retries.append(PendingPush(entry: entry, due: due))
@@ -91,11 +121,14 @@ extension Settlement {
       }
     }
     entries.append(entry)
-    if let since = verdict.phoneGone, let phone = entry.phone {
-      gonePhones.append(GonePhone(phone: phone, since: since, reason: verdict.reason ?? ""))
+    if let start = entry.startToken {
+      record(start: start, entry, verdict)
+    } else if let since = verdict.phoneGone, let phone = entry.phone {
+      gone.append(
+        GoneToken(kind: .phone, id: phone, since: since, reason: verdict.reason ?? ""))
     }
   }
 }
 
 /// How long a push waits before it goes again: up to 1 s, 2 s, 4 s … 60 s, on top of the least.
-private let retries = Backoff(first: .seconds(1), longest: .seconds(60))
+let retryBackoff = Backoff(first: .seconds(1), longest: .seconds(60))

@@ -14,15 +14,21 @@ struct Verdict: Equatable {
   var reason: String?
   /// The phone is no longer there, as APNs learned then.
   var phoneGone: Instant?
+  /// APNs took it, or may have taken it: nobody knows.
+  var mayHaveArrived = false
 
   init(_ outcome: PushOutcome) {
     switch outcome {
-    case .accepted: self.init(kind: .accepted)
+    case .accepted:
+      self.init(kind: .accepted)
+      mayHaveArrived = true
     case .refused(let refusal): self.init(refusal)
     case .unsent(.invalid(let text)): self.init(kind: .rejected, reason: text)
     case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: cause.text)
     // Sent twice is safe: both carry the same apns-id and collapse on the screen.
-    case .unanswered(let cause): self.init(kind: .again(atLeast: .zero), reason: cause.text)
+    case .unanswered(let cause):
+      self.init(kind: .again(atLeast: .zero), reason: cause.text)
+      mayHaveArrived = true
     }
   }
 

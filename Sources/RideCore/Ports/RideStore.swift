@@ -15,6 +15,11 @@ public protocol RideStore: Sendable {
   ///   new events (true), or that it looks by itself (false).
   func claim(limit: Int, asleep: Bool) async throws -> Claim
 
+  /// Writes down what claimed rides are about to do, and keeps them.
+  ///
+  /// - Returns: The rides whose lease has ended or gone to another: those must not act.
+  func journal(_ memos: [ClaimedMemo]) async throws -> [String]
+
   /// Writes what became of claimed rides and lets them go.
   ///
   /// - Returns: The rides whose lease had gone to another; nothing was written for those.
@@ -52,6 +57,20 @@ public struct Claim: Sendable {
     self.now = now
     self.nextDue = nextDue
     self.rides = rides
+  }
+}
+
+/// What a claimed ride keeps in mind from now on, whatever becomes of its holder.
+public struct ClaimedMemo: Hashable, Sendable {
+  /// The right to write it.
+  public var claim: RideClaim
+  /// What is kept.
+  public var memo: Memo
+
+  /// What a claimed ride keeps in mind.
+  public init(claim: RideClaim, memo: Memo) {
+    self.claim = claim
+    self.memo = memo
   }
 }
 

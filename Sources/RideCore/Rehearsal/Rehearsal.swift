@@ -25,6 +25,9 @@ public struct Rehearsal: Sendable {
     let settlement = decision.settled(accepted, now: now) { 0 }
     views[ride].memo = settlement.memo
     views[ride].events = []
+    views[ride].cards.removeAll { card in
+      settlement.gone.contains { $0.kind == .activity && $0.id == card.id }
+    }
     if let due = settlement.nextDue, !settlement.isOver {
       // A microsecond at least, so that the clock always moves.
       agenda.replaceFirst(Agenda.Entry(due: max(due, now + .microseconds(1)), ride: ride))

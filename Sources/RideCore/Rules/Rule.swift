@@ -14,13 +14,16 @@ public struct Rule: Hashable, Sendable {
   public var expires: RuleExpiry
   /// The value of `apns-collapse-id`, if the rule states one.
   public var collapse: TextTemplate?
+  /// `also-with-card`: it is sent to a phone also where a card says the same aloud.
+  public var isSentWithCard: Bool
   /// Where it stands: `schedules/customer.yaml:12`.
   public var source: String
 
   /// A rule, as a file states it.
   public init(
     name: String, app: App, when: When, what: What, data: [String: PayloadTemplate] = [:],
-    expires: RuleExpiry, collapse: TextTemplate? = nil, source: String
+    expires: RuleExpiry, collapse: TextTemplate? = nil, isSentWithCard: Bool = false,
+    source: String
   ) {
     self.name = name
     self.app = app
@@ -29,6 +32,7 @@ public struct Rule: Hashable, Sendable {
     self.data = data
     self.expires = expires
     self.collapse = collapse
+    self.isSentWithCard = isSentWithCard
     self.source = source
   }
 
@@ -38,6 +42,8 @@ public struct Rule: Hashable, Sendable {
     case on([String])
     /// At slots of time, while a ride is in certain states.
     case at(Timing)
+    /// In a card's own life: when what it shows changes, and before that is stale.
+    case life
   }
 
   /// What a rule sends.
@@ -46,20 +52,23 @@ public struct Rule: Hashable, Sendable {
     case alert(Alert, priority: PushPriority = .immediate)
     /// A silent wake. It has nothing to show and no priority but 5, so none can be stated.
     case background
+    /// A card that lives on the lock screen.
+    case liveActivity(LiveActivity)
 
     /// The push type that carries it.
     public var pushType: PushType {
       switch self {
       case .alert: .alert
       case .background: .background
+      case .liveActivity: .liveactivity
       }
     }
 
-    /// `apns-priority`.
+    /// `apns-priority`; that of a card's pushes is decided for each.
     public var priority: PushPriority {
       switch self {
       case .alert(_, let priority): priority
-      case .background: .powerAware
+      case .background, .liveActivity: .powerAware
       }
     }
   }

@@ -12,6 +12,9 @@ public struct RuleSet: Sendable {
   /// The rules that speak by the clock, each with its timing, in the order of the files.
   let timed: [TimedRule]
 
+  /// The rules whose cards have a life of their own, in the order of the files.
+  let cards: [CardRule]
+
   private let rulesByEvent: [String: [CompiledRule]]
   private let rulesByName: [String: CompiledRule]
 
@@ -25,12 +28,15 @@ public struct RuleSet: Sendable {
     self.rules = rules.map(CompiledRule.init)
     var byEvent: [String: [CompiledRule]] = [:]
     var timed: [TimedRule] = []
+    var cards: [CardRule] = []
     for rule in self.rules {
       switch rule.rule.when {
       case .on(let names): for name in Set(names) { byEvent[name, default: []].append(rule) }
       case .at(let timing): timed.append(TimedRule(rule: rule, timing: timing))
+      case .life: cards += CardRule(rule).map { [$0] } ?? []
       }
     }
+    self.cards = cards
     self.timed = timed
     rulesByEvent = byEvent
     rulesByName = Dictionary(self.rules.map { ($0.rule.name, $0) }, uniquingKeysWith: { a, _ in a })
@@ -54,9 +60,17 @@ public struct RuleSet: Sendable {
   /// The same for sets whose rules speak at the same times, in whatever words; empty where none
   /// speaks by the clock.
   public var timingDigest: String {
-    let texts = timed.map { "\($0.rule.rule.name) \($0.timing.digest)" }
+    let texts =
+      timed.map { "\($0.rule.rule.name) \($0.timing.digest)" }
+      + cards.map { "\($0.rule.rule.name) \($0.life.digest)" }
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
+
+  /// The apps that have cards.
+  public var cardApps: [App] { Array(Set(cards.map(\.rule.rule.app))) }
+
+  /// The events on which a card is started.
+  public var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 
   /// Whether a ride may be in a state of this name.
   func isState(_ name: String) -> Bool {
@@ -73,6 +87,21 @@ public struct RuleSet: Sendable {
 struct TimedRule: Sendable {
   let rule: CompiledRule
   let timing: Timing
+}
+
+/// A rule whose cards have a life of their own.
+struct CardRule: Sendable {
+  let rule: CompiledRule
+  let life: LiveActivity
+  let compiled: CompiledCard
+
+  /// Nil where the rule has no card.
+  init?(_ rule: CompiledRule) {
+    guard case .liveActivity(let life) = rule.rule.what else { return nil }
+    self.rule = rule
+    self.life = life
+    compiled = CompiledCard(life, data: rule.rule.data)
+  }
 }
 
 /// A rule with its payload prepared: what is the same in every push is encoded once, at load.
@@ -92,6 +121,7 @@ public struct CompiledRule: Sendable {
     switch rule.what {
     case .alert(let alert, _): members["aps"] = alert.aps
     case .background: members["aps"] = .object(["content-available": .literal(.integer(1))])
+    case .liveActivity(let life): return life.template(data: rule.data)
     }
     return .object(members)
   }

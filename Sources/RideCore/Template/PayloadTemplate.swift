@@ -14,6 +14,17 @@ public indirect enum PayloadTemplate: Hashable, Sendable {
 
   /// An array.
   case array([PayloadTemplate])
+
+  /// Every placeholder that stands in it.
+  public var placeholders: [Placeholder] {
+    switch self {
+    case .literal: []
+    case .value(let text): text.placeholders
+    case .visible(let texts): texts.texts.flatMap(\.text.placeholders)
+    case .object(let members): members.sorted { $0.key < $1.key }.flatMap(\.value.placeholders)
+    case .array(let elements): elements.flatMap(\.placeholders)
+    }
+  }
 }
 
 /// A text in one language or in several.

@@ -39,6 +39,14 @@ public struct Placeholder: Hashable, Sendable {
   /// The path as it was written, for messages: `ride.attributes.plate`.
   public var path: String
 
+  /// Whether its value is the event's, and not the ride's.
+  public var isOfEvent: Bool {
+    switch source {
+    case .eventName, .eventTime, .eventData: true
+    case .ride, .attributes: false
+    }
+  }
+
   /// The paths that can be written, for messages; those that end in a dot go on with keys.
   static let knownPaths =
     RideField.allCases.map { "ride." + $0.rawValue }

@@ -5,7 +5,7 @@ import RideCore
 enum DryRunReport {
   static func text(of decision: Decision) -> String {
     var blocks = decision.pushes.map(block)
-    blocks += decision.closed.map { entry in
+    blocks += decision.unsent.map { entry in
       "\(entry.status.rawValue): \(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix))"
         + ": \(entry.reason ?? "")"
     }

@@ -121,6 +121,7 @@ enum Preview: Command {
     }
     return Rulebook(
       rules: rules, bundleIDs: bundleIDs,
+      widgetBundleIDs: APNsVariables.widgetBundleIDs(context.environment),
       defaultEnvironment: try APNsVariables.defaultEnvironment(context.environment))
   }
 
@@ -154,7 +155,7 @@ enum Preview: Command {
     _ ride: String?, _ rulebook: Rulebook, _ session: PostgresSession, _ log: Log
   ) async throws -> ([RideView], Instant) {
     let apps = Set(rulebook.rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
-    let snapshot = RideSnapshot(session: session, apps: apps, log: log)
+    let snapshot = RideSnapshot(session: session, apps: apps, rules: rulebook.rules, log: log)
     let now = try await snapshot.now()
     if let ride {
       guard let view = try await snapshot.ride(ride) else {

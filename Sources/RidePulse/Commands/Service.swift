@@ -35,7 +35,7 @@ final class Service: Sendable {
     sessions = [claims, settlements]
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
-      lease: Self.lease, claims: claims, settlements: settlements, log: log)
+      rules: rules, lease: Self.lease, claims: claims, settlements: settlements, log: log)
     let transport = try APNSClient(
       configuration: apns.configuration, key: key,
       now: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) },
@@ -44,7 +44,8 @@ final class Service: Sendable {
       EngineParts(
         store: store, transport: transport,
         rulebook: Rulebook(
-          rules: rules, bundleIDs: apns.bundleIDs, defaultEnvironment: apns.defaultEnvironment),
+          rules: rules, bundleIDs: apns.bundleIDs, widgetBundleIDs: apns.widgetBundleIDs,
+          defaultEnvironment: apns.defaultEnvironment),
         log: log, onSettled: onSettled))
     bell.connect(to: engine)
   }

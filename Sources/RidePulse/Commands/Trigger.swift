@@ -60,6 +60,7 @@ enum Trigger: Command {
   ) async throws -> ExitStatus {
     let rulebook = Rulebook(
       rules: rules, bundleIDs: APNsVariables.bundleIDs(environment),
+      widgetBundleIDs: APNsVariables.widgetBundleIDs(environment),
       defaultEnvironment: try APNsVariables.defaultEnvironment(environment))
     let apps = Set(rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
     let (view, now) = try await desk.view(event, ride: ride, data: data, apps: apps)
@@ -68,6 +69,7 @@ enum Trigger: Command {
     var decision = decide(view, by: rulebook, now: now)
     decision.pushes.removeAll { !view.events.contains($0.entry.event) }
     decision.closed.removeAll { !view.events.contains($0.event) }
+    decision.held.removeAll { !view.events.contains($0.entry.event) }
     Terminal.print(DryRunReport.text(of: decision))
     return .done
   }

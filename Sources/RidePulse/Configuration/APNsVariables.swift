@@ -8,6 +8,7 @@ struct APNsVariables {
   var teamID: String
   var privateKeyPath: String
   var bundleIDs: [App: String]
+  var widgetBundleIDs: [App: String]
   var defaultEnvironment: APNsEnvironment
   var configuration: APNsConfiguration
 
@@ -25,6 +26,7 @@ struct APNsVariables {
     teamID = required("APNS_TEAM_ID")
     privateKeyPath = required("APNS_PRIVATE_KEY_PATH")
     bundleIDs = Self.bundleIDs(environment)
+    widgetBundleIDs = Self.widgetBundleIDs(environment)
     if bundleIDs.isEmpty { missing.append("APNS_CUSTOMER_BUNDLE_ID or APNS_DRIVER_BUNDLE_ID") }
     if !missing.isEmpty {
       throw CommandFailure("not set in the environment: " + missing.joined(separator: ", "))
@@ -41,6 +43,17 @@ struct APNsVariables {
       let app = name.dropFirst("APNS_".count).dropLast("_BUNDLE_ID".count)
       if app.isEmpty || app == "WIDGET" || app.hasSuffix("_WIDGET") { continue }
       bundleIDs[App(rawValue: app.lowercased())] = value
+    }
+    return bundleIDs
+  }
+
+  /// `APNS_<APP>_WIDGET_BUNDLE_ID` of every app that has one.
+  static func widgetBundleIDs(_ environment: [String: String]) -> [App: String] {
+    var bundleIDs: [App: String] = [:]
+    for (name, value) in environment where !value.isEmpty {
+      guard name.hasPrefix("APNS_"), name.hasSuffix("_WIDGET_BUNDLE_ID") else { continue }
+      let app = name.dropFirst("APNS_".count).dropLast("_WIDGET_BUNDLE_ID".count)
+      if !app.isEmpty { bundleIDs[App(rawValue: app.lowercased())] = value }
     }
     return bundleIDs
   }

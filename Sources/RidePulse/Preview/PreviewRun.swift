@@ -32,7 +32,7 @@ struct PreviewWindow {
       progress.show("\(CivilTime.iso(now)): \(summary.pushes) pushes about \(views.count) rides")
       guard let at = place(now) else { continue }
       for (rule, tally) in decision.tallies { summary.tallies[rule, default: SlotTally()] += tally }
-      summary.add(closed: decision.closed)
+      summary.add(closed: decision.unsent)
       for group in PreviewGroup.groups(decision, at: at) {
         if let limit, summary.pushes + group.pushes.count > limit {
           summary.isCut = true

@@ -1,7 +1,8 @@
 import Foundation
 import RideCore
 
-/// Rides from a file: JSON lines of the columns of `ridepulse.rides`, with `phones` and `events`.
+/// Rides from a file: JSON lines of the columns of `ridepulse.rides`, with `phones`, `events`,
+/// `live_activities` and `push_to_start`.
 enum RidesFile {
   /// - Throws: `CommandFailure` with the line that can't be read.
   static func read(_ path: String, at instant: Instant) throws -> [RideView] {
@@ -36,10 +37,16 @@ private struct RideLine {
 
   private static let keys: Set = [
     "id", "state", "customer_id", "driver_id", "pickup_at", "time_zone", "attributes",
-    "updated_at", "phones", "events",
+    "updated_at", "phones", "events", "live_activities", "push_to_start",
   ]
   private static let phoneKeys: Set = [
     "app", "token", "owner_id", "environment", "locale", "installation_id",
+  ]
+  private static let cardKeys: Set = [
+    "app", "token", "activity_id", "owner_id", "environment", "frequent",
+  ]
+  private static let startKeys: Set = [
+    "app", "token", "attributes_type", "owner_id", "environment",
   ]
   private static let eventKeys: Set = ["event", "at", "data"]
 
@@ -67,7 +74,14 @@ private struct RideLine {
     let phones = try list(members, "phones").enumerated().map { index, value in
       try phone(value, Int64(number * 1000 + index + 1), ride, attributes)
     }
-    return RideView(rideID: id, ride: ride, events: events, phones: phones)
+    let cards = try list(members, "live_activities").enumerated().map { index, value in
+      try card(value, Int64(number * 1000 + index + 1), ride, attributes, at: instant)
+    }
+    let tokens = try list(members, "push_to_start").enumerated().map { index, value in
+      try startToken(value, Int64(number * 1000 + index + 1), ride, attributes, at: instant)
+    }
+    return RideView(
+      rideID: id, ride: ride, events: events, phones: phones, cards: cards, startTokens: tokens)
   }
 
   private func event(_ value: JSONValue, _ id: Int64, at instant: Instant) throws -> RideEvent {
@@ -83,8 +97,42 @@ private struct RideLine {
     _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue
   ) throws -> Phone {
     let members = try object(value, "a phone", Self.phoneKeys)
+    let address = try address(members, "a phone", ride, attributes)
+    return Phone(
+      id: id, app: address.app, ownerID: address.owner, token: address.token,
+      environment: address.environment, locale: try text(members, "locale"))
+  }
+
+  private func card(
+    _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue, at instant: Instant
+  ) throws -> Card {
+    let members = try object(value, "a live activity", Self.cardKeys)
+    let address = try address(members, "a live activity", ride, attributes)
+    return Card(
+      id: id, app: address.app, ownerID: address.owner, token: address.token,
+      environment: address.environment, isFrequent: members["frequent"] == .bool(true),
+      registeredAt: instant)
+  }
+
+  private func startToken(
+    _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue, at instant: Instant
+  ) throws -> StartToken {
+    let members = try object(value, "a push-to-start token", Self.startKeys)
+    let address = try address(members, "a push-to-start token", ride, attributes)
+    guard let type = try text(members, "attributes_type") else {
+      throw Problem("a push-to-start token without attributes_type")
+    }
+    return StartToken(
+      id: id, app: address.app, ownerID: address.owner, attributesType: type,
+      token: address.token, environment: address.environment, registeredAt: instant)
+  }
+
+  /// Whom a token reaches, where the line says no more than it must.
+  private func address(
+    _ members: [String: JSONValue], _ what: String, _ ride: Ride, _ attributes: JSONValue
+  ) throws -> (app: App, owner: String, token: String, environment: APNsEnvironment?) {
     guard let app = try text(members, "app"), let token = try text(members, "token") else {
-      throw Problem("a phone without app or token")
+      throw Problem("\(what) without app or token")
     }
     let usual: String? =
       switch app {
@@ -97,9 +145,10 @@ private struct RideLine {
       environment = APNsEnvironment(rawValue: name)
       if environment == nil { throw Problem("environment is neither production nor sandbox") }
     }
-    return Phone(
-      id: id, app: App(rawValue: app), ownerID: try text(members, "owner_id") ?? usual ?? "",
-      token: token.lowercased(), environment: environment, locale: try text(members, "locale"))
+    return (
+      App(rawValue: app), try text(members, "owner_id") ?? usual ?? "", token.lowercased(),
+      environment
+    )
   }
 
   private func object(

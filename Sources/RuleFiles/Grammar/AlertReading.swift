@@ -54,7 +54,7 @@ extension ProblemLog {
     alert.targetContentID = text("target-content-id", such: "\"ride-{{ride.id}}\"")
   }
 
-  private func localizedKey(_ fields: Fields, _ prefix: String) -> Alert.LocalizedKey? {
+  func localizedKey(_ fields: Fields, _ prefix: String) -> Alert.LocalizedKey? {
     let (keyName, listName) = (prefix + "loc-key", prefix + "loc-args")
     var arguments: [TextTemplate] = []
     if let list = fields[listName] {
@@ -75,7 +75,7 @@ extension ProblemLog {
     return key.map { Alert.LocalizedKey(key: $0, arguments: arguments) }
   }
 
-  private func sound(_ node: YAMLNode) -> TextTemplate? {
+  func sound(_ node: YAMLNode) -> TextTemplate? {
     let expected = "default, or a sound file of the app such as horn.caf"
     if case .mapping = node.kind {
       report(
@@ -105,13 +105,7 @@ extension ProblemLog {
   private static let badgeForm = "a whole number from 0 on, or one placeholder and nothing else"
 
   private func relevance(_ node: YAMLNode) -> Double? {
-    if case .scalar(let scalar) = node.kind {
-      switch scalar.value {
-      case .integer(let number) where (0...1).contains(number): return Double(number)
-      case .number(let number) where (0...1).contains(number): return number
-      default: break
-      }
-    }
+    if let number = node.number, (0...1).contains(number) { return number }
     reportType(of: node, for: "relevance-score", expected: "a number from 0 to 1")
     return nil
   }

@@ -15,6 +15,15 @@ extension ProblemLog {
     return members(pairs.filter { $0.key != "aps" }, of: "data")
   }
 
+  /// An object whose texts may hold placeholders.
+  func object(_ node: YAMLNode, for key: String) -> [String: PayloadTemplate]? {
+    guard case .mapping(let pairs) = node.kind else {
+      reportType(of: node, for: key, expected: "a mapping such as { status: \"{{ride.state}}\" }")
+      return nil
+    }
+    return members(pairs, of: key)
+  }
+
   private func members(
     _ pairs: [YAMLNode.Pair], of path: String
   ) -> [String: PayloadTemplate] {

@@ -5,7 +5,8 @@ struct RuleReader {
   /// The keys of a rule that this version serves, in the order in which messages name them.
   static let keys = [
     "name", "app", "on", "every", "before", "after", "by", "cron", "time-zone", "missed", "while",
-    "alert", "background", "data", "expires", "collapse", "priority",
+    "alert", "background", "live-activity", "data", "expires", "collapse", "priority",
+    "also-with-card",
   ]
 
   let log: ProblemLog
@@ -26,7 +27,7 @@ struct RuleReader {
     }
     guard
       let fields = Fields(
-        node, of: "a rule", known: Self.keys, unserved: Unserved.kinds + Unserved.companions,
+        node, of: "a rule", known: Self.keys, unserved: Unserved.companions,
         elsewhere: Dictionary(uniqueKeysWithValues: ofTheAlert), log: log)
     else { return Draft() }
     let name = required("name", in: fields, expected: WordForm.ruleName.rule)
@@ -34,7 +35,7 @@ struct RuleReader {
     let app = required("app", in: fields, expected: WordForm.app.rule)
       .flatMap { log.word($0, for: "app", form: .app) }
     let when = WhenReader(log: log, vocabulary: vocabulary).when(fields)
-    let what = WhatReader(log: log).what(fields)
+    let what = WhatReader(log: log, vocabulary: vocabulary).what(fields)
     let data = fields["data"].map { log.data($0) } ?? [:]
     let expires = required(
       "expires", in: fields,
@@ -42,12 +43,19 @@ struct RuleReader {
         + "30 days"
     ).flatMap(log.expiry)
     let collapse = fields["collapse"].flatMap(collapse)
+    let isSentWithCard = fields["also-with-card"].map { log.flag($0, for: "also-with-card") }
+    if fields["also-with-card"] != nil, fields["alert"] == nil {
+      log.reportStray(
+        ["also-with-card"], in: fields, "in a rule without \"alert\"",
+        expected: "it beside alert: sent to phones whose card says the same aloud")
+    }
     guard let name, let app, let when, let what, let data, let expires else {
       return Draft(name: name)
     }
     let rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
-      expires: expires, collapse: collapse, source: "\(log.file):\(node.place.line)")
+      expires: expires, collapse: collapse, isSentWithCard: (isSentWithCard ?? false) ?? false,
+      source: "\(log.file):\(node.place.line)")
     return Draft(name: name, rule: rule)
   }
 

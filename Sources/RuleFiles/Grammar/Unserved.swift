@@ -1,10 +1,7 @@
 /// The words of the rule format that this version knows and does not serve.
 enum Unserved {
-  /// Keys that make a rule one of a kind that is not served.
-  static let kinds = ["live-activity"]
-
-  /// Keys that go with such kinds, or with contact from phones.
-  static let companions = ["unless-contact-within", "lost-contact", "also-with-card"]
+  /// Keys that go with contact from phones.
+  static let companions = ["unless-contact-within", "lost-contact"]
 }
 
 /// Keys of which a rule has exactly one.
@@ -13,7 +10,7 @@ enum KeyGroup {
   static let whens = ["on", "every", "before", "after", "cron"]
 
   /// Keys that say what a rule sends.
-  static let whats = ["alert", "background"] + Unserved.kinds
+  static let whats = ["alert", "background", "live-activity"]
 }
 
 extension ProblemLog {

@@ -3,6 +3,7 @@ import RideCore
 /// Reads what a rule sends: exactly one kind of push.
 struct WhatReader {
   let log: ProblemLog
+  let vocabulary: Vocabulary
 
   func what(_ fields: Fields) -> Rule.What? {
     log.reportStray(
@@ -10,7 +11,7 @@ struct WhatReader {
       expected: "the rule without it")
     let key = log.single(
       KeyGroup.whats, in: fields, lack: "what it sends",
-      expected: "alert with a title, body or loc-key, or background: {}",
+      expected: "alert with a title, body or loc-key, background: {}, or live-activity",
       elsewhere: ProblemLog.alertKeys)
     guard let key, let node = fields[key] else { return nil }
     switch key {
@@ -20,10 +21,13 @@ struct WhatReader {
       return .alert(alert, priority: priority)
     case "background": return background(node, fields)
     default:
-      log.report(
-        fields.place(of: key), "\(quoted(key)) rules are not served by this version yet",
-        expected: "\"alert\" or \"background\"")
-      return nil
+      log.reportStray(
+        ["priority"], in: fields, "in a rule with \"live-activity\"",
+        expected: "urgent within live-activity: what goes at 10, all else goes at 5")
+      log.reportStray(
+        ["collapse"], in: fields, "in a rule with \"live-activity\"",
+        expected: "nothing: a card's pushes replace each other")
+      return CardReader(log: log, vocabulary: vocabulary).card(node).map { .liveActivity($0) }
     }
   }
 

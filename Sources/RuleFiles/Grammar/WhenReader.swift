@@ -7,11 +7,12 @@ struct WhenReader {
   let vocabulary: Vocabulary
 
   func when(_ fields: Fields) -> Rule.When? {
-    // A card has a life of its own.
-    if fields.keys.contains(where: Unserved.kinds.contains),
-      !fields.keys.contains(where: KeyGroup.whens.contains)
-    {
-      return nil
+    if fields["live-activity"] != nil, fields["alert"] == nil, fields["background"] == nil {
+      log.reportStray(
+        KeyGroup.whens + ["by", "while", "time-zone", "missed"], in: fields,
+        "in a rule with \"live-activity\"",
+        expected: "start, urgent and end within live-activity: a card has a life of its own")
+      return .life
     }
     let key = log.single(
       KeyGroup.whens, in: fields, lack: "when it speaks",

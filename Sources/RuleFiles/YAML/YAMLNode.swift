@@ -58,6 +58,16 @@ extension YAMLNode {
     return text
   }
 
+  /// The number, where the node is one.
+  var number: Double? {
+    guard case .scalar(let scalar) = kind else { return nil }
+    switch scalar.value {
+    case .integer(let number): return Double(number)
+    case .number(let number): return number
+    default: return nil
+    }
+  }
+
   /// Whether a problem was already reported for it.
   var isRefused: Bool {
     if case .refused = kind { true } else { false }

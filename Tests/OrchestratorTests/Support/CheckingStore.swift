@@ -114,6 +114,17 @@ final class CheckingStore: RideStore {
     return lost
   }
 
+  func journal(_ memos: [ClaimedMemo]) async throws -> [String] {
+    try failIfWanted()
+    return state.withLock { state in
+      memos.filter { memo in
+        guard state.holders[memo.claim.rideID] == memo.claim.fence else { return true }
+        state.memos[memo.claim.rideID] = memo.memo
+        return false
+      }.map(\.claim.rideID)
+    }
+  }
+
   func release(_ rides: [RideClaim]) async throws {
     state.withLock { state in
       for ride in rides where state.holders[ride.rideID] == ride.fence {
@@ -145,6 +156,9 @@ final class CheckingStore: RideStore {
     state.events[ride]?.removeAll { result.consumed.contains($0.id) }
     if state.events[ride]?.isEmpty == true { state.events[ride] = nil }
     state.memos[ride] = result.memo.isEmpty ? nil : result.memo
+    state.views[ride]?.cards.removeAll { card in
+      result.gone.contains { $0.kind == .activity && $0.id == card.id }
+    }
     state.due[ride] = result.nextDue
     state.entries += result.entries
     return true

@@ -80,6 +80,20 @@ final class StrictTransport: PushTransport {
     return refused ?? answer(request)
   }
 
+  /// Apple's reason against a push to a card.
+  private func refusal(ofCard aps: [String: JSONValue], _ headers: PushHeaders) -> String? {
+    guard headers.topic.hasSuffix(".push-type.liveactivity") else {
+      return "DeviceTokenNotForTopic"
+    }
+    guard case .integer = aps["timestamp"], case .string(let event) = aps["event"] else {
+      return "InvalidPushType"
+    }
+    if event != "end", aps["content-state"] == nil { return "InvalidPushType" }
+    let needed = ["attributes", "attributes-type", "alert"]
+    if event == "start", !needed.allSatisfy(aps.keys.contains) { return "InvalidPushType" }
+    return ["start", "update", "end"].contains(event) ? nil : "InvalidPushType"
+  }
+
   /// Apple's reason against a push.
   private func refusal(of request: PushRequest) -> String? {
     let headers = request.headers
@@ -91,6 +105,7 @@ final class StrictTransport: PushTransport {
     guard case .object(let aps) = JSONValue(json: request.payload)?.value(at: ["aps"]) else {
       return "PayloadEmpty"
     }
+    if headers.pushType == .liveactivity { return refusal(ofCard: aps, headers) }
     let isVisible = aps["alert"] != nil
     return isVisible == (headers.pushType == .alert) ? nil : "InvalidPushType"
   }

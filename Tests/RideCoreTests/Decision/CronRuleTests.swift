@@ -62,6 +62,15 @@ import Testing
     }
   }
 
+  @Test func `where a slot is on time, none before it is made up for`() throws {
+    var desk = try desk("* * * * *", .latest)
+    desk.state("requested", at: 0.1)
+    desk.look(at: 0.1)
+    desk.look(at: 30.5)
+    #expect(desk.minutes == [29, 30])
+    #expect(desk.tally.missed == 28 && desk.tally.remainder == 0)
+  }
+
   @Test func `made up for only while it is true`() throws {
     var desk = try desk("*/15 * * * *", .all(atMost: 10), expires: .seconds(3600))
     desk.state("requested", at: 1)

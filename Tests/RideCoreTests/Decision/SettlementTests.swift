@@ -113,8 +113,8 @@ import Testing
     let since = Instant(epochSeconds: 1_799_999_999)
     let gone = settlement(
       .refused(Refusal(status: 410, reason: "Unregistered", timestamp: since)))
-    #expect(gone.gonePhones == [GonePhone(phone: 1, since: since, reason: "Unregistered")])
-    #expect(settlement(.refused(Refusal(status: 410, reason: "Unregistered"))).gonePhones.isEmpty)
+    #expect(gone.gone == [GoneToken(kind: .phone, id: 1, since: since, reason: "Unregistered")])
+    #expect(settlement(.refused(Refusal(status: 410, reason: "Unregistered"))).gone.isEmpty)
   }
 
   @Test func `a reason from outside is cut short and holds no NUL`() {

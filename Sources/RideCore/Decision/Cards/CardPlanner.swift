@@ -1,0 +1,123 @@
+// Pushes of type `liveactivity`, in the form of Apple's page.
+extension Decider {
+  /// The push that a card is told something by.
+  func plan(
+    _ wish: CardKeeper.Wish, _ keeper: inout CardKeeper, _ card: Card, _ rule: CardRule,
+    _ face: CardFace
+  ) throws(Planner.Refused) -> PlannedPush {
+    let (topic, token) = try address(card.token, rule)
+    let isEnd = wish.event == .end
+    let trueUntil = now + rule.rule.rule.truth
+    let (priority, note) = keeper.priority(wish, frequent: card.isFrequent)
+    let staleAt = isEnd ? nil : Instant(epochSeconds: (now + rule.life.freshness).epochSeconds)
+    let timestamp = keeper.stamp()
+    var aps = rule.life.members(
+      wish.event, timestamp: timestamp, staleAt: staleAt, endsAt: isEnd ? keeper.memo.endsAt : nil)
+    if let state = face.state { aps.append(("content-state", state)) }
+    var spoken: RideEvent?
+    if let alert = keeper.memo.alert, let json = rendered(alert, rule, owner: card.ownerID) {
+      aps.append(("alert", json))
+      spoken = alert
+    }
+    keeper.memo.alert = spoken
+    let payload = try payload(aps, rule, about: wish.cause)
+    var entry = entry(of: card.id, keeper.memo, rule, card, wish)
+    // A phone that is off may show the card for as long as it lives.
+    let expiration: PushExpiration =
+      isEnd ? .at(keeper.memo.since + LiveActivity.screenLimit) : expiration(rule, trueUntil)
+    let headers = headers(entry, topic, priority, expiration, collapse: "\(card.id)")
+    entry.note(headers)
+    return PlannedPush(
+      entry: entry, environment: card.environment ?? rulebook.defaultEnvironment, token: token,
+      headers: headers, payload: payload, trueUntil: trueUntil,
+      step: CardStep(
+        card: card.id, event: wish.event, shown: face.shown, staleAt: staleAt, alert: spoken,
+        life: rule.life, priority: priority, timestamp: timestamp), note: note)
+  }
+
+  /// The push that starts a card.
+  func start(
+    _ entry: LedgerEntry, _ start: StartToken, _ rule: CardRule, _ state: [UInt8], _ scope: Scope
+  ) throws(Planner.Refused) -> PlannedPush {
+    let trueUntil = entry.event.at + rule.rule.rule.truth
+    if now >= trueUntil {
+      throw Planner.Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
+    }
+    let (topic, token) = try address(start.token, rule)
+    let life = rule.life
+    let staleAt = Instant(epochSeconds: (now + life.freshness).epochSeconds)
+    var aps = life.members(.start, timestamp: now.epochSeconds, staleAt: staleAt, endsAt: nil)
+    aps.append(("content-state", state))
+    aps.append(("attributes-type", JSONValue.string(life.attributesType).json))
+    do throws(RenderingError) {
+      aps.append(("attributes", try rule.compiled.attributes.render(in: scope, locale: nil)))
+      if let channel = life.pushChannel {
+        aps.append(("input-push-channel", JSONValue.string(try scope.text(of: channel)).json))
+      }
+      if let alert = rule.compiled.alerts[entry.event.name] {
+        let locale = locale(of: start.ownerID, rule)
+        aps.append(("alert", try alert.render(in: scope, locale: locale)))
+      }
+    } catch {
+      throw Planner.Refused(status: .suppressed, reason: error.reason)
+    }
+    if life.wantsPushToken { aps.append(("input-push-token", Array("1".utf8))) }
+    let payload = try payload(aps, rule, about: entry.event)
+    let headers = headers(
+      entry, topic, .immediate, expiration(rule, trueUntil), collapse: "start \(start.id)")
+    var entry = entry
+    entry.note(headers)
+    return PlannedPush(
+      entry: entry, environment: start.environment ?? rulebook.defaultEnvironment, token: token,
+      headers: headers, payload: payload, trueUntil: trueUntil)
+  }
+
+  private func address(
+    _ token: String, _ rule: CardRule
+  ) throws(Planner.Refused) -> (topic: String, token: DeviceToken) {
+    let topic = try Planner.topic(of: rule.rule.rule, rulebook)
+    guard let token = DeviceToken(token) else {
+      throw Planner.Refused(status: .suppressed, reason: "the card's token is not hexadecimal")
+    }
+    return (topic, token)
+  }
+
+  private func payload(
+    _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent
+  ) throws(Planner.Refused) -> [UInt8] {
+    let payload: [UInt8]
+    do throws(RenderingError) {
+      payload = try rule.compiled.payload(aps, in: scope(event))
+    } catch {
+      throw Planner.Refused(status: .suppressed, reason: error.reason)
+    }
+    if payload.count <= PushRequest.payloadLimit { return payload }
+    throw Planner.Refused(status: .rejected, reason: PayloadSize.complaint(about: payload))
+  }
+
+  private func headers(
+    _ entry: LedgerEntry, _ topic: String, _ priority: PushPriority, _ expiration: PushExpiration,
+    collapse: String
+  ) -> PushHeaders {
+    // One card shows one thing: what waits for a phone that is away is the last of it.
+    let collapse = PushID(of: "collapse", decision.view.rideID, entry.rule, collapse)
+    return PushHeaders(
+      id: entry.id, topic: topic, pushType: .liveactivity, priority: priority,
+      expiration: expiration, collapseID: CollapseID(collapse.description))
+  }
+
+  private func expiration(_ rule: CardRule, _ trueUntil: Instant) -> PushExpiration {
+    rule.rule.rule.expires == .neverStore ? .neverStore : .at(trueUntil)
+  }
+
+  /// The alert of an event, in the language of its owner's phone; nil where it can't be said.
+  private func rendered(_ event: RideEvent, _ rule: CardRule, owner: String) -> [UInt8]? {
+    guard let alert = rule.compiled.alerts[event.name], let scope = scope(event) else { return nil }
+    return try? alert.render(in: scope, locale: locale(of: owner, rule))
+  }
+
+  /// A card's row names no language; its owner's phones do.
+  private func locale(of owner: String, _ rule: CardRule) -> String? {
+    decision.view.phones.last { $0.app == rule.rule.rule.app && $0.ownerID == owner }?.locale
+  }
+}

@@ -1,0 +1,159 @@
+extension Decider {
+  /// The cards of the ride: each is told what it must know, and started where there is none.
+  mutating func speakOfCards() {
+    closeUnknownStarts()
+    for rule in rulebook.rules.cards where concerns(rule) {
+      let quiet = scope(RideEvent(id: 0, name: "refresh", at: now))
+      let face = CardFace(rule, in: quiet)
+      for card in decision.view.cards where card.app == rule.rule.rule.app && !card.isGone {
+        follow(card, of: rule, face, quiet)
+      }
+      if let event = decision.view.events.last(where: { rule.life.start.contains($0.name) }) {
+        start(rule, on: event, face)
+      }
+    }
+    for (id, memo) in decision.view.memo.cards.sorted(by: { $0.key < $1.key })
+    where memo.failures > 0 && decision.cards[id] == nil {
+      if let rule = rulebook.rules.cards.first {
+        close(entry(of: id, memo, rule), .suppressed, "the card is gone")
+      }
+    }
+  }
+
+  /// Most rides have no card, and to see that costs little.
+  private func concerns(_ rule: CardRule) -> Bool {
+    let app = rule.rule.rule.app
+    return decision.view.cards.contains { $0.app == app }
+      || decision.view.events.contains { rule.life.start.contains($0.name) }
+  }
+
+  private mutating func follow(
+    _ card: Card, of rule: CardRule, _ face: CardFace, _ quiet: Scope?
+  ) {
+    let isNew = decision.view.memo.cards[card.id] == nil
+    var keeper = CardKeeper(rule.life, card, decision.view.memo.cards[card.id], now: now)
+    keeper.hear(decision.view.events, isState: rulebook.rules.isState)
+    if isNew, mustHurry(card, face) { keeper.memo.isUrgent = true }
+    silence(&keeper, of: rule, card)
+    let over = over(keeper, card, rule, quiet)
+    if let quiet, Router.owner(of: card.app, in: quiet) == card.ownerID {
+      keeper.memo.isOwners = true
+    }
+    if let over, keeper.memo.endsAt == nil { end(&keeper, at: over.at, card, rule) }
+    if let problem = face.problem { complain(&keeper, .suppressed, problem, rule, card) }
+    defer { decision.cards[card.id] = keeper.memo }
+    if keeper.isPastScreen {
+      close(entry(of: card.id, keeper.memo, rule, card), .expired, "no card stays for so long")
+      decision.gone.append(GoneToken(kind: .activity, id: card.id, since: nil, reason: "expired"))
+      return
+    }
+    guard let wish = keeper.wish(face.shown) else {
+      return look(again: keeper.due(face.shown))
+    }
+    do {
+      var push = try plan(wish, &keeper, card, rule, face)
+      push.note = over?.reason ?? push.note
+      decision.pushes.append(push)
+    } catch {
+      // What can't be sent is said once, and tried again when something has changed.
+      complain(&keeper, error.status, error.reason, rule, card)
+      look(again: keeper.due(nil))
+    }
+  }
+
+  /// What a started card could not be told while it had no update token has waited long enough.
+  private func mustHurry(_ card: Card, _ face: CardFace) -> Bool {
+    decision.view.memo.starts.values.contains {
+      $0.entry.app == card.app && $0.owner == card.ownerID && $0.shown != face.shown
+    }
+  }
+
+  private mutating func look(again due: Instant?) {
+    guard let due else { return }
+    decision.nextCard = min(decision.nextCard ?? due, due)
+  }
+
+  /// Alerts that were not said, and will not be.
+  private mutating func silence(_ keeper: inout CardKeeper, of rule: CardRule, _ card: Card) {
+    for event in keeper.silenced {
+      var entry = draft(rule.rule, event)
+      entry.id = PushID(of: "card-alert", "\(card.id)", "\(event.id)", event.name)
+      entry.tokenSuffix = String(card.token.suffix(6))
+      close(entry, .suppressed, "superseded by what came after it")
+    }
+    guard let alert = keeper.memo.alert, now >= alert.at + rule.rule.rule.truth else { return }
+    keeper.memo.alert = nil
+  }
+
+  private mutating func end(
+    _ keeper: inout CardKeeper, at instant: Instant, _ card: Card, _ rule: CardRule
+  ) {
+    if keeper.memo.failures > 0 {
+      close(entry(of: card.id, keeper.memo, rule, card), .suppressed, "superseded by the end")
+      keeper.memo.failures = 0
+    }
+    keeper.end(at: instant)
+  }
+
+  /// Since when, and why, a card of this ride can only end; the reason is nil where the ride is
+  /// over.
+  private func over(
+    _ keeper: CardKeeper, _ card: Card, _ rule: CardRule, _ scope: Scope?
+  ) -> (at: Instant, reason: String?)? {
+    guard let scope else { return (now, "the ride is gone") }
+    if let at = isOver(rule) { return (at, nil) }
+    let app = rule.rule.rule.app
+    if keeper.memo.isOwners, Router.owner(of: app, in: scope) != card.ownerID {
+      return (now, "the ride has another \(app)")
+    }
+    return keeper.farewell.map { ($0.at, $0.reason) }
+  }
+
+  /// Since when the ride is over for the cards of a rule.
+  func isOver(_ rule: CardRule) -> Instant? {
+    let events = decision.view.events
+    if let state = decision.view.ride?.state,
+      rulebook.rules.finalStates.contains(state) || rule.life.end.contains(state)
+    {
+      return events.last { $0.name == state }?.at ?? now
+    }
+    return events.last { rule.life.end.contains($0.name) }?.at
+  }
+
+  private mutating func complain(
+    _ keeper: inout CardKeeper, _ status: LedgerEntry.Status, _ reason: String, _ rule: CardRule,
+    _ card: Card
+  ) {
+    if keeper.memo.complaint == reason { return }
+    keeper.memo.complaint = reason
+    close(entry(of: card.id, keeper.memo, rule, card), status, reason)
+    keeper.memo.number += 1
+  }
+
+  /// What the ledger says of the next push to a card.
+  func entry(
+    of id: Int64, _ memo: CardMemo, _ rule: CardRule, _ card: Card? = nil,
+    _ wish: CardKeeper.Wish? = nil
+  ) -> LedgerEntry {
+    let cause = wish?.cause ?? memo.cause ?? RideEvent(id: 0, name: "refresh", at: now)
+    var entry = draft(rule.rule, cause)
+    let place = wish?.event == .end ? "end" : "\(memo.number)"
+    entry.id = PushID(
+      of: "card", decision.view.rideID, rule.rule.rule.name, "\(id)", place)
+    entry.card = id
+    entry.cardEvent = wish?.event ?? .update
+    entry.attempts = memo.failures
+    entry.tokenSuffix = card.map { String($0.token.suffix(6)) }
+    return entry
+  }
+
+  /// Whether a card of this owner says an event aloud, now or as soon as it can be reached.
+  func isTold(_ event: RideEvent, to owner: String, by app: App) -> Bool {
+    decision.view.cards.contains { card in
+      guard card.app == app, card.ownerID == owner, let memo = decision.cards[card.id] else {
+        return false
+      }
+      return memo.alert == event && !memo.isRefused
+    }
+  }
+}

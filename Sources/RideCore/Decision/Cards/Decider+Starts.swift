@@ -1,0 +1,82 @@
+// Starts by push. One that may have left must not go again, whatever became of it: the card would
+// stand twice. So it is noted before it is sent, and what was noted and has no outcome is
+// `uncertain`.
+extension Decider {
+  /// Starts that were noted, and whose outcome nobody has.
+  mutating func closeUnknownStarts() {
+    decision.starts = decision.view.memo.starts
+    for (id, start) in decision.starts.sorted(by: { $0.key < $1.key }) where start.isOpen {
+      var entry = start.entry
+      entry.attempts += 1
+      close(entry, .uncertain, "the service ended before it could note an answer")
+      decision.starts[id]?.isOpen = false
+    }
+  }
+
+  mutating func start(_ rule: CardRule, on event: RideEvent, _ face: CardFace) {
+    let app = rule.rule.rule.app
+    var nobody = draft(rule.rule, event)
+    nobody.cardEvent = .start
+    guard let scope = scope(event) else { return close(nobody, .suppressed, "ride not found") }
+    guard let owner = Router.owner(of: app, in: scope) else {
+      return close(nobody, .suppressed, "the ride has no \(app)")
+    }
+    if decision.view.cards.contains(where: { $0.app == app && $0.ownerID == owner }) { return }
+    let started = decision.starts.values.count { $0.entry.app == app && $0.owner == owner }
+    let phones = decision.view.phones.count { $0.app == app && $0.ownerID == owner }
+    // Nothing says which phone a token is of. Apps register at each launch, so as many of the
+    // newest tokens as there are phones are of different ones, and no outdated one among them.
+    let tokens = decision.view.startTokens
+      .filter { $0.app == app && $0.ownerID == owner }
+      .filter { $0.attributesType == rule.life.attributesType }
+      .sorted { ($1.registeredAt, $1.id) < ($0.registeredAt, $0.id) }
+      .prefix(max(1, phones))
+      .filter { decision.starts[$0.id] == nil }
+    if tokens.isEmpty, started == 0 {
+      return close(nobody, .suppressed, "no push-to-start token of \(app) \(owner)")
+    }
+    for token in tokens.prefix(max(0, max(1, phones) - started)) {
+      var entry = nobody
+      entry.id = PushID(
+        of: "start", "\(event.id)", decision.view.rideID, rule.rule.rule.name, "\(token.id)")
+      entry.startToken = token.id
+      entry.tokenSuffix = String(token.token.suffix(6))
+      planStart(entry, token, rule, face)
+    }
+  }
+
+  /// A start that provably did not happen goes again.
+  mutating func retryStart(_ entry: LedgerEntry, _ id: Int64) {
+    guard let rule = rulebook.rules.cards.first(where: { $0.rule.rule.name == entry.rule }) else {
+      return close(entry, .suppressed, "the rule is gone")
+    }
+    guard let token = decision.view.startTokens.first(where: { $0.id == id }) else {
+      return close(entry, .suppressed, "the push-to-start token is disabled")
+    }
+    if decision.view.cards.contains(where: {
+      $0.app == entry.app && $0.ownerID == token.ownerID
+    }) {
+      return close(entry, .suppressed, "the phone has a card by now")
+    }
+    let quiet = scope(RideEvent(id: 0, name: "refresh", at: now))
+    planStart(entry, token, rule, CardFace(rule, in: quiet))
+  }
+
+  private mutating func planStart(
+    _ entry: LedgerEntry, _ token: StartToken, _ rule: CardRule, _ face: CardFace
+  ) {
+    if isOver(rule) != nil { return close(entry, .suppressed, "the ride is over already") }
+    if let problem = face.problem { return close(entry, .suppressed, problem) }
+    guard let scope = scope(entry.event), let state = face.state else {
+      return close(entry, .suppressed, "ride not found")
+    }
+    do {
+      let push = try start(entry, token, rule, state, scope)
+      decision.pushes.append(push)
+      decision.starts[token.id] = StartMemo(
+        entry: push.entry, owner: token.ownerID, shown: face.shown, isOpen: false)
+    } catch {
+      close(entry, error.status, error.reason)
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// What the outcomes of a ride's pushes mean for its cards.
+extension Settlement {
+  /// A push to a card has an outcome; returns when the card is to be looked at again.
+  mutating func record(
+    _ push: PlannedPush, _ step: CardStep, _ outcome: PushOutcome, now: Instant,
+    jitter: () -> Double
+  ) -> Instant? {
+    guard var card = memo.cards[step.card] else { return nil }
+    var entry = push.entry
+    let verdict = Verdict(outcome)
+    if outcome != .unsent(.closed) { entry.attempts += 1 }
+    entry.reason = verdict.reason ?? push.note
+    if step.priority == .immediate, verdict.mayHaveArrived {
+      card.urgentAt.append(now.epochSeconds)
+    }
+    switch verdict.kind {
+    case .accepted:
+      entry.status = .accepted
+      card.settle(step)
+      card.isRefused = false
+      if step.event == .end { gone.append(step.token(since: nil, reason: "ended")) }
+    case .rejected:
+      entry.status = .rejected
+      card.settle(step)
+      card.isRefused = true
+      if let since = verdict.phoneGone {
+        gone.append(step.token(since: since, reason: verdict.reason ?? ""))
+      }
+    case .again(let least):
+      let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
+      let due = now + delay
+      if step.event == .end, due >= card.since + LiveActivity.screenLimit {
+        entry.status = .expired
+        gone.append(step.token(since: nil, reason: "expired"))
+      } else {
+        entry.status = .pending
+        card.failures += outcome == .unsent(.closed) ? 0 : 1
+        card.retryAt = due
+      }
+    }
+    entries.append(entry)
+    memo.cards[step.card] = card
+    if verdict.phoneGone != nil { return nil }
+    if let retryAt = card.retryAt { return retryAt }
+    return CardKeeper(step.life, card, now: now).due(card.shown)
+  }
+
+  private func retryDelay(
+    failures: Int, least: Duration, _ outcome: PushOutcome, _ jitter: () -> Double
+  ) -> Duration {
+    // What a stop cut off was not tried: whoever claims the ride next sends it at once.
+    if outcome == .unsent(.closed) { return .zero }
+    return least + retryBackoff.delay(failures: failures, random: jitter())
+  }
+
+  /// A start has an outcome: what may have arrived never goes again.
+  mutating func record(start id: Int64, _ entry: LedgerEntry, _ verdict: Verdict) {
+    memo.starts[id]?.entry = entry
+    memo.starts[id]?.isOpen = false
+    if entry.status == .rejected {
+      memo.starts[id] = nil
+      if let since = verdict.phoneGone {
+        gone.append(GoneToken(kind: .start, id: id, since: since, reason: entry.reason ?? ""))
+      }
+    }
+  }
+
+  /// Alerts that a card was to say: they are its own where it could, and go out where it can't.
+  mutating func settle(
+    _ held: [HeldAlert], _ view: RideView, told: [RideEvent: Set<App>], now: Instant
+  ) {
+    for alert in held {
+      var entry = alert.entry
+      if told[entry.event]?.contains(entry.app) == true {
+        entries.append(entry)
+        continue
+      }
+      let cards = view.cards.filter { $0.app == entry.app && $0.ownerID == alert.owner }
+      let due = cards.compactMap { memo.cards[$0.id] }
+        .filter { $0.alert == entry.event && !$0.isRefused }.compactMap(\.retryAt).min()
+      entry.status = .pending
+      entry.reason = nil
+      var pending = PendingPush(entry: entry, due: due ?? now)
+      pending.waitsForCard = true
+      memo.retries.append(pending)
+      entries.append(entry)
+    }
+    memo.retries.removeAll { pending in
+      guard pending.waitsForCard == true,
+        told[pending.entry.event]?.contains(pending.entry.app) == true
+      else { return false }
+      var entry = pending.entry
+      entry.status = .suppressed
+      entry.reason = "the card says it"
+      entries.append(entry)
+      return true
+    }
+  }
+}
+
+extension CardMemo {
+  /// APNs has spoken of a push: there is nothing left of it to be told.
+  fileprivate mutating func settle(_ step: CardStep) {
+    shown = step.shown
+    staleAt = step.staleAt
+    number += 1
+    failures = 0
+    retryAt = nil
+    cause = nil
+    isUrgent = false
+    alert = nil
+    complaint = nil
+  }
+}
+
+extension CardStep {
+  fileprivate func token(since: Instant?, reason: String) -> GoneToken {
+    GoneToken(kind: .activity, id: card, since: since, reason: reason)
+  }
+}

@@ -1,0 +1,115 @@
+/// A card of a ride on the phones of one app: what a `live-activity` rule says, in ActivityKit's
+/// words.
+public struct LiveActivity: Hashable, Sendable {
+  /// `attributes-type`: the name of the app's Swift type.
+  public var attributesType: String
+  /// `attributes`: what never changes; sent with the start.
+  public var attributes: [String: PayloadTemplate] = [:]
+  /// `content-state`: what changes; sent whole each time.
+  public var contentState: [String: PayloadTemplate] = [:]
+  /// `start`: events on which a card is started by push, where the phone has none.
+  public var start: [String] = []
+  /// `end`: events and states that end a card, beside the final states.
+  public var end: [String] = []
+  /// `stale-after`: how long what is shown holds without another word, where the rule says it.
+  public var staleAfter: Duration?
+  /// `dismiss-after`: how long the ended card stays on the lock screen; nil: as the system likes.
+  public var dismissAfter: Duration?
+  /// `min-interval`: quicker changes fold into the last of them.
+  public var minInterval: Duration = .seconds(15)
+  /// `urgent`: events that go at once and at priority 10.
+  public var urgent: [String] = []
+  /// `alerts`: what a card says aloud on an event.
+  public var alerts: [String: CardAlert] = [:]
+  /// `urgent-per-hour`: how many pushes of priority 10 a card gets in an hour; nil: as many as its
+  /// app's kind of card is thought to bear.
+  public var urgentPerHour: Int?
+  /// `lost-after`: a card of which nothing was heard for so long is ended.
+  public var lostAfter: Duration = ageLimit
+  /// `relevance-score`: which of several cards the system shows first; any number.
+  public var relevanceScore: Double?
+  /// `input-push-token`: the started card reports an update token (iOS 18).
+  public var wantsPushToken = false
+  /// `input-push-channel`: the channel that the started card listens to (iOS 18).
+  public var pushChannel: TextTemplate?
+
+  /// A card of this type that says nothing yet.
+  public init(attributesType: String) {
+    self.attributesType = attributesType
+  }
+
+  /// How old a card gets: iOS ends it after eight hours by itself, and leaves it standing as it
+  /// was; this is a margin before.
+  public static let ageLimit: Duration = .seconds(7 * 3600 + 45 * 60)
+
+  /// How long a card may be on the screen at all: eight hours live, four more ended.
+  public static let screenLimit: Duration = .seconds(12 * 3600)
+
+  /// How long an ended card may stay there.
+  public static let dismissalLimit: Duration = .seconds(4 * 3600)
+
+  /// How long what is shown holds without another word.
+  public var freshness: Duration { staleAfter ?? .seconds(900) }
+
+  /// When a card that shows what holds until `stale` is sent again.
+  func refresh(before stale: Instant) -> Instant { stale - freshness / 4 }
+
+  /// The most pushes of priority 10 that a card gets in an hour. Apple publishes no number; cards
+  /// of apps with `NSSupportsLiveActivitiesFrequentUpdates` bear more.
+  func urgentLimit(frequent: Bool) -> Int { urgentPerHour ?? (frequent ? 60 : 20) }
+
+  /// Whether an event of this name is told at once, or aloud.
+  func speaks(on event: String) -> Bool { urgent.contains(event) || alerts[event] != nil }
+
+  /// All that says when a card is sent, as a text.
+  var digest: String {
+    "card \(freshness) \(minInterval) \(lostAfter) \(start) \(end) \(urgent) \(alerts.keys.sorted())"
+  }
+}
+
+/// What a card says aloud: the form of an alert within a Live Activity's push.
+///
+/// It is not that of an ordinary alert: a text that the app holds is an object in the place of the
+/// text, and the sound stands within.
+public struct CardAlert: Hashable, Sendable {
+  /// `title`, as a text.
+  public var title: LocalizedText?
+  /// `body`, as a text.
+  public var body: LocalizedText?
+  /// `title`, as a key of the app's strings.
+  public var titleKey: Alert.LocalizedKey?
+  /// `body`, as a key of the app's strings.
+  public var bodyKey: Alert.LocalizedKey?
+  /// `sound`.
+  public var sound: TextTemplate?
+
+  /// An alert with nothing in it yet.
+  public init() {}
+
+  /// What stands in for the alert that Apple demands of a start, where the rule has none for the
+  /// event: `driver_assigned` becomes "Driver assigned".
+  public init(standingInFor event: String) {
+    let words = event.map { "_-.".contains($0) ? " " : $0 }
+    title = LocalizedText(TextTemplate(literal: String(words).capitalizedFirst))
+  }
+
+  /// The `alert` dictionary, before it is filled in.
+  var template: PayloadTemplate {
+    var members: [String: PayloadTemplate] = [:]
+    for (name, text, key) in [("title", title, titleKey), ("body", body, bodyKey)] {
+      if let text { members[name] = .visible(text) }
+      guard let key else { continue }
+      var inner: [String: PayloadTemplate] = ["loc-key": .visible(LocalizedText(key.key))]
+      if !key.arguments.isEmpty {
+        inner["loc-args"] = .array(key.arguments.map { .visible(LocalizedText($0)) })
+      }
+      members[name] = .object(inner)
+    }
+    members["sound"] = sound.map { .visible(LocalizedText($0)) }
+    return .object(members)
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

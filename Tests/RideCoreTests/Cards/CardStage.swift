@@ -1,0 +1,202 @@
+@testable import RideCore
+
+/// One ride with its cards, its agenda, and the phone's side of APNs: what arrived, in order.
+struct CardStage {
+  /// A push of type `liveactivity` as a phone reads it, or an ordinary alert.
+  struct Arrival {
+    var at: Instant
+    var push: PlannedPush
+    var aps: JSONValue
+
+    var event: String { text("event") }
+    var timestamp: Int64 { number("timestamp") ?? 0 }
+    var staleDate: Int64? { number("stale-date") }
+    var dismissalDate: Int64? { number("dismissal-date") }
+    var title: String? { aps.value(at: ["alert", "title"])?.text }
+    var status: String { aps.value(at: ["content-state", "status"])?.text ?? "" }
+    var eta: Int64? {
+      if case .integer(let eta) = aps.value(at: ["content-state", "eta"]) { eta } else { nil }
+    }
+    var priority: Int { push.headers.priority.rawValue }
+    var token: String { push.token.hex }
+    var isCard: Bool { push.headers.pushType == .liveactivity }
+    /// Seconds since the stage's start.
+    var seconds: Double { Double((at - CardStage.start).microseconds) / 1e6 }
+
+    private func text(_ key: String) -> String { aps.value(at: [key])?.text ?? "" }
+    private func number(_ key: String) -> Int64? {
+      if case .integer(let number) = aps.value(at: [key]) { number } else { nil }
+    }
+  }
+
+  /// When a node dies while it handles the ride.
+  enum Crash: CaseIterable {
+    case afterClaim, afterJournal, afterSending
+  }
+
+  static let start = Sample.now
+  static let lease: Duration = .seconds(20)
+
+  var life: LiveActivity
+  var others: [Rule] = []
+  var expires: RuleExpiry = .after(.seconds(120))
+  var ride = Sample.ride()
+  var phones = [Sample.phone()]
+  var cards: [Card] = []
+  var startTokens: [StartToken] = []
+  var memo = Memo()
+  var events: [RideEvent] = []
+  var now = start
+  var due: Instant?
+  var wire: [Arrival] = []
+  var ledger: [PushID: LedgerEntry] = [:]
+  var gone: [GoneToken] = []
+  private var lastEvent: Int64 = 0
+  private var lastCard: Int64 = 0
+
+  init(start: [String] = ["driver_assigned"]) {
+    life = LiveActivity(attributesType: "RideAttributes")
+    life.attributes = ["rideId": .value(Sample.text("{{ride.id}}"))]
+    life.contentState = [
+      "status": .value(Sample.text("{{ride.state}}")),
+      "eta": .value(Sample.text("{{ride.attributes.eta | default: 0}}")),
+    ]
+    life.start = start
+    life.staleAfter = .seconds(120)
+    life.dismissAfter = .seconds(600)
+    life.urgent = ["driver_arrived", "ride_started"]
+    var alert = CardAlert()
+    alert.title = LocalizedText(Sample.text("Your driver is here"))
+    life.alerts = ["driver_arrived": alert]
+    ride.state = "requested"
+  }
+
+  var rulebook: Rulebook {
+    let card = Rule(
+      name: "card", app: .customer, when: .life, what: .liveActivity(life), expires: expires,
+      source: "sample.yaml:1")
+    return Rulebook(
+      rules: RuleSet(
+        activeStates: [
+          "requested", "driver_assigned", "driver_en_route", "driver_arrived", "ride_started",
+        ], finalStates: ["ride_completed", "cancelled"], events: ["eta_changed"],
+        rules: [card] + others),
+      bundleIDs: [.customer: "com.example.customer", .driver: "com.example.driver"])
+  }
+
+  var view: RideView {
+    RideView(
+      rideID: ride.id, ride: ride, events: events, phones: phones, cards: cards,
+      startTokens: startTokens, memo: memo)
+  }
+}
+
+// What happens to the ride.
+extension CardStage {
+  mutating func emit(_ event: String) {
+    lastEvent += 1
+    events.append(RideEvent(id: lastEvent, name: event, at: now))
+  }
+
+  mutating func state(_ state: String) {
+    ride.state = state
+    emit(state)
+  }
+
+  mutating func eta(_ eta: Int) {
+    ride.attributes = #"{"eta": \#(eta)}"#
+    emit("ride_updated")
+  }
+
+  /// The app registers a card, or a new token of one.
+  mutating func register(_ token: String = "ca", card id: Int64? = nil, frequent: Bool = false) {
+    if let id, let index = cards.firstIndex(where: { $0.id == id }) {
+      cards[index].token = token
+      cards[index].registeredAt = now
+      cards[index].isGone = false
+    } else {
+      lastCard += 1
+      cards.append(
+        Card(
+          id: id ?? lastCard, app: .customer, ownerID: "c", token: token, isFrequent: frequent,
+          registeredAt: now))
+    }
+    emit("card_registered")
+  }
+
+  mutating func offerStart(_ token: String = "5a", id: Int64 = 1) {
+    startTokens.append(
+      StartToken(
+        id: id, app: .customer, ownerID: "c", attributesType: "RideAttributes", token: token,
+        registeredAt: now))
+  }
+}
+
+// What the service does.
+extension CardStage {
+  /// One claim, with everything up to its settlement; or up to a crash.
+  mutating func look(
+    crash: Crash? = nil, answer: (PlannedPush) -> PushOutcome = { _ in .accepted },
+    jitter: Double = 0.5
+  ) {
+    let decision = decide(view, by: rulebook, now: now)
+    if crash == .afterClaim { return }
+    if let journal = decision.journal(now: now) { memo = journal }
+    if crash == .afterJournal { return }
+    let outcomes = decision.pushes.map { push in
+      let outcome = answer(push)
+      if outcome.mayHaveArrived {
+        let body = JSONValue(json: push.payload)?.value(at: ["aps"]) ?? .null
+        wire.append(Arrival(at: now, push: push, aps: body))
+      }
+      return outcome
+    }
+    if crash == .afterSending { return }
+    let settlement = decision.settled(outcomes, now: now) { jitter }
+    memo = settlement.isOver ? Memo() : settlement.memo
+    due = settlement.isOver ? nil : settlement.nextDue
+    events = []
+    for entry in settlement.entries { ledger[entry.id] = entry }
+    gone += settlement.gone
+    for token in settlement.gone where token.kind == .activity {
+      if token.reason == "ended" || token.reason == "expired" {
+        cards.removeAll { $0.id == token.id }
+      } else if let index = cards.firstIndex(where: { $0.id == token.id }) {
+        cards[index].isGone = true
+      }
+    }
+  }
+
+  /// The service runs: it looks whenever the ride is due, and at once.
+  mutating func run(
+    for duration: Duration = .zero, answer: (PlannedPush) -> PushOutcome = { _ in .accepted }
+  ) {
+    let end = now + duration
+    look(answer: answer)
+    while let due, due <= end {
+      now = max(now + .microseconds(1), due)
+      look(answer: answer)
+    }
+    now = end
+  }
+
+  mutating func wait(_ seconds: Double) { now = now + .microseconds(Int64(seconds * 1e6)) }
+
+  var reasons: [String] {
+    ledger.values.map { "\($0.status.rawValue): \($0.reason ?? "")" }.sorted()
+  }
+}
+
+extension PushOutcome {
+  /// Whether a phone may have seen it.
+  var mayHaveArrived: Bool {
+    switch self {
+    case .accepted, .unanswered: true
+    case .refused, .unsent: false
+    }
+  }
+
+  static func refused(_ status: Int, _ reason: String, since: Instant? = nil) -> PushOutcome {
+    .refused(Refusal(status: status, reason: reason, timestamp: since))
+  }
+}

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import RideCore
+
+@Suite struct `One voice` {
+  private func stage(alsoWithCard: Bool = false) -> CardStage {
+    var stage = CardStage()
+    var rule = Sample.rule(body: "{{ride.state}}")
+    rule.isSentWithCard = alsoWithCard
+    stage.others = [rule]
+    stage.register()
+    stage.run(for: .seconds(20))
+    stage.wire = []
+    stage.ledger = [:]
+    stage.state("driver_arrived")
+    return stage
+  }
+
+  @Test func `what a card says aloud is not said again`() {
+    var stage = stage()
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map(\.isCard) == [true])
+    #expect(stage.reasons == ["accepted: ", "suppressed: the card says it"])
+  }
+
+  @Test func `unless the rule says so`() {
+    var stage = stage(alsoWithCard: true)
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map(\.isCard).filter { !$0 }.count == 1)
+  }
+
+  @Test func `where the card is silent on an event, the alert goes`() {
+    var stage = stage()
+    stage.life.alerts = [:]
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.contains { !$0.isCard })
+  }
+
+  @Test func `a card that turns out to be gone does not swallow the alert`() {
+    var stage = stage()
+    let since = stage.now
+    stage.run(for: .seconds(5)) { push in
+      push.headers.pushType == .alert ? .accepted : .refused(410, "Unregistered", since: since)
+    }
+    #expect(stage.wire.map(\.isCard) == [false])
+    #expect(stage.wire.first?.seconds ?? 99 < 21)
+    #expect(Set(stage.ledger.values.map(\.status)) == [.rejected, .accepted])
+  }
+
+  @Test func `while the card is tried again the alert waits, and is said once`() {
+    var stage = stage()
+    var fails = 3
+    stage.run(for: .seconds(100)) { push in
+      if push.headers.pushType == .alert { return .accepted }
+      fails -= 1
+      return fails > 0 ? .refused(503, "Shutdown") : .accepted
+    }
+    #expect(stage.wire.filter { $0.title != nil }.count == 1)
+    #expect(stage.wire.allSatisfy { $0.isCard })
+    #expect(stage.reasons.contains("suppressed: the card says it"))
+    #expect(!stage.reasons.contains { $0.hasPrefix("pending") })
+  }
+
+  @Test func `where the card fails for good in the end, the alert goes while it is true`() {
+    var stage = stage()
+    var fails = 0
+    let since = stage.now
+    stage.run(for: .seconds(100)) { push in
+      if push.headers.pushType == .alert { return .accepted }
+      fails += 1
+      return fails < 3 ? .refused(503, "Shutdown") : .refused(410, "Unregistered", since: since)
+    }
+    #expect(stage.wire.map(\.isCard) == [false])
+    #expect(stage.memo.retries.isEmpty)
+  }
+}

@@ -1,0 +1,128 @@
+import Testing
+
+@testable import RideCore
+
+@Suite struct `A start by push` {
+  private func stage() -> CardStage {
+    var stage = CardStage()
+    stage.offerStart()
+    return stage
+  }
+
+  @Test func `a phone without a card gets one, with an alert as Apple demands`() throws {
+    var stage = stage()
+    stage.state("driver_assigned")
+    stage.run()
+    let start = try #require(stage.wire.first)
+    #expect(stage.wire.count == 1 && start.event == "start" && start.priority == 10)
+    #expect(start.token == "5a" && start.title == "Driver assigned")
+    #expect(start.staleDate == Sample.now.epochSeconds + 120)
+    #expect(start.aps.value(at: ["attributes-type"]) == .string("RideAttributes"))
+    #expect(start.aps.value(at: ["attributes", "rideId"]) == .string("r1"))
+  }
+
+  @Test func `one that has a card, or had one that its owner put away, gets none`() {
+    for isGone in [false, true] {
+      var stage = stage()
+      stage.register()
+      stage.cards[0].isGone = isGone
+      stage.run(for: .seconds(20))
+      stage.state("driver_assigned")
+      stage.run()
+      #expect(!stage.wire.contains { $0.event == "start" })
+    }
+  }
+
+  @Test func `without a token the ledger says so`() {
+    var stage = CardStage()
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(stage.reasons == ["suppressed: no push-to-start token of customer c"])
+  }
+
+  /// R25.
+  @Test func `R25: a hundred duplicates, one start`() {
+    var stage = stage()
+    for turn in 0..<100 {
+      stage.state("driver_assigned")
+      if turn % 3 == 0 { stage.run(for: .milliseconds(300)) }
+    }
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map(\.event) == ["start"])
+  }
+
+  /// R25.
+  @Test(arguments: CardStage.Crash.allCases)
+  func `R25: a crash at any step gives one start, or an uncertain one`(crash: CardStage.Crash) {
+    var stage = stage()
+    stage.state("driver_assigned")
+    stage.look(crash: crash)
+    stage.wait(20)
+    stage.run()
+    stage.state("driver_assigned")
+    stage.run(for: .seconds(60))
+    let uncertain = stage.ledger.values.filter { $0.status == .uncertain }
+    #expect(stage.wire.filter { $0.event == "start" }.count == (crash == .afterJournal ? 0 : 1))
+    #expect(uncertain.count == (crash == .afterClaim ? 0 : 1))
+    #expect(uncertain.allSatisfy { $0.attempts == 1 && $0.cardEvent == .start })
+  }
+
+  @Test func `one that provably did not arrive goes again, one that may have does not`() {
+    for (outcome, count) in [
+      (PushOutcome.unsent(.refusedStream), 1), (.refused(503, "Shutdown"), 1),
+      (.unsent(.closed), 1), (.unanswered(.timeout), 1), (.refused(400, "BadDeviceToken"), 0),
+    ] {
+      var stage = stage()
+      stage.state("driver_assigned")
+      var answers = [outcome]
+      stage.run(for: .seconds(60)) { _ in answers.popLast() ?? .accepted }
+      #expect(stage.wire.count == count, "\(outcome)")
+      let statuses = stage.ledger.values.map(\.status)
+      switch outcome {
+      case .unanswered: #expect(statuses == [.uncertain])
+      case .refused(let refusal) where refusal.status == 400: #expect(statuses == [.rejected])
+      default: #expect(statuses == [.accepted], "\(outcome)")
+      }
+    }
+  }
+
+  @Test func `one that comes too late is not sent`() {
+    var stage = stage()
+    stage.state("driver_assigned")
+    stage.run(for: .seconds(600)) { _ in .refused(503, "Shutdown") }
+    #expect(stage.wire.isEmpty)
+    #expect(stage.ledger.values.map(\.status) == [.expired])
+  }
+
+  @Test func `as many of the newest tokens as the owner has phones`() {
+    var stage = CardStage()
+    stage.phones = [Sample.phone(), Sample.phone(2, token: "bb")]
+    for id in 1...3 {
+      stage.offerStart("5\(id)", id: Int64(id))
+      stage.wait(1)
+    }
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(Set(stage.wire.map(\.token)) == ["53", "52"])
+    stage.offerStart("54", id: 4)
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(stage.wire.count == 2)
+  }
+
+  /// R26.
+  @Test func `R26: what a started card missed leaves as its token comes`() throws {
+    var stage = stage()
+    stage.state("driver_assigned")
+    stage.run(for: .seconds(10))
+    stage.state("driver_en_route")
+    stage.eta(4)
+    stage.run(for: .seconds(10))
+    #expect(stage.wire.count == 1)
+    stage.register()
+    stage.run(for: .seconds(1))
+    let update = try #require(stage.wire.last)
+    #expect(stage.wire.count == 2 && update.seconds == 20)
+    #expect(update.status == "driver_en_route" && update.eta == 4 && update.priority == 10)
+  }
+}
