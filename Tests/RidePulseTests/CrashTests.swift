@@ -46,7 +46,8 @@ import Testing
       let verdicts = try await stage.rows(
         """
         select event, count(*) filter (where status = 'accepted'), count(*)
-        from ridepulse.deliveries where app = 'customer' group by event order by event
+        from ridepulse.deliveries where app = 'customer' and push_type = 'alert'
+        group by event order by event
         """)
       #expect(verdicts == states.sorted().map { [$0, "\(Self.rides)", "\(Self.rides)"] })
       let heard = Dictionary(

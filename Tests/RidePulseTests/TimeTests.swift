@@ -4,14 +4,6 @@ import RideCore
 import Testing
 
 @Suite struct `By the clock` {
-  /// Rule files of one test's own.
-  private func rules(_ text: String, _ stage: Stage) throws -> [String: String] {
-    let directory = stage.directory + "/rules"
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/a.yaml"))
-    return stage.environment.merging(["RIDEPULSE_SCHEDULES": directory]) { $1 }
-  }
-
   private static let heartbeat = """
     rules:
       - name: beat
@@ -27,7 +19,7 @@ import Testing
 
   @Test func `heartbeats go on through kill -9, and end with the state`() async throws {
     try await Stage.run { stage in
-      let environment = try rules(Self.heartbeat, stage)
+      let environment = try stage.environment(rules: Self.heartbeat)
       try await stage.addRide()
       let first = try Server(environment)
       try await stage.until(
@@ -66,18 +58,19 @@ import Testing
 
   @Test func `a reminder, set by the row and moved by it`() async throws {
     try await Stage.run { stage in
-      let environment = try rules(
-        """
+      let environment = try stage.environment(
         rules:
-          - name: soon
-            app: customer
-            before: pickup_at
-            by: 1h
-            while: [requested]
-            alert: { title: "{{ride.pickup_at | time}}" }
-            expires: 15m
+          """
+          rules:
+            - name: soon
+              app: customer
+              before: pickup_at
+              by: 1h
+              while: [requested]
+              alert: { title: "{{ride.pickup_at | time}}" }
+              expires: 15m
 
-        """, stage)
+          """)
       try await stage.addRide()
       let server = try Server(environment)
       try await stage.sql(
@@ -109,7 +102,7 @@ import Testing
       try await stage.settled()
       before.stop()
       #expect(try await stage.value("select due_at from ridepulse.agenda") == nil)
-      let server = try Server(try rules(Self.heartbeat, stage))
+      let server = try Server(try stage.environment(rules: Self.heartbeat))
       try await stage.until(
         "select count(*) >= 1 from ridepulse.deliveries where status = 'accepted'", is: "t")
       server.stop()
@@ -118,7 +111,7 @@ import Testing
 
   @Test func `a time that no clock reaches stops nobody`() async throws {
     try await Stage.run { stage in
-      let environment = try rules(Self.heartbeat, stage)
+      let environment = try stage.environment(rules: Self.heartbeat)
       try await stage.sql(
         """
         insert into ridepulse.rides (id, state, pickup_at, updated_at, time_zone, attributes) values
@@ -136,7 +129,7 @@ import Testing
 
   @Test func `R48: five nodes and a kill -9: each slot once, none before its time`() async throws {
     try await Stage.run { stage in
-      let environment = try rules(Self.heartbeat, stage)
+      let environment = try stage.environment(rules: Self.heartbeat)
       try await stage.sql(
         """
         select ridepulse.register_device('driver', 'd1', '\(Stage.driverToken)');

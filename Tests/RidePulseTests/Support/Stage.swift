@@ -45,6 +45,14 @@ struct Stage {
     }
   }
 
+  /// The same with rule files of the test's own.
+  func environment(rules text: String) throws -> [String: String] {
+    let rules = directory + "/rules"
+    try FileManager.default.createDirectory(atPath: rules, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: rules + "/a.yaml"))
+    return environment.merging(["RIDEPULSE_SCHEDULES": rules]) { $1 }
+  }
+
   /// The project's own rule files.
   static let rules = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -116,12 +124,17 @@ struct Stage {
   }
 
   /// Sets the simulator's faults.
-  func faults(_ json: String) throws {
+  func faults(_ json: String) throws { try tellSimulator("faults", json) }
+
+  /// Says what the simulator knows of tokens.
+  func tokens(_ json: String) throws { try tellSimulator("tokens", json) }
+
+  private func tellSimulator(_ what: String, _ json: String) throws {
     let result = try Command.run(
       "/usr/bin/curl",
       [
         "--silent", "--fail", "--http2", "--cacert", "\(directory)/ca.pem", "--data", json,
-        "\(simulator.url)/simulator/faults",
+        "\(simulator.url)/simulator/\(what)",
       ])
     #expect(result.status == 0, "\(result.errors)")
   }
@@ -145,5 +158,25 @@ struct Arrival {
   var id: String { header("apns-id") ?? "" }
   var event: String? { text("payload", "event") }
   var ride: String? { text("payload", "ride_id") }
+  /// A member of `aps`.
+  func aps(_ path: String...) -> String? {
+    switch record.value(at: ["payload", "aps"] + path) {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    default: nil
+    }
+  }
+
+  var timestamp: Int64? { aps("timestamp").flatMap { Int64($0) } }
+
+  /// Seconds since 1970.
+  var receivedAt: Double {
+    switch record.value(at: ["received_at"]) {
+    case .number(let seconds): seconds
+    case .integer(let seconds): Double(seconds)
+    default: 0
+    }
+  }
+
   var isAccepted: Bool { text("status") == "200" }
 }

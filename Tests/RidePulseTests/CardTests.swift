@@ -1,0 +1,242 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+import Testing
+
+@Suite struct `Cards on real phones' behalf` {
+  static let token = String(repeating: "ca", count: 40)
+  static let startToken = String(repeating: "5a", count: 40)
+
+  /// An hour made half a minute: what a minute lasts is half a second here.
+  static let rules = """
+    events: [ping]
+    rules:
+      - name: card
+        app: customer
+        live-activity:
+          attributes-type: RideAttributes
+          attributes: { rideId: "{{ride.id}}" }
+          content-state:
+            status: "{{ride.state}}"
+            eta: "{{ride.attributes.eta | default: 0}}"
+          start: driver_assigned
+          stale-after: 8s
+          dismiss-after: 10m
+          min-interval: 1s
+          urgent: [driver_assigned, driver_en_route, driver_arrived, ride_started]
+          alerts: { driver_arrived: { title: Your driver is here } }
+        expires: 1m
+      - name: arrived
+        app: customer
+        on: driver_arrived
+        alert: { title: Your driver is here }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 1m
+
+    """
+
+  private func addRide(_ stage: Stage) async throws {
+    try await stage.sql(
+      """
+      select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
+      insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1')
+      """)
+  }
+
+  private func register(
+    _ stage: Stage, _ token: String = token, _ activity: String = "a1"
+  ) async throws {
+    try await stage.sql(
+      "select ridepulse.register_live_activity('r1', 'customer', 'c1', '\(token)', '\(activity)')")
+  }
+
+  private func state(_ stage: Stage, _ state: String) async throws {
+    try await stage.sql("update ridepulse.rides set state = '\(state)' where id = 'r1'")
+  }
+
+  private func cards(_ stage: Stage) throws -> [Arrival] {
+    try stage.arrivals().filter { $0.header("apns-push-type") == "liveactivity" }
+  }
+
+  @Test func `R27: an hour's ride in half a minute`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules))
+      try await addRide(stage)
+      try await register(stage)
+      let phases: [Int: String] = [
+        2: "driver_assigned", 5: "driver_en_route", 14: "driver_arrived", 17: "ride_started",
+        24: "driver_arrived", 26: "ride_started", 57: "ride_completed",
+      ]
+      var changed: [(state: String, at: Double)] = []
+      for minute in 0..<60 {
+        for tick in 0..<4 {
+          if tick == 0, let phase = phases[minute] {
+            try await state(stage, phase)
+            changed.append((phase, Date().timeIntervalSince1970))
+          } else if minute < 57, !(30..<52).contains(minute) {
+            try await stage.sql(
+              "update ridepulse.rides set attributes = '{\"eta\": \(minute * 4 + tick)}'")
+          }
+          try await Task.sleep(for: .milliseconds(125))  // poll: the ride takes its time
+        }
+      }
+      try await stage.settled()
+      #expect(server.stop() == 0)
+      let cards = try cards(stage)
+      #expect(cards.allSatisfy { $0.isAccepted })
+      try check(cards, changed)
+      #expect(
+        try await stage.rows("select ended_reason from ridepulse.live_activities") == [["ended"]])
+      // The card said it: no ordinary alert beside it.
+      #expect(try stage.arrivals().count == cards.count)
+      let held = "select count(*) from ridepulse.deliveries where reason = 'the card says it'"
+      #expect(try await stage.value(held) == "2")
+    }
+  }
+
+  private func check(_ cards: [Arrival], _ changed: [(state: String, at: Double)]) throws {
+    var slowest = 0.0
+    for phase in changed {
+      let told = try #require(
+        cards.first {
+          $0.aps("content-state", "status") == phase.state && $0.receivedAt > phase.at - 0.1
+        }, "\(phase)")
+      #expect(told.header("apns-priority") == "10")
+      slowest = max(slowest, told.receivedAt - phase.at)
+    }
+    let urgent = cards.filter { $0.header("apns-priority") == "10" }.count
+    #expect(urgent == changed.count)
+    for (one, next) in zip(cards, cards.dropFirst()) {
+      #expect(try #require(next.timestamp) > (try #require(one.timestamp)))
+      let stale = try #require(one.aps("stale-date").flatMap(Double.init))
+      #expect(next.receivedAt < stale, "\(next.record)")
+      if next.header("apns-priority") == "5" {
+        #expect(next.receivedAt - one.receivedAt > 0.9)
+      }
+    }
+    // While nothing changes it is sent again.
+    #expect(cards.contains { $0.aps("content-state", "eta") == "119" })
+    #expect(cards.last?.aps("event") == "end")
+    #expect(cards.last?.aps("content-state", "status") == "ride_completed")
+    print(
+      "hour: \(cards.count) pushes, \(urgent) urgent, the slowest phase after "
+        + "\(Int(slowest * 1000)) ms")
+  }
+
+  @Test func `R26: what a started card missed leaves as its token comes`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules))
+      defer { server.stop() }
+      try await addRide(stage)
+      try await stage.sql(
+        """
+        select ridepulse.register_push_to_start(
+          'customer', 'c1', '\(Self.startToken)', 'RideAttributes')
+        """)
+      try await state(stage, "driver_assigned")
+      try await stage.settled()
+      try await state(stage, "driver_en_route")
+      try await stage.settled()
+      #expect(try cards(stage).map { $0.aps("event") } == ["start"])
+      #expect(try cards(stage).map(\.token) == [Self.startToken])
+      try await register(stage)
+      try await stage.settled()
+      let update = try #require(try cards(stage).last)
+      #expect(
+        update.token == Self.token && update.aps("content-state", "status") == "driver_en_route")
+      #expect(update.header("apns-priority") == "10")
+      // A registration that says nothing new wakes nobody.
+      try await register(stage)
+      #expect(try await stage.value("select count(*) from ridepulse.events") == "0")
+    }
+  }
+
+  /// R25: duplicates of the event, and a kill at any moment.
+  @Test(arguments: 0..<4)
+  func `R25: one start, or an uncertain one, through kill -9`(turn: Int) async throws {
+    try await Stage.run { stage in
+      try await addRide(stage)
+      try await stage.sql(
+        """
+        select ridepulse.register_push_to_start(
+          'customer', 'c1', '\(Self.startToken)', 'RideAttributes')
+        """)
+      try stage.faults(#"[{"match": {}, "action": {"delay_ms": 60}}]"#)
+      let environment = try stage.environment(rules: Self.rules)
+      let servers = [try Server(environment), try Server(environment)]
+      let session = stage.session
+      async let duplicates: Void = {
+        for _ in 0..<25 {
+          try await session.script(
+            String(repeating: "select ridepulse.emit('driver_assigned', 'r1');", count: 4))
+        }
+      }()
+      let delay = Int.random(in: 0...120)
+      try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
+      servers[turn % 2].kill9()
+      try await duplicates
+      try await stage.settled(within: .seconds(60))
+      let starts = try cards(stage).count
+      let uncertain = try await stage.value(
+        "select count(*) from ridepulse.deliveries where status = 'uncertain'")
+      let accepted = try await stage.value(
+        "select count(*) from ridepulse.ledger where card_event = 'start' and status = 'accepted'")
+      #expect(starts <= 1, "killed after \(delay) ms")
+      #expect((uncertain == "1") != (accepted == "1"), "killed after \(delay) ms")
+      if starts == 0 { #expect(uncertain == "1") }
+      #expect(servers[1 - turn % 2].stop() == 0)
+    }
+  }
+
+  /// R24.
+  @Test func `R24: timestamps rise over two nodes and kill -9`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules)
+      try await addRide(stage)
+      try await register(stage)
+      var servers = [try Server(environment), try Server(environment)]
+      for turn in 0..<60 {
+        try await state(stage, turn % 2 == 0 ? "driver_arrived" : "ride_started")
+        try await Task.sleep(for: .milliseconds(Int.random(in: 0...60)))  // poll: at random
+        if turn % 20 == 10 {
+          servers[turn / 20 % 2].kill9()
+          servers[turn / 20 % 2] = try Server(environment)
+        }
+      }
+      try await state(stage, "ride_completed")
+      try await stage.settled(within: .seconds(60))
+      #expect(servers.map { $0.stop() } == [0, 0])
+      let stamps = try cards(stage).compactMap(\.timestamp)
+      #expect(stamps.count > 10)
+      #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 }, "\(stamps)")
+      #expect(try cards(stage).last?.aps("event") == "end")
+    }
+  }
+
+  @Test func `an activity's 410 ends the card and not the phone, and the alert goes`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules))
+      defer { server.stop() }
+      try await addRide(stage)
+      try await register(stage)
+      try await stage.settled()
+      let now = Int64(Date().timeIntervalSince1970 * 1000) + 1000
+      try stage.tokens(#"{"tokens": [{"token": "\#(Self.token)", "unregistered_since": \#(now)}]}"#)
+      try await state(stage, "driver_arrived")
+      try await stage.settled()
+      #expect(
+        try await stage.rows("select ended_reason from ridepulse.live_activities")
+          == [["Unregistered"]])
+      #expect(try await stage.rows("select disabled_at from ridepulse.devices") == [[nil]])
+      let alerts = try stage.arrivals().filter { $0.header("apns-push-type") == "alert" }
+      #expect(alerts.map(\.token) == [Stage.customerToken])
+      // It lives again with its next registration.
+      try await register(stage, String(repeating: "cb", count: 40))
+      try await stage.settled()
+      #expect(try cards(stage).last?.token == String(repeating: "cb", count: 40))
+    }
+  }
+}
