@@ -4,7 +4,7 @@ import PostgresStore
 import RideCore
 import Testing
 
-@Suite struct `Cards on real phones' behalf` {
+@Suite("Cards on real phones") struct CardTests {
   static let token = String(repeating: "ca", count: 40)
   static let startToken = String(repeating: "5a", count: 40)
 

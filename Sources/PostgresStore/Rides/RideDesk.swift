@@ -2,7 +2,7 @@ public import RideCore
 
 /// What a person asks and tells about one ride, beside the service.
 public struct RideDesk: Sendable {
-  private let session: PostgresSession
+  let session: PostgresSession
 
   /// A desk over an open session, which it does not close.
   public init(session: PostgresSession) {

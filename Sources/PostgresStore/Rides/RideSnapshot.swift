@@ -23,10 +23,10 @@ public struct RideSnapshot {
     self.log = log
   }
 
-  private static let begin = Statement(
+  static let begin = Statement(
     name: "snapshot_begin", sql: "begin isolation level repeatable read, read only")
 
-  private static let commit = Statement(name: "snapshot_commit", sql: "commit")
+  static let commit = Statement(name: "snapshot_commit", sql: "commit")
 
   /// $1 the last ride of the page before, $2 active states, $3 how many.
   private static let page = Statement(

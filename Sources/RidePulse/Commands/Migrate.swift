@@ -8,17 +8,11 @@ enum Migrate: Command {
     options: [.init(name: "--dry-run", help: "say what would be applied, and change nothing")])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let session = try await Database.session(
-      Database.conninfo(context.environment), name: "migrate")
     let dryRun = context.arguments.has("--dry-run")
-    let result: Result<[MigrationReport], any Error>
-    do {
-      result = .success(try await Migrations.apply(session: session, dryRun: dryRun))
-    } catch {
-      result = .failure(error)
+    let all = try await Database.with(context.environment, name: "migrate") { session in
+      try await Migrations.apply(session: session, dryRun: dryRun)
     }
-    await session.close()
-    let reports = try result.get().filter { $0.outcome != .present }
+    let reports = all.filter { $0.outcome != .present }
     for report in reports {
       Terminal.print("\(dryRun ? "would apply" : "applied") \(report.migration.name)")
     }

@@ -139,16 +139,9 @@ enum Preview: Command {
       if let ride, views.isEmpty { throw CommandFailure("\(path) has no ride \(ride)") }
       return (views, start)
     }
-    let session = try await Database.session(
-      Database.conninfo(context.environment), name: "preview")
-    let result: Result<([RideView], Instant), any Error>
-    do {
-      result = .success(try await read(ride, rulebook, session, context.log.log))
-    } catch {
-      result = .failure(error)
+    return try await Database.with(context.environment, name: "preview") { session in
+      try await read(ride, rulebook, session, context.log.log)
     }
-    await session.close()
-    return try result.get()
   }
 
   private static func read(

@@ -38,20 +38,13 @@ enum Trigger: Command {
       throw UsageError(
         "unknown event \(event)", known: rules.knownEvents.sorted(), word: event, form: form)
     }
-    let session = try await Database.session(
-      Database.conninfo(context.environment), name: "trigger")
-    let result: Result<ExitStatus, any Error>
-    do {
+    return try await Database.with(context.environment, name: "trigger") { session in
       let desk = RideDesk(session: session)
-      result = .success(
-        arguments.has("--dry-run")
-          ? try await dryRun(event, ride, data, rules, desk, context.environment)
-          : try await fire(event, ride, data, desk, waits: arguments.has("--wait")))
-    } catch {
-      result = .failure(error)
+      if arguments.has("--dry-run") {
+        return try await dryRun(event, ride, data, rules, desk, context.environment)
+      }
+      return try await fire(event, ride, data, desk, waits: arguments.has("--wait"))
     }
-    await session.close()
-    return try result.get()
   }
 
   private static func dryRun(

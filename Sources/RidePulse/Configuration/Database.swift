@@ -26,6 +26,22 @@ enum Database {
     return session
   }
 
+  /// Does something with a session of its own, which is closed whatever comes of it.
+  static func with<Value: Sendable>(
+    _ environment: [String: String], name: String,
+    _ body: (PostgresSession) async throws -> Value
+  ) async throws -> Value {
+    let session = try await session(conninfo(environment), name: name)
+    let result: Result<Value, any Error>
+    do {
+      result = .success(try await body(session))
+    } catch {
+      result = .failure(error)
+    }
+    await session.close()
+    return try result.get()
+  }
+
   /// Refuses a database whose schema is not this binary's.
   static func requireSchema(_ session: PostgresSession) async throws {
     let missing = try await Migrations.apply(session: session, dryRun: true)

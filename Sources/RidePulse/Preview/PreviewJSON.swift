@@ -29,6 +29,7 @@ struct PreviewJSON: PreviewWriter {
         "\"at\":\(at)", "\"rule\":\(Self.text(push.entry.rule))", "\"ride_id\":\(ride)",
         "\"app\":\(Self.text(push.entry.app.rawValue))",
         "\"event\":\(Self.text(push.entry.event.name))",
+        "\"card_event\":\(push.entry.cardEvent.map { "\"\($0.rawValue)\"" } ?? "null")",
         "\"push_type\":\"\(headers.pushType.rawValue)\"", "\"topic\":\(Self.text(headers.topic))",
         "\"priority\":\(headers.priority.rawValue)",
         "\"expiration\":\(headers.expiration.epochSeconds)",

@@ -3,14 +3,14 @@ import RideCore
 /// A preview for people: a line for what one rule tells about one ride at one instant.
 struct PreviewTable: PreviewWriter {
   private let output: PreviewOutput
-  private let widths: (rule: Int, ride: Int)
+  private let widths: (rule: Int, ride: Int, type: Int)
   private var hasHead = false
 
   init(_ output: PreviewOutput, rules: RuleSet, rides: [RideView]) {
     self.output = output
     widths = (
       max(4, rules.rules.map(\.rule.name.count).max() ?? 0),
-      min(36, max(4, rides.map(\.rideID.count).max() ?? 0))
+      min(36, max(4, rides.map(\.rideID.count).max() ?? 0)), rules.cardApps.isEmpty ? 12 : 19
     )
   }
 
@@ -22,11 +22,14 @@ struct PreviewTable: PreviewWriter {
     let push = group.first
     let zone = ZoneTimes(identifier: group.ride.timeZone)
     let expires =
-      push.headers.expiration == .neverStore
-      ? "never stored" : String(CivilTime.local(push.trueUntil, zone).dropFirst(11).prefix(8))
+      switch push.headers.expiration {
+      case .neverStore: "never stored"
+      case .at(let instant): String(CivilTime.local(instant, zone).dropFirst(11).prefix(8))
+      }
+    let type = push.headers.pushType.rawValue + (push.entry.cardEvent.map { " \($0)" } ?? "")
     try line(
       CivilTime.local(group.at, zone), push.entry.rule, group.ride.id, push.entry.app.rawValue,
-      push.headers.pushType.rawValue, String(push.headers.priority.rawValue), expires,
+      type, String(push.headers.priority.rawValue), expires,
       String(group.pushes.count), PreviewWarning.payload(push).map { "  ! \($0)" } ?? "")
   }
 
@@ -39,7 +42,7 @@ struct PreviewTable: PreviewWriter {
     }
     let cells = [
       cell(time, 26), cell(rule, widths.rule), cell(ride, widths.ride), cell(app, 8),
-      cell(type, 12), cell(priority, 4), cell(expires, 12), phones,
+      cell(type, widths.type), cell(priority, 4), cell(expires, 12), phones,
     ]
     try output.write(cells.joined() + remark + "\n")
   }

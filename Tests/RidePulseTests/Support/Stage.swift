@@ -115,6 +115,23 @@ struct Stage {
       """)
   }
 
+  /// Hands over the variables of a role that may only read, and no way to APNs.
+  func asReader(_ body: ([String: String]) async throws -> Void) async throws {
+    let reader = "reader_\(UUID().uuidString.replacing("-", with: "").prefix(12).lowercased())"
+    try await sql(
+      """
+      create role \(reader) login;
+      grant usage on schema ridepulse to \(reader);
+      grant select on all tables in schema ridepulse to \(reader)
+      """)
+    try await body(
+      environment.merging([
+        "DATABASE_URL": "\(conninfo) user=\(reader)",
+        "APNS_PRODUCTION_URL": "https://127.0.0.1:1",
+      ]) { $1 })
+    try await sql("drop owned by \(reader); drop role \(reader)")
+  }
+
   /// What arrived at the simulator, in its order.
   func arrivals() throws -> [Arrival] {
     guard let text = try? String(contentsOfFile: simulator.records, encoding: .utf8) else {

@@ -1,0 +1,176 @@
+public import RideCore
+
+/// All that the database knows of one ride, read in one snapshot.
+public struct RideHistory: Sendable {
+  /// One row of `ridepulse.ledger`.
+  public struct Entry: Sendable {
+    /// The event's ID; nil for a slot of time.
+    public var eventID: Int64?
+    /// What it tells of.
+    public var event: String
+    /// When that happened.
+    public var occurredAt: Instant
+    /// The rule's name.
+    public var rule: String
+    /// The app.
+    public var app: String
+    /// `apns-push-type`.
+    public var pushType: String
+    /// What it does to a card: `start`, `update` or `end`.
+    public var cardEvent: String?
+    /// What became of it, in the words of `deliveries.status`.
+    public var status: String
+    /// Why.
+    public var reason: String?
+    /// How often it was handed to APNs.
+    public var attempts: Int64
+    /// `apns-id`.
+    public var id: String
+    /// `apns-collapse-id`.
+    public var collapseID: String?
+    /// `apns-priority`; nil where nothing was sent.
+    public var priority: Int64?
+    /// `apns-expiration`, in seconds since 1970.
+    public var expiration: Int64?
+    /// The token's last six digits.
+    public var tokenSuffix: String?
+    /// When it was decided.
+    public var createdAt: Instant
+    /// When its verdict was written; nil while it has none.
+    public var finishedAt: Instant?
+  }
+
+  /// One row of `ridepulse.live_activities`.
+  public struct Activity: Sendable {
+    /// The row's ID: `Memo.cards` knows it by this.
+    public var id: Int64
+    /// The activity's own ID.
+    public var activityID: String
+    /// The app.
+    public var app: String
+    /// Whose phone it is on.
+    public var ownerID: String
+    /// The token's last six digits.
+    public var tokenSuffix: String
+    /// When its token was registered.
+    public var registeredAt: Instant
+    /// When it ended.
+    public var endedAt: Instant?
+    /// How: `ended`, `expired`, or Apple's reason.
+    public var endedReason: String?
+  }
+
+  /// The ride's place on the agenda.
+  public struct Plan: Sendable {
+    /// When it needs attention next; nil: with its next event.
+    public var due: Instant?
+    /// The node that holds it; nil where none does.
+    public var node: String?
+    /// What the last decision left to the next one.
+    public var memo: Memo
+  }
+
+  /// When this was so.
+  public var now: Instant
+  /// The ride's row.
+  public var ride: Ride?
+  /// Its place on the agenda; nil for a ride that is over, or was never there.
+  public var plan: Plan?
+  /// Events that nobody has handled yet.
+  public var waiting: [RideEvent]
+  /// The ledger, oldest first.
+  public var entries: [Entry]
+  /// Its cards, oldest first.
+  public var activities: [Activity]
+
+  /// Whether nothing at all is known.
+  public var isEmpty: Bool {
+    ride == nil && plan == nil && waiting.isEmpty && entries.isEmpty && activities.isEmpty
+  }
+}
+
+extension RideDesk {
+  private static let ledger = Statement(
+    name: "history_ledger",
+    sql: """
+      select event_id, event, \(micros("occurred_at")), rule, app, push_type, card_event, status,
+        reason, attempts, apns_id, collapse_id, priority, expiration, token_suffix,
+        \(micros("created_at")), \(micros("finished_at"))
+      from ridepulse.ledger where ride_id = $1
+      order by occurred_at, coalesce(event_id, 0), created_at, rule, device_id, apns_id
+      """)
+
+  private static let activities = Statement(
+    name: "history_activities",
+    sql: """
+      select id, activity_id, app, owner_id, right(token, 6), \(micros("registered_at")),
+        \(micros("ended_at")), ended_reason
+      from ridepulse.live_activities where ride_id = $1 order by id
+      """)
+
+  private static let plan = Statement(
+    name: "history_plan",
+    sql: """
+      select \(micros("clock_timestamp()")), a.ride_id is not null, \(micros("a.due_at")),
+        case when a.leased_until > now() then a.node end
+      from (values (1)) one left join ridepulse.agenda a on a.ride_id = $1
+      """)
+
+  private static func micros(_ column: String) -> String {
+    "(extract(epoch from \(column)) * 1000000)::bigint"
+  }
+
+  /// Reads all that is known of one ride.
+  public func history(of id: String) async throws -> RideHistory {
+    let rides = PostgresArray.literal([id])
+    let results = try await session.run([
+      Call(RideSnapshot.begin), Call(ClaimStatements.rides, [rides]),
+      Call(ClaimStatements.events, [rides]),
+      Call(RideSnapshot.memos, [rides]), Call(Self.plan, [id]), Call(Self.ledger, [id]),
+      Call(Self.activities, [id]), Call(RideSnapshot.commit),
+    ])
+    var reader = ClaimReader(log: Log { _, _, _ in })
+    reader.readClaims(results[3])
+    reader.rows.readRides(results[1])
+    reader.rows.readEvents(results[2])
+    let view = reader.claim.rides.first?.view
+    let plan = results[4]
+    return RideHistory(
+      now: Instant(microseconds: plan.int64(0, 0) ?? 0), ride: view?.ride,
+      plan: plan.bool(0, 1) == true
+        ? RideHistory.Plan(
+          due: plan.instant(0, 2), node: plan.string(0, 3), memo: view?.memo ?? Memo())
+        : nil,
+      waiting: view?.events ?? [],
+      entries: (0..<results[5].rowCount).map { Self.entry(results[5], $0) },
+      activities: (0..<results[6].rowCount).map { Self.activity(results[6], $0) })
+  }
+
+  private static func entry(_ rows: QueryResult, _ row: Int) -> RideHistory.Entry {
+    func text(_ column: Int) -> String { rows.string(row, column) ?? "" }
+    return RideHistory.Entry(
+      eventID: rows.int64(row, 0), event: text(1),
+      occurredAt: rows.instant(row, 2) ?? Instant(microseconds: 0), rule: text(3), app: text(4),
+      pushType: text(5), cardEvent: rows.string(row, 6), status: text(7),
+      reason: rows.string(row, 8), attempts: rows.int64(row, 9) ?? 0, id: text(10),
+      collapseID: rows.string(row, 11), priority: rows.int64(row, 12),
+      expiration: rows.int64(row, 13), tokenSuffix: rows.string(row, 14),
+      createdAt: rows.instant(row, 15) ?? Instant(microseconds: 0),
+      finishedAt: rows.instant(row, 16))
+  }
+
+  private static func activity(_ rows: QueryResult, _ row: Int) -> RideHistory.Activity {
+    func text(_ column: Int) -> String { rows.string(row, column) ?? "" }
+    return RideHistory.Activity(
+      id: rows.int64(row, 0) ?? 0, activityID: text(1), app: text(2), ownerID: text(3),
+      tokenSuffix: text(4), registeredAt: rows.instant(row, 5) ?? Instant(microseconds: 0),
+      endedAt: rows.instant(row, 6), endedReason: rows.string(row, 7))
+  }
+}
+
+extension QueryResult {
+  /// A time that was read as microseconds since 1970.
+  fileprivate func instant(_ row: Int, _ column: Int) -> Instant? {
+    int64(row, column).map { Instant(microseconds: $0) }
+  }
+}

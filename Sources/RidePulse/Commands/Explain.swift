@@ -1,0 +1,34 @@
+import PostgresStore
+import RideCore
+
+/// `ridepulse explain`: what happened to one ride, and why.
+enum Explain: Command {
+  private enum Format: String, CaseIterable {
+    case table, json
+  }
+
+  static let form = CommandForm(
+    name: "explain", summary: "tell one ride's story: events, decisions, pushes and verdicts",
+    operands: [.init(name: "RIDE", help: "the ride's ID")],
+    options: [.init(name: "--format", value: "FORMAT", help: "table or json (table)")],
+    notes: [
+      "Times are the ride's own in a table, and UTC in JSON. Nothing is written: a role that may only",
+      "SELECT will do. Events of which no rule speaks leave no trace once they are handled.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let word = context.arguments.value("--format") ?? Format.table.rawValue
+    guard let format = Format(rawValue: word) else {
+      throw UsageError(
+        "unknown format \(word)", known: Format.allCases.map(\.rawValue), word: word, form: form)
+    }
+    let id = context.arguments.operands[0]
+    let history = try await Database.with(context.environment, name: "explain") { session in
+      try await RideDesk(session: session).history(of: id)
+    }
+    if history.isEmpty { throw CommandFailure("nothing is known of a ride \(id)") }
+    let story = RideStory(history)
+    Terminal.print(format == .json ? ExplainJSON.text(story) : ExplainTable(story).text)
+    return .done
+  }
+}

@@ -1,0 +1,92 @@
+import PostgresStore
+import RideCore
+
+/// A ride's story for people, in the ride's own time.
+struct ExplainTable {
+  private let story: RideStory
+  private let zone: ZoneTimes?
+
+  init(_ story: RideStory) {
+    self.story = story
+    zone = ZoneTimes(identifier: story.history.ride?.timeZone ?? "UTC")
+  }
+
+  var text: String {
+    var lines = head
+    for chapter in story.chapters {
+      lines.append("")
+      let id = chapter.eventID.map { " (event \($0))" } ?? ""
+      let waits = chapter.isWaiting ? ": not handled yet" : ""
+      lines.append("\(local(chapter.at))  \(chapter.event)\(id)\(waits)")
+      lines += chapter.entries.flatMap(self.lines)
+    }
+    if story.chapters.isEmpty { lines += ["", "no rule has spoken of it"] }
+    return (lines + cards).joined(separator: "\n")
+  }
+
+  private var head: [String] {
+    let history = story.history
+    var lines: [String] = []
+    if let ride = history.ride {
+      let people = [("customer", ride.customerID), ("driver", ride.driverID)].compactMap {
+        name, id in id.map { "\(name) \($0)" }
+      }
+      let parts = ["ride \(ride.id): \(ride.state ?? "no state")"] + people
+      lines.append(parts.joined(separator: ", "))
+    } else {
+      lines.append("the ride is gone from ridepulse.rides")
+    }
+    guard let plan = history.plan else { return lines + ["not on the agenda"] }
+    var next = plan.due.map { "next due \(local($0))" } ?? "due with its next event"
+    if let node = plan.node { next += "; held by node \(node) now" }
+    return lines + [next]
+  }
+
+  private func lines(_ entry: RideHistory.Entry) -> [String] {
+    let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
+    var verdict = entry.status
+    if entry.status == "accepted", let latency = entry.latency { verdict += " after \(latency) ms" }
+    if entry.attempts > 1 { verdict += ", \(entry.attempts) attempts" }
+    if let reason = entry.reason { verdict += ": \(reason)" }
+    let what = entry.cardEvent.map { "card \($0)" } ?? entry.pushType
+    let first = "  \(entry.rule) (\(what)) to \(entry.app)\(phone): \(verdict)"
+    guard let priority = entry.priority else { return [first] }
+    var headers = ["apns-id \(entry.id)", "priority \(priority)"]
+    if let expiration = entry.expiration {
+      headers.append(
+        expiration == 0
+          ? "never stored" : "expires \(local(Instant(epochSeconds: expiration)).dropFirst(11))")
+    }
+    if let collapse = entry.collapseID, collapse != entry.id {
+      headers.append("collapse \(collapse)")
+    }
+    return [first, "      " + headers.joined(separator: ", ")]
+  }
+
+  private var cards: [String] {
+    if story.history.activities.isEmpty { return [] }
+    return ["", "cards"] + story.history.activities.flatMap(lines)
+  }
+
+  private func lines(_ activity: RideHistory.Activity) -> [String] {
+    var text =
+      "  \(activity.activityID) of \(activity.app) \(activity.ownerID) …\(activity.tokenSuffix), "
+      + "registered \(local(activity.registeredAt))"
+    if let endedAt = activity.endedAt {
+      text += "; over since \(local(endedAt)): \(activity.endedReason ?? "")"
+      return [text]
+    }
+    guard let memo = story.history.plan?.memo.cards[activity.id] else { return [text] }
+    var state: [String] = []
+    if let endsAt = memo.endsAt { state.append("to be ended since \(local(endsAt))") }
+    if let staleAt = memo.staleAt { state.append("holds until \(local(staleAt))") }
+    if let retryAt = memo.retryAt { state.append("tried again \(local(retryAt))") }
+    if memo.isRefused { state.append("refused by APNs: waits for a change or a new token") }
+    if let complaint = memo.complaint { state.append("can't be shown: \(complaint)") }
+    let urgent = memo.urgentAt.count { $0 > story.history.now.epochSeconds - 3600 }
+    state.append("\(urgent) urgent in the last hour")
+    return [text, "      " + state.joined(separator: ", ")]
+  }
+
+  private func local(_ instant: Instant) -> String { CivilTime.local(instant, zone) }
+}
