@@ -17,6 +17,48 @@ import Testing
 
     """
 
+  @Test func `a ride without a time has no reminder, and one with an odd time stops nothing`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(
+        try stage.environment(
+          rules: """
+            rules:
+              - name: reminder
+                app: driver
+                before: pickup_at
+                by: 15m
+                while: [requested]
+                alert: { title: "Pickup at {{ride.pickup_at}}" }
+                expires: 15m
+              - name: told
+                app: driver
+                on: requested
+                alert: { title: "Pickup at {{ride.pickup_at | default: 'any time'}}" }
+                expires: 15m
+
+            """))
+      try await stage.addRide()
+      try await stage.sql(
+        """
+        insert into ridepulse.rides (id, state, driver_id, pickup_at)
+        values ('r2', 'requested', 'd1', 'infinity'), ('r3', 'requested', 'd1', '4000-01-01 BC')
+        """)
+      try await stage.settled()
+      #expect(server.stop() == 0)
+      let rows = try await stage.rows(
+        "select ride_id, rule, status from ridepulse.deliveries order by ride_id, rule")
+      #expect(
+        rows == [
+          ["r1", "told", "accepted"], ["r2", "told", "accepted"],
+          ["r3", "reminder", "suppressed"], ["r3", "told", "accepted"],
+        ])
+      let titles = try stage.arrivals().map { $0.text("payload", "aps", "alert", "title") }
+      #expect(titles.contains("Pickup at any time"))
+    }
+  }
+
   @Test func `heartbeats go on through kill -9, and end with the state`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.heartbeat)

@@ -85,7 +85,7 @@ enum ClaimStatements {
   /// The columns of a ride `r` in the order in which `RideRows` reads them.
   ///
   /// Postgres holds times that microseconds since 1970 can't say, infinity among them: they come
-  /// as the nearest year that they can.
+  /// as the nearest year that they can. `greatest` would make a time of none at all.
   static let rideColumns = """
     r.id, r.state, r.customer_id, r.driver_id, \(micros("r.pickup_at")), r.time_zone,
     r.attributes::text, \(micros("r.updated_at"))
@@ -93,7 +93,8 @@ enum ClaimStatements {
 
   private static func micros(_ column: String) -> String {
     """
-    (extract(epoch from least(greatest(\(column), '0001-01-01Z'), '9999-01-01Z')) * 1000000)::bigint
+    (extract(epoch from case when \(column) is not null
+      then least(greatest(\(column), '0001-01-01Z'), '9999-01-01Z') end) * 1000000)::bigint
     """
   }
 

@@ -13,6 +13,7 @@ struct DemoBoard {
   mutating func saw(_ step: Fleet.Step) {
     changes += 1
     switch step {
+    case .offerCard, .card: break
     case .request(let ride, _, _, _):
       rides += 1
       lives.append((ride, "requested", ""))
@@ -33,9 +34,11 @@ struct DemoBoard {
     counts[entry.status, default: 0] += 1
     let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
     let reason = entry.reason.map { ": \($0)" } ?? ""
+    let what = entry.cardEvent.map { "card \($0)" } ?? entry.pushType.rawValue
     let line =
       "\(Self.padded(ride, 9)) \(Self.padded(entry.event.name, 22)) "
-      + "\(Self.padded(entry.app.rawValue + phone, 17)) \(entry.status.rawValue)\(reason)"
+      + "\(Self.padded(entry.app.rawValue + phone, 17)) \(Self.padded(what, 11)) "
+      + "\(entry.status.rawValue)\(reason)"
     recent = Array((recent + [line]).suffix(8))
     change(ride) { $0.last = "\(entry.rule) \(entry.status.rawValue)" }
     return line

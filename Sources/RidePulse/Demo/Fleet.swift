@@ -6,6 +6,10 @@ struct Fleet {
   enum Step: Equatable {
     /// A ride comes into being, and with it both phones.
     case request(ride: String, customer: String, driver: String, attributes: String)
+    /// The customer's phone lets a card be started by push.
+    case offerCard(customer: String)
+    /// The customer's phone has a card of the ride.
+    case card(ride: String, customer: String)
     /// The driver is known.
     case assign(ride: String, driver: String)
     /// The ride's state changes.
@@ -70,17 +74,25 @@ struct Fleet {
     if start > lastStart, rideCount >= size { return }
     rideCount += 1
     let (ride, driver) = ("ride-\(rideCount)", "driver-\(rideCount % (size + 1))")
+    let customer = "customer-\(rideCount)"
     var now = start
     add(
       .request(
-        ride: ride, customer: "customer-\(rideCount)", driver: driver,
-        attributes: Self.attributes(rideCount)), at: now)
+        ride: ride, customer: customer, driver: driver, attributes: Self.attributes(rideCount)),
+      at: now)
+    // Every second app starts the card itself; the others are in the background by then.
+    let startsCard = rideCount.isMultiple(of: 2)
+    add(
+      startsCard ? .card(ride: ride, customer: customer) : .offerCard(customer: customer), at: now)
     let offer = #"{"driver_id": "\#(driver)", "seconds": 15}"#
     add(.emit("ride_offer", ride: ride, data: offer), at: later(&now, 400))
     let ending = random.next() % 10
     add(.assign(ride: ride, driver: driver), at: later(&now, 800))
     if ending == 0 {
       return add(.state(ride: ride, "cancelled_by_customer"), at: later(&now, 800))
+    }
+    if !startsCard {
+      add(.card(ride: ride, customer: customer), at: now + .milliseconds(600))
     }
     add(.state(ride: ride, "driver_en_route"), at: later(&now, 800))
     add(

@@ -23,6 +23,22 @@ struct FleetBackend {
   private static let emit = Statement(
     name: "fleet_emit", sql: "select ridepulse.emit($2, $1, $3::jsonb)")
 
+  private static let offerCard = Statement(
+    name: "fleet_offer_card",
+    sql: """
+      select ridepulse.register_push_to_start(
+        'customer', $1, md5('start' || $1) || md5($1 || 'start'), 'RideAttributes')
+      """)
+  private static let card = Statement(
+    name: "fleet_card",
+    sql: """
+      select ridepulse.register_live_activity(
+        $1, 'customer', $2, md5('card' || $1) || md5($1 || 'card'), 'activity-' || $1)
+      """)
+  private static let learn = Statement(
+    name: "fleet_learn",
+    sql: "update ridepulse.rides set attributes = attributes || $2::jsonb where id = $1")
+
   func perform(_ step: Fleet.Step) async throws {
     _ = try await session.run(calls(for: step))
   }
@@ -37,6 +53,11 @@ struct FleetBackend {
       ]
     case .assign(let ride, let driver): [Call(Self.assign, [ride, driver])]
     case .state(let ride, let state): [Call(Self.state, [ride, state])]
+    case .offerCard(let customer): [Call(Self.offerCard, [customer])]
+    case .card(let ride, let customer): [Call(Self.card, [ride, customer])]
+    case .emit("eta_changed", let ride, let data):
+      // The card shows the ride; the event says that a person should hear of it, too.
+      [Call(Self.learn, [ride, data]), Call(Self.emit, [ride, "eta_changed", data])]
     case .emit(let event, let ride, let data): [Call(Self.emit, [ride, event, data])]
     }
   }

@@ -68,6 +68,16 @@ import Testing
     #expect(stage.reasons.contains("suppressed: superseded by what came after it"))
   }
 
+  @Test func `an urgent event stays urgent though another state follows at once`() {
+    var stage = CardStage()
+    stage.register()
+    stage.run(for: .seconds(1))
+    stage.state("driver_arrived")
+    stage.state("driver_en_route")
+    stage.run()
+    #expect(stage.wire.last?.priority == 10 && stage.wire.last?.status == "driver_en_route")
+  }
+
   /// R27.
   @Test(arguments: [(false, 20), (true, 60)])
   func `R27: beyond the budget urgent pushes go at priority 5, and say so`(
@@ -237,6 +247,21 @@ import Testing
     stage.register("cb", card: 1)
     stage.run(for: .seconds(1))
     #expect(stage.wire.map(\.token) == ["cb"])
+  }
+
+  @Test func `an end that its token can't take is sent to the next one`() {
+    var stage = CardStage()
+    stage.register("ca")
+    stage.register("cb")
+    stage.run(for: .seconds(20))
+    stage.state("ride_completed")
+    // The other card's end is still tried, so that the ride stays on the agenda.
+    stage.run { push in
+      push.token.hex == "ca" ? .refused(400, "BadDeviceToken") : .refused(503, "Shutdown")
+    }
+    stage.register("cc", card: 1)
+    stage.run()
+    #expect(stage.wire.last?.token == "cc" && stage.wire.last?.event == "end")
   }
 
   @Test func `the newest token wins, and is told at once`() {
