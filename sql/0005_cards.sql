@@ -38,9 +38,10 @@ begin
     registered_at = excluded.registered_at,
     ended_at = case when a.ended_reason in ('ended', 'expired') then a.ended_at end,
     ended_reason = case when a.ended_reason in ('ended', 'expired') then a.ended_reason end;
-  if old.id is null or old.ride_id <> register_live_activity.ride_id
-     or old.token <> lower(register_live_activity.token)
-     or old.ended_reason not in ('ended', 'expired') then
+  if coalesce(old.ended_reason, '') not in ('ended', 'expired')
+     and (old.id is null or old.ended_at is not null
+          or old.ride_id <> register_live_activity.ride_id
+          or old.token <> lower(register_live_activity.token)) then
     insert into ridepulse.events (ride_id, event, data)
     values (register_live_activity.ride_id, 'card_registered', '{}');
   end if;

@@ -88,6 +88,9 @@ import Testing
       try check(cards, changed)
       #expect(
         try await stage.rows("select ended_reason from ridepulse.live_activities") == [["ended"]])
+      // What was ended from here stays ended, whatever the app still says.
+      try await register(stage, String(repeating: "cb", count: 40))
+      #expect(try await stage.value("select count(*) from ridepulse.events") == "0")
       // The card said it: no ordinary alert beside it.
       #expect(try stage.arrivals().count == cards.count)
       let held = "select count(*) from ridepulse.deliveries where reason = 'the card says it'"

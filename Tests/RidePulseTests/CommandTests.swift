@@ -60,6 +60,12 @@ import Testing
     let good = try Command.ridepulse(["check", Stage.rules])
     #expect(good.status == 0)
     #expect(good.output.hasSuffix("25 rules in 3 files, no problems\n"))
+    let widget = try Command.ridepulse(
+      ["check", Stage.rules], ["APNS_CUSTOMER_WIDGET_BUNDLE_ID": "com.example.rider.widget"])
+    #expect(
+      widget.output.contains(
+        "APNS_CUSTOMER_WIDGET_BUNDLE_ID: warning: cards go to "
+          + "com.example.rider.widget.push-type.liveactivity"))
   }
 
   @Test func `migrate: a binary copied alone, several at once, and again`() async throws {

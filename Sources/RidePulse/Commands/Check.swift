@@ -23,6 +23,13 @@ enum Check: Command {
         let rule = advice.rule.map { "the rule \($0): " } ?? ""
         Terminal.print("\(advice.source ?? path): warning: \(rule)\(advice.text)")
       }
+      let widgets = APNsVariables.widgetBundleIDs(context.environment)
+      for (app, bundleID) in widgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        let name = "APNS_\(app.rawValue.uppercased())_WIDGET_BUNDLE_ID"
+        Terminal.print(
+          "\(name): warning: cards go to \(bundleID).push-type.liveactivity; Apple wants the app's "
+            + "bundle ID there, so unset it unless you know better")
+      }
       Terminal.print(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")
