@@ -221,6 +221,20 @@ import Testing
     #expect(stage.ledger.values.allSatisfy { $0.status == .accepted })
   }
 
+  @Test func `while APNs wants to be left alone, no event calls`() {
+    var stage = CardStage()
+    stage.register()
+    stage.run(for: .seconds(20))
+    stage.eta(1)
+    stage.run { _ in .refused(503, "Shutdown") }
+    stage.wait(1)
+    stage.state("driver_arrived")
+    stage.run(for: .seconds(10))
+    // Five seconds at least after a 503, and half of the first back-off.
+    #expect(stage.wire.map(\.seconds) == [0, 25.5])
+    #expect(stage.wire.last?.priority == 10 && stage.wire.last?.title != nil)
+  }
+
   @Test func `410 ends the card, and nothing else`() {
     var stage = CardStage()
     stage.register()
