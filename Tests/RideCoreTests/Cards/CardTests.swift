@@ -235,6 +235,28 @@ import Testing
     #expect(stage.wire.last?.priority == 10 && stage.wire.last?.title != nil)
   }
 
+  @Test func `an update that failed ends with the card, and is said to`() {
+    var stage = CardStage()
+    stage.register()
+    stage.run(for: .seconds(20))
+    stage.eta(1)
+    stage.run { _ in .refused(503, "Shutdown") }
+    stage.state("ride_completed")
+    stage.run(for: .seconds(10))
+    #expect(stage.wire.map(\.event) == ["update", "end"])
+    #expect(stage.reasons == ["accepted: ", "accepted: ", "suppressed: superseded by the end"])
+  }
+
+  @Test func `an alert that comes too late is not said, and the state is shown`() {
+    var stage = CardStage()
+    stage.register()
+    stage.run(for: .seconds(20))
+    stage.state("driver_arrived")
+    stage.wait(121)
+    stage.run()
+    #expect(stage.wire.last?.status == "driver_arrived" && stage.wire.last?.title == nil)
+  }
+
   @Test func `410 ends the card, and nothing else`() {
     var stage = CardStage()
     stage.register()
@@ -270,9 +292,12 @@ import Testing
     stage.run(for: .seconds(20))
     stage.state("ride_completed")
     // The other card's end is still tried, so that the ride stays on the agenda.
-    stage.run { push in
-      push.token.hex == "ca" ? .refused(400, "BadDeviceToken") : .refused(503, "Shutdown")
+    var tries = 0
+    stage.run(for: .seconds(60)) { push in
+      if push.token.hex == "ca" { tries += 1 }
+      return push.token.hex == "ca" ? .refused(400, "BadDeviceToken") : .refused(503, "Shutdown")
     }
+    #expect(tries == 1)
     stage.register("cc", card: 1)
     stage.run()
     #expect(stage.wire.last?.token == "cc" && stage.wire.last?.event == "end")
