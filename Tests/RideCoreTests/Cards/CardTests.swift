@@ -245,6 +245,29 @@ import Testing
     stage.run(for: .seconds(10))
     #expect(stage.wire.map(\.event) == ["update", "end"])
     #expect(stage.reasons == ["accepted: ", "accepted: ", "suppressed: superseded by the end"])
+    #expect(stage.wire.last.map { stage.ledger[$0.push.entry.id]?.attempts } == 1)
+  }
+
+  @Test func `an update that failed ends where its card is gone`() {
+    var stage = CardStage()
+    stage.register()
+    stage.run(for: .seconds(20))
+    stage.eta(1)
+    stage.run { _ in .refused(503, "Shutdown") }
+    stage.cards[0].isGone = true
+    stage.run(for: .seconds(600))
+    #expect(stage.reasons == ["accepted: ", "suppressed: the card is gone"])
+    #expect(stage.due == nil)
+  }
+
+  @Test func `somebody else may have a card of the ride, too`() {
+    var stage = CardStage()
+    stage.register()
+    stage.cards[0].ownerID = "a friend"
+    stage.run(for: .seconds(20))
+    stage.state("driver_arrived")
+    stage.run()
+    #expect(stage.wire.map(\.event) == ["update", "update"])
   }
 
   @Test func `an alert that comes too late is not said, and the state is shown`() {

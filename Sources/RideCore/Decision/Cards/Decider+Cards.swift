@@ -153,7 +153,7 @@ extension Decider {
       guard card.app == app, card.ownerID == owner, let memo = decision.cards[card.id] else {
         return false
       }
-      return memo.alert == event && !memo.isRefused
+      return memo.alert == event
     }
   }
 }

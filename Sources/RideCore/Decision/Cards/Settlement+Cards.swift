@@ -77,7 +77,7 @@ extension Settlement {
       }
       let cards = view.cards.filter { $0.app == entry.app && $0.ownerID == alert.owner }
       let due = cards.compactMap { memo.cards[$0.id] }
-        .filter { $0.alert == entry.event && !$0.isRefused }.compactMap(\.retryAt).min()
+        .filter { $0.alert == entry.event }.compactMap(\.retryAt).min()
       entry.status = .pending
       entry.reason = nil
       var pending = PendingPush(entry: entry, due: due ?? now)
