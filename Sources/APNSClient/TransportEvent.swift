@@ -18,6 +18,9 @@ public struct TransportEvent: Hashable, Sendable {
     /// APNs called the provider token expired: the connection is replaced.
     case providerTokenExpired
 
+    /// APNs' clock is so far ahead of the one that signs; tokens are corrected for it.
+    case clockSkew(Duration)
+
     /// Nothing came within the limit after a ping.
     case pingLost
 

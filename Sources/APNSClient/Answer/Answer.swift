@@ -11,6 +11,7 @@ struct Answer {
 
   private(set) var body: [UInt8] = []
   private(set) var retryAfter: [UInt8]?
+  private(set) var date: [UInt8]?
 
   /// A later value does not count: trailers can't change the status.
   mutating func receive(status text: UnsafeBufferPointer<UInt8>) {
@@ -28,6 +29,11 @@ struct Answer {
     retryAfter = unsafe Array(text.prefix(64))
   }
 
+  /// Of interest only where a clock may be at fault.
+  mutating func receive(date text: UnsafeBufferPointer<UInt8>) {
+    if status == 403 { date = unsafe Array(text.prefix(64)) }
+  }
+
   /// Keeps a piece of the body; false where there is more than anybody wants.
   mutating func receive(body piece: UnsafeBufferPointer<UInt8>) -> Bool {
     let room = Self.bodyLimit - body.count
@@ -41,6 +47,7 @@ struct Answer {
     guard status != 200 else { return .accepted }
     var refusal = Refusal(status: status)
     refusal.retryAfter = retryAfter.flatMap { RetryAfter.duration(of: $0, at: now) }
+    refusal.serverTime = date.flatMap(RetryAfter.date)
     if let reason = ReasonBody(body) {
       refusal.reason = reason.reason
       refusal.timestamp = reason.timestamp

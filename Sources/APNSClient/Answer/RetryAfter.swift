@@ -14,10 +14,15 @@ enum RetryAfter {
     if text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
       return min(longest, .seconds(Int64(text) ?? 24 * 3600))
     }
+    return date(Array(text.utf8)).map { min(longest, max(.zero, $0 - now)) }
+  }
+
+  /// Reads a date of HTTP.
+  static func date(_ value: [UInt8]) -> Instant? {
+    let text = String(decoding: value, as: UTF8.self)
     // curl_getdate would also read "12:30" or "tomorrow"-like scraps; a date of HTTP ends so.
     guard text.hasSuffix("GMT") else { return nil }
-    let seconds = unsafe String(text).withCString { unsafe curl_getdate($0, nil) }
-    guard seconds >= 0 else { return nil }
-    return min(longest, max(.zero, Instant(epochSeconds: Int64(seconds)) - now))
+    let seconds = unsafe text.withCString { unsafe curl_getdate($0, nil) }
+    return seconds < 0 ? nil : Instant(epochSeconds: Int64(seconds))
   }
 }

@@ -152,6 +152,12 @@ final class Connection {
   private func settle() {
     for event in session.events { pool.tell(id, event) }
     session.events.removeAll()
+    if let serverTime = session.serverTime {
+      session.serverTime = nil
+      if let behind = pool.mint.learn(serverTime: serverTime, at: session.wall) {
+        pool.tell(id, .clockSkew(behind))
+      }
+    }
     if session.hasTokenExpired {
       session.hasTokenExpired = false
       pool.mint.expired(token, at: session.wall)

@@ -15,23 +15,29 @@ extension ConnectionStateMachine {
 
   /// The server ended a stream; `errorName` is what HTTP/2 calls the code.
   mutating func closed(_ slot: Int, id: Int32, code: UInt32, errorName: String, wall: Instant)
-    -> (ending: Ending, tokenExpired: Bool)?
+    -> (ending: Ending, tokenExpired: Bool, refusal: Refusal?)?
   {
     guard let stream = streams.remove(slot, id: id) else { return nil }
     // A status that came is not hidden by what became of the stream after it.
     if let outcome = stream.answer.outcome(at: wall) {
       let expired = answered(outcome)
-      return (.report(stream.waiting.push, outcome), expired)
+      guard case .refused(let refusal) = outcome else {
+        return (.report(stream.waiting.push, outcome), expired, nil)
+      }
+      if refusal.rule.push == .elsewhere {
+        return (.again(stream.waiting, .turnedAway(refusal)), expired, refusal)
+      }
+      return (.report(stream.waiting.push, outcome), expired, refusal)
     }
     if code == Self.refusedStream {
       if let goAway, id > goAway.lastStream {
-        return (.again(stream.waiting, .goAway(reason: goAway.reason)), false)
+        return (.again(stream.waiting, .goAway(reason: goAway.reason)), false, nil)
       }
-      return (.again(stream.waiting, .refusedStream), false)
+      return (.again(stream.waiting, .refusedStream), false, nil)
     }
     // Without a code the server ended its answer, in which there was no status.
     let name = code == 0 ? "PROTOCOL_ERROR" : errorName
-    return (.report(stream.waiting.push, .unanswered(.reset(name))), false)
+    return (.report(stream.waiting.push, .unanswered(.reset(name))), false, nil)
   }
 
   /// A stream's headers never left, because the server takes no more streams.

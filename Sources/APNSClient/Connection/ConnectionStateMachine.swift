@@ -110,17 +110,8 @@ struct ConnectionStateMachine<Push> {
     }
     // 403 says that the token is not valid, and 5xx says nothing about it.
     if refusal.status != 403, refusal.status < 500 { prove() }
-    guard let reason = refusal.reason, Self.endings.contains(reason) else { return false }
-    drain(reason)
-    return reason == "ExpiredProviderToken"
-  }
-
-  /// After these a connection does not recover, or the server wants it closed (reference 1.8).
-  private static var endings: Set<String> {
-    [
-      "ExpiredProviderToken", "TooManyProviderTokenUpdates", "UnrelatedKeyIdInToken",
-      "IdleTimeout", "Shutdown",
-    ]
+    if let reason = refusal.reason, refusal.rule.connection == .replaced { drain(reason) }
+    return refusal.rule.providerToken == .renewed
   }
 
   private mutating func prove() {

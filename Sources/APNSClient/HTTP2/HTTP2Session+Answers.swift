@@ -29,6 +29,8 @@ extension HTTP2Session {
       _ = machine.streams.update(slot, id: id) { unsafe $0.answer.receive(status: value) }
     } else if unsafe Self.isName(name, "retry-after") {
       _ = machine.streams.update(slot, id: id) { unsafe $0.answer.receive(retryAfter: value) }
+    } else if unsafe Self.isName(name, "date") {
+      _ = machine.streams.update(slot, id: id) { unsafe $0.answer.receive(date: value) }
     }
   }
 
@@ -67,6 +69,7 @@ extension HTTP2Session {
       slot, id: id, code: code, errorName: Self.errorName(code), wall: wall)
     guard let ended else { return }
     if ended.tokenExpired { hasTokenExpired = true }
+    if let time = ended.refusal?.serverTime { serverTime = time }
     finish(ended.ending)
   }
 

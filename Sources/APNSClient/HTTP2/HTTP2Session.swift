@@ -17,6 +17,9 @@ final class HTTP2Session {
   var events: [TransportEvent.Kind] = []
   var hasTokenExpired = false
 
+  /// What time it was at APNs, as a refused provider token's answer said.
+  var serverTime: Instant?
+
   /// The wall clock at the begin of this turn, for dates in answers.
   var wall: Instant
 

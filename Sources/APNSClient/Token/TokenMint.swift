@@ -6,6 +6,8 @@ final class TokenMint: Sendable {
   private struct State {
     var schedule = TokenSchedule()
     var latest: ProviderToken?
+    /// What APNs' clock is ahead of the one that signs, where it has said so.
+    var correction: Duration = .zero
   }
 
   private let key: SigningKey
@@ -18,7 +20,7 @@ final class TokenMint: Sendable {
   /// The token to begin with at this time.
   func token(at now: Instant) throws(SigningKeyError) -> ProviderToken {
     try state.withLock { state throws(SigningKeyError) in
-      let issuedAt = state.schedule.issuedAt(at: now)
+      let issuedAt = state.schedule.issuedAt(at: now + state.correction)
       if let latest = state.latest, latest.issuedAt == issuedAt { return latest }
       let token = try ProviderToken(signedBy: key, issuedAt: issuedAt)
       state.latest = token
@@ -28,15 +30,32 @@ final class TokenMint: Sendable {
 
   /// APNs called this token expired.
   func expired(_ token: ProviderToken, at now: Instant) {
-    state.withLock { $0.schedule.expired(issuedAt: token.issuedAt, at: now) }
+    state.withLock { $0.schedule.expired(issuedAt: token.issuedAt, at: now + $0.correction) }
   }
+
+  /// APNs refused a token and said what time it is there.
+  ///
+  /// - Returns: How far the clock that signs is behind, where that is enough to matter and was not
+  ///   known yet.
+  func learn(serverTime: Instant, at now: Instant) -> Duration? {
+    state.withLock { state in
+      let ahead = serverTime - now
+      let change = ahead - state.correction
+      guard abs(change.microseconds) > Self.toleratedSkew.microseconds else { return nil }
+      state.correction = ahead
+      return ahead
+    }
+  }
+
+  /// A clock that is off by less makes no token too old or too new.
+  private static let toleratedSkew: Duration = .seconds(60)
 
   /// What a connection does that has used a token for so long.
   func verdict(on token: ProviderToken, usedFor: Duration, at now: Instant)
     -> TokenSchedule.Verdict
   {
     state.withLock {
-      $0.schedule.verdict(issuedAt: token.issuedAt, usedFor: usedFor, at: now)
+      $0.schedule.verdict(issuedAt: token.issuedAt, usedFor: usedFor, at: now + $0.correction)
     }
   }
 }

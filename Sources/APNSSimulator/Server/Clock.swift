@@ -11,6 +11,23 @@ struct WallTime: Equatable, Sendable {
     return WallTime(seconds: time.tv_sec, microseconds: time.tv_nsec / 1000)
   }
 
+  /// A date as HTTP writes it: `Sat, 21 Nov 2026 08:05:00 GMT`.
+  var httpDate: String {
+    var seconds = seconds
+    var parts = unsafe tm()
+    unsafe gmtime_r(&seconds, &parts)
+    let (weekday, day, month) = unsafe (Int(parts.tm_wday), parts.tm_mday, Int(parts.tm_mon))
+    let (year, hour) = unsafe (parts.tm_year + 1900, parts.tm_hour)
+    let (minute, second) = unsafe (parts.tm_min, parts.tm_sec)
+    let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    let months = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(days[weekday]), \(two(day)) \(months[month]) \(year) "
+      + "\(two(hour)):\(two(minute)):\(two(second)) GMT"
+  }
+
   /// Epoch seconds with six decimals, without the rounding of a binary fraction.
   var decimalSeconds: String {
     let fraction = String(microseconds)

@@ -32,7 +32,7 @@ final class Simulator {
     let fault = judgement.refusal == nil ? strike(push, connection: connection) : nil
     let verdict = Verdict(
       judgement.refusal, fault: fault?.action, apnsID: answerID(request),
-      uniqueID: options.environment == .sandbox ? MessageID.random() : nil)
+      uniqueID: options.environment == .sandbox ? MessageID.random() : nil, at: time)
     let decision = Decision(
       delayMilliseconds: options.latencyMilliseconds + (fault?.delayMilliseconds ?? 0),
       steps: verdict.steps(fault?.action, stream: stream),

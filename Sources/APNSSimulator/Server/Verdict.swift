@@ -7,8 +7,12 @@ struct Verdict: Equatable {
   let body: String?
   let apnsID: String
   let uniqueID: String?
+  let date: String
 
-  init(_ refusal: Refusal?, fault: FaultAction?, apnsID: String, uniqueID: String?) {
+  init(
+    _ refusal: Refusal?, fault: FaultAction?, apnsID: String, uniqueID: String?, at time: WallTime
+  ) {
+    date = time.httpDate
     self.apnsID = apnsID
     self.uniqueID = uniqueID
     if case .answer(let answer) = fault {
@@ -44,6 +48,8 @@ struct Verdict: Equatable {
   private var answer: Answer {
     var headers = [Header(name: "apns-id", value: apnsID)]
     if let uniqueID { headers.append(Header(name: "apns-unique-id", value: uniqueID)) }
+    // Whose provider token is refused may have a wrong clock.
+    if status == 403 { headers.append(Header(name: "date", value: date)) }
     if let seconds = retryAfterSeconds {
       headers.append(Header(name: "retry-after", value: String(seconds)))
     }

@@ -76,9 +76,6 @@ extension Decision {
       }
     }
     settlement.settle(held, view, told: told, now: now)
-    for token in settlement.gone where token.kind == .activity && token.since == nil {
-      settlement.memo.cards[token.id] = nil
-    }
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
     settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement

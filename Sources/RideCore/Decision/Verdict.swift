@@ -24,6 +24,7 @@ struct Verdict: Equatable {
       mayHaveArrived = true
     case .refused(let refusal): self.init(refusal)
     case .unsent(.invalid(let text)): self.init(kind: .rejected, reason: text)
+    case .unsent(.turnedAway(let refusal)): self.init(refusal)
     case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: cause.text)
     // Sent twice is safe: both carry the same apns-id and collapse on the screen.
     case .unanswered(let cause):
@@ -34,9 +35,9 @@ struct Verdict: Equatable {
 
   private init(_ refusal: Refusal) {
     let reason = refusal.reason ?? "HTTP \(refusal.status)"
-    if refusal.isPermanent {
+    if refusal.rule.push == .rejected {
       self.init(kind: .rejected, reason: reason)
-      if refusal.status == 410 { phoneGone = refusal.timestamp }
+      if refusal.rule.token == .gone { phoneGone = refusal.timestamp }
     } else {
       let least: Duration = refusal.status >= 500 ? .seconds(5) : .seconds(2)
       self.init(kind: .again(atLeast: refusal.retryAfter ?? least), reason: reason)
@@ -53,23 +54,6 @@ struct Verdict: Equatable {
   }
 }
 
-extension Refusal {
-  /// Whether the same push will be refused again however often it is sent.
-  ///
-  /// Apple's reason decides where it is a known one, else the class of the status: a body that
-  /// can't be read must not turn a passing failure into a lasting one.
-  public var isPermanent: Bool {
-    switch reason {
-    case "IdleTimeout", "ExpiredProviderToken", "InvalidProviderToken", "MissingProviderToken",
-      "TooManyProviderTokenUpdates", "TooManyRequests", "UnrelatedKeyIdInToken",
-      "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
-      return false
-    default:
-      return (400..<500).contains(status) && status != 429 && status != 408
-    }
-  }
-}
-
 extension UnsentCause {
   /// What the ledger says.
   var text: String {
@@ -77,6 +61,7 @@ extension UnsentCause {
     case .noConnection(let text): "no connection: \(text)"
     case .goAway(let reason): "GOAWAY \(reason ?? "without a reason")"
     case .refusedStream: "REFUSED_STREAM"
+    case .turnedAway(let refusal): refusal.reason ?? "HTTP \(refusal.status)"
     case .queuedTooLong: "no free stream in time"
     case .closed: "the service stopped"
     case .invalid(let text): text

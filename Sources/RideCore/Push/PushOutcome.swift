@@ -24,6 +24,9 @@ public struct Refusal: Hashable, Sendable {
   /// With 410: when APNs learned that the token is no longer valid.
   public var timestamp: Instant?
 
+  /// With 403: what time it was at APNs, where the answer said so.
+  public var serverTime: Instant?
+
   /// Where the answer had `retry-after`: how long to wait.
   public var retryAfter: Duration?
 
@@ -48,6 +51,9 @@ public enum UnsentCause: Hashable, Sendable {
 
   /// The server refused the stream (`REFUSED_STREAM`).
   case refusedStream
+
+  /// APNs answered that the connection is at fault, and did so on every other one that was tried.
+  case turnedAway(Refusal)
 
   /// It waited for a free stream until its deadline.
   case queuedTooLong

@@ -112,6 +112,10 @@ enum TransportLog {
         [
           "connection": place
         ])
+    case .clockSkew(let behind):
+      log(
+        .warning, "The database's clock is not APNs': provider tokens are corrected for it",
+        ["connection": place, "behind": "\(behind)"])
     case .pingLost:
       log(.warning, "APNs connection is dead: a PING was not answered", ["connection": place])
     case .streamLimit(let limit):

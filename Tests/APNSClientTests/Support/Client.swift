@@ -11,7 +11,7 @@ struct TestClient {
 
   init(
     _ url: String, ca: String = "ca.pem", requestTimeout: Duration = .seconds(10),
-    change: (inout APNsConfiguration) -> Void = { _ in }
+    clockOffset: Duration = .zero, change: (inout APNsConfiguration) -> Void = { _ in }
   ) throws {
     let fixtures = try Fixtures.shared.get()
     var configuration = try APNsConfiguration(productionURL: url, caFile: fixtures.path(ca))
@@ -24,7 +24,9 @@ struct TestClient {
     events = stream
     client = try APNSClient(
       configuration: configuration, key: key,
-      now: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) },
+      now: {
+        Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) + clockOffset
+      },
       events: { continuation.yield($0) })
   }
 

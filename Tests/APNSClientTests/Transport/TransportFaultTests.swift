@@ -1,3 +1,4 @@
+import Foundation
 import RideCore
 import Testing
 
@@ -65,7 +66,7 @@ import Testing
     #expect(await server.stop().requestIDs.count == 3)
   }
 
-  @Test("R8: ExpiredProviderToken closes the connection; the next one brings another token")
+  @Test("R8: ExpiredProviderToken costs one new token and no push")
   func expiredToken() async throws {
     let server = try await FaultServer(
       #"""
@@ -73,15 +74,56 @@ import Testing
         }]}, {}]}
       """#)
     let client = try TestClient(server.url)
-    let first = await client.send(.test(1))
-    #expect(first == .refused(Refusal(status: 403, reason: "ExpiredProviderToken")))
+    #expect(await client.send(.test(1)) == .accepted)
     #expect(await client.send((2...101).map { .test($0) }).allSatisfy { $0 == .accepted })
     await client.close()
     let lines = await server.stop().filter { $0.event == "request" }
     let tokens = lines.map { $0.headers?["authorization"] ?? "" }
     #expect(Set(tokens.dropFirst()).count == 1, "one new token for all")
     #expect(tokens.first != tokens.last)
-    #expect(lines.map(\.connection) == [0] + Array(repeating: 1, count: 100))
+    #expect(lines.map(\.connection) == [0] + Array(repeating: 1, count: 101))
+  }
+
+  @Test("R7: a clock that is off by hours is corrected by APNs' own", arguments: [-7200, 7200])
+  func wrongClock(offset: Int) async throws {
+    // Apple calls a token of the past expired and one of the future invalid.
+    let reason = offset < 0 ? "ExpiredProviderToken" : "InvalidProviderToken"
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.timeZone = TimeZone(identifier: "GMT")
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    let server = try await FaultServer(
+      #"""
+      {"connections": [{"answers": [{"status": 403, "headers": [["date", "\#(format.string(from: Date()))"]],
+        "body": "{\"reason\":\"\#(reason)\"}"}]}, {}]}
+      """#)
+    let client = try TestClient(server.url, clockOffset: .seconds(offset))
+    _ = await client.send(.test(1))
+    await client.wait { event in
+      guard case .clockSkew(let behind) = event else { return false }
+      return abs(behind.inSeconds + Double(offset)) < 30
+    }
+    #expect(await client.send((2...20).map { .test($0) }).allSatisfy { $0 == .accepted })
+    await client.close()
+    let lines = await server.stop().filter { $0.event == "request" }
+    let issued = lines.compactMap { $0.headers?["authorization"].flatMap(Self.issuedAt) }
+    let now = Int64(Date().timeIntervalSince1970)
+    #expect(issued.count == lines.count)
+    #expect(abs(issued[0] - now) > 3600)
+    // Of this window, as on every node whose clock is right; and one for all.
+    #expect(Set(issued.dropFirst()).count == 1)
+    #expect(issued.last.map { now - $0 < 1860 && $0 <= now + 60 } == true)
+  }
+
+  /// `iat` of `bearer <jwt>`.
+  private static func issuedAt(_ authorization: String) -> Int64? {
+    let parts = authorization.split(separator: ".")
+    guard parts.count == 3 else { return nil }
+    var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+    while text.count % 4 != 0 { text += "=" }
+    let claims = Data(base64Encoded: String(text)).flatMap { JSONValue(json: $0) }
+    if case .integer(let time) = claims?.value(at: ["iat"]) { return time }
+    return nil
   }
 
   @Test("A refused stream is sent again, up to the limit")

@@ -218,6 +218,7 @@ import Testing
     #expect(stage.wire.map(\.eta) == [0, 2])
     #expect(Set(tried.prefix(2)).count == 1)
     #expect(stage.ledger[tried[0]]?.attempts == 2)
+    #expect(Set(stage.wire.map(\.push.headers.id)).count == 2)
     #expect(stage.ledger.values.allSatisfy { $0.status == .accepted })
   }
 
@@ -278,6 +279,16 @@ import Testing
     stage.wait(121)
     stage.run()
     #expect(stage.wire.last?.status == "driver_arrived" && stage.wire.last?.title == nil)
+  }
+
+  @Test func `what a stop cut off goes at once and was not tried`() {
+    var stage = CardStage()
+    stage.register()
+    stage.look { _ in .unsent(.closed) }
+    #expect(stage.due == stage.now)
+    stage.run()
+    #expect(stage.ledger.values.map(\.attempts) == [1])
+    #expect(stage.wire.map(\.seconds) == [0])
   }
 
   @Test func `410 ends the card, and nothing else`() {

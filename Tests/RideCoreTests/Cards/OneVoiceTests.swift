@@ -61,6 +61,17 @@ import Testing
     #expect(!stage.reasons.contains { $0.hasPrefix("pending") })
   }
 
+  @Test func `a card that says it by its next token says it alone`() {
+    var stage = stage()
+    stage.run { _ in .refused(503, "InternalServerError") }
+    stage.wait(1)
+    stage.register("cb", card: 1)
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.allSatisfy { $0.isCard })
+    #expect(stage.wire.first?.title != nil)
+    #expect(!stage.reasons.contains { $0.hasPrefix("pending") })
+  }
+
   @Test func `where the card fails for good in the end, the alert goes while it is true`() {
     var stage = stage()
     var fails = 0

@@ -110,6 +110,37 @@ import Testing
     #expect(stage.wire.count == 2)
   }
 
+  @Test func `a token that was used and registered again is not the next phone's`() {
+    var stage = CardStage()
+    stage.phones = [Sample.phone(), Sample.phone(2, token: "bb")]
+    stage.offerStart("5a", id: 1)
+    stage.state("driver_assigned")
+    stage.run(for: .seconds(1))
+    stage.offerStart("5b", id: 2)
+    stage.startTokens[0].registeredAt = stage.now + .seconds(1)
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(stage.wire.map(\.token) == ["5a", "5b"])
+  }
+
+  @Test func `a token starts cards of its own type`() {
+    var stage = stage()
+    stage.startTokens[0].attributesType = "OtherAttributes"
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(stage.wire.isEmpty)
+  }
+
+  @Test func `one that failed does not go again once the ride is over`() {
+    var stage = stage()
+    stage.state("driver_assigned")
+    stage.run { _ in .refused(503, "InternalServerError") }
+    stage.state("ride_completed")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.isEmpty)
+    #expect(stage.reasons == ["suppressed: the ride is over already"])
+  }
+
   /// R26.
   @Test func `R26: what a started card missed leaves as its token comes`() throws {
     var stage = stage()

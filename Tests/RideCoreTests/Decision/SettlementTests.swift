@@ -71,7 +71,10 @@ import Testing
   func `R10: a reason is permanent or not, an unknown one by its status`(
     status: Int, reason: String, isPermanent: Bool
   ) {
-    #expect(Refusal(status: status, reason: reason).isPermanent == isPermanent)
+    let rule = Refusal(status: status, reason: reason).rule
+    #expect((rule.push == .rejected) == isPermanent)
+    // What is not in Apple's table, nor was seen on the wire, goes by its status.
+    #expect((RefusalRule.table[reason] == nil) == (reason == "SomethingNew"))
   }
 
   @Test func `R4: waits double with full jitter, and Retry-After comes on top`() {

@@ -28,15 +28,11 @@ extension Settlement {
       }
     case .again(let least):
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
-      let due = now + delay
-      if step.event == .end, due >= card.since + LiveActivity.screenLimit {
-        entry.status = .expired
-        gone.append(step.token(since: nil, reason: "expired"))
-      } else {
-        entry.status = .pending
-        card.failures += outcome == .unsent(.closed) ? 0 : 1
-        card.retryAt = due
-      }
+      entry.status = .pending
+      card.failures += outcome == .unsent(.closed) ? 0 : 1
+      // What nobody has seen folds nothing.
+      if !verdict.mayHaveArrived { card.sentAt = nil }
+      card.retryAt = now + delay
     }
     entries.append(entry)
     memo.cards[step.card] = card
