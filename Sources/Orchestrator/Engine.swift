@@ -11,6 +11,7 @@ public final class Engine: Sendable {
     /// How often this node has looked for due rides.
     var looks: UInt64 = 0
     var isStopping = false
+    var isClockOff = false
     /// The claiming loop has ended, so no further ride comes in.
     var isDrained = false
   }
@@ -30,7 +31,7 @@ public final class Engine: Sendable {
   public init(_ parts: EngineParts, settings: EngineSettings = EngineSettings()) {
     self.parts = parts
     self.settings = settings
-    time = DatabaseTime(uptime: parts.uptime)
+    time = parts.time
   }
 
   /// Looks for due rides at once: something was committed, or a person asked.
@@ -138,7 +139,7 @@ public final class Engine: Sendable {
       return state.looks
     }
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
-    time.read(claim.now)
+    note(ahead: time.read(claim.now))
     if claim.rides.isEmpty { return claim }
     let decisions = claim.rides.map { ride in
       (ride.claim, decide(ride.view, by: parts.rulebook, now: claim.now))
@@ -157,6 +158,23 @@ public final class Engine: Sendable {
       parts.transport.submit(requests) { [weak self] reports in self?.note(reports) }
     }
     return claim
+  }
+
+  /// Says it once when this machine's clock and the database's part, and once when they meet again.
+  private func note(ahead: Duration) {
+    let isOff = abs(ahead.microseconds) > settings.toleratedSkew.microseconds
+    let hasChanged = state.withLock { state in
+      defer { state.isClockOff = isOff }
+      return state.isClockOff != isOff
+    }
+    guard hasChanged else { return }
+    if isOff {
+      parts.log(
+        .warning, "This machine's clock is not the database's, which counts",
+        ["database_ahead": "\(ahead)"])
+    } else {
+      parts.log(.info, "This machine's clock is the database's again")
+    }
   }
 
   /// Writes down what must not happen twice before it happens.

@@ -8,6 +8,8 @@ public struct EngineSettings: Sendable {
   public var maximumInFlight = 2000
   /// The most rides that one settlement writes.
   public var settlementBatch = 1000
+  /// How far this machine's clock may be from the database's before somebody should know.
+  public var toleratedSkew: Duration = .seconds(30)
   /// How often a ride's journal is tried before the ride is left to its lease.
   public var journalAttempts = 6
   /// How long a graceful stop waits for answers.
@@ -31,24 +33,23 @@ public struct EngineParts: Sendable {
   public var log: Log
   /// What it waits by.
   public var clock: any Clock<Duration>
-  /// Time since some fixed point, on a clock that is never set.
-  public var uptime: @Sendable () -> Duration
+  /// The database's time, which each claim tells anew.
+  public var time: DatabaseTime
   /// Is told each ledger row once it is written; must not block.
   public var onSettled: @Sendable ([Settlement]) -> Void
 
-  /// An engine on the machine's own clock.
+  /// An engine that waits by the machine's own clock.
   public init(
     store: any RideStore, transport: any PushTransport, rulebook: Rulebook, log: Log,
+    time: DatabaseTime = .ofThisMachine(),
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) {
     self.store = store
     self.transport = transport
     self.rulebook = rulebook
     self.log = log
+    self.time = time
     self.onSettled = onSettled
-    let clock = ContinuousClock()
-    let start = clock.now
-    self.clock = clock
-    uptime = { start.duration(to: clock.now) }
+    clock = ContinuousClock()
   }
 }

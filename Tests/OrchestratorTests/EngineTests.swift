@@ -19,7 +19,7 @@ import Testing
 
   static func engine(
     _ store: CheckingStore, _ transport: StrictTransport, maximumInFlight: Int = 2000,
-    batch: Int = 500
+    batch: Int = 500, log: Log = Log { _, _, _ in }
   ) throws -> Engine {
     var settings = EngineSettings()
     settings.maximumInFlight = maximumInFlight
@@ -27,7 +27,7 @@ import Testing
     settings.pollInterval = .milliseconds(20)
     return Engine(
       EngineParts(
-        store: store, transport: transport, rulebook: try rulebook(), log: Log { _, _, _ in }),
+        store: store, transport: transport, rulebook: try rulebook(), log: log),
       settings: settings)
   }
 
@@ -40,6 +40,68 @@ import Testing
     await store.wait(until: condition)
     engine.stop()
     await running
+  }
+
+  @Test func `R7: a clock that is not the database's is told once`() async throws {
+    let said = Mutex<[String]>([])
+    let log = Log { level, message, _ in
+      if level == .warning { said.withLock { $0.append(message) } }
+    }
+    let store = CheckingStore()
+    store.state.withLock { $0.now = Instant(epochSeconds: 1_000_000_000) }
+    for ride in 0..<5 { store.emit("ride-\(ride)") }
+    await Self.run(try Self.engine(store, StrictTransport(), batch: 1, log: log), store) {
+      $0.settled.count == 5
+    }
+    #expect(said.withLock { $0 } == ["This machine's clock is not the database's, which counts"])
+  }
+
+  /// R25: what must not happen twice waits for its journal.
+  @Test func `a start leaves after it is journalled, and not without`() async throws {
+    for failures in [0, 3, 99] {
+      let store = CheckingStore()
+      var ride = Ride(id: "r", state: "driver_arrived")
+      ride.customerID = "c"
+      let token = StartToken(
+        id: 7, app: .customer, ownerID: "c", attributesType: "T", token: "5a",
+        registeredAt: store.state.withLock { $0.now })
+      let event = RideEvent(id: 1, name: "driver_arrived", at: token.registeredAt)
+      store.add(
+        [RideView(rideID: "r", ride: ride, events: [event], startTokens: [token])],
+        at: token.registeredAt)
+      let journalled = Mutex<[Bool]>([])
+      let transport = StrictTransport(topics: ["com.example.customer.push-type.liveactivity"]) {
+        _ in
+        let isOpen = store.state.withLock { $0.memos["r"]?.starts[7]?.isOpen == true }
+        journalled.withLock { $0.append(isOpen) }
+        return .accepted
+      }
+      var settings = EngineSettings()
+      settings.pollInterval = .milliseconds(20)
+      let engine = Engine(
+        EngineParts(
+          store: store, transport: transport, rulebook: try Self.cardBook(),
+          log: Log { _, _, _ in }), settings: settings)
+      store.state.withLock { $0.journalFailures = failures }
+      await Self.run(engine, store) {
+        $0.settled.count == 1 || (failures == 99 && $0.journalFailures == 99 - 6)
+      }
+      #expect(journalled.withLock { $0 } == (failures == 99 ? [] : [true]))
+      #expect(transport.faults == [])
+    }
+  }
+
+  private static func cardBook() throws -> Rulebook {
+    var card = LiveActivity(attributesType: "T")
+    card.contentState = ["status": .value(try TextTemplate("{{ride.state}}"))]
+    card.start = ["driver_arrived"]
+    let rule = Rule(
+      name: "card", app: .customer, when: .life, what: .liveActivity(card),
+      expires: .after(.seconds(300)), source: "test.yaml:1")
+    return Rulebook(
+      rules: RuleSet(
+        activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule]),
+      bundleIDs: [.customer: "com.example.customer"])
   }
 
   @Test func `every event is settled once, through failures of the database`() async throws {

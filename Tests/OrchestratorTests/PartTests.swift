@@ -1,4 +1,5 @@
 import RideCore
+import Synchronization
 import Testing
 
 @testable import Orchestrator
@@ -146,9 +147,12 @@ import Testing
   }
 
   @Test func `the database's time goes on between its answers`() {
-    let uptime = Locked(SeededGenerator(seed: 1))
-    let time = DatabaseTime(uptime: { .seconds(uptime.roll(1) + 5) })
-    time.read(Instant(epochSeconds: 100))
-    #expect(time.now == Instant(epochSeconds: 100))
+    let uptime = Mutex(Duration.seconds(5))
+    let time = DatabaseTime(
+      wall: { Instant(epochSeconds: 7) }, uptime: { uptime.withLock { $0 } })
+    #expect(time.now == Instant(epochSeconds: 7))
+    #expect(time.read(Instant(epochSeconds: 100)) == .seconds(93))
+    uptime.withLock { $0 = .seconds(8) }
+    #expect(time.now == Instant(epochSeconds: 103))
   }
 }

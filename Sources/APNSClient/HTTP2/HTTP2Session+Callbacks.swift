@@ -46,8 +46,8 @@ private func onHeader(
   nameLength: Int, value: UnsafePointer<UInt8>?, valueLength: Int, _: UInt8,
   anchor: UnsafeMutableRawPointer?
 ) -> Int32 {
-  // Only ":status" and "retry-after" matter; most others differ from both in length.
-  guard nameLength == 7 || nameLength == 11, let owner = unsafe owner(anchor),
+  // Only ":status", "retry-after" and "date" matter; most others differ from them in length.
+  guard nameLength == 4 || nameLength == 7 || nameLength == 11, let owner = unsafe owner(anchor),
     let id = unsafe frame?.pointee.hd.stream_id
   else { return 0 }
   unsafe owner.header(

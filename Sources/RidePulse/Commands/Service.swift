@@ -24,6 +24,7 @@ final class Service: Sendable {
   ) async throws {
     let key = try SigningKey(path: apns.privateKeyPath, keyID: apns.keyID, teamID: apns.teamID)
     let bell = EngineBell()
+    let time = DatabaseTime.ofThisMachine()
     let claims = try await Database.session(
       conninfo, name: "claims", listen: ["ridepulse_wake"],
       onEvent: { event in
@@ -37,8 +38,7 @@ final class Service: Sendable {
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
       rules: rules, lease: Self.lease, claims: claims, settlements: settlements, log: log)
     let transport = try APNSClient(
-      configuration: apns.configuration, key: key,
-      now: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) },
+      configuration: apns.configuration, key: key, now: { time.now },
       events: { TransportLog.note($0, log) })
     engine = Engine(
       EngineParts(
@@ -46,7 +46,7 @@ final class Service: Sendable {
         rulebook: Rulebook(
           rules: rules, bundleIDs: apns.bundleIDs, widgetBundleIDs: apns.widgetBundleIDs,
           defaultEnvironment: apns.defaultEnvironment),
-        log: log, onSettled: onSettled))
+        log: log, time: time, onSettled: onSettled))
     bell.connect(to: engine)
   }
 
