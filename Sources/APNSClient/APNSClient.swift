@@ -10,6 +10,7 @@ public final class APNSClient: PushTransport {
   private let supervisor: Supervisor
   private let production: Pool
   private let sandbox: Pool
+  private let mint: TokenMint
 
   /// A client that opens connections when the first push comes.
   ///
@@ -29,6 +30,7 @@ public final class APNSClient: PushTransport {
         supervisor: supervisor, now: now, events: events)
     }
     self.supervisor = supervisor
+    self.mint = mint
     production = pool(.production)
     sandbox = pool(.sandbox)
     let pools = [production, sandbox]
@@ -58,6 +60,11 @@ public final class APNSClient: PushTransport {
       rejected += pushes.map { ($0, .closed) }
     }
     supervisor.reject(rejected)
+  }
+
+  /// Signs with another key from now on: connections of the old one finish what they have.
+  public func use(_ key: SigningKey) {
+    mint.use(key)
   }
 
   /// Takes no more pushes, gives those in flight this long, and ends its threads.

@@ -1,4 +1,4 @@
-import RideCore
+public import RideCore
 import Synchronization
 
 /// Claims due rides, decides them, sends, and settles, until it is told to stop.
@@ -8,6 +8,10 @@ import Synchronization
 public final class Engine: Sendable {
   private struct State {
     var flights = InFlight()
+    /// What decisions go by, the how manieth that is, and which of them the agenda follows.
+    var rulebook: Rulebook
+    var edition = 1
+    var adopted = 0
     /// How often this node has looked for due rides.
     var looks: UInt64 = 0
     var isStopping = false
@@ -18,7 +22,7 @@ public final class Engine: Sendable {
 
   let parts: EngineParts
   private let settings: EngineSettings
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   /// There may be work to look for.
   private let lookBell = Doorbell()
   /// Rides have been let go.
@@ -31,11 +35,21 @@ public final class Engine: Sendable {
   public init(_ parts: EngineParts, settings: EngineSettings = EngineSettings()) {
     self.parts = parts
     self.settings = settings
+    state = Mutex(State(rulebook: parts.rulebook))
     time = parts.time
   }
 
   /// Looks for due rides at once: something was committed, or a person asked.
   public func wake() {
+    lookBell.ring()
+  }
+
+  /// Decides by other rules from the next look on.
+  public func use(_ rulebook: Rulebook) {
+    state.withLock { state in
+      state.rulebook = rulebook
+      state.edition += 1
+    }
     lookBell.ring()
   }
 
@@ -52,11 +66,9 @@ public final class Engine: Sendable {
       group.addTask { await self.settleUntilDrained() }
       var pulse = Pulse(pollInterval: settings.pollInterval)
       var failures = 0
-      var isAdopted = false
       while !isStopping {
         do {
-          if !isAdopted { try await adopt() }
-          isAdopted = true
+          try await adopt()
           await next(try await look(&pulse))
           failures = 0
         } catch {
@@ -90,7 +102,10 @@ public final class Engine: Sendable {
   }
 
   private func adopt() async throws {
-    let rides = try await parts.store.adopt(parts.rulebook.rules)
+    let (rulebook, edition, adopted) = state.withLock { ($0.rulebook, $0.edition, $0.adopted) }
+    if edition == adopted { return }
+    let rides = try await parts.store.adopt(rulebook.rules)
+    state.withLock { $0.adopted = edition }
     if rides > 0 {
       parts.log(
         .info, "Rules that speak by the clock have changed: live rides are looked at anew",
@@ -134,15 +149,15 @@ public final class Engine: Sendable {
 
   /// Claims, decides, and hands the pushes to the transport.
   private func claim(limit: Int, asleep: Bool) async throws -> Claim {
-    let look = state.withLock { state in
+    let (look, rulebook) = state.withLock { state in
       state.looks += 1
-      return state.looks
+      return (state.looks, state.rulebook)
     }
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
     note(ahead: time.read(claim.now))
     if claim.rides.isEmpty { return claim }
     let decisions = claim.rides.map { ride in
-      (ride.claim, decide(ride.view, by: parts.rulebook, now: claim.now))
+      (ride.claim, decide(ride.view, by: rulebook, now: claim.now))
     }
     let silent = await journal(decisions, now: claim.now)
     let (requests, hasFinished) = state.withLock { state in

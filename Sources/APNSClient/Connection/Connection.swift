@@ -89,7 +89,7 @@ final class Connection {
     let usedFor = now - tokenSince
     switch pool.mint.verdict(on: token, usedFor: usedFor, at: session.wall) {
     case .keep: return
-    case .recycle: session.machine.drain("the clock was set: its provider token is of another time")
+    case .recycle: session.machine.drain("its provider token is of another time or key")
     case .adopt:
       // Without a new one the old one serves on; the next turn tries again.
       guard let next = try? pool.mint.token(at: session.wall) else { return }

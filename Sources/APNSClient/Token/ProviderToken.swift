@@ -8,8 +8,14 @@ struct ProviderToken: Hashable, Sendable {
   /// The value of `authorization`: `bearer ` and the JWT.
   let authorization: [UInt8]
 
-  init(signedBy key: SigningKey, issuedAt: Int64) throws(SigningKeyError) {
+  /// Which of the mint's keys signed it.
+  let generation: Int
+
+  init(
+    signedBy key: SigningKey, issuedAt: Int64, generation: Int = 0
+  ) throws(SigningKeyError) {
     self.issuedAt = issuedAt
+    self.generation = generation
     // Key and team ID are A-Z and 0-9 only, so no JSON escape is needed. `iat` is a number: Apple
     // tolerates a quoted one today.
     let header = #"{"alg":"ES256","kid":"\#(key.keyID)"}"#

@@ -5,16 +5,27 @@ import Synchronization
 final class TokenMint: Sendable {
   private struct State {
     var schedule = TokenSchedule()
+    var key: SigningKey
+    /// Rises with each key: tokens of different ones must not meet on one connection.
+    var generation = 0
     var latest: ProviderToken?
     /// What APNs' clock is ahead of the one that signs, where it has said so.
     var correction: Duration = .zero
   }
 
-  private let key: SigningKey
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(key: SigningKey) {
-    self.key = key
+    state = Mutex(State(key: key))
+  }
+
+  /// Signs with another key from now on.
+  func use(_ key: SigningKey) {
+    state.withLock { state in
+      state.key = key
+      state.generation += 1
+      state.latest = nil
+    }
   }
 
   /// The token to begin with at this time.
@@ -22,7 +33,8 @@ final class TokenMint: Sendable {
     try state.withLock { state throws(SigningKeyError) in
       let issuedAt = state.schedule.issuedAt(at: now + state.correction)
       if let latest = state.latest, latest.issuedAt == issuedAt { return latest }
-      let token = try ProviderToken(signedBy: key, issuedAt: issuedAt)
+      let token = try ProviderToken(
+        signedBy: state.key, issuedAt: issuedAt, generation: state.generation)
       state.latest = token
       return token
     }
@@ -54,8 +66,10 @@ final class TokenMint: Sendable {
   func verdict(on token: ProviderToken, usedFor: Duration, at now: Instant)
     -> TokenSchedule.Verdict
   {
-    state.withLock {
-      $0.schedule.verdict(issuedAt: token.issuedAt, usedFor: usedFor, at: now + $0.correction)
+    state.withLock { state in
+      if token.generation != state.generation { return .recycle }
+      return state.schedule.verdict(
+        issuedAt: token.issuedAt, usedFor: usedFor, at: now + state.correction)
     }
   }
 }

@@ -1,4 +1,5 @@
 public import RideCore
+import Synchronization
 
 /// The rides, events, phones, agenda and ledger in Postgres.
 ///
@@ -7,7 +8,8 @@ public import RideCore
 public final class PostgresRideStore: RideStore {
   private let node: String
   private let host: String
-  private let reading: RideReading
+  private let apps: [App]
+  private let reading: Mutex<RideReading>
   private let lease: Duration
   private let claims: PostgresSession
   private let settlements: PostgresSession
@@ -28,7 +30,8 @@ public final class PostgresRideStore: RideStore {
   ) {
     self.node = node
     self.host = host
-    reading = RideReading(apps: apps, rules: rules)
+    self.apps = apps
+    reading = Mutex(RideReading(apps: apps, rules: rules))
     self.lease = lease
     self.claims = claims
     self.settlements = settlements
@@ -39,6 +42,7 @@ public final class PostgresRideStore: RideStore {
   ///
   /// - Throws: `PostgresError`; the same rules may be given again.
   public func adopt(_ rules: RuleSet) async throws -> Int {
+    reading.withLock { $0 = RideReading(apps: apps, rules: rules) }
     let digest = rules.timingDigest
     let known = try await settlements.run([Call(TimingStatements.known)])
     if known[0].string(0, 0) ?? "" == digest { return 0 }
@@ -74,6 +78,7 @@ public final class PostgresRideStore: RideStore {
   }
 
   private func read(_ reader: inout ClaimReader) async throws {
+    let reading = reading.withLock { $0 }
     let results = try await claims.run([Call(ClaimStatements.lookups)] + reading.calls(reader))
     reading.read(results.dropFirst(), into: &reader.rows)
   }

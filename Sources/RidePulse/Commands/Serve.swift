@@ -15,7 +15,8 @@ enum Serve: Command {
     ],
     notes: [
       "SIGTERM or SIGINT: takes no more rides, waits up to 10 s for answers, hands the rest back.",
-      "A second one: leaves at once.",
+      "A second one: leaves at once. SIGHUP: reads rule files and key anew, and keeps those that it",
+      "has where the new ones are bad.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
@@ -25,10 +26,11 @@ enum Serve: Command {
       context.arguments.value("--schedules"), context.environment)
     let service = try await Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log)
-    let signals = StopSignals { signal in
-      log(.info, "Stopping: taking no more rides", ["signal": signal])
-      service.stop()
-    }
+    let signals = ServiceSignals(
+      onFirst: { signal in
+        log(.info, "Stopping: taking no more rides", ["signal": signal])
+        service.stop()
+      }, onHangup: { Reload.perform(service, apns, context.arguments, context.environment, log) })
     defer { signals.cancel() }
     log(.info, "Serving", ["rules": "\(rules.ruleCount)", "node": service.node])
     do {

@@ -11,6 +11,8 @@ final class Service: Sendable {
   let node = UUID().uuidString.lowercased()
   let engine: Engine
   private let store: PostgresRideStore
+  private let transport: APNSClient
+  private let apns: APNsVariables
   private let sessions: [PostgresSession]
 
   /// How long a claimed ride is this node's own: an answer's deadline and twice the time that a
@@ -22,7 +24,7 @@ final class Service: Sendable {
     conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) async throws {
-    let key = try SigningKey(path: apns.privateKeyPath, keyID: apns.keyID, teamID: apns.teamID)
+    let key = try apns.signingKey()
     let bell = EngineBell()
     let time = DatabaseTime.ofThisMachine()
     let claims = try await Database.session(
@@ -37,17 +39,25 @@ final class Service: Sendable {
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
       rules: rules, lease: Self.lease, claims: claims, settlements: settlements, log: log)
-    let transport = try APNSClient(
+    self.apns = apns
+    transport = try APNSClient(
       configuration: apns.configuration, key: key, now: { time.now },
       events: { TransportLog.note($0, log) })
     engine = Engine(
       EngineParts(
-        store: store, transport: transport,
-        rulebook: Rulebook(
-          rules: rules, bundleIDs: apns.bundleIDs, widgetBundleIDs: apns.widgetBundleIDs,
-          defaultEnvironment: apns.defaultEnvironment),
-        log: log, time: time, onSettled: onSettled))
+        store: store, transport: transport, rulebook: apns.rulebook(of: rules), log: log,
+        time: time, onSettled: onSettled))
     bell.connect(to: engine)
+  }
+
+  /// Goes by other rules from now on.
+  func use(_ rules: RuleSet) {
+    engine.use(apns.rulebook(of: rules))
+  }
+
+  /// Signs with another key from now on.
+  func use(_ key: SigningKey) {
+    transport.use(key)
   }
 
   /// Takes no more rides; the engine's run ends when those in flight have.

@@ -35,6 +35,18 @@ struct APNsVariables {
     configuration = try Self.configuration(environment)
   }
 
+  /// Reads the key file anew.
+  func signingKey() throws(SigningKeyError) -> SigningKey {
+    try SigningKey(path: privateKeyPath, keyID: keyID, teamID: teamID)
+  }
+
+  /// What decisions go by.
+  func rulebook(of rules: RuleSet) -> Rulebook {
+    Rulebook(
+      rules: rules, bundleIDs: bundleIDs, widgetBundleIDs: widgetBundleIDs,
+      defaultEnvironment: defaultEnvironment)
+  }
+
   /// `APNS_<APP>_BUNDLE_ID` of every app; those of widgets are no app's.
   static func bundleIDs(_ environment: [String: String]) -> [App: String] {
     var bundleIDs: [App: String] = [:]

@@ -44,7 +44,7 @@ struct DemoStage {
   private func drive(_ fleet: Fleet, _ backend: FleetBackend, _ view: DemoView) async throws {
     let isStopped = Mutex(false)
     let stopped = { @Sendable (_: String) in isStopped.withLock { $0 = true } }
-    let signals = StopSignals(onFirst: stopped)
+    let signals = ServiceSignals(onFirst: stopped)
     defer { signals.cancel() }
     var fleet = fleet
     let clock = ContinuousClock()

@@ -49,6 +49,18 @@ final class Server {
   /// Wakes it up.
   func resume() { kill(process.processIdentifier, SIGCONT) }
 
+  /// Asks it to read its files anew.
+  func hangUp() { kill(process.processIdentifier, SIGHUP) }
+
+  /// Waits until it has said something so often.
+  func says(_ text: String, times: Int = 1) async throws {
+    for _ in 0..<1500 {
+      if log.components(separatedBy: text).count > times { return }
+      try await Task.sleep(for: .milliseconds(20))  // poll: it tells nobody else
+    }
+    throw TestFailure("not \(times) times \"\(text)\" in: \(log)")
+  }
+
   /// Asks it to stop; returns its exit status.
   @discardableResult func stop() -> Int32 {
     terminate()

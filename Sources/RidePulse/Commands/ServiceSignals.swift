@@ -2,28 +2,38 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The two words to stop: the first SIGTERM or SIGINT means finish, the second leave.
-final class StopSignals {
+/// The words that a process is told from outside: the first SIGTERM or SIGINT means finish, the
+/// second leave, and SIGHUP look at your files again.
+final class ServiceSignals {
   private var sources: [any DispatchSourceSignal] = []
 
   /// Calls `onFirst` with the signal's name at the first one, and ends the process at the second.
   ///
+  /// SIGHUP ends the process, as it is wont to, where nobody wants to hear of it.
+  ///
   /// Returns once it listens: a signal that comes while nobody does must end the process, and not
   /// get lost. So they are not ignored here, as one would for a source on another system; libdispatch
   /// takes a signal from its default action by itself when it begins to listen.
-  init(onFirst: @escaping @Sendable (String) -> Void) {
+  init(
+    onFirst: @escaping @Sendable (String) -> Void, onHangup: (@Sendable () -> Void)? = nil
+  ) {
     let seen = Seen()
-    let isListening = DispatchSemaphore(value: 0)
     for (number, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
+      listen(to: number) {
         if seen.isFirst() { onFirst(name) } else { exit(ExitStatus.failed.rawValue) }
       }
-      source.setRegistrationHandler { isListening.signal() }
-      source.resume()
-      sources.append(source)
-      isListening.wait()
     }
+    if let onHangup { listen(to: SIGHUP, onHangup) }
+  }
+
+  private func listen(to number: Int32, _ heard: @escaping @Sendable () -> Void) {
+    let isListening = DispatchSemaphore(value: 0)
+    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    source.setEventHandler(handler: heard)
+    source.setRegistrationHandler { isListening.signal() }
+    source.resume()
+    sources.append(source)
+    isListening.wait()
   }
 
   /// Listens no more.

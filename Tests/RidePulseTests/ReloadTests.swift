@@ -1,0 +1,101 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+import Testing
+
+@Suite("R59: SIGHUP") struct ReloadTests {
+  private static func rules(_ title: String) -> String {
+    """
+    rules:
+      - name: arrived
+        app: customer
+        on: driver_arrived
+        alert: { title: "\(title)" }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 1m
+
+    """
+  }
+
+  private func arrive(_ stage: Stage) async throws -> String? {
+    try await stage.sql("select ridepulse.emit('driver_arrived', 'r1')")
+    try await stage.settled()
+    return try stage.arrivals().last?.text("payload", "aps", "alert", "title")
+  }
+
+  @Test func `R59: new rule files count, bad ones do not`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules("One")))
+      try await stage.addRide(state: "driver_en_route")
+      #expect(try await arrive(stage) == "One")
+      _ = try stage.environment(rules: Self.rules("Two"))
+      server.hangUp()
+      try await server.says("Rule files read anew")
+      #expect(try await arrive(stage) == "Two")
+      _ = try stage.environment(rules: Self.rules("Three").replacing("title", with: "titel"))
+      server.hangUp()
+      try await server.says("Rule files are as before")
+      #expect(server.log.contains("unknown key \\\"titel\\\"") || server.log.contains("titel"))
+      #expect(try await arrive(stage) == "Two")
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `R59: rules that speak by the clock count at once`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules("One")))
+      try await stage.addRide(state: "requested")
+      try await stage.settled()
+      _ = try stage.environment(
+        rules: """
+          rules:
+            - name: beat
+              app: driver
+              every: 1s
+              while: [requested]
+              background: {}
+              expires: 1m
+
+          """)
+      server.hangUp()
+      try await stage.until(
+        "select count(*) > 1 from ridepulse.deliveries where rule = 'beat'", is: "t")
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `R59: the key is swapped without a failed push, and a bad one is not taken`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules("Here")))
+      try await stage.addRide(state: "driver_en_route")
+      let path = try #require(stage.environment["APNS_PRIVATE_KEY_PATH"])
+      let key = try Data(contentsOf: URL(fileURLWithPath: path))
+      let session = stage.session
+      async let driving: Void = {
+        for _ in 0..<200 {
+          try await session.script("select ridepulse.emit('driver_arrived', 'r1')")
+          try await Task.sleep(for: .milliseconds(5))  // poll: pushes all the while
+        }
+      }()
+      for turn in 1...3 {
+        try Data("no key".utf8).write(to: URL(fileURLWithPath: path))
+        server.hangUp()
+        try await server.says("The signing key is as before", times: turn)
+        try key.write(to: URL(fileURLWithPath: path))
+        server.hangUp()
+        try await server.says("Signing key read anew", times: turn)
+      }
+      try await driving
+      try await stage.settled()
+      let statuses = try await stage.rows(
+        "select status, attempts, count(*) from ridepulse.deliveries group by 1, 2")
+      #expect(statuses == [["accepted", "1", "200"]])
+      let connections = Set(try stage.arrivals().compactMap { $0.text("connection") })
+      #expect(connections.count >= 2, "each key has connections of its own")
+      #expect(server.stop() == 0)
+    }
+  }
+}
