@@ -22,6 +22,12 @@ struct QueuedPush: Sendable {
   var ticket: UInt64 { submission.requests[index].ticket }
 }
 
+extension QueuedPush: Routed {
+  var lane: String { submission.requests[index].lane }
+
+  var usefulUntil: Int64 { submission.requests[index].usefulUntil?.microseconds ?? .max }
+}
+
 /// Collects reports and hands them out in groups, one for each call of `submit`.
 struct ReportCollector {
   private var groups: [(submission: Submission, reports: [PushReport])] = []

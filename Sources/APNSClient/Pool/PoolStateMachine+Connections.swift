@@ -64,7 +64,7 @@ extension PoolStateMachine {
       blockedUntil = mayNotOpenBefore(at: now)
       if blockedUntil == nil { orders.open = open(at: now) }
     }
-    orders.superviseAt = queue.first?.deadline
+    orders.superviseAt = queue.nextDeadline
     if let blockedUntil { orders.superviseAt = min(blockedUntil, orders.superviseAt ?? .never) }
     return orders
   }

@@ -3,7 +3,7 @@ import RideCore
 /// Decides which push goes when to which connection, and how many connections there are.
 ///
 /// A value without clock, threads or network: each event returns what its caller has to do.
-struct PoolStateMachine<Push> {
+struct PoolStateMachine<Push: Routed> {
   /// The limits that hold for one environment.
   struct Settings {
     var requestTimeout: Duration = .seconds(10)
@@ -37,7 +37,7 @@ struct PoolStateMachine<Push> {
   typealias Rejected = (push: Push, cause: UnsentCause)
 
   let settings: Settings
-  var queue = FIFO<Waiting<Push>>()
+  var queue = LaneQueue<Push>()
   var seats: [Seat] = []
   var backoff: ConnectBackoff
 
@@ -87,7 +87,7 @@ struct PoolStateMachine<Push> {
         again.append(waiting)
       }
     }
-    if !again.isEmpty { queue.merge(again) { $0.order < $1.order } }
+    for waiting in again { queue.append(waiting) }
     return (rejected, dispatch(at: now))
   }
 
@@ -134,9 +134,8 @@ struct PoolStateMachine<Push> {
   }
 
   private mutating func expire(at now: Moment) -> [Rejected] {
-    guard let first = queue.first, first.deadline <= now else { return [] }
     let cause = whyQueued()
-    return queue.popFirst { $0.deadline <= now }.map { ($0.push, cause) }
+    return queue.expire(at: now).map { ($0.push, cause) }
   }
 
   private func whyQueued() -> UnsentCause {

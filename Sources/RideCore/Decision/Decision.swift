@@ -74,8 +74,11 @@ public struct PlannedPush: Hashable, Sendable {
 
   /// The push for the wire, under a ticket.
   public func request(ticket: UInt64) -> PushRequest {
-    PushRequest(
+    var request = PushRequest(
       ticket: ticket, environment: environment, token: token, headers: headers, payload: payload)
+    request.lane = entry.app.rawValue
+    request.usefulUntil = trueUntil
+    return request
   }
 }
 

@@ -15,6 +15,12 @@ public struct PushRequest: Hashable, Sendable {
   /// The JSON body, in UTF-8.
   public var payload: [UInt8]
 
+  /// Whose push it is: the app. Pushes of different ones do not wait for each other.
+  public var lane = ""
+
+  /// Until when it is of use: what has less time goes first.
+  public var usefulUntil: Instant?
+
   /// A push, ready for the wire.
   public init(
     ticket: UInt64, environment: APNsEnvironment, token: DeviceToken, headers: PushHeaders,

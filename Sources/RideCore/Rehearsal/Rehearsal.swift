@@ -5,13 +5,13 @@
 public struct Rehearsal: Sendable {
   private let rulebook: Rulebook
   private var views: [RideView]
-  private var agenda: Agenda
+  private var agenda: Heap<Due>
 
   /// Rides as they stand, all of them looked at first at `start`.
   public init(_ views: [RideView], by rulebook: Rulebook, from start: Instant) {
     self.views = views
     self.rulebook = rulebook
-    agenda = Agenda(views.indices.map { Agenda.Entry(due: start, ride: $0) })
+    agenda = Heap(views.indices.map { Due(due: start, ride: $0) })
   }
 
   /// What is decided about the next ride that falls due before an instant; nil where none does.
@@ -30,49 +30,20 @@ public struct Rehearsal: Sendable {
     }
     if let due = settlement.nextDue, !settlement.isOver {
       // A microsecond at least, so that the clock always moves.
-      agenda.replaceFirst(Agenda.Entry(due: max(due, now + .microseconds(1)), ride: ride))
+      agenda.replaceFirst(with: Due(due: max(due, now + .microseconds(1)), ride: ride))
     } else {
-      agenda.removeFirst()
+      _ = agenda.popFirst()
     }
     return (now, decision)
   }
 }
 
-/// Rides by when they fall due: a binary heap.
-private struct Agenda: Sendable {
-  struct Entry: Comparable {
-    var due: Instant
-    var ride: Int
+/// A ride, by when it falls due.
+private struct Due: Comparable, Sendable {
+  var due: Instant
+  var ride: Int
 
-    static func < (left: Entry, right: Entry) -> Bool {
-      (left.due, left.ride) < (right.due, right.ride)
-    }
-  }
-
-  private var entries: [Entry]
-
-  /// Entries that are sorted already.
-  init(_ entries: [Entry]) {
-    self.entries = entries
-  }
-
-  var first: Entry? { entries.first }
-
-  mutating func replaceFirst(_ entry: Entry) {
-    var place = 0
-    while true {
-      var child = 2 * place + 1
-      guard child < entries.count else { break }
-      if child + 1 < entries.count, entries[child + 1] < entries[child] { child += 1 }
-      if entry < entries[child] { break }
-      entries[place] = entries[child]
-      place = child
-    }
-    entries[place] = entry
-  }
-
-  mutating func removeFirst() {
-    let last = entries.removeLast()
-    if !entries.isEmpty { replaceFirst(last) }
+  static func < (left: Due, right: Due) -> Bool {
+    (left.due, left.ride) < (right.due, right.ride)
   }
 }

@@ -29,31 +29,4 @@ import Testing
       #expect(Set(table.used) == Set(model.keys))
     }
   }
-
-  @Test("A queue gives in order, and what is merged finds its place")
-  func queue() {
-    var queue = FIFO<Int>()
-    var model: [Int] = []
-    var random = SeededGenerator(seed: 3)
-    var next = 0
-    for _ in 0..<2000 {
-      switch Int.random(in: 0..<3, using: &random) {
-      case 0:
-        for _ in 0..<20 {
-          queue.append(next)
-          model.append(next)
-          next += 1
-        }
-      case 1:
-        let wanted = Int.random(in: 0..<25, using: &random)
-        #expect(queue.popFirst(wanted) == Array(model.prefix(wanted)))
-        model.removeFirst(min(wanted, model.count))
-      default:
-        let back = queue.popFirst(5)
-        queue.merge(back.reversed(), by: <)
-      }
-      #expect(queue.count == model.count)
-      #expect(queue.first == model.first)
-    }
-  }
 }

@@ -185,7 +185,7 @@ import Testing
   func firstStreamAlone() async throws {
     let server = try await FaultServer(
       #"{"connections": [{"answers": [{"silent": true}]}, {}]}"#)
-    let client = try TestClient(server.url, requestTimeout: .milliseconds(600))
+    let client = try TestClient(server.url, requestTimeout: .seconds(2))
     let outcomes = await client.send((1...20).map { .test($0) })
     #expect(outcomes.first == .unanswered(.timeout))
     let others = outcomes.dropFirst()

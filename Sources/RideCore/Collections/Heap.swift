@@ -1,0 +1,59 @@
+/// Elements of which the least is always at hand: a binary heap.
+public struct Heap<Element: Comparable> {
+  private var elements: [Element]
+
+  /// Elements in any order.
+  public init(_ elements: [Element] = []) {
+    // A sorted array is a heap.
+    self.elements = elements.sorted()
+  }
+
+  /// The least one.
+  public var first: Element? { elements.first }
+
+  /// How many there are.
+  public var count: Int { elements.count }
+
+  /// Whether there is none.
+  public var isEmpty: Bool { elements.isEmpty }
+
+  /// Every element, in no order.
+  public var all: [Element] { elements }
+
+  /// Adds one.
+  public mutating func insert(_ element: Element) {
+    var place = elements.count
+    elements.append(element)
+    while place > 0 {
+      let parent = (place - 1) / 2
+      guard element < elements[parent] else { break }
+      elements[place] = elements[parent]
+      place = parent
+    }
+    elements[place] = element
+  }
+
+  /// Takes out the least one.
+  public mutating func popFirst() -> Element? {
+    guard let first = elements.first else { return nil }
+    let last = elements.removeLast()
+    if !elements.isEmpty { replaceFirst(with: last) }
+    return first
+  }
+
+  /// Sets another in the place of the least one; there must be one.
+  public mutating func replaceFirst(with element: Element) {
+    var place = 0
+    while true {
+      var child = 2 * place + 1
+      guard child < elements.count else { break }
+      if child + 1 < elements.count, elements[child + 1] < elements[child] { child += 1 }
+      if element < elements[child] { break }
+      elements[place] = elements[child]
+      place = child
+    }
+    if elements.indices.contains(place) { elements[place] = element }
+  }
+}
+
+extension Heap: Sendable where Element: Sendable {}

@@ -1,0 +1,76 @@
+import RideCore
+import Testing
+
+@testable import APNSClient
+
+/// A number is a push of one lane: what came first goes first.
+extension Int: Routed {
+  var lane: String { "" }
+  var usefulUntil: Int64 { .max }
+}
+
+@Suite struct LaneQueueTests {
+  private struct Push: Routed, Hashable {
+    var lane: String
+    var usefulUntil: Int64
+    var number: UInt64
+  }
+
+  private func waiting(_ push: Push, deadline: Int64 = 1000) -> Waiting<Push> {
+    Waiting(push: push, order: push.number, deadline: Moment(nanoseconds: deadline))
+  }
+
+  @Test("R13: a thousand pushes of one app do not stand before one of the other")
+  func turns() {
+    var queue = LaneQueue<Push>()
+    for number in 0..<1000 {
+      queue.append(waiting(Push(lane: "driver", usefulUntil: 5, number: UInt64(number))))
+    }
+    queue.append(waiting(Push(lane: "customer", usefulUntil: 9, number: 1000)))
+    #expect(queue.popFirst(1).map(\.push.lane) == ["driver"])
+    #expect(queue.popFirst(1).map(\.push.lane) == ["customer"])
+    #expect(queue.popFirst(2000).count == 999)
+    #expect(queue.isEmpty && queue.nextDeadline == nil)
+  }
+
+  @Test("An offer that lives 15 s goes before an arrival time")
+  func urgency() {
+    var queue = LaneQueue<Push>()
+    for (number, until) in [(0, 120), (1, 300), (2, 15), (3, 15)] as [(UInt64, Int64)] {
+      queue.append(waiting(Push(lane: "driver", usefulUntil: until, number: number)))
+    }
+    #expect(queue.popFirst(4).map(\.push.number) == [2, 3, 0, 1])
+  }
+
+  @Test("What waits is what came and neither went nor expired, in its order")
+  func model() {
+    var queue = LaneQueue<Push>()
+    var model: [Waiting<Push>] = []
+    var random = SeededGenerator(seed: 3)
+    var now: Int64 = 0
+    for number in 0..<3000 {
+      let push = Push(
+        lane: ["a", "b", "c"].randomElement(using: &random) ?? "",
+        usefulUntil: .random(in: 0..<50, using: &random), number: UInt64(number))
+      queue.append(waiting(push, deadline: now + 100))
+      model.append(waiting(push, deadline: now + 100))
+      now += .random(in: 0..<3, using: &random)
+      if number % 7 == 0 {
+        for taken in queue.popFirst(.random(in: 0..<9, using: &random)) {
+          let best = model.filter { $0.push.lane == taken.push.lane }.min()
+          #expect(best == taken)
+          model.removeAll { $0 == taken }
+        }
+      }
+      if number % 31 == 0 {
+        let expired = queue.expire(at: Moment(nanoseconds: now))
+        #expect(
+          expired.map(\.order) == model.filter { $0.deadline.nanoseconds <= now }.map(\.order))
+        model.removeAll { $0.deadline.nanoseconds <= now }
+      }
+      #expect(queue.count == model.count)
+      let earliest = model.map(\.deadline).min()
+      #expect((queue.nextDeadline ?? .never) <= (earliest ?? .never))
+    }
+  }
+}
