@@ -12,9 +12,40 @@ protocol Routed {
 /// What waits for a stream. Apps take turns, so that none waits behind another's thousands; within
 /// one, what is true for the shortest time goes first: an offer before an arrival time.
 struct LaneQueue<Push: Routed> {
-  private var lanes: [String: Heap<Waiting<Push>>] = [:]
-  /// The lanes that have anything, in the order of their turns.
-  private var turns: [String] = []
+  /// Most pushes come in the order in which they go; only the others are worth sorting.
+  fileprivate struct Lane {
+    let name: String
+    var inOrder = FIFO<Waiting<Push>>()
+    var early = Heap<Waiting<Push>>()
+
+    var isEmpty: Bool { inOrder.isEmpty && early.isEmpty }
+    var all: [Waiting<Push>] { Array(inOrder.all) + early.all }
+
+    mutating func append(_ waiting: Waiting<Push>) {
+      if let last = inOrder.last, waiting < last {
+        early.insert(waiting)
+      } else {
+        inOrder.append(waiting)
+      }
+    }
+
+    mutating func popFirst(_ wanted: Int) -> [Waiting<Push>] {
+      if early.isEmpty { return inOrder.popFirst(wanted) }
+      var taken: [Waiting<Push>] = []
+      while taken.count < wanted, let next = popFirst() { taken.append(next) }
+      return taken
+    }
+
+    private mutating func popFirst() -> Waiting<Push>? {
+      guard let first = early.first else { return inOrder.popFirst(1).first }
+      if let other = inOrder.first, other < first { return inOrder.popFirst(1).first }
+      return early.popFirst()
+    }
+  }
+
+  private var lanes: [Lane] = []
+  /// The lane whose turn it is.
+  private var turn = 0
   private(set) var count = 0
   /// No push that waits must be reported before this; it may lie too early, never too late.
   private(set) var nextDeadline: Moment?
@@ -22,27 +53,31 @@ struct LaneQueue<Push: Routed> {
   var isEmpty: Bool { count == 0 }
 
   mutating func append(_ waiting: Waiting<Push>) {
-    let lane = waiting.push.lane
-    if lanes[lane]?.isEmpty ?? true { turns.append(lane) }
-    lanes[lane, default: Heap()].insert(waiting)
+    lanes[lane(named: waiting.push.lane)].append(waiting)
     count += 1
     nextDeadline = min(nextDeadline ?? .never, waiting.deadline)
   }
 
-  /// Takes the next ones, an app's after another's.
+  /// There are as many as apps: a handful.
+  private mutating func lane(named name: String) -> Int {
+    if let index = lanes.firstIndex(where: { $0.name == name }) { return index }
+    lanes.append(Lane(name: name))
+    return lanes.count - 1
+  }
+
+  /// Takes the next ones, an equal share of each app's.
   mutating func popFirst(_ wanted: Int) -> [Waiting<Push>] {
-    var taken: [Waiting<Push>] = []
     let limit = min(wanted, count)
-    taken.reserveCapacity(max(0, limit))
-    var next = 0
+    if limit <= 0 { return [] }
+    var taken: [Waiting<Push>] = []
     while taken.count < limit {
-      if next >= turns.count { next = 0 }
-      let lane = turns[next]
-      if let waiting = lanes[lane]?.popFirst() { taken.append(waiting) }
-      if lanes[lane]?.isEmpty ?? true { turns.remove(at: next) } else { next += 1 }
+      let waiting = lanes.count { !$0.isEmpty }
+      let share = max(1, (limit - taken.count) / max(1, waiting))
+      if turn >= lanes.count { turn = 0 }
+      let next = lanes[turn].popFirst(min(share, limit - taken.count))
+      if taken.isEmpty { taken = next } else { taken += next }
+      turn += 1
     }
-    // Whose turn it would be now begins the next time.
-    if next < turns.count { turns = Array(turns[next...] + turns[..<next]) }
     count -= taken.count
     if count == 0 { nextDeadline = nil }
     return taken
@@ -51,19 +86,21 @@ struct LaneQueue<Push: Routed> {
   /// Takes those whose deadline has passed, in the order in which they came.
   mutating func expire(at now: Moment) -> [Waiting<Push>] {
     guard let nextDeadline, nextDeadline <= now else { return [] }
-    let all = lanes.values.flatMap(\.all).sorted { $0.order < $1.order }
+    let all = lanes.flatMap(\.all).sorted { $0.order < $1.order }
     self = LaneQueue()
     for waiting in all where waiting.deadline > now { append(waiting) }
     return all.filter { $0.deadline <= now }
   }
 }
 
+extension LaneQueue.Lane: Sendable where Push: Sendable {}
+
 extension LaneQueue: Sendable where Push: Sendable {}
 
 extension Waiting: Equatable, Comparable where Push: Routed {
   static func < (left: Waiting, right: Waiting) -> Bool {
-    let (one, other) = (left.push.usefulUntil, right.push.usefulUntil)
-    return one == other ? left.order < right.order : one < other
+    left.usefulUntil == right.usefulUntil
+      ? left.order < right.order : left.usefulUntil < right.usefulUntil
   }
 
   static func == (left: Waiting, right: Waiting) -> Bool { left.order == right.order }

@@ -8,8 +8,17 @@ struct Waiting<Push> {
   /// When it must have been reported.
   let deadline: Moment
 
+  /// Until when it is of use, in microseconds since 1970.
+  let usefulUntil: Int64
+
   /// How often it was taken back after a connection had it.
   var resends: UInt8 = 0
+}
+
+extension Waiting where Push: Routed {
+  init(push: Push, order: UInt64, deadline: Moment) {
+    self.init(push: push, order: order, deadline: deadline, usefulUntil: push.usefulUntil)
+  }
 }
 
 extension Waiting: Sendable where Push: Sendable {}
