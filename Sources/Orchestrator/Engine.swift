@@ -6,8 +6,9 @@ import Synchronization
 /// Two loops share the rides in flight: one claims and sends, one settles what has ended. Neither
 /// waits for the other but when the node holds all that it may.
 public final class Engine: Sendable {
-  private struct State {
+  struct State {
     var flights = InFlight()
+    var lanes = Lanes()
     /// What decisions go by, the how manieth that is, and which of them the agenda follows.
     var rulebook: Rulebook
     var edition = 1
@@ -21,15 +22,15 @@ public final class Engine: Sendable {
   }
 
   let parts: EngineParts
-  private let settings: EngineSettings
-  private let state: Mutex<State>
+  let settings: EngineSettings
+  let state: Mutex<State>
   /// There may be work to look for.
   private let lookBell = Doorbell()
   /// Rides have been let go.
   private let roomBell = Doorbell()
   /// A ride has finished.
-  private let settleBell = Doorbell()
-  private let time: DatabaseTime
+  let settleBell = Doorbell()
+  let time: DatabaseTime
 
   /// An engine that rests until `run`.
   public init(_ parts: EngineParts, settings: EngineSettings = EngineSettings()) {
@@ -114,7 +115,7 @@ public final class Engine: Sendable {
   }
 
   /// The waits while the database fails.
-  private static let failing = Backoff(first: .milliseconds(100), longest: .seconds(5))
+  static let failing = Backoff(first: .milliseconds(100), longest: .seconds(5))
 
   private var isStopping: Bool { state.withLock { $0.isStopping } }
 
@@ -145,89 +146,6 @@ public final class Engine: Sendable {
 
   private func claim(asleep: Bool) async throws -> Claim {
     try await claim(limit: await room(), asleep: asleep)
-  }
-
-  /// Claims, decides, and hands the pushes to the transport.
-  private func claim(limit: Int, asleep: Bool) async throws -> Claim {
-    let (look, rulebook) = state.withLock { state in
-      state.looks += 1
-      return (state.looks, state.rulebook)
-    }
-    let claim = try await parts.store.claim(limit: limit, asleep: asleep)
-    note(ahead: time.read(claim.now))
-    if claim.rides.isEmpty { return claim }
-    let decisions = claim.rides.map { ride in
-      (ride.claim, decide(ride.view, by: rulebook, now: claim.now))
-    }
-    let silent = await journal(decisions, now: claim.now)
-    let (requests, hasFinished) = state.withLock { state in
-      var requests: [PushRequest] = []
-      requests.reserveCapacity(decisions.count)
-      for (claim, decision) in decisions where !silent.contains(claim.rideID) {
-        requests += state.flights.add(claim, decision, look: look)
-      }
-      return (requests, state.flights.hasFinished)
-    }
-    if hasFinished { settleBell.ring() }
-    if !requests.isEmpty {
-      parts.transport.submit(requests) { [weak self] reports in self?.note(reports) }
-    }
-    return claim
-  }
-
-  /// Says it once when this machine's clock and the database's part, and once when they meet again.
-  private func note(ahead: Duration) {
-    let isOff = abs(ahead.microseconds) > settings.toleratedSkew.microseconds
-    let hasChanged = state.withLock { state in
-      defer { state.isClockOff = isOff }
-      return state.isClockOff != isOff
-    }
-    guard hasChanged else { return }
-    if isOff {
-      parts.log(
-        .warning, "This machine's clock is not the database's, which counts",
-        ["database_ahead": "\(ahead)"])
-    } else {
-      parts.log(.info, "This machine's clock is the database's again")
-    }
-  }
-
-  /// Writes down what must not happen twice before it happens.
-  ///
-  /// - Returns: The rides that must not act: somebody else holds them by now, or nobody knows. They
-  ///   fall due again when their lease ends.
-  private func journal(_ decisions: [(RideClaim, Decision)], now: Instant) async -> Set<String> {
-    let memos = decisions.compactMap { claim, decision in
-      decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
-    }
-    if memos.isEmpty { return [] }
-    for failures in 0..<settings.journalAttempts {
-      do {
-        let lost = try await parts.store.journal(memos)
-        if !lost.isEmpty {
-          parts.log(.warning, "Leases were lost before sending", ["rides": "\(lost.count)"])
-        }
-        return Set(lost)
-      } catch {
-        let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
-        parts.log(
-          .warning, "Can't note what is about to be sent; trying again",
-          ["rides": "\(memos.count)", "error": "\(error)", "in": "\(delay)"])
-        try? await parts.clock.sleep(for: delay)
-      }
-    }
-    parts.log(
-      .error, "Rides are left to their lease: what they send must be noted first",
-      ["rides": "\(memos.count)"])
-    return Set(memos.map(\.claim.rideID))
-  }
-
-  private func note(_ reports: [PushReport]) {
-    let hasFinished = state.withLock { state in
-      state.flights.note(reports)
-      return state.flights.hasFinished
-    }
-    if hasFinished { settleBell.ring() }
   }
 
   private func rest(after error: any Error, _ failures: Int) async {

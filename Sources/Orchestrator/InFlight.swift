@@ -55,6 +55,17 @@ struct InFlight {
     }
   }
 
+  /// The lane of the push that a ticket names, while it is in flight.
+  func lane(of ticket: UInt64) -> Lanes.Lane? {
+    let slot = Int(truncatingIfNeeded: ticket >> 32)
+    let index = Int(truncatingIfNeeded: ticket & 0xffff_ffff)
+    guard slots.indices.contains(slot), let pushes = slots[slot]?.decision.pushes,
+      pushes.indices.contains(index)
+    else { return nil }
+    return Lanes.Lane(
+      environment: pushes[index].environment, app: pushes[index].entry.app.rawValue)
+  }
+
   /// Notes how pushes ended. A report that fits no open push is left aside.
   mutating func note(_ reports: [PushReport]) {
     for report in reports {

@@ -96,7 +96,7 @@ extension Settlement {
     jitter: () -> Double
   ) {
     var entry = push.entry
-    entry.attempts += 1
+    if verdict.wasTried { entry.attempts += 1 }
     entry.reason = verdict.reason
     switch verdict.kind {
     case .accepted: entry.status = .accepted

@@ -16,6 +16,8 @@ struct Verdict: Equatable {
   var phoneGone: Instant?
   /// APNs took it, or may have taken it: nobody knows.
   var mayHaveArrived = false
+  /// It was handed to APNs, or to a network that did not bring it there.
+  var wasTried = true
 
   init(_ outcome: PushOutcome) {
     switch outcome {
@@ -25,6 +27,12 @@ struct Verdict: Equatable {
     case .refused(let refusal): self.init(refusal)
     case .unsent(.invalid(let text)): self.init(kind: .rejected, reason: text)
     case .unsent(.turnedAway(let refusal)): self.init(refusal)
+    case .unsent(.paused(let wait)):
+      self.init(kind: .again(atLeast: wait), reason: UnsentCause.paused(for: wait).text)
+      wasTried = false
+    case .unsent(.closed):
+      self.init(kind: .again(atLeast: .zero), reason: UnsentCause.closed.text)
+      wasTried = false
     case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: cause.text)
     // Sent twice is safe: both carry the same apns-id and collapse on the screen.
     case .unanswered(let cause):
@@ -64,6 +72,7 @@ extension UnsentCause {
     case .turnedAway(let refusal): refusal.reason ?? "HTTP \(refusal.status)"
     case .queuedTooLong: "no free stream in time"
     case .closed: "the service stopped"
+    case .paused: "the app's pushes are paused: APNs refuses them"
     case .invalid(let text): text
     }
   }
@@ -78,4 +87,9 @@ extension UnansweredCause {
     case .reset(let code): "stream reset: \(code)"
     }
   }
+}
+
+extension PushOutcome {
+  /// Why it is as it is, in the words of the ledger.
+  public var reason: String { Verdict(self).reason ?? "accepted" }
 }

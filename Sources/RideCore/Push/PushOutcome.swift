@@ -61,6 +61,9 @@ public enum UnsentCause: Hashable, Sendable {
   /// The transport was closed before it left.
   case closed
 
+  /// Pushes of its app are paused for so long, since APNs refuses them.
+  case paused(for: Duration)
+
   /// It can't be sent at all, whatever is tried; the text says why.
   case invalid(String)
 }

@@ -15,6 +15,7 @@ final class CheckingStore: RideStore {
     var holders: [String: Int64] = [:]
     var settled: [Int64: Int] = [:]
     var entries: [LedgerEntry] = []
+    var gone: [GoneToken] = []
     var claims: [(rides: Int, limit: Int, asleep: Bool)] = []
     var mostHeld = 0
     var failures: [Failure] = []
@@ -168,6 +169,7 @@ final class CheckingStore: RideStore {
     }
     state.due[ride] = result.nextDue
     state.entries += result.entries
+    state.gone += result.gone
     return true
   }
 

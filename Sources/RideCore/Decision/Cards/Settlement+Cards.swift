@@ -8,7 +8,7 @@ extension Settlement {
     guard var card = memo.cards[step.card] else { return nil }
     var entry = push.entry
     let verdict = Verdict(outcome)
-    if outcome != .unsent(.closed) { entry.attempts += 1 }
+    if verdict.wasTried { entry.attempts += 1 }
     entry.reason = verdict.reason ?? push.note
     if step.priority == .immediate, verdict.mayHaveArrived {
       card.urgentAt.append(now.epochSeconds)
@@ -29,7 +29,7 @@ extension Settlement {
     case .again(let least):
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
       entry.status = .pending
-      card.failures += outcome == .unsent(.closed) ? 0 : 1
+      card.failures += verdict.wasTried ? 1 : 0
       // What nobody has seen folds nothing.
       if !verdict.mayHaveArrived { card.sentAt = nil }
       card.retryAt = now + delay

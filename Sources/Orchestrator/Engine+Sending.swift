@@ -1,0 +1,120 @@
+import RideCore
+import Synchronization
+
+// From due rides to pushes on their way.
+extension Engine {
+  /// Claims, decides, and hands the pushes to the transport.
+  func claim(limit: Int, asleep: Bool) async throws -> Claim {
+    let (look, rulebook) = state.withLock { state in
+      state.looks += 1
+      return (state.looks, state.rulebook)
+    }
+    let claim = try await parts.store.claim(limit: limit, asleep: asleep)
+    note(ahead: time.read(claim.now))
+    if claim.rides.isEmpty { return claim }
+    let decisions = claim.rides.map { ride in
+      (ride.claim, decide(ride.view, by: rulebook, now: claim.now))
+    }
+    let silent = await journal(decisions, now: claim.now)
+    let (requests, hasFinished) = state.withLock { state in
+      var requests: [PushRequest] = []
+      requests.reserveCapacity(decisions.count)
+      for (claim, decision) in decisions where !silent.contains(claim.rideID) {
+        requests += state.flights.add(claim, decision, look: look)
+      }
+      return (requests, state.flights.hasFinished)
+    }
+    if hasFinished { settleBell.ring() }
+    submit(requests, at: claim.now)
+    return claim
+  }
+
+  /// Says it once when this machine's clock and the database's part, and once when they meet again.
+  private func note(ahead: Duration) {
+    let isOff = abs(ahead.microseconds) > settings.toleratedSkew.microseconds
+    let hasChanged = state.withLock { state in
+      defer { state.isClockOff = isOff }
+      return state.isClockOff != isOff
+    }
+    guard hasChanged else { return }
+    if isOff {
+      parts.log(
+        .warning, "This machine's clock is not the database's, which counts",
+        ["database_ahead": "\(ahead)"])
+    } else {
+      parts.log(.info, "This machine's clock is the database's again")
+    }
+  }
+
+  /// Writes down what must not happen twice before it happens.
+  ///
+  /// - Returns: The rides that must not act: somebody else holds them by now, or nobody knows. They
+  ///   fall due again when their lease ends.
+  private func journal(_ decisions: [(RideClaim, Decision)], now: Instant) async -> Set<String> {
+    let memos = decisions.compactMap { claim, decision in
+      decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
+    }
+    if memos.isEmpty { return [] }
+    for failures in 0..<settings.journalAttempts {
+      do {
+        let lost = try await parts.store.journal(memos)
+        if !lost.isEmpty {
+          parts.log(.warning, "Leases were lost before sending", ["rides": "\(lost.count)"])
+        }
+        return Set(lost)
+      } catch {
+        let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
+        parts.log(
+          .warning, "Can't note what is about to be sent; trying again",
+          ["rides": "\(memos.count)", "error": "\(error)", "in": "\(delay)"])
+        try? await parts.clock.sleep(for: delay)
+      }
+    }
+    parts.log(
+      .error, "Rides are left to their lease: what they send must be noted first",
+      ["rides": "\(memos.count)"])
+    return Set(memos.map(\.claim.rideID))
+  }
+
+  /// Hands pushes to the transport, but those whose app is paused.
+  private func submit(_ requests: [PushRequest], at now: Instant) {
+    if requests.isEmpty { return }
+    let (go, paused) = state.withLock { $0.lanes.admit(requests, at: now) }
+    if !paused.isEmpty { note(paused) }
+    if go.isEmpty { return }
+    parts.transport.submit(go) { [weak self] reports in self?.note(reports) }
+  }
+
+  private func note(_ reports: [PushReport]) {
+    let now = time.now
+    let (changes, hasFinished) = state.withLock { state in
+      let changes = reports.compactMap { report in
+        state.flights.lane(of: report.ticket).flatMap { lane in
+          state.lanes.note(report.outcome, of: lane, at: now).map { (report.outcome, $0) }
+        }
+      }
+      state.flights.note(reports)
+      return (changes, state.flights.hasFinished)
+    }
+    for (outcome, (lane, change)) in changes { tell(lane, change, outcome, at: now) }
+    if hasFinished { settleBell.ring() }
+  }
+
+  private func tell(
+    _ lane: Lanes.Lane, _ change: LaneBreaker.Change, _ outcome: PushOutcome, at now: Instant
+  ) {
+    switch change {
+    case .paused(let until, let troubles, let count):
+      parts.log(
+        .error, "Pushes of an app are paused: APNs does not take them; look at keys and topics",
+        [
+          "app": lane.app, "environment": lane.environment.rawValue, "last": "\(outcome.reason)",
+          "troubles": "\(troubles) of \(count)", "for": "\(until - now)",
+        ])
+    case .resumed:
+      parts.log(
+        .info, "Pushes of an app go again",
+        ["app": lane.app, "environment": lane.environment.rawValue])
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import RideCore
+
+/// The lanes of a node: one for each app in each of Apple's worlds.
+struct Lanes {
+  struct Lane: Hashable {
+    var environment: APNsEnvironment
+    var app: String
+  }
+
+  private var breakers: [(lane: Lane, breaker: LaneBreaker)] = []
+
+  /// Parts pushes that may go from those that must wait; these end at once.
+  mutating func admit(_ requests: [PushRequest], at now: Instant)
+    -> (go: [PushRequest], paused: [PushReport])
+  {
+    var paused: [PushReport] = []
+    var go: [PushRequest] = []
+    go.reserveCapacity(requests.count)
+    for request in requests {
+      let index = index(of: request.environment, request.lane)
+      switch breakers[index].breaker.admit(at: now) {
+      case .go: go.append(request)
+      case .wait(let until):
+        paused.append(
+          PushReport(ticket: request.ticket, outcome: .unsent(.paused(for: until - now))))
+      }
+    }
+    return (go, paused)
+  }
+
+  /// Takes note of how a push ended; returns what that has changed.
+  mutating func note(
+    _ outcome: PushOutcome, of lane: Lane, at now: Instant
+  ) -> (Lane, LaneBreaker.Change)? {
+    let change = breakers[index(of: lane.environment, lane.app)].breaker.note(outcome, at: now)
+    return change.map { (lane, $0) }
+  }
+
+  /// There is a handful of lanes: to look along them is quicker than to hash.
+  private mutating func index(of environment: APNsEnvironment, _ app: String) -> Int {
+    let known = breakers.firstIndex {
+      $0.lane.environment == environment && $0.lane.app == app
+    }
+    if let known { return known }
+    breakers.append((Lane(environment: environment, app: app), LaneBreaker()))
+    return breakers.count - 1
+  }
+}

@@ -1,0 +1,119 @@
+import RideCore
+import Synchronization
+import Testing
+
+@testable import Orchestrator
+
+@Suite struct LaneTests {
+  private static let start = Instant(epochSeconds: 1_800_000_000)
+  private static let refused = PushOutcome.refused(Refusal(status: 503, reason: "Shutdown"))
+  private static func at(_ seconds: Int64) -> Instant { start + .seconds(seconds) }
+
+  private func stormy(_ count: Int = 20) -> LaneBreaker {
+    var breaker = LaneBreaker()
+    for _ in 0..<count { _ = breaker.note(Self.refused, at: Self.start) }
+    return breaker
+  }
+
+  @Test func `twenty troubles and three in five close a lane, and no fewer`() {
+    var breaker = stormy(19)
+    #expect(breaker.admit(at: Self.start) == .go)
+    let change = breaker.note(Self.refused, at: Self.start)
+    #expect(change == .paused(until: Self.at(5), troubles: 20, of: 20))
+    #expect(breaker.admit(at: Self.at(4)) == .wait(until: Self.at(5)))
+    breaker = LaneBreaker()
+    for _ in 0..<500 {
+      #expect(breaker.note(.accepted, at: Self.start) == nil)
+      #expect(breaker.note(Self.refused, at: Self.start) == nil)
+    }
+    #expect(breaker.admit(at: Self.start) == .go)
+  }
+
+  /// What is refused for itself is no storm.
+  @Test(arguments: [
+    (410, "Unregistered"), (413, "PayloadTooLarge"), (400, "BadCollapseId"),
+    (429, "TooManyRequests"),
+  ])
+  func `refusals of single pushes close nothing`(status: Int, reason: String) {
+    var breaker = LaneBreaker()
+    for _ in 0..<500 {
+      _ = breaker.note(.refused(Refusal(status: status, reason: reason)), at: Self.start)
+    }
+    #expect(breaker.admit(at: Self.start) == .go)
+  }
+
+  @Test func `a probe goes alone; taken, it opens the lane, refused, it closes it for longer`() {
+    var breaker = stormy()
+    #expect(breaker.admit(at: Self.at(5)) == .go)
+    #expect(breaker.admit(at: Self.at(5)) == .wait(until: Self.at(6)))
+    #expect(
+      breaker.note(Self.refused, at: Self.at(6))
+        == .paused(until: Self.at(16), troubles: 20, of: 20))
+    #expect(breaker.admit(at: Self.at(16)) == .go)
+    #expect(breaker.note(.accepted, at: Self.at(17)) == .resumed)
+    #expect(breaker.admit(at: Self.at(17)) == .go)
+    #expect(breaker.admit(at: Self.at(17)) == .go)
+  }
+
+  @Test func `a probe that nobody reports is followed by another`() {
+    var breaker = stormy()
+    #expect(breaker.admit(at: Self.at(5)) == .go)
+    #expect(breaker.admit(at: Self.at(15)) == .wait(until: Self.at(16)))
+    #expect(breaker.admit(at: Self.at(16)) == .go)
+  }
+
+  @Test func `R5: twenty minutes of 503 cost a push a minute, and then it goes on`() {
+    var breaker = LaneBreaker()
+    var tries = 0
+    for second in 0..<1200 {
+      for _ in 0..<100 where breaker.admit(at: Self.at(Int64(second))) == .go {
+        tries += 1
+        _ = breaker.note(Self.refused, at: Self.at(Int64(second)))
+      }
+    }
+    // The first twenty, the probes at 5, 15, 35, 75 s, and one a minute from there.
+    #expect((40...46).contains(tries), "\(tries)")
+    var first: Int64 = 1200
+    while breaker.admit(at: Self.at(first)) != .go { first += 1 }
+    #expect(first <= 1260)
+    #expect(breaker.note(.accepted, at: Self.at(first)) == .resumed)
+  }
+
+  @Test
+  func `R13, R15: a storm of one app is slowed and told once; the other goes on, no phone is lost`()
+    async throws
+  {
+    let store = CheckingStore()
+    for ride in 0..<1000 { store.emit("ride-\(ride)") }
+    let said = Mutex<[String]>([])
+    let log = Log { level, message, _ in
+      if level == .error { said.withLock { $0.append(message) } }
+    }
+    // The token of one app is refused as another topic's; the other app's is not.
+    let transport = StrictTransport { request in
+      request.environment == .production
+        ? .refused(Refusal(status: 400, reason: "DeviceTokenNotForTopic")) : .accepted
+    }
+    store.state.withLock { state in
+      for ride in 0..<50 {
+        var row = Ride(id: "other-\(ride)", state: "driver_arrived")
+        row.customerID = "c"
+        let phone = Phone(
+          id: 2, app: .customer, ownerID: "c", token: "aabb", environment: .sandbox)
+        state.views[row.id] = RideView(rideID: row.id, ride: row, phones: [phone])
+        state.events[row.id] = [
+          RideEvent(id: Int64(5000 + ride), name: "driver_arrived", at: state.now)
+        ]
+      }
+    }
+    let engine = try EngineTests.engine(store, transport, batch: 25, log: log)
+    await EngineTests.run(engine, store) { $0.settled.count == 1050 }
+    let entries = store.state.withLock { $0.entries }
+    let refused = transport.taken.count { $0.environment == .production }
+    #expect(refused < 120, "\(refused)")
+    #expect(entries.count { $0.status == .accepted } == 50)
+    #expect(entries.count { $0.reason == "the app's pushes are paused: APNs refuses them" } > 800)
+    #expect(said.withLock { $0.count } == 1)
+    #expect(store.state.withLock { $0.gone } == [])
+  }
+}
