@@ -66,9 +66,9 @@ extension RefusalRule {
     "MissingTopic": .init(push: .rejected, isOfConfiguration: true),
     "PayloadEmpty": .init(push: .rejected),
     "TopicDisallowed": .init(push: .rejected, isOfConfiguration: true),
-    // 403: the push is as good as it was, and goes when the key is.
-    "BadCertificate": .init(push: .again, isOfConfiguration: true),
-    "BadCertificateEnvironment": .init(push: .again, isOfConfiguration: true),
+    // 403: where the key is at fault the push is as good as it was, and goes when the key is.
+    "BadCertificate": .init(push: .rejected, isOfConfiguration: true),
+    "BadCertificateEnvironment": .init(push: .rejected, isOfConfiguration: true),
     "ExpiredProviderToken": .init(
       push: .elsewhere, connection: .replaced, providerToken: .renewed),
     "Forbidden": .init(push: .rejected, isOfConfiguration: true),
