@@ -75,7 +75,7 @@ extension Decision {
         settlement.record(push, Verdict(outcome), newer: newer, now: now, jitter: jitter)
       }
     }
-    settlement.settle(held, view, told: told, now: now)
+    settlement.settle(held, view, told: told, nextCard: nextCard, now: now)
     for token in settlement.gone where token.kind == .activity && token.since == nil {
       settlement.memo.cards[token.id] = nil
     }

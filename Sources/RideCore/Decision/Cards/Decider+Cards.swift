@@ -48,6 +48,7 @@ extension Decider {
       return
     }
     guard let wish = keeper.wish(face.shown) else {
+      if face.shown == nil { mute.insert(card.id) }
       return look(again: keeper.due(face.shown))
     }
     do {
@@ -56,6 +57,7 @@ extension Decider {
       decision.pushes.append(push)
     } catch {
       // What can't be sent is said once, and tried again when something has changed.
+      mute.insert(card.id)
       complain(&keeper, error.status, error.reason, rule, card)
       look(again: keeper.due(nil))
     }
@@ -148,12 +150,20 @@ extension Decider {
   }
 
   /// Whether a card of this owner says an event aloud, now or as soon as it can be reached.
-  func isTold(_ event: RideEvent, to owner: String, by app: App) -> Bool {
-    decision.view.cards.contains { card in
-      guard card.app == app, card.ownerID == owner, let memo = decision.cards[card.id] else {
-        return false
+  ///
+  /// One that can't, for a reason of its own, leaves it to the alert, and does not say it later.
+  mutating func isTold(_ event: RideEvent, to owner: String, by app: App) -> Bool {
+    var isTold = false
+    for card in decision.view.cards where card.app == app && card.ownerID == owner {
+      guard let memo = decision.cards[card.id], memo.alert == event, !memo.isRefused else {
+        continue
       }
-      return memo.alert == event && !memo.isRefused
+      if mute.contains(card.id) {
+        decision.cards[card.id]?.alert = nil
+      } else {
+        isTold = true
+      }
     }
+    return isTold
   }
 }

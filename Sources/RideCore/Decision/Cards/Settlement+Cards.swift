@@ -67,7 +67,8 @@ extension Settlement {
 
   /// Alerts that a card was to say: they are its own where it could, and go out where it can't.
   mutating func settle(
-    _ held: [HeldAlert], _ view: RideView, told: [RideEvent: Set<App>], now: Instant
+    _ held: [HeldAlert], _ view: RideView, told: [RideEvent: Set<App>], nextCard: Instant?,
+    now: Instant
   ) {
     for alert in held {
       var entry = alert.entry
@@ -76,11 +77,15 @@ extension Settlement {
         continue
       }
       let cards = view.cards.filter { $0.app == entry.app && $0.ownerID == alert.owner }
-      let due = cards.compactMap { memo.cards[$0.id] }
-        .filter { $0.alert == entry.event && !$0.isRefused }.compactMap(\.retryAt).min()
+      let tellers = cards.compactMap { memo.cards[$0.id] }
+        .filter { $0.alert == entry.event && !$0.isRefused }
+      // One that was not sent now is looked at again with the next card, and the alert with it.
+      let dues: [Instant] = tellers.compactMap { card in
+        if let retryAt = card.retryAt, retryAt > now { retryAt } else { nextCard }
+      }
       entry.status = .pending
       entry.reason = nil
-      var pending = PendingPush(entry: entry, due: due ?? now)
+      var pending = PendingPush(entry: entry, due: dues.min() ?? now)
       pending.waitsForCard = true
       memo.retries.append(pending)
       entries.append(entry)
