@@ -99,7 +99,7 @@ extension Settlement {
     jitter: () -> Double
   ) {
     var entry = push.entry
-    entry.attempts += 1
+    entry.attempts = entry.attempts.addingSaturating(1)
     entry.reason = verdict.reason
     switch verdict.kind {
     case .accepted: entry.status = .accepted
@@ -112,7 +112,7 @@ extension Settlement {
         entry.reason = "superseded by \(newer.event.name)"
         break
       }
-      let due = now + least + retryBackoff.delay(failures: entry.attempts - 1, random: jitter())
+      let due = now + least + retryBackoff.delay(failures: push.entry.attempts, random: jitter())
       if due < push.trueUntil {
         entry.status = .pending
         memo.retries.append(PendingPush(entry: entry, due: due))

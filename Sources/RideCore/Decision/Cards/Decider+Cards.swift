@@ -129,7 +129,7 @@ extension Decider {
     if keeper.memo.complaint == reason { return }
     keeper.memo.complaint = reason
     close(entry(of: card.id, keeper.memo, rule, card), status, reason)
-    keeper.memo.number += 1
+    keeper.memo.number = keeper.memo.number.addingSaturating(1)
   }
 
   /// What the ledger says of the next push to a card.

@@ -8,7 +8,7 @@ extension Settlement {
     guard var card = memo.cards[step.card] else { return nil }
     var entry = push.entry
     let verdict = Verdict(outcome)
-    if outcome != .unsent(.closed) { entry.attempts += 1 }
+    if outcome != .unsent(.closed) { entry.attempts = entry.attempts.addingSaturating(1) }
     entry.reason = verdict.reason ?? push.note
     if step.priority == .immediate, verdict.mayHaveArrived {
       card.urgentAt.append(now.epochSeconds)
@@ -34,7 +34,7 @@ extension Settlement {
         gone.append(step.token(since: nil, reason: "expired"))
       } else {
         entry.status = .pending
-        card.failures += outcome == .unsent(.closed) ? 0 : 1
+        card.failures = card.failures.addingSaturating(outcome == .unsent(.closed) ? 0 : 1)
         card.retryAt = due
       }
     }
@@ -108,7 +108,7 @@ extension CardMemo {
   fileprivate mutating func settle(_ step: CardStep) {
     shown = step.shown
     staleAt = step.staleAt
-    number += 1
+    number = number.addingSaturating(1)
     failures = 0
     retryAt = nil
     cause = nil
