@@ -7,7 +7,7 @@ import Testing
 /// a place.
 @Suite struct `Fuzzing of rule files` {
   @Test func `No bytes do harm`() {
-    Fuzz.run("rule files", cases: 2000) { chance throws(Fuzz.Fault) in
+    Fuzz.run("rule files", cases: 1800) { chance throws(Fuzz.Fault) in
       let files = RuleBytes.files(by: &chance)
       switch RuleDirectory.parse(files: files) {
       case .success(let loaded): try use(loaded.ruleSet, &chance)

@@ -19,10 +19,11 @@ enum Fuzz {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
   }
 
-  /// Runs the cases of one test; `cases` is their number in a run of all tests.
+  /// Runs the cases of one test; `cases` is their number in a run of all tests. Returns how many.
+  @discardableResult
   static func run(
     _ name: StaticString, cases usual: Int, _ body: (inout Chance) throws -> Void
-  ) {
+  ) -> Int {
     let first = setting("RIDEPULSE_FUZZ_SEED") ?? 1
     let count = setting("RIDEPULSE_FUZZ_CASES") ?? usual
     let words = LastWords(name)
@@ -38,6 +39,7 @@ enum Fuzz {
         Issue.record("\(name), case \(number), RIDEPULSE_FUZZ_SEED=\(seed): \(what)")
       }
     }
+    return count
   }
 }
 
