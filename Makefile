@@ -4,9 +4,11 @@ FLAGS = --explicit-target-dependency-import-check error
 # One binary that runs where no Swift toolchain is.
 RELEASE = $(FLAGS) -c release --static-swift-stdlib
 FORMAT = Package.swift Sources Tests
+CASES ?= 1000000
+SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint build format bench clean
+.PHONY: help demo test fuzz lint build format bench clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +19,11 @@ demo: build ## a private Postgres, a simulator and a small fleet, live; ARGS="--
 test: ## install what is missing, build, run all tests; FILTER=Name runs some
 	@scripts/packages build test
 	@scripts/test-gate "$(FILTER)" $(FLAGS)
+
+fuzz: ## a million random cases of every input; CASES=, SEED= and FILTER=Name choose others
+	@scripts/packages build test
+	RIDEPULSE_FUZZ_CASES=$(CASES) RIDEPULSE_FUZZ_SEED=$(SEED) swift test $(FLAGS) -c release \
+		-Xswiftc -enable-testing --scratch-path .build/fuzz --filter 'FuzzTests.*$(FILTER)'
 
 lint: ## formatting and house rules
 	@command -v swift > /dev/null || { echo 'make: no swift on PATH; see https://swift.org/install' >&2; exit 1; }

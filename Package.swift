@@ -79,6 +79,9 @@ let package = Package(
       name: "RideCoreTests", dependencies: ["RideCore"], exclude: ["Cron/Vectors"],
       swiftSettings: strict),
     .testTarget(
+      name: "FuzzTests", dependencies: ["RideCore", "RuleFiles", "APNSClient"],
+      swiftSettings: strict),
+    .testTarget(
       name: "OrchestratorTests", dependencies: ["Orchestrator", "RideCore"],
       swiftSettings: strict),
     .testTarget(

@@ -15,6 +15,8 @@ struct Decider {
   /// The ride's attributes, read once for all events and rules.
   let attributes: JSONValue?
   var decision: Decision
+  /// Cards that can be sent nothing now, by `Card.id`: they say nothing aloud.
+  var mute: Set<Int64> = []
 
   init(view: RideView, rulebook: Rulebook, now: Instant) {
     self.rulebook = rulebook
@@ -138,7 +140,8 @@ struct Decider {
   }
 
   /// Whether a card of the phone's owner says the same aloud.
-  private func mayBeTold(_ rule: CompiledRule, _ event: RideEvent, _ phone: Phone) -> Bool {
+  private mutating func mayBeTold(_ rule: CompiledRule, _ event: RideEvent, _ phone: Phone) -> Bool
+  {
     rule.rule.what.pushType == .alert && !rule.rule.isSentWithCard
       && isTold(event, to: phone.ownerID, by: phone.app)
   }

@@ -75,7 +75,7 @@ extension Decision {
         settlement.record(push, Verdict(outcome), newer: newer, now: now, jitter: jitter)
       }
     }
-    settlement.settle(held, view, told: told, now: now)
+    settlement.settle(held, view, told: told, nextCard: nextCard, now: now)
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
     settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement
@@ -96,7 +96,7 @@ extension Settlement {
     jitter: () -> Double
   ) {
     var entry = push.entry
-    if verdict.wasTried { entry.attempts += 1 }
+    if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
     entry.reason = verdict.reason
     switch verdict.kind {
     case .accepted: entry.status = .accepted
@@ -109,7 +109,7 @@ extension Settlement {
         entry.reason = "superseded by \(newer.event.name)"
         break
       }
-      let due = now + least + retryBackoff.delay(failures: entry.attempts - 1, random: jitter())
+      let due = now + least + retryBackoff.delay(failures: push.entry.attempts, random: jitter())
       if due < push.trueUntil {
         entry.status = .pending
         memo.retries.append(PendingPush(entry: entry, due: due))

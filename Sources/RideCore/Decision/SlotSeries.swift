@@ -13,7 +13,9 @@ enum SlotSeries {
     case .once(let slot): return slot > instant ? slot : nil
     case .cron(let schedule, let zone): return schedule.next(after: instant, in: zone)
     case .beats(let anchor, let period):
-      return Self.beat(Self.beats(anchor, period, instant) + 1, anchor, period)
+      let beat = Self.beat(Self.beats(anchor, period, instant) + 1, anchor, period)
+      // At the ends of all time there is no room between two instants for what lies between them.
+      return beat > instant ? beat : nil
     }
   }
 

@@ -51,6 +51,12 @@ public struct LiveActivity: Hashable, Sendable {
   /// How long what is shown holds without another word.
   public var freshness: Duration { staleAfter ?? .seconds(900) }
 
+  /// Until when a push sent now says that what it shows holds: the next whole second, since the one
+  /// before may come sooner than the refresh.
+  func stale(from now: Instant) -> Instant {
+    Instant(epochSeconds: (now + freshness + .microseconds(999_999)).epochSeconds)
+  }
+
   /// When a card that shows what holds until `stale` is sent again.
   func refresh(before stale: Instant) -> Instant { stale - freshness / 4 }
 

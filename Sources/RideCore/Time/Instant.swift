@@ -68,18 +68,18 @@ extension Duration {
   }
 }
 
-extension Int64 {
-  func addingSaturating(_ other: Int64) -> Int64 {
+extension FixedWidthInteger where Self: SignedInteger {
+  func addingSaturating(_ other: Self) -> Self {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }
 
-  func subtractingSaturating(_ other: Int64) -> Int64 {
+  func subtractingSaturating(_ other: Self) -> Self {
     let (difference, overflow) = subtractingReportingOverflow(other)
     return overflow ? (other < 0 ? .max : .min) : difference
   }
 
-  func multipliedSaturating(by other: Int64) -> Int64 {
+  func multipliedSaturating(by other: Self) -> Self {
     let (product, overflow) = multipliedReportingOverflow(by: other)
     return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
   }

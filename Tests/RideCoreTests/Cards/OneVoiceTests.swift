@@ -84,4 +84,33 @@ import Testing
     #expect(stage.wire.map(\.isCard) == [false])
     #expect(stage.memo.retries.isEmpty)
   }
+
+  @Test func `what a card can't show it does not say, and the alert goes at once`() throws {
+    var stage = stage()
+    stage.life.contentState["plate"] = .value(Sample.text("{{ride.attributes.wheels}}"))
+    stage.look()
+    #expect(stage.wire.map(\.isCard) == [false])
+    try #require(stage.due ?? stage.now > stage.now && stage.memo.retries.isEmpty)
+    // Once the card can be shown, it does not say it a second time.
+    stage.ride.attributes = #"{"wheels": 4}"#
+    stage.emit("ride_updated")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map(\.isCard) == [false, true])
+    #expect(stage.wire.last?.title == nil)
+  }
+
+  @Test func `while a card folds what it says, the alert waits as long`() throws {
+    var stage = stage()
+    stage.life.urgent = []
+    stage.events = []
+    stage.eta(1)
+    stage.run(for: .seconds(5))
+    stage.state("driver_arrived")
+    stage.look()
+    #expect(stage.wire.map(\.isCard) == [true])
+    try #require(stage.due == stage.now + .seconds(10))
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map { $0.title != nil } == [false, true])
+    #expect(stage.reasons.contains("suppressed: the card says it"))
+  }
 }

@@ -138,7 +138,7 @@ extension CardKeeper {
 
   /// The `timestamp` of a push now: higher than every earlier one of this card.
   mutating func stamp() -> Int64 {
-    memo.timestamp = max(now.epochSeconds, memo.timestamp + 1)
+    memo.timestamp = max(now.epochSeconds, memo.timestamp.addingSaturating(1))
     memo.sentAt = now
     return memo.timestamp
   }

@@ -9,7 +9,7 @@ extension Decider {
     let isEnd = wish.event == .end
     let trueUntil = now + rule.rule.rule.truth
     let (priority, note) = keeper.priority(wish, frequent: card.isFrequent)
-    let staleAt = isEnd ? nil : Instant(epochSeconds: (now + rule.life.freshness).epochSeconds)
+    let staleAt = isEnd ? nil : rule.life.stale(from: now)
     let timestamp = keeper.stamp()
     var aps = rule.life.members(
       wish.event, timestamp: timestamp, staleAt: staleAt, endsAt: isEnd ? keeper.memo.endsAt : nil)
@@ -45,8 +45,8 @@ extension Decider {
     }
     let (topic, token) = try address(start.token, rule)
     let life = rule.life
-    let staleAt = Instant(epochSeconds: (now + life.freshness).epochSeconds)
-    var aps = life.members(.start, timestamp: now.epochSeconds, staleAt: staleAt, endsAt: nil)
+    var aps = life.members(
+      .start, timestamp: now.epochSeconds, staleAt: life.stale(from: now), endsAt: nil)
     aps.append(("content-state", state))
     aps.append(("attributes-type", JSONValue.string(life.attributesType).json))
     do throws(RenderingError) {

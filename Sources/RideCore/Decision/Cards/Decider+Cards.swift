@@ -48,6 +48,8 @@ extension Decider {
       return
     }
     guard let wish = keeper.wish(face.shown) else {
+      let isLost = keeper.memo.endsAt != nil && keeper.memo.isRefused
+      if face.shown == nil || isLost { mute.insert(card.id) }
       return look(again: keeper.due(face.shown))
     }
     do {
@@ -56,6 +58,7 @@ extension Decider {
       decision.pushes.append(push)
     } catch {
       // What can't be sent is said once, and tried again when something has changed.
+      mute.insert(card.id)
       complain(&keeper, error.status, error.reason, rule, card)
       look(again: keeper.due(nil))
     }
@@ -127,7 +130,7 @@ extension Decider {
     if keeper.memo.complaint == reason { return }
     keeper.memo.complaint = reason
     close(entry(of: card.id, keeper.memo, rule, card), status, reason)
-    keeper.memo.number += 1
+    keeper.memo.number = keeper.memo.number.addingSaturating(1)
   }
 
   /// What the ledger says of the next push to a card.
@@ -148,12 +151,20 @@ extension Decider {
   }
 
   /// Whether a card of this owner says an event aloud, now or as soon as it can be reached.
-  func isTold(_ event: RideEvent, to owner: String, by app: App) -> Bool {
-    decision.view.cards.contains { card in
-      guard card.app == app, card.ownerID == owner, let memo = decision.cards[card.id] else {
-        return false
+  ///
+  /// One that can't, for a reason of its own, leaves it to the alert, and does not say it later.
+  mutating func isTold(_ event: RideEvent, to owner: String, by app: App) -> Bool {
+    var isTold = false
+    for card in decision.view.cards where card.app == app && card.ownerID == owner {
+      guard let memo = decision.cards[card.id], memo.alert == event else {
+        continue
       }
-      return memo.alert == event
+      if mute.contains(card.id) {
+        decision.cards[card.id]?.alert = nil
+      } else {
+        isTold = true
+      }
     }
+    return isTold
   }
 }

@@ -7,7 +7,7 @@ extension Decider {
     decision.starts = decision.view.memo.starts
     for (id, start) in decision.starts.sorted(by: { $0.key < $1.key }) where start.isOpen {
       var entry = start.entry
-      entry.attempts += 1
+      entry.attempts = entry.attempts.addingSaturating(1)
       close(entry, .uncertain, "the service ended before it could note an answer")
       decision.starts[id]?.isOpen = false
     }

@@ -8,7 +8,7 @@ extension Settlement {
     guard var card = memo.cards[step.card] else { return nil }
     var entry = push.entry
     let verdict = Verdict(outcome)
-    if verdict.wasTried { entry.attempts += 1 }
+    if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
     entry.reason = verdict.reason ?? push.note
     if step.priority == .immediate, verdict.mayHaveArrived {
       card.urgentAt.append(now.epochSeconds)
@@ -29,7 +29,7 @@ extension Settlement {
     case .again(let least):
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
       entry.status = .pending
-      card.failures += verdict.wasTried ? 1 : 0
+      card.failures = card.failures.addingSaturating(verdict.wasTried ? 1 : 0)
       // What nobody has seen folds nothing.
       if !verdict.mayHaveArrived { card.sentAt = nil }
       card.retryAt = now + delay
@@ -63,7 +63,8 @@ extension Settlement {
 
   /// Alerts that a card was to say: they are its own where it could, and go out where it can't.
   mutating func settle(
-    _ held: [HeldAlert], _ view: RideView, told: [RideEvent: Set<App>], now: Instant
+    _ held: [HeldAlert], _ view: RideView, told: [RideEvent: Set<App>], nextCard: Instant?,
+    now: Instant
   ) {
     for alert in held {
       var entry = alert.entry
@@ -72,11 +73,14 @@ extension Settlement {
         continue
       }
       let cards = view.cards.filter { $0.app == entry.app && $0.ownerID == alert.owner }
-      let due = cards.compactMap { memo.cards[$0.id] }
-        .filter { $0.alert == entry.event }.compactMap(\.retryAt).min()
+      let tellers = cards.compactMap { memo.cards[$0.id] }.filter { $0.alert == entry.event }
+      // One that was not sent now is looked at again with the next card, and the alert with it.
+      let dues: [Instant] = tellers.compactMap { card in
+        if let retryAt = card.retryAt, retryAt > now { retryAt } else { nextCard }
+      }
       entry.status = .pending
       entry.reason = nil
-      var pending = PendingPush(entry: entry, due: due ?? now)
+      var pending = PendingPush(entry: entry, due: dues.min() ?? now)
       pending.waitsForCard = true
       memo.retries.append(pending)
       entries.append(entry)
@@ -99,7 +103,7 @@ extension CardMemo {
   fileprivate mutating func settle(_ step: CardStep) {
     shown = step.shown
     staleAt = step.staleAt
-    number += 1
+    number = number.addingSaturating(1)
     failures = 0
     retryAt = nil
     cause = nil

@@ -1,0 +1,80 @@
+import Foundation
+import RideCore
+import RuleFiles
+import Testing
+
+/// Whatever the bytes, the loader ends with a rule set that decides, or with problems that have
+/// a place.
+@Suite struct `Fuzzing of rule files` {
+  @Test func `No bytes do harm`() {
+    Fuzz.run("rule files", cases: 1800) { chance throws(Fuzz.Fault) in
+      let files = RuleBytes.files(by: &chance)
+      switch RuleDirectory.parse(files: files) {
+      case .success(let loaded): try use(loaded.ruleSet, &chance)
+      case .failure(let failure): try check(failure.problems, of: files)
+      }
+    }
+  }
+
+  @Test func `The files that are spoiled are good by themselves`() {
+    #expect(RuleBytes.seeds.count > 20)
+    for seed in RuleBytes.whole {
+      if case .failure(let failure) = RuleDirectory.parse(files: [("f.yaml", seed)]) {
+        // Each by itself lacks the words of the other files, and nothing else.
+        #expect(failure.problems.allSatisfy { $0.description.contains("unknown") }, "\(failure)")
+      }
+    }
+    #expect((try? RuleDirectory.parse(files: RuleBytes.directory).get()) != nil)
+  }
+
+  private func check(
+    _ problems: [RuleProblem], of files: [(name: String, bytes: [UInt8])]
+  ) throws(Fuzz.Fault) {
+    try require(!problems.isEmpty, "refused without a problem")
+    try require(problems == problems.sorted(), "out of order: \(problems)")
+    for problem in problems {
+      guard let file = files.first(where: { $0.name == problem.file }), let place = problem.place
+      else { throw Fuzz.Fault(text: "without a place: \(problem)") }
+      // A line ends in one byte at least, and a column holds one.
+      let isInFile =
+        (1...file.bytes.count + 1).contains(place.line)
+        && (1...file.bytes.count + 2).contains(place.column)
+      try require(isInFile, "a place that the file does not have: \(problem)")
+      try require(!problem.description.contains(where: \.isNewline), "in two lines: \(problem)")
+    }
+  }
+
+  /// Rules that were taken over are good for whatever rules are used for.
+  private func use(_ rules: RuleSet, _ chance: inout Chance) throws(Fuzz.Fault) {
+    for advice in RuleAdvice.all(about: rules) {
+      try require(!advice.text.contains(where: \.isNewline), "advice in two lines: \(advice)")
+    }
+    let now = Instant(epochSeconds: 1_800_000_000)
+    let states = rules.activeStates.union(rules.finalStates).sorted()
+    var ride = Ride(id: "r1", state: chance.pick(of: states, else: "requested"))
+    ride.customerID = "c"
+    ride.driverID = "d"
+    ride.pickupAt = now + .seconds(chance.number(0...100_000))
+    ride.updatedAt = now - .seconds(chance.number(0...100_000))
+    let events = rules.knownEvents.sorted().enumerated().map { index, name in
+      RideEvent(id: Int64(index + 1), name: name, at: now)
+    }
+    let phones = [App.customer, .driver].enumerated().map { index, app in
+      Phone(
+        id: Int64(index), app: app, ownerID: String(app.rawValue.prefix(1)), token: "c0ffee",
+        locale: chance.pick("de", "en", nil))
+    }
+    let card = Card(id: 1, app: .customer, ownerID: "c", token: "ca", registeredAt: now)
+    let view = RideView(
+      rideID: ride.id, ride: ride, events: events, phones: phones,
+      cards: chance.percent(50) ? [card] : [])
+    let book = Rulebook(
+      rules: rules, bundleIDs: [.customer: "com.example", .driver: "com.example"])
+    let decision = decide(view, by: book, now: now)
+    for push in decision.pushes {
+      try require(push.payload.count <= PushRequest.payloadLimit, "too large: \(push.entry)")
+      try require(JSONValue(json: push.payload) != nil, "no JSON: \(push.entry)")
+    }
+    try require(decision.tallies.values.allSatisfy { $0.remainder == 0 }, "a slot is lost")
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import RideCore
+import Testing
+
+/// Runs cases, each of which follows from its own seed.
+///
+/// `RIDEPULSE_FUZZ_CASES` sets their number, `RIDEPULSE_FUZZ_SEED` the seed of the first; each next
+/// case has the next seed. So one case alone is its seed with a number of 1.
+enum Fuzz {
+  /// What must not be, in one line.
+  struct Fault: Error {
+    var text: String
+  }
+
+  /// After so many cases with a fault the others would say the same.
+  private static let faultLimit = 5
+
+  private static func setting(_ name: String) -> Int? {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+  }
+
+  /// Runs the cases of one test; `cases` is their number in a run of all tests. Returns how many.
+  @discardableResult
+  static func run(
+    _ name: StaticString, cases usual: Int, _ body: (inout Chance) throws -> Void
+  ) -> Int {
+    let first = setting("RIDEPULSE_FUZZ_SEED") ?? 1
+    let count = setting("RIDEPULSE_FUZZ_CASES") ?? usual
+    let words = LastWords(name)
+    defer { words.close() }
+    var faults = 0
+    for number in 0..<count where faults < faultLimit {
+      let seed = first &+ number
+      words.note(seed)
+      var chance = Chance(seed: UInt64(bitPattern: Int64(seed)))
+      do { try body(&chance) } catch {
+        faults += 1
+        let what = (error as? Fault)?.text ?? "\(error)"
+        Issue.record("\(name), case \(number), RIDEPULSE_FUZZ_SEED=\(seed): \(what)")
+      }
+    }
+    return count
+  }
+}
+
+/// Ends a case where something does not hold.
+func require(_ holds: Bool, _ text: @autoclosure () -> String) throws(Fuzz.Fault) {
+  if !holds { throw Fuzz.Fault(text: text()) }
+}
+
+/// Where a case takes its choices from; all of them follow from its seed.
+struct Chance {
+  private var numbers: SeededGenerator
+
+  init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
+
+  mutating func percent(_ percent: Int) -> Bool { number(0...99) < percent }
+
+  mutating func number<Number: FixedWidthInteger>(_ range: ClosedRange<Number>) -> Number {
+    Number.random(in: range, using: &numbers)
+  }
+
+  mutating func share() -> Double { Double.random(in: 0..<1, using: &numbers) }
+
+  mutating func pick<Element>(_ first: Element, _ others: Element...) -> Element {
+    let place = number(0...others.count)
+    return place == 0 ? first : others[place - 1]
+  }
+
+  /// One of a list; the second value where it is empty.
+  mutating func pick<Element>(of list: [Element], else other: Element) -> Element {
+    list.randomElement(using: &numbers) ?? other
+  }
+
+  /// A list of at most so many.
+  mutating func list<Element>(upTo limit: Int, _ make: (inout Chance) -> Element) -> [Element] {
+    (0..<number(0...limit)).map { _ in make(&self) }
+  }
+
+  mutating func bytes(upTo limit: Int) -> [UInt8] { list(upTo: limit) { $0.number(0...255) } }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import Synchronization
+
+/// What a test that is fuzzing says where its case traps, or hangs until somebody ends it.
+///
+/// A signal's handler may do next to nothing, so the text stands ready before: with each case the
+/// digits of its seed are written into it.
+@safe
+struct LastWords {
+  private static let digits = 20
+
+  private let text: UnsafeMutablePointer<UInt8>
+  private let end: Int
+
+  init(_ name: StaticString) {
+    let words = Array("\nfuzzing: \(name), RIDEPULSE_FUZZ_SEED=".utf8)
+    unsafe text = memory.take()
+    end = min(words.count, LastMemory.size - Self.digits - 2)
+    for (place, byte) in words.prefix(end).enumerated() { unsafe text[place] = byte }
+    unsafe text[end + Self.digits] = UInt8(ascii: "\n")
+    unsafe text[end + Self.digits + 1] = 0
+    note(0)
+    memory.listen()
+  }
+
+  /// The case with this seed begins.
+  func note(_ seed: Int) {
+    var rest = seed.magnitude
+    for place in (end..<end + Self.digits).reversed() {
+      unsafe text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+      rest /= 10
+    }
+    if seed < 0 { unsafe text[end] = UInt8(ascii: "-") }
+  }
+
+  /// All cases are through: there is nothing to be said.
+  func close() { unsafe text[0] = 0 }
+}
+
+/// The texts of all tests that are fuzzing, where a signal's handler finds them.
+@safe
+private final class LastMemory: @unchecked Sendable {
+  // Rows are taken one by one under the lock; each is written by one test, and read by a handler
+  // in whatever state it is.
+  static let size = 128
+  static let rows = 16
+  static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV, SIGFPE, SIGINT, SIGTERM]
+
+  private let texts = UnsafeMutablePointer<UInt8>.allocate(capacity: rows * size)
+  private let taken = Mutex(0)
+  private let listening = Mutex(false)
+  fileprivate var before: [Int32: sigaction] = [:]
+
+  init() { unsafe texts.initialize(repeating: 0, count: Self.rows * Self.size) }
+
+  func take() -> UnsafeMutablePointer<UInt8> {
+    unsafe taken.withLock { taken in
+      defer { taken += 1 }
+      return unsafe texts + min(taken, Self.rows - 1) * Self.size
+    }
+  }
+
+  func say() {
+    for row in 0..<Self.rows {
+      let text = unsafe texts + row * Self.size
+      if unsafe text[0] != 0 { unsafe _ = write(STDERR_FILENO, text, strlen(text)) }
+    }
+  }
+
+  func listen() {
+    listening.withLock { isListening in
+      if isListening { return }
+      isListening = true
+      for signal in Self.signals {
+        var action = sigaction()
+        var old = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = { lastWords($0) }
+        unsafe sigaction(signal, &action, &old)
+        before[signal] = old
+      }
+    }
+  }
+}
+
+private let memory = LastMemory()
+
+/// Says them, and leaves the signal to whoever had it before.
+private func lastWords(_ signal: Int32) {
+  memory.say()
+  if var old = memory.before[signal] { unsafe sigaction(signal, &old, nil) }
+  raise(signal)
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import RideCore
+
+/// What no ride brings about, and a row may hold all the same.
+@Suite struct `At the edge` {
+  @Test func `a memo that has counted to the end of numbers counts no further`() throws {
+    var stage = CardStage()
+    stage.register()
+    stage.offerStart()
+    stage.look { _ in .refused(503, "Shutdown") }
+    var card = try #require(stage.memo.cards[1])
+    (card.failures, card.number, card.timestamp) = (.max, .max, .max)
+    card.retryAt = nil
+    stage.memo.cards[1] = card
+    let push = LedgerEntry(
+      id: PushID(of: "a"), event: Sample.event(), rule: "told", app: .customer, pushType: .alert,
+      status: .pending, attempts: .max, phone: 1)
+    stage.memo.retries = [PendingPush(entry: push, due: stage.now)]
+    stage.memo.starts[1] = StartMemo(entry: push, owner: "c", shown: nil, isOpen: true)
+    var told = Sample.rule()
+    told.name = "told"
+    stage.others = [told]
+    for _ in 0..<3 {
+      stage.look { _ in .refused(503, "Shutdown") }
+      stage.wait(120)
+    }
+    stage.look()
+    stage.state("ride_completed")
+    stage.look()
+    #expect(stage.memo.cards.isEmpty)
+    #expect(stage.ledger.values.allSatisfy { $0.attempts == .max || $0.attempts < 10 })
+  }
+
+  @Test func `a heartbeat that began before all time is not due for ever`() {
+    var desk = Desk(.every(.seconds(300)), while: ["requested"])
+    desk.ride.updatedAt = Instant(microseconds: .min)
+    for minutes in [0, 1, 2.0] {
+      let due = desk.look(at: minutes)
+      #expect(due ?? .infinity > minutes)
+    }
+    #expect(desk.tally.remainder == 0)
+  }
+}
