@@ -7,7 +7,8 @@ import Synchronization
 /// A node whose own clock is wrong decides right all the same, and signs tokens of the same windows
 /// as every other node.
 public final class DatabaseTime: Sendable {
-  private let uptime: @Sendable () -> Duration
+  /// Time since some fixed point, on a clock that is never set.
+  let uptime: @Sendable () -> Duration
   private let wall: @Sendable () -> Instant
   private let last = Mutex<(now: Instant, at: Duration)?>(nil)
 

@@ -9,6 +9,7 @@ extension Engine {
       state.looks += 1
       return (state.looks, state.rulebook)
     }
+    let asked = time.uptime()
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
     note(ahead: time.read(claim.now))
     if claim.rides.isEmpty { return claim }
@@ -16,6 +17,14 @@ extension Engine {
       (ride.claim, decide(ride.view, by: rulebook, now: claim.now))
     }
     let silent = await journal(decisions, now: claim.now)
+    let passed = time.uptime() - asked
+    if passed > settings.sendWithin {
+      // The machine slept, or the database did: by the lease's end somebody else has these rides.
+      parts.log(
+        .warning, "Rides are left to their lease: too much time has passed since they were claimed",
+        ["rides": "\(decisions.count)", "passed": "\(passed)"])
+      return claim
+    }
     let (requests, hasFinished) = state.withLock { state in
       var requests: [PushRequest] = []
       requests.reserveCapacity(decisions.count)

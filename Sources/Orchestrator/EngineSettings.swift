@@ -8,6 +8,9 @@ public struct EngineSettings: Sendable {
   public var maximumInFlight = 2000
   /// The most rides that one settlement writes.
   public var settlementBatch = 1000
+  /// How long after its claim a ride may still be sent: well within its lease. A node that slept in
+  /// between would send what another has sent since.
+  public var sendWithin: Duration = .seconds(15)
   /// How far this machine's clock may be from the database's before somebody should know.
   public var toleratedSkew: Duration = .seconds(30)
   /// How often a ride's journal is tried before the ride is left to its lease.

@@ -56,6 +56,27 @@ import Testing
     #expect(said.withLock { $0 } == ["This machine's clock is not the database's, which counts"])
   }
 
+  @Test func `R39: a node that slept between its claim and its pushes sends nothing`() async throws
+  {
+    let store = CheckingStore()
+    let transport = StrictTransport()
+    store.emit("r")
+    let uptime = Mutex(Duration.zero)
+    let time = DatabaseTime(
+      wall: { Instant(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
+    // The claim is answered, and then the process stands still.
+    store.state.withLock { $0.onClaim = { uptime.withLock { $0 = .seconds(16) } } }
+    var settings = EngineSettings()
+    settings.pollInterval = .milliseconds(20)
+    let engine = Engine(
+      EngineParts(
+        store: store, transport: transport, rulebook: try Self.rulebook(), log: Log { _, _, _ in },
+        time: time), settings: settings)
+    await Self.run(engine, store) { $0.claims.count >= 3 }
+    #expect(transport.taken.isEmpty)
+    #expect(store.state.withLock { $0.holders.count } == 1, "left to its lease")
+  }
+
   /// R25: what must not happen twice waits for its journal.
   @Test func `a start leaves after it is journalled, and not without`() async throws {
     for failures in [0, 3, 99] {

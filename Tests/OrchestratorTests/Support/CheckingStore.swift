@@ -21,6 +21,8 @@ final class CheckingStore: RideStore {
     var failures: [Failure] = []
     /// How many calls from now on can't write a journal.
     var journalFailures = 0
+    /// What happens between a claim that has rides and its answer's being read.
+    var onClaim: @Sendable () -> Void = {}
     var waiters: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
   }
 
@@ -105,6 +107,7 @@ final class CheckingStore: RideStore {
       return Claim(now: state.now, nextDue: state.due.values.min(), rides: rides)
     }
     look()
+    if !claim.rides.isEmpty { state.withLock { $0.onClaim }() }
     return claim
   }
 
