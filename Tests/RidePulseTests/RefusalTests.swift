@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `429 once: the same push goes again after retry-after, with its own apns-id`()
+  @Test func `R4: 429 once: the same push goes again after retry-after, with its own apns-id`()
     async throws
   {
     try await refused(#"{"status": 429, "reason": "TooManyRequests", "retry_after": 1}"#) {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a body that is not JSON does not hide the status`() async throws {
+  @Test func `R10: a body that is not JSON does not hide the status`() async throws {
     try await refused(#"{"status": 413, "body": "<html>"}"#) { stage, _ in
       let rows = try await stage.rows(
         "select status, reason from ridepulse.deliveries where app = 'customer'")
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `what is no longer true is expired, and not sent`() async throws {
+  @Test func `R22: what is no longer true is expired, and not sent`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       try await stage.sql(

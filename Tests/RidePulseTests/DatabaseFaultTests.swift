@@ -1,0 +1,136 @@
+import Foundation
+import LocalPostgres
+import RideCore
+import Testing
+
+@Suite("The database as it is") struct DatabaseFaultTests {
+  @Test func `R34: sessions that were cut are opened again, and nothing waits for long`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      let server = try Server(stage.environment)
+      for turn in 1...5 {
+        try await stage.sql(
+          """
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name like 'ridepulse %'
+            and pid <> pg_backend_pid()
+          """)
+        try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+        try await stage.settled()
+        #expect(try stage.arrivals().count == turn)
+      }
+      #expect(server.isRunning && server.stop() == 0)
+    }
+  }
+
+  @Test func `R42: no transaction is open while APNs is asked`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      try stage.faults(#"[{"match": {}, "action": {"delay_ms": 1500}}]"#)
+      let server = try Server(stage.environment)
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      try await stage.until("select count(*) from ridepulse.agenda where node is not null", is: "1")
+      // In flight now; whoever idles within a transaction would hold rows back for all that time.
+      var looks = 0
+      while try await stage.value("select count(*) from ridepulse.agenda where node is not null")
+        == "1"
+      {
+        let open = try await stage.value(
+          """
+          select count(*) from pg_stat_activity where datname = current_database()
+            and application_name like 'ridepulse %' and state like 'idle in transaction%'
+          """)
+        #expect(open == "0")
+        looks += 1
+        try await Task.sleep(for: .milliseconds(10))  // poll: the ledger tells nobody
+      }
+      #expect(looks > 1)
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `R40: what a dead node held is everybody's again within its lease`() async throws {
+    try await Stage.run { stage in
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c' || n, md5(n::text) || md5(n::text))
+        from generate_series(1, 100) n;
+        insert into ridepulse.rides (id, state, customer_id)
+        select 'r' || n, 'driver_en_route', 'c' || n from generate_series(1, 100) n
+        """)
+      try stage.faults(#"[{"match": {}, "action": {"stall": true}}]"#)
+      let first = try Server(stage.environment)
+      try await stage.until("select count(*) from ridepulse.agenda where node is not null", is: "100")
+      first.kill9()
+      try stage.faults("[]")
+      let held = "select max(leased_until) - now() <= interval '20 s' from ridepulse.agenda"
+      #expect(try await stage.value(held) == "t")
+      let second = try Server(stage.environment)
+      try await stage.settled()
+      #expect(second.stop() == 0)
+      let accepted = "select count(*) from ridepulse.deliveries where status = 'accepted'"
+      #expect(try await stage.value(accepted) == "100")
+    }
+  }
+
+  @Test func `R18: of an installation's tokens the newest gets the push`() async throws {
+    try await Stage.run { stage in
+      let tokens = (1...3).map { String(repeating: "a\($0)", count: 32) }
+      for token in tokens {
+        try await stage.sql(
+          """
+          select ridepulse.register_device('customer', 'c1', '\(token)', installation_id => 'i1')
+          """)
+      }
+      let server = try Server(stage.environment)
+      try await stage.sql(
+        """
+        insert into ridepulse.rides (id, state, customer_id) values ('r1', 'driver_en_route', 'c1')
+        """)
+      try await stage.settled()
+      #expect(try stage.arrivals().map(\.token) == [tokens[2]])
+      // Whoever comes back is the newest again.
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c1', '\(tokens[0])', installation_id => 'i1');
+        select ridepulse.emit('driver_nearby', 'r1')
+        """)
+      try await stage.settled()
+      #expect(try stage.arrivals().last?.token == tokens[0])
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `R17: a token's verdict is written with the push's, or not at all`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      let later = Int((Date().timeIntervalSince1970 + 3600) * 1000)
+      try stage.faults(
+        """
+        [{"match": {}, "action": {"delay_ms": 30, "answer":
+          {"status": 410, "reason": "Unregistered", "timestamp": \(later)}}}]
+        """)
+      for turn in 0..<6 {
+        try await stage.sql(
+          """
+          select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
+          select ridepulse.emit('driver_nearby', 'r1')
+          """)
+        let server = try Server(stage.environment)
+        try await Task.sleep(for: .milliseconds(Int.random(in: 0...120)))  // poll: at random
+        server.kill9()
+        // Rejected in the ledger and disabled among the phones: both, or neither.
+        let torn = try await stage.value(
+          """
+          select (exists (select from ridepulse.events)) =
+            (select disabled_at is not null from ridepulse.devices where app = 'customer')
+          """)
+        #expect(torn == "f", "turn \(turn)")
+        try await stage.sql(
+          "update ridepulse.agenda set leased_until = now(); delete from ridepulse.events")
+      }
+    }
+  }
+}
