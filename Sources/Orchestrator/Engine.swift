@@ -177,16 +177,28 @@ extension Engine {
     }
   }
 
-  /// Writes a batch, however often the database must be asked; a settlement that was written
-  /// before a lost answer is refused by its fence the second time.
+  /// Writes a batch, and lets its rides go.
   private func settle(_ batch: [InFlight.Finished]) async {
     let now = time.now
-    let settlements = batch.map { ride in
-      ClaimedSettlement(
-        claim: ride.claim,
-        settlement: ride.decision.settled(
-          ride.outcomes, now: now, jitter: { Double.random(in: 0..<1) }))
+    await write(
+      batch.map { ride in
+        ClaimedSettlement(
+          claim: ride.claim,
+          settlement: ride.decision.settled(
+            ride.outcomes, now: now, jitter: { Double.random(in: 0..<1) }))
+      })
+    // A look that came while a ride was held passed over its new events, and their NOTIFY is spent.
+    let mayHaveMissed = state.withLock { state in
+      state.flights.settled(batch.count)
+      return batch.contains { $0.look < state.looks }
     }
+    if mayHaveMissed { lookBell.ring() }
+    roomBell.ring()
+  }
+
+  /// Writes settlements, however often the database must be asked; one that was written before a
+  /// lost answer is refused by its fence the second time.
+  private func write(_ settlements: [ClaimedSettlement]) async {
     var failures = 0
     while true {
       do {
@@ -197,24 +209,35 @@ extension Engine {
         let written = settlements.map(\.settlement).filter { !lost.contains($0.rideID) }
         audit(written)
         parts.onSettled(written)
-        break
+        return
+      } catch let refused as RefusedSettlement {
+        return await part(settlements, refused)
       } catch {
         let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
         failures += 1
         parts.log(
           .warning, "Can't settle rides; trying again",
           ["rides": "\(settlements.count)", "error": "\(error)", "in": "\(delay)"])
-        if state.withLock({ $0.isDrained }), failures > 5 { break }
+        if state.withLock({ $0.isDrained }), failures > 5 { return }
         try? await parts.clock.sleep(for: delay)
       }
     }
-    // A look that came while a ride was held passed over its new events, and their NOTIFY is spent.
-    let mayHaveMissed = state.withLock { state in
-      state.flights.settled(batch.count)
-      return batch.contains { $0.look < state.looks }
+  }
+
+  /// One ride's settlement is refused for what it is: the others are written without it, and the
+  /// ride is set aside, lest it come back again and again.
+  private func part(_ settlements: [ClaimedSettlement], _ refused: RefusedSettlement) async {
+    if settlements.count > 1 {
+      let half = settlements.count / 2
+      await write(Array(settlements[..<half]))
+      await write(Array(settlements[half...]))
+    } else if let ride = settlements.first?.claim {
+      parts.log(
+        .error, "A ride is parked: its settlement is refused; mend that and call ridepulse.unpark",
+        ["ride": ride.rideID, "reason": refused.description])
+      // Where even this fails the ride falls due again when its lease ends.
+      try? await parts.store.park(ride, reason: refused.description)
     }
-    if mayHaveMissed { lookBell.ring() }
-    roomBell.ring()
   }
 
   /// Each slot has one fate; a slot without one is a fault that somebody must hear of.

@@ -75,6 +75,35 @@ import Testing
     }
   }
 
+  @Test func `R38: what Postgres refuses to settle is parked, and all others go on`() async throws {
+    try await Stage.run { stage in
+      try await stage.sql(
+        """
+        alter table ridepulse.ledger add constraint no_13 check (ride_id <> 'r13');
+        select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
+        insert into ridepulse.rides (id, state, customer_id)
+        select 'r' || n, 'driver_en_route', 'c1' from generate_series(1, 40) n
+        """)
+      let server = try Server(stage.environment)
+      let accepted = "select count(*) from ridepulse.deliveries where status = 'accepted'"
+      try await stage.until(accepted, is: "39")
+      try await stage.until("select ride_id from ridepulse.parked", is: "r13")
+      let story = try Command.ridepulse(["explain", "r13"], stage.environment)
+      #expect(story.output.contains("parked: new row for relation \"ledger\" violates check"))
+      #expect(story.output.contains("select ridepulse.unpark('r13')"))
+      #expect(server.log.contains("A ride is parked"))
+      // Parked is parked: an event wakes nobody, and is not lost either.
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r13')")
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      try await stage.until(accepted, is: "40")
+      try await stage.sql("alter table ridepulse.ledger drop constraint no_13")
+      #expect(try await stage.value("select ridepulse.unpark('r13')") == "t")
+      try await stage.until(accepted, is: "42")
+      #expect(try await stage.value("select ridepulse.unpark('r13')") == "f")
+      #expect(server.stop() == 0)
+    }
+  }
+
   @Test func `R18: of an installation's tokens the newest gets the push`() async throws {
     try await Stage.run { stage in
       let tokens = (1...3).map { String(repeating: "a\($0)", count: 32) }

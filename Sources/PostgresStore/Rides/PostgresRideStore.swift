@@ -103,12 +103,19 @@ public final class PostgresRideStore: RideStore {
   /// Writes what became of claimed rides and lets them go.
   ///
   /// - Returns: The rides whose lease had gone to another node, or that were settled before.
-  /// - Throws: `PostgresError`; the same settlements may be given again.
+  /// - Throws: `PostgresError`; the same settlements may be given again. `RefusedSettlement` where
+  ///   that is of no use.
   public func settle(_ batch: [ClaimedSettlement]) async throws -> [String] {
-    let results = try await settlements.run([
-      Call(SettleStatements.sets),
-      Call(SettleStatements.settle, SettleParameters(node: node, batch).texts),
-    ])
+    let results: [QueryResult]
+    do {
+      results = try await settlements.run([
+        Call(SettleStatements.sets),
+        Call(SettleStatements.settle, SettleParameters(node: node, batch).texts),
+      ])
+    } catch {
+      guard let server = error.server, server.isOfValues else { throw error }
+      throw RefusedSettlement("\(server.message) (SQLSTATE \(server.sqlState))")
+    }
     return Self.missing(from: results[1], of: batch.map(\.claim))
   }
 
@@ -118,6 +125,13 @@ public final class PostgresRideStore: RideStore {
       if let ride = rows.string(row, 0) { missing.remove(ride) }
     }
     return missing.sorted()
+  }
+
+  /// Sets a ride aside until `ridepulse.unpark` is called for it.
+  public func park(_ ride: RideClaim, reason: String) async throws {
+    _ = try await settlements.run([
+      Call(SettleStatements.park, [node, ride.rideID, String(ride.fence), reason])
+    ])
   }
 
   /// Lets claimed rides go untouched.

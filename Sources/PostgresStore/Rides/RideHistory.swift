@@ -66,6 +66,8 @@ public struct RideHistory: Sendable {
     public var due: Instant?
     /// The node that holds it; nil where none does.
     public var node: String?
+    /// Why it is set aside, where it is.
+    public var parkedReason: String?
     /// What the last decision left to the next one.
     public var memo: Memo
   }
@@ -112,7 +114,7 @@ extension RideDesk {
     name: "history_plan",
     sql: """
       select \(micros("clock_timestamp()")), a.ride_id is not null, \(micros("a.due_at")),
-        case when a.leased_until > now() then a.node end
+        case when a.leased_until > now() then a.node end, a.parked_reason
       from (values (1)) one left join ridepulse.agenda a on a.ride_id = $1
       """)
 
@@ -139,7 +141,8 @@ extension RideDesk {
       now: Instant(microseconds: plan.int64(0, 0) ?? 0), ride: view?.ride,
       plan: plan.bool(0, 1) == true
         ? RideHistory.Plan(
-          due: plan.instant(0, 2), node: plan.string(0, 3), memo: view?.memo ?? Memo())
+          due: plan.instant(0, 2), node: plan.string(0, 3),
+          parkedReason: plan.string(0, 4), memo: view?.memo ?? Memo())
         : nil,
       waiting: view?.events ?? [],
       entries: (0..<results[5].rowCount).map { Self.entry(results[5], $0) },

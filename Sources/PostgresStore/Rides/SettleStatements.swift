@@ -119,6 +119,14 @@ enum SettleStatements {
       returning a.ride_id
       """)
 
+  /// Sets a ride aside: $1 node, $2 ride ID, $3 fence, $4 why.
+  static let park = Statement(
+    name: "park",
+    sql: """
+      update ridepulse.agenda set node = null, leased_until = 'infinity', parked_reason = $4
+      where ride_id = $2 and fence = $3::bigint and node = $1::uuid
+      """)
+
   /// Lets rides go untouched: $1 node, $2 ride IDs, $3 fences. They are due again at once.
   static let release = Statement(
     name: "release",

@@ -23,10 +23,25 @@ public protocol RideStore: Sendable {
   /// Writes what became of claimed rides and lets them go.
   ///
   /// - Returns: The rides whose lease had gone to another; nothing was written for those.
+  /// - Throws: `RefusedSettlement` where it would be refused however often it is tried.
   func settle(_ settlements: [ClaimedSettlement]) async throws -> [String]
+
+  /// Sets a claimed ride aside, untouched, until somebody has looked at it.
+  func park(_ ride: RideClaim, reason: String) async throws
 
   /// Lets claimed rides go untouched, at once.
   func release(_ rides: [RideClaim]) async throws
+}
+
+/// What the store refuses for what it is, and not for how things stand.
+public struct RefusedSettlement: Error, Hashable, CustomStringConvertible {
+  /// The store's own words.
+  public var description: String
+
+  /// A settlement that the store refuses, in its own words.
+  public init(_ description: String) {
+    self.description = description
+  }
 }
 
 /// The right to settle one ride, until its lease ends or another holder takes it over.

@@ -27,7 +27,7 @@ enum Explain: Command {
       try await RideDesk(session: session).history(of: id)
     }
     if history.isEmpty { throw CommandFailure("nothing is known of a ride \(id)") }
-    let story = RideStory(history)
+    let story = RideStory(history, of: id)
     Terminal.print(format == .json ? ExplainJSON.text(story) : ExplainTable(story).text)
     return .done
   }

@@ -25,7 +25,9 @@ enum ExplainJSON {
   }
 
   private static func plan(_ plan: RideHistory.Plan) -> JSONValue {
-    .object(["due_at": time(plan.due), "node": text(plan.node)])
+    .object([
+      "due_at": time(plan.due), "node": text(plan.node), "parked_reason": text(plan.parkedReason),
+    ])
   }
 
   private static func chapter(_ chapter: RideStory.Chapter) -> JSONValue {

@@ -13,10 +13,12 @@ struct RideStory {
     var entries: [RideHistory.Entry] = []
   }
 
+  let id: String
   let history: RideHistory
   let chapters: [Chapter]
 
-  init(_ history: RideHistory) {
+  init(_ history: RideHistory, of id: String) {
+    self.id = id
     self.history = history
     var chapters: [Chapter] = []
     for entry in history.entries {

@@ -26,11 +26,16 @@ static const char text_0005[] = {
 #embed "../../../sql/0005_cards.sql" suffix(, 0)
 };
 
+static const char text_0006[] = {
+#embed "../../../sql/0006_parked.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_engine", text_0002},
     {"0003_watch", text_0003},
     {"0004_time", text_0004},
     {"0005_cards", text_0005},
+    {"0006_parked", text_0006},
     {NULL, NULL},
 };

@@ -120,6 +120,13 @@ final class CheckingStore: RideStore {
     return lost
   }
 
+  func park(_ ride: RideClaim, reason: String) async throws {
+    state.withLock { state in
+      state.holders[ride.rideID] = nil
+      state.events[ride.rideID] = nil
+    }
+  }
+
   func journal(_ memos: [ClaimedMemo]) async throws -> [String] {
     defer { look() }
     let fails = state.withLock { state in
