@@ -1,0 +1,66 @@
+import Foundation
+
+/// What happened and what was proved, for a person.
+struct ChaosReport {
+  private let evidence: Evidence
+  private let proofs: [Proof]
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+    proofs = [
+      .ofEvents(evidence), .ofWire(evidence), .ofExpirations(evidence), .ofCards(evidence),
+      .ofSlots(evidence),
+    ]
+  }
+
+  /// Prints everything; true where all of it held.
+  func tell() -> Bool {
+    tellWhatHappened()
+    for proof in proofs {
+      line("\n\(proof.title)")
+      for row in proof.rows { self.row(row.name, row.count, expected: row.expected) }
+    }
+    let findings = proofs.map { ($0.title, $0.findings) } + [("The run", evidence.diary.findings)]
+    let count = findings.reduce(0) { $0 + $1.1.count }
+    if count == 0 {
+      line("\nEverything held.")
+      return true
+    }
+    line("\n\(count) findings")
+    for (title, texts) in findings where !texts.isEmpty {
+      line("\n\(title)")
+      for text in texts.prefix(10) { line("  - \(text)") }
+      if texts.count > 10 { line("  … and \(texts.count - 10) more") }
+    }
+    return false
+  }
+
+  private func tellWhatHappened() {
+    line("\nWhat happened")
+    let incidents = Dictionary(grouping: evidence.diary.incidents) { $0.kind }
+    for kind in Incident.Kind.allCases { row(kind.rawValue, incidents[kind]?.count ?? 0) }
+    let faults = Dictionary(grouping: evidence.arrivals) { $0.fault ?? "" }
+    for (fault, struck) in faults.sorted(by: { $0.key < $1.key }) where !fault.isEmpty {
+      row("pushes struck by \(fault)", struck.count)
+    }
+    row("rides", evidence.rides)
+    row("committed events", evidence.events.count)
+    let statuses = Dictionary(grouping: evidence.arrivals) { $0.status }
+    for (status, pushes) in statuses.sorted(by: { $0.key < $1.key }) {
+      row(status == 0 ? "requests without an answer" : "requests answered \(status)", pushes.count)
+    }
+    let verdicts = Dictionary(grouping: evidence.ledger) { $0.status }
+    for (status, rows) in verdicts.sorted(by: { $0.key < $1.key }) {
+      row("pushes \(status)", rows.count)
+    }
+  }
+
+  private func row(_ name: String, _ count: Int, expected: Int? = nil) {
+    let padded = name.padding(toLength: 64, withPad: " ", startingAt: 0)
+    let value = "\(count)".padding(toLength: 10, withPad: " ", startingAt: 0)
+    let expectation = expected.map { $0 == count ? "= \($0)" : "expected \($0)  <-- " } ?? ""
+    line("  \(padded)\(value)\(expectation)")
+  }
+
+  private func line(_ text: String) { Say.line(text) }
+}

@@ -1,0 +1,36 @@
+/// Why the answer to a push may never have been noted, as far as it can be seen from outside.
+struct LostAnswers {
+  private let incidents: [Incident]
+  private let byConnection: [Int: [Arrival]]
+  /// So long after its arrival a push's verdict may still be under way.
+  private static let reach = 45.0
+
+  init(_ evidence: Evidence) {
+    incidents = evidence.diary.incidents
+    byConnection = Dictionary(grouping: evidence.arrivals) { $0.connection }
+  }
+
+  /// Nil where nothing explains it.
+  func cause(of arrival: Arrival) -> String? {
+    if arrival.fault == "delay" { return "the answer was delayed" }
+    let others = byConnection[arrival.connection] ?? []
+    let ending = others.contains { other in
+      ["close", "goaway", "no_ping"].contains(other.fault)
+        && (arrival.at...arrival.at + Self.reach).contains(other.at)
+    }
+    if ending { return "the connection was closed" }
+    // A connection on which nothing came after a kill, or during a sleep, may be of that node.
+    for incident in incidents where incident.from >= arrival.at - 0.5 {
+      if incident.from > arrival.at + Self.reach { break }
+      switch incident.kind {
+      case .kill where !others.contains { $0.at > incident.from + 0.5 }:
+        return "the node was killed"
+      case .pause, .longPause:
+        let asleep = incident.from + 0.5..<max(incident.from + 0.5, incident.to)
+        if !others.contains(where: { asleep.contains($0.at) }) { return "the node was asleep" }
+      default: break
+      }
+    }
+    return nil
+  }
+}
