@@ -36,13 +36,24 @@ struct ChaosOptions {
   var seed = UInt64.random(in: 0...UInt64(Int64.max))
   /// Rides that live at one time.
   var rides = 150
+  /// What is left out, to find out what a finding comes from.
+  var without: Set<Part> = []
+  /// Whether what the run leaves behind stays though everything held.
+  var keeps = false
   var wantsHelp = false
 
+  /// What can be left out.
+  enum Part: String, CaseIterable, Sendable {
+    case kill, pause, restart, faults, starts
+  }
+
   static let help = """
-    Usage: ridepulse-chaos [--for DURATION] [--seed N] [--rides N]
+    Usage: ridepulse-chaos [--for DURATION] [--seed N] [--rides N] [--without PART]... [--keep]
       --for DURATION   how long there is trouble: 60s, 10m (default 10m)
       --seed N         decides everything that is random; printed at the start
       --rides N        rides that live at one time (default 150)
+      --without PART   leave out kill, pause, restart, faults, or starts (of cards by push)
+      --keep           keep requests, logs and ledger though everything held
     """
 
   /// A command line that can't be understood.
@@ -53,16 +64,22 @@ struct ChaosOptions {
   init(_ words: [String]) throws(UsageError) {
     var rest = words[...]
     while let word = rest.popFirst() {
-      if word == "--help" {
+      switch word {
+      case "--help":
         wantsHelp = true
         continue
+      case "--keep":
+        keeps = true
+        continue
+      default: break
       }
-      guard ["--for", "--seed", "--rides"].contains(word) else {
+      guard ["--for", "--seed", "--rides", "--without"].contains(word) else {
         throw UsageError(text: "unknown word \(word)")
       }
       guard let value = rest.popFirst() else { throw UsageError(text: "\(word) needs a value") }
       switch word {
       case "--for": duration = try Self.known(Duration(rideText: value), word, value)
+      case "--without": without.insert(try Self.known(Part(rawValue: value), word, value))
       case "--seed": seed = try Self.known(UInt64(value), word, value)
       default: rides = try Self.known(Int(value).flatMap { $0 > 0 ? $0 : nil }, word, value)
       }

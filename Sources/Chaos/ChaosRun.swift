@@ -24,7 +24,7 @@ struct ChaosRun {
     } catch {
       result = .failure(error)
     }
-    await run.end(keeps: (try? result.get()) != true)
+    await run.end(keeps: options.keeps || (try? result.get()) != true)
     return try result.get()
   }
 
@@ -84,7 +84,7 @@ struct ChaosRun {
       fleet.append(
         try Producer(
           name: ["a", "b", "c", "d"][index], conninfo: cluster.url(), rides: share,
-          seed: numbers.next()))
+          hasStarts: !options.without.contains(.starts), seed: numbers.next()))
     }
     let (cluster, wire) = (cluster, Wire(simulator))
     try await withThrowingTaskGroup { group in
@@ -95,25 +95,29 @@ struct ChaosRun {
         }
       }
       for node in nodes {
-        var maker = Troublemaker(end: end, numbers: newNumbers(), diary: diary)
+        var maker = newTroublemaker(until: end)
         group.addTask { try await maker.trouble(node) }
       }
-      var restarter = Troublemaker(end: end, numbers: newNumbers(), diary: diary)
+      var restarter = newTroublemaker(until: end)
       group.addTask { try await restarter.trouble(cluster) }
-      var jammer = Troublemaker(end: end, numbers: newNumbers(), diary: diary)
+      var jammer = newTroublemaker(until: end)
       group.addTask { try await jammer.trouble(wire) }
       try await group.waitForAll()
     }
   }
 
-  private mutating func newNumbers() -> SeededGenerator { SeededGenerator(seed: numbers.next()) }
+  private mutating func newTroublemaker(until end: ContinuousClock.Instant) -> Troublemaker {
+    Troublemaker(
+      end: end, without: options.without, numbers: SeededGenerator(seed: numbers.next()),
+      diary: diary)
+  }
 }
 
 /// The time after the trouble: until nothing waits any more.
 struct Quiet {
   let session: PostgresSession
   let diary: Diary
-  private let limit: Duration = .seconds(240)
+  private let limit: Duration = .seconds(180)
 
   init(session: PostgresSession, diary: Diary) {
     self.session = session

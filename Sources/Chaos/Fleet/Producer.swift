@@ -11,12 +11,14 @@ struct Producer {
 
   let name: String
   let desk: StepDesk
+  private let hasStarts: Bool
   private var numbers: SeededGenerator
   private var seats: [Seat] = []
   private var rides = 0
 
-  init(name: String, conninfo: String, rides: Int, seed: UInt64) throws {
+  init(name: String, conninfo: String, rides: Int, hasStarts: Bool, seed: UInt64) throws {
     self.name = name
+    self.hasStarts = hasStarts
     desk = try StepDesk(conninfo: conninfo)
     numbers = SeededGenerator(seed: seed)
     for _ in 0..<rides {
@@ -28,7 +30,7 @@ struct Producer {
 
   private mutating func newRide() -> RideLife {
     rides += 1
-    return RideLife(id: "\(name)\(rides)", seed: numbers.next())
+    return RideLife(id: "\(name)\(rides)", hasStarts: hasStarts, seed: numbers.next())
   }
 
   /// Lets the fleet live until then, and then brings every ride to its end.

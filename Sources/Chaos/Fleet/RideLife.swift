@@ -34,6 +34,7 @@ struct RideLife: Sendable {
   private let customer: String
   private var driver: String
   private let kind: CardKind
+  private let hasStarts: Bool
   private var numbers: SeededGenerator
   private var phase = 0
   private var count = 0
@@ -50,8 +51,9 @@ struct RideLife: Sendable {
     "ride_completed",
   ]
 
-  init(id: String, seed: UInt64) {
+  init(id: String, hasStarts: Bool, seed: UInt64) {
     self.id = id
+    self.hasStarts = hasStarts
     numbers = SeededGenerator(seed: seed)
     customer = "customer-\(id)"
     driver = "driver-\(id)-0"
@@ -76,7 +78,7 @@ struct RideLife: Sendable {
     case 77..<80: return [.emit("driver_assigned", data: "{}")]
     case 80..<88: return hasCard || kind == .byPush && phase > 0 ? [card()] : [phone("customer")]
     case 88..<91: return [phone(number(0...1) == 0 ? "customer" : "driver")]
-    case 91..<94: return kind == .none ? [] : [startToken()]
+    case 91..<94: return kind == .none ? [] : startToken()
     case 94..<96:
       driver = "driver-\(id)-\(count)"
       return [phone("driver"), .driver(driver)]
@@ -95,7 +97,7 @@ struct RideLife: Sendable {
   private mutating func begin() -> [Step] {
     count = 1
     var steps = [phone("customer"), phone("driver")]
-    if kind == .byPush || number(0...3) == 0 { steps.append(startToken()) }
+    if kind == .byPush || number(0...3) == 0 { steps += startToken() }
     steps.append(.request(customer: customer, driver: driver, name: "Driver of \(id)"))
     if kind == .ofApp { steps.append(card()) }
     return steps
@@ -117,8 +119,9 @@ struct RideLife: Sendable {
       frequent: number(0...1) == 0)
   }
 
-  private mutating func startToken() -> Step {
-    .startToken(owner: customer, token: token(words: 5))
+  private mutating func startToken() -> [Step] {
+    let token = token(words: 5)
+    return hasStarts ? [.startToken(owner: customer, token: token)] : []
   }
 
   private mutating func phone(_ app: String) -> Step {

@@ -17,6 +17,8 @@ struct Evidence: Sendable {
   let rides: Int
   /// Rows of `ridepulse.events`.
   let unconsumed: Int
+  /// What the agenda still holds.
+  let agenda: [String]
   /// Slots by rule: due, fired, skipped, missed, capped, expired, remainder.
   let slots: [(rule: String, counts: [Int64])]
 
@@ -39,6 +41,7 @@ struct Evidence: Sendable {
       start: start, diary: diary, arrivals: try Arrival.read(records),
       ledger: rows(results[0]), events: events, stepped: count(3), cards: cards,
       rides: count(4), unconsumed: count(5),
+      agenda: (0..<results[7].rowCount).compactMap { results[7].string($0, 0) },
       slots: (0..<results[6].rowCount).map { row in
         (
           results[6].string(row, 0) ?? "", (1...7).map { results[6].int64(row, $0) ?? 0 }
@@ -64,6 +67,13 @@ struct Evidence: Sendable {
         select rule, sum(due), sum(fired), sum(skipped), sum(missed), sum(capped), sum(expired),
           sum(abs(remainder)) from ridepulse.slots group by rule order by rule
         """),
+    Statement(
+      name: "",
+      sql: """
+        select to_jsonb(a) || jsonb_build_object('state', r.state, 'events', (
+          select jsonb_agg(e) from ridepulse.events e where e.ride_id = a.ride_id))
+        from ridepulse.agenda a left join ridepulse.rides r on r.id = a.ride_id order by a.ride_id
+        """),
   ]
 
   private static func rows(_ result: QueryResult) -> [LedgerRow] {
@@ -78,11 +88,11 @@ struct Evidence: Sendable {
     }
   }
 
-  /// Writes ledger and diary beside the simulator's records.
+  /// Writes ledger, diary and agenda beside the simulator's records.
   func keep(in directory: String) throws {
     let ledger = ledger.map { "\(time($0.finishedAt)) \($0.line)" }
     let diary = diary.incidents.map { $0.line(since: start) }
-    for (name, lines) in [("ledger.txt", ledger), ("diary.txt", diary)] {
+    for (name, lines) in [("ledger.txt", ledger), ("diary.txt", diary), ("agenda.txt", agenda)] {
       try Data((lines.joined(separator: "\n") + "\n").utf8)
         .write(to: URL(fileURLWithPath: "\(directory)/\(name)"))
     }

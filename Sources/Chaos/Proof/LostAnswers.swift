@@ -14,11 +14,6 @@ struct LostAnswers {
   func cause(of arrival: Arrival) -> String? {
     if arrival.fault == "delay" { return "the answer was delayed" }
     let others = byConnection[arrival.connection] ?? []
-    let ending = others.contains { other in
-      ["close", "goaway", "no_ping"].contains(other.fault)
-        && (arrival.at...arrival.at + Self.reach).contains(other.at)
-    }
-    if ending { return "the connection was closed" }
     // A connection on which nothing came after a kill, or during a sleep, may be of that node.
     for incident in incidents where incident.from >= arrival.at - 0.5 {
       if incident.from > arrival.at + Self.reach { break }
@@ -31,6 +26,11 @@ struct LostAnswers {
       default: break
       }
     }
-    return nil
+    // What is closed takes the answers along that had not left yet.
+    let isClosed = others.contains { other in
+      ["close", "goaway", "no_ping"].contains(other.fault)
+        && (arrival.at...arrival.at + 0.5).contains(other.at)
+    }
+    return isClosed ? "the connection was closed" : nil
   }
 }

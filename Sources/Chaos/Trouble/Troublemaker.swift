@@ -5,6 +5,7 @@ import RideCore
 /// Does harm of one kind until a point in time, and makes it good at the end.
 struct Troublemaker {
   let end: ContinuousClock.Instant
+  let without: Set<ChaosOptions.Part>
   var numbers: SeededGenerator
   let diary: Diary
 
@@ -22,11 +23,12 @@ struct Troublemaker {
       try await node.supervise()
       if .now < next { continue }
       if Int.random(in: 0..<10, using: &numbers) < 6 {
-        await node.kill9()
         let delay = Int.random(in: 0...3_000, using: &numbers)
+        if !without.contains(.kill) { await node.kill9() }
         if try await !rest(delay) { break }
       } else {
-        await node.pause(for: .milliseconds(pause()))
+        let length = pause()
+        if !without.contains(.pause) { await node.pause(for: .milliseconds(length)) }
       }
       next = .now + .milliseconds(Int.random(in: 3_000...15_000, using: &numbers))
     }
@@ -45,6 +47,7 @@ struct Troublemaker {
 
   /// Restarts Postgres, mostly as a crash would.
   mutating func trouble(_ cluster: LocalCluster) async throws {
+    if without.contains(.restart) { return }
     while try await rest(Int.random(in: 5_000...30_000, using: &numbers)) {
       let isCrash = Int.random(in: 0..<4, using: &numbers) > 0
       let start = Diary.now
@@ -55,6 +58,7 @@ struct Troublemaker {
 
   /// Sets faults, and none for a while in between.
   mutating func trouble(_ wire: Wire) async throws {
+    if without.contains(.faults) { return }
     while try await rest(Int.random(in: 300...2_000, using: &numbers)) {
       let faults = WireFault.some(&numbers)
       let start = Diary.now
