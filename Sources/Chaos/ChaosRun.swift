@@ -129,10 +129,11 @@ struct Quiet {
     sql: """
       select (select count(*) from ridepulse.events),
         (select count(*) from ridepulse.ledger where status = 'pending'),
-        (select count(*) from ridepulse.agenda where node is not null)
+        (select count(*) from ridepulse.agenda)
       """)
 
-  /// Keeps both nodes running until every event is consumed and every push has its verdict.
+  /// Keeps both nodes running until every event is consumed, every push has its verdict, and no
+  /// ride is on the agenda: all of them are over, and what is left there is still to be sent.
   func wait(for nodes: [Node]) async throws {
     let end = ContinuousClock.now + limit
     var left = "nobody could say"
@@ -142,7 +143,7 @@ struct Quiet {
       if let row = try? await session.run([Call(Self.open)])[0] {
         let counts = (0..<3).map { row.int64(0, $0) ?? 0 }
         if isServed, counts.allSatisfy({ $0 == 0 }) { return }
-        left = "\(counts[0]) events, \(counts[1]) pending pushes, \(counts[2]) rides held"
+        left = "\(counts[0]) events, \(counts[1]) pending pushes, \(counts[2]) rides on the agenda"
       }
       try await Task.sleep(for: .milliseconds(200))
     }

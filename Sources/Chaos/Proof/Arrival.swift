@@ -6,6 +6,7 @@ struct Arrival: Sendable {
   /// Seconds since 1970.
   let at: Double
   let connection: Int
+  let stream: Int
   /// 0 where it never got an answer.
   let status: Int
   /// What the simulator did to it, where it did anything.
@@ -21,7 +22,13 @@ struct Arrival: Sendable {
   let timestamp: Int64?
   let ride: String
 
-  var isAccepted: Bool { status == 200 }
+  /// A GOAWAY said that it was not processed, whatever its answer would have been.
+  var isDisowned = false
+
+  var isAccepted: Bool { status == 200 && !isDisowned }
+
+  /// By how many seconds it came after its expiration.
+  var lateness: Double { at - Double(expiration) }
 
   /// Reads one line of `requests.jsonl`.
   init?(_ line: some Sequence<UInt8>) {
@@ -36,6 +43,7 @@ struct Arrival: Sendable {
     }
     at = text("received_at").flatMap(Double.init) ?? 0
     connection = text("connection").flatMap { Int($0) } ?? 0
+    stream = text("stream").flatMap { Int($0) } ?? 0
     status = text("status").flatMap { Int($0) } ?? 0
     fault = text("fault")
     reason = text("reason")
@@ -51,7 +59,20 @@ struct Arrival: Sendable {
   /// All pushes of a file, in the order of their arrival.
   static func read(_ path: String) throws -> [Arrival] {
     let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
-    return data.split(separator: UInt8(ascii: "\n")).compactMap { Arrival($0) }
+    var arrivals = data.split(separator: UInt8(ascii: "\n")).compactMap { Arrival($0) }
+    // What was read together with the push that a GOAWAY struck is in the record as well.
+    var lastStreams: [Int: Int] = [:]
+    for index in arrivals.indices {
+      let arrival = arrivals[index]
+      if let last = lastStreams[arrival.connection], arrival.stream > last {
+        arrivals[index].isDisowned = true
+      } else if arrival.fault == "goaway" {
+        // Answered: it was the last stream. Not answered: the one before it was.
+        lastStreams[arrival.connection] = arrival.stream - (arrival.status == 0 ? 2 : 0)
+        arrivals[index].isDisowned = arrival.status == 0
+      }
+    }
+    return arrivals
   }
 }
 

@@ -20,17 +20,25 @@ struct ChaosReport {
       line("\n\(proof.title)")
       for row in proof.rows { self.row(row.name, row.count, expected: row.expected) }
     }
-    let findings = proofs.map { ($0.title, $0.findings) } + [("The run", evidence.diary.findings)]
-    let count = findings.reduce(0) { $0 + $1.1.count }
+    let own = evidence.diary.findings
+    let findings = own.isEmpty ? [] : [("The run", [Proof.Finding(name: "", texts: own)])]
+    return tell(findings + proofs.map { ($0.title, $0.findings) })
+  }
+
+  private func tell(_ findings: [(title: String, findings: [Proof.Finding])]) -> Bool {
+    let count = findings.flatMap(\.findings).reduce(0) { $0 + $1.texts.count }
     if count == 0 {
       line("\nEverything held.")
       return true
     }
     line("\n\(count) findings")
-    for (title, texts) in findings where !texts.isEmpty {
+    for (title, findings) in findings where !findings.isEmpty {
       line("\n\(title)")
-      for text in texts.prefix(10) { line("  - \(text)") }
-      if texts.count > 10 { line("  … and \(texts.count - 10) more") }
+      for finding in findings {
+        if !finding.name.isEmpty { line("  \(finding.name)") }
+        for text in finding.texts.prefix(5) { line("  - \(text)") }
+        if finding.texts.count > 5 { line("  … and \(finding.texts.count - 5) more") }
+      }
     }
     return false
   }
@@ -46,6 +54,7 @@ struct ChaosReport {
     row("rides", evidence.rides)
     row("committed events", evidence.events.count)
     let statuses = Dictionary(grouping: evidence.arrivals) { $0.status }
+    row("requests beyond the last stream of a GOAWAY", evidence.arrivals.count { $0.isDisowned })
     for (status, pushes) in statuses.sorted(by: { $0.key < $1.key }) {
       row(status == 0 ? "requests without an answer" : "requests answered \(status)", pushes.count)
     }

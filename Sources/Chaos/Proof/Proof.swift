@@ -9,9 +9,15 @@ struct Proof {
     let expected: Int?
   }
 
+  /// What does not fit, under the name of its row.
+  struct Finding {
+    let name: String
+    let texts: [String]
+  }
+
   let title: String
   private(set) var rows: [Row] = []
-  private(set) var findings: [String] = []
+  private(set) var findings: [Finding] = []
 
   init(_ title: String) {
     self.title = title
@@ -20,15 +26,15 @@ struct Proof {
   /// A count that holds where it is as expected.
   mutating func count(_ name: String, _ count: Int, expected: Int? = nil) {
     rows.append(Row(name: name, count: count, expected: expected))
-    if let expected, count != expected, findings.isEmpty {
-      findings.append("\(name): \(count) and not \(expected)")
+    if let expected, count != expected {
+      findings.append(Finding(name: name, texts: ["\(count) and not \(expected)"]))
     }
   }
 
   /// Things of which there must be none.
   mutating func none(_ name: String, _ found: [String]) {
     rows.append(Row(name: name, count: found.count, expected: 0))
-    findings += found.map { "\(name): \($0)" }
+    if !found.isEmpty { findings.append(Finding(name: name, texts: found)) }
   }
 }
 
@@ -60,14 +66,20 @@ extension Proof {
     var proof = Proof("3. No push arrived after its apns-expiration")
     let bounded = evidence.arrivals.filter { $0.expiration != 0 }
     proof.count("pushes with an expiration", bounded.count)
-    let late = bounded.filter { $0.at > Double($0.expiration) + 1 }
-      .sorted { $0.at - Double($0.expiration) > $1.at - Double($1.expiration) }
-    proof.none(
-      "more than 1 s too late",
-      late.map { arrival in
-        "\(String(format: "%.2f", arrival.at - Double(arrival.expiration))) s: "
-          + evidence.line(arrival) + evidence.wakings(before: arrival.at)
-      })
+    var openings: [Int: Double] = [:]
+    for arrival in evidence.arrivals where openings[arrival.connection] == nil {
+      openings[arrival.connection] = arrival.at
+    }
+    var late: [String: [String]] = ["": [], " on a new connection": [], " after a sleep": []]
+    for arrival in bounded.sorted(by: { $0.lateness > $1.lateness }) where arrival.lateness > 1 {
+      let wakings = evidence.wakings(before: arrival.at)
+      let isNew = openings[arrival.connection].map { arrival.at < $0 + 0.5 } ?? false
+      late[wakings.isEmpty ? isNew ? " on a new connection" : "" : " after a sleep"]?.append(
+        String(format: "%.2f s: ", arrival.lateness) + evidence.line(arrival) + wakings)
+    }
+    for (what, pushes) in late.sorted(by: { $0.key < $1.key }) {
+      proof.none("more than 1 s too late\(what)", pushes)
+    }
     return proof
   }
 
