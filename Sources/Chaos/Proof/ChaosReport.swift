@@ -18,7 +18,11 @@ struct ChaosReport {
     tellWhatHappened()
     for proof in proofs {
       line("\n\(proof.title)")
-      for row in proof.rows { self.row(row.name, row.count, expected: row.expected) }
+      for row in proof.rows {
+        self.row(row.name, row.count, expected: row.expected)
+        for name in row.names.prefix(3) { line("        \(name)") }
+        if row.names.count > 3 { line("        … and \(row.names.count - 3) more") }
+      }
     }
     let own = evidence.diary.findings
     let findings = own.isEmpty ? [] : [("The run", [Proof.Finding(name: "", texts: own)])]

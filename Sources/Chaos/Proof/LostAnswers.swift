@@ -10,9 +10,8 @@ struct LostAnswers {
     byConnection = Dictionary(grouping: evidence.arrivals) { $0.connection }
   }
 
-  /// Nil where nothing explains it.
-  func cause(of arrival: Arrival) -> String? {
-    if arrival.fault == "delay" { return "the answer was delayed" }
+  /// Nil where nothing explains it. Only a node that ended or lost its lease leaves no row at all.
+  func cause(of arrival: Arrival, hasRow: Bool) -> String? {
     let others = byConnection[arrival.connection] ?? []
     // A connection on which nothing came after a kill, or during a sleep, may be of that node.
     for incident in incidents where incident.from >= arrival.at - 0.5 {
@@ -26,6 +25,8 @@ struct LostAnswers {
       default: break
       }
     }
+    if !hasRow { return nil }
+    if arrival.fault == "delay" { return "the answer was delayed" }
     // What is closed takes the answers along that had not left yet.
     let isClosed = others.contains { other in
       ["close", "goaway", "no_ping"].contains(other.fault)

@@ -27,18 +27,22 @@ extension Proof {
     _ others: [String: [Arrival]], _ rows: [String: LedgerRow], _ evidence: Evidence
   ) {
     let answers = LostAnswers(evidence)
-    var counts: [String: Int] = [:]
+    var explained: [String: [String]] = [:]
     var unexplained: [String] = []
     for (id, arrivals) in others {
-      let status = rows[id]?.status ?? "no row"
-      if let cause = arrivals.lazy.compactMap({ answers.cause(of: $0) }).first {
-        counts["\(status): \(cause)", default: 0] += 1
+      let row = rows[id]
+      let line =
+        (row?.line ?? "no row") + "; " + arrivals.map { evidence.line($0) }.joined(separator: "; ")
+      let causes = arrivals.lazy.compactMap { answers.cause(of: $0, hasRow: row != nil) }
+      if let cause = causes.first {
+        explained["  \(row?.status ?? "no row"): \(cause)", default: []].append(line)
       } else {
-        let row = rows[id]?.line ?? "no row in the ledger"
-        unexplained.append("\(row); " + arrivals.map { evidence.line($0) }.joined(separator: "; "))
+        unexplained.append(line)
       }
     }
-    for (name, number) in counts.sorted(by: { $0.key < $1.key }) { count("  \(name)", number) }
+    for (name, lines) in explained.sorted(by: { $0.key < $1.key }) {
+      self.name(name, lines.sorted())
+    }
     none("answered, and the ledger does not say so", unexplained.sorted())
   }
 }

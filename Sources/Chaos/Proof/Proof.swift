@@ -7,6 +7,8 @@ struct Proof {
     let count: Int
     /// Nil where any number will do.
     let expected: Int?
+    /// What was counted, by name.
+    var names: [String] = []
   }
 
   /// What does not fit, under the name of its row.
@@ -29,6 +31,11 @@ struct Proof {
     if let expected, count != expected {
       findings.append(Finding(name: name, texts: ["\(count) and not \(expected)"]))
     }
+  }
+
+  /// Things that may be, and are to be named.
+  mutating func name(_ name: String, _ named: [String]) {
+    rows.append(Row(name: name, count: named.count, expected: nil, names: named))
   }
 
   /// Things of which there must be none.
