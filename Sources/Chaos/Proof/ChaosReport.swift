@@ -35,7 +35,7 @@ struct ChaosReport {
       line("\nEverything held.")
       return true
     }
-    line("\n\(count) findings")
+    line("\nFindings: \(count)")
     for (title, findings) in findings where !findings.isEmpty {
       line("\n\(title)")
       for finding in findings {
@@ -69,10 +69,10 @@ struct ChaosReport {
   }
 
   private func row(_ name: String, _ count: Int, expected: Int? = nil) {
-    let padded = name.padding(toLength: 64, withPad: " ", startingAt: 0)
-    let value = "\(count)".padding(toLength: 10, withPad: " ", startingAt: 0)
-    let expectation = expected.map { $0 == count ? "= \($0)" : "expected \($0)  <-- " } ?? ""
-    line("  \(padded)\(value)\(expectation)")
+    let padded = name.padding(toLength: 62, withPad: " ", startingAt: 0)
+    guard let expected else { return line("  \(padded)\(count)") }
+    let value = "\(count)".padding(toLength: 8, withPad: " ", startingAt: 0)
+    line("  \(padded)\(value)\(expected == count ? "= \(expected)" : "expected \(expected)  <--")")
   }
 
   private func line(_ text: String) { Say.line(text) }

@@ -17,6 +17,8 @@ struct Evidence: Sendable {
   let rides: Int
   /// Rows of `ridepulse.events`.
   let unconsumed: Int
+  /// Tokens of the phones that rides still mean.
+  let phones: Set<String>
   /// What the agenda still holds.
   let agenda: [String]
   /// Slots by rule: due, fired, skipped, missed, capped, expired, remainder.
@@ -41,6 +43,7 @@ struct Evidence: Sendable {
       start: start, diary: diary, arrivals: try Arrival.read(records),
       ledger: rows(results[0]), events: events, stepped: count(3), cards: cards,
       rides: count(4), unconsumed: count(5),
+      phones: Set((0..<results[8].rowCount).compactMap { results[8].string($0, 0) }),
       agenda: (0..<results[7].rowCount).compactMap { results[7].string($0, 0) },
       slots: (0..<results[6].rowCount).map { row in
         (
@@ -73,6 +76,13 @@ struct Evidence: Sendable {
         select to_jsonb(a) || jsonb_build_object('state', r.state, 'events', (
           select jsonb_agg(e) from ridepulse.events e where e.ride_id = a.ride_id))
         from ridepulse.agenda a left join ridepulse.rides r on r.id = a.ride_id order by a.ride_id
+        """),
+    Statement(
+      name: "",
+      sql: """
+        select d.token from ridepulse.devices d
+        join ridepulse.rides r on d.owner_id in (r.customer_id, r.driver_id)
+        where d.disabled_at is null
         """),
   ]
 

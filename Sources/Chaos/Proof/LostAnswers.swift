@@ -1,17 +1,24 @@
 /// Why the answer to a push may never have been noted, as far as it can be seen from outside.
 struct LostAnswers {
   private let incidents: [Incident]
+  private let phones: Set<String>
   private let byConnection: [Int: [Arrival]]
   /// So long after its arrival a push's verdict may still be under way.
   private static let reach = 45.0
 
   init(_ evidence: Evidence) {
     incidents = evidence.diary.incidents
+    phones = evidence.phones
     byConnection = Dictionary(grouping: evidence.arrivals) { $0.connection }
   }
 
-  /// Nil where nothing explains it. Only a node that ended or lost its lease leaves no row at all.
+  /// Nil where nothing explains it.
+  ///
+  /// Only a node that ended or lost its lease leaves no row at all: by the time that another one
+  /// decides, cards and heartbeats may have other things to say. An alert is said again, but to a
+  /// phone whose token was replaced.
   func cause(of arrival: Arrival, hasRow: Bool) -> String? {
+    if !hasRow, arrival.pushType == "alert", phones.contains(arrival.token) { return nil }
     let others = byConnection[arrival.connection] ?? []
     // A connection on which nothing came after a kill, or during a sleep, may be of that node.
     for incident in incidents where incident.from >= arrival.at - 0.5 {

@@ -9,7 +9,7 @@ enum ServiceBinary {
 /// Kills the nodes that this process leaves behind, however it ends.
 ///
 /// A shell waits for the end of a pipe whose other end only this process holds, and then ends each
-/// number that it was told, where that is still one of our binaries.
+/// number that it was told, where that is still this build's binary.
 final class Leash: Sendable {
   static let shared = Leash()
 
@@ -19,14 +19,14 @@ final class Leash: Sendable {
     pids=
     while read -r pid; do pids="$pids $pid"; done
     for pid in $pids; do
-      case $(readlink "/proc/$pid/exe") in */ridepulse) kill -9 "$pid" ;; esac
+      if [ "$(readlink "/proc/$pid/exe")" = "$0" ]; then kill -9 "$pid"; fi
     done
     """
 
   private init() {
     let shell = Process()
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = ["-c", Self.program]
+    shell.arguments = ["-c", Self.program, (try? ServiceBinary.path()) ?? ""]
     shell.standardInput = input
     shell.standardOutput = FileHandle.nullDevice
     shell.standardError = FileHandle.nullDevice
