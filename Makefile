@@ -8,7 +8,7 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint build format bench clean
+.PHONY: help demo test fuzz lint build format bench chaos clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,11 @@ bench: build ## measure against the goals, figure and goal side by side
 	@scripts/packages bench
 	swift build $(RELEASE) --product ridepulse-bench
 	.build/release/ridepulse-bench $(ARGS)
+
+chaos: build ## kills, sleeps, restarts and faults, and what held; ARGS="--for 60s --seed 7"
+	@scripts/packages chaos
+	swift build $(RELEASE) --product ridepulse-chaos
+	.build/release/ridepulse-chaos $(ARGS)
 
 format: ## format all sources in place
 	swift format --in-place --recursive $(FORMAT)

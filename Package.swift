@@ -19,6 +19,7 @@ let package = Package(
     .executable(name: "ridepulse", targets: ["RidePulse"]),
     .executable(name: "apns-simulator", targets: ["APNSSimulator"]),
     .executable(name: "ridepulse-bench", targets: ["Bench"]),
+    .executable(name: "ridepulse-chaos", targets: ["Chaos"]),
   ],
   targets: [
     // Executables.
@@ -36,6 +37,10 @@ let package = Package(
     .executableTarget(
       name: "Bench",
       dependencies: ["RideCore", "PostgresStore", "APNSClient", "LocalPostgres"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "Chaos",
+      dependencies: ["RideCore", "PostgresStore", "LocalPostgres"],
       swiftSettings: strict),
 
     // Edges.

@@ -62,7 +62,8 @@ import Testing
         """)
       try stage.faults(#"[{"match": {}, "action": {"stall": true}}]"#)
       let first = try Server(stage.environment)
-      try await stage.until("select count(*) from ridepulse.agenda where node is not null", is: "100")
+      try await stage.until(
+        "select count(*) from ridepulse.agenda where node is not null", is: "100")
       first.kill9()
       try stage.faults("[]")
       let held = "select max(leased_until) - now() <= interval '20 s' from ridepulse.agenda"

@@ -31,7 +31,8 @@ import Testing
       """)
     try await stage.settled()
     try stage.faults(
-      #"[{"match": {"first": 1}, "action": {"answer": {"status": 500, "reason": "InternalServerError"}}}]"#)
+      #"[{"match": {"first": 1}, "action": {"answer": {"status": 500, "reason": "InternalServerError"}}}]"#
+    )
     try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id = 'r1'")
     try await stage.settled()
     #expect(server.stop() == 0)

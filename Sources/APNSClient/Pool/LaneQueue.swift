@@ -55,7 +55,7 @@ struct LaneQueue<Push: Routed> {
   mutating func append(_ waiting: Waiting<Push>) {
     lanes[lane(named: waiting.push.lane)].append(waiting)
     count += 1
-    nextDeadline = min(nextDeadline ?? .never, waiting.deadline)
+    nextDeadline = min(nextDeadline ?? .never, waiting.sendBy)
   }
 
   /// There are as many as apps: a handful.
@@ -83,13 +83,13 @@ struct LaneQueue<Push: Routed> {
     return taken
   }
 
-  /// Takes those whose deadline has passed, in the order in which they came.
+  /// Takes those that must have left by now, in the order in which they came.
   mutating func expire(at now: Moment) -> [Waiting<Push>] {
     guard let nextDeadline, nextDeadline <= now else { return [] }
     let all = lanes.flatMap(\.all).sorted { $0.order < $1.order }
     self = LaneQueue()
-    for waiting in all where waiting.deadline > now { append(waiting) }
-    return all.filter { $0.deadline <= now }
+    for waiting in all where waiting.sendBy > now { append(waiting) }
+    return all.filter { $0.sendBy <= now }
   }
 }
 

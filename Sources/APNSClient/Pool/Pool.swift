@@ -51,8 +51,9 @@ final class Pool: Sendable {
 
   /// Takes pushes; false where the pool is closed.
   func submit(_ pushes: [QueuedPush]) -> Bool {
-    state.withLock { state in
-      guard let orders = state.machine.enqueue(pushes, at: .now()) else { return false }
+    let wall = now()
+    return state.withLock { state in
+      guard let orders = state.machine.enqueue(pushes, at: .now(), wall: wall) else { return false }
       perform(orders, &state)
       return true
     }

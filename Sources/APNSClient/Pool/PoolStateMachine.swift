@@ -60,11 +60,17 @@ struct PoolStateMachine<Push: Routed> {
   // MARK: Pushes come
 
   /// Takes pushes; nil where the pool is closed.
-  mutating func enqueue(_ pushes: [Push], at now: Moment) -> Orders? {
+  ///
+  /// - Parameter wall: What time it is in the world, by which pushes are of use.
+  mutating func enqueue(
+    _ pushes: [Push], at now: Moment, wall: Instant = Instant(microseconds: 0)
+  ) -> Orders? {
     guard !isClosed else { return nil }
     let deadline = now + settings.requestTimeout
     for push in pushes {
-      queue.append(Waiting(push: push, order: nextOrder, deadline: deadline))
+      let useful = Instant(microseconds: push.usefulUntil) - wall
+      let sendBy = useful < settings.requestTimeout ? now + max(.zero, useful) : deadline
+      queue.append(Waiting(push: push, order: nextOrder, deadline: deadline, sendBy: sendBy))
       nextOrder += 1
     }
     return dispatch(at: now)
@@ -81,7 +87,7 @@ struct PoolStateMachine<Push: Routed> {
       waiting.resends += 1
       if isClosed {
         rejected.append((waiting.push, .closed))
-      } else if waiting.resends > settings.resendLimit || waiting.deadline <= now {
+      } else if waiting.resends > settings.resendLimit || waiting.sendBy <= now {
         rejected.append((waiting.push, cause))
       } else {
         again.append(waiting)

@@ -11,13 +11,18 @@ struct Waiting<Push> {
   /// Until when it is of use, in microseconds since 1970.
   let usefulUntil: Int64
 
+  /// When it must have left: what is of no use any more is not sent.
+  let sendBy: Moment
+
   /// How often it was taken back after a connection had it.
   var resends: UInt8 = 0
 }
 
 extension Waiting where Push: Routed {
-  init(push: Push, order: UInt64, deadline: Moment) {
-    self.init(push: push, order: order, deadline: deadline, usefulUntil: push.usefulUntil)
+  init(push: Push, order: UInt64, deadline: Moment, sendBy: Moment? = nil) {
+    self.init(
+      push: push, order: order, deadline: deadline, usefulUntil: push.usefulUntil,
+      sendBy: min(deadline, sendBy ?? deadline))
   }
 }
 

@@ -38,8 +38,8 @@ public struct ServerError: Hashable, Sendable {
       || ["25006", "55P03", "57P01", "57P02", "57P03", "57P05", "58000", "58030"].contains(sqlState)
   }
 
-  /// The values themselves are refused: out of range, or against a constraint.
-  var isOfValues: Bool { ["22", "23"].contains(sqlState.prefix(2)) }
+  /// The values themselves are refused: out of range, twice the same, or against a constraint.
+  var isOfValues: Bool { ["21", "22", "23"].contains(sqlState.prefix(2)) }
 
   /// The server does not hold the prepared statements that this session made: a pooler handed the
   /// transaction to another of its connections.

@@ -39,6 +39,8 @@ public struct Decision: Sendable {
     for push in pushes {
       if let id = push.entry.startToken {
         memo.starts[id] = decision(of: id)
+        // Whoever finds it open says that its fate is unknown, and does not try it again.
+        memo.retries.removeAll { $0.entry.startToken == id }
       } else if let step = push.step, step.timestamp > now.epochSeconds {
         memo.cards[step.card]?.timestamp = step.timestamp
       }

@@ -42,6 +42,24 @@ extension Int: Routed {
     #expect(queue.popFirst(4).map(\.push.number) == [2, 3, 0, 1])
   }
 
+  @Test("R22: what is of no use any more is not sent, however long its answer might take")
+  func useless() {
+    var machine = PoolStateMachine<Push>(
+      settings: .init(), backoff: ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1))
+    let wall = Instant(epochSeconds: 1_800_000_000)
+    let pushes = [(0, 3), (1, 60), (2, -5)].map { number, seconds in
+      Push(
+        lane: "driver", usefulUntil: (wall + .seconds(Int64(seconds))).microseconds,
+        number: UInt64(number))
+    }
+    let start = Moment(nanoseconds: 1_000_000_000)
+    _ = machine.enqueue(pushes, at: start, wall: wall)
+    #expect(machine.supervise(at: start).rejected.map(\.push.number) == [2])
+    #expect(machine.supervise(at: start + .milliseconds(2999)).rejected.isEmpty)
+    #expect(machine.supervise(at: start + .seconds(3)).rejected.map(\.push.number) == [0])
+    #expect(machine.supervise(at: start + .seconds(10)).rejected.map(\.push.number) == [1])
+  }
+
   @Test("What waits is what came and neither went nor expired, in its order")
   func model() {
     var queue = LaneQueue<Push>()

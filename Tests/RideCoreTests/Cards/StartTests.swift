@@ -86,6 +86,26 @@ import Testing
     }
   }
 
+  /// What make chaos found: a retry that was journalled stood there twice.
+  @Test(arguments: CardStage.Crash.allCases)
+  func `R25: a crash at the second try gives one start, or an uncertain one`(
+    crash: CardStage.Crash
+  ) {
+    var stage = stage()
+    stage.state("driver_assigned")
+    stage.run { _ in .refused(500, "InternalServerError") }
+    stage.now = stage.due ?? stage.now
+    stage.look(crash: crash)
+    stage.wait(20)
+    let decision = decide(stage.view, by: stage.rulebook, now: stage.now)
+    let ids = decision.closed.map(\.id) + decision.pushes.map(\.entry.id)
+    #expect(Set(ids).count == ids.count)
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.count == (crash == .afterJournal ? 0 : 1))
+    #expect(stage.ledger.values.map(\.status) == [crash == .afterClaim ? .accepted : .uncertain])
+    #expect(stage.memo.retries.isEmpty)
+  }
+
   @Test func `one that comes too late is not sent`() {
     var stage = stage()
     stage.state("driver_assigned")

@@ -18,7 +18,9 @@ import Testing
     #expect(desk.tally.fired == 3 && desk.tally.remainder == 0)
   }
 
-  @Test func `R19: a background push shows nothing and has priority 5, whatever else is said`() throws {
+  @Test func `R19: a background push shows nothing and has priority 5, whatever else is said`()
+    throws
+  {
     var rule = Sample.rule(data: ["kind": .literal(.string("beat")), "aps": .literal(.integer(1))])
     rule.what = .background
     let push = try #require(

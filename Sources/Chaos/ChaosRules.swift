@@ -1,0 +1,124 @@
+/// The rule files of a run: alerts that are true for a moment and for long, a heartbeat every five
+/// seconds, and a card.
+enum ChaosRules {
+  /// The events of which an alert speaks: each of them that was committed has a row in the ledger.
+  static let spokenOf: Set<String> = [
+    "requested", "driver_assigned", "driver_en_route", "driver_arrived", "ride_completed",
+    "cancelled_by_customer", "driver_nearby", "chat_message", "ride_offer",
+  ]
+
+  /// Emitted only in transactions that are rolled back, so that nobody may hear of it.
+  static let neverSaid = "rolled_back"
+
+  /// The states that end a ride.
+  static let final = ["ride_completed", "cancelled_by_customer"]
+
+  static let yaml = """
+    states:
+      active: [requested, driver_assigned, driver_en_route, driver_arrived, ride_started]
+      final: [ride_completed, cancelled_by_customer]
+    events: [driver_nearby, chat_message, ride_offer, rolled_back]
+
+    rules:
+      - name: requested
+        app: driver
+        on: requested
+        alert: { title: A ride waits }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 20s
+
+      - name: assigned
+        app: customer
+        on: driver_assigned
+        alert: { title: "{{ride.attributes.driver_name}} takes your ride" }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 5m
+        collapse: "ride-{{ride.id}}"
+
+      - name: en-route
+        app: driver
+        on: driver_en_route
+        alert: { title: Your customer knows that you come }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 2m
+
+      - name: arrived
+        app: customer
+        on: driver_arrived
+        alert: { title: Your driver is here }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 1m
+        collapse: "ride-{{ride.id}}"
+
+      - name: over
+        app: customer
+        on: [ride_completed, cancelled_by_customer]
+        alert: { title: Thank you }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 30m
+        collapse: "ride-{{ride.id}}"
+
+      - name: nearby
+        app: customer
+        on: driver_nearby
+        alert: { title: Your driver is near }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 3s
+
+      - name: chat-customer
+        app: customer
+        on: chat_message
+        alert: { title: A message, body: "{{event.data.text}}" }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 10s
+
+      - name: chat-driver
+        app: driver
+        on: chat_message
+        alert: { title: A message, body: "{{event.data.text}}" }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 30m
+
+      - name: offer
+        app: driver
+        on: ride_offer
+        alert: { title: Take this one }
+        data: { ride_id: "{{ride.id}}" }
+        expires: never-store
+
+      - name: rolled-back
+        app: customer
+        on: rolled_back
+        alert: { title: Nobody may see this }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 30m
+
+      - name: heartbeat
+        app: driver
+        every: 5s
+        while: [driver_assigned, driver_en_route, driver_arrived, ride_started]
+        background: {}
+        data: { kind: heartbeat, ride_id: "{{ride.id}}" }
+        expires: 5s
+
+      - name: card
+        app: customer
+        live-activity:
+          attributes-type: RideAttributes
+          attributes: { rideId: "{{ride.id}}" }
+          content-state:
+            status: "{{ride.state}}"
+            eta: "{{ride.attributes.eta | default: 0}}"
+          start: driver_assigned
+          stale-after: 20s
+          dismiss-after: 10m
+          min-interval: 2s
+          urgent: [driver_assigned, driver_arrived, ride_started]
+          alerts:
+            driver_assigned: { title: A driver takes your ride }
+            driver_arrived: { title: Your driver is here }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 30s
+
+    """
+}

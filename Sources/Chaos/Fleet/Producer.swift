@@ -1,0 +1,53 @@
+import Foundation
+import PostgresStore
+import RideCore
+
+/// A ride service with a share of the fleet: writes what happens, and counts what committed.
+struct Producer {
+  private struct Seat {
+    var ride: RideLife
+    var due: ContinuousClock.Instant
+  }
+
+  let name: String
+  let desk: StepDesk
+  private let hasStarts: Bool
+  private var numbers: SeededGenerator
+  private var seats: [Seat] = []
+  private var rides = 0
+
+  init(name: String, conninfo: String, rides: Int, hasStarts: Bool, seed: UInt64) throws {
+    self.name = name
+    self.hasStarts = hasStarts
+    desk = try StepDesk(conninfo: conninfo)
+    numbers = SeededGenerator(seed: seed)
+    for _ in 0..<rides {
+      // They do not all come at once.
+      let due = ContinuousClock.now + .milliseconds(Int.random(in: 0...8_000, using: &numbers))
+      seats.append(Seat(ride: newRide(), due: due))
+    }
+  }
+
+  private mutating func newRide() -> RideLife {
+    rides += 1
+    return RideLife(id: "\(name)\(rides)", hasStarts: hasStarts, seed: numbers.next())
+  }
+
+  /// Lets the fleet live until then, and then brings every ride to its end.
+  mutating func run(until end: ContinuousClock.Instant) async throws {
+    while let next = seats.indices.min(by: { seats[$0].due < seats[$1].due }) {
+      if seats[next].due >= end { break }
+      try await ContinuousClock().sleep(until: seats[next].due)
+      let id = seats[next].ride.id
+      let steps = seats[next].ride.next()
+      if Int.random(in: 0..<40, using: &numbers) == 0 { try await desk.rollBack(id) }
+      try await desk.perform(steps, of: id)
+      if seats[next].ride.isOver { seats[next].ride = newRide() }
+      seats[next].due = .now + seats[next].ride.pause()
+    }
+    for index in seats.indices where seats[index].ride.hasBegun {
+      try await desk.perform(seats[index].ride.end(), of: seats[index].ride.id)
+    }
+    await desk.close()
+  }
+}

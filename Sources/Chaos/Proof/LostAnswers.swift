@@ -1,0 +1,44 @@
+/// Why the answer to a push may never have been noted, as far as it can be seen from outside.
+struct LostAnswers {
+  private let incidents: [Incident]
+  private let phones: Set<String>
+  private let byConnection: [Int: [Arrival]]
+  /// So long after its arrival a push's verdict may still be under way.
+  private static let reach = 45.0
+
+  init(_ evidence: Evidence) {
+    incidents = evidence.diary.incidents
+    phones = evidence.phones
+    byConnection = Dictionary(grouping: evidence.arrivals) { $0.connection }
+  }
+
+  /// Nil where nothing explains it.
+  ///
+  /// Only a node that ended or lost its lease leaves no row at all: by the time that another one
+  /// decides, cards and heartbeats may have other things to say. An alert is said again, but to a
+  /// phone whose token was replaced.
+  func cause(of arrival: Arrival, hasRow: Bool) -> String? {
+    if !hasRow, arrival.pushType == "alert", phones.contains(arrival.token) { return nil }
+    let others = byConnection[arrival.connection] ?? []
+    // A connection on which nothing came after a kill, or during a sleep, may be of that node.
+    for incident in incidents where incident.from >= arrival.at - 0.5 {
+      if incident.from > arrival.at + Self.reach { break }
+      switch incident.kind {
+      case .kill where !others.contains { $0.at > incident.from + 0.5 }:
+        return "the node was killed"
+      case .pause, .longPause:
+        let asleep = incident.from + 0.5..<max(incident.from + 0.5, incident.to)
+        if !others.contains(where: { asleep.contains($0.at) }) { return "the node was asleep" }
+      default: break
+      }
+    }
+    if !hasRow { return nil }
+    if arrival.fault == "delay" { return "the answer was delayed" }
+    // What is closed takes the answers along that had not left yet.
+    let isClosed = others.contains { other in
+      ["close", "goaway", "no_ping"].contains(other.fault)
+        && (arrival.at...arrival.at + 0.5).contains(other.at)
+    }
+    return isClosed ? "the connection was closed" : nil
+  }
+}

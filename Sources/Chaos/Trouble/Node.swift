@@ -1,0 +1,101 @@
+import Foundation
+
+/// A `ridepulse serve` that is killed, put to sleep, and started again.
+actor Node {
+  let name: String
+  private let environment: [String: String]
+  private let log: String
+  private let diary: Diary
+  private var process: Process?
+  /// Where the log of the present process begins.
+  private var logStart = 0
+
+  init(name: String, environment: [String: String], directory: String, diary: Diary) {
+    self.name = name
+    self.environment = environment
+    log = "\(directory)/\(name).log"
+    self.diary = diary
+  }
+
+  /// Starts a process; it need not serve yet.
+  func start() throws {
+    if !FileManager.default.fileExists(atPath: log) {
+      _ = FileManager.default.createFile(atPath: log, contents: nil)
+    }
+    guard let output = FileHandle(forWritingAtPath: log) else {
+      throw ChaosFailure("\(log) can't be written")
+    }
+    logStart = Int(try output.seekToEnd())
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: try ServiceBinary.path())
+    process.arguments = ["serve"]
+    process.environment = environment
+    process.standardInput = FileHandle.nullDevice
+    process.standardError = output
+    try process.run()
+    Leash.shared.hold(process.processIdentifier)
+    self.process = process
+    diary.note(.start, from: Diary.now, name)
+  }
+
+  /// Sees to it that a process runs, as a supervisor does; true where it says that it serves.
+  ///
+  /// A process that ended before it served had no database. One that ended after that is a finding.
+  @discardableResult func supervise() throws -> Bool {
+    guard let process, process.isRunning else {
+      if let process { judge(process) }
+      try start()
+      return false
+    }
+    return isServing
+  }
+
+  private func judge(_ process: Process) {
+    let status = process.terminationStatus
+    if isServing {
+      diary.find("\(name) ended by itself with status \(status); the end of \(log) says why")
+    } else {
+      diary.note(.refusedStart, from: Diary.now, "\(name), status \(status)")
+    }
+  }
+
+  /// What the present process has said, whether it serves.
+  private var isServing: Bool {
+    guard let file = FileHandle(forReadingAtPath: log) else { return false }
+    try? file.seek(toOffset: UInt64(logStart))
+    let said = (try? file.readToEnd()) ?? nil
+    return said.map { String(decoding: $0, as: UTF8.self).contains(" Serving") } ?? false
+  }
+
+  /// Ends it as a crash would.
+  func kill9() async {
+    guard let process, process.isRunning else { return }
+    diary.note(.kill, from: Diary.now, name)
+    kill(process.processIdentifier, SIGKILL)
+    await waitForEnd(of: process)
+    self.process = nil
+  }
+
+  /// Lets it sleep, as a machine under a snapshot does.
+  func pause(for duration: Duration) async {
+    guard let process, process.isRunning else { return }
+    let start = Diary.now
+    kill(process.processIdentifier, SIGSTOP)
+    try? await Task.sleep(for: duration)
+    kill(process.processIdentifier, SIGCONT)
+    diary.note(duration > .seconds(20) ? .longPause : .pause, from: start, to: Diary.now, name)
+  }
+
+  /// Asks it to stop; returns its exit status.
+  func stop() async -> Int32 {
+    guard let process, process.isRunning else { return -1 }
+    process.terminate()
+    await waitForEnd(of: process)
+    self.process = nil
+    return process.terminationReason == .exit ? process.terminationStatus : -1
+  }
+
+  private func waitForEnd(of process: Process) async {
+    while process.isRunning { try? await Task.sleep(for: .milliseconds(20)) }
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import LocalPostgres
+import RideCore
+
+/// Does harm of one kind until a point in time, and makes it good at the end.
+struct Troublemaker {
+  let end: ContinuousClock.Instant
+  let without: Set<ChaosOptions.Part>
+  var numbers: SeededGenerator
+  let diary: Diary
+
+  /// Rests for a while, at most until the end; false where that has come.
+  private func rest(_ milliseconds: Int) async throws -> Bool {
+    let limit = min(.now + .milliseconds(milliseconds), end)
+    try await ContinuousClock().sleep(until: limit)
+    return .now < end
+  }
+
+  /// Kills a node or lets it sleep, now and again; what ends is started again.
+  mutating func trouble(_ node: Node) async throws {
+    var next = ContinuousClock.now + .milliseconds(Int.random(in: 2_000...8_000, using: &numbers))
+    while try await rest(200) {
+      try await node.supervise()
+      if .now < next { continue }
+      if Int.random(in: 0..<10, using: &numbers) < 6 {
+        let delay = Int.random(in: 0...3_000, using: &numbers)
+        if !without.contains(.kill) { await node.kill9() }
+        if try await !rest(delay) { break }
+      } else {
+        let length = pause()
+        if !without.contains(.pause) { await node.pause(for: .milliseconds(length)) }
+      }
+      next = .now + .milliseconds(Int.random(in: 3_000...15_000, using: &numbers))
+    }
+    try await node.supervise()
+  }
+
+  /// Milliseconds: often a hiccup, sometimes longer than an answer may take, sometimes longer than
+  /// the lease of 20 s.
+  private mutating func pause() -> Int {
+    switch Int.random(in: 0..<10, using: &numbers) {
+    case 0..<5: Int.random(in: 100...4_000, using: &numbers)
+    case 5..<8: Int.random(in: 4_000...19_000, using: &numbers)
+    default: Int.random(in: 20_500...30_000, using: &numbers)
+    }
+  }
+
+  /// Restarts Postgres, mostly as a crash would.
+  mutating func trouble(_ cluster: LocalCluster) async throws {
+    if without.contains(.restart) { return }
+    while try await rest(Int.random(in: 5_000...30_000, using: &numbers)) {
+      let isCrash = Int.random(in: 0..<4, using: &numbers) > 0
+      let start = Diary.now
+      try await cluster.restart(isCrash ? .immediate : .fast)
+      diary.note(.restart, from: start, to: Diary.now, isCrash ? "immediate" : "fast")
+    }
+  }
+
+  /// Sets faults, and none for a while in between.
+  mutating func trouble(_ wire: Wire) async throws {
+    if without.contains(.faults) { return }
+    while try await rest(Int.random(in: 300...2_000, using: &numbers)) {
+      let faults = WireFault.some(&numbers)
+      let start = Diary.now
+      try await wire.set(faults)
+      let goesOn = try await rest(Int.random(in: 1_000...5_000, using: &numbers))
+      try await wire.set([])
+      diary.note(.faults, from: start, to: Diary.now, faults.map(\.json).joined(separator: ", "))
+      if !goesOn { break }
+    }
+  }
+}
