@@ -18,6 +18,8 @@ public struct CardMemo: Hashable, Sendable, Codable {
   public var sentAt: Instant?
   /// How often the next push was tried.
   public var failures = 0
+  /// The ledger has a row of the next push: it waits, tried or not.
+  public var isPending = false
   /// When it may go again.
   public var retryAt: Instant?
   /// When pushes of priority 10 left within the last hour, in seconds since 1970.

@@ -13,7 +13,7 @@ extension Decider {
       }
     }
     for (id, memo) in decision.view.memo.cards.sorted(by: { $0.key < $1.key })
-    where memo.failures > 0 && decision.cards[id] == nil {
+    where memo.isPending && decision.cards[id] == nil {
       if let rule = rulebook.rules.cards.first {
         close(entry(of: id, memo, rule), .suppressed, "the card is gone")
       }
@@ -91,9 +91,10 @@ extension Decider {
   private mutating func end(
     _ keeper: inout CardKeeper, at instant: Instant, _ card: Card, _ rule: CardRule
   ) {
-    if keeper.memo.failures > 0 {
+    if keeper.memo.isPending {
       close(entry(of: card.id, keeper.memo, rule, card), .suppressed, "superseded by the end")
       keeper.memo.failures = 0
+      keeper.memo.isPending = false
     }
     keeper.end(at: instant)
   }
@@ -140,11 +141,12 @@ extension Decider {
   ) -> LedgerEntry {
     let cause = wish?.cause ?? memo.cause ?? RideEvent(id: 0, name: "refresh", at: now)
     var entry = draft(rule.rule, cause)
-    let place = wish?.event == .end ? "end" : "\(memo.number)"
+    let event = wish?.event ?? (memo.endsAt == nil ? .update : .end)
+    let place = event == .end ? "end" : "\(memo.number)"
     entry.id = PushID(
       of: "card", decision.view.rideID, rule.rule.rule.name, "\(id)", place)
     entry.card = id
-    entry.cardEvent = wish?.event ?? .update
+    entry.cardEvent = event
     entry.attempts = memo.failures
     entry.tokenSuffix = card.map { String($0.token.suffix(6)) }
     return entry

@@ -29,6 +29,7 @@ extension Settlement {
     case .again(let least):
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
       entry.status = .pending
+      card.isPending = true
       card.failures = card.failures.addingSaturating(verdict.wasTried ? 1 : 0)
       // What nobody has seen folds nothing.
       if !verdict.mayHaveArrived { card.sentAt = nil }
@@ -105,6 +106,7 @@ extension CardMemo {
     staleAt = step.staleAt
     number = number.addingSaturating(1)
     failures = 0
+    isPending = false
     retryAt = nil
     cause = nil
     isUrgent = false
