@@ -122,7 +122,7 @@ public final class LocalCluster: Sendable {
   private static func settings(_ durability: Durability, directory: String) -> [String] {
     let common = [
       "listen_addresses=", "unix_socket_directories=\(directory)", "port=5432",
-      "unix_socket_permissions=0700", "shared_buffers=32MB", "timezone=UTC",
+      "unix_socket_permissions=0700", "shared_buffers=32MB", "timezone=UTC", "max_connections=300",
       // The other kind lies in /dev/shm, where a killed server would leave it.
       "dynamic_shared_memory_type=mmap",
     ]

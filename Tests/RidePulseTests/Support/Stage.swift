@@ -18,6 +18,12 @@ struct Stage {
   static func run(
     cluster: LocalCluster? = nil, _ body: (Stage) async throws -> Void
   ) async throws {
+    try await Turnstile.stages.pass { try await play(cluster: cluster, body) }
+  }
+
+  private static func play(
+    cluster: LocalCluster?, _ body: (Stage) async throws -> Void
+  ) async throws {
     let directory = "/tmp/ridepulse-test-\(UUID().uuidString)"
     let cluster = if let cluster { cluster } else { try await LocalCluster.shared() }
     let conninfo = try await cluster.freshDatabase()

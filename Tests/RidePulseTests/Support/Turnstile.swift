@@ -1,0 +1,41 @@
+/// Lets a few in at a time: tests with processes of their own would starve each other.
+actor Turnstile {
+  /// For stages: each has a simulator, sessions and servers.
+  static let stages = Turnstile(places: 8)
+
+  private var places: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(places: Int) {
+    self.places = places
+  }
+
+  /// Does something once there is a place for it.
+  nonisolated func pass<Value>(_ body: () async throws -> Value) async throws -> Value {
+    await enter()
+    do {
+      let value = try await body()
+      await leave()
+      return value
+    } catch {
+      await leave()
+      throw error
+    }
+  }
+
+  private func enter() async {
+    if places > 0 {
+      places -= 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
+    }
+  }
+
+  private func leave() {
+    if waiting.isEmpty {
+      places += 1
+    } else {
+      waiting.removeFirst().resume()
+    }
+  }
+}
