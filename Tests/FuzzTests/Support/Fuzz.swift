@@ -36,7 +36,7 @@ enum Fuzz {
       do { try body(&chance) } catch {
         faults += 1
         let what = (error as? Fault)?.text ?? "\(error)"
-        Issue.record("\(name), case \(number), RIDEPULSE_FUZZ_SEED=\(seed): \(what)")
+        Issue.record("\(name), case \(number), RIDEPULSE_FUZZ_SEED=\(seed): \(what.prefix(2000))")
       }
     }
     return count
