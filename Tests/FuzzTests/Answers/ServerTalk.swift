@@ -228,14 +228,13 @@ extension ServerTalk {
     }
   }
 
-  private func body() -> [UInt8] {
-    Array(
-      chance.pick(
-        #"{"reason":"BadDeviceToken"}"#, #"{"reason":"Shutdown"}"#, "",
-        #"{"reason":"ExpiredProviderToken"}"#, #"{"reason":"#, "<html>",
-        String(repeating: "x", count: 9000)
-      ).utf8)
-  }
+  private static let bodies = [
+    #"{"reason":"BadDeviceToken"}"#, #"{"reason":"Shutdown"}"#, "",
+    #"{"reason":"ExpiredProviderToken"}"#, #"{"reason":"#, "<html>",
+    String(repeating: "x", count: 9000),
+  ].map { Array($0.utf8) }
+
+  private func body() -> [UInt8] { chance.pick(of: Self.bodies, else: []) }
 
   /// One frame that has its place somewhere, and perhaps not here.
   private func wild() -> [UInt8] {
