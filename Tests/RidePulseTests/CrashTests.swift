@@ -79,7 +79,10 @@ import Testing
       try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
       let first = try Server(stage.environment)
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-      try await stage.until("select count(*) from ridepulse.agenda where node is not null", is: "1")
+      // It is on the wire, and stalled there: the other node's push must not meet that fault.
+      while try stage.arrivals().isEmpty {
+        try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
+      }
       first.pause()
       // What 20 seconds would do.
       try await stage.sql("update ridepulse.agenda set leased_until = now()")
