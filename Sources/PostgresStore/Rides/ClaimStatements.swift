@@ -105,7 +105,7 @@ enum ClaimStatements {
   static let phones = Statement(
     name: "claimed_phones",
     sql: """
-      select owner.ride_id, d.id, d.app, d.owner_id, d.token, d.environment, d.locale
+      select owner.ride_id, \(phoneColumns)
       from (
         select id as ride_id, 'customer' as app, customer_id as owner_id from ridepulse.rides
         where id = any ($1::text[])
@@ -123,11 +123,22 @@ enum ClaimStatements {
       join ridepulse.devices d
         on d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
       union
-      select m.ride_id, d.id, d.app, d.owner_id, d.token, d.environment, d.locale
+      select m.ride_id, \(phoneColumns)
       from unnest($3::text[], $4::bigint[]) m (ride_id, phone)
       join ridepulse.devices d on d.id = m.phone and d.disabled_at is null
       order by 2
       """)
+
+  /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last one is
+  /// `PhoneTrouble`.
+  private static let phoneColumns = """
+    d.id, d.app, d.owner_id, d.token, d.environment, d.locale,
+      case when d.refusals > 0 or d.probe is not null or d.is_probed and d.environment is null
+          or d.quiet_until > now() then jsonb_strip_nulls(jsonb_build_object(
+        'refusals', d.refusals, 'probe', d.probe, 'isProbed', d.is_probed,
+        'quietUntil', (extract(epoch from d.quiet_until) * 1000000)::bigint,
+        'isQuarantined', d.quarantined_at is not null)) end
+    """
 
   /// The cards of rides, but those that were ended from here. $1 ride IDs.
   static let cards = Statement(

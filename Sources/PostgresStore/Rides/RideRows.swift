@@ -1,3 +1,4 @@
+import Foundation
 import RideCore
 
 /// Rides, events and phones, as they come from rows.
@@ -39,11 +40,15 @@ struct RideRows {
         let app = rows.string(row, 2), let owner = rows.string(row, 3),
         let token = rows.string(row, 4)
       else { continue }
-      phones[ride, default: []].append(
-        Phone(
-          id: id, app: App(rawValue: app), ownerID: owner, token: token,
-          environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
-          locale: rows.string(row, 6)))
+      var phone = Phone(
+        id: id, app: App(rawValue: app), ownerID: owner, token: token,
+        environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
+        locale: rows.string(row, 6))
+      // Postgres made this JSON: it is never unreadable.
+      phone.trouble = rows.string(row, 7).flatMap {
+        try? JSONDecoder().decode(PhoneTrouble.self, from: Data($0.utf8))
+      }
+      phones[ride, default: []].append(phone)
     }
   }
 

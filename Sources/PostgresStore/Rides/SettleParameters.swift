@@ -12,6 +12,9 @@ struct SettleParameters {
     }
     let encoder = JSONEncoder()
     let gone = settlements.flatMap(\.gone)
+    let findings = settlements.flatMap { settlement in
+      settlement.findings.map { (ride: settlement.rideID, finding: $0) }
+    }
     let tallies = settlements.flatMap { settlement in
       settlement.tallies.sorted { $0.key < $1.key }.map {
         (ride: settlement.rideID, rule: $0.key, tally: $0.value)
@@ -53,6 +56,10 @@ struct SettleParameters {
         Self.array(entries) { $0.entry.expiration.map { String($0) } },
         Self.array(entries) { $0.entry.cardEvent?.rawValue },
         Self.array(gone) { $0.kind.rawValue },
+        Self.array(findings) { $0.ride },
+        Self.array(findings) { String($0.finding.phone) },
+        Self.array(findings) { $0.finding.kind.word },
+        Self.array(findings) { $0.finding.kind.value },
       ]
   }
 
@@ -67,5 +74,29 @@ struct SettleParameters {
     if memo.isEmpty { return nil }
     // A memo holds texts and whole numbers only, which JSON can always say.
     return (try? encoder.encode(memo)).map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension PhoneFinding.Kind {
+  /// What `SettleStatements.settle` calls it.
+  fileprivate var word: String {
+    switch self {
+    case .bad: "bad"
+    case .probed: "probed"
+    case .unprobed: "unprobed"
+    case .good: "good"
+    case .throttled: "throttled"
+    }
+  }
+
+  /// What goes with it.
+  fileprivate var value: String? {
+    switch self {
+    case .bad(let probe): probe?.description
+    case .probed(let environment): environment?.rawValue
+    case .unprobed(let push): push.description
+    case .good: nil
+    case .throttled(let until): String(until.microseconds)
+    }
   }
 }

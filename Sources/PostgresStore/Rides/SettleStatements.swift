@@ -1,3 +1,5 @@
+import RideCore
+
 /// The statements that let claimed rides go.
 enum SettleStatements {
   /// Keeps the planner, for one transaction, to hashing: each table is reached by an array of keys
@@ -19,7 +21,8 @@ enum SettleStatements {
   /// that is of no more use $22 ID, $23 since when, $24 why. Of each rule of a ride whose slots
   /// were due $25 ride, $26 rule, $27 due, $28 fired, $29 skipped, $30 missed, $31 capped,
   /// $32 expired. Of each ledger row again $33 priority, $34 expiration, $35 what it does to a
-  /// card. Of each token again $36 of what kind it is.
+  /// card. Of each token again $36 of what kind it is. Of each finding about a phone $37 ride,
+  /// $38 phone, $39 what was found, $40 the push, environment or microseconds that go with it.
   /// Returns the rides that were still held by this node under that fence; for all others nothing
   /// is written.
   static let settle = Statement(
@@ -89,6 +92,33 @@ enum SettleStatements {
         from gone g
         where t.id = any ($22::bigint[]) and t.id = g.id and g.kind = 'start'
           and t.disabled_at is null and t.registered_at <= g.since
+      ), found as materialized (
+        select f.id, bool_or(f.kind = 'probed') as is_probed, bool_or(f.kind = 'good') as is_good,
+          bool_or(f.kind in ('bad', 'probed') and f.value is null) as is_refused,
+          (min(f.value) filter (where f.kind = 'bad'))::uuid as probe,
+          min(f.value) filter (where f.kind = 'probed') as environment,
+          (min(f.value) filter (where f.kind = 'unprobed'))::uuid as unprobed,
+          timestamptz 'epoch' + (max(f.value::bigint) filter (where f.kind = 'throttled'))
+            * interval '1 microsecond' as quiet_until
+        from unnest($37::text[], $38::bigint[], $39::text[], $40::text[])
+          as f (ride_id, id, kind, value)
+        join held on held.ride_id = f.ride_id
+        -- One statement writes a row once, and that it is gone matters more.
+        where not exists (select from gone g where g.kind = 'phone' and g.id = f.id)
+        group by f.id
+      ), known_phones as (
+        update ridepulse.devices d set environment = coalesce(d.environment, f.environment),
+          refusals = case when f.is_good or f.environment is not null then 0
+            else d.refusals + f.is_refused::int end,
+          quarantined_at = case when f.is_good or f.environment is not null then null
+            when d.refusals + f.is_refused::int >= \(PhoneTrouble.quarantineAfter)
+            then coalesce(d.quarantined_at, clock_timestamp()) end,
+          probe = case when f.is_probed or f.unprobed = d.probe then null
+            else coalesce(d.probe, f.probe) end,
+          is_probed = d.is_probed or f.is_probed,
+          quiet_until = greatest(d.quiet_until, f.quiet_until)
+        from found f
+        where d.id = any ($38::bigint[]) and d.id = f.id
       ), counted as (
         insert into ridepulse.slot_counts as c
           (rule, day, node, due, fired, skipped, missed, capped, expired)

@@ -153,14 +153,6 @@ struct Decider {
     decision.held.append(HeldAlert(entry: entry, owner: phone.ownerID))
   }
 
-  private mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
-    do {
-      decision.pushes.append(try planner.push(entry, to: phone))
-    } catch {
-      close(entry, error.status, error.reason)
-    }
-  }
-
   mutating func close(
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: String
   ) {

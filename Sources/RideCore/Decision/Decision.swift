@@ -10,6 +10,8 @@ public struct Decision: Sendable {
   public var held: [HeldAlert] = []
   /// What was tried before and waits for a later time.
   public var waiting: [PendingPush] = []
+  /// What was not tried yet, and waits for a later time.
+  public var postponed: [PendingPush] = []
   /// How far the rules that speak by the clock have come.
   public var slots: [String: SlotMemo] = [:]
   /// What became of slots that were due, by rule.
@@ -69,6 +71,12 @@ public struct PlannedPush: Hashable, Sendable {
   public var payload: [UInt8]
   /// Past this instant it is not sent any more.
   public var trueUntil: Instant
+  /// Whether it tries its phone in the other environment.
+  var isProbe = false
+  /// Whether it may go again in the other environment, should APNs call its token bad.
+  var mayProbe = false
+  /// Whether APNs called its phone's token bad the last time.
+  var isToRefusedPhone = false
   /// What it does to a card that lives.
   var step: CardStep?
   /// What the ledger says of it though APNs takes it.

@@ -40,9 +40,13 @@ struct Planner {
       id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.what.priority,
       expiration: expiration, collapseID: collapseID)
     entry.note(headers)
-    return PlannedPush(
-      entry: entry, environment: phone.environment ?? rulebook.defaultEnvironment, token: token,
+    var push = PlannedPush(
+      entry: entry, environment: phone.environment(of: entry, rulebook), token: token,
       headers: headers, payload: payload, trueUntil: trueUntil)
+    push.isProbe = phone.isProbed(by: entry)
+    push.mayProbe = !push.isProbe && phone.mayBeProbed(rulebook)
+    push.isToRefusedPhone = (phone.trouble?.refusals ?? 0) > 0
+    return push
   }
 
   /// `apns-topic` of a rule's pushes.

@@ -8,6 +8,9 @@ public struct Rulebook: Sendable {
   public var widgetBundleIDs: [App: String]
   /// The environment of phones that state none.
   public var defaultEnvironment: APNsEnvironment
+  /// Whether a phone that states none, and that APNs does not know, is tried once in the other
+  /// environment.
+  public var probesEnvironment = false
 
   /// Rules, and where their pushes go.
   public init(

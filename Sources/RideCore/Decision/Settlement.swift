@@ -8,6 +8,8 @@ public struct Settlement: Hashable, Sendable {
   public var entries: [LedgerEntry]
   /// Tokens that are of no more use.
   public var gone: [GoneToken]
+  /// What was found out about phones.
+  public var findings: [PhoneFinding] = []
   /// What the next decision will need.
   public var memo: Memo
   /// What became of slots that were due, by rule.
@@ -55,7 +57,8 @@ extension Decision {
       rideID: view.rideID, consumed: view.events.map(\.id), entries: closed, gone: gone,
       memo: Memo(),
       tallies: tallies, nextDue: nil, isOver: false)
-    settlement.memo.retries = waiting
+    settlement.memo.retries = waiting + postponed
+    settlement.entries += postponed.map(\.entry)
     settlement.memo.slots = slots
     settlement.memo.cards = cards
     settlement.memo.starts = starts
@@ -72,10 +75,13 @@ extension Decision {
         settlement.handBack(push, now: now)
       } else {
         let newer = pushes.map(\.entry).first(where: push.entry.isSuperseded)
-        settlement.record(push, Verdict(outcome), newer: newer, now: now, jitter: jitter)
+        settlement.record(push, outcome, newer: newer, now: now, jitter: jitter)
       }
     }
     settlement.settle(held, view, told: told, nextCard: nextCard, now: now)
+    if view.phones.contains(where: { $0.trouble?.probe != nil }) {
+      settlement.releaseProbes(of: view)
+    }
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
     settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement
@@ -92,9 +98,11 @@ extension Settlement {
   }
 
   fileprivate mutating func record(
-    _ push: PlannedPush, _ verdict: Verdict, newer: LedgerEntry?, now: Instant,
+    _ push: PlannedPush, _ outcome: PushOutcome, newer: LedgerEntry?, now: Instant,
     jitter: () -> Double
   ) {
+    var verdict = Verdict(outcome)
+    if push.mayProbe, outcome.isBadDeviceToken { verdict.kind = .again(atLeast: .zero) }
     var entry = push.entry
     if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
     entry.reason = verdict.reason
@@ -118,6 +126,7 @@ extension Settlement {
       }
     }
     entries.append(entry)
+    examine(push, outcome, verdict, goesAgain: entry.status == .pending, now: now)
     if let start = entry.startToken {
       record(start: start, entry, verdict)
     } else if let since = verdict.phoneGone, let phone = entry.phone {

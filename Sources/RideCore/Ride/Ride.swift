@@ -65,6 +65,8 @@ public struct Phone: Hashable, Sendable {
   public var environment: APNsEnvironment?
   /// The language that the app runs in: `de`, `pt-BR`.
   public var locale: String?
+  /// What APNs has said against it; nil where nothing.
+  public var trouble: PhoneTrouble?
 
   /// A phone that is registered for an app.
   public init(

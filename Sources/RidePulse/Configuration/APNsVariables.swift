@@ -42,9 +42,15 @@ struct APNsVariables {
 
   /// What decisions go by.
   func rulebook(of rules: RuleSet) -> Rulebook {
-    Rulebook(
+    var rulebook = Rulebook(
       rules: rules, bundleIDs: bundleIDs, widgetBundleIDs: widgetBundleIDs,
       defaultEnvironment: defaultEnvironment)
+    // Where one environment is a simulator or a proxy and the other one Apple's own, a push for the
+    // one must not turn up in the other.
+    let apple = APNsConfiguration()
+    rulebook.probesEnvironment =
+      (configuration.production == apple.production) == (configuration.sandbox == apple.sandbox)
+    return rulebook
   }
 
   /// `APNS_<APP>_BUNDLE_ID` of every app; those of widgets are no app's.

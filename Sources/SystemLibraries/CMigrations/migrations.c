@@ -30,6 +30,10 @@ static const char text_0006[] = {
 #embed "../../../sql/0006_parked.sql" suffix(, 0)
 };
 
+static const char text_0008[] = {
+#embed "../../../sql/0008_phones.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_engine", text_0002},
@@ -37,5 +41,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0004_time", text_0004},
     {"0005_cards", text_0005},
     {"0006_parked", text_0006},
+    {"0008_phones", text_0008},
     {NULL, NULL},
 };

@@ -1,0 +1,172 @@
+import Testing
+
+@testable import RideCore
+
+@Suite struct `What APNs says against a phone` {
+  private static let bad = PushOutcome.refused(Refusal(status: 400, reason: "BadDeviceToken"))
+
+  private var book: Rulebook {
+    var book = Sample.book()
+    book.probesEnvironment = true
+    return book
+  }
+
+  private func phone(_ change: (inout PhoneTrouble) -> Void) -> Phone {
+    var phone = Sample.phone()
+    var trouble = PhoneTrouble()
+    trouble.refusals = 1
+    change(&trouble)
+    phone.trouble = trouble
+    return phone
+  }
+
+  private func decision(
+    _ phone: Phone, _ memo: Memo = Memo(), book: Rulebook? = nil, now: Instant = Sample.now
+  ) -> Decision {
+    let events = memo.retries.isEmpty ? [Sample.event()] : []
+    return decide(
+      Sample.view(events: events, phones: [phone], memo: memo), by: book ?? self.book, now: now)
+  }
+
+  private func settled(_ decision: Decision, _ outcome: PushOutcome, now: Instant = Sample.now)
+    -> Settlement
+  {
+    decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0 }
+  }
+
+  /// The settlement of a first BadDeviceToken, and the push's ID.
+  private func refused() -> (Settlement, PushID?) {
+    let settlement = settled(decision(Sample.phone()), Self.bad)
+    return (settlement, settlement.entries.first?.id)
+  }
+
+  @Test func `R16: a phone that states no environment goes again, and asks to be probed`() {
+    let (settlement, id) = refused()
+    #expect(settlement.entries.map(\.status) == [.pending])
+    #expect(settlement.findings == [PhoneFinding(phone: 1, .bad(probe: id))])
+    #expect(settlement.memo.retries.map(\.entry.id) == [id])
+  }
+
+  @Test func `R16: the push that may probe goes to the other environment`() {
+    let (settlement, id) = refused()
+    let now = Sample.now + .seconds(2)
+    let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
+    #expect(probe.pushes.map(\.environment) == [.sandbox])
+    let accepted = settled(probe, .accepted, now: now)
+    #expect(accepted.findings == [PhoneFinding(phone: 1, .probed(.sandbox))])
+    #expect(accepted.entries.map(\.status) == [.accepted])
+    let refuted = settled(probe, Self.bad, now: now)
+    #expect(refuted.findings == [PhoneFinding(phone: 1, .probed(nil))])
+    #expect(refuted.entries.map(\.status) == [.rejected])
+    #expect(refuted.memo.retries.isEmpty)
+  }
+
+  @Test func `R16: a probe that nobody answers stays the probe`() {
+    let (settlement, id) = refused()
+    let now = Sample.now + .seconds(2)
+    let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
+    let again = settled(probe, .unanswered(.timeout), now: now)
+    #expect(again.findings.isEmpty)
+    let later = now + .seconds(60)
+    let next = decision(phone { $0.probe = id }, again.memo, now: later)
+    #expect(next.pushes.map(\.environment) == [.sandbox])
+  }
+
+  @Test func `R16: other pushes wait for the probe, and follow what it found`() {
+    let (settlement, _) = refused()
+    let now = Sample.now + .seconds(2)
+    let other = PushID(of: "another")
+    let waiting = decision(phone { $0.probe = other }, settlement.memo, now: now)
+    #expect(waiting.pushes.isEmpty)
+    #expect(waiting.postponed.map(\.due) == [now + .seconds(1)])
+    let still = settled(waiting, .accepted, now: now)
+    #expect(still.entries.map(\.status) == [.pending])
+    #expect(still.findings.isEmpty)
+
+    var learned = Sample.phone()
+    learned.environment = .sandbox
+    #expect(decision(learned, still.memo, now: now + .seconds(2)).pushes.count == 1)
+    let refuted = decision(phone { $0.isProbed = true }, still.memo, now: now + .seconds(2))
+    #expect(refuted.pushes.isEmpty)
+    #expect(refuted.reasons == ["rejected: BadDeviceToken"])
+  }
+
+  @Test func `R16: a probe that is over before it went leaves the phone to another push`() {
+    let (settlement, id) = refused()
+    let later = Sample.now + .seconds(3600)
+    let late = decision(phone { $0.probe = id }, settlement.memo, now: later)
+    #expect(late.pushes.isEmpty)
+    let end = settled(late, .accepted, now: later)
+    #expect(end.entries.map(\.status) == [.expired])
+    #expect(end.findings == id.map { [PhoneFinding(phone: 1, .unprobed($0))] })
+  }
+
+  @Test func `R16: no probe where the app stated the environment, or it was tried, or may not be`()
+  {
+    var stated = Sample.phone()
+    stated.environment = .production
+    var forbidden = book
+    forbidden.probesEnvironment = false
+    for decision in [
+      decision(stated), decision(phone { $0.isProbed = true }),
+      decision(Sample.phone(), book: forbidden),
+    ] {
+      let settlement = settled(decision, Self.bad)
+      #expect(settlement.entries.map(\.status) == [.rejected])
+      #expect(settlement.findings == [PhoneFinding(phone: 1, .bad(probe: nil))])
+    }
+  }
+
+  @Test func `R16: what is superseded probes nothing`() {
+    let first = decide(
+      Sample.view(
+        events: [Sample.event(1), Sample.event(2)], phones: [Sample.phone()]),
+      by: {
+        var book = Sample.book([Sample.rule(collapse: "one")])
+        book.probesEnvironment = true
+        return book
+      }(), now: Sample.now)
+    let settlement = settled(first, Self.bad)
+    #expect(settlement.entries.map(\.status) == [.suppressed, .pending])
+    #expect(
+      settlement.findings.map(\.kind) == [.bad(probe: nil), .bad(probe: settlement.entries[1].id)])
+  }
+
+  @Test func `R13: nothing goes to a phone in quarantine, and the ledger says why`() {
+    let quarantined = phone {
+      $0.refusals = 3
+      $0.isQuarantined = true
+    }
+    let decision = decision(quarantined)
+    #expect(decision.pushes.isEmpty)
+    #expect(
+      decision.reasons
+        == ["suppressed: the phone is in quarantine: BadDeviceToken 3 times in a row"])
+  }
+
+  @Test func `A phone that is taken again is good, and one that always was is not written`() {
+    #expect(
+      settled(decision(phone { _ in }), .accepted).findings == [PhoneFinding(phone: 1, .good)])
+    #expect(settled(decision(Sample.phone()), .accepted).findings.isEmpty)
+  }
+
+  @Test func `R4: a phone that APNs asks to spare is spared by every push`() {
+    let busy = PushOutcome.refused(
+      Refusal(status: 429, reason: "TooManyRequests", retryAfter: .seconds(20)))
+    let until = Sample.now + .seconds(20)
+    let settlement = settled(decision(Sample.phone()), busy)
+    #expect(settlement.findings == [PhoneFinding(phone: 1, .throttled(until: until))])
+
+    let spared = decision(phone { $0.quietUntil = until.microseconds })
+    #expect(spared.pushes.isEmpty)
+    let end = settled(spared, .accepted)
+    #expect(end.memo.retries.map(\.due) == [until])
+    #expect(end.entries.map(\.status) == [.pending])
+    #expect(end.entries.map(\.attempts) == [0])
+    #expect(decision(phone { $0.quietUntil = until.microseconds }, now: until).pushes.count == 1)
+    let hours = Sample.now + .seconds(7200)
+    #expect(
+      decision(phone { $0.quietUntil = hours.microseconds }).reasons == ["expired: TooManyRequests"]
+    )
+  }
+}
