@@ -81,7 +81,7 @@ final class Connection {
     closeAt = taken.closeAt ?? closeAt
     if closeAt != nil { session.machine.drain("closed") }
     if taken.retires { session.machine.drain("idle") }
-    for waiting in taken.pushes { session.submit(waiting) }
+    for waiting in taken.pushes { session.submit(waiting, at: now) }
     return !taken.pushes.isEmpty
   }
 
@@ -202,6 +202,7 @@ extension HTTP2Session.Machine.Settings {
     pingAfter = configuration.pingAfter
     pingTimeout = configuration.pingTimeout
     maxAge = configuration.maxAge
+    fairWait = min(fairWait, configuration.requestTimeout / 3)
     timeoutsInARow = max(1, configuration.timeoutsInARow)
   }
 }

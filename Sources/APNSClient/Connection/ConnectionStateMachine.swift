@@ -11,6 +11,10 @@ struct ConnectionStateMachine<Push> {
     var maxAge: Duration = .seconds(24 * 3600)
     var timeoutsInARow = 3
 
+    /// An answer that was awaited for less than this says nothing of the connection: its push had
+    /// waited elsewhere.
+    var fairWait: Duration = .seconds(3)
+
     /// A ping's answer that takes longer than this makes the connection suspect: no push is given
     /// to what may be dead.
     var suspectAfter: Duration = .seconds(1)
@@ -152,7 +156,7 @@ struct ConnectionStateMachine<Push> {
       return nil
     }
     guard let ended = streams.remove(due.slot, id: stream.id) else { return nil }
-    timeouts += 1
+    if ended.waiting.deadline - ended.openedAt >= settings.fairWait { timeouts += 1 }
     // Before the first answer one timeout is enough: other pushes wait behind it.
     let limit = isProved ? settings.timeoutsInARow : 1
     if timeouts >= limit { drain("no answer in time, \(timeouts) in a row") }

@@ -6,6 +6,7 @@ struct StreamTable<Push> {
   struct Stream {
     var waiting: Waiting<Push>
     var id: Int32
+    let openedAt: Moment
     var answer = Answer()
 
     /// How many bytes the connection had produced when this push's body began; nil before. A body
@@ -50,8 +51,8 @@ struct StreamTable<Push> {
   /// Gives back a slot that was reserved and not filled.
   mutating func release(_ slot: Int) { free.append(slot) }
 
-  mutating func fill(_ slot: Int, with waiting: Waiting<Push>, id: Int32) {
-    var stream = Stream(waiting: waiting, id: id)
+  mutating func fill(_ slot: Int, with waiting: Waiting<Push>, id: Int32, at now: Moment) {
+    var stream = Stream(waiting: waiting, id: id, openedAt: now)
     // Deadlines come in order but for a push that is sent again: it goes a few places forward.
     var before = newest
     while before != Self.none, let other = slots[before], other.waiting.deadline > waiting.deadline

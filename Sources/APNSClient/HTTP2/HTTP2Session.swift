@@ -72,7 +72,7 @@ final class HTTP2Session {
   // MARK: Pushes
 
   /// Opens a stream for a push; its end comes in `reports` or `returned`.
-  func submit(_ waiting: Waiting<QueuedPush>) {
+  func submit(_ waiting: Waiting<QueuedPush>, at now: Moment) {
     let slot = machine.streams.reserve()
     var body = unsafe nghttp2_data_provider()
     unsafe body.source.fd = Int32(truncatingIfNeeded: slot)
@@ -88,7 +88,7 @@ final class HTTP2Session {
       returned.append((waiting, .noConnection(Self.text(of: id))))
       return
     }
-    machine.streams.fill(slot, with: waiting, id: id)
+    machine.streams.fill(slot, with: waiting, id: id, at: now)
   }
 
   func finish(_ ending: Machine.Ending) {

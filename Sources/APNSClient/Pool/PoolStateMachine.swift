@@ -7,6 +7,10 @@ struct PoolStateMachine<Push: Routed> {
   /// The limits that hold for one environment.
   struct Settings {
     var requestTimeout: Duration = .seconds(10)
+
+    /// A push with less time than this left for its answer does not leave any more: nobody would
+    /// know its fate.
+    var leastWait: Duration { min(.milliseconds(500), requestTimeout / 10) }
     var maxConnections = 4
     var resendLimit = 3
     var idleTimeout: Duration = .seconds(300)
@@ -69,7 +73,8 @@ struct PoolStateMachine<Push: Routed> {
     let deadline = now + settings.requestTimeout
     for push in pushes {
       let useful = Instant(microseconds: push.usefulUntil) - wall
-      let sendBy = useful < settings.requestTimeout ? now + max(.zero, useful) : deadline
+      let latest = settings.requestTimeout - settings.leastWait
+      let sendBy = now + min(max(.zero, useful), latest)
       queue.append(Waiting(push: push, order: nextOrder, deadline: deadline, sendBy: sendBy))
       nextOrder += 1
     }

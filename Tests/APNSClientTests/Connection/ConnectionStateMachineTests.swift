@@ -17,11 +17,11 @@ import Testing
   /// Puts a push on a stream, as if its body had begun after so many bytes.
   static func open(
     _ machine: inout Machine, _ push: Int, id: Int32, deadline: Int64 = 10_000,
-    bodyStart: Int? = 0
+    openedAt: Int64 = 0, bodyStart: Int? = 0
   ) -> Int {
     let slot = machine.streams.reserve()
     let waiting = Waiting(push: push, order: UInt64(push), deadline: at(deadline))
-    machine.streams.fill(slot, with: waiting, id: id)
+    machine.streams.fill(slot, with: waiting, id: id, at: at(openedAt))
     _ = machine.streams.update(slot, id: id) { $0.bodyStart = bodyStart }
     return slot
   }
@@ -179,14 +179,28 @@ import Testing
     var machine = Self.proved()
     for round in 1...5 {
       let id = Int32(2 * round - 1)
-      _ = Self.open(&machine, round, id: id, deadline: 1)
-      #expect(machine.nextTimeout(at: Self.at(1), sent: 1)?.id == id)
+      _ = Self.open(&machine, round, id: id)
+      #expect(machine.nextTimeout(at: Self.at(10_000), sent: 1)?.id == id)
       if round == 2 { _ = machine.answered(.accepted) }
       #expect((machine.phase == .open) == (round < 5))
     }
     var new = Self.machine()
-    _ = Self.open(&new, 1, id: 1, deadline: 1)
-    #expect(new.nextTimeout(at: Self.at(1), sent: 1)?.id == 1)
+    _ = Self.open(&new, 1, id: 1)
+    #expect(new.nextTimeout(at: Self.at(10_000), sent: 1)?.id == 1)
+    #expect(new.isFinished)
+  }
+
+  @Test("A push that had waited elsewhere says nothing of the connection when its time is over")
+  func shortWait() {
+    var new = Self.machine()
+    for round in 1...4 {
+      let id = Int32(2 * round - 1)
+      _ = Self.open(&new, round, id: id, openedAt: 7_001)
+      #expect(new.nextTimeout(at: Self.at(10_000), sent: 1)?.id == id)
+      #expect(new.capacity(at: Self.at(10_000)) == 1)
+    }
+    _ = Self.open(&new, 5, id: 9, openedAt: 7_000)
+    #expect(new.nextTimeout(at: Self.at(10_000), sent: 1)?.id == 9)
     #expect(new.isFinished)
   }
 

@@ -17,7 +17,7 @@ import Testing
       if model.isEmpty || Int.random(in: 0..<5, using: &random) < 3 {
         let slot = table.reserve()
         let deadline = Int64.random(in: 0..<1000, using: &random)
-        table.fill(slot, with: waiting(round, deadline: deadline), id: Int32(round))
+        table.fill(slot, with: waiting(round, deadline: deadline), id: Int32(round), at: .now())
         model[slot] = (Int32(round), deadline)
       } else if let slot = model.keys.randomElement(using: &random), let entry = model[slot] {
         #expect(table.remove(slot, id: entry.id + 1)?.id == nil, "another stream's number")

@@ -116,7 +116,7 @@ final class ServerTalk {
       session.submit(
         Waiting(
           push: QueuedPush(submission: submission, index: index), order: requests[index].ticket,
-          deadline: deadline))
+          deadline: deadline), at: now)
     }
   }
 
