@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `SIGTERM waits for answers, hands the rest back and leaves nothing claimed`()
+  @Test func `R56: SIGTERM waits for answers, hands the rest back and leaves nothing claimed`()
     async throws
   {
     try await Stage.run { stage in
@@ -111,6 +111,11 @@ import Testing
       #expect(
         try await stage.value("select count(*) from ridepulse.agenda where node is not null")
           == "0")
+      // What was answered before it ended is in the ledger, by its own hand.
+      let answered = try stage.arrivals().count(where: \.isAccepted)
+      let noted = try await stage.value(
+        "select count(*) from ridepulse.deliveries where status = 'accepted'")
+      #expect(noted == "\(answered)")
       let next = try Server(stage.environment)
       try await stage.settled()
       #expect(next.stop() == 0)
@@ -118,6 +123,33 @@ import Testing
         "select count(*) from ridepulse.deliveries where status = 'accepted'")
       #expect(accepted == "\(Self.rides)")
       #expect(Set(try stage.arrivals().map(\.token)).count == Self.rides)
+    }
+  }
+
+  @Test
+  func `R56: a second SIGTERM ends it at once, and its rides are everybody's after the lease`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
+      let server = try Server(stage.environment)
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      while try stage.arrivals().isEmpty {
+        try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
+      }
+      server.terminate()
+      try await server.says("Stopping")
+      server.terminate()
+      #expect(server.exitStatus() != 0)
+      #expect(!server.log.contains("Stopped"))
+      let next = try Server(stage.environment)
+      defer { next.stop() }
+      try await stage.settled()
+      let rows = try await stage.rows(
+        "select status from ridepulse.deliveries where app = 'customer'")
+      #expect(rows == [["accepted"]])
+      #expect(Set(try stage.arrivals().map(\.id)).count == 1)
     }
   }
 

@@ -140,6 +140,22 @@ import Testing
     #expect(await server.stop().requestIDs.count == 1 + 2 + 4)
   }
 
+  @Test("R11: one of a hundred fails, and each of them has its own outcome")
+  func oneOfMany() async throws {
+    let good = Array(repeating: #"{"status": 200}"#, count: 36).joined(separator: ", ")
+    let server = try await FaultServer(
+      #"{"connections": [{"answers": [\#(good), {"reset": 2}, {"status": 200}]}]}"#)
+    let client = try TestClient(server.url)
+    let outcomes = await client.send((1...100).map { .test($0) })
+    #expect(outcomes.count == 100)
+    let failed = outcomes.indices.filter { outcomes[$0] != .accepted }
+    #expect(failed.map { outcomes[$0] } == [.unanswered(.reset("INTERNAL_ERROR"))])
+    await client.close()
+    // It is the one that the server reset: the 37th that came to it.
+    let ids = await server.stop().requestIDs
+    #expect(failed.map { PushRequest.test(UInt64($0) + 1).idText } == [ids[36]])
+  }
+
   @Test("A reset stream is unanswered and names the code")
   func reset() async throws {
     let server = try await FaultServer(

@@ -41,9 +41,11 @@ enum Command {
     process.standardError = try FileHandle(forWritingTo: files[1])
     try process.run()
     process.waitUntilExit()
+    let errors = try String(contentsOf: files[1], encoding: .utf8)
+    Secrets.expectNone(in: errors)
     return Result(
       status: process.terminationStatus, output: try String(contentsOf: files[0], encoding: .utf8),
-      errors: try String(contentsOf: files[1], encoding: .utf8))
+      errors: errors)
   }
 }
 

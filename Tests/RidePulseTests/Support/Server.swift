@@ -30,6 +30,8 @@ final class Server {
 
   deinit {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    // R60, of every service that any test runs, at the most talkative level.
+    Secrets.expectNone(in: log)
   }
 
   /// Everything it has said so far.
