@@ -98,6 +98,35 @@ import Testing
     }
   }
 
+  @Test func `R39: what a dead node may have sent is uncertain where it is not true any more`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
+      let first = try Server(stage.environment)
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      while try stage.arrivals().isEmpty {
+        try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
+      }
+      first.kill9()
+      // What minutes would do.
+      try await stage.sql(
+        """
+        update ridepulse.events set created_at = created_at - interval '3 minutes';
+        update ridepulse.agenda set leased_until = now()
+        """)
+      let second = try Server(stage.environment)
+      defer { second.stop() }
+      try await stage.settled()
+      let rows = try await stage.rows(
+        "select status, reason from ridepulse.deliveries where app = 'customer'")
+      #expect(rows.map(\.first) == ["uncertain"])
+      #expect(rows.first?.last??.contains("the node that held the ride ended") == true)
+      #expect(try stage.arrivals().count == 1)
+    }
+  }
+
   @Test func `R56: SIGTERM waits for answers, hands the rest back and leaves nothing claimed`()
     async throws
   {

@@ -16,6 +16,9 @@ extension Proof {
     proof.count("apns-ids accepted on the wire", accepted.count)
     let others = accepted.filter { rows[$0.key]?.status != "accepted" }
     proof.count("of these, the ledger says otherwise or nothing", others.count)
+    proof.none(
+      "accepted, and called expired",
+      others.keys.compactMap { rows[$0] }.filter { $0.status == "expired" }.map(\.line).sorted())
     proof.split(others, rows, evidence)
     return proof
   }

@@ -9,6 +9,7 @@ struct ClaimReader {
   private var nextDue: Instant?
   private(set) var claims: [RideClaim] = []
   private var memos: [Memo] = []
+  private var takenOver: Set<String> = []
   var rows = RideRows()
 
   init(log: Log) {
@@ -23,6 +24,7 @@ struct ClaimReader {
       guard let ride = rows.string(row, 2), let fence = rows.int64(row, 3) else { continue }
       claims.append(RideClaim(rideID: ride, fence: fence))
       memos.append(memo(rows.string(row, 4), of: ride))
+      if rows.bool(row, 5) == true { takenOver.insert(ride) }
     }
   }
 
@@ -54,6 +56,10 @@ struct ClaimReader {
   var claim: Claim {
     Claim(
       now: now, nextDue: nextDue,
-      rides: zip(claims, memos).map { claim, memo in (claim, rows.view(of: claim.rideID, memo)) })
+      rides: zip(claims, memos).map { claim, memo in
+        var view = rows.view(of: claim.rideID, memo)
+        view.isTakenOver = takenOver.contains(claim.rideID)
+        return (claim, view)
+      })
   }
 }

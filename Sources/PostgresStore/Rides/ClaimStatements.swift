@@ -16,7 +16,7 @@ enum ClaimStatements {
   /// Takes rides that are due and nobody holds.
   ///
   /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds. One row at least: now, next
-  /// due, and a ride with fence and memo where one was taken. Rows that exist are locked with
+  /// due, and where a ride was taken it, its fence and memo, and whether another's lease on it ran out. Rows that exist are locked with
   /// SKIP LOCKED; new ones are inserted in the order of their IDs, so that two nodes can't wait
   /// for each other in a circle. What a ride's events and columns are is read by later statements:
   /// this one's snapshot is older than its locks, and could show events that another node has
@@ -38,7 +38,7 @@ enum ClaimStatements {
         select ride_id from ridepulse.agenda where due_at <= now() and leased_until <= now()
         order by due_at limit $4::bigint
       ), free as materialized (
-        select a.ride_id from ridepulse.agenda a
+        select a.ride_id, a.node is not null as is_taken_over from ridepulse.agenda a
         where a.leased_until <= now() and a.ride_id = any (
           array(select ride_id from waiting union select ride_id from due limit $4::bigint))
         for update skip locked
@@ -46,7 +46,7 @@ enum ClaimStatements {
         update ridepulse.agenda a set node = $1::uuid, fence = nextval('ridepulse.fence'),
           leased_until = now() + $5::bigint * interval '1 millisecond'
         from free where a.ride_id = free.ride_id
-        returning a.ride_id, a.fence, a.memo
+        returning a.ride_id, a.fence, a.memo, free.is_taken_over
       ), opened as (
         insert into ridepulse.agenda (ride_id, node, fence, leased_until)
         select w.ride_id, $1::uuid, nextval('ridepulse.fence'),
@@ -55,14 +55,14 @@ enum ClaimStatements {
         where not exists (select from ridepulse.agenda a where a.ride_id = w.ride_id)
         order by w.ride_id
         on conflict do nothing
-        returning ride_id, fence, null::jsonb as memo
+        returning ride_id, fence, null::jsonb as memo, false
       ), claimed as (
         select * from renewed union all select * from opened
       )
       select (extract(epoch from clock_timestamp()) * 1000000)::bigint,
         (select (extract(epoch from due_at) * 1000000)::bigint from ridepulse.agenda
          where due_at is not null and leased_until <= now() order by due_at limit 1),
-        claimed.ride_id, claimed.fence, claimed.memo::text
+        claimed.ride_id, claimed.fence, claimed.memo::text, claimed.is_taken_over
       from (values (1)) one left join claimed on true
       """)
 

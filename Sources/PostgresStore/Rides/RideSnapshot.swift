@@ -44,7 +44,7 @@ public struct RideSnapshot {
     name: "snapshot_memos",
     sql: """
       select (extract(epoch from clock_timestamp()) * 1000000)::bigint, null::bigint, r.id, 0,
-        a.memo::text
+        a.memo::text, false
       from unnest($1::text[]) r (id) left join ridepulse.agenda a on a.ride_id = r.id
       """)
 

@@ -157,8 +157,10 @@ struct Decider {
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: String
   ) {
     var entry = entry
-    entry.status = status
-    entry.reason = reason
+    if decision.view.isTakenOver, status == .expired, entry.phone != nil {
+      entry.doubt = entry.doubt ?? .takenOver
+    }
+    entry.end(status, reason)
     decision.closed.append(entry)
   }
 

@@ -104,7 +104,7 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
     case rejected
     /// It was not true any more before it could be delivered.
     case expired
-    /// It left and must not be repeated; nobody knows its fate.
+    /// It left, or may have, and is not sent again; nobody knows its fate.
     case uncertain
     /// A rule spoke, and for the reason given nothing was sent.
     case suppressed
@@ -142,9 +142,28 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
   public var card: Int64?
   /// `StartToken.id`, of a push that starts a card: such a one must not be sent twice.
   public var startToken: Int64?
+  /// Why it may have arrived though nobody was told.
+  public var doubt: Doubt?
 }
 
 extension LedgerEntry {
+  /// Why a push may have arrived though nobody was told.
+  public enum Doubt: String, Hashable, Sendable, Codable {
+    /// It was sent, and its answer was lost.
+    case unanswered = "an earlier attempt was not answered"
+    /// Whoever held the ride before ended without a word.
+    case takenOver = "the node that held the ride ended, and may have sent it"
+  }
+
+  /// Ends it without its being sent: what may have arrived is not called unsent.
+  mutating func end(_ status: Status, _ reason: String) {
+    self.status = status
+    self.reason = reason
+    guard let doubt, status == .expired || status == .suppressed else { return }
+    self.status = .uncertain
+    self.reason = "\(reason); \(doubt.rawValue)"
+  }
+
   /// Keeps of the headers what the ledger says.
   mutating func note(_ headers: PushHeaders) {
     priority = headers.priority

@@ -14,6 +14,8 @@ public struct RideView: Hashable, Sendable {
   public var startTokens: [StartToken]
   /// What the last decision left to itself.
   public var memo: Memo
+  /// Whether somebody else held the ride before, and let it go only with the lease.
+  public var isTakenOver = false
 
   /// A view of one ride.
   public init(

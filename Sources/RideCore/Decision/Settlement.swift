@@ -112,9 +112,9 @@ extension Settlement {
     case .again where entry.startToken != nil && verdict.mayHaveArrived:
       entry.status = .uncertain
     case .again(let least):
+      if verdict.mayHaveArrived { entry.doubt = .unanswered }
       if let newer {
-        entry.status = .suppressed
-        entry.reason = "superseded by \(newer.event.name)"
+        entry.end(.suppressed, "superseded by \(newer.event.name)")
         break
       }
       let due = now + least + retryBackoff.delay(failures: push.entry.attempts, random: jitter())
@@ -122,7 +122,7 @@ extension Settlement {
         entry.status = .pending
         memo.retries.append(PendingPush(entry: entry, due: due))
       } else {
-        entry.status = .expired
+        entry.end(.expired, verdict.reason ?? "")
       }
     }
     entries.append(entry)

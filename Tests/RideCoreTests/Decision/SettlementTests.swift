@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func `a retry whose rule or phone is gone is closed`() {
-    let memo = settlement(.unanswered(.timeout)).memo
+    let memo = settlement(.unsent(.refusedStream)).memo
     let later = Sample.now + .seconds(30)
     let noPhone = decide(
       Sample.view(events: [], phones: [], memo: memo), by: Sample.book(), now: later)
@@ -160,18 +160,58 @@ import Testing
     let rule = Sample.rule(on: ["eta_changed", "driver_arrived"], collapse: "ride-{{ride.id}}")
     // In one decision: the older fails, whatever becomes of the newer.
     let both = settlement(
-      .unanswered(.timeout), rule: rule, events: [Sample.event(1, "eta_changed"), Sample.event(2)])
+      .unsent(.refusedStream), rule: rule,
+      events: [Sample.event(1, "eta_changed"), Sample.event(2)])
     #expect(both.entries.map(\.status) == [.suppressed, .pending])
     #expect(both.entries.first?.reason == "superseded by driver_arrived")
     #expect(both.memo.retries.map(\.entry.event.id) == [2])
     // Later: the older waits when the newer event comes.
-    let waiting = settlement(.unanswered(.timeout), rule: rule, events: [Sample.event(1)]).memo
+    let waiting = settlement(.unsent(.refusedStream), rule: rule, events: [Sample.event(1)]).memo
     let next = decide(
       Sample.view(events: [Sample.event(2)], memo: waiting), by: Sample.book([rule]),
       now: Sample.now)
     #expect(next.reasons == ["suppressed: superseded by driver_arrived"])
     #expect(next.pushes.map(\.entry.event.id) == [2])
     #expect(next.waiting.isEmpty)
+  }
+
+  @Test func `R2: what may have arrived is uncertain and not unsent, however it ends`() {
+    let memo = settlement(.unanswered(.connectionLost("EOF"))).memo
+    let doubt = "an earlier attempt was not answered"
+    let late = Sample.now + .seconds(3600)
+    let expired = decide(Sample.view(events: [], memo: memo), by: Sample.book(), now: late)
+    #expect(expired.closed.map(\.status) == [.uncertain])
+    #expect(expired.closed.first?.reason?.hasSuffix(doubt) == true)
+    let noPhone = decide(
+      Sample.view(events: [], phones: [], memo: memo), by: Sample.book(),
+      now: Sample.now + .seconds(30))
+    #expect(noPhone.reasons == ["uncertain: the phone is disabled; " + doubt])
+    let rule = Sample.rule(on: ["eta_changed", "driver_arrived"], collapse: "one")
+    let both = settlement(
+      .unanswered(.timeout), rule: rule, events: [Sample.event(1, "eta_changed"), Sample.event(2)])
+    #expect(both.entries.map(\.status) == [.uncertain, .pending])
+    // What APNs says in the end counts.
+    let again = decide(
+      Sample.view(events: [], memo: memo), by: Sample.book(), now: Sample.now + .seconds(30))
+    #expect(
+      again.settled([.accepted], now: late, jitter: { 0 }).entries.map(\.status) == [.accepted])
+    // In doubt, and then no connection until it is not true any more.
+    let end = again.settled([.unsent(.refusedStream)], now: late, jitter: { 0 })
+    #expect(end.entries.map(\.reason) == ["REFUSED_STREAM; " + doubt])
+  }
+
+  @Test func `R39: what expired with a node that ended is uncertain`() {
+    var view = Sample.view()
+    let late = Sample.now + .seconds(3600)
+    #expect(decide(view, by: Sample.book(), now: late).closed.map(\.status) == [.expired])
+    view.isTakenOver = true
+    let taken = decide(view, by: Sample.book(), now: late)
+    #expect(taken.closed.map(\.status) == [.uncertain])
+    #expect(taken.closed.first?.reason?.contains("the node that held the ride ended") == true)
+    #expect(decide(view, by: Sample.book(), now: Sample.now).closed.isEmpty)
+    // Where there is no phone, nothing can have left.
+    view.phones = []
+    #expect(decide(view, by: Sample.book(), now: late).closed.map(\.status) == [.suppressed])
   }
 
   @Test func `a ride leaves the agenda when it is not active and nothing waits`() {
