@@ -27,6 +27,7 @@ struct LaneBreaker: Equatable {
     case probing(until: Instant)
   }
 
+  /// As many as fit into `recent`, or fewer.
   static let window = 50
   static let least = 20
   static let pauses = Backoff(first: .seconds(5), longest: .seconds(60))
@@ -34,8 +35,9 @@ struct LaneBreaker: Equatable {
   static let probeTime: Duration = .seconds(11)
 
   private var phase = Phase.open
-  /// How the last pushes ended, the newest last: whether that was trouble.
-  private var recent: [Bool] = []
+  /// How the last pushes ended: a bit for each, 1 where that was trouble, the newest the lowest.
+  private var recent: UInt64 = 0
+  private var count = 0
   private var pausesInARow = 0
 
   /// Asks for one push.
@@ -56,22 +58,23 @@ struct LaneBreaker: Equatable {
     if case .probing = phase {
       if isTrouble { return pause(at: now) }
       phase = .open
-      recent = []
+      recent = 0
+      count = 0
       pausesInARow = 0
       return .resumed
     }
     // What was on its way when the lane was closed says nothing new.
     guard phase == .open else { return nil }
-    recent.append(isTrouble)
-    if recent.count > Self.window { recent.removeFirst() }
-    let troubles = recent.count { $0 }
-    guard recent.count >= Self.least, troubles * 5 >= recent.count * 3 else { return nil }
+    recent = (recent << 1 | (isTrouble ? 1 : 0)) & (1 << Self.window - 1)
+    count = min(count + 1, Self.window)
+    guard count >= Self.least, troubles * 5 >= count * 3 else { return nil }
     return pause(at: now)
   }
 
+  private var troubles: Int { recent.nonzeroBitCount }
+
   private mutating func pause(at now: Instant) -> Change {
     let until = now + Self.pauses.delay(failures: pausesInARow, random: 1)
-    let (troubles, count) = (recent.count { $0 }, recent.count)
     pausesInARow += 1
     phase = .closed(until: until)
     return .paused(until: until, troubles: troubles, of: count)

@@ -77,10 +77,33 @@ public struct PlannedPush: Hashable, Sendable {
   var mayProbe = false
   /// Whether APNs called its phone's token bad the last time.
   var isToRefusedPhone = false
-  /// What it does to a card that lives.
-  var step: CardStep?
   /// What the ledger says of it though APNs takes it.
   var note: String?
+  /// One push in many does something to a card: kept aside, so that all others are half as large.
+  private var aside: Aside?
+
+  private indirect enum Aside: Hashable, Sendable {
+    case step(CardStep)
+  }
+
+  init(
+    entry: LedgerEntry, environment: APNsEnvironment, token: DeviceToken, headers: PushHeaders,
+    payload: [UInt8], trueUntil: Instant, step: CardStep? = nil, note: String? = nil
+  ) {
+    self.entry = entry
+    self.environment = environment
+    self.token = token
+    self.headers = headers
+    self.payload = payload
+    self.trueUntil = trueUntil
+    self.note = note
+    aside = step.map { .step($0) }
+  }
+
+  /// What it does to a card that lives.
+  var step: CardStep? {
+    if case .step(let step) = aside { step } else { nil }
+  }
 
   /// The push for the wire, under a ticket.
   public func request(ticket: UInt64) -> PushRequest {
