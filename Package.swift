@@ -26,7 +26,8 @@ let package = Package(
     .executableTarget(
       name: "RidePulse",
       dependencies: [
-        "RideCore", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles", "LocalPostgres",
+        "RideCore", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles", "AdminServer",
+        "LocalPostgres",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -53,6 +54,8 @@ let package = Package(
       dependencies: ["RideCore", "CLibcurl", "CNghttp2", "COpenSSL"],
       swiftSettings: strict),
     .target(name: "RuleFiles", dependencies: ["RideCore", "CLibyaml"], swiftSettings: strict),
+    .target(
+      name: "AdminServer", dependencies: ["RideCore", "CMicrohttpd"], swiftSettings: strict),
     .target(name: "LocalPostgres", swiftSettings: strict),
 
     // Loops.
@@ -77,6 +80,9 @@ let package = Package(
     .systemLibrary(
       name: "CLibyaml", path: "Sources/SystemLibraries/CLibyaml", pkgConfig: "yaml-0.1",
       providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(
+      name: "CMicrohttpd", path: "Sources/SystemLibraries/CMicrohttpd",
+      pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .target(name: "CMigrations", path: "Sources/SystemLibraries/CMigrations"),
 
     // Tests.

@@ -131,7 +131,7 @@ enum ClaimStatements {
 
   /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last one is
   /// `PhoneTrouble`.
-  private static let phoneColumns = """
+  static let phoneColumns = """
     d.id, d.app, d.owner_id, d.token, d.environment, d.locale,
       case when d.refusals > 0 or d.probe is not null or d.is_probed and d.environment is null
           or d.quiet_until > now() then jsonb_strip_nulls(jsonb_build_object(

@@ -12,7 +12,7 @@ public final class PostgresRideStore: RideStore {
   private let reading: Mutex<RideReading>
   private let lease: Duration
   private let claims: PostgresSession
-  private let settlements: PostgresSession
+  let settlements: PostgresSession
   private let log: Log
 
   /// A store over two open sessions, which it does not close.

@@ -11,6 +11,9 @@ enum Serve: Command {
       .init(
         name: "--schedules", value: "DIR",
         help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+      .init(
+        name: "--wake", value: "HOST:PORT",
+        help: "a TCP port; whoever connects makes the service look at once"),
       .init(name: "--once", help: "handle what is due, then exit; for system cron"),
     ],
     notes: [
@@ -32,13 +35,8 @@ enum Serve: Command {
         service.stop()
       }, onHangup: { Reload.perform(service, apns, context.arguments, context.environment, log) })
     defer { signals.cancel() }
-    log(.info, "Serving", ["rules": "\(rules.ruleCount)", "node": service.node])
     do {
-      if context.arguments.has("--once") {
-        try await service.engine.runOnce()
-      } else {
-        await service.engine.run()
-      }
+      try await serve(service, context, rules: rules.ruleCount)
     } catch {
       await service.close()
       throw error
@@ -46,5 +44,19 @@ enum Serve: Command {
     await service.close()
     log(.info, "Stopped")
     return .done
+  }
+
+  private static func serve(_ service: Service, _ context: CommandContext, rules: Int) async throws
+  {
+    let log = context.log.log
+    let fields: KeyValuePairs = ["rules": "\(rules)", "node": service.node]
+    if context.arguments.has("--once") {
+      log(.info, "Serving", fields)
+      return try await service.engine.runOnce()
+    }
+    let doors = try ServiceDoors(service, context, log)
+    defer { doors.close() }
+    log(.info, "Serving", fields)
+    await service.engine.run()
   }
 }

@@ -65,6 +65,16 @@ final class Service: Sendable {
     engine.stop()
   }
 
+  /// Looks for due rides at once; returns a line that says how many there are.
+  func wake() async -> String {
+    engine.wake()
+    let most = 1000
+    guard let due = try? await store.dueRides(atMost: most) else {
+      return "RidePulse lives; the database does not answer"
+    }
+    return "RidePulse lives; \(due > most ? "more than \(most)" : "\(due)") rides are due"
+  }
+
   /// Says good-bye to the database; the engine must have ended.
   func close() async {
     try? await store.leave()

@@ -46,9 +46,9 @@ struct Stage {
 
   /// The variables of a service on this stage.
   var environment: [String: String] {
-    simulator.environment.merging(["DATABASE_URL": conninfo, "RIDEPULSE_SCHEDULES": Self.rules]) {
-      own, _ in own
-    }
+    simulator.environment.merging([
+      "DATABASE_URL": conninfo, "RIDEPULSE_SCHEDULES": Self.rules, "RIDEPULSE_ADMIN": "off",
+    ]) { own, _ in own }
   }
 
   /// The same with rule files of the test's own.

@@ -1,0 +1,96 @@
+internal import CMicrohttpd
+internal import Dispatch
+internal import Synchronization
+
+/// One request as it comes, and its answer.
+final class HTTPExchange {
+  private var body: [UInt8] = []
+  private var isTooLarge = false
+
+  /// libmicrohttpd calls it with the head, then with each piece of the body, then without one.
+  static let answer: MHD_AccessHandlerCallback = {
+    context, connection, path, method, _, data, size, state in
+    guard let context = unsafe context, let connection = unsafe connection,
+      let state = unsafe state, let size = unsafe size
+    else { return .NO }
+    guard let known = unsafe state.pointee else {
+      unsafe state.pointee = Unmanaged.passRetained(HTTPExchange()).toOpaque()
+      return .YES
+    }
+    let exchange = unsafe Unmanaged<HTTPExchange>.fromOpaque(known).takeUnretainedValue()
+    let count = unsafe size.pointee
+    if count > 0 {
+      unsafe exchange.take(UnsafeRawBufferPointer(start: data, count: count))
+      unsafe size.pointee = 0
+      return .YES
+    }
+    let server = unsafe Unmanaged<HTTPServer.Context>.fromOpaque(context).takeUnretainedValue()
+    guard let path = unsafe path, let method = unsafe method else { return .NO }
+    let request = unsafe HTTPRequest(
+      method: String(cString: method), path: String(cString: path),
+      headers: headers(of: connection), body: exchange.body)
+    return unsafe send(exchange.response(to: request, by: server), connection)
+  }
+
+  /// The connection is done with the request, however that ended.
+  static let completed: MHD_RequestCompletedCallback = { _, _, state, _ in
+    guard let state = unsafe state, let known = unsafe state.pointee else { return }
+    unsafe Unmanaged<HTTPExchange>.fromOpaque(known).release()
+    unsafe state.pointee = nil
+  }
+
+  private func take(_ data: UnsafeRawBufferPointer) {
+    if body.count + data.count > HTTPServer.bodyLimit { isTooLarge = true }
+    if !isTooLarge { unsafe body.append(contentsOf: data) }
+  }
+
+  /// Waits, on the connection's own thread, until the handler has an answer.
+  private func response(to request: HTTPRequest, by server: HTTPServer.Context) -> HTTPResponse {
+    if isTooLarge { return .text(413, "the body is larger than \(HTTPServer.bodyLimit) bytes") }
+    let answer = Answer()
+    Task {
+      let response = await server.handler(request)
+      answer.response.withLock { $0 = response }
+      answer.isThere.signal()
+    }
+    answer.isThere.wait()
+    return answer.response.withLock { $0 } ?? .text(500, "no answer")
+  }
+
+  private final class Answer: Sendable {
+    let isThere = DispatchSemaphore(value: 0)
+    let response = Mutex<HTTPResponse?>(nil)
+  }
+
+  private static func send(_ answer: HTTPResponse, _ connection: OpaquePointer) -> MHD_Result {
+    let response = unsafe answer.body.withUnsafeBytes { bytes in
+      // Copied by libmicrohttpd, which does not write to it.
+      unsafe MHD_create_response_from_buffer(
+        bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+    }
+    guard let response = unsafe response else { return .NO }
+    defer { unsafe MHD_destroy_response(response) }
+    let fields = [
+      "Content-Type": answer.contentType, "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+    ].merging(answer.headers) { $1 }
+    for (name, value) in fields { unsafe MHD_add_response_header(response, name, value) }
+    return unsafe MHD_queue_response(connection, UInt32(answer.status), response)
+  }
+
+  private static func headers(of connection: OpaquePointer) -> [String: String] {
+    var headers: [String: String] = [:]
+    unsafe withUnsafeMutablePointer(to: &headers) { pointer in
+      unsafe _ = MHD_get_connection_values(
+        connection, .HEADER_KIND,
+        { context, _, name, value in
+          guard let name = unsafe name, let value = unsafe value, let context = unsafe context
+          else { return .YES }
+          let headers = unsafe context.assumingMemoryBound(to: [String: String].self)
+          unsafe headers.pointee[String(cString: name).lowercased()] = String(cString: value)
+          return .YES
+        }, UnsafeMutableRawPointer(pointer))
+    }
+    return headers
+  }
+}

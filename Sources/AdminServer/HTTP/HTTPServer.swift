@@ -1,0 +1,49 @@
+internal import CMicrohttpd
+internal import Glibc
+
+/// An HTTP server by libmicrohttpd, with a thread of its own for each connection: a handler that
+/// waits for the database holds up nobody else.
+@safe final class HTTPServer: Sendable {
+  typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
+
+  /// A body beyond this is refused with 413.
+  static let bodyLimit = 64 * 1024
+  private static let connectionLimit: UInt32 = 64
+  private static let timeoutSeconds: UInt32 = 30
+
+  let port: UInt16
+  private let context: Context
+  // libmicrohttpd's handle, which only `stop` gives up, once.
+  nonisolated(unsafe) private let daemon: OpaquePointer
+
+  /// Listens from now on.
+  ///
+  /// - Throws: `ListenError`, also where the process may have no more threads or files.
+  init(_ address: ListenAddress, handler: @escaping Handler) throws(ListenError) {
+    let socket = try ListenSocket(address)
+    port = socket.port
+    context = Context(handler: handler)
+    let daemon = unsafe ridepulse_mhd_start(
+      socket.descriptor, HTTPExchange.answer, HTTPExchange.completed,
+      Unmanaged.passUnretained(context).toOpaque(), Self.connectionLimit, Self.timeoutSeconds)
+    guard let daemon = unsafe daemon else {
+      close(socket.descriptor)
+      throw ListenError(description: "can't serve on \(address): no thread or file is left")
+    }
+    unsafe self.daemon = daemon
+  }
+
+  /// Takes no more requests, and waits for the answers to those that came.
+  func stop() {
+    unsafe MHD_stop_daemon(daemon)
+  }
+
+  /// What the callbacks of all connections share; the server outlives them.
+  final class Context: Sendable {
+    let handler: Handler
+
+    init(handler: @escaping Handler) {
+      self.handler = handler
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite struct `A poke` {
+  /// What a service says of a port that it has opened.
+  private func port(_ server: Server, _ what: String) async throws -> String {
+    try await server.says(what)
+    let line = server.log.split(separator: "\n").first { $0.contains(what) } ?? ""
+    return line.split(separator: " ").last { $0.hasPrefix("port=") }
+      .map { String($0.dropFirst(5)) } ?? ""
+  }
+
+  /// Connects as a line of a crontab would, and returns what is said.
+  private func poke(_ port: String) throws -> String {
+    try Command.run(
+      "/bin/bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(port); echo hello >&3; cat <&3"]
+    )
+    .output
+  }
+
+  /// An event that nobody is notified of, as from behind a pooler.
+  private func emitSilently(_ stage: Stage) async throws {
+    try await stage.sql(
+      """
+      set local session_replication_role = replica;
+      insert into ridepulse.events (ride_id, event, data) values ('r1', 'driver_nearby', '{}')
+      """)
+  }
+
+  private func time(
+    _ stage: Stage, rounds: Int, after: () throws -> Void
+  ) async throws -> Duration {
+    let start = ContinuousClock.now
+    for _ in 1...rounds {
+      try await emitSilently(stage)
+      try after()
+      try await stage.settled()
+    }
+    return ContinuousClock.now - start
+  }
+
+  @Test func `it finds at once what a poll would have found later`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment, ["--wake", "127.0.0.1:0"])
+      defer { server.stop() }
+      let port = try await port(server, "Wake port")
+      try await stage.addRide()
+      try await stage.settled()
+      let polled = try await time(stage, rounds: 8) {}
+      var lines: [String] = []
+      let poked = try await time(stage, rounds: 8) { lines.append(try poke(port)) }
+      #expect(poked * 2 < polled, "\(poked) and \(polled)")
+      #expect(
+        lines.allSatisfy { $0.contains(/^RidePulse lives; [01] rides are due\n$/) }, "\(lines)")
+      print("8 events without a notification: polled \(polled), poked \(poked)")
+    }
+  }
+
+  @Test func `many at once are all answered, and whoever says nothing holds up nobody`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment, ["--wake", "127.0.0.1:0"])
+      defer { server.stop() }
+      let port = try await port(server, "Wake port")
+      let script = """
+        exec 9<>/dev/tcp/127.0.0.1/\(port)
+        for n in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/\(port); cat <&3) & done; wait
+        """
+      let result = try Command.run("/bin/bash", ["-c", script])
+      #expect(result.output.split(separator: "\n").count == 200, "\(result.errors)")
+      #expect(server.isRunning)
+    }
+  }
+
+  @Test func `a port that can't be had is told, and an address that is none`() async throws {
+    try await Stage.run { stage in
+      let first = try Server(stage.environment, ["--wake", "127.0.0.1:0"])
+      defer { first.stop() }
+      let port = try await port(first, "Wake port")
+      let taken = try Command.ridepulse(
+        ["serve", "--wake", "127.0.0.1:\(port)"], stage.environment)
+      #expect(taken.status == 1)
+      #expect(taken.errors.contains("can't listen on 127.0.0.1:\(port): Address already in use"))
+      let wrong = try Command.ridepulse(["serve", "--wake", "6000"], stage.environment)
+      #expect(wrong.status == 1)
+      #expect(wrong.errors.contains("--wake is 6000; expected HOST:PORT"))
+    }
+  }
+
+  private func curl(_ url: String, _ words: String...) throws -> [String] {
+    try Command.run(
+      "/usr/bin/curl", ["--silent", "--write-out", "%{http_code}"] + words + [url]
+    ).output.split(separator: "\n").map(String.init)
+  }
+
+  @Test func `POST wake does the same, for those who have the token`() async throws {
+    try await Stage.run { stage in
+      let own = ["RIDEPULSE_ADMIN": "127.0.0.1:0", "RIDEPULSE_ADMIN_TOKEN": "sesame-42"]
+      let server = try Server(stage.environment.merging(own) { $1 })
+      defer { server.stop() }
+      let url = "http://127.0.0.1:\(try await port(server, "Admin server"))"
+      try await stage.addRide()
+      try await stage.settled()
+      #expect(try curl(url + "/healthz") == ["ok", "200"])
+      #expect(try curl(url + "/readyz") == ["ready", "200"])
+      #expect(try curl(url + "/wake").last == "405")
+      #expect(try curl(url + "/nothing").last == "404")
+      #expect(try curl(url + "/wake", "--data", "").last == "401")
+      #expect(
+        try curl(url + "/wake", "--data", "", "--header", "Authorization: Bearer sesame-43").last
+          == "401")
+      try await emitSilently(stage)
+      let poked = try curl(
+        url + "/wake", "--data", "", "--header", "Authorization: Bearer sesame-42")
+      #expect(poked.last == "200")
+      #expect(poked.first?.contains("RidePulse lives") == true)
+      try await stage.settled()
+      let large = String(repeating: "x", count: 70_000)
+      #expect(try curl(url + "/wake", "--data", large).last == "413")
+      #expect(!server.log.contains("sesame"))
+    }
+  }
+
+  @Test func `without a token in the environment writing calls are forbidden`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment.merging(["RIDEPULSE_ADMIN": "127.0.0.1:0"]) { $1 })
+      defer { server.stop() }
+      let url = "http://127.0.0.1:\(try await port(server, "Admin server"))"
+      #expect(
+        try curl(url + "/wake", "--data", "", "--header", "Authorization: Bearer ").last == "403")
+    }
+  }
+}
