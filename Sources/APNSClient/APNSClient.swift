@@ -104,8 +104,8 @@ extension PushRequest {
   /// Why this push can't be sent at all; nil where it can.
   var trouble: String? {
     if payload.isEmpty { return "the payload is empty" }
-    if payload.count > Self.payloadLimit {
-      return "the payload has \(payload.count) bytes; APNs takes \(Self.payloadLimit)"
+    if payload.count > address.payloadLimit {
+      return "the payload has \(payload.count) bytes; APNs takes \(address.payloadLimit)"
     }
     let isPlain = headers.topic.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
     guard isPlain, (1...255).contains(headers.topic.utf8.count) else {

@@ -60,7 +60,7 @@ struct ClientBench {
       else { throw LocalFailure(text: "bad token") }
       let id = PushID(of: "bench", String(index))
       return PushRequest(
-        ticket: UInt64(index), environment: .production, token: token,
+        ticket: UInt64(index), environment: .production, address: .device(token),
         headers: PushHeaders(
           id: id, topic: "com.example.customer", pushType: .alert, priority: .immediate,
           expiration: expiration, collapseID: CollapseID(id.description)),

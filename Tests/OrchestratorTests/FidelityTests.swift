@@ -12,7 +12,7 @@ import Testing
     var rule: String
     var ride: String
     var phone: Int64?
-    var token: DeviceToken
+    var address: PushAddress
     var headers: PushHeaders
     var payload: [UInt8]
   }
@@ -134,7 +134,7 @@ import Testing
       sent += decision.pushes.map { push in
         Sent(
           at: now, rule: push.entry.rule, ride: decision.view.rideID, phone: push.entry.phone,
-          token: push.token, headers: push.headers, payload: push.payload)
+          address: push.address, headers: push.headers, payload: push.payload)
       }
     }
     return sent
@@ -179,8 +179,8 @@ import Testing
     let sent = try took.withLock { $0 }.map { now, request in
       let entry = try #require(entries[request.headers.id])
       return Sent(
-        at: now, rule: entry.rule, ride: rides[request.token.hex] ?? "", phone: entry.phone,
-        token: request.token, headers: request.headers, payload: request.payload)
+        at: now, rule: entry.rule, ride: rides[request.address.text] ?? "", phone: entry.phone,
+        address: request.address, headers: request.headers, payload: request.payload)
     }
     let shown = Self.previewed(views, rulebook, start, end)
     print("fidelity: \(shown.count) pushes, seed \(seed)")

@@ -27,6 +27,7 @@ final class HeaderBlock {
   private var authority: [UInt8]
   private var authorization: [UInt8]
   private var scratch: [UInt8] = []
+  private var isForChannels = false
 
   init(authority: String, authorization: [UInt8]) {
     self.authority = Array(authority.utf8)
@@ -74,13 +75,13 @@ final class HeaderBlock {
     of request: PushRequest, _ body: (UnsafeMutablePointer<nghttp2_nv>, Int) -> Result
   ) -> Result {
     scratch.removeAll(keepingCapacity: true)
-    let path = write { $0.append(path: request.token) }
+    let path = write { $0.append(pathTo: request.address) }
     let id = write { $0.append(uuid: request.headers.id.bits) }
-    let topic = write { $0.append(contentsOf: request.headers.topic.utf8) }
+    let topic = write { $0.append(contentsOf: aim(at: request).utf8) }
     let pushType = write { $0.append(contentsOf: request.headers.pushType.rawValue.utf8) }
     let priority = write { $0.append(decimal: Int64(request.headers.priority.rawValue)) }
     let expiration = write { $0.append(decimal: request.headers.expiration.epochSeconds) }
-    let collapseID = request.headers.collapseID
+    let collapseID = isForChannels ? nil : request.headers.collapseID
     let collapse = write { if let collapseID { $0.append(contentsOf: collapseID.text.utf8) } }
     let count = collapseID == nil ? Place.count - 1 : Place.count
     return unsafe scratch.withUnsafeMutableBufferPointer { scratch in
@@ -98,6 +99,28 @@ final class HeaderBlock {
           return unsafe body(fields, count)
         }
       }
+    }
+  }
+
+  /// Names the headers that say whom a push is for; returns what the second one says.
+  ///
+  /// A broadcast has its channel where another push has its topic.
+  private func aim(at request: PushRequest) -> String {
+    switch request.address {
+    case .device:
+      if isForChannels {
+        name(Place.id, "apns-id", isIndexed: false)
+        name(Place.topic, "apns-topic")
+        isForChannels = false
+      }
+      return request.headers.topic
+    case .channel(let channel):
+      if !isForChannels {
+        name(Place.id, "apns-request-id", isIndexed: false)
+        name(Place.topic, "apns-channel-id")
+        isForChannels = true
+      }
+      return channel.id
     }
   }
 

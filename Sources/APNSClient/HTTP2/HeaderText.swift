@@ -2,10 +2,16 @@ import RideCore
 
 /// Header values as bytes, without a String for each.
 extension [UInt8] {
-  /// `/3/device/<token>`.
-  mutating func append(path token: DeviceToken) {
-    append(contentsOf: "/3/device/".utf8)
-    append(contentsOf: token.hex.utf8)
+  /// `/3/device/<token>`, `/4/broadcasts/apps/<bundle ID>`.
+  mutating func append(pathTo address: PushAddress) {
+    switch address {
+    case .device(let token):
+      append(contentsOf: "/3/device/".utf8)
+      append(contentsOf: token.hex.utf8)
+    case .channel(let channel):
+      append(contentsOf: "/4/broadcasts/apps/".utf8)
+      append(contentsOf: channel.bundleID.utf8)
+    }
   }
 
   /// The lower-case form of a UUID, 8-4-4-4-12: what `PushID.description` gives.

@@ -63,8 +63,8 @@ public struct PlannedPush: Hashable, Sendable {
   public var entry: LedgerEntry
   /// Which of Apple's worlds the token belongs to.
   public var environment: APNsEnvironment
-  /// The phone.
-  public var token: DeviceToken
+  /// Whom it is for.
+  public var address: PushAddress
   /// The `apns-` headers.
   public var headers: PushHeaders
   /// The JSON body.
@@ -87,12 +87,13 @@ public struct PlannedPush: Hashable, Sendable {
   }
 
   init(
-    entry: LedgerEntry, environment: APNsEnvironment, token: DeviceToken, headers: PushHeaders,
-    payload: [UInt8], trueUntil: Instant, step: CardStep? = nil, note: String? = nil
+    entry: LedgerEntry, environment: APNsEnvironment, address: PushAddress,
+    headers: PushHeaders, payload: [UInt8], trueUntil: Instant, step: CardStep? = nil,
+    note: String? = nil
   ) {
     self.entry = entry
     self.environment = environment
-    self.token = token
+    self.address = address
     self.headers = headers
     self.payload = payload
     self.trueUntil = trueUntil
@@ -108,7 +109,8 @@ public struct PlannedPush: Hashable, Sendable {
   /// The push for the wire, under a ticket.
   public func request(ticket: UInt64) -> PushRequest {
     var request = PushRequest(
-      ticket: ticket, environment: environment, token: token, headers: headers, payload: payload)
+      ticket: ticket, environment: environment, address: address, headers: headers, payload: payload
+    )
     request.lane = entry.app.rawValue
     request.usefulUntil = trueUntil
     return request

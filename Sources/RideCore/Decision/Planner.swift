@@ -41,7 +41,8 @@ struct Planner {
       expiration: expiration, collapseID: collapseID)
     entry.note(headers)
     var push = PlannedPush(
-      entry: entry, environment: phone.environment(of: entry, rulebook), token: token,
+      entry: entry, environment: phone.environment(of: entry, rulebook),
+      address: .device(token),
       headers: headers, payload: payload, trueUntil: trueUntil)
     push.isProbe = phone.isProbed(by: entry)
     push.mayProbe = !push.isProbe && phone.mayBeProbed(rulebook)

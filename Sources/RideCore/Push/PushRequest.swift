@@ -6,8 +6,8 @@ public struct PushRequest: Hashable, Sendable {
   /// Which of Apple's worlds the token belongs to.
   public var environment: APNsEnvironment
 
-  /// The phone.
-  public var token: DeviceToken
+  /// Whom it is for.
+  public var address: PushAddress
 
   /// The `apns-` headers.
   public var headers: PushHeaders
@@ -23,12 +23,12 @@ public struct PushRequest: Hashable, Sendable {
 
   /// A push, ready for the wire.
   public init(
-    ticket: UInt64, environment: APNsEnvironment, token: DeviceToken, headers: PushHeaders,
+    ticket: UInt64, environment: APNsEnvironment, address: PushAddress, headers: PushHeaders,
     payload: [UInt8]
   ) {
     self.ticket = ticket
     self.environment = environment
-    self.token = token
+    self.address = address
     self.headers = headers
     self.payload = payload
   }

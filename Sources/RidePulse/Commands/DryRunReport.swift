@@ -20,7 +20,7 @@ enum DryRunReport {
       [
         "\(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix)), "
           + "\(push.environment.rawValue), true until \(CivilTime.iso(push.trueUntil))",
-        "POST /3/device/\(push.token)",
+        "POST /3/device/\(push.address)",
       ]
       + fields + ["", String(decoding: push.payload, as: UTF8.self)]
     return lines.joined(separator: "\n")

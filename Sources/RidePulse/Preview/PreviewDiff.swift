@@ -48,7 +48,8 @@ struct PreviewDiff {
     while let (now, decision) = rehearsal.next(before: window.to) {
       guard let at = window.place(now) else { continue }
       for push in decision.pushes {
-        sent["\(push.entry.rule) \(push.token.hex)", default: []].append(Sent(at: at, push: push))
+        sent["\(push.entry.rule) \(push.address.text)", default: []].append(
+          Sent(at: at, push: push))
       }
     }
     return sent

@@ -84,7 +84,7 @@ extension PushRequest {
     payload: [UInt8] = Array(#"{"aps":{}}"#.utf8), topic: String = "com.example.customer"
   ) -> PushRequest {
     PushRequest(
-      ticket: number, environment: environment, token: DeviceToken.test,
+      ticket: number, environment: environment, address: .device(DeviceToken.test),
       headers: PushHeaders(
         id: PushID(of: "test", String(number)), topic: topic, pushType: .alert,
         priority: .immediate, expiration: .neverStore), payload: payload)

@@ -127,7 +127,8 @@ final class ServerTalk {
       expiration: .neverStore)
     let payload = [UInt8](repeating: 0x20, count: chance.pick(0, 1, 100, 4096))
     return PushRequest(
-      ticket: ticket, environment: .production, token: token, headers: headers, payload: payload)
+      ticket: ticket, environment: .production, address: .device(token), headers: headers,
+      payload: payload)
   }
 
   private func flush() throws(Fuzz.Fault) {

@@ -18,7 +18,7 @@ struct CardStage {
       if case .integer(let eta) = aps.value(at: ["content-state", "eta"]) { eta } else { nil }
     }
     var priority: Int { push.headers.priority.rawValue }
-    var token: String { push.token.hex }
+    var token: String { push.address.text }
     var isCard: Bool { push.headers.pushType == .liveactivity }
     /// Seconds since the stage's start.
     var seconds: Double { Double((at - CardStage.start).microseconds) / 1e6 }

@@ -338,8 +338,8 @@ import Testing
     // The other card's end is still tried, so that the ride stays on the agenda.
     var tries = 0
     stage.run(for: .seconds(60)) { push in
-      if push.token.hex == "ca" { tries += 1 }
-      return push.token.hex == "ca" ? .refused(400, "BadDeviceToken") : .refused(503, "Shutdown")
+      if push.address.text == "ca" { tries += 1 }
+      return push.address.text == "ca" ? .refused(400, "BadDeviceToken") : .refused(503, "Shutdown")
     }
     #expect(tries == 1)
     stage.register("cc", card: 1)

@@ -9,7 +9,7 @@ import Testing
     #expect(decision.pushes.count == 1)
     #expect(decision.closed.isEmpty)
     #expect(decision.isActive)
-    #expect(push.token.hex == Sample.customerToken)
+    #expect(push.address.text == Sample.customerToken)
     #expect(push.environment == .production)
     #expect(push.headers.topic == "com.example.customer")
     #expect(push.headers.pushType == .alert)
@@ -123,7 +123,7 @@ import Testing
       rules, bundleIDs: [.driver: "driver", App(rawValue: "courier"): "courier"])
     func tokens(_ data: String) -> [String] {
       let view = Sample.view(events: [Sample.event(data: data)], phones: phones)
-      return decide(view, by: book, now: Sample.now).pushes.map(\.token.hex)
+      return decide(view, by: book, now: Sample.now).pushes.map(\.address.text)
     }
     #expect(tokens("{}") == ["aa", "cc"])
     #expect(tokens(#"{"driver_id": "d9"}"#) == ["bb", "cc"])

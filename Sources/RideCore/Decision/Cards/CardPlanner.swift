@@ -28,7 +28,8 @@ extension Decider {
     let headers = headers(entry, topic, priority, expiration, collapse: "\(card.id)")
     entry.note(headers)
     return PlannedPush(
-      entry: entry, environment: card.environment ?? rulebook.defaultEnvironment, token: token,
+      entry: entry, environment: card.environment ?? rulebook.defaultEnvironment,
+      address: .device(token),
       headers: headers, payload: payload, trueUntil: trueUntil,
       step: CardStep(
         card: card.id, event: wish.event, shown: face.shown, staleAt: staleAt, alert: spoken,
@@ -68,7 +69,8 @@ extension Decider {
     var entry = entry
     entry.note(headers)
     return PlannedPush(
-      entry: entry, environment: start.environment ?? rulebook.defaultEnvironment, token: token,
+      entry: entry, environment: start.environment ?? rulebook.defaultEnvironment,
+      address: .device(token),
       headers: headers, payload: payload, trueUntil: trueUntil)
   }
 

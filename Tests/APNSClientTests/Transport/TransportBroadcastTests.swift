@@ -1,0 +1,69 @@
+import RideCore
+import Testing
+
+@testable import APNSClient
+
+/// Pushes to channels, over the connections that pushes to phones use too.
+@Suite struct TransportBroadcastTests {
+  private static func broadcast(_ number: UInt64, payload: Int = 12) throws -> PushRequest {
+    let channel = try #require(
+      BroadcastChannel(id: "dHN0LXNyY2gtY2hubA==", bundleID: "com.example.customer"))
+    var headers = PushRequest.test(number).headers
+    headers.pushType = .liveactivity
+    return PushRequest(
+      ticket: number, environment: .production, address: .channel(channel), headers: headers,
+      payload: [UInt8](repeating: 0x20, count: payload))
+  }
+
+  @Test("R31: a broadcast has its channel in a header, its app in the path, and no topic")
+  func headers() async throws {
+    let server = try await FaultServer(#"{"connections": [{"answers": [{"status": 200}]}]}"#)
+    let client = try TestClient(server.url)
+    // In turns with pushes to phones, whose headers are others.
+    for request in [PushRequest.test(1), try Self.broadcast(2), .test(3), try Self.broadcast(4)] {
+      #expect(await client.send(request) == .accepted)
+    }
+    await client.close()
+    let heads = await server.stop().filter { $0.event == "request" }.map { $0.headers ?? [:] }
+    #expect(heads.count == 4)
+    for head in [heads[1], heads[3]] {
+      #expect(head[":path"] == "/4/broadcasts/apps/com.example.customer")
+      #expect(head["apns-channel-id"] == "dHN0LXNyY2gtY2hubA==")
+      #expect(head["apns-push-type"] == "liveactivity")
+      #expect(head["apns-expiration"] == "0")
+      #expect(head["apns-priority"] == "10")
+      #expect(Set(head.keys).isDisjoint(with: ["apns-topic", "apns-id", "apns-collapse-id"]))
+    }
+    #expect(heads[1]["apns-request-id"] == PushRequest.test(2).idText)
+    for head in [heads[0], heads[2]] {
+      #expect(head[":path"]?.hasPrefix("/3/device/") == true)
+      #expect(head["apns-topic"] == "com.example.customer")
+      #expect(head["apns-id"] != nil)
+      #expect(Set(head.keys).isDisjoint(with: ["apns-channel-id", "apns-request-id"]))
+    }
+  }
+
+  @Test("R21: a broadcast may have 5120 bytes, and no more")
+  func size() async throws {
+    let server = try await FaultServer(#"{"connections": [{"answers": [{"status": 200}]}]}"#)
+    let client = try TestClient(server.url)
+    #expect(await client.send(try Self.broadcast(1, payload: 5120)) == .accepted)
+    #expect(
+      await client.send(try Self.broadcast(2, payload: 5121))
+        == .unsent(.invalid("the payload has 5121 bytes; APNs takes 5120")))
+    await client.close()
+    #expect(await server.stop().filter { $0.event == "request" }.count == 1)
+  }
+
+  @Test("What is no channel and no bundle ID is refused before it is a header")
+  func hostile() {
+    let good = ("YWJj", "com.example.customer")
+    #expect(BroadcastChannel(id: good.0, bundleID: good.1) != nil)
+    for id in ["", "a b", "a\r\nb: c", "ä", String(repeating: "a", count: 256)] {
+      #expect(BroadcastChannel(id: id, bundleID: good.1) == nil)
+    }
+    for bundle in ["", "com/../x", "com.example?x", "a b", "com.\u{0}"] {
+      #expect(BroadcastChannel(id: good.0, bundleID: bundle) == nil)
+    }
+  }
+}
