@@ -30,7 +30,8 @@ struct Lifecycle: Sendable {
   private var heardAt: Moment?
   private(set) var failures = 0
   private let backoff: Backoff
-  static let reconnecting = Backoff(first: .milliseconds(50), longest: .seconds(5))
+  /// A server that is back is noticed soon: an attempt each second or so costs nobody anything.
+  static let reconnecting = Backoff(first: .milliseconds(50), longest: .seconds(2))
   private let connectTimeout: Duration
 
   init(now: Moment, connectTimeout: Duration, backoff: Backoff = reconnecting) {
