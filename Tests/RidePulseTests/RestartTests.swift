@@ -91,7 +91,7 @@ import Testing
       try await production
       try await stage.settled(within: .seconds(90))
       print(
-        times, "R43: \(producer.rides) events, 20 restarts; verdicts again within",
+        "R43: \(producer.rides) events, 20 restarts; verdicts again within",
         times.max() ?? .zero, "at most; after a stalled COMMIT within \(stalled)")
       try await check(stage, rides: producer.rides)
       #expect(server.isRunning && server.stop() == 0, "\(server.log.suffix(3000))")

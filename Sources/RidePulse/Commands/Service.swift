@@ -64,6 +64,9 @@ final class Service: Sendable {
     bell.connect(to: engine)
   }
 
+  /// The database answers; each look for due rides asks it.
+  var isReady: Bool { !sessions.contains { $0.isStalled() } }
+
   /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
   var listenIsHealthy: Bool { listener?.isHealthy ?? false }
 
