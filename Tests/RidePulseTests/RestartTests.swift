@@ -28,7 +28,7 @@ import Testing
           try await Task.sleep(for: .milliseconds(20))  // poll: until Postgres is there
         }
         count.store(first + 4, ordering: .relaxed)
-        try await Task.sleep(for: .milliseconds(20))  // poll: a steady load
+        try await Task.sleep(for: .milliseconds(50))  // poll: a steady load
       }
     }
   }
