@@ -2,6 +2,8 @@
 public enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The server's programs are not installed.
   case missingBinaries(lookedIn: [String])
+  /// PgBouncer is not installed.
+  case missingPgBouncer(lookedIn: [String])
   /// The directory of the cluster cannot be made or given away.
   case directory(reason: String)
   /// A program of Postgres failed; what it said last.
@@ -15,6 +17,9 @@ public enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertib
     case .missingBinaries(let places):
       "Postgres is not installed (no initdb in \(places.joined(separator: ", "))): "
         + "install the Debian package `postgresql`"
+    case .missingPgBouncer(let places):
+      "PgBouncer is not installed (not in \(places.joined(separator: ", "))): "
+        + "install the Debian package `pgbouncer`"
     case .directory(let reason): "no directory for a private Postgres: \(reason)"
     case .failed(let program, let output): "\(program) failed: \(output)"
     case .tooSlow(let what, let output): "\(what) took too long: \(output)"

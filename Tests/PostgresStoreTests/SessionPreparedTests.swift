@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct SessionPreparedTests {
   private let statement = Statement(name: "double_it", sql: "select $1::int * 2")
   private let countPrepared = direct(
-    "select count(*) from pg_prepared_statements where name = 'double_it'")
+    "select count(*) from pg_prepared_statements where name like 'double\\_it\\_%'")
 
   private func expectDoubles(_ session: PostgresSession) async throws {
     let results = try await session.run([Call(statement, ["21"]), Call(statement, ["4"])])
@@ -38,7 +38,7 @@ import Testing
 
   @Test func `a name that another client took does no harm`() async throws {
     let session = try PostgresSession(conninfo: try await makeDatabase())
-    try await session.script("prepare double_it as select 'a stranger''s'")
+    try await session.script("prepare \(statement.preparedName) as select 'a stranger''s'")
     try await expectDoubles(session)
   }
 

@@ -1,5 +1,4 @@
 import Foundation
-import LocalPostgres
 import PostgresStore
 import Testing
 
@@ -180,24 +179,5 @@ import Testing
       #expect(rows == [["accepted"]])
       #expect(Set(try stage.arrivals().map(\.id)).count == 1)
     }
-  }
-
-  @Test func `R43: Postgres restarts under it, and it goes on`() async throws {
-    let cluster = try await LocalCluster(durability: .real)
-    try await Stage.run(cluster: cluster) { stage in
-      try await stage.addRide()
-      let server = try Server(stage.environment)
-      for _ in 1...3 {
-        try await cluster.restart(.immediate)
-        try await stage.until("select 1", is: "1")
-        try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-        try await stage.settled()
-      }
-      #expect(server.isRunning)
-      #expect(server.stop() == 0)
-      let arrivals = try stage.arrivals().map(\.id)
-      #expect(Set(arrivals).count == 3, "\(arrivals) \(server.log)")
-    }
-    await cluster.stop()
   }
 }

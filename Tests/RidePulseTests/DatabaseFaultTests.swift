@@ -4,27 +4,6 @@ import RideCore
 import Testing
 
 @Suite("The database as it is") struct DatabaseFaultTests {
-  @Test func `R34: sessions that were cut are opened again, and nothing waits for long`()
-    async throws
-  {
-    try await Stage.run { stage in
-      try await stage.addRide()
-      let server = try Server(stage.environment)
-      for turn in 1...5 {
-        try await stage.sql(
-          """
-          select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and application_name like 'ridepulse %'
-            and pid <> pg_backend_pid()
-          """)
-        try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-        try await stage.settled()
-        #expect(try stage.arrivals().count == turn)
-      }
-      #expect(server.isRunning && server.stop() == 0)
-    }
-  }
-
   @Test func `R42: no transaction is open while APNs is asked`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The rides, events, phones, agenda and ledger in Postgres.
 ///
-/// One session claims and reads, another settles, so that neither waits for the other. A claim is
-/// two round trips and a settlement one, for any number of rides.
+/// One session claims and reads, another settles, so that neither waits for the other, and a third
+/// may listen. A claim is two round trips and a settlement one, for any number of rides.
 public final class PostgresRideStore: RideStore {
   private let node: String
   private let host: String
@@ -13,9 +13,10 @@ public final class PostgresRideStore: RideStore {
   private let lease: Duration
   private let claims: PostgresSession
   let settlements: PostgresSession
+  private let listener: WakeListener?
   private let log: Log
 
-  /// A store over two open sessions, which it does not close.
+  /// A store over open sessions, which it does not close.
   ///
   /// - Parameters:
   ///   - node: A UUID that no other process uses, ever: leases are held under it.
@@ -23,10 +24,10 @@ public final class PostgresRideStore: RideStore {
   ///   - apps: The apps whose phones rules may speak to.
   ///   - rules: What decisions go by.
   ///   - lease: How long a claimed ride is this node's own.
+  ///   - listener: What wakes the node where it sleeps; nil where it never does.
   public init(
     node: String, host: String, apps: [App], rules: RuleSet, lease: Duration,
-    claims: PostgresSession,
-    settlements: PostgresSession, log: Log
+    claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil, log: Log
   ) {
     self.node = node
     self.host = host
@@ -35,6 +36,7 @@ public final class PostgresRideStore: RideStore {
     self.lease = lease
     self.claims = claims
     self.settlements = settlements
+    self.listener = listener
     self.log = log
   }
 
@@ -63,12 +65,17 @@ public final class PostgresRideStore: RideStore {
   /// - Throws: `PostgresError`. Rides that were taken before the failure fall due again when their
   ///   lease ends.
   public func claim(limit: Int, asleep: Bool) async throws -> Claim {
-    let results = try await claims.run([
+    // A NOTIFY that this node can't hear would cost producers something for nothing.
+    let isAsleep = asleep && listener?.isHealthy ?? true
+    let canary = asleep ? listener?.canary() : nil
+    let calls = [
       Call(ClaimStatements.lookups),
       Call(
         ClaimStatements.claim,
-        [node, host, asleep ? "t" : "f", String(limit), String(lease.microseconds / 1000)]),
-    ])
+        [node, host, isAsleep ? "t" : "f", String(limit), String(lease.microseconds / 1000)]),
+    ]
+    let results = try await claims.run(calls + [canary?.call].compactMap(\.self))
+    if let canary { listener?.sent(canary.number) }
     var reader = ClaimReader(log: log)
     reader.readClaims(results[1])
     if !reader.claims.isEmpty {

@@ -65,12 +65,13 @@ internal import CLibpq
   private func send(_ step: PipelineStep, of calls: [Call]) -> Bool {
     switch step {
     case .prepare(let statement):
-      return unsafe PQsendPrepare(handle, statement.name, statement.sql, 0, nil) == 1
+      return unsafe PQsendPrepare(handle, statement.preparedName, statement.sql, 0, nil) == 1
     case .executePrepared(let index):
       let call = calls[index]
       return unsafe CStrings(call.parameters).withPointers { values in
         unsafe PQsendQueryPrepared(
-          handle, call.statement.name, Int32(call.parameters.count), values, nil, nil, 0) == 1
+          handle, call.statement.preparedName, Int32(call.parameters.count), values, nil, nil, 0)
+          == 1
       }
     case .execute(let index):
       let call = calls[index]

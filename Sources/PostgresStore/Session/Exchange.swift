@@ -1,7 +1,16 @@
 /// What a connection is busy with: what was sent, what has come back.
 final class Exchange {
-  /// Nil where the session speaks for itself, to LISTEN.
-  let run: Run?
+  /// What for.
+  enum Errand {
+    /// A caller's run.
+    case run(Run)
+    /// The session speaks for itself, to LISTEN.
+    case listen
+    /// The session asks whether anybody is there, and gives the connection up at this moment.
+    case signOfLife(until: ContinuousClock.Instant)
+  }
+
+  let errand: Errand
   /// Relies on statements that were prepared on this connection.
   let usesNamedStatements: Bool
   var conversation: Conversation
@@ -11,10 +20,23 @@ final class Exchange {
   var results: [QueryResult] = []
   var firstError: ServerError?
 
-  init(_ conversation: Conversation, of run: Run?, usesNamedStatements: Bool = false) {
+  init(_ conversation: Conversation, for errand: Errand, usesNamedStatements: Bool = false) {
     self.conversation = conversation
-    self.run = run
+    self.errand = errand
     self.usesNamedStatements = usesNamedStatements
+  }
+
+  var run: Run? {
+    if case .run(let run) = errand { run } else { nil }
+  }
+
+  /// When it must have ended; nil where the attempt to connect has a limit of its own.
+  var deadline: ContinuousClock.Instant? {
+    switch errand {
+    case .run(let run): run.deadline
+    case .listen: nil
+    case .signOfLife(let until): until
+    }
   }
 
   var isScript: Bool {

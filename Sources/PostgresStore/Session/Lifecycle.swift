@@ -19,10 +19,19 @@ struct Lifecycle: Sendable {
   /// accepts and drops at once is not hammered.
   static let provenAfter: Duration = .seconds(5)
 
+  /// A connection over which nothing came for so long may be dead without a word: it is asked for a
+  /// sign of life before anything is entrusted to it.
+  static let trustedFor: Duration = .seconds(1)
+
+  /// How long a sign of life may take.
+  static let signOfLifeLimit: Duration = .seconds(2)
+
   private(set) var state: State
+  private var heardAt: Moment?
   private(set) var failures = 0
   private let backoff: Backoff
-  static let reconnecting = Backoff(first: .milliseconds(50), longest: .seconds(5))
+  /// A server that is back is noticed soon: an attempt each second or so costs nobody anything.
+  static let reconnecting = Backoff(first: .milliseconds(50), longest: .seconds(2))
   private let connectTimeout: Duration
 
   init(now: Moment, connectTimeout: Duration, backoff: Backoff = reconnecting) {
@@ -51,6 +60,18 @@ struct Lifecycle: Sendable {
 
   mutating func opened(now: Moment) {
     state = .ready(since: now)
+    heardAt = now
+  }
+
+  /// The server has said something.
+  mutating func heard(now: Moment) {
+    heardAt = now
+  }
+
+  /// True where nobody knows whether the server is still there.
+  func isDoubtful(now: Moment) -> Bool {
+    guard case .ready(let since) = state else { return false }
+    return now - (heardAt ?? since) >= Self.trustedFor
   }
 
   /// The connection or the attempt is gone.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// One connection to Postgres on a thread of its own, so that no caller's thread ever waits for it.
 ///
@@ -6,6 +7,7 @@ internal import Foundation
 /// after another, in the order of their coming.
 public final class PostgresSession: Sendable {
   private let mailbox = Mailbox()
+  private let watch = Mutex(AnswerWatch())
 
   /// Begins to connect in the background.
   ///
@@ -79,14 +81,23 @@ public final class PostgresSession: Sendable {
     await mailbox.waitForEnd()
   }
 
+  /// True where the last run had no answer of the server's, or one waits for so long: what needs
+  /// this session stands still. Whoever asks must see to it that runs come.
+  public func isStalled(for limit: Duration = .seconds(5)) -> Bool {
+    watch.withLock { $0.isStalled(for: limit, now: .now) }
+  }
+
   private func perform(
     _ work: Run.Work, timeout: Duration
   ) async throws(PostgresError) -> [QueryResult] {
-    let deadline = ContinuousClock.now + timeout
+    let now = ContinuousClock.now
+    let deadline = now + timeout
+    let number = watch.withLock { $0.asked(now: now) }
     let outcome: Run.Outcome = await withCheckedContinuation { continuation in
       let run = Run(work: work, deadline: deadline) { continuation.resume(returning: $0) }
       if !mailbox.submit(run) { run.finish(.failure(PostgresError(.closed))) }
     }
+    watch.withLock { $0.ended(number, outcome) }
     return try outcome.get()
   }
 }

@@ -13,8 +13,8 @@ struct Run: Sendable {
   let deadline: ContinuousClock.Instant
   /// Called exactly once, on the session's thread.
   let finish: @Sendable (Outcome) -> Void
-  /// Already sent once, and rolled back for a reason that lies in the session and not in the run.
-  var isRepeated = false
+  /// How often it was sent, and rolled back for a reason that lies in the session and not in it.
+  var repeats = 0
 }
 
 /// The runs that wait for their turn, first come first served.

@@ -33,13 +33,10 @@ extension SessionLoop {
   /// on misses nothing.
   private func greet(_ connection: Connection) {
     guard !channels.isEmpty else { return becomeReady(connection) }
-    let calls = channels.map { channel in
-      let quoted = channel.replacing("\"", with: "\"\"")
-      return Call(Statement(name: "", sql: "LISTEN \"\(quoted)\""))
-    }
+    let calls = channels.map { Call(Statement.listen(to: $0)) }
     let steps = PipelineStep.plan(calls, known: [:], named: false)
     guard connection.send(steps, of: calls) else { return drop(connection.errorMessage) }
-    activity = Exchange(Conversation(pipeline: steps), of: nil)
+    activity = Exchange(Conversation(pipeline: steps), for: .listen)
     pushOut(connection)
   }
 

@@ -4,22 +4,33 @@ internal import CLibpq
 extension SessionLoop {
   /// Sends the next waiting run, where the connection is free.
   func startNext() {
-    guard case .ready = lifecycle.state, activity == nil, let connection,
-      let run = queue.popFirst()
-    else { return }
+    guard case .ready = lifecycle.state, activity == nil, let connection, !queue.isEmpty else {
+      return
+    }
+    if lifecycle.isDoubtful(now: .now) { return askForSignOfLife(connection) }
+    guard let run = queue.popFirst() else { return }
     let isBuffered: Bool
     switch run.work {
     case .script(let sql):
-      activity = Exchange(.script, of: run)
+      activity = Exchange(.script, for: .run(run))
       isBuffered = connection.send(script: sql)
     case .calls(let calls):
       let steps = PipelineStep.plan(
         calls, known: connection.prepared, named: usesNamedStatements)
       activity = Exchange(
-        Conversation(pipeline: steps), of: run, usesNamedStatements: usesNamedStatements)
+        Conversation(pipeline: steps), for: .run(run), usesNamedStatements: usesNamedStatements)
       isBuffered = connection.send(steps, of: calls)
     }
     if isBuffered { pushOut(connection) } else { drop(connection.errorMessage) }
+  }
+
+  /// Asks with a bare Sync, which is no transaction, so that it costs the server next to nothing
+  /// and what waits can still go over another connection.
+  private func askForSignOfLife(_ connection: Connection) {
+    activity = Exchange(
+      Conversation(pipeline: []), for: .signOfLife(until: .now + Lifecycle.signOfLifeLimit))
+    guard connection.send([], of: []) else { return drop(connection.errorMessage) }
+    pushOut(connection)
   }
 
   /// Hands the kernel as much as it takes.

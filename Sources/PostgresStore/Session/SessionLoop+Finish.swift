@@ -2,8 +2,10 @@
 extension SessionLoop {
   func finish(_ exchange: Exchange, _ connection: Connection) {
     activity = nil
-    guard let run = exchange.run else {
-      return endGreeting(exchange, connection)
+    lifecycle.heard(now: .now)
+    guard case .run(let run) = exchange.errand else {
+      if case .listen = exchange.errand { endGreeting(exchange, connection) }
+      return
     }
     if let error = exchange.firstError {
       if repeats(run, exchange, after: error) { return }
@@ -37,10 +39,11 @@ extension SessionLoop {
   /// Sends a run once more whose transaction was rolled back for a reason that lies in prepared
   /// statements and not in the run.
   private func repeats(_ run: Run, _ exchange: Exchange, after error: ServerError) -> Bool {
-    guard exchange.usesNamedStatements, !run.isRepeated else { return false }
+    // Twice: prepared anew because of an outdated plan, it may meet that of a pooler's other client.
+    guard exchange.usesNamedStatements, run.repeats < 2 else { return false }
     guard error.saysPreparedStatementsAreShared || error.saysPlanIsOutdated else { return false }
     var again = run
-    again.isRepeated = true
+    again.repeats += 1
     queue.prepend(again)
     if error.saysPreparedStatementsAreShared {
       usesNamedStatements = false

@@ -62,8 +62,11 @@ final class SessionLoop {
         run.finish(.failure(PostgresError(.unreachable(reason: lastFailure))))
       }
     }
-    guard let exchange = activity, let run = exchange.run, run.deadline <= now else { return }
+    guard let exchange = activity, let deadline = exchange.deadline, deadline <= now else { return }
     activity = nil
+    guard let run = exchange.run else {
+      return drop("no sign of life within \(Lifecycle.signOfLifeLimit)")
+    }
     connection?.makeCanceller()?.cancelInBackground()
     run.finish(.failure(PostgresError(.timeout(sent: exchange.isSent))))
     drop("a statement ran out of time")
@@ -110,7 +113,7 @@ final class SessionLoop {
   /// Rounded up, so that the moment has come when the sleep is over; at most a minute.
   private func timeoutMilliseconds(now: ContinuousClock.Instant) -> Int32 {
     var moments = [lifecycle.wake, queue.nextDeadline, closeBy].compactMap(\.self)
-    if let run = activity?.run { moments.append(run.deadline) }
+    if let deadline = activity?.deadline { moments.append(deadline) }
     guard let first = moments.min() else { return 60_000 }
     let wait = min(max(first - now, .zero), .seconds(60))
     return Int32((wait / .milliseconds(1)).rounded(.up))

@@ -1,15 +1,29 @@
 /// One SQL command with numbered parameters (`$1`), known when the program is built.
 public struct Statement: Hashable, Sendable {
-  /// The name that the server keeps the prepared form under: unique in the program, at most 63
-  /// bytes. An empty one is never prepared.
+  /// What errors call it: unique in the program, at most 46 bytes. An empty one is never prepared.
   public let name: String
   /// The command: exactly one, without a semicolon at its end being needed.
   public let sql: String
+  /// The name that the server keeps the prepared form under. Behind a pooler, programs of several
+  /// versions share a server's connection: a name means the same text to all of them.
+  let preparedName: String
 
   /// A command and the name of its prepared form.
   public init(name: String, sql: String) {
     self.name = name
     self.sql = sql
+    preparedName = name.isEmpty ? "" : "\(name)_\(Self.digest(of: sql))"
+  }
+
+  static func listen(to channel: String) -> Statement {
+    Statement(name: "", sql: "LISTEN \"\(channel.replacing("\"", with: "\"\""))\"")
+  }
+
+  /// FNV-1a: it tells texts apart, and keeps no secret.
+  private static func digest(of text: String) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
   }
 }
 

@@ -28,7 +28,8 @@ enum Serve: Command {
     let rules = try RuleDirectoryChoice.load(
       context.arguments.value("--schedules"), context.environment)
     let service = try await Service(
-      conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log)
+      conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
+      sleeps: !context.arguments.has("--once"))
     let signals = ServiceSignals(
       onFirst: { signal in
         log(.info, "Stopping: taking no more rides", ["signal": signal])

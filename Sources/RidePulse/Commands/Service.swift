@@ -14,31 +14,45 @@ final class Service: Sendable {
   private let transport: APNSClient
   private let apns: APNsVariables
   private let sessions: [PostgresSession]
+  private let listener: WakeListener?
 
   /// How long a claimed ride is this node's own: an answer's deadline and twice the time that a
   /// slow settlement takes. A dead node's rides are everybody's again after that.
   static let lease: Duration = .seconds(20)
 
   /// Opens everything; a database, key or schema that can't be used is told now.
+  ///
+  /// - Parameter sleeps: The engine rests between its looks, and is to be woken.
   init(
-    conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log,
+    conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, sleeps: Bool = true,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) async throws {
     let key = try apns.signingKey()
     let bell = EngineBell()
     let time = DatabaseTime.ofThisMachine()
     let claims = try await Database.session(
-      conninfo, name: "claims", listen: ["ridepulse_wake"],
+      conninfo, name: "claims",
       onEvent: { event in
-        SessionLog.note(event, log)
+        SessionLog.note(event, of: "claims", log)
         bell.ring()
       })
     try await Database.requireSchema(claims)
     let settlements = try await Database.session(conninfo, name: "settlements")
+    if sleeps {
+      listener = try WakeListener(
+        conninfo: conninfo, node: node, log: log,
+        onEvent: { event in
+          SessionLog.note(event, of: "listen", log)
+          bell.ring()
+        })
+    } else {
+      listener = nil
+    }
     sessions = [claims, settlements]
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
-      rules: rules, lease: Self.lease, claims: claims, settlements: settlements, log: log)
+      rules: rules, lease: Self.lease, claims: claims, settlements: settlements, listener: listener,
+      log: log)
     self.apns = apns
     transport = try APNSClient(
       configuration: apns.configuration, key: key, now: { time.now },
@@ -49,6 +63,12 @@ final class Service: Sendable {
         time: time, onSettled: onSettled))
     bell.connect(to: engine)
   }
+
+  /// The database answers; each look for due rides asks it.
+  var isReady: Bool { !sessions.contains { $0.isStalled() } }
+
+  /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
+  var listenIsHealthy: Bool { listener?.isHealthy ?? false }
 
   /// Goes by other rules from now on.
   func use(_ rules: RuleSet) {
@@ -77,6 +97,7 @@ final class Service: Sendable {
 
   /// Says good-bye to the database; the engine must have ended.
   func close() async {
+    await listener?.close()
     try? await store.leave()
     for session in sessions { await session.close() }
   }
@@ -97,14 +118,14 @@ private final class EngineBell: Sendable {
 
 /// What a database session tells, as log lines.
 enum SessionLog {
-  static func note(_ event: SessionEvent, _ log: Log) {
+  static func note(_ event: SessionEvent, of session: String, _ log: Log) {
     switch event {
     case .connected(let version, _):
-      log(.info, "Database connected", ["version": "\(version)"])
+      log(.info, "Database connected", ["session": session, "version": "\(version)"])
     case .disconnected(let reason):
-      log(.warning, "Database connection lost", ["reason": reason])
+      log(.warning, "Database connection lost", ["session": session, "reason": reason])
     case .unreachable(let reason):
-      log(.warning, "Database can't be reached", ["reason": reason])
+      log(.warning, "Database can't be reached", ["session": session, "reason": reason])
     case .notification:
       log(.debug, "Woken")
     }

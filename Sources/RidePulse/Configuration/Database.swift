@@ -11,13 +11,13 @@ enum Database {
 
   /// A session that has been used once: a database that is away is told at the start.
   static func session(
-    _ conninfo: String, name: String, listen: [String] = [],
+    _ conninfo: String, name: String,
     onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }
   ) async throws -> PostgresSession {
     let session: PostgresSession
     do {
       session = try PostgresSession(
-        conninfo: conninfo, listen: listen, applicationName: "ridepulse \(name)", onEvent: onEvent)
+        conninfo: conninfo, applicationName: "ridepulse \(name)", onEvent: onEvent)
       _ = try await session.run([Call(Statement(name: "", sql: "select 1"))])
     } catch {
       throw CommandFailure(

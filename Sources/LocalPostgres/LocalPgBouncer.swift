@@ -1,0 +1,97 @@
+internal import Foundation
+internal import Glibc
+
+/// A PgBouncer in front of a private Postgres, for tests of what a pooler does to a service.
+///
+/// It can only be reached over a unix socket in a directory of its own, and ends with this process,
+/// even by SIGKILL.
+public final class LocalPgBouncer: Sendable {
+  /// When a client gives the server's connection back.
+  public enum PoolMode: String, Sendable {
+    /// When the client disconnects.
+    case session
+    /// After each transaction.
+    case transaction
+  }
+
+  private let guardian: Guardian
+  private let child: Child
+  private var log: String { "\(guardian.directory)/pgbouncer.log" }
+
+  /// Starts one and returns when it accepts connections.
+  ///
+  /// - Parameters:
+  ///   - cluster: the Postgres behind it, with all its databases.
+  ///   - mode: when a client gives the server's connection back.
+  ///   - poolSize: the most connections to each database.
+  public init(
+    before cluster: LocalCluster, mode: PoolMode, poolSize: Int = 4
+  ) async throws(LocalPostgresError) {
+    let binary = try Self.binary()
+    let user = try ServerUser.choose()
+    guardian = try await Guardian.start()
+    let directory = guardian.directory
+    try user.own(directory)
+    let settings = Self.settings(cluster, directory: directory, mode: mode, poolSize: poolSize)
+    guard FileManager.default.createFile(atPath: "\(directory)/users.txt", contents: Self.users),
+      FileManager.default.createFile(atPath: "\(directory)/pgbouncer.ini", contents: settings)
+    else { throw .directory(reason: "\(directory) cannot be written") }
+    child = try Child(
+      user.command([binary, "\(directory)/pgbouncer.ini"]), in: directory,
+      output: LogFile.open("\(directory)/pgbouncer.log"))
+    let outcome = await Blocking.run { () throws(LocalPostgresError) in try self.waitUntilReady() }
+    try outcome.get()
+  }
+
+  /// A connection string for libpq, to a database of the cluster as its superuser.
+  public func url(database: String) -> String {
+    "host=\(guardian.directory) port=6432 user=postgres dbname=\(database)"
+  }
+
+  /// Ends it and removes all of it.
+  public func stop() async {
+    await guardian.dismiss()
+  }
+
+  private func waitUntilReady() throws(LocalPostgresError) {
+    let end = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < end {
+      if child.hasEnded { throw .failed(program: "pgbouncer", output: LogFile.tail(log)) }
+      // Its last line before it takes connections.
+      if LogFile.tail(log).contains("process up") { return }
+      usleep(5_000)
+    }
+    throw .tooSlow(what: "the start of PgBouncer", output: LogFile.tail(log))
+  }
+
+  /// Debian puts it where ordinary users do not look.
+  private static func binary() throws(LocalPostgresError) -> String {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let folders = ["/usr/sbin", "/usr/bin"] + path.split(separator: ":").map { String($0) }
+    let found = folders.map { "\($0)/pgbouncer" }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+    guard let found else { throw .missingPgBouncer(lookedIn: folders) }
+    return found
+  }
+
+  private static let users = Data("\"postgres\" \"\"\n".utf8)
+
+  private static func settings(
+    _ cluster: LocalCluster, directory: String, mode: PoolMode, poolSize: Int
+  ) -> Data {
+    Data(
+      """
+      [databases]
+      * = host=\(cluster.directory) port=5432
+      [pgbouncer]
+      listen_addr =
+      listen_port = 6432
+      unix_socket_dir = \(directory)
+      auth_type = trust
+      auth_file = \(directory)/users.txt
+      pool_mode = \(mode.rawValue)
+      default_pool_size = \(poolSize)
+
+      """.utf8)
+  }
+}

@@ -1,0 +1,112 @@
+public import RideCore
+import Synchronization
+
+/// Hears when producers notify a sleeping node, and knows whether it can hear.
+///
+/// It has a session of its own: over one that also runs statements a pooler may let a notification
+/// through by chance.
+public final class WakeListener: Sendable {
+  private struct State {
+    var canary = Canary()
+    var session: PostgresSession?
+  }
+
+  private let state = Mutex(State())
+  private let channel: String
+  private let log: Log
+  private let onEvent: @Sendable (SessionEvent) -> Void
+
+  private static let wakeChannel = "ridepulse_wake"
+  private static let notify = Statement(name: "canary", sql: "select pg_notify($1, $2)")
+
+  /// Begins to listen in the background.
+  ///
+  /// - Parameters:
+  ///   - conninfo: a libpq connection string or URL; empty for libpq's own `PG*` variables.
+  ///   - node: A UUID that no other process uses.
+  ///   - log: Is told once when notifications do not come, and once when they come again.
+  ///   - onEvent: What the session tells, and a notification too where it can hear again; has to
+  ///     return at once.
+  /// - Throws: `PostgresError`, as a session does.
+  public init(
+    conninfo: String, node: String, log: Log, onEvent: @escaping @Sendable (SessionEvent) -> Void
+  ) throws(PostgresError) {
+    channel = "ridepulse_canary_\(node)"
+    self.log = log
+    self.onEvent = onEvent
+    let session = try PostgresSession(
+      conninfo: conninfo, listen: [Self.wakeChannel, channel], applicationName: "ridepulse listen"
+    ) { [weak self] in self?.hear($0) }
+    state.withLock { $0.session = session }
+  }
+
+  /// True where notifications are known to reach this node. While they do not, it polls.
+  public var isHealthy: Bool { state.withLock { $0.canary.isHealthy } }
+
+  /// Ends the session.
+  public func close() async {
+    await state.withLock { $0.session }?.close()
+  }
+
+  /// A notification to this node itself, to be sent by another session; nil where it is not time.
+  func canary() -> (number: Int, call: Call)? {
+    state.withLock { $0.canary.take(now: .now) }
+      .map { ($0, Call(Self.notify, [channel, String($0)])) }
+  }
+
+  /// The transaction that sends it has committed.
+  func sent(_ number: Int) {
+    state.withLock { $0.canary.sent(number, now: .now) }
+    Task { [weak self] in
+      try? await Task.sleep(for: Canary.limit)
+      await self?.judge(number)
+    }
+  }
+
+  private func hear(_ event: SessionEvent) {
+    switch event {
+    case .notification(channel, let payload):
+      let (news, isNew) = state.withLock { state in
+        let wasHealthy = state.canary.isHealthy
+        let news = Int(payload).flatMap { state.canary.returned($0, now: .now) }
+        return (news, !wasHealthy && state.canary.isHealthy)
+      }
+      if news == .regained { log(.info, "LISTEN works again") }
+      // Meanwhile producers were told that nobody sleeps.
+      if isNew { onEvent(event) }
+    case .connected:
+      state.withLock { $0.canary.connected() }
+      onEvent(event)
+    case .disconnected:
+      state.withLock { $0.canary.disconnected() }
+      onEvent(event)
+    case .unreachable, .notification: onEvent(event)
+    }
+  }
+
+  /// Where one did not come back, to LISTEN once more tells why: a dead connection is replaced by
+  /// its session, and over a live one nothing is left to be done from here.
+  private func judge(_ number: Int) async {
+    guard state.withLock({ $0.canary.isOverdue(number) }),
+      let session = state.withLock({ $0.session })
+    else { return }
+    do throws(PostgresError) {
+      let listen = [Self.wakeChannel, channel].map { Statement.listen(to: $0) }
+      _ = try await session.run(listen.map { Call($0) }, timeout: Canary.limit)
+      guard state.withLock({ $0.canary.explained() }) == .lost else { return }
+      log(
+        .warning,
+        """
+        LISTEN has no effect: Postgres takes it, but no notification comes, as behind a pooler in \
+        transaction mode. Events wait for the next poll. Let DATABASE_URL lead to Postgres itself, \
+        or to a pool in session mode
+        """)
+    } catch {
+      if error.kind == .closed { return }
+      guard state.withLock({ $0.canary.explained() }) == .lost else { return }
+      log(
+        .warning, "LISTEN was lost: its connection did not answer, and is replaced",
+        ["error": "\(error)"])
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+import Synchronization
+import Testing
+
+@Suite("Postgres restarts") struct RestartTests {
+  /// Inserts rides, each of which is one event for one phone, through every failure of Postgres.
+  private final class Producer: Sendable {
+    private let count = Atomic(0)
+    private let isStopping = Atomic(false)
+
+    var rides: Int { count.load(ordering: .relaxed) }
+
+    func stop() { isStopping.store(true, ordering: .relaxed) }
+
+    func run(_ session: PostgresSession) async throws {
+      while !isStopping.load(ordering: .relaxed) {
+        let first = rides + 1
+        // Nobody knows what became of a statement without an answer: again, to the same effect.
+        let insert = """
+          insert into ridepulse.rides (id, state, customer_id)
+          select 'r' || n, 'driver_en_route', 'c' || n % 50 from generate_series(\(first), \(first + 4)) n
+          on conflict do nothing
+          """
+        while (try? await session.script(insert)) == nil {
+          try await Task.sleep(for: .milliseconds(20))  // poll: until Postgres is there
+        }
+        count.store(first + 4, ordering: .relaxed)
+        try await Task.sleep(for: .milliseconds(50))  // poll: a steady load
+      }
+    }
+  }
+
+  /// How long it takes until an event that is yet to come has its verdict.
+  private func timeToResume(_ stage: Stage, _ producer: Producer) async throws -> Duration {
+    let start = ContinuousClock.now
+    let verdict =
+      "select count(*) from ridepulse.deliveries where ride_id = 'r\(producer.rides + 10)'"
+    while start.duration(to: .now) < .seconds(60) {
+      if (try? await stage.value(verdict)) == "1" { return start.duration(to: .now) }
+      try await Task.sleep(for: .milliseconds(10))  // poll: the ledger tells nobody
+    }
+    throw TestFailure("no verdict for a minute")
+  }
+
+  private func restart(
+    _ turn: Int, _ cluster: LocalCluster, _ proxy: Proxy, _ stage: Stage, _ producer: Producer
+  ) async throws -> Duration {
+    if turn == 10 {
+      // The answer to a COMMIT is lost on its way, and soon after it the server.
+      proxy.loseAnswer(to: "claim_")
+      while !proxy.hasLostAnswer {
+        try await Task.sleep(for: .milliseconds(5))  // poll: the proxy tells nobody
+      }
+    }
+    let moment = Int.random(in: 0...200)
+    try await Task.sleep(for: .milliseconds(moment))  // poll: the restart is to come at random
+    try await cluster.restart(turn % 4 == 0 ? .fast : .immediate)
+    return try await timeToResume(stage, producer)
+  }
+
+  @Test func `R43: twenty restarts and stalled COMMITs under load: it goes on and loses nothing`()
+    async throws
+  {
+    let cluster = try await LocalCluster(durability: .real)
+    try await Stage.run(cluster: cluster) { stage in
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c' || n, md5(n::text) || md5('x' || n))
+        from generate_series(0, 49) n
+        """)
+      let proxy = try Proxy(to: cluster.directory)
+      defer { proxy.stop() }
+      let name = stage.conninfo.split(separator: "=").last ?? ""
+      let url = "host=127.0.0.1 port=\(proxy.port) user=postgres dbname=\(name)"
+      let server = try Server(stage.environment.merging(["DATABASE_URL": url]) { $1 })
+      let producer = Producer()
+      let session = stage.session
+      async let production: Void = producer.run(session)
+      var times: [Duration] = []
+      for turn in 1...20 { times.append(try await restart(turn, cluster, proxy, stage, producer)) }
+      // And one COMMIT without an answer and without a restart that would tell.
+      proxy.loseAnswer(to: "settle_")
+      while !proxy.hasLostAnswer {
+        try await Task.sleep(for: .milliseconds(5))  // poll: the proxy tells nobody
+      }
+      let stalled = try await timeToResume(stage, producer)
+      producer.stop()
+      try await production
+      try await stage.settled(within: .seconds(90))
+      print(
+        "R43: \(producer.rides) events, 20 restarts; verdicts again within",
+        times.max() ?? .zero, "at most; after a stalled COMMIT within \(stalled)")
+      try await check(stage, rides: producer.rides)
+      #expect(server.isRunning && server.stop() == 0, "\(server.log.suffix(3000))")
+    }
+    await cluster.stop()
+  }
+
+  /// Each event has its verdict and its push, and none was accepted twice that is not said to be.
+  private func check(_ stage: Stage, rides: Int) async throws {
+    let verdicts = try await stage.rows(
+      "select ride_id, status from ridepulse.deliveries where push_type = 'alert'")
+    #expect(verdicts.count == rides)
+    #expect(verdicts.allSatisfy { $0[1] == "accepted" || $0[1] == "uncertain" })
+    let uncertain = Set(verdicts.filter { $0[1] == "uncertain" }.compactMap { $0[0] })
+    let arrivals = try stage.arrivals().filter { $0.isAccepted }
+    let heard = Dictionary(grouping: arrivals, by: { $0.ride ?? "" })
+    #expect(heard.count == rides)
+    let twice = heard.filter { $0.value.count > 1 && !uncertain.contains($0.key) }
+    #expect(twice.isEmpty, "\(twice.keys.sorted())")
+  }
+}
