@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LocalPostgres
 import Testing
 
 @Suite struct `A poke` {
@@ -120,6 +121,24 @@ import Testing
       let large = String(repeating: "x", count: 70_000)
       #expect(try curl(url + "/wake", "--data", large).last == "413")
       #expect(!server.log.contains("sesame"))
+    }
+  }
+
+  @Test func `R43: it is not ready while the database does not answer, and lives`() async throws {
+    let cluster = try await LocalCluster(durability: .fast)
+    try await Stage.run(cluster: cluster) { stage in
+      let server = try Server(stage.environment.merging(["RIDEPULSE_ADMIN": "127.0.0.1:0"]) { $1 })
+      defer { server.stop() }
+      let url = "http://127.0.0.1:\(try await port(server, "Admin server"))"
+      #expect(try curl(url + "/readyz") == ["ready", "200"])
+      await cluster.stop()
+      var answer: [String] = []
+      for _ in 0..<400 where answer.last != "503" {
+        answer = try curl(url + "/readyz")
+        try await Task.sleep(for: .milliseconds(50))  // poll: it tells nobody else
+      }
+      #expect(answer == ["the database does not answer", "503"])
+      #expect(try curl(url + "/healthz") == ["ok", "200"])
     }
   }
 

@@ -64,8 +64,10 @@ final class Service: Sendable {
     bell.connect(to: engine)
   }
 
-  /// The database answers; each look for due rides asks it.
-  var isReady: Bool { !sessions.contains { $0.isStalled() } }
+  /// What hinders it from doing its work; each look for due rides asks the database.
+  var troubles: [String] {
+    sessions.contains { $0.isStalled() } ? ["the database does not answer"] : []
+  }
 
   /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
   var listenIsHealthy: Bool { listener?.isHealthy ?? false }

@@ -24,7 +24,7 @@ final class ServiceDoors {
       let server = try AdminServer(
         Self.address(address, "RIDEPULSE_ADMIN"),
         token: context.environment["RIDEPULSE_ADMIN_TOKEN"],
-        desk: AdminDesk(troubles: { [] }, wake: wake))
+        desk: AdminDesk(troubles: { service.troubles }, wake: wake))
       admin = server
       log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
     } catch let error as ListenError where asked == nil {
