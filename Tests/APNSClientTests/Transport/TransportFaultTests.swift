@@ -49,9 +49,9 @@ import Testing
   func blackHole() async throws {
     let server = try await FaultServer(
       #"{"connections": [{"answers": [{"status": 200}, {"hole": true}]}, {}]}"#)
-    let client = try TestClient(server.url, requestTimeout: .milliseconds(900)) {
-      $0.pingAfter = .milliseconds(400)
-      $0.pingTimeout = .milliseconds(300)
+    let client = try TestClient(server.url, requestTimeout: .seconds(8)) {
+      $0.pingAfter = .seconds(1)
+      $0.pingTimeout = .seconds(2)
     }
     #expect(await client.send(.test(1)) == .accepted)
     // The second push falls into the hole; so does the ping that would have kept it alive.
