@@ -1,6 +1,7 @@
 import Foundation
 import RideCore
 import Synchronization
+import Testing
 
 @testable import APNSClient
 
@@ -40,9 +41,22 @@ struct TestClient {
 
   func send(_ request: PushRequest) async -> PushOutcome { await send([request])[0] }
 
-  /// Waits for an event.
-  func wait(for test: (TransportEvent.Kind) -> Bool) async {
-    for await event in events where test(event.kind) { return }
+  /// Waits for an event; one that never comes fails the test, and does not hold it up for ever.
+  func wait(for test: @escaping @Sendable (TransportEvent.Kind) -> Bool) async {
+    let events = events
+    let hasCome = await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        for await event in events where test(event.kind) { return true }
+        return false
+      }
+      group.addTask {
+        try? await Task.sleep(for: .seconds(60))  // poll: a limit, which is cancelled
+        return false
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? false
+    }
+    if !hasCome { Issue.record("an event that was waited for did not come") }
   }
 
   func close() async { await client.close(within: .seconds(5)) }
