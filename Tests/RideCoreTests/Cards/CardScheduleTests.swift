@@ -5,7 +5,7 @@ import Testing
 /// Whatever happens to a ride, its tokens, its nodes and their clock.
 @Suite struct `Random schedules of cards` {
   @Test(arguments: (0..<30).map { _ in UInt64.random(in: 0...UInt64.max) })
-  func `R24: timestamps rise, nothing follows an end, one start, the last state comes`(
+  func `R24, R41: timestamps rise, nothing follows an end, one start, the last state comes`(
     seed: UInt64
   ) {
     var world = World(seed: seed)
@@ -127,6 +127,7 @@ import Testing
       if stage.ledger.values.contains(where: { $0.status == .pending }) {
         faults.append("left pending: \(stage.ledger.values.filter { $0.status == .pending })")
       }
+      if let entry = stage.doubled.first { faults.append("two rows of one push: \(entry)") }
       if stage.due != nil || !stage.memo.isEmpty { faults.append("still on the agenda") }
     }
   }

@@ -50,6 +50,8 @@ struct CardStage {
   var due: Instant?
   var wire: [Arrival] = []
   var ledger: [PushID: LedgerEntry] = [:]
+  /// What would leave a row of the ledger pending for ever: its key has the time that it tells of.
+  var doubled: [LedgerEntry] = []
   var gone: [GoneToken] = []
   private var lastEvent: Int64 = 0
   private var lastCard: Int64 = 0
@@ -156,7 +158,12 @@ extension CardStage {
     memo = settlement.isOver ? Memo() : settlement.memo
     due = settlement.isOver ? nil : settlement.nextDue
     events = []
-    for entry in settlement.entries { ledger[entry.id] = entry }
+    for entry in settlement.entries {
+      if let row = ledger[entry.id], row.status == .pending, row.event.at != entry.event.at {
+        doubled.append(entry)
+      }
+      ledger[entry.id] = entry
+    }
     gone += settlement.gone
     for token in settlement.gone where token.kind == .activity {
       if token.reason == "ended" || token.reason == "expired" {

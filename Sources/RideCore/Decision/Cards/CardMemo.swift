@@ -20,6 +20,9 @@ public struct CardMemo: Hashable, Sendable, Codable {
   public var failures = 0
   /// The ledger has a row of the next push: it waits, tried or not.
   public var isPending = false
+  /// What the ledger's row of the next push tells of, where there is one: all attempts of one push
+  /// tell of one thing there, whatever has happened since.
+  public var told: RideEvent?
   /// When it may go again.
   public var retryAt: Instant?
   /// When pushes of priority 10 left within the last hour, in seconds since 1970.

@@ -95,6 +95,7 @@ extension Decider {
       close(entry(of: card.id, keeper.memo, rule, card), .suppressed, "superseded by the end")
       keeper.memo.failures = 0
       keeper.memo.isPending = false
+      keeper.memo.told = nil
     }
     keeper.end(at: instant)
   }
@@ -132,6 +133,8 @@ extension Decider {
     keeper.memo.complaint = reason
     close(entry(of: card.id, keeper.memo, rule, card), status, reason)
     keeper.memo.number = keeper.memo.number.addingSaturating(1)
+    keeper.memo.isPending = false
+    keeper.memo.told = nil
   }
 
   /// What the ledger says of the next push to a card.
@@ -140,7 +143,7 @@ extension Decider {
     _ wish: CardKeeper.Wish? = nil
   ) -> LedgerEntry {
     let cause = wish?.cause ?? memo.cause ?? RideEvent(id: 0, name: "refresh", at: now)
-    var entry = draft(rule.rule, cause)
+    var entry = draft(rule.rule, memo.told ?? cause)
     let event = wish?.event ?? (memo.endsAt == nil ? .update : .end)
     let place = event == .end ? "end" : "\(memo.number)"
     entry.id = PushID(

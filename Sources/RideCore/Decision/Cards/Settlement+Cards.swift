@@ -30,6 +30,7 @@ extension Settlement {
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
       entry.status = .pending
       card.isPending = true
+      card.told = entry.event
       card.failures = card.failures.addingSaturating(verdict.wasTried ? 1 : 0)
       // What nobody has seen folds nothing.
       if !verdict.mayHaveArrived { card.sentAt = nil }
@@ -107,6 +108,7 @@ extension CardMemo {
     number = number.addingSaturating(1)
     failures = 0
     isPending = false
+    told = nil
     retryAt = nil
     cause = nil
     isUrgent = false
