@@ -7,6 +7,8 @@ struct ClaimReader {
   private let decoder = JSONDecoder()
   private var now = Instant(microseconds: 0)
   private var nextDue: Instant?
+  private var lowestEvent: Int64?
+  private var lowestDue: Instant?
   private(set) var claims: [RideClaim] = []
   private var memos: [Memo] = []
   private var takenOver: Set<String> = []
@@ -19,6 +21,8 @@ struct ClaimReader {
   mutating func readClaims(_ rows: QueryResult) {
     if let micros = rows.int64(0, 0) { now = Instant(microseconds: micros) }
     nextDue = rows.int64(0, 1).map { Instant(microseconds: $0) }
+    lowestEvent = rows.int64(0, 6)
+    lowestDue = rows.int64(0, 7).map { Instant(microseconds: $0) }
     claims.reserveCapacity(rows.rowCount)
     for row in 0..<rows.rowCount {
       guard let ride = rows.string(row, 2), let fence = rows.int64(row, 3) else { continue }
@@ -28,12 +32,13 @@ struct ClaimReader {
     }
   }
 
-  private func memo(_ text: String?, of ride: String) -> Memo {
+  private mutating func memo(_ text: String?, of ride: String) -> Memo {
     guard let text else { return Memo() }
     do {
       return try decoder.decode(Memo.self, from: Data(text.utf8))
     } catch {
-      log(.error, "A ride's memo can't be read; its retries are dropped", ["ride": ride])
+      log(.error, "A ride's memo can't be read", ["ride": ride])
+      rows.unreadable[ride] = "its memo can't be read: \(error)"
       return Memo()
     }
   }
@@ -50,6 +55,17 @@ struct ClaimReader {
     zip(claims, memos).flatMap { claim, memo in
       memo.retries.compactMap { retry in retry.entry.startToken.map { (claim.rideID, $0) } }
     }
+  }
+
+  /// What the next claims may begin at.
+  var sight: Horizon.Sight {
+    Horizon.Sight(
+      lowestEvent: lowestEvent, highestEvent: rows.highestEvent, lowestDue: lowestDue, now: now)
+  }
+
+  /// Rides that can't be read, and why.
+  var unreadable: [(claim: RideClaim, reason: String)] {
+    claims.compactMap { claim in rows.unreadable[claim.rideID].map { (claim, $0) } }
   }
 
   /// The claim, all rows read.

@@ -15,63 +15,98 @@ enum ClaimStatements {
 
   /// Takes rides that are due and nobody holds.
   ///
-  /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds. One row at least: now, next
-  /// due, and where a ride was taken it, its fence and memo, and whether another's lease on it ran out. Rows that exist are locked with
-  /// SKIP LOCKED; new ones are inserted in the order of their IDs, so that two nodes can't wait
-  /// for each other in a circle. What a ride's events and columns are is read by later statements:
-  /// this one's snapshot is older than its locks, and could show events that another node has
-  /// consumed since.
+  /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds; $6 the event and $7 the time
+  /// due, in microseconds, where `Horizon` says that it begins, $8 whether it says what is lowest. One
+  /// row at least: now, next due, where a ride was taken it, its fence and memo, and whether another's
+  /// lease on it ran out, and the lowest event and time due that are not set aside. Rows that exist are
+  /// locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so that two nodes can't
+  /// wait for each other in a circle. What a ride's events and columns are is read by later statements:
+  /// this one's snapshot is older than its locks, and could show events that another node has consumed
+  /// since.
+  ///
+  /// A ride is looked up by its ID once, and by its place from there on: while dead rows are held back
+  /// each look-up passes all that the row has been. One whose row moves meanwhile waits for the next
+  /// look.
   static let claim = Statement(
     name: "claim",
     sql: """
       with me as (
-        insert into ridepulse.nodes as n (node, host, asleep, seen_at)
-        values ($1::uuid, $2, $3::boolean, now())
+        insert into ridepulse.nodes as n (node, host, asleep, seen_at, edition)
+        values ($1::uuid, $2, $3::boolean, now(), 7)
         on conflict (node) do update set asleep = excluded.asleep, seen_at = excluded.seen_at
+        where n.asleep <> excluded.asleep or n.seen_at < now() - interval '2 seconds'
       ), waiting as materialized (
-        select distinct ride_id from (
-          select e.ride_id from ridepulse.events e
-          where not exists (
-            select from ridepulse.agenda a where a.ride_id = e.ride_id and a.leased_until > now())
+        select distinct ride_id, place from (
+          select e.ride_id, a.ctid as place
+          from ridepulse.events e left join ridepulse.agenda a on a.ride_id = e.ride_id
+          where e.id >= $6::bigint and (a.leased_until > now()) is not true
           order by e.id limit $4::bigint) oldest
       ), due as materialized (
-        select ride_id from ridepulse.agenda where due_at <= now() and leased_until <= now()
+        select ctid as place, due_at from ridepulse.agenda
+        where due_at >= \(dueFloor) and due_at <= now() and leased_until <= now()
         order by due_at limit $4::bigint
       ), free as materialized (
-        select a.ride_id, a.node is not null as is_taken_over from ridepulse.agenda a
-        where a.leased_until <= now() and a.ride_id = any (
-          array(select ride_id from waiting union select ride_id from due limit $4::bigint))
+        select a.ctid as place, a.node is not null as is_taken_over from ridepulse.agenda a
+        where a.leased_until <= now() and a.ctid = any (array(
+          select place from waiting where place is not null union select place from due
+          limit $4::bigint))
         for update skip locked
       ), renewed as (
         update ridepulse.agenda a set node = $1::uuid, fence = nextval('ridepulse.fence'),
           leased_until = now() + $5::bigint * interval '1 millisecond'
-        from free where a.ride_id = free.ride_id
+        from free where a.ctid = free.place
         returning a.ride_id, a.fence, a.memo, free.is_taken_over
       ), opened as (
         insert into ridepulse.agenda (ride_id, node, fence, leased_until)
         select w.ride_id, $1::uuid, nextval('ridepulse.fence'),
           now() + $5::bigint * interval '1 millisecond'
-        from waiting w
-        where not exists (select from ridepulse.agenda a where a.ride_id = w.ride_id)
-        order by w.ride_id
+        from waiting w where w.place is null order by w.ride_id
         on conflict do nothing
         returning ride_id, fence, null::jsonb as memo, false
       ), claimed as (
         select * from renewed union all select * from opened
       )
       select (extract(epoch from clock_timestamp()) * 1000000)::bigint,
-        (select (extract(epoch from due_at) * 1000000)::bigint from ridepulse.agenda
-         where due_at is not null and leased_until <= now() order by due_at limit 1),
-        claimed.ride_id, claimed.fence, claimed.memo::text, claimed.is_taken_over
+        (select \(micros("due_at")) from (select coalesce((select min(due_at) from due),
+          (select due_at from ridepulse.agenda
+           where due_at > now() and leased_until <= now() order by due_at limit 1)) as due_at) next),
+        claimed.ride_id, claimed.fence, claimed.memo::text, claimed.is_taken_over,
+        case when $8::boolean then (select e.id from ridepulse.events e
+         where e.id >= $6::bigint and not exists (
+           select from ridepulse.agenda a
+           where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+         order by e.id limit 1) end,
+        case when $8::boolean then (select \(micros("due_at")) from ridepulse.agenda
+         where due_at >= \(dueFloor) and leased_until < 'infinity' order by due_at limit 1) end
       from (values (1)) one left join claimed on true
       """)
+
+  /// The lowest event and time due below where claims begin: $1 and $2 as their $6 and $7.
+  static let late = Statement(
+    name: "late",
+    sql: """
+      select
+        (select e.id from ridepulse.events e
+         where e.id < $1::bigint and not exists (
+           select from ridepulse.agenda a
+           where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+         order by e.id limit 1),
+        (select \(micros("due_at")) from ridepulse.agenda
+         where due_at < timestamptz 'epoch' + $2::bigint * interval '1 microsecond'
+           and leased_until < 'infinity'
+         order by due_at limit 1)
+      """)
+
+  private static let dueFloor = """
+    coalesce(timestamptz 'epoch' + $7::bigint * interval '1 microsecond', '-infinity')
+    """
 
   /// The unconsumed events of rides. $1 ride IDs. Read before the rides, so that no event is
   /// newer than the ride that it is rendered from.
   static let events = Statement(
     name: "claimed_events",
     sql: """
-      select ride_id, id, event, (extract(epoch from created_at) * 1000000)::bigint, data::text
+      select ride_id, id, event, \(micros("created_at")), \(text("data")), \(excess("data"))
       from ridepulse.events where ride_id = any ($1::text[]) order by id
       """)
 
@@ -88,8 +123,21 @@ enum ClaimStatements {
   /// as the nearest year that they can. `greatest` would make a time of none at all.
   static let rideColumns = """
     r.id, r.state, r.customer_id, r.driver_id, \(micros("r.pickup_at")), r.time_zone,
-    r.attributes::text, \(micros("r.updated_at"))
+    \(text("r.attributes")), \(micros("r.updated_at")), \(excess("r.attributes"))
     """
+
+  /// How many bytes of JSON, as Postgres keeps it, are read: a push holds four thousand.
+  static let jsonLimit = 1 << 20
+
+  /// JSON, but for such as would take a claim's time and memory.
+  private static func text(_ column: String) -> String {
+    "case when pg_column_size(\(column)) <= \(jsonLimit) then \(column)::text end"
+  }
+
+  /// How many bytes it has where that is too many.
+  private static func excess(_ column: String) -> String {
+    "case when pg_column_size(\(column)) > \(jsonLimit) then pg_column_size(\(column)) end"
+  }
 
   private static func micros(_ column: String) -> String {
     """
@@ -145,7 +193,7 @@ enum ClaimStatements {
     name: "claimed_cards",
     sql: """
       select ride_id, id, app, owner_id, token, environment, frequent,
-        (extract(epoch from registered_at) * 1000000)::bigint, ended_at is not null
+        \(micros("registered_at")), ended_at is not null
       from ridepulse.live_activities
       where ride_id = any ($1::text[])
         and (ended_at is null or ended_reason not in ('ended', 'expired'))
@@ -179,6 +227,6 @@ enum ClaimStatements {
   /// The columns of a push-to-start token `t`, after the ride's ID, as `RideRows` reads them.
   static let startTokenColumns = """
     t.id, t.app, t.owner_id, t.attributes_type, t.token, t.environment,
-      (extract(epoch from t.registered_at) * 1000000)::bigint
+      \(micros("t.registered_at"))
     """
 }

@@ -10,10 +10,13 @@ public final class PostgresRideStore: RideStore {
   private let host: String
   private let apps: [App]
   private let reading: Mutex<RideReading>
+  private let horizon = Mutex(Horizon())
+  private let start = ContinuousClock.now
   private let lease: Duration
   private let claims: PostgresSession
   let settlements: PostgresSession
   private let listener: WakeListener?
+  private let sweeping: (@Sendable () throws -> PostgresSession)?
   private let log: Log
 
   /// A store over open sessions, which it does not close.
@@ -25,9 +28,12 @@ public final class PostgresRideStore: RideStore {
   ///   - rules: What decisions go by.
   ///   - lease: How long a claimed ride is this node's own.
   ///   - listener: What wakes the node where it sleeps; nil where it never does.
+  ///   - sweeping: Opens a session for a look that takes too long for a claim; it is closed again.
+  ///     Without it the claims' own takes the time.
   public init(
     node: String, host: String, apps: [App], rules: RuleSet, lease: Duration,
-    claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil, log: Log
+    claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil,
+    sweeping: (@Sendable () throws -> PostgresSession)? = nil, log: Log
   ) {
     self.node = node
     self.host = host
@@ -37,6 +43,7 @@ public final class PostgresRideStore: RideStore {
     self.claims = claims
     self.settlements = settlements
     self.listener = listener
+    self.sweeping = sweeping
     self.log = log
   }
 
@@ -65,6 +72,9 @@ public final class PostgresRideStore: RideStore {
   /// - Throws: `PostgresError`. Rides that were taken before the failure fall due again when their
   ///   lease ends.
   public func claim(limit: Int, asleep: Bool) async throws -> Claim {
+    let began = ContinuousClock.now - start
+    sweep(at: began)
+    let look = horizon.withLock { $0.look(at: began) }
     // A NOTIFY that this node can't hear would cost producers something for nothing.
     let isAsleep = asleep && listener?.isHealthy ?? true
     let canary = asleep ? listener?.canary() : nil
@@ -72,16 +82,69 @@ public final class PostgresRideStore: RideStore {
       Call(ClaimStatements.lookups),
       Call(
         ClaimStatements.claim,
-        [node, host, isAsleep ? "t" : "f", String(limit), String(lease.microseconds / 1000)]),
+        [
+          node, host, isAsleep ? "t" : "f", String(limit), String(lease.microseconds / 1000),
+          String(look.bounds.event ?? .min), look.bounds.due.map { String($0.microseconds) },
+          look.marks ? "t" : "f",
+        ]),
     ]
     let results = try await claims.run(calls + [canary?.call].compactMap(\.self))
+    let ended = ContinuousClock.now - start
     if let canary { listener?.sent(canary.number) }
     var reader = ClaimReader(log: log)
     reader.readClaims(results[1])
     if !reader.claims.isEmpty {
       try await read(&reader)
     }
-    return reader.claim
+    horizon.withLock { $0.saw(reader.sight, by: look, began: began, ended: ended) }
+    let unreadable = reader.unreadable
+    if unreadable.isEmpty { return reader.claim }
+    try await leave(unreadable)
+    var claim = reader.claim
+    claim.rides.removeAll { ride in unreadable.contains { $0.claim == ride.claim } }
+    return claim
+  }
+
+  /// Rides that can't be read stay with this node until their lease ends, lest they come back at
+  /// once; another node, of another version, may be able to. In the end they are parked.
+  private func leave(_ rides: [(claim: RideClaim, reason: String)]) async throws {
+    let parked = try await claims.run([
+      Call(
+        SettleStatements.leaveUnread,
+        [
+          node, PostgresArray.literal(rides.map(\.claim.rideID)),
+          PostgresArray.literal(rides.map { String($0.claim.fence) }),
+          PostgresArray.literal(rides.map { String($0.reason.filter { $0 != "\0" }.prefix(500)) }),
+        ])
+    ])[0]
+    for row in 0..<parked.rowCount {
+      log(
+        .error, "A ride is parked: it can't be read; mend that and call ridepulse.unpark",
+        ["ride": parked.string(row, 0) ?? "", "reason": parked.string(row, 1) ?? ""])
+    }
+  }
+
+  /// Looks below where claims begin, where that takes too long for a claim.
+  private func sweep(at began: Duration) {
+    guard let bounds = horizon.withLock({ $0.beginSweep(at: began) }) else { return }
+    Task {
+      let session = try? sweeping?()
+      let rows = try? await (session ?? claims).run(
+        [
+          Call(ClaimStatements.lookups),
+          Call(
+            ClaimStatements.late,
+            [String(bounds.event ?? .min), bounds.due.map { String($0.microseconds) }]),
+        ], timeout: .seconds(60))
+      await session?.close()
+      let late = rows.map { rows in
+        Horizon.Bounds(
+          event: rows[1].int64(0, 0),
+          due: rows[1].int64(0, 1).map { Instant(microseconds: $0) })
+      }
+      let ended = ContinuousClock.now - start
+      horizon.withLock { $0.endSweep(late, began: began, ended: ended) }
+    }
   }
 
   private func read(_ reader: inout ClaimReader) async throws {

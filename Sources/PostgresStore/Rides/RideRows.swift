@@ -8,12 +8,19 @@ struct RideRows {
   private var phones: [String: [Phone]] = [:]
   private var cards: [String: [Card]] = [:]
   private var startTokens: [String: [StartToken]] = [:]
+  private(set) var highestEvent: Int64?
+  /// Rides that can't be read, and why.
+  var unreadable: [String: String] = [:]
 
   mutating func readEvents(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
       guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
         let name = rows.string(row, 2), let micros = rows.int64(row, 3)
       else { continue }
+      highestEvent = max(highestEvent ?? id, id)
+      if let bytes = rows.int64(row, 5) {
+        unreadable[ride] = "the data of event \(id) is too large: \(bytes) bytes"
+      }
       events[ride, default: []].append(
         RideEvent(
           id: id, name: name, at: Instant(microseconds: micros), data: rows.string(row, 4) ?? "{}"))
@@ -31,6 +38,9 @@ struct RideRows {
       ride.attributes = rows.string(row, 6) ?? "{}"
       ride.updatedAt = rows.int64(row, 7).map { Instant(microseconds: $0) }
       rides[id] = ride
+      if let bytes = rows.int64(row, 8) {
+        unreadable[id] = "its attributes are too large: \(bytes) bytes"
+      }
     }
   }
 

@@ -39,7 +39,7 @@ enum SettleStatements {
         order by a.ride_id
         for update of a
       ), kept as (
-        update ridepulse.agenda a set node = null, leased_until = '-infinity',
+        update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
           memo = held.memo::jsonb,
           due_at = timestamptz 'epoch' + held.next_due * interval '1 microsecond'
         from held
@@ -66,7 +66,7 @@ enum SettleStatements {
           as n (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
                 collapse_id, phone, token_suffix, occurred, priority, expiration, card_event)
         join held on held.ride_id = n.ride_id
-        on conflict (ride_id, apns_id) do update set
+        on conflict (ride_id, apns_id, occurred_at) do update set
           status = excluded.status, reason = excluded.reason, attempts = excluded.attempts,
           finished_at = excluded.finished_at,
           priority = coalesce(excluded.priority, l.priority),
@@ -153,8 +153,31 @@ enum SettleStatements {
   static let park = Statement(
     name: "park",
     sql: """
-      update ridepulse.agenda set node = null, leased_until = 'infinity', parked_reason = $4
+      update ridepulse.agenda set node = null, leased_until = 'infinity', parked_reason = $4,
+        parked_at = now()
       where ride_id = $2 and fence = $3::bigint and node = $1::uuid
+      """)
+
+  /// How often in a row a ride may be found unreadable.
+  static let readAttempts = 3
+
+  /// Counts that rides could not be read, and sets those aside of which that was so too often:
+  /// $1 node, $2 ride IDs, $3 fences, $4 why. Returns the latter.
+  static let leaveUnread = Statement(
+    name: "leave_unread",
+    sql: """
+      with counted as (
+        update ridepulse.agenda a set unread = a.unread + 1,
+          node = null,
+          leased_until = case when a.unread + 1 < \(readAttempts) then a.leased_until
+            else 'infinity' end,
+          parked_reason = case when a.unread + 1 >= \(readAttempts) then u.reason end,
+          parked_at = case when a.unread + 1 >= \(readAttempts) then now() end
+        from unnest($2::text[], $3::bigint[], $4::text[]) as u (ride_id, fence, reason)
+        where a.ride_id = u.ride_id and a.fence = u.fence and a.node = $1::uuid
+        returning a.ride_id, a.parked_reason
+      )
+      select ride_id, parked_reason from counted where parked_reason is not null
       """)
 
   /// Lets rides go untouched: $1 node, $2 ride IDs, $3 fences. They are due again at once.

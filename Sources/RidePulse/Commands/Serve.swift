@@ -53,11 +53,14 @@ enum Serve: Command {
     let fields: KeyValuePairs = ["rules": "\(rules)", "node": service.node]
     if context.arguments.has("--once") {
       log(.info, "Serving", fields)
-      return try await service.engine.runOnce()
+      try await service.engine.runOnce()
+      return await service.upkeep.tend()
     }
     let doors = try ServiceDoors(service, context, log)
     defer { doors.close() }
     log(.info, "Serving", fields)
+    let upkeep = Task { await service.upkeep.run() }
     await service.engine.run()
+    upkeep.cancel()
   }
 }

@@ -10,6 +10,7 @@ final class Service: Sendable {
   /// The name under which this process holds rides.
   let node = UUID().uuidString.lowercased()
   let engine: Engine
+  let upkeep: Upkeep
   private let store: PostgresRideStore
   private let transport: APNSClient
   private let apns: APNsVariables
@@ -52,7 +53,10 @@ final class Service: Sendable {
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
       rules: rules, lease: Self.lease, claims: claims, settlements: settlements, listener: listener,
-      log: log)
+      sweeping: {
+        try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
+      }, log: log)
+    upkeep = Upkeep(conninfo: conninfo, log: log)
     self.apns = apns
     transport = try APNSClient(
       configuration: apns.configuration, key: key, now: { time.now },

@@ -30,6 +30,10 @@ static const char text_0006[] = {
 #embed "../../../sql/0006_parked.sql" suffix(, 0)
 };
 
+static const char text_0007[] = {
+#embed "../../../sql/0007_ledger_days.sql" suffix(, 0)
+};
+
 static const char text_0008[] = {
 #embed "../../../sql/0008_phones.sql" suffix(, 0)
 };
@@ -41,6 +45,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0004_time", text_0004},
     {"0005_cards", text_0005},
     {"0006_parked", text_0006},
+    {"0007_ledger_days", text_0007},
     {"0008_phones", text_0008},
     {NULL, NULL},
 };

@@ -1,0 +1,86 @@
+import Testing
+
+@testable import PostgresStore
+@testable import RideCore
+
+@Suite("Where claims begin") struct HorizonTests {
+  private var horizon = Horizon()
+  private let now = Instant(epochSeconds: 1_800_000_000)
+
+  private func time(_ second: Double) -> Duration { .microseconds(Int64(second * 1e6)) }
+
+  /// A claim; returns where it began.
+  @discardableResult
+  private mutating func look(
+    at second: Double, lowest: Int64?, highest: Int64? = nil, due: Instant? = nil,
+    cost: Duration = .milliseconds(40)
+  ) -> Horizon.Bounds {
+    let look = horizon.look(at: time(second))
+    horizon.saw(
+      Horizon.Sight(
+        lowestEvent: lowest, highestEvent: highest, lowestDue: due, now: now + time(second)),
+      by: look, began: time(second), ended: time(second) + cost)
+    return look.bounds
+  }
+
+  @Test mutating func `R41: a claim begins where the lowest event was a while ago`() {
+    #expect(look(at: 0, lowest: 100, highest: 200) == .init())
+    #expect(look(at: 0.5, lowest: 300).event == nil)
+    #expect(look(at: 1.2, lowest: 400).event == nil)
+    // What was lowest at 0 s; at 1.2 s the next was marked.
+    #expect(look(at: 2, lowest: 500).event == 100)
+    #expect(look(at: 2.3, lowest: 600).event == 100)
+    #expect(look(at: 2.5, lowest: 600).event == 400)
+    #expect(!horizon.look(at: time(3)).marks && horizon.look(at: time(3.6)).marks)
+  }
+
+  @Test mutating func `R41: where none is left it begins behind the last that it took`() {
+    look(at: 0, lowest: 100, highest: 200)
+    look(at: 1.2, lowest: nil)
+    look(at: 2.4, lowest: nil)
+    #expect(look(at: 3.6, lowest: nil).event == 201)
+  }
+
+  @Test
+  mutating func `R37, R41: where that is cheap, claims look at everything every now and then`() {
+    look(at: 0, lowest: 100, highest: 200)
+    look(at: 1.2, lowest: 300)
+    #expect(look(at: 9, lowest: 300).event == 100)
+    #expect(look(at: 11.4, lowest: 300, cost: .milliseconds(2)) == .init())
+    #expect(look(at: 11.8, lowest: 300).event == 300)
+    #expect(look(at: 12, lowest: 300) == .init())
+    #expect(horizon.beginSweep(at: time(100)) == nil)
+  }
+
+  @Test mutating func `R37, R41: where that is costly, it is done beside the claims`() {
+    look(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300))
+    look(at: 1.4, lowest: 300, cost: .milliseconds(300))
+    look(at: 2.8, lowest: 400)
+    #expect(horizon.beginSweep(at: time(5)) == nil)
+    #expect(look(at: 7, lowest: 500).event == 300)
+    #expect(look(at: 7.9, lowest: 500).event == 400)
+    #expect(horizon.beginSweep(at: time(8))?.event == 400)
+    #expect(horizon.beginSweep(at: time(8)) == nil, "one at a time")
+    horizon.endSweep(.init(event: 50), began: time(8), ended: time(8.2))
+    // What was committed late is where claims begin then, and not for long.
+    #expect(look(at: 8.5, lowest: 50).event == 50)
+    look(at: 9.6, lowest: 600)
+    #expect(look(at: 10.7, lowest: 700).event == 50)
+    #expect(look(at: 10.8, lowest: 700).event == 600)
+    #expect(horizon.beginSweep(at: time(12.3)) != nil)
+    // It failed, and is tried again; then it has become cheap.
+    horizon.endSweep(nil, began: time(12.3), ended: time(12.4))
+    #expect(horizon.beginSweep(at: time(33)) != nil)
+    horizon.endSweep(.init(), began: time(33), ended: time(33.001))
+    #expect(look(at: 34, lowest: 700) == .init())
+  }
+
+  @Test mutating func `R41: rides are looked for from the first that was due`() {
+    let later = now + .seconds(600)
+    look(at: 0, lowest: nil, due: now - .seconds(60))
+    look(at: 1.2, lowest: nil, due: later)
+    #expect(look(at: 2, lowest: nil, due: later).due == now - .seconds(61))
+    look(at: 2.5, lowest: nil, due: later)
+    #expect(look(at: 3, lowest: nil).due == now + .milliseconds(200))
+  }
+}

@@ -1,0 +1,128 @@
+import Testing
+
+@testable import PostgresStore
+@testable import RideCore
+
+@Suite("Rides that can't be read", .timeLimit(.minutes(2))) struct UnreadableTests {
+  private let session: PostgresSession
+  private let store: PostgresRideStore
+  private let rulebook: Rulebook
+
+  init() async throws {
+    session = try PostgresSession(conninfo: try await makeDatabase())
+    _ = try await Migrations.apply(session: session)
+    let rule = Rule(
+      name: "r", app: .customer, when: .on(["e"]), what: .background, expires: .after(.seconds(60)),
+      source: "test")
+    var life = LiveActivity(attributesType: "T")
+    life.start = ["e"]
+    let card = Rule(
+      name: "card", app: .customer, when: .life, what: .liveActivity(life),
+      expires: .after(.seconds(60)), source: "test")
+    let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule, card])
+    rulebook = Rulebook(rules: rules, bundleIDs: [:])
+    store = PostgresRideStore(
+      node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer], rules: rules,
+      lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+  }
+
+  private static let large =
+    "(select jsonb_build_object('x', string_agg(md5(n::text), '')) from generate_series(1, 70000) n)"
+
+  private func claim() async throws -> [String] {
+    let claim = try await store.claim(limit: 100, asleep: false)
+    _ = try await store.settle(
+      claim.rides.map { ride in
+        let decision = decide(ride.view, by: rulebook, now: claim.now)
+        return ClaimedSettlement(
+          claim: ride.claim,
+          settlement: decision.settled(
+            decision.pushes.map { _ in .accepted }, now: claim.now, jitter: { 0.5 }))
+      })
+    return claim.rides.map(\.claim.rideID).sorted()
+  }
+
+  @Test func `R38: they hold up no other, are tried thrice, parked with their reason, and listed`()
+    async throws
+  {
+    try await session.script(
+      """
+      insert into ridepulse.rides (id, state, attributes) values ('attributes', 'e', \(Self.large));
+      insert into ridepulse.events (ride_id, event, data)
+      select id, 'e', case id when 'data' then \(Self.large) else '{}' end
+      from unnest(array['memo', 'data', 'good', 'slots']) id;
+      insert into ridepulse.agenda (ride_id, memo, fence, leased_until) values
+        ('memo', '{"retries": "none"}', 0, '-infinity'),
+        ('slots', '{"slots": {"r": "1 2 x -"}}', 0, '-infinity')
+      """)
+    #expect(try await claim() == ["good"])
+    let parked = "select string_agg(ride_id, ' ' order by ride_id) from ridepulse.parked"
+    for _ in 1...2 {
+      #expect(try await session.value(parked) == nil)
+      // Held until the lease ends, so that they don't come back at once.
+      #expect(try await claim() == [])
+      try await session.script("update ridepulse.agenda set leased_until = now()")
+      #expect(try await claim() == [])
+    }
+    #expect(try await session.value(parked) == "attributes data memo slots")
+    let reasons = "select string_agg(reason, ' ' order by ride_id) from ridepulse.parked"
+    let said = try await session.value(reasons) ?? ""
+    #expect(said.contains("its attributes are too large: 2") && said.contains("the data of event"))
+    #expect(said.contains("its memo can't be read") && said.contains("not times of slots: 1 2 x -"))
+    // Mended, and driven again.
+    try await session.script(
+      """
+      update ridepulse.agenda set memo = null;
+      update ridepulse.events set data = '{}';
+      set ridepulse.silent = 'on';
+      update ridepulse.rides set attributes = '{}';
+      reset ridepulse.silent;
+      select ridepulse.unpark(id) from unnest(array['attributes', 'data', 'memo', 'slots']) id
+      """)
+    #expect(try await claim() == ["attributes", "data", "memo", "slots"])
+    #expect(try await session.value("select count(*) from ridepulse.events") == "0")
+    #expect(try await session.value("select coalesce(sum(unread), 0) from ridepulse.agenda") == "0")
+  }
+
+  @Test func `R38: rows that nobody would write are read all the same`() async throws {
+    let times = ["infinity", "-infinity", "294276-12-31", "4713-01-01 BC", "1970-01-01"]
+    for (index, time) in times.enumerated() {
+      let id = "r\(index)"
+      try await session.script(
+        """
+        insert into ridepulse.rides (id, state, customer_id, pickup_at, updated_at, attributes)
+        values ('\(id)', 'e', '\(id)', '\(time)', '\(time)', jsonb_build_object(
+          'deep', (repeat('[', 3000) || repeat(']', 3000))::jsonb, 'large', 1e400::numeric));
+        update ridepulse.events set created_at = '\(time)', data = '{"n": 1e-400}'
+        where ride_id = '\(id)';
+        insert into ridepulse.agenda (ride_id, due_at, fence, leased_until)
+        values ('\(id)', '\(time)', 9223372036854775807, '-infinity');
+        insert into ridepulse.live_activities
+          (ride_id, app, owner_id, activity_id, token, registered_at)
+        values ('\(id)', 'customer', '\(id)', '\(id)', 'zz', '\(time)');
+        insert into ridepulse.push_to_start_tokens
+          (app, owner_id, attributes_type, token, registered_at)
+        values ('customer', '\(id)', 'T', '\(id)', '\(time)')
+        """)
+    }
+    #expect(try await claim() == ["r0", "r1", "r2", "r3", "r4"])
+    #expect(try await session.value("select count(*) from ridepulse.events") == "0")
+    let told = "select count(distinct ride_id) from ridepulse.deliveries where rule = 'r'"
+    #expect(try await session.value(told) == "5")
+  }
+
+  @Test func `R37, R41: an event below where claims begin is found all the same`() async throws {
+    try await session.script("select ridepulse.emit('e', 'r' || n) from generate_series(1, 9) n")
+    #expect(try await claim().count == 9)
+    let end = ContinuousClock.now + .seconds(3)
+    while ContinuousClock.now < end { #expect(try await claim() == []) }
+    try await session.script(
+      """
+      insert into ridepulse.events (id, ride_id, event, data) overriding system value
+      values (-5, 'late', 'e', '{}')
+      """)
+    var rides: [String] = []
+    while rides.isEmpty { rides = try await claim() }
+    #expect(rides == ["late"])
+  }
+}

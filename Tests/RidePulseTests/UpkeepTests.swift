@@ -1,0 +1,61 @@
+import PostgresStore
+import Testing
+
+@Suite("The ledger's upkeep") struct UpkeepTests {
+  private static let tomorrow = """
+    select to_regclass('ridepulse.ledger_' || to_char(now() at time zone 'UTC' + interval '1 day',
+      'YYYYMMDD'))
+    """
+
+  @Test func `R41: a service makes the days to come and drops the old ones`() async throws {
+    try await Stage.run { stage in
+      let name = try #require(try await stage.value(Self.tomorrow))
+      try await stage.sql("drop table \(name)")
+      let server = try Server(stage.environment)
+      try await stage.until(Self.tomorrow, is: name)
+      #expect(server.stop() == 0)
+      #expect(server.log.contains("did=\"made \(name.dropFirst("ridepulse.".count))\""))
+      try await stage.sql("drop table \(name)")
+      let once = try Command.ridepulse(["serve", "--once"], stage.environment)
+      #expect(once.status == 0, "\(once.errors)")
+      #expect(try await stage.value(Self.tomorrow) == name)
+    }
+  }
+
+  @Test func `R41: a role that may make no tables says so once, and loses nothing`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      let role = "engine_\(UInt32.random(in: 0 ... .max))"
+      // Not even today has a place of its own.
+      try await stage.sql(
+        """
+        do $$
+        declare day text;
+        begin
+          for day in select inhrelid::regclass from pg_inherits
+            where inhparent = 'ridepulse.ledger'::regclass and inhrelid::regclass::text ~ '\\d$'
+          loop execute 'drop table ' || day; end loop;
+        end $$;
+        create role \(role) login;
+        grant usage on schema ridepulse to \(role);
+        grant all on all tables in schema ridepulse to \(role);
+        grant all on all sequences in schema ridepulse to \(role)
+        """)
+      let environment = stage.environment.merging([
+        "DATABASE_URL": "\(stage.conninfo) user=\(role)"
+      ]) { $1 }
+      let server = try Server(environment)
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      try await stage.settled()
+      let accepted = """
+        select count(*) from ridepulse.deliveries where event = 'driver_nearby'
+          and status = 'accepted'
+        """
+      #expect(try await stage.value(accepted) == "1")
+      try await stage.until("select count(*) > 0 from ridepulse.ledger_default", is: "t")
+      #expect(server.stop() == 0)
+      #expect(server.log.split(separator: "may not cut the ledger into days").count == 2)
+      try await stage.sql("drop owned by \(role); drop role \(role)")
+    }
+  }
+}
