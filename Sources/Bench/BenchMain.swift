@@ -11,7 +11,7 @@ enum BenchMain {
       let directory = NSTemporaryDirectory() + "ridepulse-bench-\(UUID().uuidString)"
       defer { try? FileManager.default.removeItem(atPath: directory) }
       let words = CommandLine.arguments.dropFirst()
-      let known = ["client", "engine", "agenda", "backlog"]
+      let known = ["client", "engine", "agenda", "backlog", "bloat"]
       if let word = words.first(where: { !known.contains($0) }) {
         print("ridepulse-bench: unknown part \(word); expected \(known.joined(separator: ", "))")
         exit(64)
@@ -22,6 +22,7 @@ enum BenchMain {
       if parts.contains("engine") { try await EngineBench.measure() }
       if parts.contains("agenda") { try await AgendaBench.measure() }
       if parts.contains("backlog") { try await BacklogBench.measure() }
+      if parts.contains("bloat") { try await BloatBench.measure() }
     } catch {
       print("ridepulse-bench: \(error)")
       exit(1)

@@ -1,0 +1,205 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+
+/// What a claim costs while somebody's transaction keeps Postgres from removing what is dead.
+///
+/// As many events pass by as 500 a second are in half an hour, and faster: so each second has twenty
+/// times as much that is dead.
+struct BloatBench: ServerBench {
+  let cluster: LocalCluster
+  private let session: PostgresSession
+  private let sessions: [PostgresSession]
+  private let store: PostgresRideStore
+  private let rides = 20_000
+  private let before = 100_000
+  private let beside = 900_000
+
+  init() async throws {
+    cluster = try await LocalCluster(durability: .real, options: ["shared_buffers=1GB"])
+    session = try PostgresSession(conninfo: cluster.url())
+    _ = try await Migrations.apply(session: session)
+    sessions = [
+      try PostgresSession(conninfo: cluster.url()), try PostgresSession(conninfo: cluster.url()),
+    ]
+    let url = cluster.url()
+    store = PostgresRideStore(
+      node: UUID().uuidString.lowercased(), host: "bench", apps: [.customer, .driver],
+      rules: Self.rulebook.rules, lease: .seconds(600), claims: sessions[0],
+      settlements: sessions[1], sweeping: { try PostgresSession(conninfo: url) },
+      log: Log { _, _, _ in })
+  }
+
+  func end() async {
+    for session in sessions + [session] { await session.close() }
+    await cluster.stop()
+  }
+
+  func run() async throws {
+    try await load()
+    Figures.head("claims beside a reader in an open transaction, \(beside) events")
+    _ = try await flood(before / 2)
+    let alone = (flood: try await flood(before), stream: try await stream())
+    let sizes = try await tables()
+    let reader = try Reader(cluster.url())
+    defer { reader.stop() }
+    try reader.waitUntilReading()
+    _ = try await flood(beside - before)
+    let last = (flood: try await flood(before), stream: try await stream())
+    row("500 events/s", alone.stream, last.stream, goal: "< 2")
+    row("as many as go", alone.flood, last.flood)
+    Figures.row(
+      "as many as go: events/s without and with",
+      "\(Figures.number(alone.flood.rate, 0)) \(Figures.number(last.flood.rate, 0))")
+    for (name, size) in try await tables() {
+      let old = sizes.first { $0.name == name }?.mebibytes ?? 0
+      Figures.row(
+        "\(name): MiB before and after", "\(Figures.number(old)) \(Figures.number(size))")
+    }
+  }
+
+  private func row(_ name: String, _ alone: Times, _ last: Times, goal: String = "") {
+    for percent in [50, 99, 100] {
+      Figures.row(
+        "\(name): p\(percent) ms without and with",
+        "\(Figures.number(alone.at(percent))) \(Figures.number(last.at(percent)))")
+    }
+    Figures.row(
+      "\(name): p99 with ÷ without", Figures.number(last.at(99) / alone.at(99), 2), goal: goal)
+  }
+
+  /// How long claims took.
+  private struct Times {
+    var milliseconds: [Double] = []
+    var rate = 0.0
+
+    func at(_ percent: Int) -> Double {
+      let sorted = milliseconds.sorted()
+      return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * percent / 100)]
+    }
+  }
+
+  /// Nine tenths of a claim at a time, one after the other; the rest is for heartbeats.
+  private func flood(_ events: Int) async throws -> Times {
+    var times = Times()
+    let start = Date()
+    for turn in 0..<(events / 450) { times.milliseconds.append(try await handle(450, turn)) }
+    times.rate = Double(events) / Date().timeIntervalSince(start)
+    return times
+  }
+
+  /// Fifty events each tenth of a second, for half a minute.
+  private func stream() async throws -> Times {
+    var times = Times()
+    let clock = ContinuousClock()
+    let start = clock.now
+    for turn in 0..<300 {
+      try await clock.sleep(until: start + .milliseconds(100 * turn))
+      times.milliseconds.append(try await handle(50, turn))
+    }
+    return times
+  }
+
+  /// Lets so many events come and go at once; returns how many milliseconds their claim took.
+  private func handle(_ events: Int, _ turn: Int) async throws -> Double {
+    let first = turn * events % (rides - events)
+    try await session.script(
+      """
+      insert into ridepulse.events (ride_id, event, data)
+      select 'ride-' || n, 'driver_nearby', '{}'
+      from generate_series(\(first + 1), \(first + events)) n
+      """)
+    let began = Date()
+    let claim = try await store.claim(limit: 500, asleep: false)
+    let milliseconds = Date().timeIntervalSince(began) * 1000
+    _ = try await store.settle(
+      claim.rides.map { claimed in
+        let decision = decide(claimed.view, by: Self.rulebook, now: claim.now)
+        return ClaimedSettlement(
+          claim: claimed.claim,
+          settlement: decision.settled(
+            decision.pushes.map { _ in .accepted }, now: claim.now, jitter: { 0.5 }))
+      })
+    return milliseconds
+  }
+
+  private func load() async throws {
+    try await session.script(
+      """
+      set ridepulse.silent = 'on';
+      insert into ridepulse.rides (id, state, customer_id, driver_id)
+      select 'ride-' || n, 'driver_en_route', 'customer-' || n, 'driver-' || n
+      from generate_series(1, \(rides)) n;
+      delete from ridepulse.events;
+      select ridepulse.register_device('customer', 'customer-' || n, md5(n::text) || md5(n::text))
+      from generate_series(1, \(rides)) n;
+      reset ridepulse.silent;
+      analyze;
+      checkpoint;
+      """, timeout: .seconds(120))
+  }
+
+  private static let tables = Statement(
+    name: "bench_tables",
+    sql: """
+      select name, pg_total_relation_size('ridepulse.' || name) + coalesce((
+        select sum(pg_total_relation_size(inhrelid)) from pg_inherits
+        where inhparent = ('ridepulse.' || name)::regclass), 0)
+      from unnest(array['agenda', 'events', 'ledger', 'nodes']) name
+      """)
+
+  private func tables() async throws -> [(name: String, mebibytes: Double)] {
+    let rows = try await session.run([Call(Self.tables)])[0]
+    return (0..<rows.rowCount).map {
+      (rows.string($0, 0) ?? "", (rows.double($0, 1) ?? 0) / 0x1p20)
+    }
+  }
+
+  /// A push for each event, and a heartbeat of which each ride's agenda row tells.
+  private static var rulebook: Rulebook {
+    let nearby = Rule(
+      name: "nearby", app: .customer, when: .on(["driver_nearby"]), what: .background,
+      expires: .after(.seconds(300)), source: "bench")
+    let beat = Rule(
+      name: "beat", app: .driver,
+      when: .at(Timing(.every(.seconds(120)), while: ["driver_en_route"])), what: .background,
+      expires: .after(.seconds(300)), source: "bench")
+    let rules = RuleSet(
+      activeStates: ["driver_en_route"], finalStates: [], events: ["driver_nearby"],
+      rules: [nearby, beat])
+    return Rulebook(rules: rules, bundleIDs: [.customer: "com.example", .driver: "com.example"])
+  }
+}
+
+/// Somebody who looked at something, and then left the transaction open.
+private final class Reader {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+
+  init(_ conninfo: String) throws {
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["psql", "--no-psqlrc", "--tuples-only", conninfo]
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    let words =
+      "begin isolation level repeatable read; select 'reading ' || count(*) from pg_class;\n"
+    input.fileHandleForWriting.write(Data(words.utf8))
+  }
+
+  func waitUntilReading() throws {
+    var said = ""
+    while !said.contains("reading") {
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { throw LocalFailure(text: "psql does not read: \(said)") }
+      said += String(decoding: data, as: UTF8.self)
+    }
+  }
+
+  func stop() {
+    try? input.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+}
