@@ -105,7 +105,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LegacyGatewayTests", dependencies: ["LegacyGateway", "RideCore"],
-      swiftSettings: strict),
+      exclude: ["Client"], swiftSettings: strict),
     .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
     .testTarget(
       name: "APNSClientTests", dependencies: ["APNSClient", "RideCore", "COpenSSL", "CNghttp2"],
@@ -115,7 +115,7 @@ let package = Package(
     .testTarget(
       name: "RidePulseTests",
       dependencies: ["RidePulse", "RideCore", "PostgresStore", "LocalPostgres"],
-      exclude: ["Golden"], swiftSettings: strict),
+      exclude: ["Golden", "Legacy"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

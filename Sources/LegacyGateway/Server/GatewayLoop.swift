@@ -44,6 +44,7 @@ final class GatewayLoop {
   var isStopping: Bool { leaveBy != nil }
 
   func run() {
+    Self.mutePipes()
     while !isDone {
       let awake = sleep()
       now = .now
@@ -55,6 +56,15 @@ final class GatewayLoop {
       ask()
     }
     for connection in Array(connections.values) { drop(connection, "the gateway stopped") }
+  }
+
+  /// A peer that has gone must end a write with an error and not the process; OpenSSL writes without
+  /// saying so to the system.
+  private static func mutePipes() {
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
   private var isDone: Bool {
