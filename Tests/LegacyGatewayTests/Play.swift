@@ -94,6 +94,9 @@ final class FakeDesk: LegacyDesk {
     var isAwayAfter = Int.max
     /// How many pushes it was asked to take.
     var asked = 0
+    var failures = 0
+    /// What it was asked to take, each once.
+    var identities: Set<PushID> = []
     /// It does not answer.
     var isHeld = false
     var phones: [DisabledPhone] = []
@@ -110,6 +113,8 @@ final class FakeDesk: LegacyDesk {
 
   var taken: [UInt32?] { state.withLock { $0.taken.map(\.identifier) } }
   var asked: Int { state.withLock { $0.asked } }
+  var failures: Int { state.withLock { $0.failures } }
+  var identities: Int { state.withLock { $0.identities.count } }
   /// How many phones were told of.
   var told: Int { state.withLock { $0.told } }
 
@@ -119,7 +124,11 @@ final class FakeDesk: LegacyDesk {
       try await Task.sleep(for: .milliseconds(5))  // poll: the test says when, and to nobody
     }
     return try state.withLock { state in
-      if state.taken.count >= state.isAwayAfter { throw Away() }
+      state.identities.formUnion(frames.map(\.id))
+      if state.taken.count >= state.isAwayAfter {
+        state.failures += 1
+        throw Away()
+      }
       var refused: Set<Int> = []
       return frames.map { frame in
         if refused.contains(frame.sender) { return .leftOut }

@@ -73,12 +73,28 @@ import Testing
 
   @Test func `the database is away: status 10 behind the last one that is committed`() async throws
   {
-    try await Play.run { play in
+    try await Play.run({ $0.outageLimit = .milliseconds(700) }) { play in
       play.desk.change { $0.isAwayAfter = 2 }
       let said = try await play.client(
         send(Wire.push(1), Wire.push(2)), "quiet:300", send(Wire.push(3), Wire.push(4)), "read:7")
       #expect(said == ["quiet", packet(10, 2) + " end"])
       #expect(play.desk.taken == [1, 2])
+    }
+  }
+
+  @Test func `the database is away for a moment: nobody is told, also who has gone loses nothing`()
+    async throws
+  {
+    try await Play.run({ $0.outageLimit = .seconds(60) }) { play in
+      play.desk.change { $0.isAwayAfter = 0 }
+      _ = try await play.client(send(Wire.push(1), Wire.simple()))
+      async let other = play.client(send(Wire.push(3)), "quiet:2000")
+      try await play.until { play.desk.failures > 2 }
+      play.desk.change { $0.isAwayAfter = .max }
+      try await play.until { play.desk.taken.count == 3 }
+      #expect(try await other == ["quiet"])
+      #expect(play.desk.identities == 3)
+      #expect(play.events.all.filter { $0.contains("be committed") }.count == 1)
     }
   }
 

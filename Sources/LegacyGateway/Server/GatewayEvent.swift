@@ -6,6 +6,8 @@ public enum GatewayEvent: Sendable {
   case senderEnded(peer: String, pushes: Int, repeats: Int, how: String)
   /// Somebody has read the feedback port.
   case feedbackRead(peer: String, phones: Int)
+  /// Pushes of a sender that has gone could not be committed, and nobody can be told.
+  case lost(peer: String, pushes: Int)
   /// The database did not answer as it should.
   case failed(String)
   /// All places are taken: further senders wait.

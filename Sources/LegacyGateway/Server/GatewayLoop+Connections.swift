@@ -6,14 +6,15 @@ extension GatewayLoop {
   func accept(_ doors: Doors) {
     if let again = acceptAgain, now < again { return }
     acceptAgain = nil
-    let talks: [(Listener, Connection.Talk)] = [
-      (doors.pushes, .sender(SenderTalk(app: settings.app))),
-      (doors.feedback, .feedback(FeedbackTalk())),
+    let app = settings.app
+    let talks: [(Listener, (Int) -> Connection.Talk)] = [
+      (doors.pushes, { .sender(SenderTalk(app: app, sender: $0)) }),
+      (doors.feedback, { _ in .feedback(FeedbackTalk()) }),
     ]
     for (listener, talk) in talks {
       while makeRoom() {
         guard case .socket(let socket, let peer) = arrival(at: listener) else { break }
-        admit(socket, peer, talk, doors.tls)
+        admit(socket, peer, doors.tls, talk)
       }
     }
   }
@@ -169,6 +170,9 @@ extension GatewayLoop {
     watch.forget(connection.number)
     switch connection.talk {
     case .sender(let talk):
+      if talk.isGone, talk.pending > 0 {
+        tell(.lost(peer: connection.peer, pushes: talk.pending))
+      }
       tell(
         .senderEnded(
           peer: connection.peer, pushes: talk.committed, repeats: talk.repeats,

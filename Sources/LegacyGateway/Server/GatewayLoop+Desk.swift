@@ -16,18 +16,23 @@ extension GatewayLoop {
   }
 
   /// One transaction at a time, for all senders that have something by then.
+  ///
+  /// Where the last one failed, one sender at a time: what one has said must not stop all others.
   func commit() {
     if isCommitting || ready.isEmpty { return }
+    if let again = commitAgain, now < again { return }
+    commitAgain = nil
+    let limit = failingSince == nil ? Self.commitLimit : 1
     var frames: [LegacyFrame] = []
     var parts: [(connection: Int, count: Int)] = []
-    while let number = ready.first, frames.isEmpty || frames.count < Self.commitLimit {
+    while let number = ready.first, frames.isEmpty || frames.count < limit {
       ready.removeFirst()
       guard let connection = connections[number], case .sender(var talk) = connection.talk,
         talk.step == .commit
       else { continue }
       let batch = talk.takeBatch()
       connection.talk = .sender(talk)
-      frames += batch.map { LegacyFrame(sender: number, push: $0) }
+      frames += batch
       parts.append((number, batch.count))
     }
     if frames.isEmpty { return }
@@ -45,8 +50,13 @@ extension GatewayLoop {
     isCommitting = false
     var takings: ArraySlice<LegacyTaking> = []
     switch result {
-    case .success(let all): takings = all[...]
-    case .failure(let error): tell(.failed("pushes can't be committed: \(error)"))
+    case .success(let all):
+      takings = all[...]
+      failingSince = nil
+    case .failure(let error):
+      if failingSince == nil { tell(.failed("pushes can't be committed: \(error)")) }
+      failingSince = failingSince ?? now
+      commitAgain = now + .milliseconds(500)
     }
     for (number, count) in parts {
       let own = takings.prefix(count)
@@ -56,10 +66,14 @@ extension GatewayLoop {
       }
       if own.count == count {
         for (receipt, identifier) in talk.taken(own) {
-          watch.add(receipt, identifier: identifier, connection: number)
+          watch.add(receipt, identifier: identifier, connection: number, now: now)
         }
       } else {
-        talk.failed()
+        talk.putBack()
+        if mustGiveUp(talk) {
+          if talk.isGone { tell(.lost(peer: connection.peer, pushes: talk.pending)) }
+          talk.giveUp()
+        }
       }
       connection.talk = .sender(talk)
       // TLS may hold bytes that were read before: the socket says nothing of them.
@@ -67,6 +81,12 @@ extension GatewayLoop {
       step(connection)
     }
     if !watch.isEmpty { hurry() }
+  }
+
+  /// Who has gone can't come again: what it left is tried for longer.
+  private func mustGiveUp(_ talk: SenderTalk) -> Bool {
+    let limit = talk.isGone ? settings.keepLimit : settings.outageLimit
+    return isStopping || failingSince.map { now - $0 >= limit } ?? false
   }
 
   private func hurry() {
@@ -77,7 +97,7 @@ extension GatewayLoop {
   /// Asks the ledger about pushes whose senders are still there.
   func ask() {
     if isAsking || watch.isEmpty || isStopping || now < nextAsk { return }
-    let asked = watch.next(2000)
+    let asked = watch.next(2000, now: now)
     if asked.isEmpty { return }
     isAsking = true
     Task { [desk, mailbox, asked] in

@@ -19,6 +19,9 @@ final class GatewayLoop {
   /// Senders that have something to commit, in the order in which they came to it.
   var ready: [Int] = []
   var isCommitting = false
+  /// Since when nothing can be committed, and when it is tried again.
+  var failingSince: ContinuousClock.Instant?
+  var commitAgain: ContinuousClock.Instant?
   var watch = VerdictWatch()
   var isAsking = false
   var nextAsk = ContinuousClock.now
@@ -113,6 +116,7 @@ final class GatewayLoop {
     var moments = connections.values.compactMap(\.deadline)
     if let leaveBy { moments.append(leaveBy) }
     if let acceptAgain { moments.append(acceptAgain) }
+    if let commitAgain, !ready.isEmpty, !isCommitting { moments.append(commitAgain) }
     if !watch.isEmpty, !isAsking { moments.append(nextAsk) }
     guard let first = moments.min() else { return 60_000 }
     let wait = min(max(first - .now, .zero), .seconds(60))
@@ -120,11 +124,13 @@ final class GatewayLoop {
   }
 
   /// A place for a further connection, under a number of its own.
-  func admit(_ socket: Int32, _ peer: String, _ talk: Connection.Talk, _ tls: TLSContext) {
+  func admit(
+    _ socket: Int32, _ peer: String, _ tls: TLSContext, _ talk: (Int) -> Connection.Talk
+  ) {
     guard let stream = TLSStream(socket: socket, context: tls) else { return }
     count += 1
     connections[count] = Connection(
-      number: count, peer: peer, stream: stream, talk: talk, now: now,
+      number: count, peer: peer, stream: stream, talk: talk(count), now: now,
       until: now + settings.patience)
   }
 }

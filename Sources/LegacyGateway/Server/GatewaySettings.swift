@@ -23,6 +23,10 @@ public struct GatewaySettings: Sendable {
   public var patience: Duration = .seconds(30)
   /// Where all places are taken, a sender that was silent for so long loses its own.
   public var idleLimit: Duration = .seconds(60)
+  /// How long senders wait for a database that is away, before they are told to come again.
+  public var outageLimit: Duration = .seconds(15)
+  /// How long what was left by senders that have gone is tried again.
+  public var keepLimit: Duration = .seconds(600)
   /// How long bytes are still read, and thrown away, after the gateway has hung up.
   public var lingerLimit: Duration = .seconds(3)
   /// How long a stop waits for the database and for peers.

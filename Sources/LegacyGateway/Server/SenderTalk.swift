@@ -28,18 +28,26 @@ struct SenderTalk {
   static let batchBytesLimit = 131_072
 
   private var parser: FrameParser
-  private var batch: [LegacyPush] = []
+  private let sender: Int
+  private var batch: [LegacyFrame] = []
   private var batchBytes = 0
-  private var inFlight: [LegacyPush] = []
+  private var inFlight: [LegacyFrame] = []
   private var ending: Ending?
   private var lastCommitted: UInt32 = 0
   /// For whoever reads the log.
   private(set) var committed = 0
   private(set) var repeats = 0
 
-  init(app: App) {
+  init(app: App, sender: Int) {
     parser = FrameParser(app: app)
+    self.sender = sender
   }
+
+  /// The sender has hung up: it can't be told anything.
+  var isGone: Bool { ending == .gone }
+
+  /// How many pushes are not committed.
+  var pending: Int { batch.count + inFlight.count }
 
   /// Whether the sender owes the rest of a frame.
   var owesRest: Bool { parser.hasPart && step == .read }
@@ -55,10 +63,9 @@ struct SenderTalk {
     }
   }
 
-  /// Whether it takes further bytes before what it has is committed.
+  /// Whether it takes further bytes: one batch may be read while another is committed.
   var hasRoom: Bool {
-    ending == nil && inFlight.isEmpty && batch.count < Self.batchLimit
-      && batchBytes < Self.batchBytesLimit
+    ending == nil && batch.count < Self.batchLimit && batchBytes < Self.batchBytesLimit
   }
 
   mutating func receive(_ bytes: ArraySlice<UInt8>) {
@@ -72,14 +79,14 @@ struct SenderTalk {
       case .more: return
       case .refused(let packet): ending = .packet(packet)
       case .push(let push):
-        batch.append(push)
+        batch.append(LegacyFrame(sender: sender, push: push))
         batchBytes += push.payload.utf8.count
       }
     }
   }
 
   /// Hands out what is to be committed now.
-  mutating func takeBatch() -> [LegacyPush] {
+  mutating func takeBatch() -> [LegacyFrame] {
     inFlight = batch
     batch = []
     batchBytes = 0
@@ -90,10 +97,10 @@ struct SenderTalk {
   mutating func taken(
     _ takings: ArraySlice<LegacyTaking>
   ) -> [(receipt: LegacyReceipt, identifier: UInt32)] {
-    let pushes = inFlight
+    let frames = inFlight
     inFlight = []
     var watched: [(receipt: LegacyReceipt, identifier: UInt32)] = []
-    for (push, taking) in zip(pushes, takings) {
+    for (push, taking) in zip(frames.map(\.push), takings) {
       switch taking {
       case .taken(let receipt):
         if let identifier = push.identifier { lastCommitted = identifier }
@@ -108,9 +115,15 @@ struct SenderTalk {
     return watched
   }
 
-  /// What was handed out is not committed, or nobody knows.
-  mutating func failed() {
+  /// What was handed out is not committed, or nobody knows: it is to be handed out again.
+  mutating func putBack() {
+    batch = inFlight + batch
+    batchBytes = batch.reduce(0) { $0 + $1.push.payload.utf8.count }
     inFlight = []
+  }
+
+  /// What is not committed won't be: the sender is told to come again.
+  mutating func giveUp() {
     batch = []
     ending = .shutdown
   }

@@ -12,10 +12,13 @@ struct VerdictWatch {
     var connection: Int
     var identifier: UInt32
     var order: UInt64
+    var until: ContinuousClock.Instant
   }
 
   /// Beyond this the oldest are no longer watched: their verdicts are in the ledger alone.
   static let limit = 50_000
+  /// After so long no sender remembers what it sent.
+  static let patience: Duration = .seconds(600)
 
   private var entries: [PushID: Entry] = [:]
   private var queue: ArraySlice<PushID> = []
@@ -23,20 +26,24 @@ struct VerdictWatch {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  mutating func add(_ receipt: LegacyReceipt, identifier: UInt32, connection: Int) {
+  mutating func add(
+    _ receipt: LegacyReceipt, identifier: UInt32, connection: Int, now: ContinuousClock.Instant
+  ) {
     if entries[receipt.id]?.connection == connection { return }
     count += 1
     entries[receipt.id] = Entry(
-      receipt: receipt, connection: connection, identifier: identifier, order: count)
+      receipt: receipt, connection: connection, identifier: identifier, order: count,
+      until: now + Self.patience)
     queue.append(receipt.id)
     while entries.count > Self.limit, let oldest = queue.popFirst() { entries[oldest] = nil }
   }
 
   /// The next ones to ask for, those first that were not asked for the longest.
-  mutating func next(_ limit: Int) -> [LegacyReceipt] {
+  mutating func next(_ limit: Int, now: ContinuousClock.Instant) -> [LegacyReceipt] {
     var receipts: [LegacyReceipt] = []
     while receipts.count < limit, let id = queue.popFirst() {
-      if let entry = entries[id] { receipts.append(entry.receipt) }
+      guard let entry = entries[id] else { continue }
+      if entry.until > now { receipts.append(entry.receipt) } else { entries[id] = nil }
     }
     return receipts
   }

@@ -4,7 +4,7 @@ enum LegacyStatements {
   private static let repeatWindow = "interval '10 minutes'"
 
   /// Commits pushes: $1 app, $2 environment of phones that are new; of each push $3 its sender,
-  /// $4 token, $5 frame (null: it can't be known again), $6 data. One row for each, in order: whether
+  /// $4 token, $5 frame, $6 data. One row for each, in order: whether
   /// it is taken, refused or left out, its ride, its push, and whether that is a repeat.
   ///
   /// Rows are written in the order of their keys, so that two gateways can't wait for each other in a
@@ -33,14 +33,13 @@ enum LegacyStatements {
         on conflict do nothing
       ), noted as (
         insert into ridepulse.legacy_frames as f (frame, apns_id)
-        select distinct frame, frame from taken where frame is not null order by frame
+        select distinct frame, frame from taken order by frame
         on conflict (frame) do update set apns_id = gen_random_uuid(), taken_at = excluded.taken_at
           where f.taken_at < excluded.taken_at - \(repeatWindow)
         returning frame, apns_id
       ), pushes as materialized (
         select t.*, coalesce(n.apns_id, f.apns_id, gen_random_uuid()) as apns_id,
-          t.frame is not null and (n.frame is null
-            or t.place > min(t.place) over (partition by t.frame)) as is_repeat
+          n.frame is null or t.place > min(t.place) over (partition by t.frame) as is_repeat
         from taken t left join noted n on n.frame = t.frame
         left join ridepulse.legacy_frames f on f.frame = t.frame
       ), emitted as (

@@ -30,7 +30,7 @@ public final class PostgresLegacyDesk: LegacyDesk {
           app.rawValue, environment?.rawValue,
           PostgresArray.literal(frames.map { String($0.sender) }),
           PostgresArray.literal(pushes.map(\.token.hex)),
-          PostgresArray.literal(pushes.map { $0.id?.description }),
+          PostgresArray.literal(frames.map(\.id.description)),
           PostgresArray.literal(pushes.map(\.eventData)),
         ]),
     ])

@@ -25,11 +25,14 @@ public struct LegacyFrame: Hashable, Sendable {
   public var sender: Int
   /// The push.
   public var push: LegacyPush
+  /// By what it is known when it is given again: by the desk's caller, or by the sender.
+  public var id: PushID
 
   /// A push and its sender.
   public init(sender: Int, push: LegacyPush) {
     self.sender = sender
     self.push = push
+    id = push.id ?? PushID(of: "frame", String(UInt128.random(in: .min ... .max)))
   }
 }
 

@@ -96,6 +96,10 @@ enum GatewayLog {
         ["peer": peer, "pushes": "\(pushes)", "repeats": "\(repeats)", "how": how])
     case .feedbackRead(let peer, let phones):
       log(.info, "Disabled phones were told", ["peer": peer, "phones": "\(phones)"])
+    case .lost(let peer, let pushes):
+      log(
+        .error, "Pushes are lost: their sender has gone, and the database did not take them",
+        ["peer": peer, "pushes": "\(pushes)"])
     case .failed(let reason):
       log(.error, "The gateway can't do its work now", ["reason": reason])
     case .full(let limit):

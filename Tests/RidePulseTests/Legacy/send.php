@@ -1,13 +1,13 @@
 <?php
 // An old sender: command-2 frames over TLS, and on an error packet a new connection that goes on
 // behind the frame which it names.
-// usage: php send.php PORT COUNT ERRORS [INDEX=TOKEN]...   ERRORS: how many packets to wait for.
+// usage: php send.php PORT COUNT ERRORS [IDENTIFIER=TOKEN]...   ERRORS: how many packets to wait for.
 
 [, $port, $count, $wanted] = $argv;
 $tokens = [];
 foreach (array_slice($argv, 4) as $pair) {
-    [$index, $token] = explode('=', $pair);
-    $tokens[(int)$index] = $token;
+    [$identifier, $token] = explode('=', $pair);
+    $tokens[(int)$identifier] = $token;
 }
 $expiry = time() + 3600;
 
@@ -36,12 +36,13 @@ function complaint($socket, $seconds) {
     return strlen($packet) == 6 ? unpack('Ccommand/Cstatus/Nidentifier', $packet) : false;
 }
 
-$next = 0;
+// From 1: a packet with 0 knows of none.
+$next = 1;
 $errors = 0;
 while (true) {
     $socket = connect($port);
     $error = null;
-    while ($next < $count && $error === null) {
+    while ($next <= $count && $error === null) {
         $token = hex2bin($tokens[$next] ?? hash('sha256', "phone $next"));
         $payload = json_encode(['aps' => ['alert' => "Push number $next"]]);
         $sent = @fwrite($socket, frame($next, $token, $payload, $expiry));
