@@ -35,7 +35,7 @@ enum LegacyGatewayCommand: Command {
     let options = try GatewayOptions(context.arguments, context.environment, form)
     let session = try await Database.session(
       Database.conninfo(context.environment), name: "legacy-gateway",
-      onEvent: { SessionLog.note($0, log) })
+      onEvent: { SessionLog.note($0, of: "legacy-gateway", log) })
     let result: Result<Void, any Error>
     do {
       try await Database.requireSchema(session)

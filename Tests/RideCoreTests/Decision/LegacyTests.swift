@@ -34,7 +34,7 @@ import Testing
     let decision = decision([event(push)], phones: others + [Sample.phone(9, owner: "u17")])
     let planned = try #require(decision.pushes.first)
     #expect(decision.pushes.count == 1 && decision.closed.isEmpty)
-    #expect(planned.token.hex == Sample.customerToken && planned.entry.phone == 9)
+    #expect(planned.address == .device(push.token) && planned.entry.phone == 9)
     #expect(planned.payload == Array(Self.alert.utf8))
     #expect(planned.headers.topic == "com.example.customer")
     #expect(planned.headers.expiration == .at(Instant(epochSeconds: 1_800_000_100)))
@@ -90,8 +90,9 @@ import Testing
 
   @Test func `it goes again as it was, under the same ID, and then its ride is over`() throws {
     let first = decision([event(try push())])
-    let failed = first.settled([.unanswered(.timeout)], now: Sample.now) { 0 }
-    let now = Sample.now + .seconds(5)
+    let away = PushOutcome.refused(Refusal(status: 503, reason: "ServiceUnavailable"))
+    let failed = first.settled([away], now: Sample.now) { 0 }
+    let now = Sample.now + .seconds(6)
     let second = decision([], memo: failed.memo, now: now)
     #expect(second.pushes.map(\.payload) == first.pushes.map(\.payload))
     #expect(second.pushes.map(\.headers) == first.pushes.map(\.headers))
