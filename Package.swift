@@ -27,7 +27,7 @@ let package = Package(
       name: "RidePulse",
       dependencies: [
         "RideCore", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles", "AdminServer",
-        "LocalPostgres",
+        "LegacyGateway", "LocalPostgres",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -56,6 +56,8 @@ let package = Package(
     .target(name: "RuleFiles", dependencies: ["RideCore", "CLibyaml"], swiftSettings: strict),
     .target(
       name: "AdminServer", dependencies: ["RideCore", "CMicrohttpd"], swiftSettings: strict),
+    .target(
+      name: "LegacyGateway", dependencies: ["RideCore", "COpenSSL"], swiftSettings: strict),
     .target(name: "LocalPostgres", swiftSettings: strict),
 
     // Loops.
@@ -90,7 +92,7 @@ let package = Package(
       name: "RideCoreTests", dependencies: ["RideCore"], exclude: ["Cron/Vectors"],
       swiftSettings: strict),
     .testTarget(
-      name: "FuzzTests", dependencies: ["RideCore", "RuleFiles", "APNSClient"],
+      name: "FuzzTests", dependencies: ["RideCore", "RuleFiles", "APNSClient", "LegacyGateway"],
       swiftSettings: strict),
     .testTarget(
       name: "OrchestratorTests", dependencies: ["Orchestrator", "RideCore"],
@@ -101,6 +103,9 @@ let package = Package(
     .testTarget(
       name: "PostgresStoreTests", dependencies: ["PostgresStore", "LocalPostgres", "RideCore"],
       swiftSettings: strict),
+    .testTarget(
+      name: "LegacyGatewayTests", dependencies: ["LegacyGateway", "RideCore"],
+      exclude: ["Client"], swiftSettings: strict),
     .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
     .testTarget(
       name: "APNSClientTests", dependencies: ["APNSClient", "RideCore", "COpenSSL", "CNghttp2"],
@@ -110,7 +115,7 @@ let package = Package(
     .testTarget(
       name: "RidePulseTests",
       dependencies: ["RidePulse", "RideCore", "PostgresStore", "LocalPostgres"],
-      exclude: ["Golden"], swiftSettings: strict),
+      exclude: ["Golden", "Legacy"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -20,10 +20,7 @@ import Testing
     let later = try await other.value("select pg_backend_pid()") ?? ""
     let sleeping = other.begin("select pg_sleep(60)")
     try await session.waitUntilSleeping(later)
-    // poll: what autovacuum holds passes, and counts as well
-    var holder = try await RowHolder.oldest(session)
-    while holder?.name != "the reader" { holder = try await RowHolder.oldest(session) }
-    let found = try #require(holder)
+    let found = try #require(try await session.rowHolder { $0.name == "the reader" })
     #expect(found.kind == .session && found.processID == Int32(pid))
     #expect(try #require(found.age) > .zero && found.transactions >= 5)
     for pid in [pid, later] {
@@ -40,8 +37,7 @@ import Testing
     let writer = try PostgresSession(conninfo: cluster.url())
     try await session.script("create table seen (n int)")
     try await writer.script("begin; insert into seen values (1); prepare transaction 'forgotten'")
-    var holder = try await RowHolder.oldest(session)
-    while holder?.kind != .prepared { holder = try await RowHolder.oldest(session) }
+    let holder = try await session.rowHolder { $0.kind == .prepared }
     #expect(holder?.name == "forgotten" && holder?.processID == nil && holder?.age != nil)
     for session in [session, writer] { await session.close() }
     await cluster.stop()

@@ -68,7 +68,20 @@ extension PostgresSession {
       select count(*) from pg_stat_activity
       where pid = $1::int and state = 'active' and query ~ 'pg_sleep'
       """
-    while try await value(sleeping, [pid]) == "0" {}
+    while try await value(sleeping, [pid]) == "0" {
+      try await Task.sleep(for: .milliseconds(20))  // poll: the server tells nobody
+    }
+  }
+
+  /// Waits until the one that holds rows back the furthest is as expected; nil where it never is.
+  ///
+  /// What autovacuum holds passes, and counts as well.
+  func rowHolder(where isExpected: (RowHolder) -> Bool) async throws -> RowHolder? {
+    for _ in 0..<500 {
+      if let holder = try await RowHolder.oldest(self), isExpected(holder) { return holder }
+      try await Task.sleep(for: .milliseconds(50))  // poll: the server tells nobody
+    }
+    return nil
   }
 }
 

@@ -20,6 +20,20 @@ import Testing
     (["serve"], apns(["APNS_SANDBOX": "maybe"]), 1, ["APNS_SANDBOX is maybe", "true or false"]),
     (["serve"], apns(["APNS_CA_FILE": "/nope.pem"]), 1, ["APNS_CA_FILE", "/nope.pem"]),
     (["serve"], apns(["RIDEPULSE_SCHEDULES": "/nope"]), 1, ["/nope", "No such file"]),
+    (["legacy-gateway"], [:], 64, ["--app APP is missing"]),
+    (["legacy-gateway", "--app", "driver"], apns([:]), 1, ["set APNS_DRIVER_BUNDLE_ID"]),
+    (
+      ["legacy-gateway", "--app", "customer", "--port", "http"], apns([:]), 64,
+      ["--port http is not a port"]
+    ),
+    (
+      ["legacy-gateway", "--app", "customer", "--bind", "0.0.0.0"], apns([:]), 64,
+      ["needs --client-ca"]
+    ),
+    (
+      ["legacy-gateway", "--app", "customer", "--environment", "sandbx"], apns([:]), 64,
+      ["did you mean sandbox?"]
+    ),
   ]
 
   private static func apns(_ changed: [String: String]) -> [String: String] {
@@ -40,7 +54,7 @@ import Testing
     #expect(!result.errors.contains("Fatal error"))
   }
 
-  @Test(arguments: ["serve", "trigger", "preview", "check", "migrate", "demo"])
+  @Test(arguments: ["serve", "trigger", "preview", "check", "migrate", "demo", "legacy-gateway"])
   func `each command has its help`(command: String) throws {
     let result = try Command.ridepulse([command, "--help"])
     #expect(result.status == 0)

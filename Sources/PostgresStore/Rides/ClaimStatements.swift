@@ -177,6 +177,19 @@ enum ClaimStatements {
       order by 2
       """)
 
+  /// The phones that old senders' pushes name by their tokens. $1 ride IDs.
+  ///
+  /// Not by an owner: a phone may have registered for somebody since its push was committed.
+  static let legacyPhones = Statement(
+    name: "claimed_legacy_phones",
+    sql: """
+      select e.ride_id, \(phoneColumns)
+      from ridepulse.events e
+      join ridepulse.devices d on d.app = e.data ->> 'app' and d.token = e.data ->> 'token'
+        and d.disabled_at is null
+      where e.ride_id = any ($1::text[])
+      """)
+
   /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last one is
   /// `PhoneTrouble`.
   static let phoneColumns = """

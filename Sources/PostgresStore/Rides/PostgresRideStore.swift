@@ -148,9 +148,9 @@ public final class PostgresRideStore: RideStore {
   }
 
   private func read(_ reader: inout ClaimReader) async throws {
-    let reading = reading.withLock { $0 }
-    let results = try await claims.run([Call(ClaimStatements.lookups)] + reading.calls(reader))
-    reading.read(results.dropFirst(), into: &reader.rows)
+    let reads = reading.withLock { $0 }.reads(reader)
+    let results = try await claims.run([Call(ClaimStatements.lookups)] + reads.map(\.call))
+    for (read, rows) in zip(reads, results.dropFirst()) { read.take(&reader.rows, rows) }
   }
 
   /// Writes down what claimed rides are about to do, and keeps them.

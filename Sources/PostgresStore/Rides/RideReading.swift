@@ -13,42 +13,56 @@ struct RideReading {
     startEvents = PostgresArray.literal(rules.startEvents)
   }
 
-  /// The statements, in the order of their results. Events come before the rides, so that none is
-  /// newer than the ride that it is rendered from.
-  func calls(_ claims: ClaimReader) -> [Call] {
+  /// A statement, and what takes its rows over.
+  struct Read {
+    var call: Call
+    var take: (inout RideRows, QueryResult) -> Void
+
+    init(
+      _ statement: Statement, _ parameters: [String?],
+      _ take: @escaping (inout RideRows, QueryResult) -> Void
+    ) {
+      call = Call(statement, parameters)
+      self.take = take
+    }
+  }
+
+  /// What is read. Events come before the rides, so that none is newer than the ride that it is
+  /// rendered from.
+  func reads(_ claims: ClaimReader) -> [Read] {
     let rides = PostgresArray.literal(claims.claims.map(\.rideID))
     let phones = claims.phonesInMemos
-    var calls = [
-      Call(ClaimStatements.events, [rides]), Call(ClaimStatements.rides, [rides]),
-      Call(
+    var reads = [
+      Read(ClaimStatements.events, [rides]) { $0.readEvents($1) },
+      Read(ClaimStatements.rides, [rides]) { $0.readRides($1) },
+      Read(
         ClaimStatements.phones,
         [
           rides, apps, PostgresArray.literal(phones.map(\.ride)),
           PostgresArray.literal(phones.map { String($0.phone) }),
-        ]),
+        ]
+      ) { $0.readPhones($1) },
     ]
-    if cardApps.isEmpty { return calls }
+    let legacy = claims.claims.map(\.rideID).filter { $0.hasPrefix(LegacyPush.ridePrefix) }
+    if !legacy.isEmpty {
+      let rides = PostgresArray.literal(legacy)
+      reads.append(Read(ClaimStatements.legacyPhones, [rides]) { $0.readPhones($1) })
+    }
+    return cardApps.isEmpty ? reads : reads + readsOfCards(claims, rides)
+  }
+
+  private func readsOfCards(_ claims: ClaimReader, _ rides: String) -> [Read] {
     let starts = claims.startsInMemos
-    calls.append(Call(ClaimStatements.cards, [rides]))
-    calls.append(
-      Call(
+    return [
+      Read(ClaimStatements.cards, [rides]) { $0.readCards($1) },
+      Read(
         ClaimStatements.startTokens,
         [
           rides, PostgresArray.literal(cardApps.map(\.rawValue)), startEvents,
           PostgresArray.literal(starts.map(\.ride)),
           PostgresArray.literal(starts.map { String($0.token) }),
-        ]))
-    return calls
-  }
-
-  /// Takes over what `calls` brought.
-  func read(_ results: ArraySlice<QueryResult>, into rows: inout RideRows) {
-    var results = results
-    if let events = results.popFirst() { rows.readEvents(events) }
-    if let rides = results.popFirst() { rows.readRides(rides) }
-    if let phones = results.popFirst() { rows.readPhones(phones) }
-    if cardApps.isEmpty { return }
-    if let cards = results.popFirst() { rows.readCards(cards) }
-    if let tokens = results.popFirst() { rows.readStartTokens(tokens) }
+        ]
+      ) { $0.readStartTokens($1) },
+    ]
   }
 }

@@ -85,12 +85,13 @@ public struct RideSnapshot {
     // a phone a moment too late or too early, and no more.
     var before = ClaimReader(log: log)
     before.readClaims(try await session.run([Call(Self.memos, [rides])])[0])
+    let reads = reading.reads(before)
     let results = try await session.run(
       [Call(Self.begin), Call(ClaimStatements.lookups), Call(Self.memos, [rides])]
-        + reading.calls(before) + [Call(Self.commit)])
+        + reads.map(\.call) + [Call(Self.commit)])
     var reader = ClaimReader(log: log)
     reader.readClaims(results[2])
-    reading.read(results.dropFirst(3), into: &reader.rows)
+    for (read, rows) in zip(reads, results.dropFirst(3)) { read.take(&reader.rows, rows) }
     return reader.claim.rides.map(\.view)
   }
 }

@@ -35,6 +35,10 @@ struct Decider {
   mutating func run() {
     speakOfCards()
     for event in decision.view.events {
+      if event.isLegacyPush(of: decision.view.rideID) {
+        speakOfLegacy(event)
+        continue
+      }
       let rules = rulebook.rules.rules(on: event.name)
       if rules.isEmpty { continue }
       guard let scope = scope(event) else {
@@ -122,6 +126,7 @@ struct Decider {
   /// A push that failed before goes again, as the ride is now.
   private mutating func retry(_ entry: LedgerEntry) {
     if let start = entry.startToken { return retryStart(entry, start) }
+    if entry.event.isLegacyPush(of: decision.view.rideID) { return retryLegacy(entry) }
     guard let rule = rulebook.rules.rule(named: entry.rule) else {
       return close(entry, .suppressed, "the rule is gone")
     }

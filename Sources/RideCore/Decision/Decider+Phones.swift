@@ -2,12 +2,14 @@
 extension Decider {
   /// A push to a phone that nothing speaks against goes; another waits, or ends here.
   mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
-    let push: PlannedPush
     do {
-      push = try planner.push(entry, to: phone)
+      plan(try planner.push(entry, to: phone), entry, phone)
     } catch {
-      return close(entry, error.status, error.reason)
+      close(entry, error.status, error.reason)
     }
+  }
+
+  mutating func plan(_ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone) {
     guard let trouble = phone.trouble else {
       decision.pushes.append(push)
       return

@@ -117,6 +117,23 @@ public struct PlannedPush: Hashable, Sendable {
   }
 }
 
+extension PlannedPush {
+  /// A push to a phone, with what APNs has said against that one.
+  init(
+    _ entry: LedgerEntry, _ headers: PushHeaders, _ payload: [UInt8], to phone: Phone,
+    token: DeviceToken, trueUntil: Instant, by rulebook: Rulebook
+  ) {
+    var entry = entry
+    entry.note(headers)
+    self.init(
+      entry: entry, environment: phone.environment(of: entry, rulebook), address: .device(token),
+      headers: headers, payload: payload, trueUntil: trueUntil)
+    isProbe = phone.isProbed(by: entry)
+    mayProbe = !isProbe && phone.mayBeProbed(rulebook)
+    isToRefusedPhone = (phone.trouble?.refusals ?? 0) > 0
+  }
+}
+
 /// One row of `ridepulse.ledger`.
 public struct LedgerEntry: Hashable, Sendable, Codable {
   /// What became of a push, in the words of `deliveries.status`.

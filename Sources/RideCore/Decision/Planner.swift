@@ -23,38 +23,46 @@ struct Planner {
   /// The push of this rule to one phone.
   mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Refused) -> PlannedPush {
     let trueUntil = entry.event.at + rule.rule.truth
-    if now >= trueUntil {
-      throw Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
-    }
+    try Self.check(trueUntil, at: now)
     let topic = try Self.topic(of: rule.rule, rulebook)
     guard let token = DeviceToken(phone.token) else {
       throw Refused(status: .suppressed, reason: "the phone's token is not hexadecimal")
     }
     let payload = try payload(for: phone.locale)
     let collapseID = try collapseID() ?? CollapseID(entry.id.description)
-    var entry = entry
-    entry.collapseID = collapseID?.text
     let expiration: PushExpiration =
       rule.rule.expires == .neverStore ? .neverStore : .at(trueUntil)
     let headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.what.priority,
       expiration: expiration, collapseID: collapseID)
-    entry.note(headers)
-    var push = PlannedPush(
-      entry: entry, environment: phone.environment(of: entry, rulebook),
-      address: .device(token),
-      headers: headers, payload: payload, trueUntil: trueUntil)
-    push.isProbe = phone.isProbed(by: entry)
-    push.mayProbe = !push.isProbe && phone.mayBeProbed(rulebook)
-    push.isToRefusedPhone = (phone.trouble?.refusals ?? 0) > 0
-    return push
+    return PlannedPush(
+      entry, headers, payload, to: phone, token: token, trueUntil: trueUntil, by: rulebook)
   }
 
   /// `apns-topic` of a rule's pushes.
   static func topic(of rule: Rule, _ rulebook: Rulebook) throws(Refused) -> String {
-    if let topic = rulebook.topic(of: rule.app, rule.what.pushType) { return topic }
-    let name = "APNS_\(rule.app.rawValue.uppercased())_BUNDLE_ID"
-    throw Refused(status: .suppressed, reason: "no bundle ID for \(rule.app): set \(name)")
+    try topic(of: rule.app, rule.what.pushType, rulebook)
+  }
+
+  /// `apns-topic` of an app's pushes of some type.
+  static func topic(
+    of app: App, _ pushType: PushType, _ rulebook: Rulebook
+  ) throws(Refused) -> String {
+    if let topic = rulebook.topic(of: app, pushType) { return topic }
+    let name = "APNS_\(app.rawValue.uppercased())_BUNDLE_ID"
+    throw Refused(status: .suppressed, reason: "no bundle ID for \(app): set \(name)")
+  }
+
+  /// Refuses what is no longer true.
+  static func check(_ trueUntil: Instant, at now: Instant) throws(Refused) {
+    if now < trueUntil { return }
+    throw Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
+  }
+
+  /// Refuses what APNs would call too large.
+  static func check(_ payload: [UInt8]) throws(Refused) {
+    if payload.count <= PushRequest.payloadLimit { return }
+    throw Refused(status: .rejected, reason: PayloadSize.complaint(about: payload))
   }
 
   private mutating func payload(for locale: String?) throws(Refused) -> [UInt8] {
@@ -70,9 +78,9 @@ struct Planner {
     }
     switch payload {
     case .failure(let error): throw Refused(status: .suppressed, reason: error.reason)
-    case .success(let bytes) where bytes.count > PushRequest.payloadLimit:
-      throw Refused(status: .rejected, reason: PayloadSize.complaint(about: bytes))
-    case .success(let bytes): return bytes
+    case .success(let bytes):
+      try Self.check(bytes)
+      return bytes
     }
   }
 

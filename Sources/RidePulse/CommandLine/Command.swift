@@ -18,6 +18,7 @@ struct CommandContext {
 enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Migrate.self, Demo.self,
+    LegacyGatewayCommand.self,
   ]
 
   static var names: [String] { all.map { $0.form.name } }

@@ -31,6 +31,14 @@ static inline long ridepulse_SSL_CTX_set_session_cache_mode(SSL_CTX *context, lo
   return SSL_CTX_set_session_cache_mode(context, mode);
 }
 
+static inline uint64_t ridepulse_SSL_OP_NO_RENEGOTIATION(void) {
+  return SSL_OP_NO_RENEGOTIATION;
+}
+
+static inline void ridepulse_OPENSSL_free(void *memory) {
+  OPENSSL_free(memory);
+}
+
 static inline long ridepulse_BIO_get_mem_data(BIO *bio, char **data) {
   return BIO_get_mem_data(bio, data);
 }

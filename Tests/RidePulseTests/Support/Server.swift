@@ -1,15 +1,17 @@
 import Foundation
 import Synchronization
 
-/// A `ridepulse serve` of one test's own.
+/// A `ridepulse serve` of one test's own, or another command that says that it is serving.
 final class Server {
   private let process = Process()
   private let said = Said()
 
   /// Starts it, and returns once it says that it serves.
-  init(_ environment: [String: String], _ words: [String] = []) throws {
+  init(
+    _ environment: [String: String], _ words: [String] = [], command: String = "serve"
+  ) throws {
     process.executableURL = URL(fileURLWithPath: try Command.ridepulse)
-    process.arguments = ["serve", "--log-level", "debug"] + words
+    process.arguments = [command, "--log-level", "debug"] + words
     process.environment = environment
     let output = Pipe()
     process.standardError = output
@@ -36,6 +38,12 @@ final class Server {
 
   /// Everything it has said so far.
   var log: String { said.text }
+
+  /// A field of a log line: `port` of `… port=2195 …`.
+  func said(_ field: String) -> String? {
+    log.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(field + "=") }
+      .map { String($0.dropFirst(field.count + 1)) }
+  }
 
   var isRunning: Bool { process.isRunning }
 

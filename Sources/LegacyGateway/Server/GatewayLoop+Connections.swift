@@ -1,0 +1,183 @@
+internal import Glibc
+internal import RideCore
+
+// Coming, reading, writing, going.
+extension GatewayLoop {
+  func accept(_ doors: Doors) {
+    if let again = acceptAgain, now < again { return }
+    acceptAgain = nil
+    let app = settings.app
+    let talks: [(Listener, (Int) -> Connection.Talk)] = [
+      (doors.pushes, { .sender(SenderTalk(app: app, sender: $0)) }),
+      (doors.feedback, { _ in .feedback(FeedbackTalk()) }),
+    ]
+    for (listener, talk) in talks {
+      while makeRoom() {
+        guard case .socket(let socket, let peer) = arrival(at: listener) else { break }
+        admit(socket, peer, doors.tls, talk)
+      }
+    }
+  }
+
+  private func arrival(at listener: Listener) -> Listener.Arrival {
+    let arrival = listener.accept()
+    if case .exhausted = arrival {
+      tell(.failed("no descriptor is free for a further connection"))
+      acceptAgain = now + .seconds(1)
+    }
+    return arrival
+  }
+
+  /// Whether there is a place. Where all are taken, whoever was silent for long loses its own; else
+  /// those who come wait before the door.
+  private func makeRoom() -> Bool {
+    if connections.count < settings.connectionLimit {
+      isFull = false
+      return true
+    }
+    let quiet = connections.values.filter { connection in
+      guard connection.phase == .open, case .sender(let talk) = connection.talk else {
+        return false
+      }
+      return talk.step == .read && now - connection.lastHeard > settings.idleLimit
+    }
+    if let longest = quiet.min(by: { $0.lastHeard < $1.lastHeard }) {
+      drop(longest, "made room: it was silent for the longest")
+      return true
+    }
+    if !isFull { tell(.full(settings.connectionLimit)) }
+    isFull = true
+    acceptAgain = now + .milliseconds(200)
+    return false
+  }
+
+  /// The socket can move.
+  func move(_ connection: Connection) {
+    guard connections[connection.number] === connection else { return }
+    switch connection.phase {
+    case .handshake: shakeHands(connection)
+    case .open, .closing:
+      if connection.hasOutput {
+        guard connection.flush(now: now) else { return drop(connection, "the peer hung up") }
+        connection.deadline = now + settings.patience
+      } else {
+        connection.read(into: &scratch, now: now)
+      }
+      step(connection)
+    case .lingering:
+      if !connection.stream.discard(into: &scratch) { drop(connection) }
+    }
+  }
+
+  private func shakeHands(_ connection: Connection) {
+    do throws(Connection.TurnedAway) {
+      guard try connection.shakeHands() else { return }
+      if settings.clientCA != nil, !connection.stream.peerNames(settings.bundleID) {
+        throw Connection.TurnedAway(
+          reason: "its certificate is not for \(settings.bundleID)")
+      }
+    } catch {
+      tell(.turnedAway(peer: connection.peer, reason: error.reason))
+      connections[connection.number] = nil
+      return
+    }
+    connection.phase = .open
+    connection.deadline = nil
+    // The first frames may have come together with the end of the handshake.
+    connection.read(into: &scratch, now: now)
+    step(connection)
+  }
+
+  /// Does what the talk calls for next.
+  func step(_ connection: Connection) {
+    guard connections[connection.number] === connection, connection.phase == .open else {
+      return finish(connection)
+    }
+    switch connection.talk {
+    case .sender(let talk): step(connection, talk)
+    case .feedback(let talk): step(connection, talk)
+    }
+  }
+
+  private func step(_ connection: Connection, _ talk: SenderTalk) {
+    switch talk.step {
+    case .read:
+      // The time counts from when the frame began, and not from its last byte.
+      connection.deadline =
+        talk.owesRest ? connection.deadline ?? now + settings.patience : nil
+    case .wait: connection.deadline = nil
+    case .commit:
+      connection.deadline = nil
+      if !ready.contains(connection.number) { ready.append(connection.number) }
+    case .end(let packet):
+      connection.ending = packet.map { "status \($0.status.rawValue)" } ?? connection.ending
+      connection.send(packet?.bytes ?? [])
+      close(connection)
+    }
+  }
+
+  private func step(_ connection: Connection, _ talk: FeedbackTalk) {
+    switch talk.step {
+    case .ask: askForPhones(connection)
+    case .forget: forgetPhones(connection)
+    case .wait:
+      guard !talk.page.isEmpty, !connection.hasOutput else { return }
+      var talk = talk
+      talk.flushed()
+      connection.talk = .feedback(talk)
+      forgetPhones(connection)
+    case .end: close(connection)
+    }
+  }
+
+  func close(_ connection: Connection) {
+    connection.phase = .closing
+    connection.deadline = now + settings.patience
+    guard connection.flush(now: now) else { return drop(connection, "the peer hung up") }
+    finish(connection)
+  }
+
+  private func finish(_ connection: Connection) {
+    guard connection.phase == .closing, !connection.hasOutput else { return }
+    connection.stream.sendClose()
+    connection.phase = .lingering
+    connection.deadline = now + settings.lingerLimit
+    report(connection)
+  }
+
+  func expire(_ connection: Connection) {
+    guard let deadline = connection.deadline, deadline <= now else { return }
+    switch connection.phase {
+    case .handshake:
+      tell(.turnedAway(peer: connection.peer, reason: "the handshake took too long"))
+      connections[connection.number] = nil
+    case .open: drop(connection, "half a frame, or a reader too slow")
+    case .closing: drop(connection, "it did not take the end")
+    case .lingering: drop(connection)
+    }
+  }
+
+  /// Lets a connection go as it is.
+  func drop(_ connection: Connection, _ how: String? = nil) {
+    guard connections.removeValue(forKey: connection.number) != nil else { return }
+    watch.forget(connection.number)
+    if connection.phase == .lingering { return }
+    connection.ending = how ?? connection.ending
+    report(connection)
+  }
+
+  private func report(_ connection: Connection) {
+    watch.forget(connection.number)
+    switch connection.talk {
+    case .sender(let talk):
+      if talk.isGone, talk.pending > 0 {
+        tell(.lost(peer: connection.peer, pushes: talk.pending))
+      }
+      tell(
+        .senderEnded(
+          peer: connection.peer, pushes: talk.committed, repeats: talk.repeats,
+          how: connection.ending ?? "the sender hung up"))
+    case .feedback(let talk): tell(.feedbackRead(peer: connection.peer, phones: talk.told))
+    }
+  }
+}

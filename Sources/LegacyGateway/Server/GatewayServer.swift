@@ -1,0 +1,60 @@
+internal import Foundation
+public import RideCore
+internal import Synchronization
+
+/// A TLS server that speaks the old binary protocol and commits what it hears.
+///
+/// One thread holds all connections. It never waits for the database: the desk's answers come
+/// through a mailbox, and until they are there a sender is not read on.
+public final class GatewayServer: Sendable {
+  /// The port for pushes.
+  public let port: UInt16
+  /// The port for phones that were disabled.
+  public let feedbackPort: UInt16
+  /// SHA-256 of the gateway's certificate.
+  public let fingerprint: String
+
+  private let settings: GatewaySettings
+  private let desk: any LegacyDesk
+  private let onEvent: @Sendable (GatewayEvent) -> Void
+  private let mailbox: Mailbox
+  private let doors: Mutex<GatewayLoop.Doors?>
+
+  /// Opens the ports; nobody is let in before `run`.
+  ///
+  /// - Parameter onEvent: Called on the server's thread; has to return at once.
+  /// - Throws: Where a port, certificate, key or CA can't be used.
+  public init(
+    _ settings: GatewaySettings, desk: any LegacyDesk,
+    onEvent: @escaping @Sendable (GatewayEvent) -> Void
+  ) throws(GatewayError) {
+    let tls = try TLSContext(settings.identity, clientCA: settings.clientCA)
+    let pushes = try Listener(address: settings.address, port: settings.port)
+    let feedback = try Listener(address: settings.address, port: settings.feedbackPort)
+    mailbox = try Mailbox()
+    doors = Mutex(GatewayLoop.Doors(pushes: pushes, feedback: feedback, tls: tls))
+    (port, feedbackPort, fingerprint) = (pushes.port, feedback.port, tls.fingerprint)
+    self.settings = settings
+    self.desk = desk
+    self.onEvent = onEvent
+  }
+
+  /// Serves until `stop`; returns when all senders have been told. To be called once.
+  public func run() async {
+    guard let doors = doors.withLock({ $0.take() }) else { return }
+    let (settings, desk, mailbox, onEvent) = (settings, desk, mailbox, onEvent)
+    await withCheckedContinuation { continuation in
+      let thread = Thread {
+        GatewayLoop(settings, doors, desk, mailbox, onEvent).run()
+        continuation.resume()
+      }
+      thread.name = "legacy gateway"
+      thread.start()
+    }
+  }
+
+  /// Lets nobody in, commits what was read, and tells senders how far they came.
+  public func stop() {
+    mailbox.put(.stop)
+  }
+}

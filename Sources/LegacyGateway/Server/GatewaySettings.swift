@@ -1,0 +1,41 @@
+public import RideCore
+
+/// Where the gateway listens, for whom, and how much it takes on.
+public struct GatewaySettings: Sendable {
+  /// The app whose senders connect.
+  public var app: App
+  /// Its bundle ID, which senders' certificates must name.
+  public var bundleID: String
+  /// The address to listen on, as numbers.
+  public var address = "127.0.0.1"
+  /// The port for pushes; 0 for any.
+  public var port: UInt16 = 2195
+  /// The port for phones that were disabled; 0 for any.
+  public var feedbackPort: UInt16 = 2196
+  /// By what the gateway shows who it is.
+  public var identity: ServerIdentity
+  /// A PEM file of those who sign senders' certificates; nil: senders need none.
+  public var clientCA: String?
+
+  /// The most connections at once.
+  public var connectionLimit = 512
+  /// How long a handshake may take, or the rest of a frame, or a peer to take what it is sent.
+  public var patience: Duration = .seconds(30)
+  /// Where all places are taken, a sender that was silent for so long loses its own.
+  public var idleLimit: Duration = .seconds(60)
+  /// How long senders wait for a database that is away, before they are told to come again.
+  public var outageLimit: Duration = .seconds(15)
+  /// How long what was left by senders that have gone is tried again.
+  public var keepLimit: Duration = .seconds(600)
+  /// How long bytes are still read, and thrown away, after the gateway has hung up.
+  public var lingerLimit: Duration = .seconds(3)
+  /// How long a stop waits for the database and for peers.
+  public var stopLimit: Duration = .seconds(10)
+
+  /// A gateway on the loopback address, with the old ports.
+  public init(app: App, bundleID: String, identity: ServerIdentity) {
+    self.app = app
+    self.bundleID = bundleID
+    self.identity = identity
+  }
+}

@@ -1,0 +1,69 @@
+internal import COpenSSL
+
+/// What all connections share: certificate, protocol versions, and whom to believe.
+@safe final class TLSContext: @unchecked Sendable {
+  // Unchecked: OpenSSL counts references to it under locks, and it is not changed once it is made.
+  private let context: OpaquePointer
+
+  /// - Parameter clientCA: A PEM file of those who sign senders' certificates; without one, senders
+  ///   need none.
+  init(_ identity: ServerIdentity, clientCA: String?) throws(GatewayError) {
+    guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
+      throw .openSSL("SSL_CTX_new")
+    }
+    unsafe self.context = context
+    unsafe ridepulse_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
+    // What waits may have moved between two tries of the same write.
+    let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | UInt32(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
+    unsafe ridepulse_SSL_CTX_set_mode(context, Int(mode))
+    unsafe ridepulse_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
+    // A sender's certificate is looked at once, at the start.
+    unsafe _ = SSL_CTX_set_options(context, ridepulse_SSL_OP_NO_RENEGOTIATION())
+    unsafe SSL_CTX_set_num_tickets(context, 0)
+    try use(identity)
+    if let clientCA { try require(clientCA) }
+  }
+
+  deinit {
+    unsafe SSL_CTX_free(context)
+  }
+
+  private func use(_ identity: ServerIdentity) throws(GatewayError) {
+    switch identity {
+    case .selfSigned(let name):
+      guard unsafe try SelfSigned(name: name).use(in: context) else {
+        throw .openSSL("certificate for \(name)")
+      }
+    case .files(let certificate, let key):
+      guard unsafe SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
+        throw .openSSL("certificate \(certificate)")
+      }
+      guard unsafe SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1,
+        unsafe SSL_CTX_check_private_key(context) == 1
+      else { throw .openSSL("key \(key)") }
+    }
+  }
+
+  private func require(_ authority: String) throws(GatewayError) {
+    guard unsafe SSL_CTX_load_verify_file(context, authority) == 1,
+      let names = unsafe SSL_load_client_CA_file(authority)
+    else { throw .openSSL("client CA \(authority)") }
+    unsafe SSL_CTX_set_client_CA_list(context, names)
+    let mode = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+    unsafe SSL_CTX_set_verify(context, mode, nil)
+  }
+
+  /// SHA-256 of its certificate, as `openssl x509 -fingerprint` writes it.
+  var fingerprint: String {
+    var digest = [UInt8](repeating: 0, count: 32)
+    var count: UInt32 = 0
+    guard let certificate = unsafe SSL_CTX_get0_certificate(context),
+      unsafe X509_digest(certificate, EVP_sha256(), &digest, &count) == 1
+    else { return "" }
+    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+      .joined(separator: ":")
+  }
+
+  /// A connection's half of the talk; the caller owns it.
+  func makeConnection() -> OpaquePointer? { unsafe SSL_new(context) }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import LegacyGateway
+import PostgresStore
+import RideCore
+
+/// `ridepulse legacy-gateway`: the old binary protocol, for senders that speak no other.
+enum LegacyGatewayCommand: Command {
+  static let form = CommandForm(
+    name: "legacy-gateway", summary: "take pushes in APNs' old binary protocol, for old senders",
+    options: [
+      .init(name: "--app", value: "APP", help: "the app whose senders connect: customer"),
+      .init(name: "--port", value: "N", help: "where pushes come in (2195)"),
+      .init(name: "--feedback-port", value: "N", help: "where disabled phones are told (2196)"),
+      .init(
+        name: "--environment", value: "NAME",
+        help: "production or sandbox: that of phones which are new (APNS_SANDBOX says)"),
+      .init(
+        name: "--bind", value: "ADDR",
+        help: "the address to listen on (127.0.0.1; 0.0.0.0 with --client-ca)"),
+      .init(name: "--certificate", value: "FILE", help: "the gateway's certificate chain, PEM"),
+      .init(name: "--key", value: "FILE", help: "its key, PEM; without both it makes its own"),
+      .init(
+        name: "--client-ca", value: "FILE",
+        help: "who signs senders' certificates, PEM: without one none may connect"),
+    ],
+    notes: [
+      "It commits to the database; `ridepulse serve` sends. A sender's certificate names the app's",
+      "bundle ID (APNS_<APP>_BUNDLE_ID) as UID, or as CN. docs/legacy-gateway.md says what error",
+      "packets mean and what is not promised. SIGTERM: commits what was read, tells senders how far",
+      "they came, and exits.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let log = context.log.log
+    let options = try GatewayOptions(context.arguments, context.environment, form)
+    let session = try await Database.session(
+      Database.conninfo(context.environment), name: "legacy-gateway",
+      onEvent: { SessionLog.note($0, of: "legacy-gateway", log) })
+    let result: Result<Void, any Error>
+    do {
+      try await Database.requireSchema(session)
+      try await serve(options, session, log)
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    await session.close()
+    try result.get()
+    log(.info, "Stopped")
+    return .done
+  }
+
+  private static func serve(
+    _ options: GatewayOptions, _ session: PostgresSession, _ log: Log
+  ) async throws {
+    let desk = PostgresLegacyDesk(
+      app: options.settings.app, environment: options.environment, session: session)
+    let gateway: GatewayServer
+    do {
+      gateway = try GatewayServer(options.settings, desk: desk) { GatewayLog.note($0, log) }
+    } catch {
+      throw CommandFailure("legacy-gateway: \(error)")
+    }
+    let signals = ServiceSignals { signal in
+      log(.info, "Stopping: nobody is let in any more", ["signal": signal])
+      gateway.stop()
+    }
+    defer { signals.cancel() }
+    if case .selfSigned(let name) = options.settings.identity {
+      log(
+        .warning, "The certificate is the gateway's own: senders must be told to believe it",
+        ["name": name, "sha256": gateway.fingerprint])
+    }
+    if options.settings.clientCA == nil {
+      log(.warning, "No --client-ca: whoever reaches this address may push")
+    }
+    log(
+      .info, "Serving old senders",
+      [
+        "app": options.settings.app.rawValue, "address": options.settings.address,
+        "port": "\(gateway.port)", "feedback": "\(gateway.feedbackPort)",
+      ])
+    await gateway.run()
+  }
+}
+
+/// What the gateway tells, as log lines.
+enum GatewayLog {
+  static func note(_ event: GatewayEvent, _ log: Log) {
+    switch event {
+    case .turnedAway(let peer, let reason):
+      log(.warning, "A sender was turned away", ["peer": peer, "reason": reason])
+    case .senderEnded(let peer, let pushes, let repeats, let how):
+      log(
+        .info, "A sender has gone",
+        ["peer": peer, "pushes": "\(pushes)", "repeats": "\(repeats)", "how": how])
+    case .feedbackRead(let peer, let phones):
+      log(.info, "Disabled phones were told", ["peer": peer, "phones": "\(phones)"])
+    case .lost(let peer, let pushes):
+      log(
+        .error, "Pushes are lost: their sender has gone, and the database did not take them",
+        ["peer": peer, "pushes": "\(pushes)"])
+    case .failed(let reason):
+      log(.error, "The gateway can't do its work now", ["reason": reason])
+    case .full(let limit):
+      log(.warning, "All places are taken: further senders wait", ["places": "\(limit)"])
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import LegacyGateway
+import RideCore
+import Testing
+
+@Suite struct `Who may connect` {
+  private static let bundle = "com.example.customer"
+
+  /// A CA, another one, and certificates of both.
+  private static func makeFiles() throws -> String {
+    let directory = "/tmp/ridepulse-gateway-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.currentDirectoryURL = URL(fileURLWithPath: directory)
+    process.arguments = [
+      "-ec",
+      """
+      key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
+      for ca in ca other; do
+        openssl req -x509 $key -keyout $ca.key -subj /CN=$ca -out $ca.pem
+      done
+      sign() { # CA NAME SUBJECT
+        openssl req $key -keyout $2.key -subj "$3" -out $2.csr
+        openssl x509 -req -in $2.csr -CA $1.pem -CAkey $1.key -CAcreateserial -out $2.crt
+        cat $2.crt $2.key > $2.pem
+      }
+      sign ca uid '/UID=\(bundle)/CN=whoever'
+      sign ca cn '/CN=\(bundle)'
+      sign ca apple '/CN=Apple Push Services: \(bundle)'
+      sign ca driver '/UID=com.example.driver/CN=\(bundle)'
+      sign ca longer '/CN=com.example.customer.more'
+      sign ca server '/CN=localhost'
+      sign other stranger '/UID=\(bundle)'
+      """,
+    ]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+    return directory
+  }
+
+  /// The name of the certificate's file, and whether it opens the door.
+  private static let senders: [(String, Bool)] = [
+    ("uid", true), ("cn", true), ("apple", true), ("driver", false), ("longer", false),
+    ("stranger", false), ("", false),
+  ]
+
+  @Test func `certificates say who is whose`() async throws {
+    let files = try Self.makeFiles()
+    defer { try? FileManager.default.removeItem(atPath: files) }
+    let change: (inout GatewaySettings) -> Void = { settings in
+      settings.clientCA = files + "/ca.pem"
+      settings.identity = .files(
+        certificate: files + "/server.crt", key: files + "/server.key")
+    }
+    try await Play.run(change) { play in
+      for (index, (name, isWelcome)) in Self.senders.enumerated() {
+        let frame =
+          "send:"
+          + Wire.push(index).map { String(UInt16($0) + 256, radix: 16).suffix(2) }
+          .joined()
+        let before = play.events.all.count
+        let quiet = isWelcome ? "quiet:300" : "quiet:20000"
+        let said =
+          name.isEmpty
+          ? try await play.client(frame, quiet)
+          : try await play.client("--cert", "\(files)/\(name).pem", frame, quiet)
+        #expect((said == ["quiet"]) == isWelcome, "\(name): \(said)")
+        if !isWelcome {
+          let told = play.events.all.dropFirst(before).joined()
+          #expect(told.contains("turnedAway"), "\(name): \(told)")
+        }
+      }
+      try await play.until { play.desk.taken == [0, 1, 2] }
+    }
+  }
+
+  @Test func `files that can't be used are told by name`() throws {
+    func complaint(_ change: (inout GatewaySettings) -> Void) -> String {
+      var settings = GatewaySettings(
+        app: .customer, bundleID: Self.bundle, identity: .selfSigned(name: "x"))
+      settings.port = 0
+      settings.feedbackPort = 0
+      change(&settings)
+      do throws(GatewayError) {
+        _ = try GatewayServer(settings, desk: FakeDesk()) { _ in }
+        return ""
+      } catch {
+        return error.description
+      }
+    }
+    #expect(complaint { _ in } == "")
+    #expect(complaint { $0.clientCA = "/nope.pem" }.contains("client CA /nope.pem"))
+    #expect(
+      complaint { $0.identity = .files(certificate: "/nope.crt", key: "/x") }
+        .contains("certificate /nope.crt"))
+    #expect(complaint { $0.address = "nowhere" }.contains("nowhere is not an address"))
+    #expect(complaint { $0.address = "192.0.2.1" }.contains("can't listen on 192.0.2.1"))
+  }
+}

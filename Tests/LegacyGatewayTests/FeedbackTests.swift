@@ -1,0 +1,66 @@
+import Foundation
+import LegacyGateway
+import RideCore
+import Testing
+
+@Suite struct `The feedback port` {
+  private func phones(_ count: Int) throws -> [DisabledPhone] {
+    let token = try #require(DeviceToken(String(repeating: "c1", count: 32)))
+    return (0..<count).map { number in
+      DisabledPhone(
+        phone: Int64(number), token: token,
+        since: Instant(epochSeconds: 1_800_000_000 + Int64(number)))
+    }
+  }
+
+  private func tuple(_ number: Int) -> String {
+    String(1_800_000_000 + number, radix: 16) + "0020" + String(repeating: "c1", count: 32)
+  }
+
+  @Test func `tuples of 38 bytes, then the end, and they are forgotten`() async throws {
+    try await Play.run { play in
+      let phones = try phones(2)
+      play.desk.change { $0.phones = phones }
+      let said = try await play.client("read:77", feedback: true)
+      #expect(said == [tuple(0) + tuple(1) + " end"])
+      #expect(play.desk.told == 2)
+      let again = try await play.client("read:1", feedback: true)
+      #expect(again == [" end"])
+    }
+  }
+
+  @Test func `page after page`() async throws {
+    try await Play.run { play in
+      let phones = try phones(1700)
+      play.desk.change { $0.phones = phones }
+      let said = try await play.client("read:\(1700 * 38)", "read:1", feedback: true)
+      #expect(said == [(0..<1700).map(tuple).joined(), " end"])
+      #expect(play.desk.told == 1700)
+    }
+  }
+
+  @Test func `what nobody reads is not forgotten`() async throws {
+    try await Play.run { play in
+      let phones = try phones(1_000_000)
+      play.desk.change { $0.phones = phones }
+      let said = try await play.client("read:38", "sleep:2000", feedback: true)
+      #expect(said == [tuple(0)])
+      // What two sockets hold, and not what there was to tell.
+      #expect((1..<700_000).contains(play.desk.told), "\(play.desk.told)")
+    }
+  }
+
+  @Test func `what can't be noted is told again`() async throws {
+    try await Play.run { play in
+      let phones = try phones(1)
+      play.desk.change { state in
+        state.phones = phones
+        state.forgetsNothing = true
+      }
+      for _ in 1...2 {
+        let said = try await play.client("read:39", feedback: true)
+        #expect(said == [tuple(0) + " end"])
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import LegacyGateway
+import RideCore
+import Synchronization
+import Testing
+
+/// A gateway in this process, over a desk that does what a test says.
+struct Play {
+  let server: GatewayServer
+  let desk: FakeDesk
+  let events: Events
+
+  /// Runs a gateway while the body lasts, and stops it.
+  static func run(_ body: (Play) async throws -> Void) async throws {
+    try await run({ _ in }, body)
+  }
+
+  /// The same with settings of the test's own.
+  static func run(
+    _ change: (inout GatewaySettings) -> Void, _ body: (Play) async throws -> Void
+  ) async throws {
+    var settings = GatewaySettings(
+      app: .customer, bundleID: "com.example.customer", identity: .selfSigned(name: "test"))
+    settings.port = 0
+    settings.feedbackPort = 0
+    change(&settings)
+    let (desk, events) = (FakeDesk(), Events())
+    let server = try GatewayServer(settings, desk: desk) { events.add($0) }
+    async let running: Void = server.run()
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await body(Play(server: server, desk: desk, events: events)))
+    } catch {
+      result = .failure(error)
+    }
+    desk.change { $0.isHeld = false }
+    server.stop()
+    await running
+    try result.get()
+  }
+
+  /// Waits until something holds.
+  func until(
+    sourceLocation: SourceLocation = #_sourceLocation, _ holds: @Sendable () -> Bool
+  ) async throws {
+    for _ in 0..<3000 where !holds() {
+      try await Task.sleep(for: .milliseconds(10))  // poll: the gateway tells nobody else
+    }
+    #expect(holds(), sourceLocation: sourceLocation)
+  }
+
+  private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Client/client.py").path
+
+  /// What a client prints that takes these steps.
+  func client(_ steps: String..., feedback: Bool = false) async throws -> [String] {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    process.arguments = [Self.script, "\(feedback ? server.feedbackPort : server.port)"] + steps
+    // A file and not a pipe, whose end another test's client may hold open.
+    let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try Data().write(to: output)
+    defer { try? FileManager.default.removeItem(at: output) }
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    try await withCheckedThrowingContinuation { continuation in
+      process.terminationHandler = { _ in continuation.resume() }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    return try String(contentsOf: output, encoding: .utf8)
+      .split(separator: "\n").map(String.init)
+  }
+}
+
+/// What the gateway has told.
+final class Events: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  func add(_ event: GatewayEvent) {
+    lines.withLock { $0.append("\(event)") }
+  }
+
+  var all: [String] { lines.withLock { $0 } }
+}
+
+/// Commits nothing, and keeps what it was given.
+final class FakeDesk: LegacyDesk {
+  struct State {
+    var taken: [LegacyPush] = []
+    /// Tokens that are disabled.
+    var disabled: Set<String> = []
+    /// Tokens that APNs calls bad, after they were taken.
+    var bad: Set<String> = []
+    /// It is away once so many were taken.
+    var isAwayAfter = Int.max
+    /// How many pushes it was asked to take.
+    var asked = 0
+    var failures = 0
+    /// What it was asked to take, each once.
+    var identities: Set<PushID> = []
+    /// It does not answer.
+    var isHeld = false
+    var phones: [DisabledPhone] = []
+    var told = 0
+    /// What was noted fails.
+    var forgetsNothing = false
+  }
+
+  private let state = Mutex(State())
+
+  struct Away: Error {}
+
+  func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
+
+  var taken: [UInt32?] { state.withLock { $0.taken.map(\.identifier) } }
+  var asked: Int { state.withLock { $0.asked } }
+  var failures: Int { state.withLock { $0.failures } }
+  var identities: Int { state.withLock { $0.identities.count } }
+  /// How many phones were told of.
+  var told: Int { state.withLock { $0.told } }
+
+  func take(_ frames: [LegacyFrame]) async throws -> [LegacyTaking] {
+    change { $0.asked += frames.count }
+    while state.withLock({ $0.isHeld }) {
+      try await Task.sleep(for: .milliseconds(5))  // poll: the test says when, and to nobody
+    }
+    return try state.withLock { state in
+      state.identities.formUnion(frames.map(\.id))
+      if state.taken.count >= state.isAwayAfter {
+        state.failures += 1
+        throw Away()
+      }
+      var refused: Set<Int> = []
+      return frames.map { frame in
+        if refused.contains(frame.sender) { return .leftOut }
+        if state.disabled.contains(frame.push.token.hex) {
+          refused.insert(frame.sender)
+          return .refused
+        }
+        state.taken.append(frame.push)
+        let id = frame.push.id ?? PushID(of: "\(state.taken.count)")
+        return .taken(
+          LegacyReceipt(ride: "legacy:" + frame.push.token.hex, id: id, isRepeat: false))
+      }
+    }
+  }
+
+  func verdicts(on pushes: [LegacyReceipt]) async throws -> [PushID: LegacyVerdict] {
+    state.withLock { state in
+      var verdicts: [PushID: LegacyVerdict] = [:]
+      for push in pushes {
+        verdicts[push.id] = state.bad.contains { push.ride.hasSuffix($0) } ? .badToken : nil
+      }
+      return verdicts
+    }
+  }
+
+  func disabled(of app: App, limit: Int) async throws -> [DisabledPhone] {
+    state.withLock { Array($0.phones[$0.told...].prefix(limit)) }
+  }
+
+  func forget(_ phones: [DisabledPhone]) async throws {
+    try state.withLock { state in
+      if state.forgetsNothing { throw Away() }
+      state.told += phones.count
+    }
+  }
+}

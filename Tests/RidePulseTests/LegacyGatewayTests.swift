@@ -1,0 +1,159 @@
+import Foundation
+import LocalPostgres
+import Testing
+
+@Suite struct `Old senders` {
+  private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Legacy/send.php").path
+
+  /// A gateway beside a service, both on a stage's database.
+  private func gateway(_ stage: Stage, _ words: [String] = []) throws -> Server {
+    try Server(
+      stage.environment,
+      ["--app", "customer", "--port", "0", "--feedback-port", "0"] + words,
+      command: "legacy-gateway")
+  }
+
+  /// Sends pushes 1 to `count`, and waits for so many error packets; what the script printed.
+  private func send(
+    _ port: String?, _ count: Int, errors: Int, _ tokens: [Int: String] = [:]
+  ) async throws -> [Substring] {
+    try await run(
+      "/usr/bin/php",
+      [Self.script, try #require(port), "\(count)", "\(errors)"]
+        + tokens.map { "\($0)=\($1)" })
+  }
+
+  /// The lines that a process prints.
+  private func run(_ path: String, _ words: [String]) async throws -> [Substring] {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = words
+    // A file and not a pipe, whose end another test's process may hold open.
+    let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try Data().write(to: output)
+    defer { try? FileManager.default.removeItem(at: output) }
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = process.standardOutput
+    try await withCheckedThrowingContinuation { continuation in
+      process.terminationHandler = { _ in continuation.resume() }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    return try String(contentsOf: output, encoding: .utf8).split(separator: "\n")
+  }
+
+  private static let verdicts = """
+    select status, reason, count(*) from ridepulse.deliveries where rule = 'legacy'
+    group by status, reason order by status
+    """
+
+  @Test func `10,000 pushes of a PHP script, one token bad: all others arrive, each once`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let bad = String(repeating: "ba", count: 32)
+      try stage.tokens(#"{"tokens": [{"token": "\#(bad)", "environment": "sandbox"}]}"#)
+      let server = try Server(stage.environment)
+      let gateway = try gateway(stage, ["--environment", "production"])
+      let said = try await send(gateway.said("port"), 10_000, errors: 1, [4321: bad])
+      #expect(said == ["command 8 status 8 identifier 4321", "done"])
+      try await stage.until(
+        "select count(*) from ridepulse.deliveries where status = 'accepted'", is: "9999",
+        within: .seconds(240))
+      try await stage.settled()
+      let verdicts = try await stage.rows(Self.verdicts)
+      #expect(verdicts == [["accepted", nil, "9999"], ["rejected", "BadDeviceToken", "1"]])
+      let accepted = try stage.arrivals().filter(\.isAccepted)
+      #expect(accepted.count == 9999 && Set(accepted.map(\.token)).count == 9999)
+      #expect(accepted.allSatisfy { $0.header("apns-push-type") == "alert" })
+      // A pseudo ride that waits for nothing leaves the agenda.
+      #expect(try await stage.value("select count(*) from ridepulse.agenda") == "0")
+      #expect(gateway.stop() == 0)
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `a phone that is gone: told once on the feedback port, refused from then on`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let gone = String(repeating: "90", count: 32)
+      try stage.tokens(
+        #"{"tokens": [{"token": "\#(gone)", "unregistered_since": 1700000000000}]}"#)
+      let server = try Server(stage.environment)
+      let gateway = try gateway(stage)
+      let first = try await send(gateway.said("port"), 3, errors: 1, [1: gone])
+      #expect(first == ["command 8 status 8 identifier 1", "done"])
+      let short = String(gone.dropLast(2))
+      let second = try await send(gateway.said("port"), 9, errors: 2, [4: short, 7: gone])
+      let expected: [Substring] = [
+        "command 8 status 5 identifier 4", "command 8 status 8 identifier 7", "done",
+      ]
+      #expect(second == expected)
+      try await stage.settled()
+      let verdicts = try await stage.rows(
+        """
+        select status, reason, count(*) from ridepulse.deliveries where rule = 'legacy'
+        group by status, reason order by status
+        """)
+      #expect(verdicts.last == ["rejected", "Unregistered", "1"])
+      let feedback = try await feedback(gateway)
+      #expect(feedback.count == 1)
+      #expect(feedback.first?.hasSuffix("0020" + gone) == true, "\(feedback)")
+      #expect(try await self.feedback(gateway).isEmpty)
+      #expect(gateway.stop() == 0)
+      #expect(server.stop() == 0)
+    }
+  }
+
+  /// What the feedback port tells, a tuple a line.
+  private func feedback(_ gateway: Server) async throws -> [Substring] {
+    try await run(
+      "/usr/bin/php",
+      [
+        "-r",
+        """
+        $context = stream_context_create(['ssl' => ['verify_peer' => false,
+          'verify_peer_name' => false]]);
+        $socket = stream_socket_client('tls://127.0.0.1:\(try #require(gateway.said("feedback")))',
+          $code, $text, 60, STREAM_CLIENT_CONNECT, $context);
+        foreach (str_split(stream_get_contents($socket), 38) as $tuple)
+          if ($tuple != '') echo bin2hex($tuple), "\\n";
+        """,
+      ])
+  }
+
+  @Test func `gateway and service killed, Postgres restarted: what was committed arrives once`()
+    async throws
+  {
+    let cluster = try await LocalCluster(durability: .real)
+    try await Stage.run(cluster: cluster) { stage in
+      let first = try gateway(stage)
+      #expect(try await send(first.said("port"), 300, errors: 0) == ["done"])
+      try await stage.until("select count(*) from ridepulse.events", is: "300")
+      first.kill9()
+      try await cluster.restart(.immediate)
+      var server = try Server(stage.environment)
+      try await stage.until(
+        "select count(*) > 0 from ridepulse.deliveries where status = 'accepted'", is: "t")
+      server.kill9()
+      let second = try gateway(stage)
+      server = try Server(stage.environment)
+      try await stage.settled(within: .seconds(90))
+      #expect(try await stage.rows(Self.verdicts) == [["accepted", nil, "300"]])
+      // While Postgres is away senders wait, and what those leave who do not is kept.
+      await cluster.kill()
+      let port = second.said("port")
+      async let said = send(port, 320, errors: 0)
+      try await second.says("pushes can't be committed")
+      try await cluster.start()
+      #expect(try await said.last == "done")
+      try await stage.until(
+        "select count(*) from ridepulse.deliveries where status = 'accepted'", is: "620",
+        within: .seconds(90))
+      #expect(second.stop() == 0)
+      #expect(server.stop() == 0)
+    }
+    await cluster.stop()
+  }
+}
