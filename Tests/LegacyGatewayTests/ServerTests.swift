@@ -40,7 +40,8 @@ import Testing
     try await Play.run { play in
       let rest = (5..<20).flatMap { Wire.push($0) }
       let said = try await play.client(
-        send(Wire.push(1), [9]), "flood:\(hex(rest)):300000", "read:7")
+        send(Wire.push(1), [9]), "sleep:500", "flood:\(hex(rest)):300000", "sleep:200",
+        "flood:\(hex(rest)):300000", "read:7")
       #expect(
         said == ["flooded 300", packet(255, 0) + " end"].suffix(1)
           || said.last == packet(255, 0) + " end")

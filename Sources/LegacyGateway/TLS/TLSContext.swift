@@ -19,6 +19,8 @@ internal import COpenSSL
     unsafe ridepulse_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
     // A sender's certificate is looked at once, at the start.
     unsafe _ = SSL_CTX_set_options(context, ridepulse_SSL_OP_NO_RENEGOTIATION())
+    // Most old senders just close the socket. Frames say themselves where they end.
+    unsafe _ = SSL_CTX_set_options(context, ridepulse_SSL_OP_IGNORE_UNEXPECTED_EOF())
     unsafe SSL_CTX_set_num_tickets(context, 0)
     try use(identity)
     if let clientCA { try require(clientCA) }

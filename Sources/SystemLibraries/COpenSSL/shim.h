@@ -35,6 +35,10 @@ static inline uint64_t ridepulse_SSL_OP_NO_RENEGOTIATION(void) {
   return SSL_OP_NO_RENEGOTIATION;
 }
 
+static inline uint64_t ridepulse_SSL_OP_IGNORE_UNEXPECTED_EOF(void) {
+  return SSL_OP_IGNORE_UNEXPECTED_EOF;
+}
+
 static inline void ridepulse_OPENSSL_free(void *memory) {
   OPENSSL_free(memory);
 }
