@@ -42,9 +42,7 @@ import Testing
       let said = try await play.client(
         send(Wire.push(1), [9]), "sleep:500", "flood:\(hex(rest)):300000", "sleep:200",
         "flood:\(hex(rest)):300000", "read:7")
-      #expect(
-        said == ["flooded 300", packet(255, 0) + " end"].suffix(1)
-          || said.last == packet(255, 0) + " end")
+      #expect(said.last == packet(255, 0) + " end", "\(said)")
       #expect(play.desk.taken == [1])
     }
   }
