@@ -120,7 +120,7 @@ final class HeaderBlock {
         name(Place.topic, "apns-channel-id")
         isForChannels = true
       }
-      return channel.id
+      return channel.id.rawValue
     }
   }
 

@@ -17,7 +17,7 @@ public enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   public var text: String {
     switch self {
     case .device(let token): token.hex
-    case .channel(let channel): channel.id
+    case .channel(let channel): channel.id.rawValue
     }
   }
 
@@ -30,31 +30,17 @@ public enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A broadcast channel at APNs.
+/// A broadcast channel at APNs, as an address.
 public struct BroadcastChannel: Hashable, Sendable {
-  /// `apns-channel-id`: base64, as APNs made it.
-  public let id: String
+  /// `apns-channel-id`.
+  public let id: ChannelID
   /// Whose it is; it stands in the request's path.
   public let bundleID: String
 
-  /// Nil where the ID is no base64 or the bundle ID holds what no bundle ID does.
-  public init?(id: String, bundleID: String) {
-    func isBase64(_ byte: UInt8) -> Bool {
-      isAlphanumeric(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
-        || byte == UInt8(ascii: "=")
-    }
-    func isAlphanumeric(_ byte: UInt8) -> Bool {
-      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-        || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-    }
-    guard (1...255).contains(id.utf8.count), id.utf8.allSatisfy(isBase64),
-      (1...255).contains(bundleID.utf8.count),
-      bundleID.utf8.allSatisfy({
-        isAlphanumeric($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
-      })
-    else { return nil }
+  /// Nil where the bundle ID holds what no bundle ID does.
+  public init?(id: ChannelID, scope: ChannelScope) {
+    guard scope.isPlain else { return nil }
     self.id = id
-    self.bundleID = bundleID
+    bundleID = scope.bundleID
   }
 }
