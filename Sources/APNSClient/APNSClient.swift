@@ -10,7 +10,9 @@ public final class APNSClient: PushTransport {
   private let supervisor: Supervisor
   private let production: Pool
   private let sandbox: Pool
-  private let mint: TokenMint
+  let configuration: APNsConfiguration
+  let mint: TokenMint
+  let now: @Sendable () -> Instant
 
   /// A client that opens connections when the first push comes.
   ///
@@ -30,7 +32,9 @@ public final class APNSClient: PushTransport {
         supervisor: supervisor, now: now, events: events)
     }
     self.supervisor = supervisor
+    self.configuration = configuration
     self.mint = mint
+    self.now = now
     production = pool(.production)
     sandbox = pool(.sandbox)
     let pools = [production, sandbox]

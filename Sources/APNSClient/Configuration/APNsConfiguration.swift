@@ -8,6 +8,18 @@ public struct APNsConfiguration: Sendable {
   /// Where sandbox pushes go; Apple's own host unless set.
   public var sandbox = APNsEndpoint.appleSandbox
 
+  /// Where production channels are managed; Apple's own host unless set.
+  public var productionChannels = APNsEndpoint.appleProductionChannels
+
+  /// Where sandbox channels are managed; Apple's own host unless set.
+  public var sandboxChannels = APNsEndpoint.appleSandboxChannels
+
+  /// Where production broadcasts go; where its pushes go unless set.
+  public var productionBroadcast: APNsEndpoint?
+
+  /// Where sandbox broadcasts go; where its pushes go unless set.
+  public var sandboxBroadcast: APNsEndpoint?
+
   /// A PEM file of certificate authorities to trust besides the system's. There is no way to trust
   /// everything.
   public var caFile: String?
@@ -67,6 +79,24 @@ public struct APNsConfiguration: Sendable {
     switch environment {
     case .production: production
     case .sandbox: sandbox
+    }
+  }
+
+  /// Where the channels of one environment are managed.
+  public func channels(of environment: APNsEnvironment) -> APNsEndpoint {
+    switch environment {
+    case .production: productionChannels
+    case .sandbox: sandboxChannels
+    }
+  }
+
+  /// Where the broadcasts of one environment go.
+  ///
+  /// Apple's page names two hosts for them; that of the pushes is the one that its list names.
+  public func broadcast(of environment: APNsEnvironment) -> APNsEndpoint {
+    switch environment {
+    case .production: productionBroadcast ?? production
+    case .sandbox: sandboxBroadcast ?? sandbox
     }
   }
 }

@@ -39,13 +39,19 @@ public struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  private init(host: String) {
+  private init(host: String, port: Int = 443) {
     self.host = host
-    port = 443
+    self.port = port
   }
 
   static let appleProduction = APNsEndpoint(host: "api.push.apple.com")
   static let appleSandbox = APNsEndpoint(host: "api.sandbox.push.apple.com")
+
+  // The ports of the binary protocol that is gone, now with HTTP/2.
+  static let appleProductionChannels = APNsEndpoint(
+    host: "api-manage-broadcast.push.apple.com", port: 2196)
+  static let appleSandboxChannels = APNsEndpoint(
+    host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195)
 
   /// What `:authority` says: the port only where it is not the usual one.
   var authority: String { port == 443 ? host : "\(host):\(port)" }

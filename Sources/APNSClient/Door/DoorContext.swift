@@ -8,8 +8,13 @@ final class DoorContext: Sendable {
   private let trouble = Mutex<String?>(nil)
   private let hasAgreed = Atomic(false)
 
-  init(caFile: String?) {
+  private let readsAhead: Bool
+
+  /// - Parameter readsAhead: false where curl itself reads: it would not hear of what OpenSSL has
+  ///   taken from the socket already.
+  init(caFile: String?, readsAhead: Bool = true) {
     self.caFile = caFile
+    self.readsAhead = readsAhead
   }
 
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
@@ -25,14 +30,15 @@ final class DoorContext: Sendable {
 
   /// Asks for HTTP/2 and adds our authorities; false where that fails.
   func prepare(_ context: OpaquePointer) -> Bool {
-    // With ALPN left to curl, it would install its own HTTP/2 and refuse curl_easy_send.
+    // With ALPN left to curl, it would install its own HTTP/2 and refuse curl_easy_send; and where it
+    // may speak its own, it would take HTTP/1.1 too.
     let protocols: [UInt8] = [2] + Array("h2".utf8)
     guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0 else {
       trouble.withLock { $0 = "OpenSSL refused the ALPN list" }
       return false
     }
     // One read for what is there, instead of two for each TLS record.
-    unsafe _ = ridepulse_SSL_CTX_set_read_ahead(context, 1)
+    if readsAhead { unsafe _ = ridepulse_SSL_CTX_set_read_ahead(context, 1) }
     // Curl lets go of its TLS session after CONNECT_ONLY until the first byte, so its outcome is
     // asked for here, and the way back to this object goes with OpenSSL's own.
     guard contextSlot >= 0 else { return false }

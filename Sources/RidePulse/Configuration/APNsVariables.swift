@@ -94,16 +94,22 @@ struct APNsVariables {
       }
       configuration.caFile = path
     }
-    if let url = environment["APNS_PRODUCTION_URL"], !url.isEmpty {
-      configuration.production = try endpoint(url, "APNS_PRODUCTION_URL")
+    func take(_ name: String, _ use: (APNsEndpoint) -> Void) throws {
+      if let endpoint = try endpoint(environment, name) { use(endpoint) }
     }
-    if let url = environment["APNS_SANDBOX_URL"], !url.isEmpty {
-      configuration.sandbox = try endpoint(url, "APNS_SANDBOX_URL")
-    }
+    try take("APNS_PRODUCTION_URL") { configuration.production = $0 }
+    try take("APNS_SANDBOX_URL") { configuration.sandbox = $0 }
+    try take("APNS_PRODUCTION_CHANNELS_URL") { configuration.productionChannels = $0 }
+    try take("APNS_SANDBOX_CHANNELS_URL") { configuration.sandboxChannels = $0 }
+    try take("APNS_PRODUCTION_BROADCAST_URL") { configuration.productionBroadcast = $0 }
+    try take("APNS_SANDBOX_BROADCAST_URL") { configuration.sandboxBroadcast = $0 }
     return configuration
   }
 
-  private static func endpoint(_ url: String, _ name: String) throws -> APNsEndpoint {
+  private static func endpoint(
+    _ environment: [String: String], _ name: String
+  ) throws -> APNsEndpoint? {
+    guard let url = environment[name], !url.isEmpty else { return nil }
     do {
       return try APNsEndpoint(url)
     } catch {

@@ -31,6 +31,24 @@ static inline CURLcode curl_easy_getinfo_socket(CURL *handle, curl_socket_t *soc
   return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, socket);
 }
 
+static inline CURLcode curl_easy_getinfo_long(CURL *handle, CURLINFO info, long *value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+/* Takes bytes of the answer: a piece of its body, or one whole line of its head. */
+typedef size_t (*ridepulse_write_callback)(char *bytes, size_t one, size_t count, void *context);
+
+static inline CURLcode curl_easy_setopt_write_function(
+    CURL *handle, CURLoption option, ridepulse_write_callback callback) {
+  return curl_easy_setopt(handle, option, callback);
+}
+
+/* Called when a connection stands and before anything is sent on it. */
+static inline CURLcode curl_easy_setopt_prereq_function(
+    CURL *handle, curl_prereq_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
+}
+
 /* Called now and then while a connection is opened; another value than 0 ends that. */
 typedef int (*ridepulse_xferinfo_callback)(
     void *context, curl_off_t, curl_off_t, curl_off_t, curl_off_t);

@@ -60,13 +60,15 @@ class Connection:
     def handle(self, event):
         if isinstance(event, h2.events.RequestReceived):
             self.headers[event.stream_id] = dict(event.headers)
-            self.bodies[event.stream_id] = 0
+            self.bodies[event.stream_id] = b""
         elif isinstance(event, h2.events.DataReceived):
-            self.bodies[event.stream_id] += len(event.data)
+            self.bodies[event.stream_id] += event.data
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, h2.events.StreamEnded):
+            body = self.bodies.pop(event.stream_id)
             say(event="request", connection=self.number, stream=event.stream_id,
-                headers=self.headers[event.stream_id], body=self.bodies[event.stream_id])
+                headers=self.headers[event.stream_id], body=len(body),
+                text=body[:200].decode("utf-8", "replace"))
             answers = self.script.get("answers", [{"status": 200}])
             answer = answers[min(self.seen, len(answers) - 1)]
             self.seen += 1

@@ -1,0 +1,135 @@
+import Foundation
+public import RideCore
+import Synchronization
+
+/// Makes, reads, lists and deletes broadcast channels at Apple.
+///
+/// Calls run one after another on a thread of their own. Each ends within the request timeout; what
+/// may be repeated is repeated once, where no answer came or the provider token was too old. A
+/// create never is: nobody knows whether a lost one made a channel.
+public final class ChannelClient: Sendable {
+  private let configuration: APNsConfiguration
+  private let mint: TokenMint
+  private let now: @Sendable () -> Instant
+  private let lines = Mutex<[APNsEnvironment: ChannelLine]>([:])
+
+  /// A client of its own; where there is an `APNSClient`, ask that one for its channels.
+  ///
+  /// `now` is the wall clock that signs tokens and should be the service's own (the database's).
+  public convenience init(
+    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Instant
+  ) {
+    self.init(configuration: configuration, mint: TokenMint(key: key), now: now)
+  }
+
+  init(
+    configuration: APNsConfiguration, mint: TokenMint, now: @escaping @Sendable () -> Instant
+  ) {
+    self.configuration = configuration
+    self.mint = mint
+    self.now = now
+  }
+
+  /// Makes a channel.
+  ///
+  /// - Parameter requestID: `apns-request-id`; note it before the call.
+  /// - Throws: `ChannelError`; where `mayHaveTakenEffect`, there may be a channel of unknown ID.
+  public func create(
+    _ storage: ChannelStorage, in scope: ChannelScope, requestID: PushID
+  ) async throws(ChannelError) -> ChannelID {
+    let body = #"{"message-storage-policy":\#(storage.policy),"push-type":"LiveActivity"}"#
+    let request = ChannelRequest(
+      method: "POST", path: try path("channels", scope), requestID: requestID.description,
+      body: body, isRepeatable: false)
+    let answer = try await perform(request, in: scope)
+    guard let id = answer.headers["apns-channel-id"].flatMap({ ChannelID($0) }) else {
+      throw .unanswered("APNs answered \(answer.status) without a channel ID")
+    }
+    return id
+  }
+
+  /// What a channel keeps for phones that are away.
+  public func storage(
+    of channel: ChannelID, in scope: ChannelScope
+  ) async throws(ChannelError) -> ChannelStorage {
+    let request = ChannelRequest(
+      method: "GET", path: try path("channels", scope), requestID: Self.newRequestID(),
+      channel: channel)
+    let answer = try await perform(request, in: scope)
+    guard
+      case .integer(let policy) = JSONValue(json: answer.body)?
+        .value(at: ["message-storage-policy"]),
+      let storage = ChannelStorage(policy: policy)
+    else { throw .unanswered("APNs answered \(answer.status) without a storage policy") }
+    return storage
+  }
+
+  /// Deletes a channel, for ever.
+  public func delete(
+    _ channel: ChannelID, in scope: ChannelScope
+  ) async throws(ChannelError) {
+    let request = ChannelRequest(
+      method: "DELETE", path: try path("channels", scope), requestID: Self.newRequestID(),
+      channel: channel)
+    _ = try await perform(request, in: scope)
+  }
+
+  /// All channels of the app in the environment, whoever made them.
+  public func all(in scope: ChannelScope) async throws(ChannelError) -> [ChannelID] {
+    let request = ChannelRequest(
+      method: "GET", path: try path("all-channels", scope), requestID: Self.newRequestID())
+    let answer = try await perform(request, in: scope)
+    guard case .array(let values) = JSONValue(json: answer.body)?.value(at: ["channels"]) else {
+      throw .unanswered("APNs answered \(answer.status) without a list of channels")
+    }
+    var ids: [ChannelID] = []
+    for value in values {
+      guard case .string(let text) = value, let id = ChannelID(text) else {
+        throw .unanswered("APNs listed a channel that has no ID")
+      }
+      ids.append(id)
+    }
+    return ids
+  }
+
+  private func path(_ what: String, _ scope: ChannelScope) throws(ChannelError) -> String {
+    guard scope.isPlain else {
+      throw .unreachable("\"\(scope.bundleID)\" is no bundle ID: expected com.example.app")
+    }
+    return "/1/apps/\(scope.bundleID)/\(what)"
+  }
+
+  private static func newRequestID() -> String { UUID().uuidString.lowercased() }
+
+  // MARK: The thread
+
+  private func perform(
+    _ request: ChannelRequest, in scope: ChannelScope
+  ) async throws(ChannelError) -> ChannelAnswer {
+    let line = lines.withLock { lines in
+      if let line = lines[scope.environment] { return line }
+      let line = ChannelLine(
+        endpoint: configuration.channels(of: scope.environment), configuration: configuration,
+        mint: mint, now: now)
+      lines[scope.environment] = line
+      return line
+    }
+    let deadline = Moment.now() + configuration.requestTimeout
+    let result: Result<ChannelAnswer, ChannelError> = await withCheckedContinuation { done in
+      let thread = WorkerThread { done.resume(returning: line.answer(request, by: deadline)) }
+      if let thread {
+        thread.detach()
+      } else {
+        done.resume(returning: .failure(.unreachable("the system gives no more threads")))
+      }
+    }
+    return try result.get()
+  }
+}
+
+extension APNSClient {
+  /// The channels of this client's apps, with its provider tokens.
+  public func channels() -> ChannelClient {
+    ChannelClient(configuration: configuration, mint: mint, now: now)
+  }
+}

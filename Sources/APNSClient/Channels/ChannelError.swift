@@ -1,0 +1,66 @@
+public import RideCore
+
+/// Why a call about channels did not do what it was asked to.
+public enum ChannelError: Error, Hashable, Sendable {
+  /// APNs answered, and did not do it.
+  case refused(ChannelRefusal)
+
+  /// It left, or may have left, and no answer that says what became of it arrived: a channel may
+  /// have been made. The text says what happened.
+  case unanswered(String)
+
+  /// It provably did not leave; the text says why.
+  case unreachable(String)
+
+  /// The provider token can't be signed.
+  case key(SigningKeyError)
+
+  /// True where a create may have made a channel whose ID nobody has.
+  public var mayHaveTakenEffect: Bool {
+    switch self {
+    case .unanswered: true
+    // What went wrong inside APNs, or in a proxy before it, may have gone wrong after the deed.
+    case .refused(let refusal): refusal.status >= 500 && !refusal.saysNothingWasDone
+    case .unreachable, .key: false
+    }
+  }
+}
+
+/// An answer of APNs other than that it was done.
+public struct ChannelRefusal: Hashable, Sendable {
+  /// The HTTP status.
+  public var status: Int
+
+  /// Apple's reason; nil where the body held none.
+  public var reason: String?
+
+  /// The `apns-request-id` of the answer, by which Apple can find the call.
+  public var requestID: String?
+
+  /// An answer of APNs.
+  public init(status: Int, reason: String? = nil, requestID: String? = nil) {
+    self.status = status
+    self.reason = reason
+    self.requestID = requestID
+  }
+
+  /// What it means, and what to do.
+  public var words: BroadcastReason { .of(status: status, reason: reason) }
+
+  var saysNothingWasDone: Bool { reason == "Shutdown" || reason == "ServiceUnavailable" }
+}
+
+extension ChannelError: CustomStringConvertible {
+  /// What happened and what to do, in one line; safe to log.
+  public var description: String {
+    switch self {
+    case .refused(let refusal):
+      let reason = refusal.reason.map { " \($0)" } ?? ""
+      return
+        "APNs answered \(refusal.status)\(reason): \(refusal.words.meaning); \(refusal.words.advice)"
+    case .unanswered(let what): return "no answer that tells what became of it: \(what)"
+    case .unreachable(let why): return "APNs can't be reached: \(why)"
+    case .key(let error): return error.description
+    }
+  }
+}

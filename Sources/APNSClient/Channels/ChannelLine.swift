@@ -1,0 +1,108 @@
+import RideCore
+import Synchronization
+
+/// The way to the channels of one environment: requests one after another, each on its caller's
+/// thread.
+final class ChannelLine: Sendable {
+  private struct State {
+    var exchange: ChannelExchange?
+    var token: ProviderToken?
+  }
+
+  private let endpoint: APNsEndpoint
+  private let configuration: APNsConfiguration
+  private let mint: TokenMint
+  private let now: @Sendable () -> Instant
+  private let state = Mutex(State())
+
+  init(
+    endpoint: APNsEndpoint, configuration: APNsConfiguration, mint: TokenMint,
+    now: @escaping @Sendable () -> Instant
+  ) {
+    self.endpoint = endpoint
+    self.configuration = configuration
+    self.mint = mint
+    self.now = now
+  }
+
+  /// Sends a request, once more where that does no harm; blocks until the deadline at most.
+  func answer(_ request: ChannelRequest, by deadline: Moment) -> Result<
+    ChannelAnswer, ChannelError
+  > {
+    state.withLock { state in
+      let first = attempt(request, by: deadline, &state)
+      guard request.isRepeatable, case .failure(let error) = first, error.mayPass,
+        Moment.now() < deadline
+      else { return first }
+      let second = attempt(request, by: deadline, &state)
+      // The first one did it, and its answer was lost.
+      if request.method == "DELETE", error.mayHaveTakenEffect,
+        case .failure(.refused(let refusal)) = second, refusal.status == 404
+      {
+        return .success(ChannelAnswer(status: 204))
+      }
+      return second
+    }
+  }
+
+  private func attempt(
+    _ request: ChannelRequest, by deadline: Moment, _ state: inout State
+  ) -> Result<ChannelAnswer, ChannelError> {
+    do throws(ChannelError) {
+      return .success(try send(request, by: deadline, &state))
+    } catch {
+      state = State()
+      return .failure(error)
+    }
+  }
+
+  private func send(
+    _ request: ChannelRequest, by deadline: Moment, _ state: inout State
+  ) throws(ChannelError) -> ChannelAnswer {
+    let token: ProviderToken
+    do throws(SigningKeyError) {
+      token = try mint.token(at: now())
+    } catch {
+      throw .key(error)
+    }
+    // No connection may see a second token within 20 minutes.
+    if state.token != token { state = State() }
+    let exchange: ChannelExchange
+    if let open = state.exchange {
+      exchange = open
+    } else {
+      exchange = try ChannelExchange(to: endpoint, caFile: configuration.caFile)
+    }
+    state = State(exchange: exchange, token: token)
+    let left = deadline - Moment.now()
+    guard left > .zero else { throw .unreachable("other calls took all the time") }
+    let answer = try exchange.perform(
+      request, authorization: String(decoding: token.authorization, as: UTF8.self), timeout: left)
+    if (200..<300).contains(answer.status) { return answer }
+    throw .refused(refusal(answer, token))
+  }
+
+  private func refusal(_ answer: ChannelAnswer, _ token: ProviderToken) -> ChannelRefusal {
+    let refusal = ChannelRefusal(
+      status: answer.status, reason: ReasonBody(answer.body)?.reason,
+      requestID: answer.headers["apns-request-id"])
+    guard refusal.status == 403 else { return refusal }
+    if let date = answer.headers["date"].flatMap({ RetryAfter.date(Array($0.utf8)) }) {
+      _ = mint.learn(serverTime: date, at: now())
+    }
+    if refusal.reason == "ExpiredProviderToken" { mint.expired(token, at: now()) }
+    return refusal
+  }
+}
+
+extension ChannelError {
+  /// The same may well be answered otherwise at once.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .unanswered, .unreachable: true
+    case .refused(let refusal):
+      refusal.reason == "ExpiredProviderToken" || refusal.reason == "Shutdown"
+    case .key: false
+    }
+  }
+}

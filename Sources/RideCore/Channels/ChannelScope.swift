@@ -1,0 +1,29 @@
+/// Whose channels: those of one app in one of Apple's worlds.
+public struct ChannelScope: Hashable, Sendable {
+  /// The app's own bundle ID, without any suffix.
+  public var bundleID: String
+
+  /// Which of Apple's worlds.
+  public var environment: APNsEnvironment
+
+  /// The channels of an app.
+  public init(bundleID: String, environment: APNsEnvironment) {
+    self.bundleID = bundleID
+    self.environment = environment
+  }
+
+  /// Whether the bundle ID may stand in a path: letters, digits, `-` and `.`.
+  public var isPlain: Bool {
+    !bundleID.isEmpty
+      && bundleID.utf8.allSatisfy { byte in
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+      }
+  }
+}
+
+extension ChannelScope: CustomStringConvertible {
+  /// `com.example.customer (production)`
+  public var description: String { "\(bundleID) (\(environment.rawValue))" }
+}

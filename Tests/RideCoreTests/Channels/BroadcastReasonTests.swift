@@ -1,0 +1,39 @@
+import RideCore
+import Testing
+
+@Suite struct `Reasons of broadcasts` {
+  /// Apple's page "Handling error responses from APNs", typed from it.
+  private static let apple = [
+    "FeatureNotEnabled", "MissingChannelId", "BadChannelId", "ChannelNotRegistered",
+    "BadRequestParams", "BadRequestPayload", "PayloadEmpty", "BadMessageId", "MissingPushType",
+    "InvalidPushType", "CannotCreateChannelConfig", "BadExpirationDate", "TopicDisallowed",
+    "BadPriority", "BadCertificate", "BadCertificateEnvironment", "TopicMismatch",
+    "MissingProviderToken", "ExpiredProviderToken", "InvalidProviderToken", "BadPath",
+    "MethodNotAllowed", "PayloadTooLarge", "TooManyRequests", "TooManyProviderTokenUpdates",
+    "InternalServerError", "ServiceUnavailable", "Shutdown",
+  ]
+
+  @Test func `all 28 entries of Apple's table have words`() {
+    #expect(Self.apple.count == 28)
+    for reason in Self.apple + ["BroadcastFeatureNotEnabled", "BadEnvironmentKeyInToken"] {
+      #expect(BroadcastReason.table[reason] != nil, "\(reason)")
+    }
+  }
+
+  @Test(arguments: Array(BroadcastReason.table))
+  func `words are words`(reason: String, words: BroadcastReason) {
+    #expect(words.meaning.count > 10 && words.advice.count > 5)
+    #expect(!words.meaning.hasSuffix(".") && !words.advice.hasSuffix("."))
+  }
+
+  @Test func `a spelling of the wire means what Apple's does`() {
+    let of = BroadcastReason.of
+    #expect(of(400, "BroadcastFeatureNotEnabled") == of(400, "FeatureNotEnabled"))
+    #expect(of(503, "Service Unavailable") == of(503, "ServiceUnavailable"))
+  }
+
+  @Test(arguments: [400, 403, 418, 429, 500, 302])
+  func `an unknown reason still has words`(status: Int) {
+    #expect(!BroadcastReason.of(status: status, reason: "Nonsense").advice.isEmpty)
+  }
+}
