@@ -42,6 +42,10 @@ static const char text_0009[] = {
 #embed "../../../sql/0009_legacy.sql" suffix(, 0)
 };
 
+static const char text_0010[] = {
+#embed "../../../sql/0010_channels.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_engine", text_0002},
@@ -52,5 +56,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0007_ledger_days", text_0007},
     {"0008_phones", text_0008},
     {"0009_legacy", text_0009},
+    {"0010_channels", text_0010},
     {NULL, NULL},
 };

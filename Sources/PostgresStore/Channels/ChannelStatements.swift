@@ -1,0 +1,175 @@
+/// The SQL of `ChannelDesk`.
+enum ChannelStatements {
+  private static func micros(_ column: String) -> String {
+    "(extract(epoch from \(column)) * 1000000)::bigint"
+  }
+
+  private static let columns = """
+    c.id, c.app, c.channel_id, c.storage, c.ride_id, c.request_id, \(micros("c.created_at")),
+    \(micros("c.confirmed_at")), \(micros("c.unanswered_at")), \(micros("c.ended_at")),
+    c.ended_reason
+    """
+
+  static let now = Statement(
+    name: "channels_now", sql: "select \(micros("clock_timestamp()"))")
+
+  /// A create of the ride whose node died holds its place no longer.
+  static let giveUp = Statement(
+    name: "channels_give_up",
+    sql: """
+      update ridepulse.channels set unanswered_at = clock_timestamp()
+      where app = $1 and environment = $2 and ride_id = $3 and channel_id is null
+        and ended_at is null and unanswered_at is null
+        and created_at < clock_timestamp() - $4::bigint * interval '1 microsecond'
+      """)
+
+  static let claim = Statement(
+    name: "channels_claim",
+    sql: """
+      insert into ridepulse.channels (app, environment, bundle_id, storage, ride_id, request_id)
+      values ($1, $2, $3, $4, $5, $6::uuid)
+      on conflict do nothing
+      """)
+
+  static let claimed = Statement(
+    name: "channels_claimed",
+    sql: """
+      select \(columns) from ridepulse.channels c
+      where c.request_id = $4::uuid
+        or (c.app = $1 and c.environment = $2 and c.ride_id = $3
+            and c.ended_at is null and c.unanswered_at is null)
+      order by c.request_id <> $4::uuid limit 1
+      """)
+
+  /// A late answer is an answer.
+  static let made = Statement(
+    name: "channels_made",
+    sql: """
+      update ridepulse.channels
+      set channel_id = $2, confirmed_at = clock_timestamp(), unanswered_at = null
+      where request_id = $1::uuid and channel_id is null
+      """)
+
+  static let lost = Statement(
+    name: "channels_lost",
+    sql: """
+      update ridepulse.channels set unanswered_at = clock_timestamp()
+      where request_id = $1::uuid and channel_id is null and ended_at is null
+        and unanswered_at is null
+      """)
+
+  static let failed = Statement(
+    name: "channels_failed",
+    sql: """
+      update ridepulse.channels set ended_at = clock_timestamp(), ended_reason = $2
+      where request_id = $1::uuid and channel_id is null and ended_at is null
+      """)
+
+  static let row = Statement(
+    name: "channels_row",
+    sql: """
+      select \(columns) from ridepulse.channels c
+      where c.bundle_id = $1 and c.environment = $2 and c.channel_id = $3
+      """)
+
+  static let ofRide = Statement(
+    name: "channels_of_ride",
+    sql: """
+      select \(columns) from ridepulse.channels c
+      where c.app = $1 and c.environment = $2 and c.ride_id = $3 and c.ended_at is null
+        and c.channel_id is not null
+      """)
+
+  static let end = Statement(
+    name: "channels_end",
+    sql: """
+      update ridepulse.channels set ended_at = clock_timestamp(), ended_reason = $2
+      where id = any ($1::bigint[]) and ended_at is null
+      """)
+
+  static let isLive = Statement(
+    name: "channels_is_live",
+    sql: """
+      select exists (select from ridepulse.agenda where ride_id = $1)
+        or exists (select from ridepulse.events where ride_id = $1)
+        or exists (select from ridepulse.rides where id = $1 and state = any ($2::text[]))
+      """)
+
+  static let openListing = Statement(
+    name: "channels_open_listing",
+    sql: """
+      insert into ridepulse.channel_listings (bundle_id, environment, began_at, channels)
+      values ($1, $2, '-infinity', 0) on conflict do nothing
+      """)
+
+  /// Listings are noted one after another; one that was asked for before the last noted is not.
+  static let lockListing = Statement(
+    name: "channels_lock_listing",
+    sql: """
+      select from ridepulse.channel_listings where bundle_id = $1 and environment = $2 for update
+      """)
+
+  private static func isNewer(_ parameter: String) -> String {
+    "l.began_at < timestamptz 'epoch' + \(parameter)::bigint * interval '1 microsecond'"
+  }
+
+  static let noteOthers = Statement(
+    name: "channels_note_others",
+    sql: """
+      insert into ridepulse.other_channels
+        (bundle_id, environment, channel_id, absent_at, seen_at)
+      select $1, $2, listed.id, nullif(l.began_at, '-infinity'), clock_timestamp()
+      from ridepulse.channel_listings l, unnest($3::text[]) listed (id)
+      where l.bundle_id = $1 and l.environment = $2 and \(isNewer("$4"))
+        and not exists (
+          select from ridepulse.channels c
+          where c.bundle_id = $1 and c.environment = $2 and c.channel_id = listed.id)
+      on conflict do nothing
+      """)
+
+  static let forgetOthers = Statement(
+    name: "channels_forget_others",
+    sql: """
+      delete from ridepulse.other_channels o
+      using ridepulse.channel_listings l
+      where l.bundle_id = $1 and l.environment = $2 and \(isNewer("$4"))
+        and o.bundle_id = $1 and o.environment = $2
+        and (o.channel_id <> all ($3::text[])
+          or exists (
+            select from ridepulse.channels c
+            where c.bundle_id = $1 and c.environment = $2 and c.channel_id = o.channel_id))
+      """)
+
+  static let closeListing = Statement(
+    name: "channels_close_listing",
+    sql: """
+      update ridepulse.channel_listings l
+      set began_at = timestamptz 'epoch' + $4::bigint * interval '1 microsecond',
+        channels = $3::integer
+      where l.bundle_id = $1 and l.environment = $2 and \(isNewer("$4"))
+      """)
+
+  static let rows = Statement(
+    name: "channels_rows",
+    sql: """
+      select \(columns) from ridepulse.channels c
+      where c.bundle_id = $1 and c.environment = $2
+        and (c.ended_at is null or c.channel_id = any ($3::text[]))
+      order by c.id
+      """)
+
+  static let others = Statement(
+    name: "channels_others",
+    sql: """
+      select channel_id, \(micros("absent_at")), \(micros("seen_at")), storage
+      from ridepulse.other_channels where bundle_id = $1 and environment = $2
+      order by channel_id
+      """)
+
+  static let noteStorage = Statement(
+    name: "channels_note_storage",
+    sql: """
+      update ridepulse.other_channels set storage = $4
+      where bundle_id = $1 and environment = $2 and channel_id = $3
+      """)
+}
