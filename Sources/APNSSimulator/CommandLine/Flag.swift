@@ -6,6 +6,8 @@ enum Flag: String, CaseIterable, Sendable {
   case keyID = "--key-id"
   case topic = "--topic"
   case environment = "--environment"
+  case channelLimit = "--channel-limit"
+  case noBroadcast = "--no-broadcast"
   case faults = "--faults"
   case initialStreams = "--initial-streams"
   case maximumStreams = "--max-streams"
@@ -36,6 +38,8 @@ extension Options {
         throw refusal(flag, value, "production or sandbox")
       }
       environment = known
+    case .channelLimit: channelLimit = try number(flag, value, in: 0...10_000)
+    case .noBroadcast: appsWithoutBroadcast.insert(try text(flag, value))
     case .faults: faultsPath = try text(flag, value)
     case .initialStreams: initialStreams = try number(flag, value, in: 1...100_000)
     case .maximumStreams: maximumStreams = try number(flag, value, in: 1...100_000)

@@ -14,6 +14,8 @@ enum Help {
       --topic BUNDLE        known bundle ID, may be repeated
                             (default com.example.customer and com.example.driver)
       --environment NAME    production (default) or sandbox
+      --channel-limit N     broadcast channels an app may have (default 10000)
+      --no-broadcast BUNDLE an app without Broadcast Capability, may be repeated
       --faults FILE         faults as JSON; read again when the file changes
       --initial-streams N   stream limit until the first valid JWT (default 1)
       --max-streams N       stream limit after it (default 1000)
@@ -23,7 +25,8 @@ enum Help {
       --help                print this text
 
     Files in DIR: ca.pem (clients trust it), AuthKey_<KEYID>.p8 (clients sign with it),
-    requests.jsonl (one push a line), tokens.json (device tokens, read at start if it is there).
+    requests.jsonl (one push a line), tokens.json (device tokens, read at start if it is there),
+    channels.json (broadcast channels), channels.jsonl (calls about them), broadcasts.jsonl.
 
     Control calls on the same port: GET, POST, DELETE /simulator/faults; GET /simulator/stats;
     POST, DELETE /simulator/tokens.

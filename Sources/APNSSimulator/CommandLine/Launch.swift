@@ -22,9 +22,11 @@ enum Launch {
     let state = StateDirectory(path: options.stateDirectory, keyID: options.keyID)
     try state.prepare()
     let faultFile = try options.faultsPath.map { try FaultFile(path: $0) }
-    let simulator = Simulator(
-      options: options, key: try state.verificationKey(),
-      recorder: try Recorder(path: state.requestsPath), deviceTokens: try tokens(state),
+    let simulator = try Simulator(
+      options: options, key: try state.verificationKey(), state: state,
+      deviceTokens: try read(state.tokensPath, DeviceTokenRegistry.init(text:))
+        ?? DeviceTokenRegistry(),
+      channels: try read(state.channelsPath, ChannelRegistry.init(text:)) ?? ChannelRegistry(),
       faults: FaultSet(try faultFile?.read() ?? []))
     let server = try Server(
       simulator: simulator,
@@ -36,13 +38,16 @@ enum Launch {
     server.run()
   }
 
-  private static func tokens(_ state: StateDirectory) throws -> DeviceTokenRegistry {
-    guard File.exists(state.tokensPath) else { return DeviceTokenRegistry() }
+  /// Nil where there is no such file.
+  private static func read<Value>(_ path: String, _ body: ([UInt8]) throws -> Value) throws
+    -> Value?
+  {
+    guard File.exists(path) else { return nil }
     do {
-      return try DeviceTokenRegistry(text: File.read(state.tokensPath))
+      return try body(File.read(path))
     } catch let error as FormatError {
       throw FormatError(
-        place: state.tokensPath + (error.place.isEmpty ? "" : ": \(error.place)"),
+        place: path + (error.place.isEmpty ? "" : ": \(error.place)"),
         found: error.found, expected: error.expected)
     }
   }

@@ -7,6 +7,8 @@ struct Options: Equatable, Sendable {
   var keyID = "SIMKEY0001"
   var bundleIDs: Set<String> = ["com.example.customer", "com.example.driver"]
   var environment = Environment.production
+  var channelLimit = 10_000
+  var appsWithoutBroadcast: Set<String> = []
   var faultsPath: String?
   var initialStreams = 1
   var maximumStreams = 1000

@@ -55,6 +55,9 @@ struct FaultMatch: Equatable, Sendable {
   var tokenPrefix: String?
   var topic: String?
   var connection: Int?
+  /// `push`, `broadcast`, `create`, `read`, `delete` or `list`.
+  var call: String?
+  var channel: String?
   /// Strikes each n-th match.
   var every: Int?
   /// Strikes the first n matches only.
@@ -65,14 +68,19 @@ struct FaultMatch: Equatable, Sendable {
       && (tokenPrefix.map { subject.token.hasPrefix($0) } ?? true)
       && (topic.map { $0 == subject.topic } ?? true)
       && (connection.map { $0 == subject.connection } ?? true)
+      && (call.map { $0 == subject.call } ?? true)
+      && (channel.map { $0 == subject.channel } ?? true)
   }
 }
 
-/// The push that a fault may strike.
+/// The push or call that a fault may strike.
 struct FaultSubject: Equatable, Sendable {
   let token: String
+  /// The bundle ID of the path where there is no topic.
   let topic: String
   let connection: Int
+  var call = "push"
+  var channel: String?
 }
 
 struct Fault: Equatable, Sendable {

@@ -27,13 +27,21 @@ enum FaultReader {
   }
 
   private static func match(_ json: JSON, at place: String) throws(FormatError) -> FaultMatch {
-    let keys: Set = ["token", "token_prefix", "topic", "connection", "every", "first"]
+    let keys: Set = [
+      "token", "token_prefix", "topic", "connection", "call", "channel", "every", "first",
+    ]
     let reader = try FormatReader(json, at: place, keys: keys)
+    let call = try reader.string("call")
+    let calls = ["push"] + ChannelCall.Kind.allCases.map(\.rawValue)
+    guard call.map(calls.contains) ?? true else {
+      throw reader.error("call", "one of " + calls.joined(separator: ", "))
+    }
     return FaultMatch(
       token: try reader.string("token")?.lowercased(),
       tokenPrefix: try reader.string("token_prefix")?.lowercased(),
       topic: try reader.string("topic"),
-      connection: try reader.integer("connection", in: 1...Int.max),
+      connection: try reader.integer("connection", in: 1...Int.max), call: call,
+      channel: try reader.string("channel"),
       every: try reader.integer("every", in: 1...Int.max),
       first: try reader.integer("first", in: 1...Int.max))
   }

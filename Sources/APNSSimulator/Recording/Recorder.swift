@@ -47,3 +47,25 @@ import Glibc
     hasFailed = true
   }
 }
+
+/// A file for each kind of request: readers of one need not know the others.
+struct Recorders {
+  let pushes: Recorder
+  let broadcasts: Recorder
+  /// Calls about channels.
+  let calls: Recorder
+
+  init(_ state: StateDirectory) throws(FileError) {
+    pushes = try Recorder(path: state.requestsPath)
+    broadcasts = try Recorder(path: state.broadcastsPath)
+    calls = try Recorder(path: state.channelRequestsPath)
+  }
+
+  func of(_ kind: ChannelCall.Kind?) -> Recorder { kind == .broadcast ? broadcasts : calls }
+
+  func flush() {
+    pushes.flush()
+    broadcasts.flush()
+    calls.flush()
+  }
+}

@@ -4,7 +4,7 @@ struct RequestRecord {
   let connection: Int
   let stream: Int32
   let request: PushRequest
-  let token: String
+  let target: Target
   let providerToken: ProviderToken?
   /// The body, where it was parsed already.
   let payload: JSON?
@@ -16,6 +16,13 @@ struct RequestRecord {
   let fault: String?
   let apnsID: String
 
+  /// What it is about.
+  enum Target {
+    case token(String)
+    /// A call about channels, or a broadcast; nil where it is none that is known.
+    case call(String?, channel: String?)
+  }
+
   func write(to output: inout [UInt8]) {
     output += "{\"received_at\":".utf8
     output += receivedAt.decimalSeconds.utf8
@@ -23,11 +30,18 @@ struct RequestRecord {
     Self.member("reason", reason, to: &output)
     Self.member("detail", detail, to: &output)
     Self.member("fault", fault, to: &output)
-    Self.member("apns_id", apnsID, to: &output)
     Self.member("environment", environment.rawValue, to: &output)
     Self.member("method", request.method, to: &output)
     Self.member("path", request.path, to: &output)
-    Self.member("token", token, to: &output)
+    switch target {
+    case .token(let token):
+      Self.member("apns_id", apnsID, to: &output)
+      Self.member("token", token, to: &output)
+    case .call(let kind, let channel):
+      Self.member("request_id", apnsID, to: &output)
+      Self.member("call", kind, to: &output)
+      Self.member("channel", channel, to: &output)
+    }
     writeHeaders(to: &output)
     writeJWT(to: &output)
     writePayload(to: &output)

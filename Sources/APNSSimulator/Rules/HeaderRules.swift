@@ -48,11 +48,13 @@ enum HeaderRules {
       return (1...maximumCollapseIDBytes).contains(id.utf8.count)
         ? nil : Refusal(.badCollapseID, "apns-collapse-id has \(id.utf8.count) bytes")
     },
-    Rule("content type is JSON") { push in
-      guard let type = push.header("content-type"), type != "application/json" else { return nil }
-      return Refusal(.badContentType, "content-type is \(type)")
-    },
+    contentType,
   ]
+
+  static let contentType = Rule("content type is JSON") { push in
+    guard let type = push.header("content-type"), type != "application/json" else { return nil }
+    return Refusal(.badContentType, "content-type is \(type)")
+  }
 
   static func isTopic(_ text: String) -> Bool {
     let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

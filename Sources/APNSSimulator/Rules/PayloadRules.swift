@@ -1,6 +1,8 @@
 /// Size and form of the payload, for every push type.
 enum PayloadRules {
-  static let all: [Rule] = [
+  static let all: [Rule] = size + form
+
+  private static let size: [Rule] = [
     Rule("payload is there") { push in
       push.request.bodyBytes == 0 ? Refusal(.payloadEmpty, "no payload") : nil
     },
@@ -9,6 +11,10 @@ enum PayloadRules {
       return push.request.bodyBytes > limit
         ? Refusal(.payloadTooLarge, "\(push.request.bodyBytes) bytes, at most \(limit)") : nil
     },
+  ]
+
+  /// What holds for broadcasts too.
+  static let form: [Rule] = [
     Rule("payload is an object with aps") { push in
       push.aps == nil ? Refusal(.badPayload, "expected a JSON object with an aps object") : nil
     },

@@ -12,7 +12,9 @@ struct Push {
     providerToken = Self.bearer(request).flatMap { context.readProviderToken($0) }
     let type = request.value("apns-push-type").flatMap { PushType(rawValue: $0) }
     pushType = type
-    let limit = (type ?? .voip).maximumPayloadBytes
+    let limit =
+      ChannelCall.owns(request.path)
+      ? Self.maximumBroadcastBytes : (type ?? .voip).maximumPayloadBytes
     payload = request.bodyBytes > limit ? nil : try? JSONParser.parse(request.body)
   }
 

@@ -1,21 +1,29 @@
 /// The reasons this simulator gives by itself, in Apple's spelling; faults may give any other.
 enum Reason: String, CaseIterable, Sendable {
+  case badChannelID = "BadChannelId"
   case badCollapseID = "BadCollapseId"
   case badDeviceToken = "BadDeviceToken"
   case badExpirationDate = "BadExpirationDate"
   case badMessageID = "BadMessageId"
   case badPath = "BadPath"
   case badPriority = "BadPriority"
+  case badRequestParams = "BadRequestParams"
+  case badRequestPayload = "BadRequestPayload"
   case badTopic = "BadTopic"
+  case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+  case channelNotRegistered = "ChannelNotRegistered"
   case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
   case duplicateHeaders = "DuplicateHeaders"
   case expiredProviderToken = "ExpiredProviderToken"
   case expiredToken = "ExpiredToken"
+  case featureNotEnabled = "FeatureNotEnabled"
   case invalidProviderToken = "InvalidProviderToken"
   case invalidPushType = "InvalidPushType"
   case methodNotAllowed = "MethodNotAllowed"
+  case missingChannelID = "MissingChannelId"
   case missingDeviceToken = "MissingDeviceToken"
   case missingProviderToken = "MissingProviderToken"
+  case missingPushType = "MissingPushType"
   case missingTopic = "MissingTopic"
   case payloadEmpty = "PayloadEmpty"
   case payloadTooLarge = "PayloadTooLarge"
@@ -27,6 +35,8 @@ enum Reason: String, CaseIterable, Sendable {
   case badPayload = "BadPayload"
   /// Not Apple's: APNs does not look at `content-type`.
   case badContentType = "BadContentType"
+  /// Not Apple's: a header of another call is most likely ignored there.
+  case strayHeader = "StrayHeader"
 
   var status: Int {
     switch self {

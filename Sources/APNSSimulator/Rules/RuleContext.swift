@@ -17,6 +17,10 @@ struct RuleContext {
   var environment: Environment
   var deviceTokens: DeviceTokenRegistry
   var adoptedToken: AdoptedToken?
+  var channels = ChannelRegistry()
+  var channelLimit = 10_000
+  /// Apps whose Broadcast Capability is switched off.
+  var appsWithoutBroadcast: Set<String> = []
   /// Reads and verifies a JWT; a server may remember answers, as the same text has one reading.
   var readProviderToken: (String) -> ProviderToken?
 }

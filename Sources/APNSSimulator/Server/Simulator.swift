@@ -4,22 +4,37 @@ final class Simulator {
   var faults: FaultSet
   var deviceTokens: DeviceTokenRegistry
   var statistics = Statistics()
-  private let recorder: Recorder
+  var channels: ChannelRegistry {
+    didSet { hasNewChannels = true }
+  }
+  let recorders: Recorders
+  private let channelsPath: String
+  private var hasNewChannels = false
   private let providerTokens: ProviderTokenReader
 
   init(
-    options: Options, key: SigningKey, recorder: Recorder, deviceTokens: DeviceTokenRegistry,
-    faults: FaultSet
-  ) {
+    options: Options, key: SigningKey, state: StateDirectory, deviceTokens: DeviceTokenRegistry,
+    channels: ChannelRegistry, faults: FaultSet
+  ) throws {
     self.options = options
-    self.recorder = recorder
+    recorders = try Recorders(state)
+    self.channels = channels
+    channelsPath = state.channelsPath
     self.deviceTokens = deviceTokens
     self.faults = faults
     providerTokens = ProviderTokenReader(key: key)
   }
 
+  /// Before any answer of the turn leaves: whoever has it finds the record, and the channel.
   func flushRecords() {
-    recorder.flush()
+    recorders.flush()
+    guard hasNewChannels else { return }
+    hasNewChannels = false
+    do {
+      try File.write(channels.json.serialized, to: channelsPath, mode: 0o600)
+    } catch {
+      Log.write("\(error)")
+    }
   }
 
   func decide(
@@ -27,6 +42,10 @@ final class Simulator {
     at time: WallTime
   ) -> Decision {
     if let control = controlAnswer(request) { return Decision(steps: [.answer(control)]) }
+    if ChannelCall.owns(request.path) {
+      return decideCall(
+        request, stream: stream, connection: connection, adoptedToken: adoptedToken, at: time)
+    }
     let push = Push(request, in: context(adoptedToken, now: time.seconds))
     let judgement = Judge.judge(push)
     let fault = judgement.refusal == nil ? strike(push, connection: connection) : nil
@@ -41,29 +60,34 @@ final class Simulator {
     let status = isAnswered ? verdict.status : 0
     let reason = isAnswered ? verdict.reason : nil
     statistics.count(status: status, reason: reason)
-    recorder.append(
+    recorders.pushes.append(
       RequestRecord(
         receivedAt: time, connection: connection, stream: stream, request: request,
-        token: String(push.deviceToken ?? ""), providerToken: push.providerToken,
+        target: .token(String(push.deviceToken ?? "")), providerToken: push.providerToken,
         payload: push.payload, environment: options.environment, status: status, reason: reason,
         detail: judgement.refusal?.detail, fault: fault?.action.name, apnsID: verdict.apnsID))
     return decision
   }
 
-  private func context(_ adoptedToken: AdoptedToken?, now: Int) -> RuleContext {
-    RuleContext(
+  func context(_ adoptedToken: AdoptedToken?, now: Int) -> RuleContext {
+    var context = RuleContext(
       now: now, keyID: options.keyID, teamID: options.teamID, bundleIDs: options.bundleIDs,
       environment: options.environment, deviceTokens: deviceTokens, adoptedToken: adoptedToken,
       readProviderToken: providerTokens.read)
+    context.channels = channels
+    context.channelLimit = options.channelLimit
+    context.appsWithoutBroadcast = options.appsWithoutBroadcast
+    return context
   }
 
   /// Faults strike only pushes that are right: a fault must not hide a mistake of the client.
-  private func strike(_ push: Push, connection: Int) -> Fault? {
+  func strike(_ push: Push, connection: Int) -> Fault? {
     if faults.isEmpty { return nil }
     return faults.strike(
       FaultSubject(
-        token: push.deviceToken?.lowercased() ?? "", topic: push.header("apns-topic") ?? "",
-        connection: connection))
+        token: push.deviceToken?.lowercased() ?? "",
+        topic: push.header("apns-topic") ?? push.call?.bundleID ?? "", connection: connection,
+        call: push.call?.kind?.rawValue ?? "push", channel: push.channelID))
   }
 
   private func answerID(_ request: PushRequest) -> String {

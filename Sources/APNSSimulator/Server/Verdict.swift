@@ -1,3 +1,13 @@
+/// What an accepted request is answered.
+struct Grant: Equatable {
+  var idHeader = "apns-id"
+  var status = 200
+  var headers: [Header] = []
+  var body: [UInt8] = []
+  /// The channel that was made.
+  var channelID: String?
+}
+
 /// The answer to a push in APNs' form, from a refusal, a fault or neither.
 struct Verdict: Equatable {
   let status: Int
@@ -8,11 +18,14 @@ struct Verdict: Equatable {
   let apnsID: String
   let uniqueID: String?
   let date: String
+  let grant: Grant
 
   init(
-    _ refusal: Refusal?, fault: FaultAction?, apnsID: String, uniqueID: String?, at time: WallTime
+    _ refusal: Refusal?, fault: FaultAction?, apnsID: String, uniqueID: String?, at time: WallTime,
+    grant: Grant = Grant()
   ) {
     date = time.httpDate
+    self.grant = grant
     self.apnsID = apnsID
     self.uniqueID = uniqueID
     if case .answer(let answer) = fault {
@@ -22,7 +35,7 @@ struct Verdict: Equatable {
       retryAfterSeconds = answer.retryAfterSeconds
       body = answer.body
     } else {
-      status = refusal?.reason.status ?? 200
+      status = refusal?.reason.status ?? grant.status
       reason = refusal?.reason.rawValue
       timestamp = refusal?.timestamp
       retryAfterSeconds = nil
@@ -46,7 +59,8 @@ struct Verdict: Equatable {
   }
 
   private var answer: Answer {
-    var headers = [Header(name: "apns-id", value: apnsID)]
+    var headers = [Header(name: grant.idHeader, value: apnsID)]
+    if status == grant.status { headers += grant.headers }
     if let uniqueID { headers.append(Header(name: "apns-unique-id", value: uniqueID)) }
     // Whose provider token is refused may have a wrong clock.
     if status == 403 { headers.append(Header(name: "date", value: date)) }
@@ -58,7 +72,7 @@ struct Verdict: Equatable {
 
   private var bodyBytes: [UInt8] {
     if let body { return Array(body.utf8) }
-    guard let reason else { return [] }
+    guard let reason else { return status == grant.status ? grant.body : [] }
     var members: [String: JSON] = ["reason": .string(reason)]
     if let timestamp { members["timestamp"] = .integer(timestamp) }
     return JSON.object(members).serialized

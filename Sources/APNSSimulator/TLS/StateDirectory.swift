@@ -6,6 +6,9 @@ struct StateDirectory {
   let keyID: String
 
   var requestsPath: String { path + "/requests.jsonl" }
+  var channelsPath: String { path + "/channels.json" }
+  var channelRequestsPath: String { path + "/channels.jsonl" }
+  var broadcastsPath: String { path + "/broadcasts.jsonl" }
   var tokensPath: String { path + "/tokens.json" }
   var serverCertificatePath: String { path + "/server.pem" }
   var serverKeyPath: String { path + "/server.key" }

@@ -36,7 +36,8 @@ import Testing
 
   @Test(arguments: Reason.allCases)
   func `each reason has a row`(reason: Reason) {
-    #expect(Wrong.all.contains { $0.reason == reason })
+    let reasons = Wrong.all.map(\.reason) + WrongCall.all.map(\.reason)
+    #expect(reasons.contains(reason))
   }
 
   @Test(arguments: [

@@ -59,10 +59,10 @@ final class RunningSimulator {
   var keyPath: String { directory.appendingPathComponent("AuthKey_SIMKEY0001.p8").path }
   var authorityPath: String { directory.appendingPathComponent("ca.pem").path }
 
-  /// What `requests.jsonl` holds by now.
-  func records() throws -> [[String: Any]] {
+  /// What `requests.jsonl`, or another such file, holds by now.
+  func records(_ name: String = "requests") throws -> [[String: Any]] {
     let text = try String(
-      contentsOf: directory.appendingPathComponent("requests.jsonl"), encoding: .utf8)
+      contentsOf: directory.appendingPathComponent("\(name).jsonl"), encoding: .utf8)
     return try text.split(separator: "\n").map { line in
       try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     }

@@ -1,0 +1,86 @@
+/// The channels of all apps; IDs are random and never given twice.
+struct ChannelRegistry: Equatable, Sendable {
+  private struct Entry: Equatable {
+    var policy: Int
+    var isDeleted = false
+  }
+
+  /// By bundle ID and channel ID.
+  private var entries: [String: [String: Entry]] = [:]
+  private var counts: [String: Int] = [:]
+
+  /// How many channels an app has.
+  func count(of app: String) -> Int { counts[app] ?? 0 }
+
+  /// The storage policy of a channel that is there.
+  func policy(of id: String, app: String) -> Int? {
+    guard let entry = entries[app]?[id], !entry.isDeleted else { return nil }
+    return entry.policy
+  }
+
+  func wasDeleted(_ id: String, app: String) -> Bool {
+    entries[app]?[id]?.isDeleted ?? false
+  }
+
+  /// The IDs of an app's channels, in no order that means anything.
+  func ids(of app: String) -> [String] {
+    (entries[app] ?? [:]).filter { !$0.value.isDeleted }.keys.sorted()
+  }
+
+  mutating func create(policy: Int, app: String) -> String {
+    var id = Self.randomID()
+    while entries[app]?[id] != nil { id = Self.randomID() }
+    entries[app, default: [:]][id] = Entry(policy: policy)
+    counts[app, default: 0] += 1
+    return id
+  }
+
+  mutating func delete(_ id: String, app: String) {
+    guard policy(of: id, app: app) != nil else { return }
+    entries[app]?[id]?.isDeleted = true
+    counts[app, default: 0] -= 1
+  }
+
+  /// 16 random bytes as base64: 24 characters.
+  private static func randomID() -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    var bits = UInt128.random(in: 0...UInt128.max)
+    var text = ""
+    for _ in 0..<21 {
+      text.append(alphabet[Int(bits & 63)])
+      bits >>= 6
+    }
+    // Two bits are left; four zeros fill the last character.
+    text.append(alphabet[Int(bits & 3) << 4])
+    return text + "=="
+  }
+}
+
+extension ChannelRegistry {
+  /// `{"com.example.customer": {"<ID>": {"policy": 1, "deleted": false}}}`, as `json` writes it.
+  init(text: [UInt8]) throws(FormatError) {
+    let json = try FormatReader.json(text)
+    for (app, channels) in json.object ?? [:] {
+      for (id, entry) in channels.object ?? [:] {
+        let place = "\(app).\(id)"
+        let reader = try FormatReader(entry, at: place, keys: ["policy", "deleted"])
+        guard let policy = try reader.integer("policy", in: 0...1) else {
+          throw reader.error("policy", "0 or 1")
+        }
+        let isDeleted = reader.members["deleted"] == .bool(true)
+        entries[app, default: [:]][id] = Entry(policy: policy, isDeleted: isDeleted)
+        if !isDeleted { counts[app, default: 0] += 1 }
+      }
+    }
+  }
+
+  var json: JSON {
+    .object(
+      entries.mapValues { channels in
+        .object(
+          channels.mapValues { entry in
+            .object(["policy": .integer(entry.policy), "deleted": .bool(entry.isDeleted)])
+          })
+      })
+  }
+}

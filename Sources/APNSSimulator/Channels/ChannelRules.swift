@@ -1,0 +1,121 @@
+/// What Apple asks of calls about channels and of broadcasts: one ordered list for all five.
+enum ChannelRules {
+  static let all: [Rule] =
+    requests + ProviderTokenRules.all + common + management + BroadcastRules.all
+
+  /// How many of them come before the provider token has proved good.
+  static let proven = requests.count + ProviderTokenRules.all.count
+
+  private static let requests: [Rule] = [
+    Rule("path is known") { push in
+      push.call == nil
+        ? Refusal(
+          .badPath,
+          "expected /1/apps/<bundle>/channels or /all-channels, or "
+            + "/4/broadcasts/apps/<bundle>") : nil
+    },
+    Rule("method suits the path") { push in
+      push.call?.kind == nil
+        ? Refusal(.methodNotAllowed, "\(push.request.method) is none of this path's") : nil
+    },
+    RequestRules.scheme,
+    RequestRules.noHeaderTwice,
+  ]
+
+  private static let common: [Rule] = [
+    Rule("the path's app is known, without a suffix") { push in
+      let found = push.call?.bundleID ?? ""
+      if push.context.bundleIDs.contains(found) { return nil }
+      let known = push.context.bundleIDs.sorted().joined(separator: ", ")
+      return Refusal(.topicDisallowed, "the path names \(found), expected one of \(known)")
+    },
+    Rule("the app may broadcast") { push in
+      push.context.appsWithoutBroadcast.contains(push.call?.bundleID ?? "")
+        ? Refusal(.featureNotEnabled, "the app has no Broadcast Capability") : nil
+    },
+    Rule("request id is a lower-case UUID") { push in
+      guard let id = push.header("apns-request-id") else { return nil }
+      return HeaderRules.isMessageID(id)
+        ? nil : Refusal(.badMessageID, "apns-request-id must be a lower-case UUID")
+    },
+    Rule("only headers of the call") { push in
+      let known = (push.call?.kind?.headers ?? []) + ["authorization", "apns-request-id"]
+      let stray = push.request.headers.first {
+        $0.name.hasPrefix("apns-") && !known.contains($0.name)
+      }
+      return stray.map { Refusal(.strayHeader, "\($0.name) is no header of this call") }
+    },
+    HeaderRules.contentType,
+  ]
+
+  private static let management: [Rule] = [
+    rule("no body", for: [.read, .delete, .list]) { push in
+      push.request.bodyBytes == 0 ? nil : Refusal(.badRequestPayload, "this call has no body")
+    },
+    rule("a channel is named", for: [.read, .delete, .broadcast]) { push in
+      push.channelID == nil ? Refusal(.missingChannelID, "no apns-channel-id") : nil
+    },
+    rule("the channel is there", for: [.read, .delete]) { push in
+      let (id, app) = (push.channelID ?? "", push.call?.bundleID ?? "")
+      guard push.context.channels.policy(of: id, app: app) == nil else { return nil }
+      return Refusal(.badPath, "\(app) has no channel \(id)")
+    },
+    rule("there is a body", for: [.create]) { push in
+      push.request.bodyBytes == 0 ? Refusal(.payloadEmpty, "no body") : nil
+    },
+    rule("the body is small", for: [.create]) { push in
+      push.request.bodyBytes > Push.maximumBroadcastBytes
+        ? Refusal(.payloadTooLarge, "\(push.request.bodyBytes) bytes") : nil
+    },
+    rule("the body is a JSON object", for: [.create]) { push in
+      push.payload?.object == nil ? Refusal(.badRequestPayload, "expected a JSON object") : nil
+    },
+    rule("only Apple's attributes", for: [.create]) { push in
+      let stray = (push.payload?.object ?? [:]).keys.sorted().first {
+        !["message-storage-policy", "push-type"].contains($0)
+      }
+      return stray.map { Refusal(.badRequestParams, "\($0) is no attribute of a channel") }
+    },
+    rule("the push type is there", for: [.create]) { push in
+      push.payload?.object?["push-type"] == nil ? Refusal(.missingPushType, "no push-type") : nil
+    },
+    rule("the push type is LiveActivity", for: [.create]) { push in
+      let found = push.payload?.object?["push-type"]
+      return found == .string("LiveActivity")
+        ? nil : Refusal(.invalidPushType, "push-type must be \"LiveActivity\"")
+    },
+    rule("the storage policy is 0 or 1", for: [.create]) { push in
+      let found = push.payload?.object?["message-storage-policy"]?.integer ?? -1
+      return (0...1).contains(found)
+        ? nil : Refusal(.badRequestParams, "message-storage-policy must be 0 or 1")
+    },
+    rule("there is room for one more", for: [.create]) { push in
+      let (count, limit) = (
+        push.context.channels.count(of: push.call?.bundleID ?? ""), push.context.channelLimit
+      )
+      return count < limit
+        ? nil : Refusal(.cannotCreateChannelConfig, "the app has \(count) channels")
+    },
+  ]
+
+  static func rule(
+    _ name: String, for kinds: Set<ChannelCall.Kind>,
+    _ check: @escaping @Sendable (Push) -> Refusal?
+  ) -> Rule {
+    Rule("channels: " + name) { push in
+      guard let kind = push.call?.kind, kinds.contains(kind) else { return nil }
+      return check(push)
+    }
+  }
+}
+
+extension ChannelCall.Kind {
+  /// The `apns-` headers that it may have besides those of every call.
+  fileprivate var headers: [String] {
+    switch self {
+    case .create, .list: []
+    case .read, .delete: ["apns-channel-id"]
+    case .broadcast: ["apns-channel-id", "apns-push-type", "apns-expiration", "apns-priority"]
+    }
+  }
+}

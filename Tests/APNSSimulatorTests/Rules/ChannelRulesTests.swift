@@ -1,0 +1,74 @@
+import Testing
+
+@testable import APNSSimulator
+
+@Suite struct ChannelRulesTests {
+  private func refusal(
+    _ kind: ChannelCall.Kind, _ change: (inout PushRequest) -> Void = { _ in }
+  ) -> Refusal? {
+    var request = Fixture.request(kind)
+    change(&request)
+    let push = Push(request, in: Fixture.channelContext)
+    return Judge.judge(push, by: ChannelRules.all, proven: ChannelRules.proven).refusal
+  }
+
+  @Test(arguments: ChannelCall.Kind.allCases)
+  func `R31: a good call is accepted`(kind: ChannelCall.Kind) {
+    #expect(refusal(kind) == nil)
+    #expect(refusal(kind) { $0.set("apns-request-id", nil) } == nil, "it is optional")
+    #expect(refusal(kind) { $0.set("content-type", nil) } == nil)
+  }
+
+  @Test(arguments: WrongCall.all)
+  func `R31: a spoilt call is refused`(wrong: WrongCall) {
+    let refusal = wrong.judged().refusal
+    #expect(refusal?.reason == wrong.reason, "\(refusal?.detail ?? "accepted")")
+  }
+
+  /// The table must be able to fail: without any one rule of ours, some row ends otherwise.
+  @Test(arguments: ChannelRules.all.indices)
+  func `no rule is idle`(index: Int) {
+    var rules = ChannelRules.all
+    let removed = rules.remove(at: index)
+    // Those that pushes share have their rows there.
+    if Judge.rules.contains(where: { $0.name == removed.name }) { return }
+    let caught = WrongCall.all.contains { $0.judged(by: rules).refusal != $0.judged().refusal }
+    #expect(caught, "no row needs the rule: \(removed.name)")
+  }
+
+  @Test func `the edges are accepted`() {
+    #expect(refusal(.broadcast) { $0.setBody(WrongCall.padded(to: 5120)) } == nil)
+    #expect(refusal(.broadcast) { $0.setBody(Fixture.activity(#""event":"end""#)) } == nil)
+    for priority in ["5", "1"] {
+      #expect(refusal(.broadcast) { $0.set("apns-priority", priority) } == nil)
+    }
+    #expect(refusal(.broadcast) { $0.set("apns-expiration", "0") } == nil)
+    #expect(
+      refusal(.broadcast) {
+        $0.set("apns-channel-id", Fixture.storingNothing)
+        $0.set("apns-expiration", "0")
+      } == nil)
+    #expect(
+      refusal(.create) {
+        $0.setBody(#"{"push-type":"LiveActivity","message-storage-policy":0}"#)
+      } == nil)
+  }
+
+  @Test(arguments: [
+    (Reason.featureNotEnabled, 400), (.missingChannelID, 400), (.badChannelID, 400),
+    (.channelNotRegistered, 400), (.badRequestParams, 400), (.badRequestPayload, 400),
+    (.missingPushType, 400), (.cannotCreateChannelConfig, 400),
+  ])
+  func `statuses are Apple's`(reason: Reason, status: Int) {
+    #expect(reason.status == status)
+  }
+
+  @Test func `a registry comes back from its file`() throws {
+    let context = Fixture.channelContext
+    let again = try ChannelRegistry(text: context.channels.json.serialized)
+    #expect(again == context.channels)
+    #expect(again.count(of: "com.example.customer") == 2)
+    #expect(again.wasDeleted(Fixture.deleted, app: "com.example.customer"))
+    #expect(Fixture.latest.utf8.count == 24 && Fixture.latest.hasSuffix("=="))
+  }
+}
