@@ -45,6 +45,7 @@ public final class LocalSimulator {
       "APNS_PRIVATE_KEY_PATH": "\(directory)/AuthKey_\(Self.keyID).p8",
       "APNS_CUSTOMER_BUNDLE_ID": "com.example.customer",
       "APNS_DRIVER_BUNDLE_ID": "com.example.driver", "APNS_PRODUCTION_URL": url,
+      "APNS_PRODUCTION_CHANNELS_URL": url,
       "APNS_CA_FILE": "\(directory)/ca.pem",
     ]
   }

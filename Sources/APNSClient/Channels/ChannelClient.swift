@@ -30,18 +30,15 @@ public final class ChannelClient: Sendable {
     self.now = now
   }
 
-  /// Makes a channel.
+  /// Makes a channel; note the wish before the call.
   ///
-  /// - Parameter requestID: `apns-request-id`; note it before the call.
   /// - Throws: `ChannelError`; where `mayHaveTakenEffect`, there may be a channel of unknown ID.
-  public func create(
-    _ storage: ChannelStorage, in scope: ChannelScope, requestID: PushID
-  ) async throws(ChannelError) -> ChannelID {
-    let body = #"{"message-storage-policy":\#(storage.policy),"push-type":"LiveActivity"}"#
+  public func create(_ wish: ChannelWish) async throws(ChannelError) -> ChannelID {
+    let body = #"{"message-storage-policy":\#(wish.storage.policy),"push-type":"LiveActivity"}"#
     let request = ChannelRequest(
-      method: "POST", path: try path("channels", scope), requestID: requestID.description,
-      body: body, isRepeatable: false)
-    let answer = try await perform(request, in: scope)
+      method: "POST", path: try path("channels", wish.scope),
+      requestID: wish.requestID.description, body: body, isRepeatable: false)
+    let answer = try await perform(request, in: wish.scope)
     guard let id = answer.headers["apns-channel-id"].flatMap({ ChannelID($0) }) else {
       throw .unanswered("APNs answered \(answer.status) without a channel ID")
     }

@@ -15,6 +15,11 @@ public enum ChannelError: Error, Hashable, Sendable {
   /// The provider token can't be signed.
   case key(SigningKeyError)
 
+  /// What APNs answered, where it did.
+  public var refusal: ChannelRefusal? {
+    if case .refused(let refusal) = self { refusal } else { nil }
+  }
+
   /// True where a create may have made a channel whose ID nobody has.
   public var mayHaveTakenEffect: Bool {
     switch self {

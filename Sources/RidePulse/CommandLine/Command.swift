@@ -17,8 +17,8 @@ struct CommandContext {
 /// The commands, in the order of the help.
 enum Commands {
   static let all: [any Command.Type] = [
-    Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Migrate.self, Demo.self,
-    LegacyGatewayCommand.self,
+    Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Migrate.self, Channels.self,
+    LegacyGatewayCommand.self, Demo.self,
   ]
 
   static var names: [String] { all.map { $0.form.name } }

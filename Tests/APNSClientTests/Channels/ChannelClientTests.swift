@@ -12,6 +12,10 @@ struct ChannelBench {
   static let scope = ChannelScope(bundleID: "com.example.customer", environment: .production)
   static let request = PushID(of: "channel", "1")
 
+  static func wish(_ storage: ChannelStorage) -> ChannelWish {
+    ChannelWish(app: .customer, scope: scope, storage: storage, requestID: request)
+  }
+
   init(_ script: String, timeout: Duration = .seconds(10)) async throws {
     server = try await FaultServer(script)
     let fixtures = try Fixtures.shared.get()
@@ -35,7 +39,7 @@ struct ChannelBench {
 
   func create() async -> Result<ChannelID, ChannelError> {
     await Self.result { () async throws(ChannelError) in
-      try await client.create(.latest, in: Self.scope, requestID: Self.request)
+      try await client.create(Self.wish(.latest))
     }
   }
 
@@ -86,8 +90,7 @@ extension Result where Failure == ChannelError {
     let answer = #"{"status":201,"headers":[["apns-channel-id","dHN0LXNyY2gtY2hubA/+=="]]}"#
     let bench = try await ChannelBench(answers: answer)
     let storage = try #require(ChannelStorage(policy: policy))
-    let id = try await bench.client.create(
-      storage, in: ChannelBench.scope, requestID: ChannelBench.request)
+    let id = try await bench.client.create(ChannelBench.wish(storage))
     #expect(id.rawValue == "dHN0LXNyY2gtY2hubA/+==")
     let lines = requests(await bench.server.stop())
     #expect(lines.count == 1)

@@ -105,8 +105,7 @@ import Testing
       configuration.productionChannels = try APNsEndpoint(url)
       let client = ChannelClient(configuration: configuration, key: key, now: Self.now)
       let result = await ChannelBench.result { () async throws(ChannelError) in
-        try await client.create(
-          .nothing, in: ChannelBench.scope, requestID: ChannelBench.request)
+        try await client.create(ChannelBench.wish(.nothing))
       }
       guard case .failure(.unreachable(let text)) = result else {
         Issue.record("\(result)")

@@ -1,0 +1,127 @@
+import APNSClient
+import PostgresStore
+import RideCore
+
+/// Channels at Apple together with their rows: each is made, given up and looked for in both.
+struct ChannelOffice: Sendable {
+  let client: ChannelClient
+  let desk: ChannelDesk
+
+  /// What became of a wish.
+  struct Made: Sendable {
+    var channel: ChannelID
+    /// False where the ride had it already.
+    var isNew: Bool
+  }
+
+  /// Lists what is at Apple, and tells whose each channel is.
+  func audit(in scope: ChannelScope) async throws -> ChannelAudit {
+    let began = try await desk.now()
+    let listed = try await client.all(in: scope)
+    let known = try await desk.note(listed, began: began, in: scope)
+    var others = known.others
+    let audit = ChannelAudit(
+      listed: Set(listed), began: began, rows: known.rows, others: others)
+    // What a channel keeps tells some of those apart that time does not.
+    for finding in audit.findings where finding.asksForStorage {
+      guard let index = others.firstIndex(where: { $0.channel == finding.channel }),
+        let storage = try await storage(of: finding.channel, in: scope)
+      else { continue }
+      try await desk.note(storage, of: finding.channel, in: scope)
+      others[index].storage = storage
+    }
+    return ChannelAudit(listed: Set(listed), began: began, rows: known.rows, others: others)
+  }
+
+  /// Nil where it is gone by now.
+  private func storage(
+    of channel: ChannelID, in scope: ChannelScope
+  ) async throws -> ChannelStorage? {
+    do throws(ChannelError) {
+      return try await client.storage(of: channel, in: scope)
+    } catch {
+      if error.saysNotFound { return nil }
+      throw error
+    }
+  }
+
+  /// Makes a channel, once: its row is written before Apple is asked.
+  ///
+  /// Whatever is at Apple is listed first, so that a channel whose answer is lost can be told from
+  /// those that were there.
+  func create(_ wish: ChannelWish) async throws -> Made {
+    _ = try await audit(in: wish.scope)
+    let claim = try await desk.claim(wish)
+    guard claim.isBegun else {
+      if let channel = claim.row.channel { return Made(channel: channel, isNew: false) }
+      throw CommandFailure("a channel for ride \(wish.rideID ?? "") is being made right now")
+    }
+    let channel: ChannelID
+    do throws(ChannelError) {
+      channel = try await client.create(wish)
+    } catch {
+      try await note(error, of: wish)
+      throw error
+    }
+    do {
+      try await desk.made(channel, requestID: wish.requestID)
+    } catch {
+      throw CommandFailure(
+        "APNs made the channel \(channel), but the database did not take it: \(error); "
+          + "`ridepulse channels reconcile` will find it")
+    }
+    return Made(channel: channel, isNew: true)
+  }
+
+  private func note(_ error: ChannelError, of wish: ChannelWish) async throws {
+    guard error.mayHaveTakenEffect else {
+      let reason = error.refusal?.reason ?? "not made"
+      return try await desk.failed(requestID: wish.requestID, reason: reason)
+    }
+    try await desk.lost(requestID: wish.requestID)
+    // The sooner a lost channel is seen, the less else can be taken for it. It may be too soon.
+    _ = try? await audit(in: wish.scope)
+  }
+
+  /// Deletes a channel, for ever.
+  ///
+  /// - Returns: False where it was gone already.
+  func delete(_ channel: ChannelID, in scope: ChannelScope) async throws -> Bool {
+    let row = try await desk.row(of: channel, in: scope)
+    var isGone = false
+    do throws(ChannelError) {
+      try await client.delete(channel, in: scope)
+    } catch {
+      guard error.saysNotFound, row != nil else { throw error }
+      isGone = true
+    }
+    if let row { try await desk.end([row.id], reason: isGone ? "gone" : "deleted") }
+    return !isGone
+  }
+
+  /// Deletes what leaked, and gives up rows whose channel is gone or never was.
+  ///
+  /// - Returns: How things stand then.
+  func clear(_ audit: ChannelAudit, in scope: ChannelScope) async throws -> ChannelAudit {
+    for finding in audit.findings where finding.standing == .leaked {
+      _ = try await delete(finding.channel, in: scope)
+    }
+    let after = try await self.audit(in: scope)
+    let missing = after.findings.filter { $0.standing == .missing }.flatMap(\.rows)
+    try await desk.end(missing.map(\.id), reason: "gone")
+    try await desk.end(after.idle.map(\.id), reason: "made no channel that is left")
+    return after
+  }
+}
+
+extension ChannelError {
+  /// Apple's way to say that there is no such channel.
+  fileprivate var saysNotFound: Bool { refusal?.status == 404 }
+}
+
+extension ChannelAudit.Finding {
+  fileprivate var asksForStorage: Bool {
+    guard let sighting, sighting.storage == nil else { return false }
+    return standing == .leaked || standing == .unclear
+  }
+}

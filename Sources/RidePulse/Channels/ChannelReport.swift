@@ -1,0 +1,106 @@
+import Foundation
+import RideCore
+
+/// How an audit is told.
+struct ChannelReport {
+  let audit: ChannelAudit
+  let scope: ChannelScope
+
+  /// For people.
+  var table: String {
+    var rows = [["CHANNEL", "STANDING", "STORAGE", "RIDE", "WHAT"]]
+    rows += audit.findings.map(cells)
+    let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    var lines = rows.count == 1 ? [] : rows.map { Self.line($0, widths) } + [""]
+    let counts = ChannelAudit.Standing.allCases
+      .map { ($0, audit.count($0)) }.filter { $0.1 > 0 }
+      .map { "\($0.1) \($0.0.rawValue)" }.joined(separator: ", ")
+    lines.append(
+      "\(scope): used \(Self.grouped(audit.used)) of \(Self.grouped(ChannelID.limitOfApp))"
+        + (counts.isEmpty ? "" : ": \(counts)"))
+    if !audit.idle.isEmpty {
+      lines.append(
+        "\(counted(audit.idle.count, "create")) without an answer made no channel that is left")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func line(_ cells: [String], _ widths: [Int]) -> String {
+    zip(cells, widths).map { cell, width in
+      cell + String(repeating: " ", count: width - cell.count) + "  "
+    }.joined() + cells[4]
+  }
+
+  /// `10,000`
+  static func grouped(_ number: Int) -> String {
+    let digits = String(number)
+    guard digits.count > 3 else { return digits }
+    return grouped(number / 1000) + "," + digits.suffix(3)
+  }
+
+  private func cells(_ finding: ChannelAudit.Finding) -> [String] {
+    [
+      finding.channel.rawValue, finding.standing.rawValue, finding.storage?.rawValue ?? "-",
+      finding.named?.rideID ?? "-", what(finding),
+    ]
+  }
+
+  private func what(_ finding: ChannelAudit.Finding) -> String {
+    if let row = finding.named {
+      let since = "since \(Self.time(row.createdAt))"
+      switch finding.standing {
+      case .missing: return "gone from Apple, \(since)"
+      case .leaked, .pending:
+        return "given up \(row.endedAt.map(Self.time) ?? ""): \(row.endedReason ?? "")"
+      default: return since
+      }
+    }
+    guard let sighting = finding.sighting else { return "came just now" }
+    let seen = Self.time(sighting.seenAt)
+    guard let absentAt = sighting.absentAt else { return "there when first looked, \(seen)" }
+    let came = "came between \(Self.time(absentAt)) and \(seen)"
+    guard let first = finding.rows.first else { return came }
+    let creates =
+      finding.rows.count == 1
+      ? "a create of \(Self.time(first.createdAt)) had no answer"
+      : "\(finding.rows.count) creates had no answer"
+    switch finding.standing {
+    case .pending: return "\(came); a create is under way"
+    case .unclear: return "\(came); \(creates), and more channels came than it explains"
+    default: return "\(came); \(creates)"
+    }
+  }
+
+  private static func time(_ instant: Instant) -> String { CivilTime.iso(instant) }
+
+  /// For machines: one JSON object, keys sorted.
+  var json: String {
+    let members: [String: JSONValue] = [
+      "bundle_id": .string(scope.bundleID), "environment": .string(scope.environment.rawValue),
+      "used": .integer(Int64(audit.used)), "limit": .integer(Int64(ChannelID.limitOfApp)),
+      "channels": .array(audit.findings.map(Self.object)),
+      "creates_without_channel": .integer(Int64(audit.idle.count)),
+    ]
+    return String(decoding: JSONValue.object(members).json, as: UTF8.self)
+  }
+
+  private static func object(_ finding: ChannelAudit.Finding) -> JSONValue {
+    let row = finding.named
+    func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+    func time(_ instant: Instant?) -> JSONValue { text(instant.map { CivilTime.exact($0) }) }
+    return .object([
+      "channel": .string(finding.channel.rawValue), "standing": .string(finding.standing.rawValue),
+      "storage": text(finding.storage?.rawValue), "ride_id": text(row?.rideID),
+      "created_at": time(row?.createdAt), "ended_at": time(row?.endedAt),
+      "absent_at": time(finding.sighting?.absentAt), "seen_at": time(finding.sighting?.seenAt),
+      "request_ids": .array(finding.rows.map { .string($0.requestID.description) }),
+    ])
+  }
+}
+
+extension ChannelAudit.Finding {
+  /// The row that names the channel.
+  fileprivate var named: ChannelRow? { rows.first { $0.channel == channel } }
+
+  fileprivate var storage: ChannelStorage? { named?.storage ?? sighting?.storage }
+}

@@ -1,0 +1,99 @@
+import RideCore
+
+extension Channels {
+  /// What the command line asks for, checked before anything is opened.
+  struct Request: Sendable {
+    let word: Word
+    let app: App
+    let scope: ChannelScope
+    let storage: ChannelStorage
+    let ride: String?
+    let isJSON: Bool
+    private let channelText: String?
+
+    init(_ context: CommandContext) throws {
+      let arguments = context.arguments
+      word = try Self.word(arguments.operands[0], "word", of: Word.self)
+      channelText = arguments.operands.count > 1 ? arguments.operands[1] : nil
+      if word.namesChannel, channelText == nil {
+        throw UsageError("CHANNEL is missing", form: form)
+      }
+      if !word.namesChannel, let text = channelText {
+        throw UsageError("unexpected word \(text)", form: form)
+      }
+      guard let name = arguments.value("--app"), !name.isEmpty else {
+        throw UsageError("--app APP is missing", form: form)
+      }
+      app = App(rawValue: name)
+      let bundleIDs = APNsVariables.bundleIDs(context.environment)
+      guard let bundleID = bundleIDs[app] else {
+        throw UsageError(
+          "unknown app \(name): APNS_\(name.uppercased())_BUNDLE_ID is not set",
+          known: bundleIDs.keys.map(\.rawValue), word: name, form: form)
+      }
+      let environment =
+        try arguments.value("--environment").map {
+          try Self.word($0, "environment", of: APNsEnvironment.self)
+        } ?? APNsVariables.defaultEnvironment(context.environment)
+      scope = ChannelScope(bundleID: bundleID, environment: environment)
+      storage =
+        try arguments.value("--storage").map {
+          try Self.word($0, "storage", of: ChannelStorage.self)
+        } ?? .nothing
+      ride = arguments.value("--ride")
+      isJSON =
+        try arguments.value("--format").map { try Self.word($0, "format", of: Format.self) }
+        == .json
+      if word != .create, arguments.has("--storage") || arguments.has("--ride") {
+        throw UsageError("--storage and --ride belong to create", form: form)
+      }
+      if word != .reconcile, arguments.has("--apply") {
+        throw UsageError("--apply belongs to reconcile", form: form)
+      }
+      if let channelText, ChannelID(channelText) == nil {
+        throw UsageError("\(channelText) is no channel ID: expected base64", form: form)
+      }
+    }
+
+    private enum Format: String, CaseIterable {
+      case table, json
+    }
+
+    private static func word<Value: RawRepresentable & CaseIterable>(
+      _ text: String, _ what: String, of: Value.Type
+    ) throws(UsageError) -> Value where Value.RawValue == String {
+      if let value = Value(rawValue: text) { return value }
+      throw UsageError(
+        "unknown \(what) \(text)", known: Value.allCases.map(\.rawValue), word: text, form: form)
+    }
+
+    /// The channel that is named.
+    func channel() throws(UsageError) -> ChannelID {
+      guard let channel = channelText.flatMap({ ChannelID($0) }) else {
+        throw UsageError("CHANNEL is missing", form: form)
+      }
+      return channel
+    }
+
+    /// An audit in the form that was asked for.
+    func report(_ audit: ChannelAudit) -> String {
+      let report = ChannelReport(audit: audit, scope: scope)
+      return isJSON ? report.json : report.table
+    }
+
+    /// Tells about one channel.
+    func tell(_ what: String, _ channel: ChannelID, storage: ChannelStorage?) {
+      if isJSON {
+        let members: [String: JSONValue] = [
+          "channel": .string(channel.rawValue), "result": .string(what),
+          "storage": storage.map { .string($0.rawValue) } ?? .null,
+          "bundle_id": .string(scope.bundleID), "environment": .string(scope.environment.rawValue),
+        ]
+        Terminal.print(String(decoding: JSONValue.object(members).json, as: UTF8.self))
+      } else {
+        let keeps = storage.map { ", storage \($0.rawValue)" } ?? ""
+        Terminal.print("\(channel) of \(scope)\(keeps): \(what)")
+      }
+    }
+  }
+}

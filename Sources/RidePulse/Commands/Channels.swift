@@ -1,0 +1,131 @@
+import APNSClient
+import Foundation
+import PostgresStore
+import RideCore
+import RuleFiles
+
+/// `ridepulse channels`: Apple's broadcast channels, and whose they are.
+enum Channels: Command {
+  enum Word: String, CaseIterable {
+    case create, read, delete, list, reconcile
+
+    var namesChannel: Bool { self == .read || self == .delete }
+  }
+
+  static let form = CommandForm(
+    name: "channels", summary: "make, read, list and delete Apple's broadcast channels",
+    operands: [
+      .init(name: "WORD", help: "create, read, delete, list or reconcile"),
+      .init(name: "CHANNEL", isOptional: true, help: "the channel's ID, for read and delete"),
+    ],
+    options: [
+      .init(name: "--app", value: "APP", help: "the app, such as customer; always needed"),
+      .init(
+        name: "--environment", value: "NAME",
+        help: "production or sandbox (sandbox where APNS_SANDBOX is true)"),
+      .init(
+        name: "--storage", value: "POLICY",
+        help: "create: none, or latest for phones that are away (none)"),
+      .init(name: "--ride", value: "ID", help: "create: the ride that it is for"),
+      .init(name: "--format", value: "FORMAT", help: "table or json (table)"),
+      .init(name: "--yes", help: "delete: do not ask"),
+      .init(name: "--apply", help: "reconcile: delete what leaked"),
+    ],
+    notes: [
+      "reconcile compares what Apple lists with ridepulse.channels. Without --apply it changes nothing,",
+      "and ends with status 2 where there is something to clear. Channels of others are never deleted.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let request = try Request(context)
+    let environment = context.environment
+    let variables = try APNsVariables(environment)
+    let key = try variables.signingKey()
+    return try await Database.with(environment, name: "channels") { session in
+      try await Database.requireSchema(session)
+      let desk = ChannelDesk(session: session)
+      let (clock, base) = (ContinuousClock(), try await desk.now())
+      let start = clock.now
+      let client = ChannelClient(
+        configuration: variables.configuration, key: key,
+        now: { base + start.duration(to: clock.now) })
+      let office = ChannelOffice(client: client, desk: desk)
+      return try await perform(request, office, context)
+    }
+  }
+
+  private static func perform(
+    _ request: Request, _ office: ChannelOffice, _ context: CommandContext
+  ) async throws -> ExitStatus {
+    switch request.word {
+    case .create: try await create(request, office)
+    case .read: try await read(request, office)
+    case .delete: try await delete(request, office, context)
+    case .list:
+      Terminal.print(request.report(try await office.audit(in: request.scope)))
+      return .done
+    case .reconcile:
+      return try await reconcile(request, office, applies: context.arguments.has("--apply"))
+    }
+    return .done
+  }
+
+  private static func create(_ request: Request, _ office: ChannelOffice) async throws {
+    let wish = ChannelWish(
+      app: request.app, scope: request.scope, storage: request.storage, rideID: request.ride,
+      requestID: PushID(of: "channel", "\(UInt128.random(in: 0...UInt128.max))"))
+    let made = try await office.create(wish)
+    request.tell(
+      made.isNew ? "made" : "the ride has it already", made.channel, storage: wish.storage)
+  }
+
+  private static func read(_ request: Request, _ office: ChannelOffice) async throws {
+    let channel = try request.channel()
+    let storage = try await office.client.storage(of: channel, in: request.scope)
+    let row = try await office.desk.row(of: channel, in: request.scope)
+    request.tell(row == nil ? "not ours" : "ours", channel, storage: storage)
+  }
+
+  private static func delete(
+    _ request: Request, _ office: ChannelOffice, _ context: CommandContext
+  ) async throws {
+    let channel = try request.channel()
+    let row = try await office.desk.row(of: channel, in: request.scope)
+    if let ride = row?.rideID, row?.endedAt == nil {
+      let states = (try? RuleDirectoryChoice.load(nil, context.environment))?.ruleSet.activeStates
+      if try await office.desk.isLive(ride: ride, activeStates: states ?? []) {
+        throw CommandFailure(
+          "the channel \(channel) is in use: ride \(ride) goes on; delete it when the ride is over")
+      }
+    }
+    guard try agreed(context, "delete the channel \(channel) of \(request.scope) for ever?") else {
+      throw CommandFailure("nothing was deleted")
+    }
+    let wasThere = try await office.delete(channel, in: request.scope)
+    request.tell(wasThere ? "deleted" : "gone already", channel, storage: row?.storage)
+  }
+
+  private static func agreed(_ context: CommandContext, _ question: String) throws -> Bool {
+    if context.arguments.has("--yes") { return true }
+    guard isatty(STDIN_FILENO) == 1, Terminal.isInteractive else {
+      throw UsageError("delete needs --yes where nobody can be asked", form: form)
+    }
+    Terminal.write("\(question) [y/N] ", to: STDOUT_FILENO)
+    return ["y", "yes"].contains(readLine()?.lowercased())
+  }
+
+  private static func reconcile(
+    _ request: Request, _ office: ChannelOffice, applies: Bool
+  ) async throws -> ExitStatus {
+    var audit = try await office.audit(in: request.scope)
+    let deleted = applies ? audit.count(.leaked) : 0
+    if applies { audit = try await office.clear(audit, in: request.scope) }
+    Terminal.print(request.report(audit))
+    let left = audit.count(.leaked)
+    let open = left + audit.count(.unclear) + (applies ? 0 : audit.count(.missing))
+    if request.isJSON { return open > 0 ? .foundProblems : .done }
+    if applies { Terminal.print("\(counted(deleted, "channel")) deleted") }
+    if left > 0, !applies { Terminal.print("--apply deletes what leaked") }
+    return open > 0 ? .foundProblems : .done
+  }
+}
