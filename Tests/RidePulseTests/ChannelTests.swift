@@ -37,6 +37,7 @@ import Testing
       try stage.faults(Self.lose)
       let lost = try stage.channels("create", "--ride", "r1", "--storage", "latest")
       #expect(lost.status == 1 && lost.errors.contains("no answer that tells what became of it"))
+      #expect(lost.errors.contains("channels reconcile"))
       let owned = try stage.create("--ride", "r1", "--storage", "latest")
 
       let list = try stage.standings()
@@ -45,7 +46,7 @@ import Testing
       #expect(list.count == 3)
       let table = try stage.channels("list").output
       #expect(table.contains("used 3 of 10,000: 1 owned, 1 leaked, 1 foreign"), "\(table)")
-      #expect(table.contains("a create of 20") && table.contains("had no answer"), "\(table)")
+      #expect(table.contains("; 1 create had no answer then"), "\(table)")
 
       let looked = try stage.channels("reconcile")
       #expect(looked.status == 2 && looked.output.contains("--apply deletes what leaked"))
@@ -70,7 +71,7 @@ import Testing
       let standings = try stage.standings()
       #expect(standings.count == 2 && Set(standings.values) == ["unclear"], "\(standings)")
       let cleared = try stage.channels("reconcile", "--apply")
-      #expect(cleared.status == 2 && cleared.output.contains("more channels came than"))
+      #expect(cleared.status == 2 && cleared.output.contains("but more channels came"))
       #expect(try stage.atApple().count == 2 && stage.atApple().contains(strange))
     }
   }

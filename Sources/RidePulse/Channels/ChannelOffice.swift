@@ -61,7 +61,10 @@ struct ChannelOffice: Sendable {
       channel = try await client.create(wish)
     } catch {
       try await note(error, of: wish)
-      throw error
+      guard error.mayHaveTakenEffect else { throw error }
+      throw CommandFailure(
+        "\(error); a channel may have been made: `ridepulse channels reconcile` finds it. Ask again "
+          + "for another one")
     }
     do {
       try await desk.made(channel, requestID: wish.requestID)

@@ -58,16 +58,14 @@ struct ChannelReport {
     guard let sighting = finding.sighting else { return "came just now" }
     let seen = Self.time(sighting.seenAt)
     guard let absentAt = sighting.absentAt else { return "there when first looked, \(seen)" }
-    let came = "came between \(Self.time(absentAt)) and \(seen)"
-    guard let first = finding.rows.first else { return came }
-    let creates =
-      finding.rows.count == 1
-      ? "a create of \(Self.time(first.createdAt)) had no answer"
-      : "\(finding.rows.count) creates had no answer"
+    let window = (sighting.seenAt - absentAt).inSeconds.rounded(.up)
+    let came = "came in the \(Duration.seconds(window).rideText) before \(seen)"
+    let creates = counted(finding.rows.count, "create")
     switch finding.standing {
     case .pending: return "\(came); a create is under way"
-    case .unclear: return "\(came); \(creates), and more channels came than it explains"
-    default: return "\(came); \(creates)"
+    case .unclear: return "\(came); \(creates) had no answer, but more channels came"
+    case .leaked: return "\(came); \(creates) had no answer then"
+    default: return came
     }
   }
 
