@@ -16,7 +16,12 @@ struct ChannelBench {
     ChannelWish(app: .customer, scope: scope, storage: storage, requestID: request)
   }
 
-  init(_ script: String, timeout: Duration = .seconds(10)) async throws {
+  init(
+    _ script: String, timeout: Duration = .seconds(10),
+    clock: @escaping @Sendable () -> Instant = {
+      Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+    }
+  ) async throws {
     server = try await FaultServer(script)
     let fixtures = try Fixtures.shared.get()
     var configuration = try APNsConfiguration(
@@ -26,8 +31,7 @@ struct ChannelBench {
     let key = try SigningKey(
       path: fixtures.path("key.p8"), keyID: "ABCDE12345", teamID: "TEAM123456")
     client = ChannelClient(
-      configuration: configuration, key: key,
-      now: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) })
+      configuration: configuration, key: key, now: clock)
   }
 
   /// One answer for each request, in order; the last one serves all later ones.

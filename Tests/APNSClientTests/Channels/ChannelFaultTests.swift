@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import Synchronization
 import Testing
 
 @testable import APNSClient
@@ -77,6 +78,27 @@ import Testing
     let requests = await bench.server.stop().filter { $0.event == "request" }
     #expect(requests.map(\.connection) == [0, 1])
     #expect(Set(requests.compactMap { $0.headers?["authorization"] }).count == 2)
+  }
+
+  /// How long the clock of one test has gone.
+  private final class Age: Sendable {
+    let seconds = Atomic<Int64>(0)
+  }
+
+  @Test("No connection sees a second provider token")
+  func newToken() async throws {
+    let age = Age()
+    let bench = try await ChannelBench(
+      #"{"connections":[{"answers":[{"status":200,"body":"{\"channels\":[]}"}]}]}"#,
+      clock: { Instant(epochSeconds: 1_790_000_000 + age.seconds.load(ordering: .relaxed)) })
+    for seconds in [0, 60, 2400] as [Int64] {
+      age.seconds.store(seconds, ordering: .relaxed)
+      _ = try await bench.client.all(in: ChannelBench.scope)
+    }
+    let requests = await bench.server.stop().filter { $0.event == "request" }
+    #expect(requests.map(\.connection) == [0, 0, 1])
+    let tokens = requests.compactMap { $0.headers?["authorization"] }
+    #expect(tokens[0] == tokens[1] && tokens[1] != tokens[2])
   }
 
   @Test("R31: nothing is sent to a server that does not agree to HTTP/2")
