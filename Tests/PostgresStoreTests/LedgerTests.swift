@@ -210,7 +210,7 @@ import Testing
   /// Locks are held by then; that a query has begun says nothing of them.
   private func waitUntilAsleep(_ pid: String) async throws {
     let asleep = "select wait_event = 'PgSleep' from pg_stat_activity where pid = $1::int"
-    while try await session.value(asleep, [pid]) != "t" {}
+    try await session.wait(until: asleep, [pid], is: "t")
   }
 
   @Test func `R41: what has no day, and the counts of slots, go by retention too`() async throws {

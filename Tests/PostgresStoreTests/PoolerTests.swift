@@ -57,9 +57,9 @@ import Testing
       }
       let watch = try PostgresSession(conninfo: direct)
       // While the old one holds a connection, the new one prepares on the other.
-      async let first = old.run([tell(1), PostgresStoreTests.direct("select pg_sleep(1)")])
-      let sleeping = "select count(*) from pg_stat_activity where query ~ '^select pg_sleep'"
-      while try await watch.value(sleeping) == "0" {}
+      async let first = old.run([tell(1), PostgresStoreTests.direct("select pg_sleep(3)")])
+      let sleeping = "select count(*) > 0 from pg_stat_activity where query ~ '^select pg_sleep'"
+      try await watch.wait(until: sleeping, is: "t")
       #expect(try await new.run([tell(2)])[0].int64(0, 0) == 2)
       #expect(try await first[0].int64(0, 0) == 1)
       // The pooler hands out the connection that was used last: the old one's.

@@ -16,7 +16,7 @@ import Testing
     #expect(try await session.value("select 1") == "1")
     // Postgres tells nobody that a backend has ended: asked until it is so.
     let isThere = "select count(*) from pg_stat_activity where pid = $1::int"
-    while try await session.value(isThere, [pid]) != "0" {}
+    try await session.wait(until: isThere, [pid], is: "0")
   }
 
   @Test func `a run that waits behind a slow one fails in its own time`() async throws {
@@ -115,7 +115,7 @@ import Testing
     let session = try PostgresSession(conninfo: url)
     let other = try PostgresSession(conninfo: url)
     let pid = try #require(try await session.value("select pg_backend_pid()"))
-    let last = session.begin("select 'done' from pg_sleep(0.3)")
+    let last = session.begin("select 'done' from pg_sleep(3)")
     try await other.waitUntilSleeping(pid)
     await session.close(limit: .seconds(30))
     #expect(try await last.value.get() == "done")
@@ -139,6 +139,6 @@ import Testing
       #expect(try await session.value("show application_name") == "forgotten")
     }
     let count = "select count(*) from pg_stat_activity where application_name = 'forgotten'"
-    while try await other.value(count) != "0" {}
+    try await other.wait(until: count, is: "0")
   }
 }

@@ -1,4 +1,5 @@
 import LocalPostgres
+import Testing
 
 @testable import PostgresStore
 
@@ -68,9 +69,19 @@ extension PostgresSession {
       select count(*) from pg_stat_activity
       where pid = $1::int and state = 'active' and query ~ 'pg_sleep'
       """
-    while try await value(sleeping, [pid]) == "0" {
+    try await wait(until: sleeping, [pid], is: "1")
+  }
+
+  /// Waits until a query's one value is as expected, and fails the test where it never is.
+  func wait(
+    until query: String, _ parameters: [String?] = [], is expected: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    for _ in 0..<3000 {
+      if try await value(query, parameters) == expected { return }
       try await Task.sleep(for: .milliseconds(20))  // poll: the server tells nobody
     }
+    Issue.record("not \(expected): \(query)", sourceLocation: sourceLocation)
   }
 
   /// Waits until the one that holds rows back the furthest is as expected; nil where it never is.
