@@ -184,11 +184,11 @@ import Testing
         }
         return payloads
       }
-      let sleeper = "values (gen_random_uuid(), 'a', true, now())"
+      let sleeper = "values (gen_random_uuid(), 'a', true, now(), 1)"
       #expect(try await payloads(sleeper) == [""])
-      #expect(try await payloads(sleeper + ", (gen_random_uuid(), 'b', true, now())") == [""])
-      #expect(try await payloads("values (gen_random_uuid(), 'a', false, now())") == [])
-      let gone = "values (gen_random_uuid(), 'a', true, now() - interval '1 minute')"
+      #expect(try await payloads(sleeper + ", (gen_random_uuid(), 'b', true, now(), 1)") == [""])
+      #expect(try await payloads("values (gen_random_uuid(), 'a', false, now(), 1)") == [])
+      let gone = "values (gen_random_uuid(), 'a', true, now() - interval '1 minute', 1)"
       #expect(try await payloads(gone) == [])
       // Nor does each event look whether somebody sleeps.
       try await stage.until(
