@@ -115,7 +115,8 @@ import Testing
       let stale = try #require(one.aps("stale-date").flatMap(Double.init))
       #expect(next.receivedAt < stale, "\(next.record)")
       if next.header("apns-priority") == "5" {
-        #expect(next.receivedAt - one.receivedAt > 0.9)
+        // A second lies between their leaving; the first may be on its way for a while.
+        #expect(next.receivedAt - one.receivedAt > 0.5)
       }
     }
     // While nothing changes it is sent again.
