@@ -9,7 +9,7 @@ import Testing
     let session = try PostgresSession(conninfo: url)
     let pid = try #require(try await session.value("select pg_backend_pid()"))
     let error = await #expect(throws: PostgresError.self) {
-      try await session.value("select pg_sleep(600)", timeout: .milliseconds(100))
+      try await session.value("select pg_sleep(600)", timeout: .seconds(2))
     }
     #expect(error?.kind == .timeout(sent: true))
     #expect(error?.isTransient == true && error?.mayHaveCommitted == true)
@@ -24,7 +24,7 @@ import Testing
     let session = try PostgresSession(conninfo: url)
     let other = try PostgresSession(conninfo: url)
     let pid = try #require(try await session.value("select pg_backend_pid()"))
-    let slow = session.begin("select 'done' from pg_sleep(1)")
+    let slow = session.begin("select 'done' from pg_sleep(3)")
     try await other.waitUntilSleeping(pid)
     let error = await #expect(throws: PostgresError.self) {
       try await session.value("select 1", timeout: .milliseconds(1))
