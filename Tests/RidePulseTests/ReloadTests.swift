@@ -36,7 +36,7 @@ import Testing
       _ = try stage.environment(rules: Self.rules("Three").replacing("title", with: "titel"))
       server.hangUp()
       try await server.says("Rule files are as before")
-      #expect(server.log.contains("unknown key \\\"titel\\\"") || server.log.contains("titel"))
+      try await server.says("titel")
       #expect(try await arrive(stage) == "Two")
       #expect(server.stop() == 0)
     }
@@ -74,6 +74,9 @@ import Testing
       let path = try #require(stage.environment["APNS_PRIVATE_KEY_PATH"])
       let key = try Data(contentsOf: URL(fileURLWithPath: path))
       let session = stage.session
+      // One with the first key for certain, and at the end one with the last.
+      try await session.script("select ridepulse.emit('driver_arrived', 'r1')")
+      try await stage.settled()
       async let driving: Void = {
         for _ in 0..<200 {
           try await session.script("select ridepulse.emit('driver_arrived', 'r1')")
@@ -89,10 +92,11 @@ import Testing
         try await server.says("Signing key read anew", times: turn)
       }
       try await driving
+      try await session.script("select ridepulse.emit('driver_arrived', 'r1')")
       try await stage.settled()
       let statuses = try await stage.rows(
         "select status, attempts, count(*) from ridepulse.deliveries group by 1, 2")
-      #expect(statuses == [["accepted", "1", "200"]])
+      #expect(statuses == [["accepted", "1", "202"]])
       let connections = Set(try stage.arrivals().compactMap { $0.text("connection") })
       #expect(connections.count >= 2, "each key has connections of its own")
       #expect(server.stop() == 0)
