@@ -21,6 +21,19 @@ import Testing
     try await session.script("update ridepulse.rides set state = '\(state)'")
   }
 
+  /// A service whose push about a ride is on the wire, and stalled there: the push of another node
+  /// does not meet that fault any more.
+  private func serverWithStalledPush(_ stage: Stage) async throws -> Server {
+    try await stage.addRide()
+    try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
+    let server = try Server(stage.environment)
+    try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+    while try stage.arrivals().isEmpty {
+      try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
+    }
+    return server
+  }
+
   @Test func `kill -9 at any moment: every event has its verdict, every phone heard`()
     async throws
   {
@@ -74,14 +87,7 @@ import Testing
 
   @Test func `R39: a node that slept past its lease can't write`() async throws {
     try await Stage.run { stage in
-      try await stage.addRide()
-      try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
-      let first = try Server(stage.environment)
-      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-      // It is on the wire, and stalled there: the other node's push must not meet that fault.
-      while try stage.arrivals().isEmpty {
-        try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
-      }
+      let first = try await serverWithStalledPush(stage)
       first.pause()
       // What 20 seconds would do.
       try await stage.sql("update ridepulse.agenda set leased_until = now()")
@@ -101,13 +107,7 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      try await stage.addRide()
-      try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
-      let first = try Server(stage.environment)
-      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-      while try stage.arrivals().isEmpty {
-        try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
-      }
+      let first = try await serverWithStalledPush(stage)
       first.kill9()
       // What minutes would do.
       try await stage.sql(
@@ -159,13 +159,7 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      try await stage.addRide()
-      try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
-      let server = try Server(stage.environment)
-      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-      while try stage.arrivals().isEmpty {
-        try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
-      }
+      let server = try await serverWithStalledPush(stage)
       server.terminate()
       try await server.says("Stopping")
       server.terminate()
