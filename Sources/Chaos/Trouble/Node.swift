@@ -1,4 +1,5 @@
 import Foundation
+import LocalPostgres
 
 /// A `ridepulse serve` that is killed, put to sleep, and started again.
 actor Node {
@@ -33,7 +34,7 @@ actor Node {
     process.standardInput = FileHandle.nullDevice
     process.standardError = output
     try process.run()
-    Leash.shared.hold(process.processIdentifier)
+    ProcessLeash.shared.hold(process.processIdentifier)
     self.process = process
     diary.note(.start, from: Diary.now, name)
   }

@@ -1,34 +1,6 @@
-import Foundation
 import LocalPostgres
 
-/// Kills the services that a test process leaves behind, however that ends.
-///
-/// A shell waits for the end of a pipe whose other end only this process holds, and then ends each
-/// number that it was told, where that is still one of our binaries.
-final class Leash: Sendable {
-  static let shared = Leash()
-
-  private let input = Pipe()
-  private static let program = """
-    trap '' HUP INT TERM QUIT
-    pids=
-    while read -r pid; do pids="$pids $pid"; done
-    for pid in $pids; do
-      case $(readlink "/proc/$pid/exe") in */ridepulse) kill -9 "$pid" ;; esac
-    done
-    """
-
-  private init() {
-    let shell = Process()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = ["-c", Self.program]
-    shell.standardInput = input
-    shell.standardOutput = FileHandle.nullDevice
-    shell.standardError = FileHandle.nullDevice
-    try? shell.run()
-  }
-
-  func hold(_ pid: Int32) {
-    try? input.fileHandleForWriting.write(contentsOf: Data("\(pid)\n".utf8))
-  }
+extension ProcessLeash {
+  /// Of the services of this process.
+  static let shared = ProcessLeash(binary: "*/ridepulse")
 }

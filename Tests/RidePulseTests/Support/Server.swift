@@ -1,4 +1,5 @@
 import Foundation
+import LocalPostgres
 import Synchronization
 
 /// A `ridepulse serve` of one test's own, or another command that says that it is serving.
@@ -23,7 +24,7 @@ final class Server {
       if said.add(data) { isServing.signal() }
     }
     try process.run()
-    Leash.shared.hold(process.processIdentifier)
+    ProcessLeash.shared.hold(process.processIdentifier)
     if isServing.wait(timeout: .now() + 30) == .timedOut {
       process.terminate()
       throw TestFailure("serve did not start: \(said.text)")
