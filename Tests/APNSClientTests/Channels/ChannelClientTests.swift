@@ -8,6 +8,8 @@ import Testing
 struct ChannelBench {
   let server: FaultServer
   let client: ChannelClient
+  /// The same way to the server, for calls whose deadline the test chooses.
+  let line: ChannelLine
 
   static let scope = ChannelScope(bundleID: "com.example.customer", environment: .production)
   static let request = PushID(of: "channel", "1")
@@ -32,6 +34,9 @@ struct ChannelBench {
       path: fixtures.path("key.p8"), keyID: "ABCDE12345", teamID: "TEAM123456")
     client = ChannelClient(
       configuration: configuration, key: key, now: clock)
+    line = ChannelLine(
+      endpoint: configuration.productionChannels, configuration: configuration,
+      mint: TokenMint(key: key), now: clock)
   }
 
   /// One answer for each request, in order; the last one serves all later ones.
