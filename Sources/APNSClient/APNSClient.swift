@@ -10,6 +10,8 @@ public final class APNSClient: PushTransport {
   private let supervisor: Supervisor
   private let production: Pool
   private let sandbox: Pool
+  /// Of environments whose broadcasts go elsewhere than their pushes.
+  private let broadcasts: [APNsEnvironment: Pool]
   let configuration: APNsConfiguration
   let mint: TokenMint
   let now: @Sendable () -> Instant
@@ -26,41 +28,50 @@ public final class APNSClient: PushTransport {
   ) throws(TransportStartError) {
     guard let supervisor = Supervisor() else { throw TransportStartError() }
     let mint = TokenMint(key: key)
-    let pool = { @Sendable (environment: APNsEnvironment) in
+    let pool = { @Sendable (environment: APNsEnvironment, endpoint: APNsEndpoint) in
       Pool(
-        environment: environment, configuration: configuration, mint: mint,
+        environment: environment, endpoint: endpoint, configuration: configuration, mint: mint,
         supervisor: supervisor, now: now, events: events)
     }
     self.supervisor = supervisor
     self.configuration = configuration
     self.mint = mint
     self.now = now
-    production = pool(.production)
-    sandbox = pool(.sandbox)
-    let pools = [production, sandbox]
+    production = pool(.production, configuration.production)
+    sandbox = pool(.sandbox, configuration.sandbox)
+    var broadcasts: [APNsEnvironment: Pool] = [:]
+    for environment in [APNsEnvironment.production, .sandbox] {
+      let endpoint = configuration.broadcast(of: environment)
+      if endpoint == configuration.endpoint(of: environment) { continue }
+      broadcasts[environment] = pool(environment, endpoint)
+    }
+    self.broadcasts = broadcasts
+    let pools = [production, sandbox] + broadcasts.values
     guard let thread = WorkerThread({ supervisor.run(pools) }) else { throw TransportStartError() }
     // Nobody could wait for it without blocking; it ends with `close`.
     thread.detach()
   }
 
-  deinit { supervisor.close([production, sandbox], at: .now(), then: {}) }
+  deinit { supervisor.close(pools, at: .now(), then: {}) }
+
+  private var pools: [Pool] { [production, sandbox] + broadcasts.values }
 
   /// Takes pushes and returns at once; each ends in exactly one report.
   public func submit(
     _ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void
   ) {
     let submission = Submission(requests, report: report)
-    var accepted: [APNsEnvironment: [QueuedPush]] = [:]
+    var accepted: [PoolName: [QueuedPush]] = [:]
     var rejected: [PoolStateMachine<QueuedPush>.Rejected] = []
     for index in requests.indices {
       let push = QueuedPush(submission: submission, index: index)
       if let trouble = requests[index].trouble {
         rejected.append((push, .invalid(trouble)))
       } else {
-        accepted[requests[index].environment, default: []].append(push)
+        accepted[name(requests[index]), default: []].append(push)
       }
     }
-    for (environment, pushes) in accepted where !pool(of: environment).submit(pushes) {
+    for (name, pushes) in accepted where !pool(name).submit(pushes) {
       rejected += pushes.map { ($0, .closed) }
     }
     supervisor.reject(rejected)
@@ -79,20 +90,30 @@ public final class APNSClient: PushTransport {
   public func close(within limit: Duration) async {
     let deadline = Moment.now() + max(.zero, limit)
     await withCheckedContinuation { continuation in
-      supervisor.close([production, sandbox], at: deadline) { continuation.resume() }
+      supervisor.close(pools, at: deadline) { continuation.resume() }
     }
   }
 
-  /// What the connections of one environment are doing now.
+  /// What the connections of one environment are doing now; not those that only broadcast.
   public func statistics(of environment: APNsEnvironment) -> TransportStatistics {
-    pool(of: environment).statistics()
+    pool(PoolName(environment: environment, broadcasts: false)).statistics()
   }
 
-  private func pool(of environment: APNsEnvironment) -> Pool {
-    switch environment {
-    case .production: production
-    case .sandbox: sandbox
+  private struct PoolName: Hashable {
+    var environment: APNsEnvironment
+    var broadcasts: Bool
+  }
+
+  private func name(_ request: PushRequest) -> PoolName {
+    if !broadcasts.isEmpty, case .channel = request.address {
+      return PoolName(environment: request.environment, broadcasts: true)
     }
+    return PoolName(environment: request.environment, broadcasts: false)
+  }
+
+  private func pool(_ name: PoolName) -> Pool {
+    if name.broadcasts, let pool = broadcasts[name.environment] { return pool }
+    return name.environment == .production ? production : sandbox
   }
 }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Wakes one waiting task; rings while nobody waits are kept, as one.
-final class Doorbell: Sendable {
+public final class Doorbell: Sendable {
   private struct State {
     var isRung = false
     var visit: UInt64 = 0
@@ -10,8 +10,11 @@ final class Doorbell: Sendable {
 
   private let state = Mutex(State())
 
+  /// A bell that has not rung.
+  public init() {}
+
   /// Wakes the waiter, or spares the next one its wait.
-  func ring() {
+  public func ring() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let waiter = state.waiter else {
         state.isRung = true
@@ -24,7 +27,7 @@ final class Doorbell: Sendable {
   }
 
   /// Returns when the bell rings, or after the limit where there is one.
-  func wait(atMost limit: Duration? = nil, on clock: any Clock<Duration>) async {
+  public func wait(atMost limit: Duration? = nil, on clock: any Clock<Duration>) async {
     let visit = state.withLock { state -> UInt64 in
       state.visit += 1
       return state.visit

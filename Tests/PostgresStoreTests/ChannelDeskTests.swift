@@ -19,11 +19,14 @@ import Testing
 
   private static func id(_ text: String) throws -> ChannelID { try #require(ChannelID(text)) }
 
+  private func wish(_ number: Int, ride: String? = nil) -> ChannelWish {
+    ChannelWish(
+      app: .customer, scope: scope, storage: .latest, rideID: ride,
+      requestID: Self.request(number))
+  }
+
   private func claim(_ number: Int, ride: String? = nil) async throws -> ChannelDesk.Claim {
-    try await desk.claim(
-      ChannelWish(
-        app: .customer, scope: scope, storage: .latest, rideID: ride,
-        requestID: Self.request(number)))
+    try await desk.claim(wish(number, ride: ride))
   }
 
   private func listed(_ ids: String...) async throws -> (
@@ -39,7 +42,7 @@ import Testing
     #expect(claimed.isBegun)
     #expect(row.channel == nil && row.rideID == "r1" && row.storage == .latest)
     #expect(try await claim(1, ride: "r1") == claimed, "asked twice, noted once")
-    try await desk.made(Self.id("YQ=="), requestID: Self.request(1))
+    try await desk.made(Self.id("YQ=="), wish(1))
     let known = try #require(await desk.row(of: Self.id("YQ=="), in: scope))
     #expect(known.confirmedAt != nil && known.requestID == Self.request(1))
     #expect(
@@ -71,8 +74,8 @@ import Testing
     #expect(try await !claim(2, ride: "r1").isBegun)
     try await desk.lost(requestID: Self.request(1))
     #expect(try await claim(3, ride: "r1").isBegun)
-    try await desk.failed(requestID: Self.request(3), reason: "FeatureNotEnabled")
-    try await desk.made(Self.id("YQ=="), requestID: Self.request(1))
+    try await desk.failed(wish(3), reason: "FeatureNotEnabled")
+    try await desk.made(Self.id("YQ=="), wish(1))
     let row = try #require(
       await desk.channel(ofRide: "r1", app: .customer, environment: .production))
     #expect(row.unansweredAt == nil && row.channel?.rawValue == "YQ==")
@@ -103,7 +106,7 @@ import Testing
   @Test func `what a row names is no other channel`() async throws {
     _ = try await claim(1)
     #expect(try await listed("AAAA").others.count == 1)
-    try await desk.made(Self.id("AAAA"), requestID: Self.request(1))
+    try await desk.made(Self.id("AAAA"), wish(1))
     let (rows, others) = try await listed("AAAA")
     #expect(others.isEmpty && rows.map(\.channel?.rawValue) == ["AAAA"])
     try await desk.end(rows.map(\.id), reason: "deleted")

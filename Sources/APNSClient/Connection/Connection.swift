@@ -23,7 +23,7 @@ final class Connection {
     self.id = id
     self.wake = wake
     let configuration = pool.configuration
-    let endpoint = configuration.endpoint(of: pool.environment)
+    let endpoint = pool.endpoint
     door = try CurlDoor(to: endpoint, timeout: configuration.connectTimeout, context: context)
     do { token = try pool.mint.token(at: pool.now()) } catch {
       throw DoorError(text: error.description)

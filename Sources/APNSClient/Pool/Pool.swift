@@ -20,6 +20,7 @@ final class Pool: Sendable {
   }
 
   let environment: APNsEnvironment
+  let endpoint: APNsEndpoint
   let configuration: APNsConfiguration
   let mint: TokenMint
   let now: @Sendable () -> Instant
@@ -28,11 +29,12 @@ final class Pool: Sendable {
   private let state: Mutex<Guarded>
 
   init(
-    environment: APNsEnvironment, configuration: APNsConfiguration, mint: TokenMint,
-    supervisor: Supervisor, now: @escaping @Sendable () -> Instant,
+    environment: APNsEnvironment, endpoint: APNsEndpoint, configuration: APNsConfiguration,
+    mint: TokenMint, supervisor: Supervisor, now: @escaping @Sendable () -> Instant,
     events: @escaping @Sendable (TransportEvent) -> Void
   ) {
     self.environment = environment
+    self.endpoint = endpoint
     self.configuration = configuration
     self.mint = mint
     self.supervisor = supervisor

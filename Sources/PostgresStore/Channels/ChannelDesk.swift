@@ -49,11 +49,16 @@ public struct ChannelDesk: Sendable {
     return Claim(row: row, isBegun: row.requestID == wish.requestID)
   }
 
-  /// APNs made it, under this ID.
-  public func made(_ channel: ChannelID, requestID: PushID) async throws {
+  /// APNs made it, under this ID; its ride's data names it from now on.
+  public func made(_ channel: ChannelID, _ wish: ChannelWish) async throws {
+    let id = wish.requestID.description
     _ = try await session.run([
-      Call(ChannelStatements.made, [requestID.description, channel.rawValue])
+      Call(ChannelStatements.made, [id, channel.rawValue]), Self.tell(wish),
     ])
+  }
+
+  private static func tell(_ wish: ChannelWish) -> Call {
+    Call(ChannelStatements.tell, [wish.requestID.description, wish.isAwaited ? "t" : "f"])
   }
 
   /// Nobody knows whether it was made.
@@ -62,8 +67,10 @@ public struct ChannelDesk: Sendable {
   }
 
   /// It was not made.
-  public func failed(requestID: PushID, reason: String) async throws {
-    _ = try await session.run([Call(ChannelStatements.failed, [requestID.description, reason])])
+  public func failed(_ wish: ChannelWish, reason: String) async throws {
+    _ = try await session.run([
+      Call(ChannelStatements.failed, [wish.requestID.description, reason]), Self.tell(wish),
+    ])
   }
 
   // MARK: Its life
@@ -84,6 +91,19 @@ public struct ChannelDesk: Sendable {
       Call(ChannelStatements.ofRide, [app.rawValue, environment.rawValue, ride])
     ])
     return Self.rows(results[0]).first
+  }
+
+  /// Channels whose cards have ended, oldest first.
+  public func toDelete(in scope: ChannelScope, atMost limit: Int) async throws -> [ChannelRow] {
+    let results = try await session.run([
+      Call(ChannelStatements.toDelete, Self.words(scope) + [String(limit)])
+    ])
+    return Self.rows(results[0])
+  }
+
+  /// APNs has the channel of this row no more.
+  public func deleted(_ row: Int64) async throws {
+    _ = try await session.run([Call(ChannelStatements.deleted, [String(row)])])
   }
 
   /// Gives rows up: their channels, if they have some, may be deleted at Apple.

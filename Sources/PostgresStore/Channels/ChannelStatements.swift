@@ -87,6 +87,29 @@ enum ChannelStatements {
       where id = any ($1::bigint[]) and ended_at is null
       """)
 
+  /// Tells the ride what became of its create: $1 request ID, $2 whether a service waits for it.
+  static let tell = Statement(
+    name: "channels_tell",
+    sql: """
+      select ridepulse.tell_channel(c.ride_id, c.app, c.channel_id, c.ended_reason, $2::boolean)
+      from ridepulse.channels c
+      where c.request_id = $1::uuid and c.ride_id is not null
+        and (c.channel_id is not null or c.ended_at is not null)
+      """)
+
+  static let toDelete = Statement(
+    name: "channels_to_delete",
+    sql: """
+      select \(columns) from ridepulse.channels c
+      where c.bundle_id = $1 and c.environment = $2 and c.channel_id is not null
+        and c.ended_reason in ('ended', 'expired') and c.deleted_at is null
+      order by c.ended_at limit $3::int
+      """)
+
+  static let deleted = Statement(
+    name: "channels_deleted",
+    sql: "update ridepulse.channels set deleted_at = clock_timestamp() where id = $1::bigint")
+
   static let isLive = Statement(
     name: "channels_is_live",
     sql: """

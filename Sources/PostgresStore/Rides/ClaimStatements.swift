@@ -213,6 +213,17 @@ enum ClaimStatements {
       order by id
       """)
 
+  /// The last channel of each ride, app and environment. $1 ride IDs.
+  static let channels = Statement(
+    name: "claimed_channels",
+    sql: """
+      select distinct on (ride_id, app, environment) ride_id, id, app, environment, storage,
+        channel_id, \(micros("created_at")), unanswered_at is not null, ended_at is not null,
+        ended_reason
+      from ridepulse.channels where ride_id = any ($1::text[])
+      order by ride_id, app, environment, id desc
+      """)
+
   /// What can start cards for rides of which an event says so, and for starts that go again.
   ///
   /// $1 ride IDs, $2 apps that have cards, $3 events that start one; of each start in a memo $4 the

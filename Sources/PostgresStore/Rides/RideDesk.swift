@@ -59,12 +59,13 @@ public struct RideDesk: Sendable {
     let rides = PostgresArray.literal([ride])
     let read = try await session.run([
       Call(ClaimStatements.rides, [rides]), Call(RideSnapshot.memos, [rides]),
-      Call(ClaimStatements.cards, [rides]),
+      Call(ClaimStatements.cards, [rides]), Call(ClaimStatements.channels, [rides]),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
     reader.readClaims(read[1])
     reader.rows.readRides(read[0])
     reader.rows.readCards(read[2])
+    reader.rows.readChannels(read[3])
     let (now, rows) = (reader.claim.now, reader.rows)
     let event = RideEvent(id: 0, name: event, at: now, data: data)
     let owners = rows.view(of: ride).owners(of: apps, on: event)

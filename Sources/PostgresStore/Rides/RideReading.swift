@@ -5,12 +5,14 @@ struct RideReading {
   private let apps: String
   private let cardApps: [App]
   private let startEvents: String
+  private let broadcasts: Bool
 
   /// - Parameter apps: The apps whose phones rules may speak to.
   init(apps: [App], rules: RuleSet) {
     self.apps = PostgresArray.literal(apps.map(\.rawValue))
     cardApps = rules.cardApps
     startEvents = PostgresArray.literal(rules.startEvents)
+    broadcasts = rules.broadcasts
   }
 
   /// A statement, and what takes its rows over.
@@ -53,7 +55,8 @@ struct RideReading {
 
   private func readsOfCards(_ claims: ClaimReader, _ rides: String) -> [Read] {
     let starts = claims.startsInMemos
-    return [
+    let channels = Read(ClaimStatements.channels, [rides]) { $0.readChannels($1) }
+    return (broadcasts ? [channels] : []) + [
       Read(ClaimStatements.cards, [rides]) { $0.readCards($1) },
       Read(
         ClaimStatements.startTokens,

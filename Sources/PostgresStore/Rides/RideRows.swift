@@ -7,6 +7,7 @@ struct RideRows {
   private var events: [String: [RideEvent]] = [:]
   private var phones: [String: [Phone]] = [:]
   private var cards: [String: [Card]] = [:]
+  private var channels: [String: [RideChannel]] = [:]
   private var startTokens: [String: [StartToken]] = [:]
   private(set) var highestEvent: Int64?
   /// Rides that can't be read, and why.
@@ -92,10 +93,38 @@ struct RideRows {
     }
   }
 
+  mutating func readChannels(_ rows: QueryResult) {
+    for row in 0..<rows.rowCount {
+      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
+        let app = rows.string(row, 2),
+        let environment = rows.string(row, 3).flatMap(APNsEnvironment.init(rawValue:)),
+        let storage = rows.string(row, 4).flatMap(ChannelStorage.init(rawValue:)),
+        let created = rows.int64(row, 6)
+      else { continue }
+      channels[ride, default: []].append(
+        RideChannel(
+          id: id, app: App(rawValue: app), environment: environment, storage: storage,
+          createdAt: Instant(microseconds: created),
+          standing: Self.standing(
+            rows.string(row, 5).flatMap { ChannelID($0) }, isUnanswered: rows.string(row, 7) == "t",
+            isEnded: rows.string(row, 8) == "t", reason: rows.string(row, 9))))
+    }
+  }
+
+  private static func standing(
+    _ channel: ChannelID?, isUnanswered: Bool, isEnded: Bool, reason: String?
+  ) -> RideChannel.Standing {
+    if isEnded { return channel == nil ? .refused(reason ?? "no reason") : .closed }
+    if let channel { return .open(channel) }
+    return isUnanswered ? .unanswered : .beingMade
+  }
+
   /// What is known of one ride, all rows read.
   func view(of id: String, _ memo: Memo = Memo()) -> RideView {
-    RideView(
+    var view = RideView(
       rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [],
       cards: cards[id] ?? [], startTokens: startTokens[id] ?? [], memo: memo)
+    view.channels = channels[id] ?? []
+    return view
   }
 }

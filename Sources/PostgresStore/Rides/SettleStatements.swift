@@ -92,6 +92,11 @@ enum SettleStatements {
         from gone g
         where t.id = any ($22::bigint[]) and t.id = g.id and g.kind = 'start'
           and t.disabled_at is null and t.registered_at <= g.since
+      ), gone_channels as (
+        update ridepulse.channels c set ended_at = clock_timestamp(), ended_reason = g.reason
+        from gone g
+        where c.id = any ($22::bigint[]) and c.id = g.id and g.kind = 'channel'
+          and c.ended_at is null
       ), found as materialized (
         select f.id, bool_or(f.kind = 'probed') as is_probed, bool_or(f.kind = 'good') as is_good,
           bool_or(f.kind in ('bad', 'probed') and f.value is null) as is_refused,

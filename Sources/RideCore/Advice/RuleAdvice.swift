@@ -49,15 +49,16 @@ public struct RuleAdvice: Hashable, Sendable {
 
   /// A payload that goes over Apple's limit where values are long.
   private static func overflow(_ rule: Rule) -> String? {
+    let limit = rule.what.payloadLimit
     let size = rule.template.size(ofPlaceholder: plausible.value)
-    guard size > PushRequest.payloadLimit else { return nil }
+    guard size > limit else { return nil }
     let bare = rule.template.size(ofPlaceholder: 0)
-    if bare > PushRequest.payloadLimit {
+    if bare > limit {
       return "it can never be sent: its payload has \(bare) bytes before anything is filled in, "
-        + "\(PushRequest.payloadLimit) are allowed"
+        + "\(limit) are allowed"
     }
     return "its payload comes to \(size) bytes where values have \(plausible.value); "
-      + "\(PushRequest.payloadLimit) are allowed"
+      + "\(limit) are allowed"
   }
 
   /// A card that may show what is no longer so, or starts without a word of the rule's own.

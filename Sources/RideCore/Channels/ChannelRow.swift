@@ -54,6 +54,8 @@ public struct ChannelWish: Hashable, Sendable {
   public var rideID: String?
   /// `apns-request-id` of the create.
   public var requestID: PushID
+  /// Whether the ride goes on only once it knows what became of it.
+  public var isAwaited = false
 
   /// A wish.
   public init(

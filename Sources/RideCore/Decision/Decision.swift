@@ -26,6 +26,8 @@ public struct Decision: Sendable {
   public var nextCard: Instant?
   /// Tokens that are of no more use, whatever becomes of the pushes.
   public var gone: [GoneToken] = []
+  /// Broadcast channels that the ride needs.
+  public var needs: [ChannelNeed] = []
   /// Whether the ride's state is one of the active ones.
   public var isActive = false
 

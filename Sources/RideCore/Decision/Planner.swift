@@ -60,9 +60,12 @@ struct Planner {
   }
 
   /// Refuses what APNs would call too large.
-  static func check(_ payload: [UInt8]) throws(Refused) {
-    if payload.count <= PushRequest.payloadLimit { return }
-    throw Refused(status: .rejected, reason: PayloadSize.complaint(about: payload))
+  static func check(
+    _ payload: [UInt8], atMost limit: Int = PushRequest.payloadLimit
+  ) throws(Refused) {
+    if payload.count <= limit { return }
+    throw Refused(
+      status: .rejected, reason: PayloadSize.complaint(about: payload, limit: limit))
   }
 
   private mutating func payload(for locale: String?) throws(Refused) -> [UInt8] {
@@ -114,10 +117,10 @@ struct Planner {
 /// What to say of a payload that is too large for APNs.
 enum PayloadSize {
   /// Names the size and the largest text, number or list element in it.
-  static func complaint(about payload: [UInt8]) -> String {
+  static func complaint(about payload: [UInt8], limit: Int) -> String {
     var largest = (path: "payload", size: 0)
     if let value = JSONValue(json: payload) { find(value, at: "", &largest) }
-    return "PayloadTooLarge: \(payload.count) bytes of \(PushRequest.payloadLimit); "
+    return "PayloadTooLarge: \(payload.count) bytes of \(limit); "
       + "the largest field is \(largest.path) with \(largest.size)"
   }
 

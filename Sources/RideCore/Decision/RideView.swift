@@ -10,6 +10,8 @@ public struct RideView: Hashable, Sendable {
   public var phones: [Phone]
   /// The cards that apps have registered for the ride, those that are gone among them.
   public var cards: [Card]
+  /// The last channel of the ride for each app and environment.
+  public var channels: [RideChannel] = []
   /// Tokens that can start a card on a phone of somebody whom the ride concerns.
   public var startTokens: [StartToken]
   /// What the last decision left to itself.

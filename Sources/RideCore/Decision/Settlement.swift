@@ -10,6 +10,8 @@ public struct Settlement: Hashable, Sendable {
   public var gone: [GoneToken]
   /// What was found out about phones.
   public var findings: [PhoneFinding] = []
+  /// Broadcast channels that the ride needs: said again until it has them.
+  public var needs: [ChannelNeed] = []
   /// What the next decision will need.
   public var memo: Memo
   /// What became of slots that were due, by rule.
@@ -30,6 +32,8 @@ public struct GoneToken: Hashable, Sendable {
     case activity
     /// A phone that a card can be started on: `StartToken.id`.
     case start
+    /// Everybody who watches a ride's channel: `RideChannel.id`.
+    case channel
   }
 
   /// What it reaches.
@@ -62,6 +66,7 @@ extension Decision {
     settlement.memo.slots = slots
     settlement.memo.cards = cards
     settlement.memo.starts = starts
+    settlement.needs = needs
     var dues = [nextSlot, nextCard].compactMap { $0 }
     var told: [RideEvent: Set<App>] = [:]
     for (push, outcome) in zip(pushes, outcomes) {

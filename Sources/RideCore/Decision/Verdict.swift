@@ -14,6 +14,8 @@ struct Verdict: Equatable {
   var reason: String?
   /// The phone is no longer there, as APNs learned then.
   var phoneGone: Instant?
+  /// What it was sent to is no longer there, whoever says since when.
+  var isGone = false
   /// APNs took it, or may have taken it: nobody knows.
   var mayHaveArrived = false
   /// It was handed to APNs, or to a network that did not bring it there.
@@ -45,7 +47,8 @@ struct Verdict: Equatable {
     let reason = refusal.reason ?? "HTTP \(refusal.status)"
     if refusal.rule.push == .rejected {
       self.init(kind: .rejected, reason: reason)
-      if refusal.rule.token == .gone { phoneGone = refusal.timestamp }
+      isGone = refusal.rule.token == .gone
+      if isGone { phoneGone = refusal.timestamp }
     } else {
       let least: Duration = refusal.status >= 500 ? .seconds(5) : .seconds(2)
       self.init(kind: .again(atLeast: refusal.retryAfter ?? least), reason: reason)

@@ -9,7 +9,7 @@ public enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   public var payloadLimit: Int {
     switch self {
     case .device: PushRequest.payloadLimit
-    case .channel: 5120
+    case .channel: PushRequest.broadcastLimit
     }
   }
 

@@ -35,4 +35,7 @@ public struct PushRequest: Hashable, Sendable {
 
   /// The most bytes that APNs accepts in the body of a push to a phone.
   public static let payloadLimit = 4096
+
+  /// The most bytes that APNs accepts in the body of a broadcast.
+  public static let broadcastLimit = 5120
 }

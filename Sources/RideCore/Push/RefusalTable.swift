@@ -14,7 +14,8 @@ public struct RefusalRule: Hashable, Sendable {
   public enum Token: Hashable, Sendable {
     /// Nothing.
     case kept
-    /// It reaches nobody any more, where APNs names a time after its registration.
+    /// It reaches nobody any more, where APNs names a time after its registration. A channel's ID
+    /// is never given twice: there it needs no time.
     case gone
     /// It may be wrong, and so may be our configuration: one alone proves neither.
     case suspect
@@ -52,17 +53,26 @@ extension RefusalRule {
   /// Apple's reasons, and those seen on the wire, as their table has them.
   public static let table: [String: RefusalRule] = [
     // 400
+    "BadChannelId": .init(push: .rejected, token: .gone),
     "BadCollapseId": .init(push: .rejected),
     "BadDeviceToken": .init(push: .rejected, token: .suspect),
     "BadExpirationDate": .init(push: .rejected),
     "BadMessageId": .init(push: .rejected),
     "BadPriority": .init(push: .rejected),
+    "BadRequestParams": .init(push: .rejected),
+    "BadRequestPayload": .init(push: .rejected),
     "BadTopic": .init(push: .rejected, isOfConfiguration: true),
+    // The app may not broadcast yet; what else it sends is as good as ever.
+    "BroadcastFeatureNotEnabled": .init(push: .again),
+    "ChannelNotRegistered": .init(push: .rejected, token: .gone),
     "DeviceTokenNotForTopic": .init(push: .rejected, token: .suspect),
     "DuplicateHeaders": .init(push: .rejected),
+    "FeatureNotEnabled": .init(push: .again),
     "IdleTimeout": .init(push: .elsewhere, connection: .replaced),
     "InvalidPushType": .init(push: .rejected),
+    "MissingChannelId": .init(push: .rejected),
     "MissingDeviceToken": .init(push: .rejected),
+    "MissingPushType": .init(push: .rejected),
     "MissingTopic": .init(push: .rejected, isOfConfiguration: true),
     "PayloadEmpty": .init(push: .rejected),
     "TopicDisallowed": .init(push: .rejected, isOfConfiguration: true),

@@ -1,7 +1,7 @@
 /// Takes rides through time by the service's own decisions: what would be sent, and when.
 ///
-/// The clock jumps from one due ride to the next. Every push is taken to be accepted at once, and
-/// no ride changes: the preview says what follows from how things stand.
+/// The clock jumps from one due ride to the next. Every push is taken to be accepted at once, every
+/// channel to be made, and no ride changes: the preview says what follows from how things stand.
 public struct Rehearsal: Sendable {
   private let rulebook: Rulebook
   private var views: [RideView]
@@ -28,13 +28,30 @@ public struct Rehearsal: Sendable {
     views[ride].cards.removeAll { card in
       settlement.gone.contains { $0.kind == .activity && $0.id == card.id }
     }
-    if let due = settlement.nextDue, !settlement.isOver {
+    views[ride].channels.removeAll { channel in
+      settlement.gone.contains { $0.kind == .channel && $0.id == channel.id }
+    }
+    open(settlement.needs, ofRide: ride, at: now)
+    if !settlement.needs.isEmpty, !settlement.isOver {
+      agenda.replaceFirst(with: Due(due: now + .microseconds(1), ride: ride))
+    } else if let due = settlement.nextDue, !settlement.isOver {
       // A microsecond at least, so that the clock always moves.
       agenda.replaceFirst(with: Due(due: max(due, now + .microseconds(1)), ride: ride))
     } else {
       _ = agenda.popFirst()
     }
     return (now, decision)
+  }
+
+  /// Channels are made as soon as they are needed.
+  private mutating func open(_ needs: [ChannelNeed], ofRide ride: Int, at now: Instant) {
+    for need in needs {
+      guard let id = ChannelID("preview") else { continue }
+      views[ride].channels.append(
+        RideChannel(
+          id: Int64.max, app: need.app, environment: rulebook.defaultEnvironment,
+          storage: need.storage, createdAt: now, standing: .open(id)))
+    }
   }
 }
 

@@ -16,6 +16,8 @@ public struct Card: Hashable, Sendable {
   public var registeredAt: Instant
   /// The person or the phone put it away: it is there no more, and no other takes its place.
   public var isGone: Bool
+  /// Where `token` is a broadcast channel's ID: what APNs keeps of its messages.
+  var storage: ChannelStorage?
 
   /// A card of a ride.
   public init(

@@ -24,14 +24,20 @@ public struct LiveActivity: Hashable, Sendable {
   /// `urgent-per-hour`: how many pushes of priority 10 a card gets in an hour; nil: as many as its
   /// app's kind of card is thought to bear.
   public var urgentPerHour: Int?
-  /// `lost-after`: a card of which nothing was heard for so long is ended.
-  public var lostAfter: Duration = ageLimit
+  /// `lost-after`: a card of which nothing was heard for so long is ended; nil: when it is as old as
+  /// a card gets.
+  public var lostAfter: Duration?
   /// `relevance-score`: which of several cards the system shows first; any number.
   public var relevanceScore: Double?
   /// `input-push-token`: the started card reports an update token (iOS 18).
   public var wantsPushToken = false
   /// `input-push-channel`: the channel that the started card listens to (iOS 18).
   public var pushChannel: TextTemplate?
+  /// `broadcast`: the card is told through a channel of the ride's own, to everybody who watches it;
+  /// what the channel keeps for phones that are away.
+  public var broadcast: ChannelStorage?
+  /// `while`: the states in which a ride gets such a channel; empty: any active one.
+  public var broadcastStates: Set<String> = []
 
   /// A card of this type that says nothing yet.
   public init(attributesType: String) {
@@ -51,6 +57,15 @@ public struct LiveActivity: Hashable, Sendable {
   /// How long what is shown holds without another word.
   public var freshness: Duration { staleAfter ?? .seconds(900) }
 
+  /// How long nothing may be heard of a card's ride. A channel gets new watchers all the time, and
+  /// does not grow old.
+  var silenceLimit: Duration? { lostAfter ?? (broadcast == nil ? Self.ageLimit : nil) }
+
+  /// The most bytes that APNs accepts of a push to such a card.
+  public var payloadLimit: Int {
+    broadcast == nil ? PushRequest.payloadLimit : PushRequest.broadcastLimit
+  }
+
   /// Until when a push sent now says that what it shows holds: the next whole second, since the one
   /// before may come sooner than the refresh.
   func stale(from now: Instant) -> Instant {
@@ -69,7 +84,8 @@ public struct LiveActivity: Hashable, Sendable {
 
   /// All that says when a card is sent, as a text.
   var digest: String {
-    "card \(freshness) \(minInterval) \(lostAfter) \(start) \(end) \(urgent) \(alerts.keys.sorted())"
+    "card \(freshness) \(minInterval) \(lostAfter ?? .zero) \(start) \(end) \(urgent) \(alerts.keys.sorted()) "
+      + "\(broadcast?.rawValue ?? "") \(broadcastStates.sorted())"
   }
 }
 

@@ -64,6 +64,11 @@ public struct Rule: Hashable, Sendable {
       }
     }
 
+    /// The most bytes that APNs accepts in the body.
+    var payloadLimit: Int {
+      if case .liveActivity(let life) = self { life.payloadLimit } else { PushRequest.payloadLimit }
+    }
+
     /// `apns-priority`; that of a card's pushes is decided for each.
     public var priority: PushPriority {
       switch self {

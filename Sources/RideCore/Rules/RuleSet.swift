@@ -69,6 +69,9 @@ public struct RuleSet: Sendable {
   /// The apps that have cards.
   public var cardApps: [App] { Array(Set(cards.map(\.rule.rule.app))) }
 
+  /// Whether a rule broadcasts.
+  public var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
+
   /// The events on which a card is started.
   public var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 

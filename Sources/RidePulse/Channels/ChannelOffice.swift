@@ -14,6 +14,11 @@ struct ChannelOffice: Sendable {
     var isNew: Bool
   }
 
+  /// `apns-request-id` of another create.
+  static func newRequestID() -> PushID {
+    PushID(of: "channel", "\(UInt128.random(in: 0...UInt128.max))")
+  }
+
   /// Lists what is at Apple, and tells whose each channel is.
   func audit(in scope: ChannelScope) async throws -> ChannelAudit {
     let began = try await desk.now()
@@ -51,6 +56,11 @@ struct ChannelOffice: Sendable {
   /// those that were there.
   func create(_ wish: ChannelWish) async throws -> Made {
     _ = try await audit(in: wish.scope)
+    return try await createAudited(wish)
+  }
+
+  /// The same, of several channels after one audit.
+  func createAudited(_ wish: ChannelWish) async throws -> Made {
     let claim = try await desk.claim(wish)
     guard claim.isBegun else {
       if let channel = claim.row.channel { return Made(channel: channel, isNew: false) }
@@ -67,7 +77,7 @@ struct ChannelOffice: Sendable {
           + "for another one")
     }
     do {
-      try await desk.made(channel, requestID: wish.requestID)
+      try await desk.made(channel, wish)
     } catch {
       throw CommandFailure(
         "APNs made the channel \(channel), but the database did not take it: \(error); "
@@ -79,7 +89,7 @@ struct ChannelOffice: Sendable {
   private func note(_ error: ChannelError, of wish: ChannelWish) async throws {
     guard error.mayHaveTakenEffect else {
       let reason = error.refusal?.reason ?? "not made"
-      return try await desk.failed(requestID: wish.requestID, reason: reason)
+      return try await desk.failed(wish, reason: reason)
     }
     try await desk.lost(requestID: wish.requestID)
     // The sooner a lost channel is seen, the less else can be taken for it. It may be too soon.

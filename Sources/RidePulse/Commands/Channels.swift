@@ -73,7 +73,7 @@ enum Channels: Command {
   private static func create(_ request: Request, _ office: ChannelOffice) async throws {
     let wish = ChannelWish(
       app: request.app, scope: request.scope, storage: request.storage, rideID: request.ride,
-      requestID: PushID(of: "channel", "\(UInt128.random(in: 0...UInt128.max))"))
+      requestID: ChannelOffice.newRequestID())
     let made = try await office.create(wish)
     request.tell(
       made.isNew ? "made" : "the ride has it already", made.channel, storage: wish.storage)

@@ -54,13 +54,17 @@ enum Serve: Command {
     if context.arguments.has("--once") {
       log(.info, "Serving", fields)
       try await service.engine.runOnce()
+      await service.channels.tend()
       return await service.upkeep.tend()
     }
     let doors = try ServiceDoors(service, context, log)
     defer { doors.close() }
     log(.info, "Serving", fields)
     let upkeep = Task { await service.upkeep.run() }
+    let channels = Task { await service.channels.run() }
     await service.engine.run()
     upkeep.cancel()
+    channels.cancel()
+    service.channels.stop()
   }
 }

@@ -11,6 +11,7 @@ final class Service: Sendable {
   let node = UUID().uuidString.lowercased()
   let engine: Engine
   let upkeep: Upkeep
+  let channels: ChannelTender
   private let store: PostgresRideStore
   private let transport: APNSClient
   private let apns: APNsVariables
@@ -61,10 +62,17 @@ final class Service: Sendable {
     transport = try APNSClient(
       configuration: apns.configuration, key: key, now: { time.now },
       events: { TransportLog.note($0, log) })
+    let channels = ChannelTender(
+      conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes, log: log)
+    self.channels = channels
     engine = Engine(
       EngineParts(
         store: store, transport: transport, rulebook: apns.rulebook(of: rules), log: log,
-        time: time, onSettled: onSettled))
+        time: time,
+        onSettled: { settlements in
+          channels.hear(settlements)
+          onSettled(settlements)
+        }))
     bell.connect(to: engine)
   }
 

@@ -40,6 +40,11 @@ struct APNsVariables {
     try SigningKey(path: privateKeyPath, keyID: keyID, teamID: teamID)
   }
 
+  /// Where the channels of each app are.
+  var channelScopes: [App: ChannelScope] {
+    bundleIDs.mapValues { ChannelScope(bundleID: $0, environment: defaultEnvironment) }
+  }
+
   /// What decisions go by.
   func rulebook(of rules: RuleSet) -> Rulebook {
     var rulebook = Rulebook(

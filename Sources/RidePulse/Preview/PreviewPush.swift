@@ -27,12 +27,11 @@ struct PreviewGroup {
 
 /// What is remarkable about a push.
 enum PreviewWarning {
-  /// From here on a payload is called near its limit.
-  static let nearLimit = PushRequest.payloadLimit * 9 / 10
-
+  /// From nine tenths of it on a payload is called near its limit.
   static func payload(_ push: PlannedPush) -> String? {
-    push.payload.count < nearLimit
-      ? nil : "payload has \(push.payload.count) of \(PushRequest.payloadLimit) bytes"
+    let limit = push.address.payloadLimit
+    return push.payload.count * 10 < limit * 9
+      ? nil : "payload has \(push.payload.count) of \(limit) bytes"
   }
 }
 

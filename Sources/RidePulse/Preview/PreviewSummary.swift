@@ -76,8 +76,7 @@ struct PreviewSummary {
     var warnings = notes
     if nearLimit > 0 {
       warnings.append(
-        "\(nearLimit) payloads have over \(PreviewWarning.nearLimit) of "
-          + "\(PushRequest.payloadLimit) bytes")
+        "\(nearLimit) payloads have over nine tenths of the bytes that APNs takes")
     }
     for (rule, reasons) in notSent.sorted(by: { $0.key < $1.key }) {
       for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {

@@ -6,7 +6,8 @@ struct CardReader {
   static let keys = [
     "attributes-type", "attributes", "content-state", "start", "end", "stale-after",
     "dismiss-after", "min-interval", "urgent", "urgent-per-hour", "alerts", "lost-after",
-    "relevance-score", "input-push-token", "input-push-channel",
+    "relevance-score", "input-push-token", "input-push-channel", "broadcast", "channel-storage",
+    "while",
   ]
 
   let log: ProblemLog
@@ -32,6 +33,7 @@ struct CardReader {
     readTimes(fields, into: &card)
     readManner(fields, into: &card)
     card.alerts = fields["alerts"].map(alerts) ?? [:]
+    readBroadcast(fields, into: &card)
     return log.problems.count == before && type != nil ? card : nil
   }
 
@@ -141,6 +143,42 @@ struct CardReader {
     card.pushChannel = fields["input-push-channel"].flatMap {
       log.text($0, for: "input-push-channel", expected: "a channel ID")
     }
+  }
+
+  private func readBroadcast(_ fields: Fields, into card: inout LiveActivity) {
+    let isBroadcast = fields["broadcast"].flatMap { log.flag($0, for: "broadcast") } ?? false
+    if isBroadcast {
+      card.broadcast = fields["channel-storage"].map(storage) ?? .latest
+      card.broadcastStates = Set(fields["while"].map(activeStates) ?? [])
+      log.reportStray(
+        ["start", "input-push-token", "input-push-channel"], in: fields, "beside broadcast",
+        expected:
+          "the rule without it: a channel starts no card; who watches the ride subscribes to "
+          + "its channel in the app")
+    } else {
+      log.reportStray(
+        ["channel-storage", "while"], in: fields, "without broadcast: true",
+        expected: "broadcast: true beside it, or the rule without it")
+    }
+  }
+
+  private func activeStates(_ node: YAMLNode) -> [String] {
+    let words = log.oneOrMoreWords(node, for: "while", form: .event)
+    for word in words where vocabulary.isComplete && !vocabulary.active.contains(word.text) {
+      log.report(
+        word.place, "while names \(quoted(word.text)), which is no active state",
+        expected: "one of \(vocabulary.active.joined(separator: ", "))", word: word.text,
+        among: vocabulary.active)
+    }
+    return words.map(\.text)
+  }
+
+  private func storage(_ node: YAMLNode) -> ChannelStorage {
+    if let storage = node.string.flatMap(ChannelStorage.init(rawValue:)) { return storage }
+    log.reportType(
+      of: node, for: "channel-storage",
+      expected: "latest (kept up to eight hours for phones that are away) or none")
+    return .latest
   }
 
   private func alerts(_ node: YAMLNode) -> [String: CardAlert] {

@@ -46,6 +46,10 @@ static const char text_0010[] = {
 #embed "../../../sql/0010_channels.sql" suffix(, 0)
 };
 
+static const char text_0011[] = {
+#embed "../../../sql/0011_broadcasts.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_engine", text_0002},
@@ -57,5 +61,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0008_phones", text_0008},
     {"0009_legacy", text_0009},
     {"0010_channels", text_0010},
+    {"0011_broadcasts", text_0011},
     {NULL, NULL},
 };

@@ -44,6 +44,22 @@ import Testing
     }
   }
 
+  @Test("Broadcasts go to an endpoint of their own where there is one")
+  func elsewhere() async throws {
+    let script = #"{"connections": [{"answers": [{"status": 200}]}]}"#
+    let (devices, broadcasts) = (try await FaultServer(script), try await FaultServer(script))
+    let endpoint = try APNsEndpoint(broadcasts.url)
+    let client = try TestClient(devices.url) { $0.productionBroadcast = endpoint }
+    let outcomes = await client.send([.test(1), try Self.broadcast(2), .test(3)])
+    #expect(outcomes == [.accepted, .accepted, .accepted])
+    await client.close()
+    func paths(_ server: FaultServer) async -> [String] {
+      await server.stop().filter { $0.event == "request" }.compactMap { $0.headers?[":path"] }
+    }
+    #expect(await paths(devices).filter { $0.hasPrefix("/3/device/") }.count == 2)
+    #expect(await paths(broadcasts) == ["/4/broadcasts/apps/com.example.customer"])
+  }
+
   @Test("R21: a broadcast may have 5120 bytes, and no more")
   func size() async throws {
     let server = try await FaultServer(#"{"connections": [{"answers": [{"status": 200}]}]}"#)

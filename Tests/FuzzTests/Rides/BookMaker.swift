@@ -136,6 +136,11 @@ struct BookMaker {
     life.relevanceScore = chance.pick(nil, 0.5, -1e308, 75)
     life.wantsPushToken = chance.percent(20)
     life.pushChannel = chance.percent(10) ? text() : nil
+    if chance.percent(25) {
+      life.broadcast = chance.pick(.latest, .nothing)
+      life.start = []
+      if chance.percent(50) { life.lostAfter = nil }
+    }
     return Rule(
       name: name, app: app, when: .life, what: .liveActivity(life),
       data: chance.percent(30) ? ["a": .value(text())] : [:],

@@ -29,6 +29,7 @@ struct RideLife {
     maker.now = now
     view.phones = (0..<maker.chance.number(0...5)).map { maker.phone(Int64($0)) }
     view.cards = (0..<maker.chance.number(0...2)).map { maker.card(Int64($0)) }
+    view.channels = (0..<maker.chance.number(0...1)).map { maker.channel(Int64($0) + 1) }
     view.startTokens = (0..<maker.chance.number(0...2)).map { maker.startToken(Int64($0)) }
   }
 
@@ -113,7 +114,12 @@ struct RideLife {
       case .activity: view.cards.removeAll { $0.id == token.id }
       case .phone: view.phones.removeAll { $0.id == token.id }
       case .start: view.startTokens.removeAll { $0.id == token.id }
+      case .channel: view.channels.removeAll { $0.id == token.id }
       }
+    }
+    if !settlement.needs.isEmpty {
+      seen.insert("need")
+      if maker.chance.percent(70) { view.channels = [maker.channel(lastEvent + 2)] }
     }
   }
 
@@ -124,7 +130,8 @@ struct RideLife {
         Refusal(
           status: chance.pick(400, 403, 408, 410, 429, 500, 503, 0, -1, .max),
           reason: chance.pick(
-            nil, "BadDeviceToken", "Unregistered", "TooManyRequests", "IdleTimeout", "\u{0}"),
+            nil, "BadDeviceToken", "Unregistered", "ChannelNotRegistered", "TooManyRequests",
+            "IdleTimeout", "\u{0}"),
           timestamp: chance.pick(nil, Instant(microseconds: chance.number(.min ... .max))),
           retryAfter: chance.pick(nil, .zero, .seconds(chance.number(0...86_400)))))
     case 1: .unanswered(chance.pick(.timeout, .connectionLost("\u{0}"), .reset("CANCEL")))
@@ -148,18 +155,20 @@ extension RideLife {
     }.reduce(0, +)
     let tellings = view.events.count * rules.rules.count + slots
     let others =
-      view.memo.retries.count + view.cards.count * rules.cards.count + view.startTokens.count
+      view.memo.retries.count + (view.cards.count + view.channels.count) * rules.cards.count
+      + view.startTokens.count
     try require(
       decision.pushes.count <= tellings * view.phones.count + others,
       "\(decision.pushes.count) pushes from \(tellings) tellings and \(others) others")
     for push in decision.pushes {
-      try require(push.payload.count <= PushRequest.payloadLimit, "too large: \(push.entry)")
+      try require(push.payload.count <= push.address.payloadLimit, "too large: \(push.entry)")
       guard case .object = JSONValue(json: push.payload) else {
         throw Fuzz.Fault(text: "no JSON object: \(String(decoding: push.payload, as: UTF8.self))")
       }
       let expiration = push.headers.expiration.epochSeconds
       try require(expiration >= 0, "apns-expiration \(expiration)")
       seen.insert(push.headers.pushType.rawValue)
+      if case .channel = push.address { seen.insert("broadcast") }
       if let event = push.entry.cardEvent { seen.insert(event.rawValue) }
       if push.entry.isOfSlot { seen.insert(push.entry.event.name) }
       if let step = push.step, let before = view.memo.cards[step.card]?.timestamp {

@@ -87,6 +87,20 @@ struct RideMaker {
       environment: environment(), registeredAt: instant())
   }
 
+  mutating func channel(_ id: Int64) -> RideChannel {
+    let standing: RideChannel.Standing =
+      switch chance.number(0...9) {
+      case 0: .beingMade
+      case 1: .unanswered
+      case 2: .refused(text().description)
+      case 3: .closed
+      default: ChannelID("YQ==").map { .open($0) } ?? .closed
+      }
+    return RideChannel(
+      id: id, app: app(), environment: .production, storage: chance.pick(.latest, .nothing),
+      createdAt: instant(), standing: standing)
+  }
+
   private mutating func app() -> App { chance.pick(.customer, .customer, .driver, Self.apps[2]) }
 
   private mutating func owner(of app: App) -> String {

@@ -43,6 +43,8 @@ struct CardStage {
   var ride = Sample.ride()
   var phones = [Sample.phone()]
   var cards: [Card] = []
+  var channels: [RideChannel] = []
+  var needs: [ChannelNeed] = []
   var startTokens: [StartToken] = []
   var memo = Memo()
   var events: [RideEvent] = []
@@ -87,9 +89,11 @@ struct CardStage {
   }
 
   var view: RideView {
-    RideView(
+    var view = RideView(
       rideID: ride.id, ride: ride, events: events, phones: phones, cards: cards,
       startTokens: startTokens, memo: memo)
+    view.channels = channels
+    return view
   }
 }
 
@@ -165,6 +169,12 @@ extension CardStage {
       ledger[entry.id] = entry
     }
     gone += settlement.gone
+    needs = settlement.needs
+    for channel in settlement.gone where channel.kind == .channel {
+      for index in channels.indices where channels[index].id == channel.id {
+        channels[index].standing = .closed
+      }
+    }
     for token in settlement.gone where token.kind == .activity {
       if token.reason == "ended" || token.reason == "expired" {
         cards.removeAll { $0.id == token.id }

@@ -65,16 +65,24 @@ struct CardKeeper {
 
   /// Why its time is over though the ride is not.
   var farewell: (at: Instant, reason: String)? {
-    let (silence, age) = (memo.heardAt + life.lostAfter, memo.since + LiveActivity.ageLimit)
-    if now >= silence {
-      return (silence, "nothing was heard of the ride for \(life.lostAfter.rideText)")
+    if let limit = life.silenceLimit, now >= memo.heardAt + limit {
+      return (memo.heardAt + limit, "nothing was heard of the ride for \(limit.rideText)")
     }
-    return now >= age ? (age, "iOS ends a card after eight hours") : nil
+    guard let tooOldAt, now >= tooOldAt else { return nil }
+    return (tooOldAt, "iOS ends a card after eight hours")
+  }
+
+  /// When a card is ended for its age.
+  private var tooOldAt: Instant? {
+    life.broadcast == nil ? memo.since + LiveActivity.ageLimit : nil
   }
 
   /// It could not be on a screen any more.
   var isPastScreen: Bool {
-    memo.endsAt != nil && now >= memo.since + LiveActivity.screenLimit
+    guard let endsAt = memo.endsAt else { return false }
+    // Of those who watch a channel some may have begun just before its end.
+    let lastSeen = life.broadcast == nil ? memo.since : endsAt
+    return now >= lastSeen + LiveActivity.screenLimit
   }
 
   /// What to send now, where that is anything.
@@ -106,12 +114,12 @@ struct CardKeeper {
   func due(_ shown: String?) -> Instant? {
     if let retryAt = memo.retryAt, retryAt > now { return retryAt }
     if memo.endsAt != nil { return nil }
-    var due = min(memo.heardAt + life.lostAfter, memo.since + LiveActivity.ageLimit)
+    var dues = [life.silenceLimit.map { memo.heardAt + $0 }, tooOldAt]
     if let shown {
       let isNews = shown != memo.shown || memo.alert != nil
-      if isNews { due = min(due, foldedUntil) } else if let refreshAt { due = min(due, refreshAt) }
+      dues.append(isNews ? foldedUntil : refreshAt)
     }
-    return due
+    return dues.compactMap { $0 }.min()
   }
 
   /// Until when changes wait for those that may follow them.

@@ -90,6 +90,9 @@ struct CardStep: Hashable, Sendable {
   var life: LiveActivity
   var priority: PushPriority
   var timestamp: Int64
+
+  /// It is for everybody who watches a channel.
+  var isBroadcast: Bool { life.broadcast != nil }
 }
 
 /// What a push of type `liveactivity` does: `aps.event`.

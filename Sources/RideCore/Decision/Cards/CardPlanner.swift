@@ -5,7 +5,7 @@ extension Decider {
     _ wish: CardKeeper.Wish, _ keeper: inout CardKeeper, _ card: Card, _ rule: CardRule,
     _ face: CardFace
   ) throws(Planner.Refused) -> PlannedPush {
-    let (topic, token) = try address(card.token, rule)
+    let (topic, address) = try address(card.token, rule)
     let isEnd = wish.event == .end
     let trueUntil = now + rule.rule.rule.truth
     let (priority, note) = keeper.priority(wish, frequent: card.isFrequent)
@@ -23,14 +23,19 @@ extension Decider {
     let payload = try payload(aps, rule, about: wish.cause)
     var entry = entry(of: card.id, keeper.memo, rule, card, wish)
     // A phone that is off may show the card for as long as it lives.
+    let isStoredUntil = isEnd ? keeper.memo.since + LiveActivity.screenLimit : trueUntil
     let expiration: PushExpiration =
-      isEnd ? .at(keeper.memo.since + LiveActivity.screenLimit) : expiration(rule, trueUntil)
+      switch card.storage {
+      case nil: isEnd ? .at(isStoredUntil) : expiration(rule, trueUntil)
+      case .nothing: .neverStore
+      case .latest:
+        .at(isEnd ? now + Self.longestStorage : min(trueUntil, now + Self.longestStorage))
+      }
     let headers = headers(entry, topic, priority, expiration, collapse: "\(card.id)")
     entry.note(headers)
     return PlannedPush(
       entry: entry, environment: card.environment ?? rulebook.defaultEnvironment,
-      address: .device(token),
-      headers: headers, payload: payload, trueUntil: trueUntil,
+      address: address, headers: headers, payload: payload, trueUntil: trueUntil,
       step: CardStep(
         card: card.id, event: wish.event, shown: face.shown, staleAt: staleAt, alert: spoken,
         life: rule.life, priority: priority, timestamp: timestamp), note: note)
@@ -44,7 +49,7 @@ extension Decider {
     if now >= trueUntil {
       throw Planner.Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
     }
-    let (topic, token) = try address(start.token, rule)
+    let (topic, address) = try address(start.token, rule)
     let life = rule.life
     var aps = life.members(
       .start, timestamp: now.epochSeconds, staleAt: life.stale(from: now), endsAt: nil)
@@ -70,19 +75,37 @@ extension Decider {
     entry.note(headers)
     return PlannedPush(
       entry: entry, environment: start.environment ?? rulebook.defaultEnvironment,
-      address: .device(token),
-      headers: headers, payload: payload, trueUntil: trueUntil)
+      address: address, headers: headers, payload: payload, trueUntil: trueUntil)
   }
 
   private func address(
     _ token: String, _ rule: CardRule
-  ) throws(Planner.Refused) -> (topic: String, token: DeviceToken) {
+  ) throws(Planner.Refused) -> (topic: String, address: PushAddress) {
     let topic = try Planner.topic(of: rule.rule.rule, rulebook)
+    if rule.life.broadcast != nil {
+      return (topic, .channel(try channel(token, of: rule.rule.rule.app)))
+    }
     guard let token = DeviceToken(token) else {
       throw Planner.Refused(status: .suppressed, reason: "the card's token is not hexadecimal")
     }
-    return (topic, token)
+    return (topic, .device(token))
   }
+
+  private func channel(
+    _ id: String, of app: App
+  ) throws(Planner.Refused) -> BroadcastChannel {
+    guard let bundleID = rulebook.bundleIDs[app], let id = ChannelID(id),
+      let channel = BroadcastChannel(
+        id: id, scope: ChannelScope(bundleID: bundleID, environment: rulebook.defaultEnvironment))
+    else {
+      throw Planner.Refused(
+        status: .suppressed, reason: "the bundle ID of \(app) can't stand in a path")
+    }
+    return channel
+  }
+
+  /// APNs keeps a channel's latest message for eight hours at most.
+  private static let longestStorage: Duration = .seconds(8 * 3600)
 
   private func payload(
     _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent
@@ -93,8 +116,8 @@ extension Decider {
     } catch {
       throw Planner.Refused(status: .suppressed, reason: error.reason)
     }
-    if payload.count <= PushRequest.payloadLimit { return payload }
-    throw Planner.Refused(status: .rejected, reason: PayloadSize.complaint(about: payload))
+    try Planner.check(payload, atMost: rule.life.payloadLimit)
+    return payload
   }
 
   private func headers(

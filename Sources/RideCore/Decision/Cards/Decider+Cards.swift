@@ -5,6 +5,10 @@ extension Decider {
     for rule in rulebook.rules.cards where concerns(rule) {
       let quiet = scope(RideEvent(id: 0, name: "refresh", at: now))
       let face = CardFace(rule, in: quiet)
+      if let storage = rule.life.broadcast {
+        broadcast(rule, face, quiet, storage)
+        continue
+      }
       for card in decision.view.cards where card.app == rule.rule.rule.app && !card.isGone {
         follow(card, of: rule, face, quiet)
       }
@@ -23,11 +27,13 @@ extension Decider {
   /// Most rides have no card, and to see that costs little.
   private func concerns(_ rule: CardRule) -> Bool {
     let app = rule.rule.rule.app
-    return decision.view.cards.contains { $0.app == app }
+    if rule.life.broadcast != nil, needsChannel(rule) { return true }
+    return decision.view.channels.contains { $0.app == app }
+      || decision.view.cards.contains { $0.app == app }
       || decision.view.events.contains { rule.life.start.contains($0.name) }
   }
 
-  private mutating func follow(
+  mutating func follow(
     _ card: Card, of rule: CardRule, _ face: CardFace, _ quiet: Scope?
   ) {
     let isNew = decision.view.memo.cards[card.id] == nil
@@ -44,7 +50,8 @@ extension Decider {
     defer { decision.cards[card.id] = keeper.memo }
     if keeper.isPastScreen {
       close(entry(of: card.id, keeper.memo, rule, card), .expired, "no card stays for so long")
-      decision.gone.append(GoneToken(kind: .activity, id: card.id, since: nil, reason: "expired"))
+      let kind: GoneToken.Kind = card.storage == nil ? .activity : .channel
+      decision.gone.append(GoneToken(kind: kind, id: abs(card.id), since: nil, reason: "expired"))
       return
     }
     guard let wish = keeper.wish(face.shown) else {
@@ -71,7 +78,7 @@ extension Decider {
     }
   }
 
-  private mutating func look(again due: Instant?) {
+  mutating func look(again due: Instant?) {
     guard let due else { return }
     decision.nextCard = min(decision.nextCard ?? due, due)
   }
@@ -125,7 +132,7 @@ extension Decider {
     return events.last { rule.life.end.contains($0.name) }?.at
   }
 
-  private mutating func complain(
+  mutating func complain(
     _ keeper: inout CardKeeper, _ status: LedgerEntry.Status, _ reason: String, _ rule: CardRule,
     _ card: Card
   ) {

@@ -23,8 +23,8 @@ extension Settlement {
       entry.status = .rejected
       card.settle(step)
       card.isRefused = true
-      if let since = verdict.phoneGone {
-        gone.append(step.token(since: since, reason: verdict.reason ?? ""))
+      if verdict.phoneGone != nil || verdict.isGone && step.isBroadcast {
+        gone.append(step.token(since: verdict.phoneGone, reason: verdict.reason ?? ""))
       }
     case .again(let least):
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
@@ -38,6 +38,8 @@ extension Settlement {
     }
     entries.append(entry)
     memo.cards[step.card] = card
+    // A ride whose channel is gone needs another one.
+    if verdict.isGone, step.isBroadcast { return now }
     if verdict.phoneGone != nil { return nil }
     if let retryAt = card.retryAt { return retryAt }
     return CardKeeper(step.life, card, now: now).due(card.shown)
@@ -119,6 +121,7 @@ extension CardMemo {
 
 extension CardStep {
   fileprivate func token(since: Instant?, reason: String) -> GoneToken {
-    GoneToken(kind: .activity, id: card, since: since, reason: reason)
+    GoneToken(
+      kind: isBroadcast ? .channel : .activity, id: abs(card), since: since, reason: reason)
   }
 }

@@ -1,0 +1,58 @@
+// Broadcast cards: a ride has one channel, and that is followed like any card. Making a channel is
+// asking APNs, so a decision can only say that one is needed; it says so again until there is one.
+extension Decider {
+  mutating func broadcast(
+    _ rule: CardRule, _ face: CardFace, _ scope: Scope?, _ storage: ChannelStorage
+  ) {
+    turnAwayTokens(rule)
+    let app = rule.rule.rule.app
+    let channel = decision.view.channels.last {
+      $0.app == app && $0.environment == rulebook.defaultEnvironment
+    }
+    if let card = channel.flatMap({ Card(of: $0) }) { return follow(card, of: rule, face, scope) }
+    guard scope != nil, needsChannel(rule), isOver(rule) == nil else { return }
+    if let channel {
+      tell(of: channel, rule)
+      if channel.nextAsk > now { return look(again: channel.nextAsk) }
+    }
+    decision.needs.append(ChannelNeed(app: app, storage: storage))
+    look(again: now + ChannelRow.longestCall)
+  }
+
+  /// Whether the ride is in a state in which its rule wants a channel.
+  func needsChannel(_ rule: CardRule) -> Bool {
+    guard decision.isActive, let state = decision.view.ride?.state else { return false }
+    return rule.life.broadcastStates.isEmpty || rule.life.broadcastStates.contains(state)
+  }
+
+  /// Why a ride has no channel, once for each time that APNs refused it one.
+  private mutating func tell(of channel: RideChannel, _ rule: CardRule) {
+    guard case .refused(let reason) = channel.standing,
+      decision.view.events.contains(where: { $0.name == RideChannel.failure })
+    else { return }
+    let event = RideEvent(id: 0, name: RideChannel.failure, at: channel.createdAt)
+    var entry = draft(rule.rule, event)
+    entry.id = PushID(of: "channel", decision.view.rideID, rule.rule.rule.name, "\(channel.id)")
+    let words = BroadcastReason.table[reason].map { ": \($0.meaning); \($0.advice)" } ?? ""
+    close(entry, .suppressed, "no channel: \(reason)\(words)")
+  }
+
+  /// Cards that the app registered with update tokens, though the rule broadcasts.
+  private mutating func turnAwayTokens(_ rule: CardRule) {
+    for card in decision.view.cards where card.app == rule.rule.rule.app && !card.isGone {
+      let memo = decision.view.memo.cards[card.id]
+      var keeper = CardKeeper(rule.life, card, memo, now: now)
+      complain(
+        &keeper, .suppressed, "the rule broadcasts: the app is to listen to the ride's channel",
+        rule, card)
+      decision.cards[card.id] = keeper.memo
+    }
+  }
+}
+
+extension RideChannel {
+  /// The event that a ride gets when its channel is there; no rule need speak of it.
+  public static let success = "channel_opened"
+  /// The event that a ride gets when APNs refuses it a channel.
+  public static let failure = "channel_refused"
+}

@@ -1,0 +1,154 @@
+import APNSClient
+import Orchestrator
+import PostgresStore
+import RideCore
+import Synchronization
+
+/// Makes the channels that rides need, and deletes those whose cards have ended.
+///
+/// What it is told it keeps in memory only: a ride says again what it needs, and which channels have
+/// ended stands in the database.
+final class ChannelTender: Sendable {
+  private struct Need: Hashable {
+    var ride: String
+    var app: App
+    var storage: ChannelStorage
+  }
+
+  private struct State {
+    var needs: [Need] = []
+    var known: Set<Need> = []
+    /// There are channels to delete, or may be.
+    var hasEnded = false
+    /// When it was looked for such as nobody here has heard of; nil: never.
+    var lookedAt: ContinuousClock.Instant?
+  }
+
+  private let conninfo: String
+  private let client: ChannelClient
+  private let scopes: [App: ChannelScope]
+  private let log: Log
+  private let bell = Doorbell()
+  private let state = Mutex(State())
+
+  /// How long a channel that could not be deleted waits.
+  static let interval: Duration = .seconds(60)
+
+  /// How often it is looked for channels that ended with a node that died.
+  static let lookInterval: Duration = .seconds(3600)
+
+  /// How many needs are kept, and channels deleted in one go.
+  static let batch = 1000
+
+  init(conninfo: String, client: ChannelClient, scopes: [App: ChannelScope], log: Log) {
+    self.conninfo = conninfo
+    self.client = client
+    self.scopes = scopes
+    self.log = log
+  }
+
+  /// Hears what was settled, and returns at once.
+  func hear(_ settlements: [Settlement]) {
+    var needs: [Need] = []
+    var hasEnded = false
+    for settlement in settlements {
+      for need in settlement.needs {
+        needs.append(Need(ride: settlement.rideID, app: need.app, storage: need.storage))
+      }
+      if settlement.gone.contains(where: { $0.kind == .channel }) { hasEnded = true }
+    }
+    if needs.isEmpty, !hasEnded { return }
+    state.withLock { state in
+      for need in needs where state.needs.count < Self.batch {
+        if state.known.insert(need).inserted { state.needs.append(need) }
+      }
+      state.hasEnded = state.hasEnded || hasEnded
+    }
+    bell.ring()
+  }
+
+  /// Until the task is cancelled.
+  func run() async {
+    repeat {
+      await tend()
+      await bell.wait(atMost: Self.interval, on: ContinuousClock())
+    } while !Task.isCancelled
+  }
+
+  /// Lets `run` see that its task was cancelled.
+  func stop() { bell.ring() }
+
+  /// Does what is to be done now. What fails is said, and done later.
+  func tend() async {
+    let (needs, hasEnded) = state.withLock { state in
+      let now = ContinuousClock.now
+      let looks = state.lookedAt.map { now - $0 >= Self.lookInterval } ?? true
+      let todo = (state.needs, state.hasEnded || looks)
+      state = State(lookedAt: looks ? now : state.lookedAt)
+      return todo
+    }
+    if needs.isEmpty, !hasEnded { return }
+    do {
+      // A session for the moment: claims and settlements don't stand behind it.
+      let session = try await Database.session(conninfo, name: "channels")
+      let office = ChannelOffice(client: client, desk: ChannelDesk(session: session))
+      await make(needs, office)
+      if hasEnded { await deleteEnded(office) }
+      await session.close()
+    } catch {
+      log(.warning, "Can't tend the broadcast channels; trying again soon", ["error": "\(error)"])
+      state.withLock { $0.hasEnded = $0.hasEnded || hasEnded }
+    }
+  }
+
+  private func make(_ needs: [Need], _ office: ChannelOffice) async {
+    for (app, needs) in Dictionary(grouping: needs, by: \.app) {
+      guard let scope = scopes[app] else { continue }
+      do {
+        _ = try await office.audit(in: scope)
+      } catch {
+        // Rides ask again.
+        log(
+          .warning, "Can't list the broadcast channels, so none is made",
+          ["app": "\(app)", "error": "\(error)"])
+        continue
+      }
+      for need in needs { await make(need, in: scope, office) }
+    }
+  }
+
+  private func make(_ need: Need, in scope: ChannelScope, _ office: ChannelOffice) async {
+    var wish = ChannelWish(
+      app: need.app, scope: scope, storage: need.storage, rideID: need.ride,
+      requestID: ChannelOffice.newRequestID())
+    wish.isAwaited = true
+    do {
+      let made = try await office.createAudited(wish)
+      if made.isNew {
+        log(.info, "Broadcast channel made", ["ride": need.ride, "channel": "\(made.channel)"])
+      }
+    } catch {
+      log(.warning, "No broadcast channel made", ["ride": need.ride, "error": "\(error)"])
+    }
+  }
+
+  private func deleteEnded(_ office: ChannelOffice) async {
+    for scope in Set(scopes.values) {
+      do {
+        for row in try await office.desk.toDelete(in: scope, atMost: Self.batch) {
+          guard let channel = row.channel else { continue }
+          _ = try await office.delete(channel, in: scope)
+          try await office.desk.deleted(row.id)
+          log(
+            .info, "Broadcast channel deleted",
+            ["ride": row.rideID ?? "", "channel": "\(channel)"])
+        }
+      } catch {
+        log(
+          .warning, "Can't delete the channels of rides that are over; trying again in a minute",
+          ["app": scope.bundleID, "error": "\(error)"])
+        state.withLock { $0.hasEnded = true }
+      }
+    }
+  }
+}

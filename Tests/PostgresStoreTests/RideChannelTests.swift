@@ -1,0 +1,113 @@
+import Foundation
+import RideCore
+import Testing
+
+@testable import PostgresStore
+
+/// What the database does for a ride's channel.
+@Suite(.timeLimit(.minutes(2))) struct RideChannelTests {
+  private let session: PostgresSession
+  private let desk: ChannelDesk
+
+  init() async throws {
+    session = try PostgresSession(conninfo: try await makeDatabase())
+    _ = try await Migrations.apply(session: session)
+    desk = ChannelDesk(session: session)
+  }
+
+  private func wish(_ ride: String, isAwaited: Bool = true) -> ChannelWish {
+    var wish = ChannelWish(
+      app: .customer,
+      scope: ChannelScope(bundleID: "com.example.customer", environment: .production),
+      storage: .latest, rideID: ride, requestID: PushID(of: "create", ride))
+    wish.isAwaited = isAwaited
+    return wish
+  }
+
+  private func make(_ ride: String, isAwaited: Bool = true) async throws {
+    let wish = wish(ride, isAwaited: isAwaited)
+    _ = try await desk.claim(wish)
+    try await desk.made(try #require(ChannelID("YQ==")), wish)
+  }
+
+  private func value(_ sql: String) async throws -> String? {
+    let result = try await session.run([Call(Statement(name: "", sql: sql))])[0]
+    return result.rowCount == 0 ? nil : result.string(0, 0)
+  }
+
+  private static let events = "select string_agg(event, ' ' order by id) from ridepulse.events"
+
+  @Test func `the ride's data names its channel, and nothing but its agenda hears of it`()
+    async throws
+  {
+    try await session.script(
+      "insert into ridepulse.rides (id, state, attributes) values ('r1', 'requested', '{\"a\": 1}')"
+    )
+    try await make("r1")
+    #expect(
+      try await value("select attributes::text from ridepulse.rides")
+        == #"{"a": 1, "customer_channel_id": "YQ=="}"#)
+    #expect(try await value(Self.events) == "requested channel_opened", "and no ride_updated")
+  }
+
+  @Test func `a refusal makes the ride due too`() async throws {
+    _ = try await desk.claim(wish("r1"))
+    try await desk.failed(wish("r1"), reason: "FeatureNotEnabled")
+    #expect(try await value(Self.events) == "channel_refused")
+    #expect(
+      try await value("select data ->> 'reason' from ridepulse.events") == "FeatureNotEnabled")
+  }
+
+  @Test func `a channel that no service waits for leaves alone what is not on the agenda`()
+    async throws
+  {
+    try await make("r1", isAwaited: false)
+    #expect(try await value(Self.events) == nil)
+    try await session.script(
+      "insert into ridepulse.agenda (ride_id, fence, leased_until) values ('r2', 1, now())")
+    let wish = wish("r2", isAwaited: false)
+    _ = try await desk.claim(wish)
+    try await desk.made(try #require(ChannelID("Yg==")), wish)
+    #expect(try await value(Self.events) == "channel_opened")
+  }
+
+  @Test func `whoever writes attributes anew does not take an open channel's ID away`()
+    async throws
+  {
+    try await session.script(
+      """
+      create table bookings (id text, status text, plate text);
+      insert into bookings values ('r1', 'requested', 'B-1');
+      select ridepulse.watch('bookings', '{"id": "id", "state": "status", "attributes": ["plate"]}');
+      delete from ridepulse.events
+      """)
+    try await make("r1")
+    try await session.script("update bookings set plate = 'B-2'")
+    let attributes = "select attributes::text from ridepulse.rides"
+    #expect(
+      try await value(attributes) == #"{"plate": "B-2", "customer_channel_id": "YQ=="}"#)
+    #expect(try await value(Self.events) == "channel_opened ride_updated")
+    try await session.script("update bookings set plate = 'B-2'")
+    #expect(
+      try await value(Self.events) == "channel_opened ride_updated",
+      "what changes nothing is no news")
+    try await session.script(
+      """
+      update ridepulse.channels set ended_at = now(), ended_reason = 'ended';
+      update bookings set plate = 'B-3'
+      """)
+    #expect(try await value(attributes) == #"{"plate": "B-3"}"#)
+  }
+
+  @Test func `what has ended is to be deleted, once`() async throws {
+    try await make("r1")
+    let scope = wish("r1").scope
+    #expect(try await desk.toDelete(in: scope, atMost: 10).isEmpty)
+    try await session.script(
+      "update ridepulse.channels set ended_at = now(), ended_reason = 'ended'")
+    let rows = try await desk.toDelete(in: scope, atMost: 10)
+    #expect(rows.map(\.channel?.rawValue) == ["YQ=="])
+    for row in rows { try await desk.deleted(row.id) }
+    #expect(try await desk.toDelete(in: scope, atMost: 10).isEmpty)
+  }
+}

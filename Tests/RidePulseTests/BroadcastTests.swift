@@ -1,0 +1,184 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+import Testing
+
+/// A ride's channel from its first state to its last: whole processes, Postgres and the simulator.
+@Suite(.timeLimit(.minutes(5))) struct BroadcastTests {
+  private static func rules(_ storage: String) -> String {
+    """
+    states: { active: [waiting, moving], final: [arrived] }
+    rules:
+      - name: shuttle
+        app: customer
+        live-activity:
+          broadcast: true
+          channel-storage: \(storage)
+          attributes-type: ShuttleAttributes
+          content-state: { status: "{{ride.state}}", place: "{{ride.attributes.place | default: 0}}" }
+          stale-after: 2m
+          min-interval: 1s
+          urgent: [moving]
+        expires: 1m
+
+    """
+  }
+
+  private static let expiry = "select (extract(epoch from now()) + 8 * 3600)::bigint"
+
+  @Test(arguments: ["latest", "none"])
+  func `R33: a ride gets a channel, its watchers each change in order, and Apple its channel back`(
+    storage: String
+  ) async throws {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules(storage)))
+      try await stage.sql("insert into ridepulse.rides (id, state) values ('s1', 'waiting')")
+      try await stage.until(
+        "select (attributes ->> 'customer_channel_id' is not null)::text from ridepulse.rides",
+        is: "true")
+      let id = try #require(
+        await stage.value("select attributes ->> 'customer_channel_id' from ridepulse.rides"))
+      #expect(try stage.atApple() == [id])
+      for place in 1...20 {
+        try await stage.sql(
+          "update ridepulse.rides set attributes = '{\"place\": \(place)}' where id = 's1'")
+      }
+      #expect(
+        try await stage.value("select attributes ->> 'customer_channel_id' from ridepulse.rides")
+          == id, "whoever wrote the attributes did not know of it")
+      try await stage.sql("update ridepulse.rides set state = 'moving'")
+      try await stage.untilBroadcast(of: "moving")
+      try await stage.sql("update ridepulse.rides set state = 'arrived'")
+      try await stage.until(
+        "select (deleted_at is not null)::text from ridepulse.channels", is: "true")
+      let limit = Int64(try await stage.value(Self.expiry) ?? "") ?? 0
+      #expect(server.stop() == 0)
+
+      let broadcasts = try stage.broadcasts()
+      #expect(broadcasts.allSatisfy { $0.header("apns-channel-id") == id })
+      #expect(broadcasts.allSatisfy { $0.text("status") == "200" })
+      let stamps = broadcasts.compactMap(\.timestamp)
+      #expect(stamps.count == broadcasts.count && stamps.count >= 3)
+      #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(broadcasts.last?.aps("event") == "end")
+      #expect(broadcasts.last?.aps("content-state", "status") == "arrived")
+      #expect(broadcasts.dropLast().allSatisfy { $0.aps("event") == "update" })
+      let expirations = broadcasts.compactMap { Int64($0.header("apns-expiration") ?? "") }
+      #expect(expirations.allSatisfy { storage == "none" ? $0 == 0 : $0 > 0 && $0 <= limit })
+      #expect(try stage.atApple().isEmpty, "and the channel is deleted")
+      #expect(try stage.arrivals().isEmpty, "nobody was told alone")
+      let calls = try stage.channelRecords().compactMap { $0.text("call") }
+      #expect(calls.filter { $0 == "create" }.count == 1 && calls.count { $0 == "delete" } == 1)
+    }
+  }
+
+  @Test func `R33: nodes that are killed leave one channel, and timestamps that rise`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules("latest"))
+      var servers = [try Server(environment), try Server(environment)]
+      try await stage.sql("insert into ridepulse.rides (id, state) values ('s1', 'waiting')")
+      for place in 1...40 {
+        try await stage.sql(
+          "update ridepulse.rides set attributes = '{\"place\": \(place)}' where id = 's1'")
+        if place % 10 == 5 {
+          servers.removeFirst().kill9()
+          servers.append(try Server(environment))
+        }
+      }
+      try await stage.sql("update ridepulse.rides set state = 'arrived'")
+      try await stage.until(
+        "select (count(*) = 0)::text from ridepulse.agenda", is: "true", within: .seconds(90))
+      try await stage.until(
+        """
+        select count(*) from ridepulse.channels
+        where channel_id is not null and ended_at is null
+        """, is: "0", within: .seconds(90))
+      for server in servers { #expect(server.stop() == 0) }
+      let open = Dictionary(grouping: try stage.broadcasts().filter { $0.text("status") == "200" })
+      {
+        $0.header("apns-channel-id") ?? ""
+      }
+      #expect(open.values.contains { $0.last?.aps("event") == "end" })
+      for broadcasts in open.values {
+        let ids = broadcasts.compactMap { $0.header("apns-request-id") }
+        // What may have arrived goes again under its own ID and with a timestamp of its own.
+        #expect(Set(ids).count <= ids.count)
+        let stamps = broadcasts.compactMap(\.timestamp)
+        #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 }, "\(stamps)")
+        let ends = broadcasts.firstIndex { $0.aps("event") == "end" } ?? broadcasts.endIndex
+        #expect(broadcasts[ends...].allSatisfy { $0.aps("event") == "end" })
+      }
+    }
+  }
+
+  @Test func `an app that may not broadcast is told so in words, and the rest of it goes on`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try stage.faults(
+        #"[{"match":{"call":"create"},"action":{"answer":{"status":400,"reason":"BroadcastFeatureNotEnabled"}}}]"#
+      )
+      let rules =
+        Self.rules("latest") + """
+            - name: moving
+              app: customer
+              on: moving
+              alert: { title: It moves }
+              expires: 1m
+
+          """
+      let server = try Server(try stage.environment(rules: rules))
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
+        insert into ridepulse.rides (id, state, customer_id) values ('s1', 'waiting', 'c1')
+        """)
+      try await stage.until(
+        "select reason from ridepulse.deliveries where rule = 'shuttle'",
+        is: "no channel: BroadcastFeatureNotEnabled: the app may not broadcast; enable the "
+          + "Broadcast Capability of its App ID in Apple's developer portal")
+      try await stage.sql("update ridepulse.rides set state = 'moving'")
+      try await stage.until(
+        "select status from ridepulse.deliveries where rule = 'moving'", is: "accepted")
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `with --once the channel is made, and used the next time`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules("none"))
+      try await stage.sql("insert into ridepulse.rides (id, state) values ('s1', 'waiting')")
+      for _ in 0..<2 {
+        #expect(try Command.ridepulse(["serve", "--once"], environment).status == 0)
+      }
+      #expect(try stage.broadcasts().map { $0.aps("event") } == ["update"])
+      try await stage.sql("update ridepulse.rides set state = 'arrived'")
+      #expect(try Command.ridepulse(["serve", "--once"], environment).status == 0)
+      #expect(try stage.broadcasts().last?.aps("event") == "end")
+      #expect(try stage.atApple().isEmpty)
+    }
+  }
+}
+
+extension Stage {
+  /// Broadcasts that the simulator answered, in its order.
+  fileprivate func broadcasts() throws -> [Arrival] {
+    guard
+      let text = try? String(contentsOfFile: directory + "/broadcasts.jsonl", encoding: .utf8)
+    else { return [] }
+    return text.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }.map(Arrival.init)
+  }
+
+  /// Waits until the simulator took one that shows a state.
+  fileprivate func untilBroadcast(of state: String) async throws {
+    for _ in 0..<2000 {
+      let shown = try broadcasts().map { $0.aps("content-state", "status") }
+      if shown.contains(state) { return }
+      try await Task.sleep(for: .milliseconds(20))  // poll: the record tells nobody
+    }
+    Issue.record("no broadcast of \(state)")
+  }
+}
