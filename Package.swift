@@ -106,6 +106,7 @@ let package = Package(
     .testTarget(
       name: "LegacyGatewayTests", dependencies: ["LegacyGateway", "RideCore"],
       exclude: ["Client"], swiftSettings: strict),
+    .testTarget(name: "AdminServerTests", dependencies: ["AdminServer"], swiftSettings: strict),
     .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
     .testTarget(
       name: "APNSClientTests", dependencies: ["APNSClient", "RideCore", "COpenSSL", "CNghttp2"],

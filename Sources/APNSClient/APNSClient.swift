@@ -99,6 +99,13 @@ public final class APNSClient: PushTransport {
     pool(PoolName(environment: environment, broadcasts: false)).statistics()
   }
 
+  /// How old the provider token is, where one was signed, and how far APNs' clock is ahead of `now`,
+  /// where APNs has said so.
+  public func tokenStatistics() -> (age: Duration?, ahead: Duration) {
+    let (age, ahead) = mint.statistics(at: now())
+    return (age, ahead)
+  }
+
   private struct PoolName: Hashable {
     var environment: APNsEnvironment
     var broadcasts: Bool

@@ -14,7 +14,7 @@ public struct AdminDesk: Sendable {
   }
 }
 
-/// Health of the service, and a door to wake it, over HTTP.
+/// Health of the service, a door to wake it, and whatever else it is given, over HTTP.
 public final class AdminServer: Sendable {
   private let server: HTTPServer
 
@@ -23,37 +23,57 @@ public final class AdminServer: Sendable {
 
   /// Listens from now on.
   ///
-  /// - Parameter token: what writing calls must bring as `Authorization: Bearer …`; without one
-  ///   they are refused.
+  /// - Parameters:
+  ///   - token: what writing calls must bring as `Authorization: Bearer …`; without one they are
+  ///     refused.
+  ///   - routes: what it does besides health and waking.
   /// - Throws: `ListenError`.
-  public init(_ address: ListenAddress, token: String?, desk: AdminDesk) throws(ListenError) {
-    server = try HTTPServer(address) { await Self.answer($0, token: token, desk) }
+  public init(
+    _ address: ListenAddress, token: String?, desk: AdminDesk, routes: [Route] = []
+  ) throws(ListenError) {
+    let routes = Self.own(desk) + routes
+    server = try HTTPServer(address) { await Self.answer($0, token: token, routes) }
   }
 
   /// Answers no more.
   public func stop() { server.stop() }
 
-  private static func answer(_ request: HTTPRequest, token: String?, _ desk: AdminDesk) async
-    -> HTTPResponse
-  {
-    switch (request.method, request.path) {
-    case ("GET", "/healthz"): return .text(200, "ok")
-    case ("GET", "/readyz"):
-      let troubles = desk.troubles()
-      return troubles.isEmpty
-        ? .text(200, "ready") : .text(503, troubles.joined(separator: "\n"))
-    case ("POST", "/wake"):
-      if let refusal = refusal(of: request, token: token) { return refusal }
-      return .text(200, await desk.wake())
-    case (_, "/healthz"), (_, "/readyz"): return notAllowed("GET")
-    case (_, "/wake"): return notAllowed("POST")
-    default: return .text(404, "no such page; there are /healthz, /readyz and /wake")
-    }
+  private static func own(_ desk: AdminDesk) -> [Route] {
+    [
+      Route("GET", "/healthz") { _ in .text(200, "ok") },
+      Route("GET", "/readyz") { _ in
+        let troubles = desk.troubles()
+        return troubles.isEmpty
+          ? .text(200, "ready") : .text(503, troubles.joined(separator: "\n"))
+      },
+      Route("POST", "/wake", isWriting: true) { _ in .text(200, await desk.wake()) },
+    ]
   }
 
-  private static func notAllowed(_ method: String) -> HTTPResponse {
-    var response = HTTPResponse.text(405, "use \(method)")
-    response.headers["Allow"] = method
+  private static func answer(_ request: HTTPRequest, token: String?, _ routes: [Route]) async
+    -> HTTPResponse
+  {
+    let found = routes.compactMap { route in
+      route.parameters(of: request.path).map { (route, $0) }
+    }
+    guard let (route, parameters) = found.first(where: { $0.0.method == request.method }) else {
+      return found.isEmpty ? notFound(routes) : notAllowed(found.map(\.0.method))
+    }
+    if route.isWriting, let refusal = refusal(of: request, token: token) { return refusal }
+    var request = request
+    request.parameters = parameters
+    return await route.handler(request)
+  }
+
+  private static func notFound(_ routes: [Route]) -> HTTPResponse {
+    let paths = Set(routes.map(\.path)).sorted()
+    return .text(404, "no such page; there are \(paths.joined(separator: ", "))")
+  }
+
+  private static func notAllowed(_ methods: [String]) -> HTTPResponse {
+    let methods = methods.sorted().joined(separator: ", ")
+    var response = HTTPResponse.text(405, "use \(methods)")
+    response.headers["Allow"] = methods
     return response
   }
 

@@ -41,7 +41,9 @@ extension Engine {
   /// Says it once when this machine's clock and the database's part, and once when they meet again.
   private func note(ahead: Duration) {
     let isOff = abs(ahead.microseconds) > settings.toleratedSkew.microseconds
+    let at = time.uptime()
     let hasChanged = state.withLock { state in
+      state.look = (at, ahead)
       defer { state.isClockOff = isOff }
       return state.isClockOff != isOff
     }

@@ -17,6 +17,9 @@ public final class Engine: Sendable {
     var looks: UInt64 = 0
     var isStopping = false
     var isClockOff = false
+    /// When the database last answered a look, on the clock that is never set, and how far ahead
+    /// its own was.
+    var look: (at: Duration, ahead: Duration)?
     /// The claiming loop has ended, so no further ride comes in.
     var isDrained = false
   }

@@ -40,6 +40,9 @@ struct LaneBreaker: Equatable {
   private var count = 0
   private var pausesInARow = 0
 
+  /// Whether pushes wait.
+  var isPaused: Bool { phase != .open }
+
   /// Asks for one push.
   mutating func admit(at now: Instant) -> Admission {
     switch phase {

@@ -36,6 +36,14 @@ struct Lanes {
     return change.map { (lane, $0) }
   }
 
+  /// How things stand with each.
+  var statistics: [EngineStatistics.Lane] {
+    breakers.map { lane, breaker in
+      EngineStatistics.Lane(
+        environment: lane.environment, app: lane.app, isPaused: breaker.isPaused)
+    }
+  }
+
   /// There is a handful of lanes: to look along them is quicker than to hash.
   private mutating func index(of environment: APNsEnvironment, _ app: String) -> Int {
     let known = breakers.firstIndex {

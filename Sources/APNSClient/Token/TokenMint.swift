@@ -40,6 +40,17 @@ final class TokenMint: Sendable {
     }
   }
 
+  /// How old the latest token is by APNs' clock, as far as that is known, and how far that one is
+  /// ahead of the clock that signs.
+  func statistics(at now: Instant) -> (tokenAge: Duration?, ahead: Duration) {
+    state.withLock { state in
+      let age = state.latest.map {
+        now + state.correction - Instant(epochSeconds: $0.issuedAt)
+      }
+      return (age, state.correction)
+    }
+  }
+
   /// APNs called this token expired.
   func expired(_ token: ProviderToken, at now: Instant) {
     state.withLock { $0.schedule.expired(issuedAt: token.issuedAt, at: now + $0.correction) }

@@ -4,6 +4,8 @@ public struct HTTPRequest: Sendable {
   public var method: String
   /// Without query: `/wake`.
   public var path: String
+  /// The variable parts of the path, by the names that its route gives them.
+  public var parameters: [String: String] = [:]
   /// Header fields by their names in lower case.
   public var headers: [String: String]
   /// The body.

@@ -17,6 +17,9 @@ final class Service: Sendable {
   private let apns: APNsVariables
   private let sessions: [PostgresSession]
   private let listener: WakeListener?
+  private let meter: ServiceMeter
+  /// For questions over HTTP.
+  let admin: AdminSession
 
   /// How long a claimed ride is this node's own: an answer's deadline and twice the time that a
   /// slow settlement takes. A dead node's rides are everybody's again after that.
@@ -57,6 +60,9 @@ final class Service: Sendable {
       sweeping: {
         try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
       }, log: log)
+    let meter = ServiceMeter(now: { time.now })
+    self.meter = meter
+    admin = AdminSession(conninfo: conninfo)
     upkeep = Upkeep(conninfo: conninfo, log: log)
     self.apns = apns
     transport = try APNSClient(
@@ -70,15 +76,38 @@ final class Service: Sendable {
         store: store, transport: transport, rulebook: apns.rulebook(of: rules), log: log,
         time: time,
         onSettled: { settlements in
+          meter.hear(settlements)
           channels.hear(settlements)
           onSettled(settlements)
         }))
     bell.connect(to: engine)
   }
 
+  /// How long the engine may go without a look for due rides.
+  static let longestRest: Duration = .seconds(30)
+
   /// What hinders it from doing its work; each look for due rides asks the database.
   var troubles: [String] {
-    sessions.contains { $0.isStalled() } ? ["the database does not answer"] : []
+    if sessions.contains(where: { $0.isStalled() }) { return ["the database does not answer"] }
+    guard let sinceLook = engine.statistics.sinceLook, sinceLook > Self.longestRest else {
+      return []
+    }
+    return ["the engine has not looked for due rides for \(sinceLook.components.seconds) s"]
+  }
+
+  /// What it says of itself, in Prometheus' text format.
+  func metrics() async -> String {
+    let (age, ahead) = transport.tokenStatistics()
+    let gauges: RideGauges? =
+      if let session = try? await admin.get() { try? await RideGauges.read(session) } else { nil }
+    return ServiceMetrics.page(
+      ServiceMetrics.Reading(
+        tally: meter.total, engine: engine.statistics,
+        transport: [
+          .production: transport.statistics(of: .production),
+          .sandbox: transport.statistics(of: .sandbox),
+        ], tokenAge: age, apnsAhead: ahead, listenIsHealthy: listenIsHealthy, troubles: troubles,
+        database: gauges))
   }
 
   /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
@@ -111,6 +140,7 @@ final class Service: Sendable {
 
   /// Says good-bye to the database; the engine must have ended.
   func close() async {
+    await admin.close()
     await listener?.close()
     try? await store.leave()
     for session in sessions { await session.close() }

@@ -24,7 +24,15 @@ final class ServiceDoors {
       let server = try AdminServer(
         Self.address(address, "RIDEPULSE_ADMIN"),
         token: context.environment["RIDEPULSE_ADMIN_TOKEN"],
-        desk: AdminDesk(troubles: { service.troubles }, wake: wake))
+        desk: AdminDesk(troubles: { service.troubles }, wake: wake),
+        routes: [
+          Route("GET", "/metrics") { _ in
+            var page = HTTPResponse.text(200, "")
+            page.contentType = "text/plain; version=0.0.4; charset=utf-8"
+            page.body = Array(await service.metrics().utf8)
+            return page
+          }
+        ])
       admin = server
       log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
     } catch let error as ListenError where asked == nil {

@@ -141,8 +141,11 @@ extension CardKeeper {
     guard wish.isUrgent else { return (.powerAware, nil) }
     let limit = life.urgentLimit(frequent: frequent)
     if memo.urgentAt.count < limit { return (.immediate, nil) }
-    return (.powerAware, "priority 5: the card had \(limit) urgent pushes in an hour")
+    return (.powerAware, "\(Self.overBudget)\(limit) urgent pushes in an hour")
   }
+
+  /// How the note begins of a push that was urgent and had to go at priority 5.
+  static let overBudget = "priority 5: the card had "
 
   /// The `timestamp` of a push now: higher than every earlier one of this card.
   mutating func stamp() -> Int64 {

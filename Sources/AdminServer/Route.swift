@@ -1,0 +1,41 @@
+/// One thing that the server does.
+public struct Route: Sendable {
+  /// Makes the answer; the path's variable part comes with the request.
+  public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
+
+  /// `GET`, `POST`.
+  public let method: String
+  /// Segments; one such as `{id}` stands for any text.
+  public let path: String
+  /// Only who has the token may.
+  public let isWriting: Bool
+  let handler: Handler
+  private let segments: [Substring]
+
+  /// A thing that the server does.
+  public init(
+    _ method: String, _ path: String, isWriting: Bool = false, _ handler: @escaping Handler
+  ) {
+    self.method = method
+    self.path = path
+    self.isWriting = isWriting
+    self.handler = handler
+    segments = path.split(separator: "/", omittingEmptySubsequences: false)
+  }
+
+  /// The variable parts of a path that is this one's; nil where it is not.
+  func parameters(of path: String) -> [String: String]? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == segments.count else { return nil }
+    var parameters: [String: String] = [:]
+    for (segment, part) in zip(segments, parts) {
+      if segment.hasPrefix("{") {
+        if part.isEmpty { return nil }
+        parameters[String(segment.dropFirst().dropLast())] = String(part)
+      } else if segment != part {
+        return nil
+      }
+    }
+    return parameters
+  }
+}

@@ -1,0 +1,36 @@
+public import RideCore
+import Synchronization
+
+/// What an engine is doing.
+public struct EngineStatistics: Sendable {
+  /// The pushes of one app in one of Apple's worlds.
+  public struct Lane: Hashable, Sendable {
+    /// Which of Apple's worlds.
+    public var environment: APNsEnvironment
+    /// The app.
+    public var app: String
+    /// They wait: APNs did not take them.
+    public var isPaused: Bool
+  }
+
+  /// Rides that the node holds.
+  public var ridesHeld: Int
+  /// The lanes that have had pushes.
+  public var lanes: [Lane]
+  /// How long ago the database last answered a look for due rides; nil: it never did.
+  public var sinceLook: Duration?
+  /// How far the database's clock was ahead of this machine's then.
+  public var databaseAhead: Duration?
+}
+
+extension Engine {
+  /// What it is doing now.
+  public var statistics: EngineStatistics {
+    let uptime = time.uptime()
+    return state.withLock { state in
+      EngineStatistics(
+        ridesHeld: state.flights.count, lanes: state.lanes.statistics,
+        sinceLook: state.look.map { uptime - $0.at }, databaseAhead: state.look?.ahead)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+public import RideCore
+
+/// How the database stands: what an operator wants to see of it.
+public struct RideGauges: Hashable, Sendable {
+  /// Rides on the agenda, parked ones among them.
+  public var liveRides: Int64
+  /// Rides that need attention now, at most `countLimit`.
+  public var dueRides: Int64
+  /// How long the oldest of them has waited.
+  public var oldestDue: Duration
+  /// Rides that were set aside.
+  public var parkedRides: Int64
+  /// Phones that were set aside.
+  public var quarantinedPhones: Int64
+  /// Broadcast channels of each app and environment, as Apple listed them last.
+  public var channels: [ChannelScope: Int64]
+  /// Who keeps Postgres from removing dead rows.
+  public var rowHolder: RowHolder?
+
+  /// Due rides are not counted beyond this.
+  public static let countLimit = 10_000
+
+  private static let gauges = Statement(
+    name: "gauges",
+    sql: """
+      select (select count(*) from ridepulse.agenda),
+        (select count(*) from (
+          select from ridepulse.agenda where due_at <= now() and leased_until < 'infinity'
+          limit \(countLimit)) due),
+        (select count(*) from ridepulse.agenda where leased_until = 'infinity'),
+        (select count(*) from ridepulse.devices where quarantined_at is not null),
+        (extract(epoch from clock_timestamp() - least(
+          (select due_at from ridepulse.agenda where due_at <= now() and leased_until < 'infinity'
+           order by due_at limit 1),
+          (select created_at from ridepulse.events e where not exists (
+             select from ridepulse.agenda a
+             where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+           order by id limit 1))) * 1000000)::bigint
+      """)
+
+  private static let channels = Statement(
+    name: "gauges_channels",
+    sql: "select bundle_id, environment, channels from ridepulse.channel_listings")
+
+  /// Reads them; the database is given two seconds.
+  public static func read(_ session: PostgresSession) async throws -> RideGauges {
+    let results = try await session.run(
+      [Call(gauges), Call(channels)], timeout: .seconds(2))
+    func number(_ column: Int) -> Int64 { results[0].int64(0, column) ?? 0 }
+    var used: [ChannelScope: Int64] = [:]
+    for row in 0..<results[1].rowCount {
+      guard let bundleID = results[1].string(row, 0), let count = results[1].int64(row, 2),
+        let environment = results[1].string(row, 1).flatMap(APNsEnvironment.init(rawValue:))
+      else { continue }
+      used[ChannelScope(bundleID: bundleID, environment: environment)] = count
+    }
+    return RideGauges(
+      liveRides: number(0), dueRides: number(1), oldestDue: .microseconds(max(0, number(4))),
+      parkedRides: number(2), quarantinedPhones: number(3), channels: used,
+      rowHolder: try await RowHolder.oldest(session))
+  }
+}

@@ -1,0 +1,113 @@
+/// Counts of what became of pushes: what a process tells of itself.
+public struct PushTally: Sendable {
+  /// Pushes that have one fate.
+  public struct Line: Hashable, Sendable {
+    /// The app.
+    public var app: App
+    /// The push type.
+    public var pushType: PushType
+    /// `pending` is an attempt after which the push goes again.
+    public var status: LedgerEntry.Status
+    /// One of `ReasonWord`.
+    public var reason: String
+  }
+
+  /// Pushes of one kind that APNs took, by how long that was after what they tell of.
+  public struct Delay: Sendable {
+    /// The app.
+    public var app: App
+    /// The push type.
+    public var pushType: PushType
+    /// How many lay within each bound, and beyond the last.
+    public var counts: [Int]
+    /// All of them, in seconds.
+    public var seconds = 0.0
+  }
+
+  /// Pushes to cards.
+  public struct CardLine: Hashable, Sendable {
+    /// The app.
+    public var app: App
+    /// What they did.
+    public var event: CardEvent
+    /// `apns-priority`.
+    public var priority: Int
+  }
+
+  /// The bounds of `Delay.counts`, in seconds.
+  public static let bounds: [Double] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+  ]
+
+  /// Fates, in the order in which each was seen first.
+  public private(set) var lines: [(line: Line, count: Int)] = []
+  /// Delays.
+  public private(set) var delays: [Delay] = []
+  /// Slots of all rules.
+  public private(set) var slots = SlotTally()
+  /// Pushes to cards that APNs took.
+  public private(set) var cards: [CardLine: Int] = [:]
+  /// Pushes to cards that were to go at priority 10, and went at 5 as the budget was spent.
+  public private(set) var overBudget: [App: Int] = [:]
+  private var last = 0
+
+  /// Nothing yet.
+  public init() {}
+
+  /// Counts what settlements say.
+  ///
+  /// - Parameter now: when they were written, by the clock of their events.
+  public mutating func add(_ settlements: [Settlement], at now: Instant) {
+    for settlement in settlements {
+      for entry in settlement.entries { add(entry, at: now) }
+      for tally in settlement.tallies.values { slots += tally }
+    }
+  }
+
+  private mutating func add(_ entry: LedgerEntry, at now: Instant) {
+    count(entry)
+    guard entry.status == .accepted else { return }
+    let seconds = max(0, Double((now - entry.event.at).microseconds) / 1e6)
+    let place = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
+    let index =
+      delays.firstIndex { $0.pushType == entry.pushType && $0.app == entry.app }
+      ?? open(entry.app, entry.pushType)
+    delays[index].counts[place] += 1
+    delays[index].seconds += seconds
+    if let event = entry.cardEvent { count(event, of: entry) }
+  }
+
+  private mutating func open(_ app: App, _ pushType: PushType) -> Int {
+    delays.append(
+      Delay(
+        app: app, pushType: pushType, counts: Array(repeating: 0, count: Self.bounds.count + 1)))
+    return delays.count - 1
+  }
+
+  /// Pushes of one fate come one after another: what was found last is looked at first, and nothing
+  /// is hashed or allocated for a push.
+  private mutating func count(_ entry: LedgerEntry) {
+    let line = Line(
+      app: entry.app, pushType: entry.pushType, status: entry.status,
+      reason: entry.status == .accepted ? "" : ReasonWord.of(entry))
+    if lines.indices.contains(last), lines[last].line == line {
+      lines[last].count += 1
+      return
+    }
+    if let index = lines.firstIndex(where: { $0.line == line }) {
+      last = index
+      lines[index].count += 1
+    } else {
+      last = lines.count
+      lines.append((line, 1))
+    }
+  }
+
+  private mutating func count(_ event: CardEvent, of entry: LedgerEntry) {
+    let line = CardLine(app: entry.app, event: event, priority: entry.priority?.rawValue ?? 0)
+    cards[line, default: 0] += 1
+    if entry.reason?.hasPrefix(CardKeeper.overBudget) == true {
+      overBudget[entry.app, default: 0] += 1
+    }
+  }
+}

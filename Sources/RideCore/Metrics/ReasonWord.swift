@@ -1,0 +1,38 @@
+/// The reason of a verdict as one of few words, for counting: the ledger's own text may name
+/// anybody.
+public enum ReasonWord {
+  /// Apple's reason, a status, one of our own words, or `other`; empty where there is no reason.
+  public static func of(_ entry: LedgerEntry) -> String {
+    guard entry.status != .accepted, let reason = entry.reason, !reason.isEmpty else { return "" }
+    if RefusalRule.table[reason] != nil { return reason }
+    if let status = status(reason) { return status }
+    return beginnings.first { reason.hasPrefix($0.beginning) }?.word ?? "other"
+  }
+
+  /// `HTTP 418`, and nothing longer.
+  private static func status(_ reason: String) -> String? {
+    guard reason.hasPrefix("HTTP "), let status = Int(reason.dropFirst(5)),
+      (100...599).contains(status)
+    else { return nil }
+    return "HTTP \(status)"
+  }
+
+  /// How the engine's own reasons begin.
+  private static let beginnings: [(beginning: String, word: String)] = [
+    ("PayloadTooLarge", "PayloadTooLarge"), ("BadCollapseId", "BadCollapseId"),
+    ("true until", "out_of_time"), ("superseded", "superseded"),
+    ("the card says it", "card_says_it"), ("no phone of", "no_phone"),
+    ("the ride has no", "no_owner"), ("the ride has another", "other_owner"),
+    ("no push-to-start token", "no_start_token"), ("the push-to-start token", "no_start_token"),
+    ("the phone has a card", "card_there"), ("the phone is", "phone_disabled"),
+    ("no bundle ID", "no_bundle_id"), ("ride not found", "ride_not_found"),
+    ("the ride left", "left_states"), ("the ride is over", "ride_over"),
+    ("the rule is gone", "rule_gone"), ("the card is gone", "card_gone"),
+    ("no connection", "no_connection"), ("GOAWAY", "goaway"),
+    ("REFUSED_STREAM", "refused_stream"), ("no free stream", "no_free_stream"),
+    ("no answer in time", "no_answer"), ("connection lost", "connection_lost"),
+    ("stream reset", "stream_reset"), ("the app's pushes are paused", "lane_paused"),
+    ("the service stopped", "service_stopped"), ("the service ended", "service_ended"),
+    ("no channel", "no_channel"), ("the rule broadcasts", "rule_broadcasts"),
+  ]
+}

@@ -1,0 +1,80 @@
+import AdminServer
+import RideCore
+
+/// What was counted, as metrics.
+enum PushMetrics {
+  static func families(_ tally: PushTally) -> [MetricFamily] {
+    var ended = MetricFamily(
+      .counter, "ridepulse_pushes_total",
+      "Verdicts in the ledger; suppressed and expired ones were not sent.")
+    var retried = MetricFamily(
+      .counter, "ridepulse_retries_total", "Attempts after which a push goes again.")
+    for (line, count) in tally.lines {
+      var labels = [
+        label("app", line.app), MetricFamily.Label("push_type", line.pushType.rawValue),
+      ]
+      if line.status != .pending { labels.append(.init("status", line.status.rawValue)) }
+      labels.append(.init("reason", line.reason))
+      if line.status == .pending {
+        retried.add(Double(count), labels)
+      } else {
+        ended.add(Double(count), labels)
+      }
+    }
+    return [ended, retried, delays(tally), slots(tally.slots)] + cards(tally)
+  }
+
+  private static func label(_ name: String, _ app: App) -> MetricFamily.Label {
+    .init(name, app.rawValue)
+  }
+
+  private static func delays(_ tally: PushTally) -> MetricFamily {
+    var family = MetricFamily(
+      .histogram, "ridepulse_commit_to_accepted_seconds",
+      "From an event's commit, or a slot's time, to the ledger's row that says accepted.")
+    for delay in tally.delays {
+      family.add(
+        bounds: PushTally.bounds, counts: delay.counts, sum: delay.seconds,
+        [label("app", delay.app), .init("push_type", delay.pushType.rawValue)])
+    }
+    return family
+  }
+
+  private static func slots(_ slots: SlotTally) -> MetricFamily {
+    var family = MetricFamily(
+      .counter, "ridepulse_slots_total",
+      "What became of the slots of rules that speak by the clock.")
+    for (word, count) in [
+      ("fired", slots.fired), ("skipped", slots.skipped), ("missed", slots.missed),
+      ("capped", slots.capped), ("expired", slots.expired), ("lost", slots.remainder),
+    ] {
+      family.add(Double(count), [.init("outcome", word)])
+    }
+    return family
+  }
+
+  private static func cards(_ tally: PushTally) -> [MetricFamily] {
+    var cards = MetricFamily(
+      .counter, "ridepulse_card_pushes_total",
+      "Pushes to Live Activities that APNs took; those of priority 10 spend the system's budget.")
+    let lines = tally.cards.sorted { left, right in
+      ("\(left.key.app) \(left.key.event) \(left.key.priority)")
+        < ("\(right.key.app) \(right.key.event) \(right.key.priority)")
+    }
+    for (line, count) in lines {
+      cards.add(
+        Double(count),
+        [
+          label("app", line.app), .init("event", line.event.rawValue),
+          .init("priority", "\(line.priority)"),
+        ])
+    }
+    var over = MetricFamily(
+      .counter, "ridepulse_card_over_budget_total",
+      "Urgent pushes to Live Activities that went at priority 5, as the hour's budget was spent.")
+    for (app, count) in tally.overBudget.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+      over.add(Double(count), [label("app", app)])
+    }
+    return [cards, over]
+  }
+}

@@ -1,0 +1,138 @@
+import APNSClient
+import AdminServer
+import Orchestrator
+import PostgresStore
+import RideCore
+
+/// What a service says of itself, as metrics.
+enum ServiceMetrics {
+  /// What is asked of the parts of a service at one moment.
+  struct Reading: Sendable {
+    var tally: PushTally
+    var engine: EngineStatistics
+    var transport: [APNsEnvironment: TransportStatistics]
+    var tokenAge: Duration?
+    var apnsAhead: Duration
+    var listenIsHealthy: Bool
+    var troubles: [String]
+    /// Nil where the database did not answer.
+    var database: RideGauges?
+  }
+
+  static func page(_ reading: Reading) -> String {
+    MetricFamily.page(
+      PushMetrics.families(reading.tally) + health(reading) + engine(reading.engine)
+        + apns(reading) + database(reading.database) + ProcessMetrics.families())
+  }
+
+  private static func health(_ reading: Reading) -> [MetricFamily] {
+    [
+      MetricFamily(
+        .gauge, "ridepulse_ready", "1 where /readyz says ready.",
+        reading.troubles.isEmpty ? 1 : 0),
+      MetricFamily(
+        .gauge, "ridepulse_database_answers", "1 where the database answered this scrape.",
+        reading.database == nil ? 0 : 1),
+      MetricFamily(
+        .gauge, "ridepulse_listen_healthy",
+        "1 where Postgres' notifications reach this node; without them events wait for the next poll.",
+        reading.listenIsHealthy ? 1 : 0),
+    ]
+  }
+
+  private static func engine(_ engine: EngineStatistics) -> [MetricFamily] {
+    var lanes = MetricFamily(
+      .gauge, "ridepulse_lane_paused",
+      "1 where an app's pushes wait because APNs does not take them.")
+    for lane in engine.lanes {
+      lanes.add(
+        lane.isPaused ? 1 : 0,
+        [.init("app", lane.app), .init("environment", lane.environment.rawValue)])
+    }
+    return [
+      lanes,
+      MetricFamily(
+        .gauge, "ridepulse_rides_held", "Rides that this node is handling.",
+        Double(engine.ridesHeld)),
+      one(
+        "ridepulse_since_look_seconds", "Since the database last answered a look for due rides.",
+        engine.sinceLook),
+      one(
+        "ridepulse_clock_offset_seconds",
+        "How far the database's clock is ahead of this machine's; the database's counts.",
+        engine.databaseAhead),
+    ]
+  }
+
+  private static func apns(_ reading: Reading) -> [MetricFamily] {
+    var open = MetricFamily(
+      .gauge, "ridepulse_apns_connections", "Connections that take pushes.")
+    var opened = MetricFamily(
+      .counter, "ridepulse_apns_connections_opened_total", "Connections opened since the start.")
+    var streams = MetricFamily(
+      .gauge, "ridepulse_apns_stream_limit", "Streams that APNs allows on all open connections.")
+    var flying = MetricFamily(
+      .gauge, "ridepulse_apns_pushes_in_flight", "Pushes that were sent and have no answer yet.")
+    var queued = MetricFamily(
+      .gauge, "ridepulse_apns_pushes_queued", "Pushes that wait for a connection or a free stream.")
+    for environment in [APNsEnvironment.production, .sandbox] {
+      guard let statistics = reading.transport[environment] else { continue }
+      let labels = [MetricFamily.Label("environment", environment.rawValue)]
+      open.add(Double(statistics.openConnections), labels)
+      opened.add(Double(statistics.openedTotal), labels)
+      streams.add(Double(statistics.streamLimits.reduce(0, +)), labels)
+      flying.add(Double(statistics.inFlight), labels)
+      queued.add(Double(statistics.queued), labels)
+    }
+    return [
+      open, opened, streams, flying, queued,
+      one(
+        "ridepulse_apns_provider_token_age_seconds",
+        "Age of the provider token that was signed last; APNs takes none over an hour old.",
+        reading.tokenAge),
+      one(
+        "ridepulse_apns_clock_offset_seconds",
+        "How far APNs' clock is ahead of the database's, where a refusal has told it.",
+        reading.apnsAhead),
+    ]
+  }
+
+  private static func database(_ gauges: RideGauges?) -> [MetricFamily] {
+    guard let gauges else { return [] }
+    var channels = MetricFamily(
+      .gauge, "ridepulse_channels_used",
+      "Broadcast channels that Apple listed last, of the 10000 that an app has in an environment.")
+    for (scope, count) in gauges.channels.sorted(by: { $0.key.description < $1.key.description }) {
+      channels.add(
+        Double(count),
+        [.init("bundle_id", scope.bundleID), .init("environment", scope.environment.rawValue)])
+    }
+    return [
+      channels,
+      MetricFamily(
+        .gauge, "ridepulse_rides_live", "Rides on the agenda.", Double(gauges.liveRides)),
+      MetricFamily(
+        .gauge, "ridepulse_rides_due",
+        "Rides on the agenda that are due, at most \(RideGauges.countLimit).",
+        Double(gauges.dueRides)),
+      one(
+        "ridepulse_oldest_due_age_seconds",
+        "How long the oldest due ride or event has waited.", gauges.oldestDue),
+      MetricFamily(
+        .gauge, "ridepulse_rides_parked", "Rides that were set aside; see ridepulse.parked.",
+        Double(gauges.parkedRides)),
+      MetricFamily(
+        .gauge, "ridepulse_phones_quarantined",
+        "Phones that were set aside; see ridepulse.quarantine.", Double(gauges.quarantinedPhones)),
+      one(
+        "ridepulse_row_holder_age_seconds",
+        "How long the oldest transaction has kept Postgres from removing dead rows.",
+        gauges.rowHolder?.age ?? .zero),
+    ]
+  }
+
+  private static func one(_ name: String, _ help: String, _ value: Duration?) -> MetricFamily {
+    guard let value else { return MetricFamily(.gauge, name, help) }
+    return MetricFamily(.gauge, name, help, Double(value.microseconds) / 1e6)
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import LocalPostgres
+import RideCore
+import Testing
+
+/// `/metrics` of a service that has done a little of everything, and what stands on it in `deploy/`.
+@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+  private static let rules = """
+    rules:
+      - name: arrived
+        app: customer
+        on: driver_arrived
+        alert: { title: Your driver is here }
+        expires: 5m
+      - name: card
+        app: customer
+        live-activity:
+          attributes-type: RideAttributes
+          content-state: { status: "{{ride.state}}" }
+          stale-after: 2m
+          urgent: [driver_arrived]
+          urgent-per-hour: 1
+        expires: 2m
+
+    """
+
+  private static let deploy = URL(fileURLWithPath: Stage.rules).deletingLastPathComponent()
+    .appendingPathComponent("deploy").path
+
+  private func promtool(_ words: String..., input: String? = nil) throws -> Command.Result {
+    let shell = #"if [ -n "$INPUT" ]; then promtool "$@" < "$INPUT"; else promtool "$@"; fi"#
+    return try Command.run(
+      "/bin/sh", ["-c", shell, "promtool"] + words, ["INPUT": input ?? ""])
+  }
+
+  /// Metrics that a text speaks of.
+  private func named(in text: String) -> Set<String> {
+    let names = text.matches(of: /\b(?:ridepulse|process)_[a-z0-9_]+/).map { String($0.output) }
+    return Set(names.map { $0.replacing(/_(bucket|sum|count)$/, with: "") })
+  }
+
+  @Test func `what a service did stands in its metrics, in Prometheus' own words`() async throws {
+    try await Stage.run { stage in
+      var environment = try stage.environment(rules: Self.rules)
+      environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
+      let server = try Server(environment)
+      defer { server.stop() }
+      try await stage.addRide(state: "driver_arrived")
+      try await stage.settled()
+      try await server.says("Admin server")
+      let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
+      let page = try Command.run("/usr/bin/curl", ["--silent", "--fail", url]).output
+      let lines = page.split(separator: "\n")
+      for line in [
+        #"ridepulse_pushes_total{app="customer",push_type="alert",status="accepted",reason=""} 1"#,
+        #"ridepulse_commit_to_accepted_seconds_count{app="customer",push_type="alert"} 1"#,
+        "ridepulse_ready 1", "ridepulse_database_answers 1", "ridepulse_listen_healthy 1",
+        "ridepulse_rides_parked 0", #"ridepulse_apns_connections{environment="production"} 1"#,
+        #"ridepulse_lane_paused{app="customer",environment="production"} 0"#,
+        #"ridepulse_slots_total{outcome="lost"} 0"#, "ridepulse_rides_live 1",
+      ] {
+        #expect(lines.contains { $0 == line }, "no \(line) in\n\(page)")
+      }
+      let file = stage.directory + "/metrics.txt"
+      try Data(page.utf8).write(to: URL(fileURLWithPath: file))
+      let checked = try promtool("check", "metrics", input: file)
+      #expect(checked.status == 0 && checked.errors.isEmpty, "\(checked.output)\(checked.errors)")
+
+      let known = named(in: page)
+      for path in ["/prometheus/alerts.yaml", "/grafana/ridepulse.json"] {
+        let text = try String(contentsOfFile: Self.deploy + path, encoding: .utf8)
+        // The action of an alert may name a table.
+        let used = named(in: text)
+        #expect(!used.isEmpty)
+        #expect(used.subtracting(known).isEmpty, "\(path): \(used.subtracting(known))")
+      }
+    }
+  }
+
+  @Test func `without Postgres the metrics still come, and say so`() async throws {
+    let cluster = try await LocalCluster(durability: .fast)
+    try await Stage.run(cluster: cluster) { stage in
+      var environment = stage.environment
+      environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
+      let server = try Server(environment)
+      defer { server.stop() }
+      try await server.says("Admin server")
+      let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
+      await cluster.stop()
+      var page = ""
+      for _ in 0..<500 {
+        page = try Command.run("/usr/bin/curl", ["--silent", "--max-time", "20", url]).output
+        if page.contains("ridepulse_ready 0\n") { break }
+        try await Task.sleep(for: .milliseconds(50))  // poll: the service tells nobody
+      }
+      #expect(
+        page.contains("ridepulse_ready 0\n") && page.contains("ridepulse_database_answers 0\n"))
+    }
+  }
+
+  @Test func `each alert fires where it must, and is quiet where all is well`() throws {
+    let rules = Self.deploy + "/prometheus/alerts.yaml"
+    let checked = try promtool("check", "rules", rules)
+    #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+    let tested = try promtool("test", "rules", Self.deploy + "/prometheus/alerts.test.yaml")
+    #expect(tested.status == 0, "\(tested.output)\(tested.errors)")
+    let text = try String(contentsOfFile: rules, encoding: .utf8)
+    let tests = try String(
+      contentsOfFile: Self.deploy + "/prometheus/alerts.test.yaml", encoding: .utf8)
+    for alert in text.matches(of: /- alert: (\w+)/).map({ String($0.output.1) }) {
+      #expect(tests.contains("name: \(alert) fires") && tests.contains("name: \(alert) is quiet"))
+    }
+  }
+}
