@@ -28,7 +28,7 @@ extension MissingRight {
     ("ledger", ["select", "insert", "update"]),
     ("nodes", ["select", "insert", "update", "delete"]),
     ("slot_counts", ["select", "insert", "update"]),
-    ("timing", ["select", "insert", "update", "delete"]),
+    ("timing", ["select", "insert", "update"]),
   ]
 
   private static let onTables = Statement(

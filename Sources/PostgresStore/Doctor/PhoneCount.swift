@@ -22,7 +22,7 @@ public struct PhoneCount: Hashable, Sendable {
 
 extension PhoneCount {
   private static let statement = Statement(
-    name: "",
+    name: "doctor_phones",
     sql: """
       select app, environment, count(*), count(quarantined_at)
       from ridepulse.devices where disabled_at is null group by 1, 2 order by 1, 2

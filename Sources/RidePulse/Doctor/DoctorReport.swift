@@ -21,14 +21,15 @@ struct DoctorTable {
 
   private var summary: String {
     let words = [
-      (Finding.Standing.failure, "failure"), (.warning, "warning"),
-    ].compactMap { standing, noun in
+      (Finding.Standing.failure, "failure", "failures"), (.warning, "warning", "warnings"),
+      (.skipped, "skipped", "skipped"),
+    ].compactMap { standing, one, many in
       let count = diagnosis.count(standing)
-      return count == 0 ? nil : counted(count, noun)
+      return count == 0 ? nil : counted(count, one, many)
     }
-    let skipped = diagnosis.count(.skipped)
-    let all = words + (skipped == 0 ? [] : ["\(skipped) skipped"])
-    return all.isEmpty ? "all OK" : all.joined(separator: ", ")
+    let list = words.joined(separator: ", ")
+    if diagnosis.count(.failure) > 0 { return list }
+    return list.isEmpty ? "all OK" : "OK, with \(list)"
   }
 
   private static func pad(_ text: String, to width: Int) -> String {

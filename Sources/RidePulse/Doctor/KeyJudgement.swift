@@ -95,7 +95,7 @@ enum KeyJudgement {
     }
     if let hint, hint != value {
       return .warning(
-        name, "\(value), while the file is named as that of key \(hint) is by Apple", mend)
+        name, "\(variable) is \(value), and the key file's name says \(hint)", mend)
     }
     return .ok(name, value)
   }

@@ -7,10 +7,12 @@ struct RuleFacts: Sendable {
   var path: String
   /// What is wrong, a line each; empty where they can be used.
   var problems: [String] = []
+  /// It is the directory that can't be used, and no file in it.
+  var lacksDirectory = false
   var rules = 0
   var files = 0
-  /// What `check` advises.
-  var advice = 0
+  /// What `check` advises, a line each.
+  var advice: [String] = []
   /// The apps that rules speak to.
   var apps: Set<App> = []
 
@@ -18,16 +20,20 @@ struct RuleFacts: Sendable {
   init(_ environment: [String: String]) {
     path = RuleDirectoryChoice.path(nil, environment)
     switch RuleDirectory.load(path) {
-    case .failure(let found): problems = found.problems.map(\.description)
+    case .failure(let found):
+      problems = found.problems.map(\.description)
+      lacksDirectory = found.problems.contains { $0.file == path }
     case .success(let loaded):
       (rules, files) = (loaded.ruleCount, loaded.fileCount)
-      advice = RuleAdvice.all(about: loaded.ruleSet).count
+      advice = RuleAdvice.all(about: loaded.ruleSet).map(\.text)
       apps = Set(loaded.ruleSet.rules.map(\.rule.app))
     }
   }
 
   /// For tables of tests.
-  init(path: String = "schedules", problems: [String] = [], advice: Int = 0, apps: Set<App> = []) {
+  init(
+    path: String = "schedules", problems: [String] = [], advice: [String] = [], apps: Set<App> = []
+  ) {
     (self.path, self.problems, self.advice, self.apps) = (path, problems, advice, apps)
   }
 }
@@ -56,12 +62,18 @@ enum RuleJudgement {
     let name = "rule files"
     let check = "ridepulse check \(facts.path)"
     if let first = facts.problems.first {
+      if facts.lacksDirectory {
+        return .failure(
+          name, first, "export RIDEPULSE_SCHEDULES=DIR, where your rule files are",
+          "ridepulse check")
+      }
       let more = facts.problems.count - 1
       return .failure(name, more == 0 ? first : "\(first) (and \(more) more)", check)
     }
     let what = "\(facts.path): \(counted(facts.rules, "rule")) in \(counted(facts.files, "file"))"
-    if facts.advice == 0 { return .ok(name, what) }
-    return .warning(name, "\(what), \(counted(facts.advice, "warning"))", check)
+    guard let first = facts.advice.first else { return .ok(name, what) }
+    let more = facts.advice.count - 1
+    return .warning(name, "\(what): \(first)\(more == 0 ? "" : " (and \(more) more)")", check)
   }
 
   private static func phones(
@@ -69,7 +81,7 @@ enum RuleJudgement {
     _ standard: APNsEnvironment
   ) -> [Finding] {
     switch phones {
-    case .unasked: return [.skipped("phones", needs: "schema")]
+    case .unasked: return [.skipped("phones", needs: "schema and rights")]
     case .failed(let why):
       return [.failure("phones", "they can't be counted: \(why)", "mend schema and rights first")]
     case .known(let counts):
