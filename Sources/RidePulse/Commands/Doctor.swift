@@ -11,7 +11,7 @@ enum Doctor: Command {
     name: "doctor", summary: "look at database, key, APNs and rules: each OK, or what mends it",
     options: [.init(name: "--format", value: "FORMAT", help: "table or json (table)")],
     notes: [
-      "It looks at the environment that serve would see, and ends within a minute, whatever hangs.",
+      "It looks at the environment that serve would see, and ends within two minutes, whatever hangs.",
       "A push to a made-up token of zeros asks APNs whether key and topics are right; no phone gets it.",
       "Exit status 2 where something fails; warnings are no failures.",
     ])

@@ -37,6 +37,12 @@ enum DatabaseJudgement {
     if why.contains("database \""), why.contains("does not exist") {
       return "createdb DATABASE, or name another one in DATABASE_URL"
     }
+    if why.contains("pg_hba.conf") {
+      return "let pg_hba.conf of the server admit this role from here, then reload it"
+    }
+    if why.contains("too many clients") || why.contains("connection slots") {
+      return "raise max_connections, or end sessions that nobody needs; serve needs three"
+    }
     if why.contains("authentication failed") || why.contains("no password supplied")
       || why.contains("role \"")
     {

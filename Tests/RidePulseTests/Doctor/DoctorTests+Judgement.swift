@@ -47,6 +47,14 @@ extension DoctorTests {
       database { $0.server = .failed("FATAL: password authentication failed for user \"x\"") },
       "postgres", .failure, "mend user and password"
     ),
+    (
+      database { $0.server = .failed("FATAL: no pg_hba.conf entry for host \"10.0.0.1\"") },
+      "postgres", .failure, "admit this role from here"
+    ),
+    (
+      database { $0.server = .failed("FATAL: sorry, too many clients already") }, "postgres",
+      .failure, "raise max_connections"
+    ),
     (database { $0.lead = .known(.seconds(5)) }, "clock", .ok, "agree"),
     (
       database { $0.lead = .known(.seconds(6)) }, "clock", .warning,
