@@ -71,7 +71,7 @@ enum DatabaseJudgement {
       return .failure(
         "schema", "the database has none yet, and role \(server.role) may not make it",
         "as the database's owner: "
-          + "psql -c 'grant create on database \(server.database) to \(server.role)'",
+          + "psql -c 'grant create on database \"\(server.database)\" to \(server.role)'",
         "ridepulse migrate")
     case .failed(let why):
       if let rights = facts.rights.value, !rights.isEmpty {
@@ -92,7 +92,7 @@ enum DatabaseJudgement {
       let role = facts.server.value?.role ?? "ROLE"
       let words = list(missing.map { "\($0.privilege) on \($0.object)" })
       let what = "role \(role) lacks \(words)"
-      let mend = "as the schema's owner: psql -c '\(grants(missing, to: role))'"
+      let mend = "as the schema's owner, in that database: psql -c '\(grants(missing, to: role))'"
       return missing.allSatisfy(\.isMinor)
         ? .warning("rights", "\(what): old days of the ledger are kept for ever", mend)
         : .failure("rights", what, mend)
@@ -159,12 +159,13 @@ enum DatabaseJudgement {
 
   private static func release(_ holder: RowHolder) -> String {
     let quoted = "'\(holder.name.replacing("'", with: "''"))'"
+    let psql = "psql \"$DATABASE_URL\" -c"
     return switch holder.kind {
     case .session:
-      "psql -c \"select pg_terminate_backend(\(holder.processID.map { "\($0)" } ?? "PID"))\", "
+      "\(psql) 'select pg_terminate_backend(\(holder.processID.map { "\($0)" } ?? "PID"))', "
         + "once you know whose it is"
-    case .prepared: "psql -c \"rollback prepared \(quoted)\", or commit it"
-    case .slot: "psql -c \"select pg_drop_replication_slot(\(quoted))\", if its standby is gone"
+    case .prepared: "\(psql) \"rollback prepared \(quoted)\", or commit it"
+    case .slot: "\(psql) \"select pg_drop_replication_slot(\(quoted))\", if its standby is gone"
     }
   }
 

@@ -115,8 +115,8 @@ enum RuleJudgement {
     if quarantined > 0 {
       return .warning(
         name, "\(what), \(quarantined) of them in quarantine: APNs refused their tokens",
-        "psql -c 'select * from ridepulse.quarantine'; after a mistake of configuration: "
-          + "psql -c \"select ridepulse.unquarantine('\(app)')\"")
+        "psql \"$DATABASE_URL\" -c 'select * from ridepulse.quarantine'; after a mistake of "
+          + "configuration: psql \"$DATABASE_URL\" -c \"select ridepulse.unquarantine('\(app)')\"")
     }
     return .ok(name, what)
   }
