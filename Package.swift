@@ -115,7 +115,7 @@ let package = Package(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
     .testTarget(
       name: "RidePulseTests",
-      dependencies: ["RidePulse", "RideCore", "PostgresStore", "LocalPostgres"],
+      dependencies: ["RidePulse", "RideCore", "PostgresStore", "APNSClient", "LocalPostgres"],
       exclude: ["Golden", "Legacy"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

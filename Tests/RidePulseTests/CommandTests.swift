@@ -54,7 +54,9 @@ import Testing
     #expect(!result.errors.contains("Fatal error"))
   }
 
-  @Test(arguments: ["serve", "trigger", "preview", "check", "migrate", "demo", "legacy-gateway"])
+  @Test(arguments: [
+    "serve", "trigger", "preview", "check", "doctor", "migrate", "demo", "legacy-gateway",
+  ])
   func `each command has its help`(command: String) throws {
     let result = try Command.ridepulse([command, "--help"])
     #expect(result.status == 0)

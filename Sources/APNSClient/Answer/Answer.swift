@@ -31,7 +31,7 @@ struct Answer {
 
   /// Of interest only where a clock may be at fault.
   mutating func receive(date text: UnsafeBufferPointer<UInt8>) {
-    if status == 403 { date = unsafe Array(text.prefix(64)) }
+    if status >= 400 { date = unsafe Array(text.prefix(64)) }
   }
 
   /// Keeps a piece of the body; false where there is more than anybody wants.

@@ -37,7 +37,7 @@ final class CurlDoor {
     guard context.hasAgreedOnHTTP2 else {
       throw DoorError(
         text: "\(endpoint): the server did not agree to HTTP/2 (TLS ALPN \"h2\"); it is no APNs, "
-          + "or a proxy between breaks the TLS connection open")
+          + "or a proxy between breaks the TLS connection open", kind: .noHTTP2)
     }
   }
 
@@ -76,10 +76,20 @@ final class CurlDoor {
   }
 
   private func failure(_ code: CURLcode, _ endpoint: APNsEndpoint) -> DoorError {
-    if let trouble = context.preparationTrouble { return DoorError(text: trouble) }
+    if let trouble = context.preparationTrouble {
+      return DoorError(text: trouble, kind: .badAuthorities)
+    }
     if context.isCancelled { return DoorError(text: "closed while connecting") }
     let detail = unsafe String(cString: errorText)
-    return DoorError(text: "\(endpoint): \(detail.isEmpty ? Self.text(of: code) : detail)")
+    return DoorError(
+      text: "\(endpoint): \(detail.isEmpty ? Self.text(of: code) : detail)",
+      kind: Self.kind(of: code, detail))
+  }
+
+  private static func kind(of code: CURLcode, _ detail: String) -> DoorTrouble.Kind {
+    if code == CURLE_PEER_FAILED_VERIFICATION { return .untrusted }
+    // A server that speaks something else only may end the handshake with this alert.
+    return detail.contains("no application protocol") ? .noHTTP2 : .unreachable
   }
 
   // MARK: Bytes

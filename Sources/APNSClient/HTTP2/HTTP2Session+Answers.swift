@@ -69,7 +69,10 @@ extension HTTP2Session {
       slot, id: id, code: code, errorName: Self.errorName(code), wall: wall)
     guard let ended else { return }
     if ended.tokenExpired { hasTokenExpired = true }
-    if let time = ended.refusal?.serverTime { serverTime = time }
+    // Other refusals say nothing of the clock that signs.
+    if let refusal = ended.refusal, refusal.status == 403, let time = refusal.serverTime {
+      serverTime = time
+    }
     finish(ended.ending)
   }
 

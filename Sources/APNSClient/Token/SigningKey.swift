@@ -22,10 +22,18 @@ public struct SigningKey: Sendable, CustomStringConvertible {
     key = try PrivateKey(path: path)
   }
 
+  /// Looks at a key file alone, whatever it is named.
+  ///
+  /// - Throws: `SigningKeyError`, where nobody could sign with it.
+  public static func check(path: String) throws(SigningKeyError) {
+    _ = try PrivateKey(path: path)
+  }
+
   /// The IDs; never the key.
   public var description: String { "APNs signing key \(keyID) of team \(teamID)" }
 
-  private static func isTenCharacterID(_ text: String) -> Bool {
+  /// Whether it has the form of a key ID or team ID: ten characters of A-Z and 0-9.
+  public static func isTenCharacterID(_ text: String) -> Bool {
     text.utf8.count == 10
       && text.utf8.allSatisfy {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)

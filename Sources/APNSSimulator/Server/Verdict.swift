@@ -62,8 +62,8 @@ struct Verdict: Equatable {
     var headers = [Header(name: grant.idHeader, value: apnsID)]
     if status == grant.status { headers += grant.headers }
     if let uniqueID { headers.append(Header(name: "apns-unique-id", value: uniqueID)) }
-    // Whose provider token is refused may have a wrong clock.
-    if status == 403 { headers.append(Header(name: "date", value: date)) }
+    // Whoever is refused may have a wrong clock.
+    if status >= 400 { headers.append(Header(name: "date", value: date)) }
     if let seconds = retryAfterSeconds {
       headers.append(Header(name: "retry-after", value: String(seconds)))
     }

@@ -24,7 +24,7 @@ public struct Refusal: Hashable, Sendable {
   /// With 410: when APNs learned that the token is no longer valid.
   public var timestamp: Instant?
 
-  /// With 403: what time it was at APNs, where the answer said so.
+  /// What time it was at APNs, in whole seconds, where the answer said so.
   public var serverTime: Instant?
 
   /// Where the answer had `retry-after`: how long to wait.

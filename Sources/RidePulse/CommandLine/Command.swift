@@ -17,7 +17,8 @@ struct CommandContext {
 /// The commands, in the order of the help.
 enum Commands {
   static let all: [any Command.Type] = [
-    Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Migrate.self, Channels.self,
+    Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Doctor.self, Migrate.self,
+    Channels.self,
     LegacyGatewayCommand.self, Demo.self,
   ]
 

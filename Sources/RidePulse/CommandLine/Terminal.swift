@@ -10,6 +10,11 @@ enum Terminal {
   /// Whether people watch standard output.
   static let isInteractive = isatty(STDOUT_FILENO) == 1
 
+  /// Whether what is written there may have colours (https://no-color.org).
+  static func hasColour(_ environment: [String: String]) -> Bool {
+    isInteractive && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+  }
+
   /// Writes a result.
   static func print(_ text: String) {
     write(text + "\n", to: STDOUT_FILENO)

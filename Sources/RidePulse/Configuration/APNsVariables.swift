@@ -91,7 +91,10 @@ struct APNsVariables {
     }
   }
 
-  private static func configuration(_ environment: [String: String]) throws -> APNsConfiguration {
+  /// `APNS_…_URL` and `APNS_CA_FILE`.
+  ///
+  /// - Throws: `CommandFailure` that names the variable that is wrong.
+  static func configuration(_ environment: [String: String]) throws -> APNsConfiguration {
     var configuration = APNsConfiguration()
     if let path = environment["APNS_CA_FILE"], !path.isEmpty {
       guard FileManager.default.isReadableFile(atPath: path) else {

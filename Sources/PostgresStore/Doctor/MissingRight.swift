@@ -1,0 +1,86 @@
+/// A right that the engine needs and this session's role lacks.
+public struct MissingRight: Hashable, Sendable {
+  /// Such as `select`, in lower case.
+  public var privilege: String
+  /// As it stands in a GRANT: `ridepulse.agenda`, `schema ridepulse`, `function ridepulse.f()`.
+  public var object: String
+  /// Pushes leave without it all the same.
+  public var isMinor: Bool
+
+  /// A right on something.
+  public init(_ privilege: String, on object: String, isMinor: Bool = false) {
+    self.privilege = privilege
+    self.object = object
+    self.isMinor = isMinor
+  }
+}
+
+extension MissingRight {
+  /// What `serve` does to each table, for a role that does not own them.
+  private static let tables: [(name: String, privileges: [String])] = [
+    ("migrations", ["select"]),
+    ("rides", ["select"]),
+    ("events", ["select", "delete"]),
+    ("devices", ["select", "update"]),
+    ("live_activities", ["select", "update"]),
+    ("push_to_start_tokens", ["select", "update"]),
+    ("agenda", ["select", "insert", "update", "delete"]),
+    ("ledger", ["select", "insert", "update"]),
+    ("nodes", ["select", "insert", "update", "delete"]),
+    ("slot_counts", ["select", "insert", "update"]),
+    ("timing", ["select", "insert", "update"]),
+    ("channels", ["select", "insert", "update"]),
+    ("channel_listings", ["select", "insert", "update"]),
+    ("other_channels", ["select", "insert", "update", "delete"]),
+  ]
+
+  private static let onTables = Statement(
+    name: "",
+    sql: """
+      select need.privilege, 'ridepulse.' || need.name
+      from unnest($1::text[], $2::text[]) with ordinality need (name, privilege, number)
+      join pg_class c on c.relname = need.name
+        and c.relnamespace = to_regnamespace('ridepulse')
+      where not has_table_privilege(c.oid, need.privilege)
+      order by need.number
+      """)
+
+  private static let others = Statement(
+    name: "",
+    sql: """
+      select 'usage', 'schema ridepulse', false
+      where not has_schema_privilege(to_regnamespace('ridepulse'), 'usage')
+      union all
+      select 'usage', 'sequence ridepulse.' || c.relname, false
+      from pg_class c
+      where c.relnamespace = to_regnamespace('ridepulse') and c.relname = 'fence'
+        and not has_sequence_privilege(c.oid, 'usage')
+      union all
+      select 'execute',
+        'function ridepulse.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid)
+          || ')', p.proname = 'tend_ledger'
+      from pg_proc p
+      where p.pronamespace = to_regnamespace('ridepulse') and p.proname in ('emit', 'tend_ledger', 'tell_channel')
+        and not has_function_privilege(p.oid, 'execute')
+      """)
+
+  /// All that the role lacks of what is there; what the schema lacks is another matter.
+  ///
+  /// It asks the catalogue, so that a role without any right may ask too.
+  public static func all(_ session: PostgresSession) async throws(PostgresError) -> [MissingRight] {
+    let needs = tables.flatMap { table in table.privileges.map { (table.name, $0) } }
+    let results = try await session.run([
+      Call(others),
+      Call(
+        onTables,
+        [PostgresArray.literal(needs.map(\.0)), PostgresArray.literal(needs.map(\.1))]),
+    ])
+    return results.flatMap { rows in
+      (0..<rows.rowCount).map { row in
+        MissingRight(
+          rows.string(row, 0) ?? "", on: rows.string(row, 1) ?? "",
+          isMinor: rows.bool(row, 2) ?? false)
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/// What a server says of itself, of the database, and of this session's role.
+public struct ServerFacts: Hashable, Sendable {
+  /// Such as `15.18`.
+  public var version: String
+  /// Older than what the schema needs.
+  public var isTooOld: Bool
+  /// The database's name.
+  public var database: String
+  /// The role's name, as it stands in SQL.
+  public var role: String
+  /// A standby, or told to take no writes.
+  public var isReadOnly: Bool
+  /// There is a schema of RidePulse, of whatever age.
+  public var hasSchema: Bool
+  /// The role may make it.
+  public var mayMakeSchema: Bool
+
+  /// What a server says of itself.
+  public init(
+    version: String, isTooOld: Bool, database: String, role: String, isReadOnly: Bool,
+    hasSchema: Bool, mayMakeSchema: Bool
+  ) {
+    self.version = version
+    self.isTooOld = isTooOld
+    self.database = database
+    self.role = role
+    self.isReadOnly = isReadOnly
+    self.hasSchema = hasSchema
+    self.mayMakeSchema = mayMakeSchema
+  }
+}
+
+extension ServerFacts {
+  private static let statement = Statement(
+    name: "",
+    sql: """
+      select current_setting('server_version'), current_setting('server_version_num'),
+        current_database(), quote_ident(current_user),
+        pg_is_in_recovery() or current_setting('transaction_read_only')::bool,
+        to_regnamespace('ridepulse') is not null,
+        has_database_privilege(current_database(), 'create')
+      """)
+
+  /// Asks for them; any role may.
+  public static func read(_ session: PostgresSession) async throws(PostgresError) -> ServerFacts {
+    let row = try await session.run([Call(statement)])[0]
+    // Debian adds where it was built.
+    let version = row.string(0, 0)?.split(separator: " ").first.map(String.init) ?? "unknown"
+    let isTooOld: Bool
+    do throws(MigrationError) {
+      try MigrationPlan.check(serverVersion: Int(row.int64(0, 1) ?? 0))
+      isTooOld = false
+    } catch {
+      isTooOld = true
+    }
+    return ServerFacts(
+      version: version, isTooOld: isTooOld, database: row.string(0, 2) ?? "",
+      role: row.string(0, 3) ?? "", isReadOnly: row.bool(0, 4) ?? false,
+      hasSchema: row.bool(0, 5) ?? false, mayMakeSchema: row.bool(0, 6) ?? false)
+  }
+}

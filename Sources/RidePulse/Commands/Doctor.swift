@@ -1,0 +1,46 @@
+import PostgresStore
+import RideCore
+
+/// `ridepulse doctor`: is all there that the service needs?
+enum Doctor: Command {
+  private enum Format: String, CaseIterable {
+    case table, json
+  }
+
+  static let form = CommandForm(
+    name: "doctor", summary: "look at database, key, APNs and rules: each OK, or what mends it",
+    options: [.init(name: "--format", value: "FORMAT", help: "table or json (table)")],
+    notes: [
+      "It looks at the environment that serve would see, and ends within two minutes, whatever hangs.",
+      "A push to a made-up token of zeros asks APNs whether key and topics are right; no phone gets it.",
+      "Exit status 2 where something fails; warnings are no failures.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let word = context.arguments.value("--format") ?? Format.table.rawValue
+    guard let format = Format(rawValue: word) else {
+      throw UsageError(
+        "unknown format \(word)", known: Format.allCases.map(\.rawValue), word: word, form: form)
+    }
+    let diagnosis = await diagnosis(context.environment)
+    let hasColour = Terminal.hasColour(context.environment)
+    Terminal.print(
+      format == .json
+        ? DoctorJSON.text(diagnosis)
+        : DoctorTable(diagnosis: diagnosis, hasColour: hasColour).text)
+    return diagnosis.status
+  }
+
+  private static func diagnosis(_ environment: [String: String]) async -> Diagnosis {
+    let rules = RuleFacts(environment)
+    let database = await DatabaseProbe(environment: environment).facts()
+    let phones = database.phones.value ?? []
+    let apns = await APNsProbe(environment: environment, lead: database.lead.value)
+      .facts(isUsed: Set(phones.compactMap(\.environment)))
+    let standard = (try? APNsVariables.defaultEnvironment(environment)) ?? .production
+    return Diagnosis(
+      findings: DatabaseJudgement.findings(database) + APNsJudgement.findings(apns)
+        + RuleJudgement.findings(
+          rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard))
+  }
+}

@@ -1,0 +1,103 @@
+import APNSClient
+import RideCore
+
+/// Asks APNs, by the client of the service itself.
+struct APNsProbe {
+  let environment: [String: String]
+  /// How far the database's clock is ahead of this machine's, where that is known.
+  let lead: Duration?
+
+  /// No phone has it.
+  private static let token = DeviceToken(String(repeating: "0", count: 64))
+
+  private static let payload = Array(#"{"aps":{"content-available":1}}"#.utf8)
+
+  private var now: Instant { MachineTime.now + (lead ?? .zero) }
+
+  /// - Parameter isUsed: the worlds of which there are phones whose rows say so.
+  func facts(isUsed: Set<APNsEnvironment>) async -> APNsFacts {
+    var facts = APNsFacts()
+    facts.key = KeyFacts(environment)
+    facts.bundleIDs = APNsVariables.bundleIDs(environment)
+    facts.goesByDatabase = lead != nil
+    let settings: (configuration: APNsConfiguration, standard: APNsEnvironment)
+    do {
+      settings = (
+        try APNsVariables.configuration(environment),
+        try APNsVariables.defaultEnvironment(environment)
+      )
+    } catch {
+      facts.settings = .failed("\(error)")
+      return facts
+    }
+    facts.settings = .known(
+      "phones whose row names no environment are \(settings.standard.rawValue)")
+    facts.hasCAFile = settings.configuration.caFile != nil
+    let others = APNsEnvironment.allCases.filter { $0 != settings.standard && isUsed.contains($0) }
+    for environment in [settings.standard] + others {
+      let world = await world(environment, settings.configuration, facts)
+      facts.worlds.append(world)
+    }
+    return facts
+  }
+
+  private func world(
+    _ environment: APNsEnvironment, _ configuration: APNsConfiguration, _ facts: APNsFacts
+  ) async -> APNsFacts.World {
+    var world = APNsFacts.World(
+      environment: environment, endpoint: "\(configuration.endpoint(of: environment))")
+    let door = await Fact.find(within: configuration.connectTimeout + .seconds(1)) {
+      do throws(DoorTrouble) {
+        try await configuration.tryDoor(to: environment)
+        return DoorTrouble?.none
+      } catch {
+        return error
+      }
+    }
+    switch door {
+    case .known(let trouble): world.trouble = trouble
+    case .failed(let why): world.trouble = DoorTrouble(.unreachable, "\(world.endpoint): \(why)")
+    case .unasked: break
+    }
+    if world.trouble == nil, facts.missing.isEmpty {
+      await push(&world, configuration, facts)
+    }
+    return world
+  }
+
+  private func push(
+    _ world: inout APNsFacts.World, _ configuration: APNsConfiguration, _ facts: APNsFacts
+  ) async {
+    guard let token = Self.token, let path = facts.key.path, let keyID = facts.key.keyID,
+      let teamID = facts.key.teamID,
+      let key = try? SigningKey(path: path, keyID: keyID, teamID: teamID)
+    else { return }
+    let lead = lead ?? .zero
+    guard
+      let client = try? APNSClient(
+        configuration: configuration, key: key, now: { MachineTime.now + lead })
+    else { return }
+    let apps = facts.bundleIDs.sorted { $0.key.rawValue < $1.key.rawValue }
+    let requests = apps.enumerated().map { index, app in
+      PushRequest(
+        ticket: UInt64(index), environment: world.environment, address: .device(token),
+        headers: PushHeaders(
+          id: PushID(of: "doctor", app.key.rawValue, "\(MachineTime.now.microseconds)"),
+          topic: app.value, pushType: .background, priority: .powerAware, expiration: .neverStore),
+        payload: Self.payload)
+    }
+    let (reports, feed) = AsyncStream.makeStream(of: PushReport.self)
+    client.submit(requests) { for report in $0 { feed.yield(report) } }
+    // The client's own deadline ends each of them.
+    var open = requests.count
+    for await report in reports {
+      world.answers[apps[Int(report.ticket)].key] = report.outcome
+      if case .refused(let refusal) = report.outcome, let time = refusal.serverTime {
+        world.lead = time - now
+      }
+      open -= 1
+      if open == 0 { break }
+    }
+    await client.close(within: .zero)
+  }
+}

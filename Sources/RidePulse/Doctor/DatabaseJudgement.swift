@@ -1,0 +1,177 @@
+import PostgresStore
+import RideCore
+
+/// Says what the facts of Postgres mean.
+enum DatabaseJudgement {
+  static func findings(_ facts: DatabaseFacts) -> [Finding] {
+    [
+      server(facts), schema(facts), rights(facts), listen(facts),
+      ClockJudgement.database(facts.lead), holder(facts),
+    ]
+  }
+
+  private static func server(_ facts: DatabaseFacts) -> Finding {
+    switch facts.server {
+    case .failed(let why) where !facts.isConfigured:
+      return .failure(
+        "postgres", "DATABASE_URL is not set, and libpq's defaults lead nowhere: \(why)",
+        "export DATABASE_URL=postgres://USER:PASSWORD@HOST/DATABASE")
+    case .failed(let why): return .failure("postgres", why, mend(why))
+    case .unasked: return .skipped("postgres", needs: "a connection")
+    case .known(let server) where server.isTooOld:
+      return .failure(
+        "postgres", "\(server.version) is too old", "upgrade it to Postgres 14 or newer")
+    case .known(let server) where server.isReadOnly:
+      return .failure(
+        "postgres", "\(server.version), which takes no writes: a standby, or read-only",
+        "let DATABASE_URL lead to the primary, or add target_session_attrs=read-write to it")
+    case .known(let server):
+      return .ok("postgres", "\(server.version), database \(server.database), role \(server.role)")
+    }
+  }
+
+  private static func mend(_ why: String) -> String {
+    if why.contains("connection string") {
+      return "export DATABASE_URL=postgres://USER:PASSWORD@HOST/DATABASE"
+    }
+    if why.contains("database \""), why.contains("does not exist") {
+      return "createdb DATABASE, or name another one in DATABASE_URL"
+    }
+    if why.contains("pg_hba.conf") {
+      return "let pg_hba.conf of the server admit this role from here, then reload it"
+    }
+    if why.contains("too many clients") || why.contains("connection slots") {
+      return "raise max_connections, or end sessions that nobody needs; serve needs three"
+    }
+    if why.contains("authentication failed") || why.contains("no password supplied")
+      || why.contains("role \"")
+    {
+      return "mend user and password in DATABASE_URL; psql \"$DATABASE_URL\" tries them"
+    }
+    return "start Postgres, or let DATABASE_URL lead to where it listens; "
+      + "psql \"$DATABASE_URL\" tries it"
+  }
+
+  private static func schema(_ facts: DatabaseFacts) -> Finding {
+    switch facts.schema {
+    case .unasked: return .skipped("schema", needs: "postgres")
+    case .known(.current): return .ok("schema", "current")
+    case .known(.foreign(let what)):
+      return .failure("schema", what, "deploy the ridepulse that the database was migrated with")
+    case .known(.lacks(let names)):
+      guard let server = facts.server.value else {
+        return .failure("schema", "it lacks \(list(names))", "ridepulse migrate")
+      }
+      if server.hasSchema {
+        return .failure("schema", "it lacks \(list(names))", "ridepulse migrate")
+      }
+      if server.mayMakeSchema {
+        return .failure("schema", "the database has none yet", "ridepulse migrate")
+      }
+      return .failure(
+        "schema", "the database has none yet, and role \(server.role) may not make it",
+        "as the database's owner: "
+          + "psql -c 'grant create on database \"\(server.database)\" to \(server.role)'",
+        "ridepulse migrate")
+    case .failed(let why):
+      if let rights = facts.rights.value, !rights.isEmpty {
+        return .skipped("schema", needs: "rights")
+      }
+      return .failure("schema", "it can't be read: \(why)", "ridepulse migrate --dry-run says more")
+    }
+  }
+
+  private static func rights(_ facts: DatabaseFacts) -> Finding {
+    switch facts.rights {
+    case .unasked:
+      return .skipped("rights", needs: facts.server.value == nil ? "postgres" : "schema")
+    case .failed(let why):
+      return .failure("rights", "they can't be read: \(why)", "ridepulse doctor, once more")
+    case .known([]): return .ok("rights", "all that serve needs")
+    case .known(let missing):
+      let role = facts.server.value?.role ?? "ROLE"
+      let words = list(missing.map { "\($0.privilege) on \($0.object)" })
+      let what = "role \(role) lacks \(words)"
+      let mend = "as the schema's owner, in that database: psql -c '\(grants(missing, to: role))'"
+      return missing.allSatisfy(\.isMinor)
+        ? .warning("rights", "\(what): old days of the ledger are kept for ever", mend)
+        : .failure("rights", what, mend)
+    }
+  }
+
+  /// One GRANT for each object, in the order in which they were missed.
+  static func grants(_ missing: [MissingRight], to role: String) -> String {
+    var order: [String] = []
+    for right in missing where !order.contains(right.object) { order.append(right.object) }
+    return order.map { object in
+      let privileges = missing.filter { $0.object == object }.map(\.privilege)
+      return "grant \(privileges.joined(separator: ", ")) on \(object) to \(role)"
+    }.joined(separator: "; ")
+  }
+
+  private static func listen(_ facts: DatabaseFacts) -> Finding {
+    let pooler = "let DATABASE_URL lead to Postgres itself, or to a pool in session mode"
+    switch facts.listen {
+    case .unasked: return .skipped("listen", needs: "postgres")
+    case .known(.effective): return .ok("listen", "a notification came back")
+    case .known(.swallowed):
+      return .warning(
+        "listen",
+        "Postgres takes LISTEN, but no notification comes, as behind a pooler in transaction mode; "
+          + "events wait for the next poll, 2s at most", pooler)
+    case .known(.unreachable(let why)), .failed(let why):
+      return .failure(
+        "listen", "a second connection failed: \(why)",
+        "raise max_connections, or the pool's size; serve needs three connections")
+    }
+  }
+
+  /// Long enough for any transaction of a ride service.
+  private static let longAge: Duration = .seconds(5 * 60)
+  /// For what has no age: as many transactions leave indexes that claims notice.
+  private static let manyTransactions: Int64 = 1_000_000
+
+  private static func holder(_ facts: DatabaseFacts) -> Finding {
+    let name = "dead rows"
+    switch facts.holder {
+    case .unasked: return .skipped(name, needs: "postgres")
+    case .failed(let why):
+      return .warning(
+        name, "who holds them back can't be read: \(why)", "ridepulse doctor, once more")
+    case .known(nil): return .ok(name, "nobody holds them back")
+    case .known(let holder?):
+      let age = holder.age.map { " for \($0.rideText)" } ?? ""
+      let what =
+        "\(words(holder)) holds them back\(age), \(counted(Int(holder.transactions), "transaction"))"
+      let isLong = holder.age.map { $0 >= longAge } ?? (holder.transactions >= manyTransactions)
+      return isLong
+        ? .warning(name, "\(what); claims slow down with that", release(holder)) : .ok(name, what)
+    }
+  }
+
+  private static func words(_ holder: RowHolder) -> String {
+    switch holder.kind {
+    case .session: "session \(holder.processID.map { "\($0)" } ?? "?") (\(holder.name))"
+    case .prepared: "the prepared transaction \(holder.name)"
+    case .slot: "the replication slot \(holder.name)"
+    }
+  }
+
+  private static func release(_ holder: RowHolder) -> String {
+    let quoted = "'\(holder.name.replacing("'", with: "''"))'"
+    let psql = "psql \"$DATABASE_URL\" -c"
+    return switch holder.kind {
+    case .session:
+      "\(psql) 'select pg_terminate_backend(\(holder.processID.map { "\($0)" } ?? "PID"))', "
+        + "once you know whose it is"
+    case .prepared: "\(psql) \"rollback prepared \(quoted)\", or commit it"
+    case .slot: "\(psql) \"select pg_drop_replication_slot(\(quoted))\", if its standby is gone"
+    }
+  }
+
+  /// The first few, and how many more.
+  static func list(_ names: [String]) -> String {
+    let shown = names.prefix(6).joined(separator: ", ")
+    return names.count > 6 ? "\(shown) and \(names.count - 6) more" : shown
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// One run of `ridepulse doctor`.
+struct Checkup: CustomStringConvertible {
+  struct Finding: Decodable {
+    var name: String
+    var standing: String
+    var what: String
+    var mend: [String]
+  }
+
+  private struct Document: Decodable {
+    var ok: Bool
+    var findings: [Finding]
+  }
+
+  let status: Int32
+  let findings: [Finding]
+  let description: String
+
+  init(_ environment: [String: String], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let result = try Command.ridepulse(["doctor", "--format", "json"], environment, in: "/tmp")
+    description = result.output + result.errors
+    status = result.status
+    let document = try JSONDecoder().decode(Document.self, from: Data(result.output.utf8))
+    findings = document.findings
+    // R60, of every run that any test makes.
+    Secrets.expectNone(in: description)
+    #expect(document.ok == (status == 0), sourceLocation: sourceLocation)
+    #expect(
+      status == (names("failure").isEmpty ? 0 : 2), "\(description)", sourceLocation: sourceLocation
+    )
+    for finding in findings {
+      let isBad = ["failure", "warning"].contains(finding.standing)
+      #expect(isBad == !finding.mend.isEmpty, "\(finding)", sourceLocation: sourceLocation)
+    }
+  }
+
+  func names(_ standing: String) -> [String] {
+    findings.filter { $0.standing == standing }.map(\.name)
+  }
+
+  /// Expects a finding whose words and remedies hold a text.
+  func expect(
+    _ name: String, _ standing: String, _ text: String = "",
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let finding = findings.first { $0.name == name }
+    let words = ([finding?.what ?? ""] + (finding?.mend ?? [])).joined(separator: "\n")
+    #expect(
+      finding?.standing == standing && (text.isEmpty || words.contains(text)),
+      "\(name) is not \(standing) with \"\(text)\": \(self)", sourceLocation: sourceLocation)
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import LocalPostgres
+import RideCore
+import Testing
+
+extension DoctorTests {
+  @Test func `what APNs refuses is told by its cause, app by app`() async throws {
+    try await Stage.run { stage in
+      let answers = [
+        ("TopicDisallowed", 400, "failure", "export APNS_DRIVER_BUNDLE_ID"),
+        ("DeviceTokenNotForTopic", 400, "failure", "export APNS_DRIVER_BUNDLE_ID"),
+        ("BadEnvironmentKeyInToken", 403, "failure", "set APNS_SANDBOX"),
+        ("BadDeviceToken", 400, "ok", "key, IDs and topic are taken"),
+        ("ServiceUnavailable", 503, "warning", "doctor, later"),
+        ("PayloadEmpty", 400, "failure", "PayloadEmpty"),
+      ]
+      for (reason, status, standing, words) in answers {
+        try stage.faults(
+          """
+          [{"match": {"topic": "com.example.driver"},
+            "action": {"answer": {"status": \(status), "reason": "\(reason)"}}}]
+          """)
+        let checkup = try Checkup(stage.environment)
+        checkup.expect("push production driver", standing, words)
+        checkup.expect("push production customer", "ok")
+      }
+    }
+  }
+
+  @Test func `a push that nobody answers ends, and so does the doctor`() async throws {
+    try await Stage.run { stage in
+      try stage.faults(#"[{"match": {}, "action": {"stall": true}}]"#)
+      let checkup = try Checkup(stage.environment)
+      checkup.expect("connection production", "ok")
+      checkup.expect("push production customer", "failure", "no answer in time")
+      checkup.expect("clock production", "skipped")
+    }
+  }
+
+  @Test func `a key, an ID or a team of another's is found out`() async throws {
+    try await Stage.run { stage in
+      func check(_ changed: [String: String]) throws -> Checkup {
+        try Checkup(stage.environment.merging(changed) { $1 })
+      }
+      let other = try check(["APNS_KEY_ID": "OTHERKEY01"])
+      other.expect("key ID", "warning", "the key file's name says SIMKEY0001")
+      other.expect("push production customer", "failure", "do not belong together")
+      try check(["APNS_TEAM_ID": "OTHERTEAM1"])
+        .expect("push production customer", "failure", "APNS_TEAM_ID")
+      let short = try check(["APNS_TEAM_ID": "team"])
+      short.expect("team ID", "failure", "10 characters of A-Z and 0-9")
+      short.expect("push production", "skipped", "needs key")
+      let path = try Self.key(stage.directory + "/p384.p8", curve: "P-384")
+      try check(["APNS_PRIVATE_KEY_PATH": path])
+        .expect("key file", "failure", "secp384r1")
+      try check(["APNS_PRIVATE_KEY_PATH": stage.directory + "/ca.pem"])
+        .expect("key file", "failure", "BEGIN PRIVATE KEY")
+      try check(["APNS_PRIVATE_KEY_PATH": "/nope.p8"]).expect(
+        "key file", "failure", "ls -l /nope.p8")
+      let open = try Self.key(stage.directory + "/open.p8", curve: "P-256")
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: open)
+      try check(["APNS_PRIVATE_KEY_PATH": open]).expect("key file", "warning", "chmod 600")
+    }
+  }
+
+  private static func key(_ path: String, curve: String) throws -> String {
+    let made = try Command.run(
+      "/usr/bin/openssl",
+      ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:\(curve)", "-out", path])
+    #expect(made.status == 0, "\(made.errors)")
+    return path
+  }
+
+  @Test func `phones of the other world are asked for there, and those without a topic named`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      try await stage.sql(
+        """
+        select ridepulse.register_device('driver', 'd2', '\(String(repeating: "d2", count: 32))',
+          'sandbox');
+        select ridepulse.register_device('courier', 'k1', '\(String(repeating: "a1", count: 32))')
+        """)
+      let dead = try Checkup(
+        stage.environment.merging(["APNS_SANDBOX_URL": "https://127.0.0.1:1"]) { $1 })
+      dead.expect("connection production", "ok")
+      dead.expect("connection sandbox", "failure")
+      dead.expect("push sandbox", "skipped", "needs connection sandbox")
+      dead.expect("phones driver", "ok", "1 production, 1 sandbox")
+      dead.expect("phones courier", "warning", "export APNS_COURIER_BUNDLE_ID=")
+      let live = try Checkup(
+        stage.environment.merging(["APNS_SANDBOX_URL": stage.simulator.url]) { $1 })
+      live.expect("push sandbox driver", "ok")
+      let turned = try Checkup(
+        stage.environment.merging([
+          "APNS_SANDBOX": "true", "APNS_SANDBOX_URL": stage.simulator.url,
+        ]) { $1 })
+      // No row says production: everybody is in the sandbox now.
+      turned.expect("phones driver", "ok", "2 sandbox")
+      #expect(!turned.findings.contains { $0.name == "connection production" })
+    }
+  }
+
+  @Test func `settings, topics and rule files that can't be used are told by their names`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let wrong: [([String: String], String, String)] = [
+        (["APNS_SANDBOX": "maybe"], "endpoints", "APNS_SANDBOX is maybe"),
+        (["APNS_PRODUCTION_URL": "http://x"], "endpoints", "APNS_PRODUCTION_URL"),
+        (["APNS_CA_FILE": "/nope.pem"], "endpoints", "APNS_CA_FILE"),
+        (["APNS_CA_FILE": #filePath], "connection production", "export APNS_CA_FILE"),
+        (["APNS_CA_FILE": ""], "connection production", "export APNS_CA_FILE"),
+        (["APNS_DRIVER_BUNDLE_ID": "a b"], "bundle ID driver", "export APNS_DRIVER_BUNDLE_ID"),
+        (["APNS_DRIVER_BUNDLE_ID": ""], "topic driver", "export APNS_DRIVER_BUNDLE_ID"),
+        (
+          try stage.environment(rules: "rules:\n  - nam: x\n"), "rule files",
+          "a.yaml:2:5: "
+        ),
+      ]
+      for (changed, name, words) in wrong {
+        let checkup = try Checkup(stage.environment.merging(changed) { $1 })
+        checkup.expect(name, "failure", words)
+        checkup.expect("postgres", "ok")
+        if name == "rule files" { checkup.expect(name, "failure", "ridepulse check /tmp/") }
+      }
+    }
+  }
+
+  @Test(arguments: ["plain", "refusing"])
+  func `a server without h2 is told from one that can't be trusted`(kind: String) async throws {
+    try await Stage.run { stage in
+      let server = try Stranger.tls(
+        stage.directory, words: kind == "plain" ? [] : ["-alpn", "http/1.1"])
+      defer { server.stop() }
+      let environment = stage.environment.merging(["APNS_PRODUCTION_URL": server.url]) { $1 }
+      try Checkup(environment).expect("connection production", "failure", "must speak h2")
+      // That server refuses HTTP/2 before it shows its certificate.
+      if kind == "refusing" { return }
+      try Checkup(environment.merging(["APNS_CA_FILE": ""]) { $1 })
+        .expect("connection production", "failure", "export APNS_CA_FILE")
+    }
+  }
+
+  @Test func `servers that take a connection and say nothing hold nothing up for ever`() throws {
+    let server = try Stranger.silent()
+    defer { server.stop() }
+    let checkup = try Checkup([
+      "APNS_PRODUCTION_URL": server.url, "DATABASE_URL": "host=127.0.0.1 port=\(server.port)",
+    ])
+    checkup.expect("postgres", "failure", "no answer within 5")
+    checkup.expect("connection production", "failure", "SSL connection timeout")
+    checkup.expect("rule files", "failure")
+  }
+}

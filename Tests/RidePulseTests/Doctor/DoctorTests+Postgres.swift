@@ -1,0 +1,120 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+import Testing
+
+extension DoctorTests {
+  @Test func `a schema of yesterday, and one of tomorrow`() async throws {
+    let conninfo = try await LocalCluster.shared().freshDatabase()
+    let session = try PostgresSession(conninfo: conninfo)
+    _ = try await Migrations.apply(session: session, steps: Array(Migrations.all.prefix(7)))
+    let environment = Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 }
+    let old = try Checkup(environment)
+    old.expect("schema", "failure", "it lacks 0008_phones, 0009_legacy")
+    old.expect("schema", "failure", "ridepulse migrate")
+    _ = try await Migrations.apply(session: session)
+    try Checkup(environment).expect("schema", "ok")
+    try await session.script(
+      "insert into ridepulse.migrations (number, name, checksum) values (99999, '99999_x', '')")
+    try Checkup(environment).expect("schema", "failure", "deploy the ridepulse")
+    await session.close()
+  }
+
+  @Test func `a role gets the rights that the doctor names, and serve needs no other`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      let role = "poor_\(UUID().uuidString.prefix(8).lowercased())"
+      try await stage.sql("create role \(role) login")
+      let environment = stage.environment.merging([
+        "DATABASE_URL": stage.conninfo.replacing("user=postgres", with: "user=\(role)")
+      ]) { $1 }
+      let poor = try Checkup(environment)
+      poor.expect("rights", "failure", "role \(role) lacks usage on schema ridepulse")
+      poor.expect("schema", "skipped", "needs rights")
+      poor.expect("phones", "skipped", "needs schema and rights")
+      let mend = try #require(poor.findings.first { $0.name == "rights" }?.mend.first)
+      let grants = try #require(mend.components(separatedBy: "psql -c '").last?.dropLast())
+      try await stage.sql(String(grants))
+      let rich = try Checkup(environment)
+      rich.expect("rights", "ok")
+      rich.expect("schema", "ok")
+      try await stage.sql(
+        "update ridepulse.rides set state = 'driver_arrived' where id = 'r1'")
+      let served = try Command.ridepulse(["serve", "--once"], environment)
+      #expect(served.status == 0 && !served.errors.contains("permission denied"), "\(served)")
+      let accepted = "select count(*) from ridepulse.ledger where status = 'accepted'"
+      #expect(try await stage.value(accepted) != "0", "\(served)")
+      // What keeps the ledger small is no condition for a push.
+      try await stage.sql("revoke execute on function ridepulse.tend_ledger from \(role)")
+      try Checkup(environment).expect("rights", "warning", "tend_ledger")
+      try await stage.sql("drop owned by \(role); drop role \(role)")
+    }
+  }
+
+  @Test func `no schema, and a role that may not make one`() async throws {
+    let conninfo = try await LocalCluster.shared().freshDatabase()
+    let session = try PostgresSession(conninfo: conninfo)
+    let role = "maker_\(UUID().uuidString.prefix(8).lowercased())"
+    try await session.script("create role \(role) login")
+    let environment = Self.nowhere.merging([
+      "DATABASE_URL": conninfo.replacing("user=postgres", with: "user=\(role)")
+    ]) { $1 }
+    let checkup = try Checkup(environment)
+    checkup.expect("schema", "failure", "grant create on database")
+    checkup.expect("rights", "skipped", "needs schema")
+    try await session.script("drop role \(role)")
+    await session.close()
+  }
+
+  @Test func `R35: it tells a pooler that swallows LISTEN from one that does not`() async throws {
+    let cluster = try await LocalCluster.shared()
+    let name = String(try await cluster.freshDatabase().split(separator: "=").last ?? "")
+    for (mode, standing) in [(LocalPgBouncer.PoolMode.transaction, "warning"), (.session, "ok")] {
+      let pooler = try await LocalPgBouncer(before: cluster, mode: mode)
+      let checkup = try Checkup(
+        Self.nowhere.merging(["DATABASE_URL": pooler.url(database: name)]) { $1 })
+      checkup.expect("postgres", "ok", "database \(name)")
+      checkup.expect("listen", standing, mode == .session ? "came back" : "pool in session mode")
+      await pooler.stop()
+    }
+  }
+
+  @Test func `a database that is not there, a role that is not, and a standby`() async throws {
+    let cluster = try await LocalCluster.shared()
+    let conninfo = try await cluster.freshDatabase()
+    let wrong = [
+      (cluster.url(database: "nobodys"), "createdb DATABASE"),
+      (conninfo.replacing("user=postgres", with: "user=nobody_known"), "mend user and password"),
+      ("host=127.0.0.1 port=1", "start Postgres"),
+      ("nonsense", "export DATABASE_URL="),
+      ("\(conninfo) options='-c default_transaction_read_only=on'", "target_session_attrs"),
+    ]
+    for (conninfo, mend) in wrong {
+      try Checkup(Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
+        .expect("postgres", "failure", mend)
+    }
+  }
+
+  @Test func `who holds rows back is named`() async throws {
+    let cluster = try await LocalCluster.shared()
+    let conninfo = try await cluster.freshDatabase()
+    let holder = try PostgresSession(conninfo: conninfo, applicationName: "a report")
+    try await holder.script("create table t (n int)")
+    async let held: Void = holder.script("begin; insert into t values (1); select pg_sleep(60)")
+    let watch = try PostgresSession(conninfo: conninfo)
+    for _ in 0..<1500 {
+      if try await RowHolder.oldest(watch)?.name == "a report" { break }
+      try await Task.sleep(for: .milliseconds(20))  // poll: the holder tells nobody
+    }
+    try Checkup(Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
+      .expect("dead rows", "ok", "(a report) holds them back")
+    try await watch.script(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'a report'")
+    try? await held
+    await holder.close()
+    await watch.close()
+  }
+}
