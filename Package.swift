@@ -114,7 +114,7 @@ let package = Package(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
     .testTarget(
       name: "RidePulseTests",
-      dependencies: ["RidePulse", "RideCore", "PostgresStore", "LocalPostgres"],
+      dependencies: ["RidePulse", "AdminServer", "RideCore", "PostgresStore", "LocalPostgres"],
       exclude: ["Golden", "Legacy"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
