@@ -8,10 +8,10 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint build format bench chaos clean
+.PHONY: help demo test fuzz lint build deb deb-test format bench chaos clean
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## a private Postgres, a simulator and a small fleet, live; ARGS="--for 30s" ends it
 	.build/release/ridepulse demo $(ARGS)
@@ -36,6 +36,14 @@ build: ## release binaries in .build/release
 	@scripts/packages build
 	swift build $(RELEASE) --product ridepulse
 	swift build $(RELEASE) --product apns-simulator
+
+deb: build ## a Debian package in .build/deb
+	@scripts/packages deb
+	@scripts/deb
+
+deb-test: deb ## install it in a fresh Debian, start, purge; as root, some minutes
+	@scripts/packages deb-test
+	@scripts/test-deb "$$(ls -t .build/deb/ridepulse_*.deb | head -n 1)"
 
 bench: build ## measure against the goals, figure and goal side by side
 	@scripts/packages bench

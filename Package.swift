@@ -115,7 +115,9 @@ let package = Package(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
     .testTarget(
       name: "RidePulseTests",
-      dependencies: ["RidePulse", "RideCore", "PostgresStore", "APNSClient", "LocalPostgres"],
+      dependencies: [
+        "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalPostgres",
+      ],
       exclude: ["Golden", "Legacy"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -67,6 +67,7 @@ extension Engine {
     }
     if memos.isEmpty { return [] }
     for failures in 0..<settings.journalAttempts {
+      turns(.claiming)
       do {
         let lost = try await parts.store.journal(memos)
         if !lost.isEmpty {

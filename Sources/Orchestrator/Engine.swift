@@ -22,6 +22,7 @@ public final class Engine: Sendable {
     var look: (at: Duration, ahead: Duration)?
     /// The claiming loop has ended, so no further ride comes in.
     var isDrained = false
+    var watch = LoopWatch()
   }
 
   let parts: EngineParts
@@ -108,6 +109,8 @@ public final class Engine: Sendable {
   private func adopt() async throws {
     let (rulebook, edition, adopted) = state.withLock { ($0.rulebook, $0.edition, $0.adopted) }
     if edition == adopted { return }
+    // It goes through all live rides, page by page: nobody can say how long.
+    isFree(.claiming)
     let rides = try await parts.store.adopt(rulebook.rules)
     state.withLock { $0.adopted = edition }
     if rides > 0 {
@@ -125,6 +128,7 @@ public final class Engine: Sendable {
   private func look(_ pulse: inout Pulse) async throws -> Pulse.Step {
     guard case .look(let asleep) = pulse.look else { return .rest(atMost: .zero) }
     let limit = await room()
+    turns(.claiming)
     let claim = try await claim(limit: limit, asleep: asleep)
     return pulse.claimed(
       claim.rides.count, of: limit, untilDue: claim.nextDue.map { $0 - claim.now })
@@ -132,6 +136,7 @@ public final class Engine: Sendable {
 
   private func next(_ step: Pulse.Step) async {
     guard case .rest(let limit) = step, !isStopping else { return }
+    turns(.claiming)
     await lookBell.wait(atMost: limit, on: parts.clock)
   }
 
@@ -143,6 +148,7 @@ public final class Engine: Sendable {
       if room >= min(settings.batch, settings.maximumInFlight) / 2 || stopping {
         return max(room, 1)
       }
+      waits(.claiming)
       await roomBell.wait(on: parts.clock)
     }
   }
@@ -153,6 +159,7 @@ public final class Engine: Sendable {
 
   private func rest(after error: any Error, _ failures: Int) async {
     let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
+    turns(.claiming)
     parts.log(
       .warning, "Can't claim rides; trying again",
       ["error": "\(error)", "in": "\(delay)"])
@@ -175,6 +182,7 @@ extension Engine {
       } else if isDrained {
         return
       } else {
+        waits(.settling)
         await settleBell.wait(on: parts.clock)
       }
     }
@@ -204,6 +212,7 @@ extension Engine {
   private func write(_ settlements: [ClaimedSettlement]) async {
     var failures = 0
     while true {
+      turns(.settling)
       do {
         let lost = try await parts.store.settle(settlements)
         if !lost.isEmpty {
@@ -264,6 +273,7 @@ extension Engine {
   /// The end of claiming: the transport gives what is in flight its time, and what it could not
   /// send goes back to the agenda, due at once.
   private func drain() async {
+    isFree(.claiming)
     await parts.transport.close(within: settings.drainLimit)
     state.withLock { $0.isDrained = true }
     settleBell.ring()

@@ -19,6 +19,9 @@ public struct EngineSettings: Sendable {
   public var drainLimit: Duration = .seconds(10)
   /// How long the node rests where nothing wakes it.
   public var pollInterval: Duration = .seconds(2)
+  /// How long a turn of a loop may take before the loop counts as stuck: well above what ends a
+  /// statement (10 s) and a rest (5 s).
+  public var longestTurn: Duration = .seconds(60)
 
   /// What a service runs with.
   public init() {}

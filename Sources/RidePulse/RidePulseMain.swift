@@ -37,7 +37,11 @@ enum RidePulseMain {
       Terminal.print(Commands.help)
       return .done
     }
-    guard let command = Commands.all.first(where: { $0.form.name == word }) else {
+    if word == "--version" {
+      Terminal.print("ridepulse \(Version.text)")
+      return .done
+    }
+    guard let command = Commands.named(word) else {
       throw UsageError(unknownCommand: word, known: Commands.names)
     }
     let arguments = try Arguments(Array(words.dropFirst()), of: command.form)

@@ -55,7 +55,7 @@ extension Channels {
       }
     }
 
-    private enum Format: String, CaseIterable {
+    enum Format: String, CaseIterable {
       case table, json
     }
 

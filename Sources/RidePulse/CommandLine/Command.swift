@@ -22,13 +22,25 @@ enum Commands {
     LegacyGatewayCommand.self, Demo.self,
   ]
 
+  /// Those that packages are made with; the help does not name them.
+  static let hidden: [any Command.Type] = [Completions.self, ManPage.self]
+
   static var names: [String] { all.map { $0.form.name } }
+
+  /// The command of a name.
+  static func named(_ name: String) -> (any Command.Type)? {
+    (all + hidden).first { $0.form.name == name }
+  }
+
+  /// What all this is, in a sentence.
+  static let summary =
+    "RidePulse tells a ride service's phones what they must know, in time and once."
 
   /// The help page without a command.
   static var help: String {
     let rows = all.map { ($0.form.name, $0.form.summary) }
     return """
-      RidePulse tells a ride service's phones what they must know, in time and once.
+      \(summary)
 
       Usage: ridepulse COMMAND ...
 

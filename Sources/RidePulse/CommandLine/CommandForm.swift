@@ -1,3 +1,5 @@
+import RideCore
+
 /// What may stand behind a command's name.
 struct CommandForm {
   /// A word that begins with `--`.
@@ -6,6 +8,8 @@ struct CommandForm {
     /// What its value is called in the help; nil where it takes none.
     var value: String?
     var isRepeatable = false
+    /// All that its value may be, where that is a short list.
+    var choices: [String] = []
     var help: String
   }
 
@@ -13,6 +17,8 @@ struct CommandForm {
   struct Operand {
     var name: String
     var isOptional = false
+    /// All that it may be, where that is a short list.
+    var choices: [String] = []
     var help: String
   }
 
@@ -26,8 +32,11 @@ struct CommandForm {
   /// Options that every command has.
   static let common = [
     Option(
-      name: "--log-format", value: "text|json", help: "form of the log lines on standard error"),
-    Option(name: "--log-level", value: "LEVEL", help: "debug, info, warning or error (info)"),
+      name: "--log-format", value: "text|json", choices: words(LogWriter.Format.self),
+      help: "form of the log lines on standard error"),
+    Option(
+      name: "--log-level", value: "LEVEL", choices: Log.Level.allCases.map { "\($0)" },
+      help: "debug, info, warning or error (info)"),
     Option(name: "--help", help: "print this and do nothing"),
   ]
 
@@ -54,6 +63,12 @@ struct CommandForm {
     lines += Self.columns(rows)
     if !notes.isEmpty { lines += [""] + notes }
     return lines.joined(separator: "\n")
+  }
+
+  /// The words of a choice.
+  static func words<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) -> [String]
+  where Word.RawValue == String {
+    type.allCases.map(\.rawValue)
   }
 
   /// Two columns, the second one aligned.

@@ -15,19 +15,23 @@ enum Channels: Command {
   static let form = CommandForm(
     name: "channels", summary: "make, read, list and delete Apple's broadcast channels",
     operands: [
-      .init(name: "WORD", help: "create, read, delete, list or reconcile"),
+      .init(
+        name: "WORD", choices: CommandForm.words(Word.self),
+        help: "create, read, delete, list or reconcile"),
       .init(name: "CHANNEL", isOptional: true, help: "the channel's ID, for read and delete"),
     ],
     options: [
       .init(name: "--app", value: "APP", help: "the app, such as customer; always needed"),
       .init(
-        name: "--environment", value: "NAME",
+        name: "--environment", value: "NAME", choices: CommandForm.words(APNsEnvironment.self),
         help: "production or sandbox (sandbox where APNS_SANDBOX is true)"),
       .init(
-        name: "--storage", value: "POLICY",
+        name: "--storage", value: "POLICY", choices: CommandForm.words(ChannelStorage.self),
         help: "create: none, or latest for phones that are away (none)"),
       .init(name: "--ride", value: "ID", help: "create: the ride that it is for"),
-      .init(name: "--format", value: "FORMAT", help: "table or json (table)"),
+      .init(
+        name: "--format", value: "FORMAT", choices: CommandForm.words(Request.Format.self),
+        help: "table or json (table)"),
       .init(name: "--yes", help: "delete: do not ask"),
       .init(name: "--apply", help: "reconcile: delete what leaked"),
     ],

@@ -10,7 +10,11 @@ enum Explain: Command {
   static let form = CommandForm(
     name: "explain", summary: "tell one ride's story: events, decisions, pushes and verdicts",
     operands: [.init(name: "RIDE", help: "the ride's ID")],
-    options: [.init(name: "--format", value: "FORMAT", help: "table or json (table)")],
+    options: [
+      .init(
+        name: "--format", value: "FORMAT", choices: CommandForm.words(Format.self),
+        help: "table or json (table)")
+    ],
     notes: [
       "Times are the ride's own in a table, and UTC in JSON. Nothing is written: a role that may only",
       "SELECT will do. Events of which no rule speaks leave no trace once they are handled.",

@@ -12,7 +12,7 @@ enum LegacyGatewayCommand: Command {
       .init(name: "--port", value: "N", help: "where pushes come in (2195)"),
       .init(name: "--feedback-port", value: "N", help: "where disabled phones are told (2196)"),
       .init(
-        name: "--environment", value: "NAME",
+        name: "--environment", value: "NAME", choices: CommandForm.words(APNsEnvironment.self),
         help: "production or sandbox: that of phones which are new (APNS_SANDBOX says)"),
       .init(
         name: "--bind", value: "ADDR",

@@ -20,7 +20,9 @@ enum Preview: Command {
       .init(
         name: "--rides", value: "FILE",
         help: "rides from a file of JSON lines, without a database; see docs/preview.md"),
-      .init(name: "--format", value: "FORMAT", help: "table, json or html (table)"),
+      .init(
+        name: "--format", value: "FORMAT", choices: CommandForm.words(Format.self),
+        help: "table, json or html (table)"),
       .init(name: "--output", value: "FILE", help: "write there (standard output)"),
       .init(
         name: "--diff", value: "DIR",

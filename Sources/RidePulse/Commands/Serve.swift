@@ -30,14 +30,21 @@ enum Serve: Command {
     let service = try await Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
       sleeps: !context.arguments.has("--once"))
+    let supervision = Supervision(context.environment, log)
     let signals = ServiceSignals(
       onFirst: { signal in
         log(.info, "Stopping: taking no more rides", ["signal": signal])
+        supervision.stopping()
         service.stop()
-      }, onHangup: { Reload.perform(service, apns, context.arguments, context.environment, log) })
+      },
+      onHangup: {
+        supervision.reloading {
+          Reload.perform(service, apns, context.arguments, context.environment, log)
+        }
+      })
     defer { signals.cancel() }
     do {
-      try await serve(service, context, rules: rules.ruleCount)
+      try await serve(service, context, supervision, rules: rules.ruleCount)
     } catch {
       await service.close()
       throw error
@@ -47,8 +54,9 @@ enum Serve: Command {
     return .done
   }
 
-  private static func serve(_ service: Service, _ context: CommandContext, rules: Int) async throws
-  {
+  private static func serve(
+    _ service: Service, _ context: CommandContext, _ supervision: Supervision, rules: Int
+  ) async throws {
     let log = context.log.log
     let fields: KeyValuePairs = ["rules": "\(rules)", "node": service.node]
     if context.arguments.has("--once") {
@@ -60,10 +68,16 @@ enum Serve: Command {
     let doors = try ServiceDoors(service, context, log)
     defer { doors.close() }
     log(.info, "Serving", fields)
+    supervision.ready()
     let upkeep = Task { await service.upkeep.run() }
+    let beat = Task {
+      await supervision.beat(
+        stuck: { service.engine.stuck() }, troubles: { service.troubles })
+    }
     let channels = Task { await service.channels.run() }
     await service.engine.run()
     upkeep.cancel()
+    beat.cancel()
     channels.cancel()
     service.channels.stop()
   }

@@ -83,17 +83,15 @@ final class Service: Sendable {
     bell.connect(to: engine)
   }
 
-  /// How long the engine may go without a look for due rides.
-  static let longestRest: Duration = .seconds(30)
-
   /// What hinders it from doing its work; each look for due rides asks the database.
   var troubles: [String] {
     if sessions.contains(where: { $0.isStalled() }) { return ["the database does not answer"] }
-    guard let sinceLook = engine.statistics.sinceLook, sinceLook > Self.longestRest else {
-      return []
-    }
-    return ["the engine has not looked for due rides for \(sinceLook.components.seconds) s"]
+    return engine.stuck(after: Self.longestTurn)
   }
+
+  /// How long a turn of the engine's loops may take before the service is called not ready: a
+  /// statement's limit, three times.
+  static let longestTurn: Duration = .seconds(30)
 
   /// What it says of itself, in Prometheus' text format.
   func metrics() async -> String {

@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@testable import RidePulse
+
+/// Man page and completions: made from the forms of the help, read by the programs that they are for.
+@Suite struct PaperTests {
+  private static let forms = Commands.all.map { $0.form }
+
+  private func made(_ words: [String], as name: String) throws -> String {
+    let result = try Command.ridepulse(words)
+    #expect(result.status == 0, "\(result.errors)")
+    let path = "/tmp/ridepulse-\(name)-\(UUID().uuidString)"
+    try Data(result.output.utf8).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  /// What bash offers for the last word.
+  private func bash(_ words: [String]) throws -> [String] {
+    let script = try made(["completions", "bash"], as: "completion")
+    defer { try? FileManager.default.removeItem(atPath: script) }
+    let program = """
+      source \(script)
+      COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ridepulse
+      printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let result = try Command.run("/bin/bash", ["-u", "-c", program, "bash"] + words)
+    #expect(result.errors == "")
+    return result.output.split(separator: "\n").map(String.init)
+  }
+
+  private static let levels = ["debug", "info", "warning", "error"]
+
+  private static let completions: [([String], [String])] = [
+    (["ridepulse", "tr"], ["trigger"]),
+    (["ridepulse", "--"], ["--help", "--version"]),
+    (["ridepulse", "preview", "--fo"], ["--for", "--format"]),
+    (["ridepulse", "preview", "--format", ""], ["table", "json", "html"]),
+    (["ridepulse", "preview", "--format", "=", "h"], ["html"]),
+    (["ridepulse", "preview", "--format", "="], ["table", "json", "html"]),
+    (["ridepulse", "trigger", "--log-level", ""], levels),
+    (["ridepulse", "trigger", "--ride", ""], []),
+    (["ridepulse", "channels", "re"], ["read", "reconcile"]),
+    (["ridepulse", "channels", "--app", "customer", "cr"], ["create"]),
+    (["ridepulse", "channels", "--app", "=", "customer", "cr"], ["create"]),
+    (["ridepulse", "channels", "read", "re"], []),
+    (["ridepulse", "check", "/etc/ssl/c"], ["/etc/ssl/certs"]),
+    (["ridepulse", "nonsense", ""], []),
+  ]
+
+  @Test(arguments: completions.indices)
+  func `bash completes`(index: Int) throws {
+    let (words, expected) = Self.completions[index]
+    #expect(try bash(words) == expected, "\(words)")
+  }
+
+  @Test func `bash knows each command and each option`() throws {
+    #expect(try bash(["ridepulse", ""]) == Commands.names + ["--help", "--version"])
+    for form in Self.forms {
+      let options = form.allOptions.map(\.name)
+      #expect(try bash(["ridepulse", form.name, "-"]) == options, "\(form.name)")
+    }
+  }
+
+  @Test func `fish completes what bash completes`() throws {
+    let script = try made(["completions", "fish"], as: "completion")
+    defer { try? FileManager.default.removeItem(atPath: script) }
+    let offered = { (line: String) in
+      let result = try Command.run(
+        "/usr/bin/fish", ["--no-config", "-c", "source \(script); complete -C '\(line)'"],
+        ["HOME": "/tmp"])
+      #expect(result.errors == "")
+      return Set(
+        result.output.split(separator: "\n").map { $0.prefix { $0 != "\t" } }.map(String.init))
+    }
+    #expect(try offered("ridepulse ") == Set(Commands.names))
+    #expect(try offered("ridepulse preview --format ") == ["table", "json", "html"])
+    for form in Self.forms {
+      let options = Set(form.allOptions.map(\.name))
+      #expect(try offered("ridepulse \(form.name) --") == options, "\(form.name)")
+    }
+  }
+
+  @Test func `zsh completes what bash completes`() throws {
+    let script = try made(["completions", "zsh"], as: "completion")
+    defer { try? FileManager.default.removeItem(atPath: script) }
+    #expect(try zsh("ridepulse ", script) == Set(Commands.names))
+    #expect(try zsh("ridepulse preview --format ", script) == ["table", "json", "html"])
+    #expect(try zsh("ridepulse channels cr", script) == ["create"])
+    for form in Self.forms {
+      let options = Set(form.allOptions.map(\.name))
+      #expect(try zsh("ridepulse \(form.name) --", script) == options, "\(form.name)")
+    }
+  }
+
+  /// What zsh offers: it completes at a terminal only, so it gets one, and prints what it would offer.
+  private func zsh(_ line: String, _ script: String) throws -> Set<String> {
+    let program = """
+      zmodload zsh/zpty
+      zpty shell zsh -f -i
+      zpty -w shell 'PROMPT=; autoload -U compinit; compinit -D -u; source \(script)'
+      zpty -w shell 'compadd() {
+        [[ $* == *-[OAD]\\ * ]] && { builtin compadd "$@"; return }
+        local -a offered; builtin compadd -O offered "$@"; print -r -- "<$offered>"
+      }'
+      zpty -w shell 'bindkey "^I" complete-word; print BE""GIN'
+      zpty -r -m shell line '*BEGIN*'
+      zpty -w -n shell $'\(line)\\t\\x15'
+      zpty -w shell 'print E""ND; exit'
+      zpty -r -m shell line '*END*'
+      print -r -- $line
+      """
+    let result = try Command.run(
+      "/usr/bin/timeout", ["30", "zsh", "-f", "-c", program], ["HOME": "/tmp", "TERM": "dumb"])
+    return Set(
+      result.output.matches(of: /<([^<>]*)>/).flatMap { $0.output.1.split(separator: " ") }
+        .map(String.init))
+  }
+
+  @Test func `the man page names each command and option, and is clean`() throws {
+    let page = try made(["man"], as: "man")
+    defer { try? FileManager.default.removeItem(atPath: page) }
+    let result = try Command.run(
+      "/usr/bin/groff", ["-man", "-ww", "-Tascii", "-P-cbou", "-rLL=200n", page])
+    #expect(result.status == 0)
+    #expect(result.errors == "")
+    let parts = result.output.components(separatedBy: "\n   ridepulse ")
+    for form in Self.forms {
+      let own = parts.first { $0.hasPrefix(form.name + "\n") } ?? ""
+      #expect(own.contains(form.summary), "\(form.name)")
+      for option in form.options {
+        #expect(own.contains("\n       \(option.name)"), "\(form.name) \(option.name)")
+        #expect(own.contains(option.help), "\(form.name) \(option.name)")
+      }
+      for operand in form.operands { #expect(own.contains("\n       \(operand.name)")) }
+    }
+    for section in ["NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES"] {
+      #expect(result.output.contains("\n\(section)\n"))
+    }
+  }
+
+  @Test func `signs of roff's are taken as they stand`() {
+    var page = Roff(title: "T", section: 1, source: "s")
+    page.text(".SH and \\fB, a 'quote' … and --an-option")
+    #expect(page.description.hasSuffix("\n\\&.SH and \\efB, a 'quote' ... and \\-\\-an\\-option"))
+  }
+
+  /// The man page's list, the table of docs/configuration.md and the package's environment file.
+  @Test func `every list of variables names the same ones`() throws {
+    let root = URL(fileURLWithPath: Stage.rules).deletingLastPathComponent()
+    let text = { (path: String) in
+      try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+    let known = EnvironmentList.all.flatMap(\.names).sorted()
+    let table = try text("docs/configuration.md").split(separator: "\n").filter {
+      $0.contains(/^\| `[A-Z_]{6,}`/)
+    }
+    let documented = table.flatMap { row in
+      row.split(separator: "|")[0].matches(of: /`([A-Z_]+)`/).map { String($0.output.1) }
+    }
+    #expect(documented.sorted() == known)
+    let lines = try text("scripts/debian/ridepulse.env").split(separator: "\n")
+    let variables = lines.compactMap {
+      $0.wholeMatch(of: /#?([A-Z_]+)=.*/).map { String($0.output.1) }
+    }
+    let own = known.filter { !$0.hasPrefix("NOTIFY") && !$0.hasPrefix("WATCHDOG") }
+    #expect(variables.sorted() == own)
+  }
+
+  @Test func `the packages' commands are there, and the help does not name them`() throws {
+    let help = try Command.ridepulse(["--help"]).output
+    for command in Commands.hidden {
+      #expect(!help.contains("\n  \(command.form.name) "))
+      #expect(try Command.ridepulse([command.form.name, "--help"]).status == 0)
+    }
+    #expect(try Command.ridepulse(["--version"]).output == "ridepulse \(Version.text)\n")
+    let unknown = try Command.ridepulse(["completions", "fishy"])
+    #expect(unknown.status == 64)
+    #expect(unknown.errors.contains("did you mean fish?"))
+  }
+}

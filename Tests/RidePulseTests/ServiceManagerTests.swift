@@ -1,0 +1,102 @@
+import AdminServer
+import Foundation
+import LocalPostgres
+import RideCore
+import Testing
+
+@testable import RidePulse
+
+/// What `serve` says to systemd, heard at a real datagram socket.
+@Suite struct ServiceManagerTests {
+  private func watched(
+    _ stage: Stage, _ sink: NotifySink, _ own: [String: String] = [:]
+  ) -> [String: String] {
+    stage.environment.merging(["NOTIFY_SOCKET": sink.name]) { $1 }.merging(own) { $1 }
+  }
+
+  @Test(arguments: [false, true])
+  func `it is told of start, reload and stop, in this order`(isAbstract: Bool) async throws {
+    try await Stage.run { stage in
+      let sink = try NotifySink((isAbstract ? "@" : "") + stage.directory + "/notify")
+      let server = try Server(watched(stage, sink))
+      try await sink.hears("READY=1\nSTATUS=serving")
+      server.hangUp()
+      try await sink.hears("READY=1", after: 2)
+      #expect(server.stop() == 0)
+      #expect(sink.datagrams.count == 4)
+      #expect(
+        sink.words.map { $0.prefix { $0 != "=" } } == ["READY", "RELOADING", "READY", "STOPPING"])
+      // systemd takes a reload's end for the reload's only where this tells when it began.
+      let reload = sink.datagrams.first { $0.hasPrefix("RELOADING") } ?? ""
+      #expect(reload.contains(/^RELOADING=1\nMONOTONIC_USEC=[1-9][0-9]+$/), "\(reload)")
+    }
+  }
+
+  @Test func `the watchdog is told again and again, also while the database is away`() async throws
+  {
+    let cluster = try await LocalCluster(durability: .fast)
+    try await Stage.run(cluster: cluster) { stage in
+      let sink = try NotifySink(stage.directory + "/notify")
+      let server = try Server(watched(stage, sink, ["WATCHDOG_USEC": "200000"]))
+      defer { server.stop() }
+      try await sink.hears("WATCHDOG=1", after: 3)
+      await cluster.stop()
+      try await sink.hears("WATCHDOG=1\nSTATUS=the database does not answer")
+      let count = sink.datagrams.count
+      try await sink.hears("WATCHDOG=1", after: count + 5)
+      #expect(sink.words.first == "READY=1")
+      #expect(sink.words.dropFirst() == ["WATCHDOG=1"])
+      #expect(server.isRunning)
+    }
+  }
+
+  @Test func `a watchdog that is meant for another process is told nothing`() async throws {
+    try await Stage.run { stage in
+      let sink = try NotifySink(stage.directory + "/notify")
+      let server = try Server(
+        watched(stage, sink, ["WATCHDOG_USEC": "2000", "WATCHDOG_PID": "1"]))
+      try await sink.hears("READY=1")
+      try await stage.addRide(state: "driver_arrived")
+      try await stage.settled()
+      #expect(server.stop() == 0)
+      #expect(sink.words == ["READY=1", "STOPPING=1"])
+    }
+  }
+
+  private static let deaf = [
+    "/nowhere/notify", "@ridepulse-nobody-is-there", "vsock:2:1",
+    "/" + String(repeating: "x", count: 120),
+  ]
+
+  @Test(arguments: deaf)
+  func `where nobody hears, it serves all the same and says so once`(name: String) async throws {
+    try await Stage.run { stage in
+      let server = try Server(
+        stage.environment.merging(["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "2000"]) { $1 })
+      try await stage.addRide(state: "driver_arrived")
+      try await stage.settled()
+      #expect(try stage.arrivals().contains { $0.isAccepted })
+      #expect(server.stop() == 0)
+      let complaints = server.log.components(separatedBy: "The service manager can't be told")
+      #expect(complaints.count == 2, "\(server.log)")
+    }
+  }
+
+  @Test func `what is stuck stops the beat, and what is away only shows`() {
+    var beat = Beat()
+    #expect(beat.next(stuck: [], troubles: []).news == .alive(nil))
+    let away = beat.next(stuck: [], troubles: ["the database does not answer"])
+    #expect(away.news == .alive("the database does not answer"))
+    #expect(away.log == nil)
+    #expect(
+      beat.next(stuck: [], troubles: ["the database does not answer"]).news == .alive(nil))
+    #expect(beat.next(stuck: [], troubles: []).news == .alive("serving"))
+    let stuck = beat.next(stuck: ["settling rides has not moved for 61 s"], troubles: [])
+    #expect(stuck.news == nil)
+    #expect(stuck.log?.level == .error)
+    #expect(beat.next(stuck: ["it"], troubles: []).log == nil, "said once")
+    let again = beat.next(stuck: [], troubles: [])
+    #expect(again.news == .alive(nil))
+    #expect(again.log?.level == .info)
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A service manager's ear: a datagram socket, and what it was told.
+final class NotifySink {
+  /// For `NOTIFY_SOCKET`.
+  let name: String
+  private let descriptor: Int32
+  private let told = Told()
+  private let source: any DispatchSourceRead
+
+  /// - Parameter name: a path, or `@` and an abstract name.
+  init(_ name: String) throws {
+    self.name = name
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    self.descriptor = descriptor
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    var bytes = Array(name.utf8)
+    if name.hasPrefix("@") { bytes[0] = 0 }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let length = socklen_t(
+      MemoryLayout<sa_family_t>.size + bytes.count + (name.hasPrefix("/") ? 1 : 0))
+    let isBound = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, length) == 0
+      }
+    }
+    guard isBound else { throw TestFailure("can't bind \(name): \(errno)") }
+    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+    let told = told
+    source.setEventHandler { told.read(descriptor) }
+    source.resume()
+  }
+
+  deinit {
+    source.cancel()
+    close(descriptor)
+  }
+
+  /// The datagrams so far.
+  var datagrams: [String] { told.datagrams.withLock { $0 } }
+
+  /// Their first words, each once where it stands several times in a row.
+  var words: [String] {
+    datagrams.map { String($0.prefix { !$0.isNewline }) }
+      .reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+  }
+
+  /// Waits for a datagram with a text in it, after so many others.
+  func hears(_ text: String, after count: Int = 0) async throws {
+    for _ in 0..<1500 {
+      if datagrams.dropFirst(count).contains(where: { $0.contains(text) }) { return }
+      try await Task.sleep(for: .milliseconds(20))  // poll: the sink tells nobody
+    }
+    throw TestFailure("not \(text) after \(count) in \(datagrams)")
+  }
+
+  private final class Told: Sendable {
+    let datagrams = Mutex<[String]>([])
+
+    func read(_ descriptor: Int32) {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = unsafe recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      guard count > 0 else { return }
+      datagrams.withLock { $0.append(String(decoding: buffer[..<count], as: UTF8.self)) }
+    }
+  }
+}
