@@ -44,7 +44,7 @@ struct ChaosOptions {
 
   /// What can be left out.
   enum Part: String, CaseIterable, Sendable {
-    case kill, pause, restart, faults, starts
+    case kill, pause, restart, faults, starts, clock
   }
 
   static let help = """
@@ -52,7 +52,7 @@ struct ChaosOptions {
       --for DURATION   how long there is trouble: 60s, 10m (default 10m)
       --seed N         decides everything that is random; printed at the start
       --rides N        rides that live at one time (default 150)
-      --without PART   leave out kill, pause, restart, faults, or starts (of cards by push)
+      --without PART   leave out kill, pause, restart, faults, clock, or starts (of cards by push)
       --keep           keep requests, logs and ledger though everything held
     """
 

@@ -7,6 +7,7 @@ import RideCore
 struct ChaosRun {
   private let options: ChaosOptions
   private let cluster: LocalCluster
+  private let clock: DatabaseClock?
   private let simulator: LocalSimulator
   private let directory: String
   private let diary = Diary()
@@ -35,7 +36,9 @@ struct ChaosRun {
     let rules = directory + "/rules"
     try FileManager.default.createDirectory(atPath: rules, withIntermediateDirectories: true)
     try Data(ChaosRules.yaml.utf8).write(to: URL(fileURLWithPath: rules + "/chaos.yaml"))
-    cluster = try await LocalCluster(durability: .real)
+    clock = try DatabaseClock(directory: directory)
+    if clock == nil { Say.line("no steps of Postgres' clock: libfaketime is not installed") }
+    cluster = try await LocalCluster(durability: .real, environment: clock?.environment ?? [:])
     simulator = try LocalSimulator(directory: directory + "/apns")
   }
 
@@ -86,7 +89,7 @@ struct ChaosRun {
           name: ["a", "b", "c", "d"][index], conninfo: cluster.url(), rides: share,
           hasStarts: !options.without.contains(.starts), seed: numbers.next()))
     }
-    let (cluster, wire) = (cluster, Wire(simulator))
+    let (cluster, wire, clock) = (cluster, Wire(simulator), clock)
     try await withThrowingTaskGroup { group in
       for producer in fleet {
         group.addTask {
@@ -100,6 +103,8 @@ struct ChaosRun {
       }
       var restarter = newTroublemaker(until: end)
       group.addTask { try await restarter.trouble(cluster) }
+      var clockmaker = newTroublemaker(until: end)
+      if let clock { group.addTask { try await clockmaker.trouble(clock) } }
       var jammer = newTroublemaker(until: end)
       group.addTask { try await jammer.trouble(wire) }
       try await group.waitForAll()

@@ -10,6 +10,7 @@ struct Incident: Sendable {
     case longPause = "SIGSTOP past the lease"
     case restart = "restart of Postgres"
     case faults = "set of faults"
+    case clockStep = "step of Postgres' clock"
     case start = "start of a node"
     case refusedStart = "start without a database"
   }

@@ -28,6 +28,7 @@ public final class LocalCluster: Sendable {
   private let user: ServerUser
   private let guardian: Guardian
   private let settings: [String]
+  private let environment: [String: String]
   private let postmaster = Mutex<Postmaster?>(nil)
 
   /// Makes a cluster and starts it; takes one or two seconds.
@@ -35,9 +36,11 @@ public final class LocalCluster: Sendable {
   /// - Parameters:
   ///   - durability: what the data has to survive.
   ///   - options: server settings, each as `name=value`; they win over the ones made here.
+  ///   - environment: variables of the server's own, beside those of this process.
   public init(
-    durability: Durability = .fast, options: [String] = []
+    durability: Durability = .fast, options: [String] = [], environment: [String: String] = [:]
   ) async throws(LocalPostgresError) {
+    self.environment = environment
     binaries = try Binaries.find()
     user = try ServerUser.choose()
     guardian = try await Guardian.start()
@@ -57,7 +60,11 @@ public final class LocalCluster: Sendable {
   public func start() async throws(LocalPostgresError) {
     if postmaster.withLock({ $0?.child.hasEnded == false }) { return }
     let data = "\(directory)/data"
-    let line = [binaries.path("postgres"), "-D", data] + settings.flatMap { ["-c", $0] }
+    // The server's own, and not of what starts it under another user.
+    let variables =
+      environment.isEmpty ? [] : ["/usr/bin/env"] + environment.map { "\($0.key)=\($0.value)" }
+    let line =
+      variables + [binaries.path("postgres"), "-D", data] + settings.flatMap { ["-c", $0] }
     let started = try await Postmaster.start(
       user.command(line), data: data, log: "\(directory)/postgres.log", limit: .seconds(60))
     postmaster.withLock { $0 = started }

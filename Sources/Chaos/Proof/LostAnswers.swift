@@ -29,6 +29,7 @@ struct LostAnswers {
       case .pause, .longPause:
         let asleep = incident.from + 0.5..<max(incident.from + 0.5, incident.to)
         if !others.contains(where: { asleep.contains($0.at) }) { return "the node was asleep" }
+      case .clockStep: return "Postgres' clock was set, and the lease may have ended"
       default: break
       }
     }

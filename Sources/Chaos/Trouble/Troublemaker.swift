@@ -56,6 +56,19 @@ struct Troublemaker {
     }
   }
 
+  /// Sets Postgres' clock ahead and back, by less and by more than a lease.
+  mutating func trouble(_ clock: DatabaseClock) async throws {
+    if without.contains(.clock) { return }
+    while try await rest(Int.random(in: 8_000...30_000, using: &numbers)) {
+      let ahead =
+        Int.random(in: 0..<3, using: &numbers) == 0 ? 0 : Int.random(in: 1...40, using: &numbers)
+      try clock.set(ahead: ahead)
+      diary.note(.clockStep, from: Diary.now, "to \(ahead) s ahead")
+    }
+    try clock.set(ahead: 0)
+    diary.note(.clockStep, from: Diary.now, "to 0 s ahead")
+  }
+
   /// Sets faults, and none for a while in between.
   mutating func trouble(_ wire: Wire) async throws {
     if without.contains(.faults) { return }
