@@ -131,11 +131,16 @@ import Testing
   {
     try await Stage.run { stage in
       try await addRides(stage)
-      try stage.faults(#"[{"match": {}, "action": {"delay_ms": 300}}]"#)
+      try stage.faults(#"[{"match": {"every": 2}, "action": {"delay_ms": 1500}}]"#)
       let server = try Server(stage.environment)
       try await change(stage.session, to: "driver_arrived")
-      try await stage.until("select count(*) > 0 from ridepulse.agenda", is: "t")
+      // Every other push is answered at once: the others are on their way then.
+      for _ in 0..<2000 where try stage.arrivals().isEmpty {
+        try await Task.sleep(for: .milliseconds(10))  // poll: the record tells nobody
+      }
       #expect(server.stop() == 0)
+      let late = try stage.arrivals().filter { $0.isAccepted && $0.text("fault") == "delay" }
+      #expect(!late.isEmpty, "it did not wait for the answers")
       #expect(
         try await stage.value("select count(*) from ridepulse.agenda where node is not null")
           == "0")

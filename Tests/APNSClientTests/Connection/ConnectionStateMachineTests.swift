@@ -120,6 +120,19 @@ import Testing
     #expect(machine.isFinished)
   }
 
+  @Test("R2: a connection that is lost after a GOAWAY has not processed what that does not name")
+  func lostAfterGoAway() {
+    var machine = Self.proved()
+    _ = Self.open(&machine, 1, id: 1, bodyStart: 10)
+    _ = Self.open(&machine, 2, id: 3, bodyStart: 20)
+    machine.wentAway(lastStream: 1, reason: "Shutdown")
+    let endings = machine.lost("cut", sent: 1000, wall: Self.wall).map { Ended($0) }
+    #expect(
+      endings == [
+        .report(1, .unanswered(.connectionLost("cut"))), .again(2, .goAway(reason: "Shutdown")),
+      ])
+  }
+
   @Test("How a stream ends")
   func streamEnds() {
     var machine = Self.proved()
