@@ -18,6 +18,10 @@ enum BenchMain {
       }
       // The backlog takes minutes: only where it is asked for.
       let parts = words.isEmpty ? Array(known.dropLast()) : Array(words)
+      if isatty(STDERR_FILENO) == 1 {
+        let text = "measuring \(parts.joined(separator: ", ")): minutes without a word in between\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+      }
       if parts.contains("client") { try await ClientBench(directory: directory).run() }
       if parts.contains("engine") { try await EngineBench.measure() }
       if parts.contains("agenda") { try await AgendaBench.measure() }

@@ -28,9 +28,10 @@ extension Migrations {
   ///   - dryRun: only looks, and changes nothing.
   ///   - steps: the steps, in order.
   ///   - timeout: for each step, including the wait for other nodes.
+  ///   - onStep: is told of each step right before it is applied.
   public static func apply(
     session: PostgresSession, dryRun: Bool = false, steps: [Migration] = all,
-    timeout: Duration = .seconds(600)
+    timeout: Duration = .seconds(600), onStep: (Migration) -> Void = { _ in }
   ) async throws(MigrationError) -> [MigrationReport] {
     let plan = try await makePlan(session, steps: steps, makesTable: !dryRun, timeout: timeout)
     let pending = Set(plan.pending)
@@ -40,6 +41,7 @@ extension Migrations {
       var outcome = MigrationReport.Outcome.present
       if pending.contains(step) {
         let checksum = plan.checksums[step.name] ?? ""
+        if !dryRun { onStep(step) }
         outcome =
           dryRun
           ? .pending : try await land(step, checksum: checksum, session, timeout: timeout)

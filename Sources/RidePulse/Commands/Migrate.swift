@@ -10,7 +10,11 @@ enum Migrate: Command {
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let dryRun = context.arguments.has("--dry-run")
     let all = try await Database.with(context.environment, name: "migrate") { session in
-      try await Migrations.apply(session: session, dryRun: dryRun)
+      var progress = ProgressLine()
+      defer { progress.end() }
+      return try await Migrations.apply(session: session, dryRun: dryRun) { step in
+        progress.show("applying \(step.name) …")
+      }
     }
     let reports = all.filter { $0.outcome != .present }
     for report in reports {

@@ -159,7 +159,7 @@ enum Preview: Command {
       return ([view], now)
     }
     var views: [RideView] = []
-    var progress = PreviewProgress()
+    var progress = ProgressLine()
     defer { progress.end() }
     try await snapshot.rides(in: rulebook.rules.activeStates) { page in
       views += page

@@ -27,7 +27,7 @@ struct PreviewDiff {
   mutating func compare(
     _ views: [RideView], _ window: PreviewWindow, by rulebook: Rulebook, with other: Rulebook
   ) {
-    var progress = PreviewProgress()
+    var progress = ProgressLine()
     defer { progress.end() }
     for (index, view) in views.enumerated() {
       progress.show("\(index) of \(views.count) rides")

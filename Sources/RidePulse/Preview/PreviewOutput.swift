@@ -35,22 +35,3 @@ final class PreviewOutput {
     buffer.removeAll(keepingCapacity: true)
   }
 }
-
-/// A progress line on the terminal of whoever waits; nothing where standard error is a file.
-struct PreviewProgress {
-  private let isShown = isatty(STDERR_FILENO) == 1
-  private var last = ContinuousClock.now
-
-  /// Says how far it is, a few times a second at most.
-  mutating func show(_ text: @autoclosure () -> String) {
-    let now = ContinuousClock.now
-    guard isShown, now - last > .milliseconds(200) else { return }
-    last = now
-    Terminal.write("\r\u{1b}[K" + text(), to: STDERR_FILENO)
-  }
-
-  /// Takes the line away.
-  func end() {
-    if isShown { Terminal.write("\r\u{1b}[K", to: STDERR_FILENO) }
-  }
-}

@@ -25,7 +25,7 @@ struct PreviewWindow {
   ) throws -> PreviewSummary {
     var summary = PreviewSummary(from: from, to: to)
     summary.rides = views.count
-    var progress = PreviewProgress()
+    var progress = ProgressLine()
     defer { progress.end() }
     var rehearsal = Rehearsal(views, by: rulebook, from: start)
     while !summary.isCut, let (now, decision) = rehearsal.next(before: to) {
