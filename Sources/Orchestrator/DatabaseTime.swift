@@ -2,7 +2,7 @@ import Foundation
 public import RideCore
 import Synchronization
 
-/// The database's time between two answers of it: its last word, and how long ago that was.
+/// The database's time between two answers of it, as far as they tell.
 ///
 /// A node whose own clock is wrong decides right all the same, and signs tokens of the same windows
 /// as every other node.
@@ -10,7 +10,7 @@ public final class DatabaseTime: Sendable {
   /// Time since some fixed point, on a clock that is never set.
   let uptime: @Sendable () -> Duration
   private let wall: @Sendable () -> Instant
-  private let last = Mutex<(now: Instant, at: Duration)?>(nil)
+  private let bounds = Mutex<ClockBounds?>(nil)
 
   /// - Parameters:
   ///   - wall: This machine's own clock, which counts until the database has said something.
@@ -31,17 +31,25 @@ public final class DatabaseTime: Sendable {
       uptime: { start.duration(to: clock.now) })
   }
 
-  /// The database said what time it is.
+  /// The database said what time it is, to a question that was asked at this uptime.
   ///
-  /// - Returns: How far it is ahead of this machine's clock.
+  /// - Returns: How far it is ahead of this machine's clock, at least.
   @discardableResult
-  func read(_ now: Instant) -> Duration {
-    last.withLock { $0 = (now, uptime()) }
-    return now - wall()
+  func read(_ now: Instant, asked: Duration) -> Duration {
+    let reading = ClockBounds(now, asked: asked, answered: uptime())
+    bounds.withLock { bounds in
+      if bounds == nil { bounds = reading } else { bounds?.learn(reading) }
+    }
+    return earliest - wall()
   }
 
-  /// What the database would say now.
+  /// What the database may say by now at the latest: what is still true then is true.
   public var now: Instant {
-    last.withLock { last in last.map { $0.now + (uptime() - $0.at) } } ?? wall()
+    bounds.withLock { bounds in bounds.map { $0.latest + uptime() } } ?? wall()
+  }
+
+  /// What the database says by now at the earliest: what is due then is due.
+  var earliest: Instant {
+    bounds.withLock { bounds in bounds.map { $0.earliest + uptime() } } ?? wall()
   }
 }

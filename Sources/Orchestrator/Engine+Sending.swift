@@ -11,12 +11,15 @@ extension Engine {
     }
     let asked = time.uptime()
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
-    note(ahead: time.read(claim.now))
+    note(ahead: time.read(claim.now, asked: asked))
     if claim.rides.isEmpty { return claim }
+    // What was read is decided on as of its own time, unless the answer lay there while the machine
+    // slept.
+    let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
     let decisions = claim.rides.map { ride in
-      (ride.claim, decide(ride.view, by: rulebook, now: claim.now))
+      (ride.claim, decide(ride.view, by: rulebook, now: now))
     }
-    let silent = await journal(decisions, now: claim.now)
+    let silent = await journal(decisions, now: now)
     let passed = time.uptime() - asked
     if passed > settings.sendWithin {
       // The machine slept, or the database did: by the lease's end somebody else has these rides.
@@ -34,7 +37,7 @@ extension Engine {
       return (requests, state.flights.hasFinished)
     }
     if hasFinished { settleBell.ring() }
-    submit(requests, at: claim.now)
+    submit(requests, at: now)
     return claim
   }
 

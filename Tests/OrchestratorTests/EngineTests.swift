@@ -77,6 +77,39 @@ import Testing
     #expect(store.state.withLock { $0.holders.count } == 1, "left to its lease")
   }
 
+  @Test func `R22: what became untrue while a claim's answer lay there is not sent`() async throws {
+    let store = CheckingStore()
+    let transport = StrictTransport()
+    let uptime = Mutex(Duration.zero)
+    let time = DatabaseTime(
+      wall: { Instant(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
+    var settings = EngineSettings()
+    settings.pollInterval = .milliseconds(20)
+    settings.sendWithin = .seconds(1000)
+    let engine = Engine(
+      EngineParts(
+        store: store, transport: transport, rulebook: try Self.rulebook(), log: Log { _, _, _ in },
+        time: time), settings: settings)
+    // The first look tells what time it is; at the next one the process stands still for longer
+    // than the push is true.
+    let looks = Mutex(0)
+    store.state.withLock { state in
+      state.onClaim = {
+        if looks.withLock({
+          $0 += 1; return $0
+        }) == 1 {
+          store.emit("b")
+        } else {
+          uptime.withLock { $0 = .seconds(301) }
+        }
+      }
+    }
+    store.emit("a")
+    await Self.run(engine, store) { $0.entries.count == 2 }
+    #expect(transport.taken.count == 1)
+    #expect(store.state.withLock { $0.entries.map(\.status) } == [.accepted, .expired])
+  }
+
   /// R25: what must not happen twice waits for its journal.
   @Test func `a start leaves after it is journalled, and not without`() async throws {
     for failures in [0, 3, 99] {

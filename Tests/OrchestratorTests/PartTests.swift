@@ -151,8 +151,34 @@ import Testing
     let time = DatabaseTime(
       wall: { Instant(epochSeconds: 7) }, uptime: { uptime.withLock { $0 } })
     #expect(time.now == Instant(epochSeconds: 7))
-    #expect(time.read(Instant(epochSeconds: 100)) == .seconds(93))
+    #expect(time.read(Instant(epochSeconds: 100), asked: .seconds(4)) == .seconds(93))
     uptime.withLock { $0 = .seconds(8) }
-    #expect(time.now == Instant(epochSeconds: 103))
+    #expect(time.now == Instant(epochSeconds: 104) && time.earliest == Instant(epochSeconds: 103))
+  }
+
+  /// Readings as (what the clock said, asked at, answered at), and what it shows at zero.
+  @Test(
+    arguments: [
+      ([(100, 4, 5)], 95...96),
+      // An answer that lay there for nine seconds does not set the clock back.
+      ([(100, 4, 5), (110, 15, 24)], 95...95), ([(100, 4, 5), (110, 14, 24)], 95...96),
+      // Nor does a question that waited set it ahead.
+      ([(100, 4, 5), (120, 16, 25)], 95...96),
+      // A good reading narrows what a bad one left open.
+      ([(100, 0, 9), (110, 15, 15)], 95...95),
+      // The clock was set.
+      ([(100, 4, 5), (150, 15, 16)], 134...135), ([(100, 4, 5), (90, 14, 15)], 75...76),
+      // An own clock that goes back is no clock; nothing traps.
+      ([(100, 5, 4)], 96...96),
+    ] as [([(Int64, Int64, Int64)], ClosedRange<Int64>)])
+  func `bounds of a clock`(readings: [(Int64, Int64, Int64)], expected: ClosedRange<Int64>) throws {
+    let all = readings.map { reading, asked, answered in
+      ClockBounds(
+        Instant(epochSeconds: reading), asked: .seconds(asked), answered: .seconds(answered))
+    }
+    var bounds = try #require(all.first)
+    for other in all.dropFirst() { bounds.learn(other) }
+    #expect(bounds.earliest.epochSeconds == expected.lowerBound)
+    #expect(bounds.latest.epochSeconds == expected.upperBound)
   }
 }
