@@ -135,7 +135,8 @@ import Testing
       let server = try Server(stage.environment)
       try await change(stage.session, to: "driver_arrived")
       // Every other push is answered at once: the others are on their way then.
-      for _ in 0..<2000 where try stage.arrivals().isEmpty {
+      for _ in 0..<2000 {
+        if try !stage.arrivals().isEmpty { break }
         try await Task.sleep(for: .milliseconds(10))  // poll: the record tells nobody
       }
       #expect(server.stop() == 0)
