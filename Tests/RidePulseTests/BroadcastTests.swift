@@ -80,6 +80,9 @@ import Testing
       let environment = try stage.environment(rules: Self.rules("latest"))
       var servers = [try Server(environment), try Server(environment)]
       try await stage.sql("insert into ridepulse.rides (id, state) values ('s1', 'waiting')")
+      // A ride that is over before it got a channel has nobody to tell.
+      try await stage.until(
+        "select count(*) from ridepulse.channels where channel_id is not null", is: "1")
       for place in 1...40 {
         try await stage.sql(
           "update ridepulse.rides set attributes = '{\"place\": \(place)}' where id = 's1'")

@@ -56,15 +56,15 @@ struct ChannelOffice: Sendable {
   /// those that were there.
   func create(_ wish: ChannelWish) async throws -> Made {
     _ = try await audit(in: wish.scope)
-    return try await createAudited(wish)
+    if let made = try await createAudited(wish) { return made }
+    throw CommandFailure("a channel for ride \(wish.rideID ?? "") is being made right now")
   }
 
-  /// The same, of several channels after one audit.
-  func createAudited(_ wish: ChannelWish) async throws -> Made {
+  /// The same, of several channels after one audit; nil where somebody is making the ride's already.
+  func createAudited(_ wish: ChannelWish) async throws -> Made? {
     let claim = try await desk.claim(wish)
     guard claim.isBegun else {
-      if let channel = claim.row.channel { return Made(channel: channel, isNew: false) }
-      throw CommandFailure("a channel for ride \(wish.rideID ?? "") is being made right now")
+      return claim.row.channel.map { Made(channel: $0, isNew: false) }
     }
     let channel: ChannelID
     do throws(ChannelError) {

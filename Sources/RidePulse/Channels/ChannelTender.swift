@@ -123,8 +123,7 @@ final class ChannelTender: Sendable {
       requestID: ChannelOffice.newRequestID())
     wish.isAwaited = true
     do {
-      let made = try await office.createAudited(wish)
-      if made.isNew {
+      if let made = try await office.createAudited(wish), made.isNew {
         log(.info, "Broadcast channel made", ["ride": need.ride, "channel": "\(made.channel)"])
       }
     } catch {
