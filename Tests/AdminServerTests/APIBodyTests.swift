@@ -7,14 +7,24 @@ import Testing
   @Test(arguments: [
     ("", "the body is empty"), (" \n", "the body is empty"), ("[1]", "no object"),
     ("\"x\"", "no object"), ("null", "no object"),
-    (#"{"a": 1,}"#, "at line 1, column"), ("{\"a\":\n 1 x}", "at line 2, column"),
-    (#"{"a": "\ud800"}"#, "not JSON"), (#"{"a": 1e999}"#, ""), (#"{'a': 1}"#, "at line 1"),
-    (#"{"a": NaN}"#, "at line 1"), (#"{"a": 1} {"b": 2}"#, "at line 1"),
-    (#"{"a": 1, "b": {"a": 2}, "a": 3}"#, #""a" stands there twice"#),
-    ("{\"a\": \"\u{0}\"}", "UTF-8"), ("{\"a\"", "not JSON"),
+    (#"{"a": 1,}"#, "line 1, column 9: a name in quotes"),
+    ("{\"ä\":\n 1 x}", "line 2, column 4: a comma or }"),
+    (#"{"a": [1,]}"#, "column 10: a value"), (#"{"a": 1"#, "column 8: it ends too early"),
+    (#"{"a""#, "column 5: it ends"), (#"{"a": "b"#, "column 9: it ends"), ("{", "it ends"),
+    (#"{"a": tru}"#, "column 7: a value"), (#"{"a": 01}"#, "column 8: a comma"),
+    (#"{"a": -}"#, "a digit"), (#"{"a": 1.}"#, "a digit"), (#"{"a": .5}"#, "a value"),
+    (#"{"a": 1e}"#, "a digit"), (#"{"a": +1}"#, "a value"), (#"{"a": NaN}"#, "a value"),
+    ("{\"a\": \"\t\"}", "column 8: a control character"), (#"{"a": "\x"}"#, "an unknown escape"),
+    (#"{"a": "\u12g4"}"#, "four hexadecimal"), (#"{"a": "\ud800"}"#, "surrogate"),
+    (#"{"a": "\ud800\u0041"}"#, "surrogate"), (#"{"a": "\udc00"}"#, "surrogate"),
+    (#"{"a": 1e999}"#, "beyond what a double holds"), (#"{'a': 1}"#, "column 2: a name"),
+    (#"{"a" 1}"#, "column 6: a colon"), (#"{"a": 1} {"b": 2}"#, "column 10: more follows"),
+    (#"{"a": 1, "b": {"a": 2}, "a": 3}"#, #"column 25: "a" stands there twice"#),
+    (#"{"a": 1, "b": {"é": 2, "\u00e9": 3}}"#, #"column 24: "\u00e9" stands there twice"#),
+    ("{\"a\": \"\u{0}\"}", "UTF-8"), ("// x\n{}", "line 1, column 1: a value"),
     (
       #"{"a":"# + String(repeating: "[", count: 32) + String(repeating: "]", count: 32) + "}",
-      "deep"
+      "column 37: objects and arrays stand in each other more than 32 deep"
     ),
     (String(repeating: "[", count: 60_000), "deep"),
     (String(repeating: #"{"a":"#, count: 10_000), "deep"),
@@ -35,10 +45,11 @@ import Testing
 
   @Test func `what is one is read, names within others too`() throws {
     let deep = String(repeating: "[", count: 31) + String(repeating: "]", count: 31)
+    let rest = #"[-0, 1.5E+3, 0.1e-2, true, false, null, {}, [ ], "\ud83d\ude97\/\n"]"#
     let members = try APIBody.members(
-      of: Array(#" {"a": {"a": "{\"a\":"}, "b": \#(deep), "c": "]]]"} "#.utf8))
+      of: Array(#" {"a": {"a": "{\"a\":"}, "b": \#(deep), "c": "]]]", "d": \#(rest)} "#.utf8))
     #expect(members["a"] == .object(["a": .string("{\"a\":")]))
-    #expect(members.count == 3)
+    #expect(members.count == 4)
   }
 
   private func arguments(_ call: APICall, _ json: String) throws -> [String: JSONValue] {

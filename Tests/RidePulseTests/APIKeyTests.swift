@@ -63,8 +63,11 @@ import Testing
           "--silent", "--parallel", "--parallel-immediate", "--parallel-max", "20", "--data",
           Self.body, "--header", "Content-Type: application/json", "--header",
           "Authorization: Bearer sesame-42", "--header", "Idempotency-Key: one", "--write-out",
-          "%{http_code}\n", "--output", stage.directory + "/#1-answer",
-        ] + nodes.map { $0.client.url + "/v1/events?[1-10]" })
+          "%{http_code}\n",
+        ]
+          + nodes.flatMap {
+            [$0.client.url + "/v1/events?[1-10]", "--output", stage.directory + "/#1-answer"]
+          })
       let codes = result.output.split(separator: "\n")
       #expect(codes.count == 20 && codes.contains("201"), "\(result.output)\(result.errors)")
       #expect(codes.allSatisfy { $0 == "201" || $0 == "409" }, "\(codes)")

@@ -130,13 +130,16 @@ import Testing
         "alter table ridepulse.events add constraint mine check (event <> 'ping')")
       note(try api.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
       try await stage.sql("alter table ridepulse.events drop constraint mine")
+      try await stage.sql("select pg_advisory_lock(42)")
       let holder = try PostgresSession(conninfo: stage.conninfo)
       let held = Task {
+        let begin = Statement(name: "", sql: "begin")
+        let end = Statement(name: "", sql: "commit")
         let lock = Statement(name: "", sql: "lock table ridepulse.contacts in exclusive mode")
         let wait = Statement(name: "", sql: "select pg_advisory_xact_lock(42)")
-        _ = try await holder.run([Call(lock), Call(wait)], timeout: .seconds(120))
+        _ = try await holder.run(
+          [Call(begin), Call(lock), Call(wait), Call(end)], timeout: .seconds(120))
       }
-      try await stage.sql("select pg_advisory_lock(42)")
       try await stage.until(
         "select count(*) from pg_locks where locktype = 'advisory' and not granted", is: "1")
       note(try api.post("/v1/contact", Self.valid["contact"] ?? ""), "/v1/contact")

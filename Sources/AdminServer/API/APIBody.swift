@@ -30,37 +30,28 @@ public enum APIBody {
     guard String(validating: body, as: UTF8.self) != nil, !body.contains(0) else {
       throw APIError(.invalidJSON, "the body is not UTF-8; send a JSON object in UTF-8")
     }
-    let outline = JSONOutline(body)
-    guard outline.depth <= depthLimit else {
+    do throws(JSONScan.Fault) {
+      try JSONScan.check(body, depthLimit: depthLimit)
+    } catch {
       throw APIError(
-        .invalidJSON, "objects and arrays stand in each other more than \(depthLimit) deep")
+        .invalidJSON, "the body is not JSON at \(place(of: error.offset, in: body)): \(error.what)")
     }
-    if let place = placeOfError(in: body) { throw APIError(.invalidJSON, place) }
     guard let value = JSONValue(json: body) else {
       throw APIError(.invalidJSON, "a number of the body is beyond what a double holds")
     }
     guard case .object(let members) = value else {
       throw APIError(.invalidJSON, "the body is JSON, but no object; send {…}")
     }
-    if let name = outline.repeated {
-      throw APIError(.invalidJSON, "the field \(clipped(name)) stands there twice; send it once")
-    }
     return members
   }
 
-  /// What Foundation stumbled over, and where; nil where it is JSON.
-  private static func placeOfError(in body: [UInt8]) -> String? {
-    do {
-      _ = try JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed)
-      return nil
-    } catch {
-      let said = (error as NSError).userInfo["NSDebugDescription"] as? String
-      // "… around line 1, column 14."
-      let place = said?.firstMatch(of: /line (\d+), column (\d+)/).map {
-        " at line \($0.output.1), column \($0.output.2)"
-      }
-      return "the body is not JSON: there is a mistake\(place ?? " near its end")"
-    }
+  /// A byte's place as an editor shows it, columns in characters of Unicode.
+  private static func place(of offset: Int, in body: [UInt8]) -> String {
+    let before = body[..<offset]
+    let line = before.count { $0 == 10 } + 1
+    let start = before.lastIndex(of: 10).map { $0 + 1 } ?? 0
+    let column = String(decoding: body[start..<offset], as: UTF8.self).unicodeScalars.count + 1
+    return "line \(line), column \(column)"
   }
 
   /// Words of a caller as they may stand in an answer: short, on one line.
