@@ -58,7 +58,8 @@ import Testing
 
   @Test(arguments: [
     (
-      APICall.events, #"{"event": "x", "ride": "r"}"#, APIError.Code.unknownField, "ride", "ride_id"
+      APICall.events, #"{"event": "x", "ride": "r"}"#, APIError.Code.unknownField, "ride",
+      "mean ride_id"
     ),
     (.events, #"{"event": "x"}"#, .missingField, "ride_id", "missing"),
     (.events, #"{"event": null, "ride_id": "r"}"#, .missingField, "event", "missing"),

@@ -63,9 +63,11 @@ public struct APICall: Hashable, Sendable {
   ) throws(APIError) -> [String: JSONValue] {
     let known = fields.map(\.name)
     if let stray = members.keys.filter({ !known.contains($0) }).min() {
-      let near = nearestWord(to: String(stray.prefix(100)), among: known).map {
-        "did you mean \($0)? "
-      }
+      let near =
+        (nearestWord(to: String(stray.prefix(100)), among: known)
+        ?? known.first { !stray.isEmpty && $0.hasPrefix(stray) }).map {
+          "did you mean \($0)? "
+        }
       throw APIError(
         .unknownField,
         "there is no field \(APIBody.clipped(stray)); \(near ?? "")known: \(known.joined(separator: ", "))",
