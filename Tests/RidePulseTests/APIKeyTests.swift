@@ -168,10 +168,12 @@ import Testing
     try await Stage.run { stage in
       try await stage.asReader { environment in
         let session = try PostgresSession(conninfo: environment["DATABASE_URL"] ?? "")
-        for call in ["answer_once('k', 'events', '{}')", "answer('events', '{}')"] {
-          await #expect(throws: PostgresError.self) {
+        let event = #"'{"event": "e", "ride_id": "r"}'"#
+        for call in ["answer_once('k', 'events', \(event))", "answer('events', \(event))"] {
+          let error = await #expect(throws: PostgresError.self) {
             try await session.script("select ridepulse.\(call)")
           }
+          #expect(error?.refusesRights == true, "\(call): \(error?.description ?? "")")
         }
         await session.close()
       }
