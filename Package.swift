@@ -106,7 +106,8 @@ let package = Package(
     .testTarget(
       name: "LegacyGatewayTests", dependencies: ["LegacyGateway", "RideCore"],
       exclude: ["Client"], swiftSettings: strict),
-    .testTarget(name: "AdminServerTests", dependencies: ["AdminServer"], swiftSettings: strict),
+    .testTarget(
+      name: "AdminServerTests", dependencies: ["AdminServer", "RideCore"], swiftSettings: strict),
     .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
     .testTarget(
       name: "APNSClientTests", dependencies: ["APNSClient", "RideCore", "COpenSSL", "CNghttp2"],
@@ -117,6 +118,7 @@ let package = Package(
       name: "RidePulseTests",
       dependencies: [
         "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalPostgres",
+        "RuleFiles",
       ],
       exclude: ["Golden", "Legacy"], swiftSettings: strict),
   ],

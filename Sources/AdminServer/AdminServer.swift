@@ -32,7 +32,9 @@ public final class AdminServer: Sendable {
     _ address: ListenAddress, token: String?, desk: AdminDesk, routes: [Route] = []
   ) throws(ListenError) {
     let routes = Self.own(desk) + routes
-    server = try HTTPServer(address) { await Self.answer($0, token: token, routes) }
+    server = try HTTPServer(address) { request in
+      await Self.answer(request, token: token, routes).inForm(of: request.path)
+    }
   }
 
   /// Answers no more.
@@ -59,7 +61,8 @@ public final class AdminServer: Sendable {
     guard let (route, parameters) = found.first(where: { $0.0.method == request.method }) else {
       return found.isEmpty ? notFound(routes) : notAllowed(found.map(\.0.method))
     }
-    if route.isWriting, let refusal = refusal(of: request, token: token) { return refusal }
+    let isGuarded = route.isWriting || (route.isPrivate && token?.isEmpty == false)
+    if isGuarded, let refusal = refusal(of: request, token: token) { return refusal }
     var request = request
     request.parameters = parameters
     return await route.handler(request)
@@ -80,7 +83,7 @@ public final class AdminServer: Sendable {
   /// Why a writing call is refused; nil where it may go on.
   private static func refusal(of request: HTTPRequest, token: String?) -> HTTPResponse? {
     guard let token, !token.isEmpty else {
-      return .text(403, "writing calls need RIDEPULSE_ADMIN_TOKEN in the service's environment")
+      return .text(403, "this call needs RIDEPULSE_ADMIN_TOKEN in the service's environment")
     }
     let given = request.headers["authorization"] ?? ""
     if isEqual(given, "Bearer " + token) { return nil }

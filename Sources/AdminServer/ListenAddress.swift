@@ -27,6 +27,9 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(host: String(host), port: port)
   }
 
+  /// Whether only this machine can reach it.
+  public var isLoopback: Bool { host == "::1" || host == "localhost" || host.hasPrefix("127.") }
+
   /// As it was written.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -9,16 +9,20 @@ public struct Route: Sendable {
   public let path: String
   /// Only who has the token may.
   public let isWriting: Bool
+  /// Where there is a token, only who has it may.
+  public let isPrivate: Bool
   let handler: Handler
   private let segments: [Substring]
 
   /// A thing that the server does.
   public init(
-    _ method: String, _ path: String, isWriting: Bool = false, _ handler: @escaping Handler
+    _ method: String, _ path: String, isWriting: Bool = false, isPrivate: Bool = false,
+    _ handler: @escaping Handler
   ) {
     self.method = method
     self.path = path
     self.isWriting = isWriting
+    self.isPrivate = isPrivate
     self.handler = handler
     segments = path.split(separator: "/", omittingEmptySubsequences: false)
   }

@@ -46,7 +46,10 @@ final class HTTPExchange {
 
   /// Waits, on the connection's own thread, until the handler has an answer.
   private func response(to request: HTTPRequest, by server: HTTPServer.Context) -> HTTPResponse {
-    if isTooLarge { return .text(413, "the body is larger than \(HTTPServer.bodyLimit) bytes") }
+    if isTooLarge {
+      return .text(413, "the body is larger than \(HTTPServer.bodyLimit) bytes")
+        .inForm(of: request.path)
+    }
     let answer = Answer()
     Task {
       let response = await server.handler(request)

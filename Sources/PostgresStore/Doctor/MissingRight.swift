@@ -31,6 +31,7 @@ extension MissingRight {
     ("timing", ["select", "insert", "update"]),
     ("channels", ["select", "insert", "update"]),
     ("channel_listings", ["select", "insert", "update"]),
+    ("contacts", ["select"]),
     ("other_channels", ["select", "insert", "update", "delete"]),
   ]
 
@@ -58,9 +59,10 @@ extension MissingRight {
       union all
       select 'execute',
         'function ridepulse.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid)
-          || ')', p.proname = 'tend_ledger'
+          || ')', p.proname in ('tend_ledger', 'answer_once')
       from pg_proc p
-      where p.pronamespace = to_regnamespace('ridepulse') and p.proname in ('emit', 'tend_ledger', 'tell_channel')
+      where p.pronamespace = to_regnamespace('ridepulse')
+        and p.proname in ('emit', 'tend_ledger', 'tell_channel', 'answer_once')
         and not has_function_privilege(p.oid, 'execute')
       """)
 

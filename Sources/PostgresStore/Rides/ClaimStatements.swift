@@ -190,15 +190,17 @@ enum ClaimStatements {
       where e.ride_id = any ($1::text[])
       """)
 
-  /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last one is
-  /// `PhoneTrouble`.
+  /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last two are
+  /// `PhoneTrouble` and the last contact.
   static let phoneColumns = """
     d.id, d.app, d.owner_id, d.token, d.environment, d.locale,
       case when d.refusals > 0 or d.probe is not null or d.is_probed and d.environment is null
           or d.quiet_until > now() then jsonb_strip_nulls(jsonb_build_object(
         'refusals', d.refusals, 'probe', d.probe, 'isProbed', d.is_probed,
         'quietUntil', (extract(epoch from d.quiet_until) * 1000000)::bigint,
-        'isQuarantined', d.quarantined_at is not null)) end
+        'isQuarantined', d.quarantined_at is not null)) end,
+      (select (extract(epoch from c.contacted_at) * 1000000)::bigint from ridepulse.contacts c
+       where c.app = d.app and c.owner_id = d.owner_id)
     """
 
   /// The cards of rides, but those that were ended from here. $1 ride IDs.

@@ -60,6 +60,16 @@ public struct RideHistory: Sendable {
     public var endedReason: String?
   }
 
+  /// When an owner's phone was last heard from.
+  public struct Contact: Sendable {
+    /// The app.
+    public var app: String
+    /// Whose phone.
+    public var ownerID: String
+    /// When that was.
+    public var contactedAt: Instant
+  }
+
   /// The ride's place on the agenda.
   public struct Plan: Sendable {
     /// When it needs attention next; nil: with its next event.
@@ -84,6 +94,8 @@ public struct RideHistory: Sendable {
   public var entries: [Entry]
   /// Its cards, oldest first.
   public var activities: [Activity]
+  /// The last contact with each of its people of whom there is one.
+  public var contacts: [Contact]
 
   /// Whether nothing at all is known.
   public var isEmpty: Bool {
@@ -111,6 +123,23 @@ extension RideDesk {
       from ridepulse.live_activities where ride_id = $1 order by id
       """)
 
+  // Whose ride it is, as docs/sql.md says under "Who is told".
+  private static let contacts = Statement(
+    name: "history_contacts",
+    sql: """
+      select c.app, c.owner_id, \(micros("c.contacted_at"))
+      from ridepulse.rides r
+      cross join lateral (
+        values ('customer', r.customer_id), ('driver', r.driver_id)
+        union all
+        select left(key, -3), value from jsonb_each_text(
+          case jsonb_typeof(r.attributes) when 'object' then r.attributes else '{}' end)
+        where key like '%\\_id' and key not in ('customer_id', 'driver_id')
+      ) owner (app, owner_id)
+      join ridepulse.contacts c on c.app = owner.app and c.owner_id = owner.owner_id
+      where r.id = $1 order by c.app
+      """)
+
   private static let plan = Statement(
     name: "history_plan",
     sql: """
@@ -130,7 +159,7 @@ extension RideDesk {
       Call(RideSnapshot.begin), Call(ClaimStatements.rides, [rides]),
       Call(ClaimStatements.events, [rides]),
       Call(RideSnapshot.memos, [rides]), Call(Self.plan, [id]), Call(Self.ledger, [id]),
-      Call(Self.activities, [id]), Call(RideSnapshot.commit),
+      Call(Self.activities, [id]), Call(Self.contacts, [id]), Call(RideSnapshot.commit),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
     reader.readClaims(results[3])
@@ -147,7 +176,8 @@ extension RideDesk {
         : nil,
       waiting: view?.events ?? [],
       entries: (0..<results[5].rowCount).map { Self.entry(results[5], $0) },
-      activities: (0..<results[6].rowCount).map { Self.activity(results[6], $0) })
+      activities: (0..<results[6].rowCount).map { Self.activity(results[6], $0) },
+      contacts: (0..<results[7].rowCount).map { Self.contact(results[7], $0) })
   }
 
   private static func entry(_ rows: QueryResult, _ row: Int) -> RideHistory.Entry {
@@ -161,6 +191,12 @@ extension RideDesk {
       expiration: rows.int64(row, 13), tokenSuffix: rows.string(row, 14),
       createdAt: rows.instant(row, 15) ?? Instant(microseconds: 0),
       finishedAt: rows.instant(row, 16))
+  }
+
+  private static func contact(_ rows: QueryResult, _ row: Int) -> RideHistory.Contact {
+    RideHistory.Contact(
+      app: rows.string(row, 0) ?? "", ownerID: rows.string(row, 1) ?? "",
+      contactedAt: rows.instant(row, 2) ?? Instant(microseconds: 0))
   }
 
   private static func activity(_ rows: QueryResult, _ row: Int) -> RideHistory.Activity {

@@ -59,6 +59,7 @@ struct RideRows {
       phone.trouble = rows.string(row, 7).flatMap {
         try? JSONDecoder().decode(PhoneTrouble.self, from: Data($0.utf8))
       }
+      phone.contactedAt = rows.int64(row, 8).map { Instant(microseconds: $0) }
       phones[ride, default: []].append(phone)
     }
   }

@@ -114,7 +114,9 @@ struct Decider {
       nobody.id = pushID(rule, scope.event, phone.token)
       nobody.phone = phone.id
       nobody.tokenSuffix = String(phone.token.suffix(6))
-      if mayBeTold(rule, scope.event, phone) {
+      if let reason = contact(rule, phone) {
+        close(nobody, .suppressed, reason)
+      } else if mayBeTold(rule, scope.event, phone) {
         hold(nobody, phone)
       } else {
         plan(&planner, nobody, phone)
@@ -139,6 +141,7 @@ struct Decider {
     if case .at(let timing) = rule.rule.when, !timing.states.contains(scope.ride.state ?? "") {
       return close(entry, .suppressed, "the ride left the states of the rule")
     }
+    if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
     if mayBeTold(rule, entry.event, phone) { return hold(entry, phone) }
     var planner = Planner(rule: rule, scope: scope, rulebook: rulebook, now: now)
     plan(&planner, entry, phone)

@@ -9,6 +9,16 @@ extension Decider {
     }
   }
 
+  /// Why a rule has nothing to say to a phone whose owner was heard from; nil where it has.
+  func contact(_ rule: CompiledRule, _ phone: Phone) -> String? {
+    guard let limit = rule.rule.unlessContactWithin, let contactedAt = phone.contactedAt else {
+      return nil
+    }
+    // One that came while this was being decided is no time ago.
+    let age = max(.zero, now - contactedAt)
+    return age < limit ? "heard from the phone \(age.components.seconds)s ago" : nil
+  }
+
   mutating func plan(_ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone) {
     guard let trouble = phone.trouble else {
       decision.pushes.append(push)

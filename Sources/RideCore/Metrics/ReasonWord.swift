@@ -21,7 +21,7 @@ public enum ReasonWord {
   private static let beginnings: [(beginning: String, word: String)] = [
     ("PayloadTooLarge", "PayloadTooLarge"), ("BadCollapseId", "BadCollapseId"),
     ("true until", "out_of_time"), ("superseded", "superseded"),
-    ("the card says it", "card_says_it"), ("no phone of", "no_phone"),
+    ("the card says it", "card_says_it"), ("heard from", "heard_from"), ("no phone of", "no_phone"),
     ("the ride has no", "no_owner"), ("the ride has another", "other_owner"),
     ("no push-to-start token", "no_start_token"), ("the push-to-start token", "no_start_token"),
     ("the phone has a card", "card_there"), ("the phone is", "phone_disabled"),

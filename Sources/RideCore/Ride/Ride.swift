@@ -67,6 +67,8 @@ public struct Phone: Hashable, Sendable {
   public var locale: String?
   /// What APNs has said against it; nil where nothing.
   public var trouble: PhoneTrouble?
+  /// When its owner was last heard from (`ridepulse.contact`); nil where nobody said so.
+  public var contactedAt: Instant?
 
   /// A phone that is registered for an app.
   public init(

@@ -16,6 +16,8 @@ public struct Rule: Hashable, Sendable {
   public var collapse: TextTemplate?
   /// `also-with-card`: it is sent to a phone also where a card says the same aloud.
   public var isSentWithCard: Bool
+  /// `unless-contact-within`: nothing is sent to who was heard from so lately.
+  public var unlessContactWithin: Duration?
   /// Where it stands: `schedules/customer.yaml:12`.
   public var source: String
 
@@ -23,7 +25,7 @@ public struct Rule: Hashable, Sendable {
   public init(
     name: String, app: App, when: When, what: What, data: [String: PayloadTemplate] = [:],
     expires: RuleExpiry, collapse: TextTemplate? = nil, isSentWithCard: Bool = false,
-    source: String
+    unlessContactWithin: Duration? = nil, source: String
   ) {
     self.name = name
     self.app = app
@@ -33,6 +35,7 @@ public struct Rule: Hashable, Sendable {
     self.expires = expires
     self.collapse = collapse
     self.isSentWithCard = isSentWithCard
+    self.unlessContactWithin = unlessContactWithin
     self.source = source
   }
 

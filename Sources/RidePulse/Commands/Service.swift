@@ -20,6 +20,8 @@ final class Service: Sendable {
   private let meter: ServiceMeter
   /// For questions over HTTP.
   let admin: AdminSession
+  /// For what is posted over HTTP.
+  let callers: APISessions
 
   /// How long a claimed ride is this node's own: an answer's deadline and twice the time that a
   /// slow settlement takes. A dead node's rides are everybody's again after that.
@@ -63,6 +65,7 @@ final class Service: Sendable {
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
     admin = AdminSession(conninfo: conninfo)
+    callers = APISessions(conninfo: conninfo)
     upkeep = Upkeep(conninfo: conninfo, log: log)
     self.apns = apns
     transport = try APNSClient(
@@ -108,6 +111,9 @@ final class Service: Sendable {
         database: gauges))
   }
 
+  /// The apps that it speaks to.
+  var apps: [App] { Array(apns.bundleIDs.keys) }
+
   /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
   var listenIsHealthy: Bool { listener?.isHealthy ?? false }
 
@@ -139,6 +145,7 @@ final class Service: Sendable {
   /// Says good-bye to the database; the engine must have ended.
   func close() async {
     await admin.close()
+    await callers.close()
     await listener?.close()
     try? await store.leave()
     for session in sessions { await session.close() }

@@ -21,8 +21,9 @@ final class ServiceDoors {
     if asked == "off" { return }
     let address = asked ?? "127.0.0.1:9464"
     do {
+      let place = try Self.address(address, "RIDEPULSE_ADMIN")
       let server = try AdminServer(
-        Self.address(address, "RIDEPULSE_ADMIN"),
+        place,
         token: context.environment["RIDEPULSE_ADMIN_TOKEN"],
         desk: AdminDesk(troubles: { service.troubles }, wake: wake),
         routes: [
@@ -32,7 +33,7 @@ final class ServiceDoors {
             page.body = Array(await service.metrics().utf8)
             return page
           }
-        ])
+        ] + APIRoutes(service, at: place).all)
       admin = server
       log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
     } catch let error as ListenError where asked == nil {

@@ -94,7 +94,7 @@ enum DatabaseJudgement {
       let what = "role \(role) lacks \(words)"
       let mend = "as the schema's owner, in that database: psql -c '\(grants(missing, to: role))'"
       return missing.allSatisfy(\.isMinor)
-        ? .warning("rights", "\(what): old days of the ledger are kept for ever", mend)
+        ? .warning("rights", "\(what): \(loss(missing))", mend)
         : .failure("rights", what, mend)
     }
   }
@@ -107,6 +107,12 @@ enum DatabaseJudgement {
       let privileges = missing.filter { $0.object == object }.map(\.privilege)
       return "grant \(privileges.joined(separator: ", ")) on \(object) to \(role)"
     }.joined(separator: "; ")
+  }
+
+  /// What does not work without rights that no push needs.
+  private static func loss(_ missing: [MissingRight]) -> String {
+    missing.allSatisfy { $0.object.contains("ridepulse.answer_once") }
+      ? "calls of POST /v1 answer 503" : "old days of the ledger are kept for ever"
   }
 
   private static func listen(_ facts: DatabaseFacts) -> Finding {

@@ -11,6 +11,7 @@ enum ExplainJSON {
       "timeline": .array(story.chapters.map(chapter)),
       "live_activities": .array(
         history.activities.map { activity($0, history.plan?.memo.cards[$0.id]) }),
+      "contacts": .array(history.contacts.map(contact)),
     ]
     return String(decoding: JSONValue.object(members).json, as: UTF8.self)
   }
@@ -60,6 +61,13 @@ enum ExplainJSON {
       "retry_at": time(memo?.retryAt), "refused": .bool(memo?.isRefused ?? false),
       "complaint": text(memo?.complaint),
       "urgent_pushes": .array((memo?.urgentAt ?? []).map { time(Instant(epochSeconds: $0)) }),
+    ])
+  }
+
+  private static func contact(_ contact: RideHistory.Contact) -> JSONValue {
+    .object([
+      "app": .string(contact.app), "owner_id": .string(contact.ownerID),
+      "contacted_at": time(contact.contactedAt),
     ])
   }
 

@@ -6,7 +6,7 @@ struct RuleReader {
   static let keys = [
     "name", "app", "on", "every", "before", "after", "by", "cron", "time-zone", "missed", "while",
     "alert", "background", "live-activity", "data", "expires", "collapse", "priority",
-    "also-with-card",
+    "also-with-card", "unless-contact-within",
   ]
 
   let log: ProblemLog
@@ -49,12 +49,14 @@ struct RuleReader {
         ["also-with-card"], in: fields, "in a rule without \"alert\"",
         expected: "it beside alert: sent to phones whose card says the same aloud")
     }
+    let contact = fields["unless-contact-within"].map { log.contact($0) }
     guard let name, let app, let when, let what, let data, let expires else {
       return Draft(name: name)
     }
     let rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
       expires: expires, collapse: collapse, isSentWithCard: (isSentWithCard ?? false) ?? false,
+      unlessContactWithin: contact ?? nil,
       source: "\(log.file):\(node.place.line)")
     return Draft(name: name, rule: rule)
   }

@@ -1,7 +1,7 @@
 /// The words of the rule format that this version knows and does not serve.
 enum Unserved {
   /// Keys that go with contact from phones.
-  static let companions = ["unless-contact-within", "lost-contact"]
+  static let companions = ["lost-contact"]
 }
 
 /// Keys of which a rule has exactly one.

@@ -27,6 +27,9 @@ struct WhatReader {
       log.reportStray(
         ["collapse"], in: fields, "in a rule with \"live-activity\"",
         expected: "nothing: a card's pushes replace each other")
+      log.reportStray(
+        ["unless-contact-within"], in: fields, "in a rule with \"live-activity\"",
+        expected: "it beside alert or background: a card shows how things stand to everybody")
       return CardReader(log: log, vocabulary: vocabulary).card(node).map { .liveActivity($0) }
     }
   }

@@ -80,6 +80,13 @@ extension ProblemLog {
     return nil
   }
 
+  /// How lately somebody was heard from.
+  func contact(_ node: YAMLNode) -> Duration? {
+    if let duration = node.string.flatMap(Duration.init(rideText:)) { return duration }
+    reportType(of: node, for: "unless-contact-within", expected: "a duration such as 5m or 90s")
+    return nil
+  }
+
   /// 10 or 5.
   func priority(_ node: YAMLNode) -> PushPriority? {
     if case .scalar(let scalar) = node.kind, case .integer(let number) = scalar.value,

@@ -50,6 +50,10 @@ static const char text_0011[] = {
 #embed "../../../sql/0011_broadcasts.sql" suffix(, 0)
 };
 
+static const char text_0012[] = {
+#embed "../../../sql/0012_api.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_engine", text_0002},
@@ -62,5 +66,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0009_legacy", text_0009},
     {"0010_channels", text_0010},
     {"0011_broadcasts", text_0011},
+    {"0012_api", text_0012},
     {NULL, NULL},
 };

@@ -1,0 +1,64 @@
+import Foundation
+public import RideCore
+
+/// The JSON object that a call brings.
+public enum APIBody {
+  /// Objects and arrays within each other beyond this are refused: whatever reads an event's data
+  /// goes down into it.
+  static let depthLimit = 32
+
+  /// Reads it.
+  ///
+  /// - Throws: `unsupportedMediaType`, or `invalidJSON` with the place of the mistake.
+  public static func members(of request: HTTPRequest) throws(APIError) -> [String: JSONValue] {
+    let type = request.headers["content-type"] ?? ""
+    let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    guard essence == "application/json" else {
+      throw APIError(
+        .unsupportedMediaType,
+        "the body is \(type.isEmpty ? "of no type" : clipped(type)); send Content-Type: application/json"
+      )
+    }
+    return try members(of: request.body)
+  }
+
+  static func members(of body: [UInt8]) throws(APIError) -> [String: JSONValue] {
+    if body.allSatisfy({ [9, 10, 13, 32].contains($0) }) {
+      throw APIError(.invalidJSON, "the body is empty; send a JSON object")
+    }
+    // Foundation would take other encodings, too, and go by the zeros in them.
+    guard String(validating: body, as: UTF8.self) != nil, !body.contains(0) else {
+      throw APIError(.invalidJSON, "the body is not UTF-8; send a JSON object in UTF-8")
+    }
+    do throws(JSONScan.Fault) {
+      try JSONScan.check(body, depthLimit: depthLimit)
+    } catch {
+      throw APIError(
+        .invalidJSON, "the body is not JSON at \(place(of: error.offset, in: body)): \(error.what)")
+    }
+    guard let value = JSONValue(json: body) else {
+      throw APIError(.invalidJSON, "a number of the body is beyond what a double holds")
+    }
+    guard case .object(let members) = value else {
+      throw APIError(.invalidJSON, "the body is JSON, but no object; send {…}")
+    }
+    return members
+  }
+
+  /// A byte's place as an editor shows it, columns in characters of Unicode.
+  private static func place(of offset: Int, in body: [UInt8]) -> String {
+    let before = body[..<offset]
+    let line = before.count { $0 == 10 } + 1
+    let start = before.lastIndex(of: 10).map { $0 + 1 } ?? 0
+    let column = String(decoding: body[start..<offset], as: UTF8.self).unicodeScalars.count + 1
+    return "line \(line), column \(column)"
+  }
+
+  /// Words of a caller as they may stand in an answer: short, on one line.
+  static func clipped(_ text: String) -> String {
+    let word = text.unicodeScalars.prefix(60).map { scalar in
+      scalar.properties.generalCategory == .control ? "�" : String(scalar)
+    }.joined()
+    return "\"\(word)\(text.unicodeScalars.count > 60 ? "…" : "")\""
+  }
+}

@@ -1,0 +1,88 @@
+import AdminServer
+import PostgresStore
+import RideCore
+
+/// What the admin server does under `/v1`: see docs/api.md and docs/openapi.yaml.
+struct APIRoutes: Sendable {
+  /// The apps that the service speaks to.
+  var apps: [App]
+  /// Does a writing call.
+  var answer:
+    @Sendable (_ call: String, _ arguments: String, _ key: String?) async throws ->
+      APIDesk.Outcome
+  /// Reads a ride.
+  var history: @Sendable (_ ride: String) async throws -> RideHistory
+  /// What a ride's story shows is for nobody's eyes but the operators': without a token, only this
+  /// machine may ask.
+  var mayReadWithoutToken: Bool
+
+  /// All of them.
+  var all: [Route] {
+    APICall.all.map { call in
+      Route("POST", call.path, isWriting: true) { request in await post(request, call) }
+    } + [
+      Route("GET", "/v1/rides/{id}/explain", isWriting: !mayReadWithoutToken, isPrivate: true) {
+        await explain($0.parameters["id"] ?? "")
+      }
+    ]
+  }
+
+  private func post(_ request: HTTPRequest, _ call: APICall) async -> HTTPResponse {
+    await Self.response { () async throws -> HTTPResponse in
+      let key = try IdempotencyKey.of(request)
+      let arguments = try call.arguments(APIBody.members(of: request), apps: apps)
+      let text = String(decoding: JSONValue.object(arguments).json, as: UTF8.self)
+      switch try await answer(call.name, text, key) {
+      case .answered(let status, let body, let isReplayed):
+        var response = HTTPResponse.json(status, body)
+        if isReplayed { response.headers["Idempotency-Replayed"] = "true" }
+        return response
+      case .isUnderWay:
+        throw APIError(
+          .requestInProgress,
+          "the first request of this Idempotency-Key is under way; repeat this one in a moment")
+      case .isOfAnotherRequest:
+        throw APIError(
+          .idempotencyKeyReused,
+          "this Idempotency-Key was given with another request; make a new key for each new one")
+      }
+    }
+  }
+
+  private func explain(_ id: String) async -> HTTPResponse {
+    await Self.response { () async throws -> HTTPResponse in
+      let history = try await history(id)
+      if history.isEmpty { throw APIError(.unknownRide, "nothing is known of this ride") }
+      return .json(200, ExplainJSON.text(RideStory(history, of: id)))
+    }
+  }
+
+  private static func response(
+    _ body: () async throws -> HTTPResponse
+  ) async -> HTTPResponse {
+    do {
+      return try await body()
+    } catch let error as APIError {
+      return error.response
+    } catch let error as PostgresError {
+      return APIError(error).response
+    } catch {
+      return APIError(.databaseNotReady, "the service can't do this now: \(error)").response
+    }
+  }
+}
+
+extension APIRoutes {
+  /// Those of a running service.
+  init(_ service: Service, at address: ListenAddress) {
+    self.init(
+      apps: service.apps,
+      answer: { call, arguments, key in
+        try await service.callers.with { session in
+          try await APIDesk(session: session).answer(call, arguments, key: key)
+        }
+      },
+      history: { try await RideDesk(session: service.admin.get()).history(of: $0) },
+      mayReadWithoutToken: address.isLoopback)
+  }
+}

@@ -1,0 +1,153 @@
+import RideCore
+import Testing
+
+@testable import AdminServer
+
+@Suite struct APIBodyTests {
+  @Test(arguments: [
+    ("", "the body is empty"), (" \n", "the body is empty"), ("[1]", "no object"),
+    ("\"x\"", "no object"), ("null", "no object"),
+    (#"{"a": 1,}"#, "line 1, column 9: a name in quotes"),
+    ("{\"ä\":\n 1 x}", "line 2, column 4: a comma or }"),
+    (#"{"a": [1,]}"#, "column 10: a value"), (#"{"a": 1"#, "column 8: it ends too early"),
+    (#"{"a""#, "column 5: it ends"), (#"{"a": "b"#, "column 9: it ends"), ("{", "it ends"),
+    (#"{"a": tru}"#, "column 7: a value"), (#"{"a": 01}"#, "column 8: a comma"),
+    (#"{"a": -}"#, "a digit"), (#"{"a": 1.}"#, "a digit"), (#"{"a": .5}"#, "a value"),
+    (#"{"a": 1e}"#, "a digit"), (#"{"a": +1}"#, "a value"), (#"{"a": NaN}"#, "a value"),
+    ("{\"a\": \"\t\"}", "column 8: a control character"), (#"{"a": "\x"}"#, "an unknown escape"),
+    (#"{"a": "\u12g4"}"#, "four hexadecimal"), (#"{"a": "\ud800"}"#, "surrogate"),
+    (#"{"a": "\ud800\u0041"}"#, "surrogate"), (#"{"a": "\udc00"}"#, "surrogate"),
+    (#"{"a": 1e999}"#, "beyond what a double holds"), (#"{'a': 1}"#, "column 2: a name"),
+    (#"{"a" 1}"#, "column 6: a colon"), (#"{"a": 1} {"b": 2}"#, "column 10: more follows"),
+    (#"{"a": 1, "b": {"a": 2}, "a": 3}"#, #"column 25: "a" stands there twice"#),
+    (#"{"a": 1, "b": {"é": 2, "\u00e9": 3}}"#, #"column 24: "\u00e9" stands there twice"#),
+    ("{\"a\": \"\u{0}\"}", "UTF-8"), ("// x\n{}", "line 1, column 1: a value"),
+    (
+      #"{"a":"# + String(repeating: "[", count: 32) + String(repeating: "]", count: 32) + "}",
+      "column 37: objects and arrays stand in each other more than 32 deep"
+    ),
+    (String(repeating: "[", count: 60_000), "deep"),
+    (String(repeating: #"{"a":"#, count: 10_000), "deep"),
+  ])
+  func `what is no JSON object is refused, with the place`(text: String, complaint: String) {
+    let error = #expect(throws: APIError.self) { try APIBody.members(of: Array(text.utf8)) }
+    #expect(error?.code == .invalidJSON)
+    #expect(error?.message.contains(complaint) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func `other encodings are refused`() {
+    for bytes: [UInt8] in [
+      [0xff, 0xfe, 0x7b, 0, 0x7d, 0], [0x7b, 0, 0x7d, 0], [0x7b, 0x22, 0xc3, 0x22, 0x7d],
+    ] {
+      #expect(throws: APIError.self) { try APIBody.members(of: bytes) }
+    }
+  }
+
+  @Test func `what is one is read, names within others too`() throws {
+    let deep = String(repeating: "[", count: 31) + String(repeating: "]", count: 31)
+    let rest = #"[-0, 1.5E+3, 0.1e-2, true, false, null, {}, [ ], "\ud83d\ude97\/\n"]"#
+    let members = try APIBody.members(
+      of: Array(#" {"a": {"a": "{\"a\":"}, "b": \#(deep), "c": "]]]", "d": \#(rest)} "#.utf8))
+    #expect(members["a"] == .object(["a": .string("{\"a\":")]))
+    #expect(members.count == 4)
+  }
+
+  private func arguments(_ call: APICall, _ json: String) throws -> [String: JSONValue] {
+    try call.arguments(APIBody.members(of: Array(json.utf8)), apps: [.driver, .customer])
+  }
+
+  @Test(arguments: [
+    (
+      APICall.events, #"{"event": "x", "ride": "r"}"#, APIError.Code.unknownField, "ride",
+      "mean ride_id"
+    ),
+    (.events, #"{"event": "x"}"#, .missingField, "ride_id", "missing"),
+    (.events, #"{"event": null, "ride_id": "r"}"#, .missingField, "event", "missing"),
+    (.events, #"{"event": 7, "ride_id": "r"}"#, .wrongType, "event", "a number; send a string"),
+    (.events, #"{"event": "x", "ride_id": ""}"#, .invalidValue, "ride_id", "empty"),
+    (.events, #"{"event": "x", "ride_id": "a\nb"}"#, .invalidValue, "ride_id", "control"),
+    (.events, #"{"event": "x", "ride_id": "a\u0000b"}"#, .invalidValue, "ride_id", "control"),
+    (.events, #"{"event": "x", "ride_id": "r", "data": []}"#, .wrongType, "data", "an array"),
+    (
+      .events, #"{"event": "x", "ride_id": "r", "data": {"a": ["\u0000"]}}"#, .invalidValue, "data",
+      "u0000"
+    ),
+    (.events, #"{"event": "x", "ride_id": "r", "data": {"\u0000": 1}}"#, .invalidValue, "data", ""),
+    (
+      .events, #"{"event": "x", "ride_id": "\#(String(repeating: "é", count: 257))"}"#,
+      .invalidValue, "ride_id", "514 bytes"
+    ),
+    (.contact, #"{"app": "custmer", "owner_id": "c"}"#, .invalidValue, "app", "mean customer"),
+    (.contact, #"{"app": "x", "owner_id": "c"}"#, .invalidValue, "app", "customer, driver"),
+    (.contact, #"{"app": "customer", "owner_id": true}"#, .wrongType, "owner_id", "a boolean"),
+    (
+      .devices, #"{"app": "customer", "owner_id": "c", "token": "abc"}"#, .invalidValue, "token",
+      "hexadecimal"
+    ),
+    (
+      .devices, #"{"app": "customer", "owner_id": "c", "token": "zz11"}"#, .invalidValue, "token",
+      ""
+    ),
+    (
+      .devices, #"{"app": "customer", "owner_id": "c", "token": "c1", "environment": "Sandbox"}"#,
+      .invalidValue, "environment", "mean sandbox"
+    ),
+    (
+      .liveActivities,
+      #"{"app":"customer","owner_id":"c","ride_id":"r","activity_id":"a","token":"c1","frequent":1}"#,
+      .wrongType, "frequent", "true or false"
+    ),
+  ])
+  func `a wrong field is named, with what may stand there`(
+    call: APICall, json: String, code: APIError.Code, field: String, words: String
+  ) {
+    let error = #expect(throws: APIError.self) { try arguments(call, json) }
+    #expect(error?.code == code && error?.field == field)
+    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func `a token is never said again`() {
+    let token = String(repeating: "c1", count: 32) + "x"
+    let error = #expect(throws: APIError.self) {
+      try arguments(.devices, #"{"app": "customer", "owner_id": "c", "token": "\#(token)"}"#)
+    }
+    #expect(error?.message.contains("c1c1") == false)
+  }
+
+  @Test func `optional fields that are null are left out`() throws {
+    #expect(
+      try arguments(.events, #"{"event": "x", "ride_id": "r", "data": null}"#)
+        == ["event": .string("x"), "ride_id": .string("r")])
+  }
+
+  @Test(
+    arguments: [
+      (nil, nil), ("k", "k"),
+      (String(repeating: "~", count: 255), String(repeating: "~", count: 255)),
+    ] as [(String?, String?)])
+  func `a key is read`(given: String?, key: String?) throws {
+    #expect(try IdempotencyKey.of(request(given)) == key)
+  }
+
+  @Test(arguments: ["", "a b", "ä", "\u{7f}", String(repeating: "k", count: 256)])
+  func `what is no key is refused`(given: String) {
+    #expect(throws: APIError.self) { try IdempotencyKey.of(request(given)) }
+  }
+
+  private func request(_ key: String?) -> HTTPRequest {
+    var headers: [String: String] = [:]
+    headers["idempotency-key"] = key
+    return HTTPRequest(method: "POST", path: "/v1/events", headers: headers, body: [])
+  }
+
+  @Test func `codes and statuses never change`() {
+    #expect(
+      APIError.Code.allCases.map { "\($0.status) \($0.rawValue)" } == [
+        "400 invalid_json", "400 invalid_idempotency_key", "401 unauthorized", "403 forbidden",
+        "404 not_found", "404 unknown_ride", "405 method_not_allowed", "409 request_in_progress",
+        "413 body_too_large", "415 unsupported_media_type", "422 unknown_field",
+        "422 missing_field", "422 wrong_type", "422 invalid_value", "422 idempotency_key_reused",
+        "422 refused", "503 database_unavailable", "503 unknown_outcome", "503 database_not_ready",
+      ])
+  }
+}

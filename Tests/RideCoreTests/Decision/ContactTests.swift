@@ -1,0 +1,46 @@
+import Testing
+
+@testable import RideCore
+
+@Suite struct `Who was heard from` {
+  private func book(_ limit: Duration?) -> Rulebook {
+    var rule = Sample.rule()
+    rule.unlessContactWithin = limit
+    return Sample.book([rule])
+  }
+
+  private func view(heard ago: Duration?) -> RideView {
+    var phone = Sample.phone()
+    phone.contactedAt = ago.map { Sample.now - $0 }
+    return Sample.view(phones: [phone])
+  }
+
+  static let cases: [(limit: Duration?, ago: Duration?, reason: String?)] = [
+    (.seconds(300), .seconds(40), "heard from the phone 40s ago"),
+    (.seconds(300), .milliseconds(299_999), "heard from the phone 299s ago"),
+    (.seconds(300), .zero, "heard from the phone 0s ago"),
+    // The database's clock ran on while this was decided.
+    (.seconds(300), .seconds(-2), "heard from the phone 0s ago"),
+    (.seconds(300), .seconds(300), nil), (.seconds(300), .seconds(4000), nil),
+    (.seconds(300), nil, nil), (nil, .seconds(1), nil),
+  ]
+
+  @Test(arguments: cases.indices)
+  func `is told nothing by a rule that says so, for so long`(index: Int) {
+    let (limit, ago, reason) = Self.cases[index]
+    let decision = decide(view(heard: ago), by: book(limit), now: Sample.now)
+    #expect(decision.pushes.count == (reason == nil ? 1 : 0))
+    #expect(decision.reasons == (reason.map { ["suppressed: \($0)"] } ?? []))
+    #expect(decision.closed.allSatisfy { ReasonWord.of($0) == "heard_from" })
+  }
+
+  @Test func `is asked about again before a retry`() throws {
+    let first = decide(view(heard: nil), by: book(.seconds(300)), now: Sample.now)
+    let push = try #require(first.pushes.first)
+    var view = view(heard: .seconds(10))
+    view.events = []
+    view.memo.retries = [PendingPush(entry: push.entry, due: Sample.now)]
+    let again = decide(view, by: book(.seconds(300)), now: Sample.now)
+    #expect(again.pushes.isEmpty && again.reasons == ["suppressed: heard from the phone 10s ago"])
+  }
+}

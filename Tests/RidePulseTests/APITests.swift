@@ -1,0 +1,164 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+import Testing
+
+/// What is posted to `/v1`, with real processes and curl. Bodies as values: `APIBodyTests`.
+@Suite(.timeLimit(.minutes(5))) struct APITests {
+  @Test func `an event that is posted goes to the phone`() async throws {
+    try await Stage.run { stage in
+      let (server, api) = try await APIClient.serve(stage.environment)
+      defer { server.stop() }
+      try await stage.keepEvents()
+      let phone = try api.post(
+        "/v1/devices",
+        #"{"app": "customer", "owner_id": "c1", "token": "\#(Stage.customerToken.uppercased())"}"#)
+      #expect(phone.status == 200 && phone.string("token_suffix") == "c1c1c1", "\(phone)")
+      try await stage.sql(
+        "insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1')")
+      try await stage.settled()
+      let answer = try api.post(
+        "/v1/events", #"{"event": "driver_arrived", "ride_id": "r1", "data": {"n": 1.5}}"#)
+      #expect(answer.status == 201, "\(answer)")
+      #expect(answer.headers["content-type"] == "application/json")
+      try await stage.settled()
+      let id = try #require(answer.eventID)
+      #expect(
+        try await stage.rows("select event, ride_id, data::text from public.seen where id = \(id)")
+          == [["driver_arrived", "r1", #"{"n": 1.5}"#]])
+      let arrivals = try stage.arrivals()
+      #expect(arrivals.count == 1 && arrivals.first?.token == Stage.customerToken)
+      #expect(
+        try await stage.value("select status from ridepulse.ledger where event_id = \(id)")
+          == "accepted")
+    }
+  }
+
+  @Test func `what is registered over HTTP stands where SQL would have put it`() async throws {
+    try await Stage.run { stage in
+      let (server, api) = try await APIClient.serve(stage.environment)
+      defer { server.stop() }
+      let token = Stage.driverToken
+      for (path, body) in [
+        (
+          "devices",
+          #""token": "\#(token)", "environment": "sandbox", "installation_id": "i", "locale": "de""#
+        ),
+        (
+          "live-activities",
+          #""token": "\#(token)", "ride_id": "r7", "activity_id": "a", "frequent": true"#
+        ),
+        ("push-to-start", #""token": "\#(token)", "attributes_type": "RideAttributes""#),
+        ("contact", ""),
+      ] {
+        let rest = body.isEmpty ? "" : ", " + body
+        let answer = try api.post(
+          "/v1/\(path)", #"{"app": "driver", "owner_id": "d1"\#(rest)}"#)
+        #expect(answer.status == 200, "\(path): \(answer)")
+        #expect(!answer.text.contains(token))
+      }
+      #expect(
+        try await stage.rows(
+          """
+          select d.token, d.environment, d.installation_id, d.locale, a.ride_id, a.activity_id,
+            a.frequent, p.attributes_type, now() - c.contacted_at < interval '1 minute'
+          from ridepulse.devices d, ridepulse.live_activities a, ridepulse.push_to_start_tokens p,
+            ridepulse.contacts c
+          """)
+          == [[token, "sandbox", "i", "de", "r7", "a", "t", "RideAttributes", "t"]])
+    }
+  }
+
+  @Test func `explain over HTTP is the command's own, with the last contact`() async throws {
+    try await Stage.run { stage in
+      let (server, api) = try await APIClient.serve(stage.environment)
+      defer { server.stop() }
+      try await stage.addRide("ride 1")
+      try await stage.sql(
+        """
+        select ridepulse.contact('customer', 'c1'), ridepulse.contact('customer', 'c2'),
+          ridepulse.contact('guard', 'g1');
+        update ridepulse.rides set attributes = '{"guard_id": "g1", "n": 1}'
+        """)
+      try await stage.settled()
+      let answer = try api.get("/v1/rides/ride%201/explain")
+      #expect(answer.status == 200, "\(answer)")
+      let command = try Command.ridepulse(
+        ["explain", "ride 1", "--format", "json"], stage.environment)
+      func timeless(_ text: String) -> String {
+        text.replacing(/"now":"[^"]*"/, with: "")
+      }
+      #expect(timeless(answer.text) == timeless(command.output))
+      guard case .array(let contacts) = answer.body?.value(at: ["contacts"]) else {
+        throw TestFailure(answer.text)
+      }
+      #expect(contacts.map { $0.value(at: ["owner_id"]) } == [.string("c1"), .string("g1")])
+      let table = try Command.ridepulse(["explain", "ride 1"], stage.environment).output
+      #expect(table.contains("\ncustomer c1 was heard from at 2"), "\(table)")
+    }
+  }
+
+  @Test func `an older contact does not undo a newer one`() async throws {
+    try await Stage.run { stage in
+      try await stage.sql(
+        "insert into ridepulse.contacts values ('driver', 'd1', now() + interval '1 hour')")
+      #expect(
+        try await stage.value(
+          "select ridepulse.contact('driver', 'd1') > now() + interval '50 min'")
+          == "t")
+    }
+  }
+
+  @Test func `who may not is told so in JSON, and in text elsewhere`() async throws {
+    try await Stage.run { stage in
+      let (server, api) = try await APIClient.serve(stage.environment)
+      defer { server.stop() }
+      var stranger = api
+      let body = #"{"event": "x", "ride_id": "r"}"#
+      for token in [nil, "", "sesame-43", "sesame-422"] {
+        stranger.token = token
+        for answer in [
+          try stranger.post("/v1/events", body), try stranger.get("/v1/rides/r/explain"),
+        ] {
+          #expect(answer.status == 401 && answer.code == "unauthorized", "\(answer)")
+          #expect(answer.headers["www-authenticate"] == "Bearer")
+        }
+      }
+      #expect(try await stage.value("select count(*) from ridepulse.events") == "0")
+      #expect(try stranger.get("/metrics").status == 200)
+      #expect(try stranger.get("/nothing").headers["content-type"]?.hasPrefix("text/plain") == true)
+      #expect(!server.log.contains("sesame"))
+    }
+  }
+
+  @Test func `without a token nobody posts, and only this machine reads`() async throws {
+    try await Stage.run { stage in
+      let (server, api) = try await APIClient.serve(stage.environment, token: nil)
+      defer { server.stop() }
+      let answer = try api.post("/v1/events", #"{"event": "x", "ride_id": "r"}"#)
+      #expect(answer.status == 403 && answer.code == "forbidden", "\(answer)")
+      #expect(answer.string("error", "message")?.contains("RIDEPULSE_ADMIN_TOKEN") == true)
+      try await stage.addRide()
+      #expect(try api.get("/v1/rides/r1/explain").status == 200)
+
+      var open = stage.environment
+      open["RIDEPULSE_ADMIN_HOST"] = "0.0.0.0:0"
+      let (other, stranger) = try await APIClient.serve(open, token: nil)
+      defer { other.stop() }
+      let refused = try stranger.get("/v1/rides/r1/explain")
+      #expect(refused.status == 403 && refused.code == "forbidden", "\(refused)")
+    }
+  }
+
+  @Test func `a role without the right posts nothing, and doctor says which`() async throws {
+    try await Stage.run { stage in
+      try await stage.asReader { environment in
+        let doctor = try Command.ridepulse(["doctor"], environment)
+        #expect(
+          doctor.output.contains("execute on function ridepulse.answer_once(key text"),
+          "\(doctor.output)")
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import RideCore
+import Testing
+
+@testable import RuleFiles
+
+/// `docs/openapi.yaml`, as far as this project writes such documents.
+struct OpenAPIDocument {
+  let root: JSONValue
+
+  static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("docs/openapi.yaml").path
+
+  /// Reads it with the YAML reader of rule files: no anchors, no names that stand twice.
+  init() throws {
+    let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: Self.path)))
+    let log = ProblemLog(file: "openapi.yaml")
+    var builder = try YAMLTreeBuilder(SourceText(bytes), log: log)
+    let node = try #require(try builder.document())
+    #expect(log.problems.isEmpty, "\(log.problems)")
+    root = Self.json(node)
+  }
+
+  private static func json(_ node: YAMLNode) -> JSONValue {
+    switch node.kind {
+    case .scalar(let scalar): scalar.value ?? .null
+    case .sequence(let elements): .array(elements.map(json))
+    case .mapping(let pairs):
+      .object(Dictionary(pairs.map { ($0.key, json($0.value)) }) { $1 })
+    case .refused: .null
+    }
+  }
+
+  func members(_ path: String...) -> [String: JSONValue] {
+    root.value(at: path).map(followed)?.members ?? [:]
+  }
+
+  /// `POST /v1/events`.
+  var operations: Set<String> {
+    var operations: Set<String> = []
+    for (path, methods) in members("paths") {
+      for method in methods.members.keys { operations.insert("\(method.uppercased()) \(path)") }
+    }
+    return operations
+  }
+
+  /// What a `$ref` leads to.
+  func followed(_ value: JSONValue) -> JSONValue {
+    guard case .string(let reference) = value.value(at: ["$ref"]) else { return value }
+    let target = root.value(at: reference.split(separator: "/").dropFirst().map(String.init))
+    if target == nil { Issue.record("\(reference) leads nowhere") }
+    return target.map(followed) ?? .null
+  }
+
+  /// What a status of an operation answers with; nil where it is not documented.
+  func schema(_ method: String, _ path: String, _ status: Int) -> JSONValue? {
+    root.value(at: ["paths", path, method.lowercased(), "responses", String(status)])
+      .map(followed)?.value(at: ["content", "application/json", "schema"])
+  }
+
+  /// What of a value a schema does not allow.
+  func faults(of value: JSONValue, by schema: JSONValue, at place: String = "$") -> [String] {
+    let schema = followed(schema)
+    var faults: [String] = []
+    let types = schema.value(at: ["type"])?.texts ?? []
+    if !types.isEmpty, !types.contains(value.schemaType) {
+      faults.append("\(place) is \(value.schemaType), not \(types)")
+    }
+    if case .array(let known) = schema.value(at: ["enum"]), !known.contains(value) {
+      faults.append("\(place) is \(value), not one of \(known)")
+    }
+    if case .object(let members) = value {
+      for name in schema.value(at: ["required"])?.texts ?? [] where members[name] == nil {
+        faults.append("\(place) has no \(name)")
+      }
+      let properties = schema.value(at: ["properties"])?.members ?? [:]
+      for (name, member) in members {
+        guard let inner = properties[name] else {
+          if !properties.isEmpty { faults.append("\(place).\(name) is not documented") }
+          continue
+        }
+        faults += self.faults(of: member, by: inner, at: "\(place).\(name)")
+      }
+    }
+    if case .array(let elements) = value, let items = schema.value(at: ["items"]) {
+      faults += elements.flatMap { self.faults(of: $0, by: items, at: place + "[]") }
+    }
+    return faults
+  }
+}
+
+extension JSONValue {
+  var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
+
+  /// One text, or those of a list.
+  var texts: [String] {
+    switch self {
+    case .string(let text): [text]
+    case .array(let values): values.flatMap(\.texts)
+    default: []
+    }
+  }
+
+  fileprivate var schemaType: String {
+    switch self {
+    case .null: "null"
+    case .bool: "boolean"
+    case .integer: "integer"
+    case .number: "number"
+    case .string: "string"
+    case .array: "array"
+    case .object: "object"
+    }
+  }
+}
