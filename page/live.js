@@ -79,7 +79,7 @@ function showFigures(message) {
   const window = Math.round(message.window_s);
   say(byId('window'), window >= 58
     ? 'Rates and latencies are of the last minute; latency is from commit to APNs\u2019 yes.'
-    : `Rates and latencies are of ${window} s since somebody looks, and of a minute soon.`);
+    : `Rates and latencies are of the ${window} s since somebody looks, and soon of a minute.`);
   const number = rate(message.all.n, message);
   if (number !== null) rates.push(number);
   if (rates.length > rateLimit) rates.shift();

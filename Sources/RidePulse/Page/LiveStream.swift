@@ -96,6 +96,8 @@ final class LiveStream: Sendable {
         state.askAt = uptime + max(Self.rest, took * Self.share)
         state.database = answer
       }
+      // Not with the next beat: who has just opened the page looks at empty figures.
+      feed.publish(message())
     }
   }
 

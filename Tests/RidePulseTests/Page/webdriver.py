@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -17,28 +18,41 @@ class Browser:
     """One chromium with a profile of its own; gone at the end of the `with`."""
 
     def __init__(self):
+        # The test's thread blocks signals, and what it starts inherits that: SIGTERM would end nobody.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         self.profile = tempfile.mkdtemp(prefix="ridepulse-browser-")
-        self.driver = subprocess.Popen(
-            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, env={**os.environ, "HOME": self.profile})
         self.base = None
+        # It takes one free port in IPv4 and wants the same in IPv6, which another may have.
+        for _ in range(5):
+            if port := self.start():
+                self.base = f"http://127.0.0.1:{port}"
+                return
+            self.driver.kill()
+            self.driver.wait()
+        self.end()
+        raise SystemExit("chromedriver did not start")
+
+    def start(self):
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, env={**os.environ, "HOME": self.profile})
         for line in self.driver.stdout:
-            if "on port " in line:
-                port = line.rsplit("on port ", 1)[1].strip().rstrip(".")
-                if port.isdigit():
-                    self.base = f"http://127.0.0.1:{port}"
-                    break
-        if not self.base:
-            raise SystemExit("chromedriver did not start")
+            if "successfully on port " in line:
+                return line.rsplit("on port ", 1)[1].strip().rstrip(".")
+        return None
 
     def __enter__(self):
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                      "--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-GB",
                      "--no-first-run", f"--user-data-dir={self.profile}/chromium"]
-        answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
-            "browserName": "chrome",
-            "goog:chromeOptions": {"args": arguments},
-            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}})
+        try:
+            answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+                "browserName": "chrome",
+                "goog:chromeOptions": {"args": arguments},
+                "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}})
+        except BaseException:
+            self.end()
+            raise
         self.session = f"/session/{answer['sessionId']}"
         return self
 
@@ -47,7 +61,10 @@ class Browser:
             self.call("DELETE", self.session)
         except Exception:  # It ends with its driver all the same.
             pass
-        self.driver.terminate()
+        self.end()
+
+    def end(self):
+        self.driver.kill()
         self.driver.wait()
         shutil.rmtree(self.profile, ignore_errors=True)
 
