@@ -150,7 +150,8 @@ struct BrowserTests {
 
   @Test func `markup in a ride's ID, state and attributes is shown as text`() async throws {
     try await Stage.run { stage in
-      let bad = #"<img src=x onerror="window.wasHurt=1"><script>window.wasHurt=2</script>"#
+      // Not longer: as a collapse ID it must have at most 64 bytes with its rule's own word.
+      let bad = #"<img src=x onerror="window.wasHurt=1">"#
       try await serving(stage) { _, url in
         try await stage.sql(
           """
