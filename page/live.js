@@ -121,7 +121,7 @@ function showLanes(message) {
 
 function showVerdicts(message) {
   const heads = [{ text: 'verdict' }, { text: 'app' },
-    { text: `last ${Math.min(60, Math.round(message.window_s))} s`, number: true },
+    { text: `last ${Math.min(60, Math.round(message.window_s))}\u00a0s`, number: true },
     { text: 'since start', number: true }];
   const rows = message.verdicts.map(row => [
     element('span', {}, element('b', { 'data-status': row.status }, row.status),

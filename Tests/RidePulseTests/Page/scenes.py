@@ -116,7 +116,7 @@ def explain(browser, url, folder):
     browser.until("rides", NUMBER + "> 0", "live-rides")
     fits(browser, 1280)
     accessible(browser)
-    browser.screenshot(f"{folder}/page-ride.png", 1280, 900)
+    browser.screenshot(f"{folder}/page-ride.png", 1280, 720)
     browser.keys(TAB)
     assert browser.run("return document.activeElement.id") == "ride-again"
     assert browser.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
