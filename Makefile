@@ -8,10 +8,10 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint build deb deb-test format bench chaos clean
+.PHONY: help demo test browser-test fuzz lint build deb deb-test format bench chaos clean
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## a private Postgres, a simulator and a small fleet, live; ARGS="--for 30s" ends it
 	.build/release/ridepulse demo $(ARGS)
@@ -19,6 +19,10 @@ demo: build ## a private Postgres, a simulator and a small fleet, live; ARGS="--
 test: ## install what is missing, build, run all tests; FILTER=Name runs some
 	@scripts/packages build test
 	@scripts/test-gate "$(FILTER)" $(FLAGS)
+
+browser-test: ## the page in Debian's chromium; RECORD=1 takes the screenshots of docs anew
+	@scripts/packages build test browser
+	RIDEPULSE_RECORD=$(RECORD) scripts/test-gate BrowserTests $(FLAGS)
 
 fuzz: ## a million random cases of every input; CASES=, SEED= and FILTER=Name choose others
 	@scripts/packages build test

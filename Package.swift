@@ -55,7 +55,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "RuleFiles", dependencies: ["RideCore", "CLibyaml"], swiftSettings: strict),
     .target(
-      name: "AdminServer", dependencies: ["RideCore", "CMicrohttpd"], swiftSettings: strict),
+      name: "AdminServer", dependencies: ["RideCore", "CMicrohttpd", "CPage"],
+      swiftSettings: strict),
     .target(
       name: "LegacyGateway", dependencies: ["RideCore", "COpenSSL"], swiftSettings: strict),
     .target(name: "LocalPostgres", swiftSettings: strict),
@@ -86,6 +87,7 @@ let package = Package(
       name: "CMicrohttpd", path: "Sources/SystemLibraries/CMicrohttpd",
       pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .target(name: "CMigrations", path: "Sources/SystemLibraries/CMigrations"),
+    .target(name: "CPage", path: "Sources/SystemLibraries/CPage"),
 
     // Tests.
     .testTarget(
@@ -120,7 +122,7 @@ let package = Package(
         "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalPostgres",
         "RuleFiles",
       ],
-      exclude: ["Golden", "Legacy"], swiftSettings: strict),
+      exclude: ["Golden", "Legacy", "Page"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -32,8 +32,12 @@ public final class AdminServer: Sendable {
     _ address: ListenAddress, token: String?, desk: AdminDesk, routes: [Route] = []
   ) throws(ListenError) {
     let routes = Self.own(desk) + routes
+    let hosts = HostGuard(address)
     server = try HTTPServer(address) { request in
-      await Self.answer(request, token: token, routes).inForm(of: request.path)
+      guard hosts.admits(request.headers["host"]) else {
+        return .text(421, "this server is called 127.0.0.1 or localhost; so must Host say")
+      }
+      return await Self.answer(request, token: token, routes).inForm(of: request.path)
     }
   }
 

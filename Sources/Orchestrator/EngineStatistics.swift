@@ -11,6 +11,13 @@ public struct EngineStatistics: Sendable {
     public var app: String
     /// They wait: APNs did not take them.
     public var isPaused: Bool
+
+    /// The pushes of one app.
+    public init(environment: APNsEnvironment, app: String, isPaused: Bool) {
+      self.environment = environment
+      self.app = app
+      self.isPaused = isPaused
+    }
   }
 
   /// Rides that the node holds.
@@ -21,6 +28,16 @@ public struct EngineStatistics: Sendable {
   public var sinceLook: Duration?
   /// How far the database's clock was ahead of this machine's then.
   public var databaseAhead: Duration?
+
+  /// What an engine is doing.
+  public init(
+    ridesHeld: Int, lanes: [Lane], sinceLook: Duration?, databaseAhead: Duration?
+  ) {
+    self.ridesHeld = ridesHeld
+    self.lanes = lanes
+    self.sinceLook = sinceLook
+    self.databaseAhead = databaseAhead
+  }
 }
 
 extension Engine {

@@ -28,7 +28,11 @@ final class HTTPExchange {
     guard let path = unsafe path, let method = unsafe method else { return .NO }
     let request = unsafe HTTPRequest(
       method: String(cString: method), path: String(cString: path),
-      headers: headers(of: connection), body: exchange.body)
+      query: values(of: connection, .GET_ARGUMENT_KIND),
+      headers: Dictionary(
+        values(of: connection, .HEADER_KIND).map { ($0.lowercased(), $1) }
+      ) { $1 },
+      body: exchange.body)
     return unsafe send(exchange.response(to: request, by: server), connection)
   }
 
@@ -66,11 +70,10 @@ final class HTTPExchange {
   }
 
   private static func send(_ answer: HTTPResponse, _ connection: OpaquePointer) -> MHD_Result {
-    let response = unsafe answer.body.withUnsafeBytes { bytes in
-      // Copied by libmicrohttpd, which does not write to it.
-      unsafe MHD_create_response_from_buffer(
-        bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
-    }
+    let response =
+      if let listener = answer.events { unsafe EventStream.response(listener) } else {
+        unsafe whole(answer.body)
+      }
     guard let response = unsafe response else { return .NO }
     defer { unsafe MHD_destroy_response(response) }
     let fields = [
@@ -81,19 +84,29 @@ final class HTTPExchange {
     return unsafe MHD_queue_response(connection, UInt32(answer.status), response)
   }
 
-  private static func headers(of connection: OpaquePointer) -> [String: String] {
-    var headers: [String: String] = [:]
-    unsafe withUnsafeMutablePointer(to: &headers) { pointer in
+  private static func whole(_ body: [UInt8]) -> OpaquePointer? {
+    unsafe body.withUnsafeBytes { bytes in
+      // Copied by libmicrohttpd, which does not write to it.
+      unsafe MHD_create_response_from_buffer(
+        bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+    }
+  }
+
+  private static func values(
+    of connection: OpaquePointer, _ kind: MHD_ValueKind
+  ) -> [String: String] {
+    var values: [String: String] = [:]
+    unsafe withUnsafeMutablePointer(to: &values) { pointer in
       unsafe _ = MHD_get_connection_values(
-        connection, .HEADER_KIND,
+        connection, kind,
         { context, _, name, value in
           guard let name = unsafe name, let value = unsafe value, let context = unsafe context
           else { return .YES }
-          let headers = unsafe context.assumingMemoryBound(to: [String: String].self)
-          unsafe headers.pointee[String(cString: name).lowercased()] = String(cString: value)
+          let values = unsafe context.assumingMemoryBound(to: [String: String].self)
+          unsafe values.pointee[String(cString: name)] = String(cString: value)
           return .YES
         }, UnsafeMutableRawPointer(pointer))
     }
-    return headers
+    return values
   }
 }

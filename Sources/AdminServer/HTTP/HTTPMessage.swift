@@ -6,6 +6,8 @@ public struct HTTPRequest: Sendable {
   public var path: String
   /// The variable parts of the path, by the names that its route gives them.
   public var parameters: [String: String] = [:]
+  /// What follows the `?` of the address, decoded, by its names.
+  public var query: [String: String] = [:]
   /// Header fields by their names in lower case.
   public var headers: [String: String]
   /// The body.
@@ -22,6 +24,8 @@ public struct HTTPResponse: Sendable {
   public var headers: [String: String] = [:]
   /// The body.
   public var body: [UInt8]
+  /// Where it never ends: what is sent in the place of the body, as it comes.
+  var events: EventListener?
 
   /// A line of text.
   public static func text(_ status: Int, _ text: String) -> HTTPResponse {

@@ -10,7 +10,7 @@ public struct RideSnapshot {
   private let log: Log
 
   /// How many rides one page has.
-  static let pageSize = 2000
+  public static let pageSize = 2000
 
   /// Reads over an open session, which it does not close.
   ///
@@ -63,19 +63,23 @@ public struct RideSnapshot {
 
   /// Reads every ride that is live, a page after another, by ID.
   ///
-  /// - Parameter onPage: is given each page as it comes.
+  /// - Parameters:
+  ///   - limit: no further page is read once there are so many.
+  ///   - onPage: is given each page as it comes.
   public func rides(
-    in activeStates: Set<String>, onPage: ([RideView]) throws -> Void
+    in activeStates: Set<String>, atLeast limit: Int = .max, onPage: ([RideView]) throws -> Void
   ) async throws {
     let states = PostgresArray.literal(activeStates.sorted())
     var last = ""
-    while true {
+    var count = 0
+    while count < limit {
       let rows = try await session.run(
         [Call(Self.page, [last, states, String(Self.pageSize)])], timeout: .seconds(60))[0]
       let ids = (0..<rows.rowCount).compactMap { rows.string($0, 0) }
       guard let end = ids.last else { return }
       try onPage(try await views(ids))
       last = end
+      count += ids.count
     }
   }
 

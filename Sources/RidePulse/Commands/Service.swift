@@ -18,6 +18,10 @@ final class Service: Sendable {
   private let sessions: [PostgresSession]
   private let listener: WakeListener?
   private let meter: ServiceMeter
+  private let rules: Mutex<Rulebook>
+  private let time: DatabaseTime
+  /// How to reach the database.
+  let conninfo: String
   /// For questions over HTTP.
   let admin: AdminSession
   /// For what is posted over HTTP.
@@ -35,8 +39,11 @@ final class Service: Sendable {
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) async throws {
     let key = try apns.signingKey()
+    self.conninfo = conninfo
+    self.rules = Mutex(apns.rulebook(of: rules))
     let bell = EngineBell()
     let time = DatabaseTime.ofThisMachine()
+    self.time = time
     let claims = try await Database.session(
       conninfo, name: "claims",
       onEvent: { event in
@@ -98,28 +105,40 @@ final class Service: Sendable {
 
   /// What it says of itself, in Prometheus' text format.
   func metrics() async -> String {
-    let (age, ahead) = transport.tokenStatistics()
     let gauges: RideGauges? =
       if let session = try? await admin.get() { try? await RideGauges.read(session) } else { nil }
-    return ServiceMetrics.page(
-      ServiceMetrics.Reading(
-        tally: meter.total, engine: engine.statistics,
-        transport: [
-          .production: transport.statistics(of: .production),
-          .sandbox: transport.statistics(of: .sandbox),
-        ], tokenAge: age, apnsAhead: ahead, listenIsHealthy: listenIsHealthy, troubles: troubles,
-        database: gauges))
+    return ServiceMetrics.page(reading(gauges))
   }
 
   /// The apps that it speaks to.
   var apps: [App] { Array(apns.bundleIDs.keys) }
+
+  /// What its parts say at this moment; nothing is asked of the database.
+  func reading(_ gauges: RideGauges?) -> ServiceMetrics.Reading {
+    let (age, ahead) = transport.tokenStatistics()
+    return ServiceMetrics.Reading(
+      tally: meter.total, engine: engine.statistics,
+      transport: [
+        .production: transport.statistics(of: .production),
+        .sandbox: transport.statistics(of: .sandbox),
+      ], tokenAge: age, apnsAhead: ahead, listenIsHealthy: listenIsHealthy, troubles: troubles,
+      database: gauges)
+  }
+
+  /// What the database would call the time.
+  var now: Instant { time.now }
+
+  /// What it decides by.
+  var rulebook: Rulebook { rules.withLock { $0 } }
 
   /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
   var listenIsHealthy: Bool { listener?.isHealthy ?? false }
 
   /// Goes by other rules from now on.
   func use(_ rules: RuleSet) {
-    engine.use(apns.rulebook(of: rules))
+    let rulebook = apns.rulebook(of: rules)
+    self.rules.withLock { $0 = rulebook }
+    engine.use(rulebook)
   }
 
   /// Signs with another key from now on.

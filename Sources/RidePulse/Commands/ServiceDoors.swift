@@ -5,6 +5,7 @@ import RideCore
 final class ServiceDoors {
   private var admin: AdminServer?
   private var wakePort: WakePort?
+  private let page: LivePage
 
   /// Opens what the command line and the environment name.
   ///
@@ -12,6 +13,7 @@ final class ServiceDoors {
   ///   the log says so: a second service on a machine must not fail for it.
   init(_ service: Service, _ context: CommandContext, _ log: Log) throws {
     let wake: @Sendable () async -> String = { await service.wake() }
+    page = LivePage(service)
     if let text = context.arguments.value("--wake") {
       let port = try WakePort(Self.address(text, "--wake"), wake: wake)
       wakePort = port
@@ -22,6 +24,7 @@ final class ServiceDoors {
     let address = asked ?? "127.0.0.1:9464"
     do {
       let place = try Self.address(address, "RIDEPULSE_ADMIN")
+      let api = APIRoutes(service, at: place)
       let server = try AdminServer(
         place,
         token: context.environment["RIDEPULSE_ADMIN_TOKEN"],
@@ -33,7 +36,7 @@ final class ServiceDoors {
             page.body = Array(await service.metrics().utf8)
             return page
           }
-        ] + APIRoutes(service, at: place).all)
+        ] + api.all + page.routes(mayReadWithoutToken: api.mayReadWithoutToken))
       admin = server
       log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
     } catch let error as ListenError where asked == nil {
@@ -46,6 +49,8 @@ final class ServiceDoors {
   /// Closes them.
   func close() {
     wakePort?.stop()
+    // The server waits for answers that are on their way, and the page's have no end.
+    page.close()
     admin?.stop()
   }
 

@@ -1,0 +1,53 @@
+internal import CPage
+
+/// One file of the page at `/`, as it lies in the repository's folder `page`.
+public struct PageFile: Sendable {
+  /// The file's name: `page.css`.
+  public let name: String
+  /// What is in it.
+  public let bytes: [UInt8]
+
+  /// The files that the program carries.
+  public static var all: [PageFile] {
+    var files: [PageFile] = []
+    while let entry = unsafe ridepulse_page_file_at(files.count) {
+      let name = unsafe entry.pointee.name.map { unsafe String(cString: $0) } ?? ""
+      let size = unsafe Int(entry.pointee.size)
+      let bytes = unsafe UnsafeBufferPointer(start: entry.pointee.text, count: size)
+      files.append(PageFile(name: name, bytes: unsafe Array(bytes)))
+    }
+    return files
+  }
+
+  /// `Content-Type`; browsers run no script under another one.
+  var contentType: String {
+    switch name.split(separator: ".").last {
+    case "html": "text/html; charset=utf-8"
+    case "css": "text/css; charset=utf-8"
+    case "js": "text/javascript; charset=utf-8"
+    default: "image/svg+xml"
+    }
+  }
+
+  /// The routes of all of them: `/` for `index.html`, `/NAME` for each other one.
+  public static var routes: [Route] {
+    all.map { file in
+      let answer = HTTPResponse(
+        status: 200, contentType: file.contentType, headers: PageHeaders.all, body: file.bytes)
+      return Route("GET", file.name == "index.html" ? "/" : "/" + file.name) { _ in answer }
+    }
+  }
+}
+
+/// What a browser is told about anything that the page shows.
+public enum PageHeaders {
+  /// Nothing from elsewhere, nothing inline, in nobody's frame, and no word to others of where one
+  /// was.
+  public static let all = [
+    "Content-Security-Policy":
+      "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+      + "object-src 'none'",
+    "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+  ]
+}

@@ -1,0 +1,132 @@
+import APNSClient
+import Orchestrator
+import PostgresStore
+import RideCore
+
+/// What the page is told each second: one JSON object on one line.
+struct LiveMessage {
+  /// What the database said last.
+  enum Database {
+    /// It was not asked yet.
+    case unknown
+    case silent
+    case answers(RideGauges, RideStates)
+  }
+
+  var now: Instant
+  var node: String
+  var reading: ServiceMetrics.Reading
+  var change: LiveWindow.Change
+  var database: Database
+
+  /// Verdicts that the page lists.
+  static let verdictLimit = 40
+
+  var json: [UInt8] {
+    JSONValue.object([
+      "at": .integer(now.microseconds / 1000), "node": .string(node),
+      "version": .string(Version.text), "ready": .bool(reading.troubles.isEmpty),
+      "troubles": .array(reading.troubles.map { .string($0) }), "database": answers,
+      "listen": .bool(reading.listenIsHealthy), "rides": rides,
+      "window_s": .number(change.span.inSeconds), "pushes": .array(pushes),
+      "all": type("all", Array(change.delays.values)), "verdicts": .array(verdicts),
+      "lanes": .array(lanes), "apns": .array(connections),
+      "held": .integer(Int64(reading.engine.ridesHeld)),
+    ]).json
+  }
+
+  private var answers: JSONValue {
+    switch database {
+    case .unknown: .null
+    case .silent: .bool(false)
+    case .answers: .bool(true)
+    }
+  }
+
+  private var rides: JSONValue {
+    guard case .answers(let gauges, let states) = database else { return .null }
+    let known = states.counts.reduce(0) { $0 + $1.rides }
+    return .object([
+      "live": .integer(gauges.liveRides), "due": .integer(gauges.dueRides),
+      "due_cut": .bool(gauges.dueRides >= RideGauges.countLimit),
+      "oldest_due_s": .number(gauges.oldestDue.inSeconds), "parked": .integer(gauges.parkedRides),
+      "quarantined": .integer(gauges.quarantinedPhones), "cut": .bool(states.isCut),
+      "other_states": .integer(states.rides - known),
+      "states": .array(
+        states.counts.map {
+          .object(["state": .string($0.state), "n": .integer($0.rides)])
+        }),
+    ])
+  }
+
+  private var pushes: [JSONValue] {
+    change.delays.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+      type($0.key.rawValue, [$0.value])
+    }
+  }
+
+  /// How many were taken, and how fast.
+  private func type(_ name: String, _ delays: [[Int]]) -> JSONValue {
+    let counts = delays.reduce(PushTally.bounds.map { _ in 0 } + [0]) { sum, counts in
+      zip(sum, counts).map { $0 + $1 }
+    }
+    func milliseconds(_ share: Double) -> JSONValue {
+      Quantile.seconds(share, of: counts).map { .number($0 * 1000) } ?? .null
+    }
+    return .object([
+      "type": .string(name), "n": .integer(Int64(counts.reduce(0, +))),
+      "p50_ms": milliseconds(0.5), "p99_ms": milliseconds(0.99),
+    ])
+  }
+
+  private var verdicts: [JSONValue] {
+    struct Key: Hashable {
+      var app: String
+      var status: String
+      var reason: String
+    }
+    var sums: [Key: (count: Int, total: Int)] = [:]
+    for (line, count, total) in change.lines {
+      // Who reads the page knows "pending" as a retry.
+      let status = line.status == .pending ? "tried again" : line.status.rawValue
+      let key = Key(app: line.app.rawValue, status: status, reason: line.reason)
+      let sum = sums[key] ?? (0, 0)
+      sums[key] = (sum.count + count, sum.total + total)
+    }
+    let sorted = sums.sorted {
+      (-$0.value.total, $0.key.status, $0.key.reason, $0.key.app)
+        < (-$1.value.total, $1.key.status, $1.key.reason, $1.key.app)
+    }
+    return sorted.prefix(Self.verdictLimit).map { key, sum in
+      .object([
+        "app": .string(key.app), "status": .string(key.status), "reason": .string(key.reason),
+        "n": .integer(Int64(sum.count)), "total": .integer(Int64(sum.total)),
+      ])
+    }
+  }
+
+  private var lanes: [JSONValue] {
+    reading.engine.lanes.sorted {
+      ($0.app, $0.environment.rawValue) < ($1.app, $1.environment.rawValue)
+    }.map {
+      .object([
+        "app": .string($0.app), "environment": .string($0.environment.rawValue),
+        "paused": .bool($0.isPaused),
+      ])
+    }
+  }
+
+  private var connections: [JSONValue] {
+    [APNsEnvironment.production, .sandbox].compactMap { environment in
+      guard let statistics = reading.transport[environment],
+        statistics.openedTotal > 0 || statistics.queued > 0
+      else { return nil }
+      return .object([
+        "environment": .string(environment.rawValue),
+        "open": .integer(Int64(statistics.openConnections)),
+        "in_flight": .integer(Int64(statistics.inFlight)),
+        "queued": .integer(Int64(statistics.queued)),
+      ])
+    }
+  }
+}

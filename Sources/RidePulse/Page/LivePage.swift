@@ -1,0 +1,60 @@
+import AdminServer
+import PostgresStore
+import RideCore
+
+/// The page at `/`, and what its script asks for. Only a ride's story may need a token: see
+/// docs/page.md.
+final class LivePage: Sendable {
+  private let service: Service
+  private let stream: LiveStream
+  private let timeline: TimelineDesk
+
+  init(_ service: Service) {
+    self.service = service
+    stream = LiveStream(service)
+    timeline = TimelineDesk(conninfo: service.conninfo, rulebook: { service.rulebook })
+  }
+
+  /// - Parameter mayReadWithoutToken: as for `APIRoutes`.
+  func routes(mayReadWithoutToken: Bool) -> [Route] {
+    PageFile.routes + [
+      Route("GET", "/live") { [stream] _ in stream.answer() },
+      Route("GET", "/timeline") { [timeline] _ in
+        do {
+          return Self.json(try await timeline.json())
+        } catch {
+          return Self.noAnswer
+        }
+      },
+      Route("GET", "/ride", isWriting: !mayReadWithoutToken, isPrivate: true) {
+        [service] request in await Self.ride(request, service)
+      },
+    ]
+  }
+
+  /// Ends what is on its way to browsers.
+  func close() { stream.close() }
+
+  private static func ride(_ request: HTTPRequest, _ service: Service) async -> HTTPResponse {
+    guard let id = request.query["id"], !id.isEmpty else {
+      return .text(400, "which one? such as /ride?id=r1")
+    }
+    do {
+      let history = try await RideDesk(session: service.admin.get()).history(of: id)
+      if history.isEmpty { return .text(404, "nothing is known of this ride") }
+      return json(Array(ExplainJSON.text(RideStory(history, of: id)).utf8))
+    } catch {
+      return noAnswer
+    }
+  }
+
+  private static var noAnswer: HTTPResponse { .text(503, "the database does not answer") }
+
+  private static func json(_ body: [UInt8]) -> HTTPResponse {
+    var response = HTTPResponse.text(200, "")
+    response.contentType = "application/json"
+    response.headers = PageHeaders.all
+    response.body = body
+    return response
+  }
+}

@@ -1,0 +1,73 @@
+import RideCore
+
+/// What is to be sent within an hour, if no ride changes: counted by minutes, and the next ones in
+/// words.
+struct Timeline {
+  /// How far it looks.
+  static let length: Duration = .seconds(3600)
+  /// Pushes of one rule about one ride that are listed.
+  static let listLimit = 200
+  /// Beyond so many pushes, or decisions about rides, the hour is cut there.
+  static let pushLimit = 20_000
+  static let decisionLimit = 40_000
+
+  private let from: Instant
+  private let rides: Int
+  private let hasMoreRides: Bool
+  private var minutes: [Int64: [String: Int]] = [:]
+  private var next: [JSONValue] = []
+  private var pushes = 0
+  private var cutAt: Instant?
+
+  /// Takes rides, as they stand at `from`, through the hour. It may take a second: not for a thread
+  /// that others wait for.
+  init(_ views: [RideView], hasMore: Bool, by rulebook: Rulebook, from: Instant) {
+    self.from = from
+    rides = views.count
+    hasMoreRides = hasMore
+    let end = from + Self.length
+    var rehearsal = Rehearsal(views, by: rulebook, from: from)
+    var decisions = 0
+    while let (now, decision) = rehearsal.next(before: end) {
+      if pushes >= Self.pushLimit || decisions >= Self.decisionLimit {
+        cutAt = now
+        break
+      }
+      decisions += 1
+      for group in PreviewGroup.groups(decision, at: now) { add(group) }
+    }
+  }
+
+  private mutating func add(_ group: PreviewGroup) {
+    let count = group.pushes.count
+    let push = group.first
+    let type = push.headers.pushType.rawValue
+    let minute = (group.at - from).components.seconds / 60
+    minutes[minute, default: [:]][type, default: 0] += count
+    pushes += count
+    guard next.count < Self.listLimit else { return }
+    next.append(
+      .object([
+        "at": .integer(group.at.epochSeconds), "ride": .string(group.ride.id),
+        "state": group.ride.state.map { .string($0) } ?? .null, "rule": .string(push.entry.rule),
+        "app": .string(push.entry.app.rawValue), "type": .string(type),
+        "phones": .integer(Int64(count)),
+      ]))
+  }
+
+  /// For the page.
+  var json: [UInt8] {
+    JSONValue.object([
+      "at": .integer(from.epochSeconds), "to": .integer((from + Self.length).epochSeconds),
+      "rides": .integer(Int64(rides)), "rides_cut": .bool(hasMoreRides),
+      "cut_at": cutAt.map { .integer($0.epochSeconds) } ?? .null,
+      "pushes": .integer(Int64(pushes)), "next": .array(next),
+      "minutes": .array(
+        minutes.sorted { $0.key < $1.key }.map { minute, types in
+          .object([
+            "minute": .integer(minute), "types": .object(types.mapValues { .integer(Int64($0)) }),
+          ])
+        }),
+    ]).json
+  }
+}

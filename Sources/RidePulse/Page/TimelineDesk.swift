@@ -1,0 +1,67 @@
+import Dispatch
+import PostgresStore
+import RideCore
+
+/// Makes the timeline when somebody asks, once for all who ask within some seconds.
+actor TimelineDesk {
+  /// How long one is shown.
+  private static let freshness: Duration = .seconds(15)
+  /// Rides that are read: one page.
+  static let rideLimit = RideSnapshot.pageSize
+
+  private let conninfo: String
+  private let rulebook: @Sendable () -> Rulebook
+  private var making: Task<[UInt8], any Error>?
+  private var last: (at: ContinuousClock.Instant, json: [UInt8])?
+
+  init(conninfo: String, rulebook: @escaping @Sendable () -> Rulebook) {
+    self.conninfo = conninfo
+    self.rulebook = rulebook
+  }
+
+  /// The timeline as JSON.
+  func json() async throws -> [UInt8] {
+    if let last, ContinuousClock.now - last.at < Self.freshness { return last.json }
+    if let making { return try await making.value }
+    let (conninfo, rulebook) = (conninfo, rulebook())
+    let task = Task { try await Self.make(conninfo, rulebook) }
+    making = task
+    defer { making = nil }
+    let json = try await task.value
+    last = (.now, json)
+    return json
+  }
+
+  /// Over a session of its own, which is closed again: a page of rides takes its time, and others
+  /// ask questions too.
+  private static func make(_ conninfo: String, _ rulebook: Rulebook) async throws -> [UInt8] {
+    let session = try PostgresSession(conninfo: conninfo, applicationName: "ridepulse timeline")
+    let result: Result<([RideView], Instant), any Error>
+    do {
+      result = .success(try await read(session, rulebook))
+    } catch {
+      result = .failure(error)
+    }
+    await session.close()
+    let (views, now) = try result.get()
+    return await withCheckedContinuation { continuation in
+      DispatchQueue.global(qos: .utility).async {
+        let timeline = Timeline(
+          views, hasMore: views.count >= rideLimit, by: rulebook, from: now)
+        continuation.resume(returning: timeline.json)
+      }
+    }
+  }
+
+  private static func read(
+    _ session: PostgresSession, _ rulebook: Rulebook
+  ) async throws -> ([RideView], Instant) {
+    let apps = Set(rulebook.rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
+    let snapshot = RideSnapshot(
+      session: session, apps: apps, rules: rulebook.rules, log: Log { _, _, _ in })
+    let now = try await snapshot.now()
+    var views: [RideView] = []
+    try await snapshot.rides(in: rulebook.rules.activeStates, atLeast: rideLimit) { views += $0 }
+    return (views, now)
+  }
+}

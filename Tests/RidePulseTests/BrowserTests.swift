@@ -1,0 +1,200 @@
+import Foundation
+import Glibc
+import LocalPostgres
+import PostgresStore
+import Testing
+
+/// The page in Debian's chromium, driven by `Page/scenes.py`: `make browser-test` installs both.
+///
+/// With RIDEPULSE_RECORD=1 the screenshots of `docs/screenshots` are taken anew.
+@Suite(
+  .serialized, .timeLimit(.minutes(8)),
+  .enabled(if: Browser.isInstalled, "chromium and chromedriver are not installed"))
+struct BrowserTests {
+  private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+
+  private func folder(_ stage: Stage) -> String {
+    if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] != "1" { return stage.directory }
+    return Self.here.deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("docs/screenshots").path
+  }
+
+  private func serving(
+    _ stage: Stage, port: String = "0", _ body: (Server, String) async throws -> Void
+  ) async throws {
+    let own = ["RIDEPULSE_ADMIN": "127.0.0.1:\(port)"]
+    let server = try Server(stage.environment.merging(own) { $1 })
+    defer { server.stop() }
+    try await server.says("Admin server")
+    try await body(server, "http://127.0.0.1:\(server.said("port") ?? "")")
+  }
+
+  /// Plays a scene; where it asks for something `change` is told what.
+  private func play(
+    _ scene: String, _ url: String, _ stage: Stage, input: String = "",
+    _ change: (String) async throws -> Void = { _ in }
+  ) async throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    process.arguments = ["-B", Self.here.path + "/Page/scenes.py", scene, url, folder(stage)]
+    let (words, answers) = (Pipe(), Pipe())
+    process.standardInput = words
+    process.standardOutput = answers
+    let errors = stage.directory + "/\(scene).err"
+    try Data().write(to: URL(fileURLWithPath: errors))
+    process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
+    try process.run()
+    // SIGTERM would not do: the threads that start a process here block it.
+    defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    try words.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    var isDone = false
+    for await line in lines(answers) {
+      if line == "done" { isDone = true }
+      guard line.hasPrefix("waiting: ") else { continue }
+      try await change(String(line.dropFirst(9)))
+      try words.fileHandleForWriting.write(contentsOf: Data("done\n".utf8))
+    }
+    process.waitUntilExit()
+    let said = try String(contentsOfFile: errors, encoding: .utf8)
+    #expect(isDone && process.terminationStatus == 0, "\(scene): \(said.suffix(4000))")
+  }
+
+  /// What a process says, line by line until its end; each of ours comes whole.
+  private func lines(_ pipe: Pipe) -> AsyncStream<String> {
+    AsyncStream { lines in
+      pipe.fileHandleForReading.readabilityHandler = { handle in
+        let data = handle.availableData
+        for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+          lines.yield(String(line))
+        }
+        guard data.isEmpty else { return }
+        handle.readabilityHandler = nil
+        lines.finish()
+      }
+    }
+  }
+
+  /// Some hundred rides in several states, with a phone for each person and a card for some.
+  private func fleet(_ stage: Stage) async throws {
+    try await stage.sql(
+      """
+      select ridepulse.register_device(app, left(app, 1) || '-' || n, md5(app || n) || md5(n::text))
+      from generate_series(1, 320) n, unnest(array['customer', 'driver']) app;
+      insert into ridepulse.rides (id, state, customer_id, driver_id, pickup_at, attributes)
+      select 'r-' || n,
+        (array['requested', 'driver_assigned', 'driver_en_route', 'driver_arrived', 'ride_started'])
+          [1 + (n + 2) % 5],
+        'c-' || n, 'd-' || n, now() + n * interval '20 seconds',
+        jsonb_build_object('driver_name', 'Ana', 'plate', 'B-RP ' || n)
+      from generate_series(1, 320) n;
+      select ridepulse.register_live_activity(
+        'r-' || n, 'customer', 'c-' || n, md5('card' || n) || md5('c' || n), 'activity-' || n)
+      from generate_series(2, 60) n
+      """)
+    try await stage.settled()
+  }
+
+  /// Moves a few rides, again and again, until it is cancelled.
+  private static func drive(_ session: PostgresSession) async throws {
+    var round = 0
+    while !Task.isCancelled {
+      round += 1
+      let rides = (0..<4).map { "'r-\(2 + (round * 4 + $0) % 319)'" }.joined(separator: ",")
+      try await session.script(
+        """
+        update ridepulse.rides set state = case state
+            when 'requested' then 'driver_assigned' when 'driver_assigned' then 'driver_en_route'
+            when 'driver_en_route' then 'driver_arrived' when 'driver_arrived' then 'ride_started'
+            else 'driver_assigned' end
+        where id in (\(rides))
+        """)
+      let pace = 100 + 60 * (round / 25 % 4)
+      try await Task.sleep(for: .milliseconds(pace))  // poll: it is the fleet's pace
+    }
+  }
+
+  private func driving(_ stage: Stage, _ body: () async throws -> Void) async throws {
+    let session = stage.session
+    let fleet = Task { try await Self.drive(session) }
+    defer { fleet.cancel() }
+    try await body()
+  }
+
+  @Test func `a busy fleet, light, dark and narrow, and a ride by keyboard alone`() async throws {
+    try await Stage.run { stage in
+      try await serving(stage) { _, url in
+        try await fleet(stage)
+        try await driving(stage) {
+          for scene in ["busy", "dark", "narrow"] { try await play(scene, url, stage) }
+        }
+        try await play("explain", url, stage)
+      }
+    }
+  }
+
+  @Test func `a paused lane is told, and that it is open again`() async throws {
+    try await Stage.run { stage in
+      try await serving(stage) { _, url in
+        try await fleet(stage)
+        try await driving(stage) {
+          try await play("paused", url, stage) { what in
+            let answer = #"{"answer": {"status": 500, "reason": "InternalServerError"}}"#
+            try stage.faults(
+              what == "faults"
+                ? #"[{"match": {"topic": "com.example.customer"}, "action": \#(answer)}]"# : "[]")
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `markup in a ride's ID, state and attributes is shown as text`() async throws {
+    try await Stage.run { stage in
+      // Not longer: as a collapse ID it must have at most 64 bytes with its rule's own word.
+      let bad = #"<img src=x onerror="window.wasHurt=1">"#
+      try await serving(stage) { _, url in
+        try await stage.sql(
+          """
+          select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
+          select ridepulse.register_device('driver', 'd1', '\(Stage.driverToken)');
+          insert into ridepulse.rides (id, state, customer_id, driver_id, attributes)
+          select '\(bad)' || more, 'driver_arrived', 'c1', 'd1', jsonb_build_object('\(bad)', '\(bad)')
+          from unnest(array['', ' too']) more
+          """)
+        try await stage.settled()
+        // Without an event: the ride stays on the agenda with a state that no rule file knows.
+        try await stage.sql(
+          """
+          set local session_replication_role = replica;
+          update ridepulse.rides set state = '\(bad)', customer_id = '\(bad)' where id = '\(bad)'
+          """)
+        try await play("strange", url, stage, input: bad + "\n")
+      }
+    }
+  }
+
+  @Test func `a page whose service goes says so, and goes on by itself`() async throws {
+    try await Stage.run { stage in
+      var port = ""
+      try await serving(stage) { server, url in
+        port = server.said("port") ?? ""
+        var next: Server?
+        defer { next?.stop() }
+        try await play("lost", url, stage) { what in
+          if what == "stop" {
+            #expect(server.stop() == 0)
+          } else {
+            next = try Server(
+              stage.environment.merging(["RIDEPULSE_ADMIN": "127.0.0.1:\(port)"]) { $1 })
+          }
+        }
+      }
+    }
+  }
+}
+
+private enum Browser {
+  static let isInstalled = ["chromium", "chromedriver"].allSatisfy {
+    FileManager.default.isExecutableFile(atPath: "/usr/bin/" + $0)
+  }
+}

@@ -1,0 +1,192 @@
+"""The scenes that BrowserTests.swift asks for: python3 scenes.py SCENE URL FOLDER.
+
+Each prints what it has seen; a line `waiting: …` on standard output asks the test to change the world,
+and it goes on when a line comes back."""
+
+import sys
+
+from checks import accessible, at_peace, fits
+from webdriver import ENTER, ESCAPE, TAB, Browser
+
+NUMBER = "return parseInt(document.getElementById(arguments[0]).textContent.replaceAll(',', '')) "
+
+
+def ask(what):
+    print(f"waiting: {what}", flush=True)
+    assert sys.stdin.readline(), "the test is gone"
+
+
+def live(browser, url):
+    browser.size(1280)
+    browser.go(url + "/")
+    browser.until("the stream", "return document.getElementById('link').textContent === 'live'")
+
+
+def busy(browser, url, folder):
+    """A fleet in motion: figures, their change without a load, the hour."""
+    live(browser, url)
+    browser.run("window.isSame = true")
+    browser.until("300 rides", NUMBER + ">= 300", "live-rides")
+    browser.until("several states",
+                  "return document.querySelectorAll('#states tbody tr').length >= 4")
+    first = browser.until("a rate", NUMBER + "> 0", "rate") and browser.text("#verdicts")
+    browser.until("other numbers",
+                  "return document.getElementById('verdicts').textContent !== arguments[0]", first)
+    assert browser.run("return window.isSame") is True, "the page was loaded anew"
+    browser.until("latencies", "return /ms|s/.test(document.getElementById('p99').textContent)")
+    browser.until("pushes by type", "return document.querySelectorAll('#types tbody tr').length >= 2")
+    browser.until("an open lane", "return document.querySelector('#lanes')"
+                  ".textContent.includes('open')")
+    browser.until("the hour", "return document.querySelectorAll('#hour-chart rect').length > 20"
+                  " && document.querySelectorAll('#hour-list tbody tr').length > 10")
+    assert browser.text("#ready") == "ready"
+    browser.until("a minute of it", "return document.getElementById('window').textContent"
+                  ".includes('last minute')", limit=90)
+    fits(browser, 1280)
+    accessible(browser)
+    browser.screenshot(f"{folder}/page-busy.png", 1280, 1010)
+    at_peace(browser, url)
+
+
+def dark(browser, url, folder):
+    browser.scheme("dark")
+    live(browser, url)
+    ground = browser.run("return getComputedStyle(document.body).backgroundColor")
+    browser.scheme("light")
+    other = browser.run("return getComputedStyle(document.body).backgroundColor")
+    assert ground != other, f"{ground} in both"
+    browser.scheme("dark")
+    browser.until("rides", NUMBER + "> 0", "live-rides")
+    browser.until("a curve", "return (document.querySelector('.curve')?.points.length ?? 0) > 5")
+    browser.until("the hour", "return document.querySelectorAll('#hour-chart rect').length > 20")
+    accessible(browser)
+    browser.screenshot(f"{folder}/page-dark.png", 1280, 1010)
+    at_peace(browser, url)
+
+
+def narrow(browser, url, folder):
+    live(browser, url)
+    browser.size(360, 740)
+    browser.until("rides", NUMBER + "> 0", "live-rides")
+    browser.until("the hour", "return document.querySelectorAll('#hour-list tbody tr').length > 10")
+    fits(browser, 360)
+    accessible(browser)
+    browser.screenshot(f"{folder}/page-narrow.png", 360, 1280)
+    open_first_ride(browser)
+    fits(browser, 360)
+    at_peace(browser, url)
+
+
+def open_first_ride(browser):
+    browser.run("document.querySelector('#hour-list a').click()")
+    browser.until("a story", "return document.querySelector('#ride-story dl') !== null")
+
+
+def paused(browser, url, folder):
+    """APNs refuses one app: its lane is paused, the page says so, and says when that is over."""
+    live(browser, url)
+    browser.until("a rate", NUMBER + "> 0", "rate")
+    ask("faults")
+    browser.until("a paused lane", "return document.querySelector('#lanes')"
+                  ".textContent.includes('paused')")
+    browser.until("a trouble", "return document.querySelector('#troubles').textContent"
+                  ".includes('pushes to customer (production) are paused')")
+    browser.until("its verdicts", "return document.querySelector('#verdicts').textContent"
+                  ".includes('InternalServerError')")
+    accessible(browser)
+    browser.screenshot(f"{folder}/page-paused.png", 1280, 760)
+    ask("no faults")
+    browser.until("an open lane", "return !document.querySelector('#lanes')"
+                  ".textContent.includes('paused')", limit=150)
+    browser.until("no trouble", "return document.querySelector('#troubles').children.length === 0")
+    at_peace(browser, url)
+
+
+def explain(browser, url, folder):
+    """A ride by keyboard alone, and back."""
+    live(browser, url)
+    browser.keys("/")
+    assert browser.run("return document.activeElement.id") == "ride-id"
+    browser.keys("r-7" + ENTER)
+    browser.until("a story", "return document.querySelectorAll('.story > li').length > 0")
+    assert browser.run("return document.activeElement.id") == "ride-title"
+    story = browser.text("#ride-story")
+    for word in ("accepted", "apns-id", "driver_arrived", "Ana", "priority 10"):
+        assert word in story, f"no {word} in {story[:2000]}"
+    browser.until("rides", NUMBER + "> 0", "live-rides")
+    fits(browser, 1280)
+    accessible(browser)
+    browser.screenshot(f"{folder}/page-ride.png", 1280, 720)
+    browser.keys(TAB)
+    assert browser.run("return document.activeElement.id") == "ride-again"
+    assert browser.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    browser.keys(TAB)
+    assert browser.run("return document.activeElement.id") == "ride-close"
+    browser.keys(ESCAPE)
+    assert browser.run("return document.getElementById('ride').hidden") is True
+    assert browser.run("return document.activeElement.id") == "ride-id"
+    browser.run("history.back()")
+    browser.until("the story again", "return document.querySelectorAll('.story > li').length > 0")
+    browser.keys("/")
+    browser.keys("nobody" + ENTER)
+    browser.until("no such ride", "return document.querySelector('#ride-story').textContent"
+                  ".includes('Nothing is known')")
+    # Each thing that can be worked is reached by Tab alone, from the top of a fresh page.
+    browser.go(url + "/")
+    browser.until("the hour", "return document.querySelectorAll('#hour-list a').length > 10")
+    reached = set()
+    for _ in range(12):
+        browser.keys(TAB)
+        reached.add(browser.run("return document.activeElement.id"
+                                " || document.activeElement.textContent"))
+    for name in ("Skip to what is live", "ride-id", "Explain", "hour-list"):
+        assert name in reached, f"{name} is not among {reached}"
+    assert any(name.startswith("r-") for name in reached), f"no ride is among {reached}"
+    at_peace(browser, url, lambda entry: "/ride?id=nobody" in entry["message"])
+
+
+def strange(browser, url, folder):
+    """Markup as a ride's ID, state and attributes is text."""
+    live(browser, url)
+    bad = sys.stdin.readline().rstrip("\n")
+    browser.until("its state", "return document.querySelector('#states').textContent"
+                  ".includes(arguments[0])", bad)
+    browser.until("its ID", "return document.querySelector('#hour-list').textContent"
+                  ".includes(arguments[0])", bad)
+    open_first_ride(browser)
+    browser.until("its title", "return document.querySelector('#ride-title').textContent"
+                  ".includes(arguments[0])", bad)
+    assert browser.text("#ride-story").count(bad) >= 2
+    browser.keys("/" + bad + ENTER)
+    browser.until("the other ride's title",
+                  "return document.querySelector('#ride-title').textContent === 'Ride ' + arguments[0]"
+                  " && document.querySelector('#ride-story dl') !== null", bad)
+    # Its state, its customer, an attribute's name and its value.
+    story = browser.text("#ride-story")
+    assert story.count(bad) >= 4, story
+    assert browser.run("return document.querySelectorAll('main img, main script').length") == 0
+    assert browser.run("return window.wasHurt ?? null") is None
+    fits(browser, 1280)
+    browser.size(360)
+    fits(browser, 360)
+    at_peace(browser, url)
+
+
+def lost(browser, url, folder):
+    """The service goes and comes again at the same address."""
+    live(browser, url)
+    browser.run("window.isSame = true")
+    ask("stop")
+    browser.until("the loss", "return document.getElementById('link').textContent"
+                  ".includes('connection lost, trying again')")
+    ask("start")
+    browser.until("the stream again",
+                  "return document.getElementById('link').textContent === 'live'")
+    assert browser.run("return window.isSame") is True, "the page was loaded anew"
+
+
+if __name__ == "__main__":
+    scene, url, folder = sys.argv[1:]
+    with Browser() as browser:
+        globals()[scene](browser, url, folder)
+    print("done", flush=True)

@@ -1,0 +1,264 @@
+import AdminServer
+import Foundation
+import Glibc
+import LocalPostgres
+import RideCore
+import Testing
+
+/// The page as a client without eyes sees it; what a browser makes of it stands in `BrowserTests`.
+@Suite(.timeLimit(.minutes(5))) struct PageTests {
+  private func serving(
+    _ stage: Stage, _ more: [String: String] = [:], _ body: (Server, String) async throws -> Void
+  ) async throws {
+    let own = ["RIDEPULSE_ADMIN": "127.0.0.1:0"].merging(more) { $1 }
+    let server = try Server(stage.environment.merging(own) { $1 })
+    defer { server.stop() }
+    try await server.says("Admin server")
+    try await body(server, "http://127.0.0.1:\(server.said("port") ?? "")")
+  }
+
+  private func curl(_ words: String...) throws -> String {
+    try Command.run("/usr/bin/curl", ["--silent", "--max-time", "20"] + words).output
+  }
+
+  /// A `curl` that listens until it is ended.
+  private func listener(_ url: String, into file: String, _ words: String...) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+    process.arguments = ["--silent", "--no-buffer", "--output", file] + words + [url]
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
+  /// Ends a process; the threads that start one here block SIGTERM, and it inherits that.
+  private func end(_ process: Process) {
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  private func messages(_ file: String) -> [JSONValue] {
+    let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+    return text.components(separatedBy: "\n\n").filter { $0.hasPrefix("data: ") }
+      .compactMap { JSONValue(json: $0.dropFirst(6).utf8) }
+  }
+
+  /// Waits until a stream has brought something.
+  private func until(
+    _ file: String, _ what: String, _ isThere: ([JSONValue]) -> Bool
+  ) async throws {
+    for _ in 0..<1000 {
+      if isThere(messages(file)) { return }
+      try await Task.sleep(for: .milliseconds(20))  // poll: curl tells nobody
+    }
+    let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? "no file"
+    throw TestFailure("no \(what) in the stream: \(text.suffix(2000))")
+  }
+
+  @Test func `each file comes with its type, and no browser may take anything from elsewhere`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await serving(stage) { _, url in
+        for (path, type) in [
+          ("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript"),
+          ("/icon.svg", "image/svg+xml"),
+        ] {
+          let answer = try curl("--include", url + path)
+          #expect(answer.hasPrefix("HTTP/1.1 200"))
+          for line in [
+            "Content-Type: \(type)", "default-src 'self'", "frame-ancestors 'none'",
+            "X-Frame-Options: DENY", "Referrer-Policy: no-referrer",
+            "X-Content-Type-Options: nosniff",
+          ] {
+            #expect(answer.contains(line), "\(path) without \(line)")
+          }
+        }
+        let page = try curl(url + "/")
+        #expect(page.contains("<title>RidePulse</title>"))
+      }
+    }
+  }
+
+  @Test func `no file names another address, builds markup of texts, or has a script inline`()
+    throws
+  {
+    let files = PageFile.all
+    #expect(files.count == 8)
+    for file in files {
+      let text = String(decoding: file.bytes, as: UTF8.self)
+      let addresses = text.matches(of: /https?:\/\/[^"' ]+/).map { String($0.output) }
+      #expect(addresses.allSatisfy { $0 == "http://www.w3.org/2000/svg" }, "\(addresses)")
+      for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
+        #expect(!text.contains(word), "\(file.name) has \(word)")
+      }
+      #expect(text.firstMatch(of: /<script>|<style|\son\w+=|\sstyle=/) == nil, "\(file.name)")
+    }
+  }
+
+  @Test func `a foreign Host is turned away, so that no stranger's page reads rides`() async throws
+  {
+    try await Stage.run { stage in
+      try await serving(stage) { _, url in
+        for (host, status) in [("evil.example", "421"), ("localhost", "200")] {
+          let answer = try curl("--write-out", "%{http_code}", "--header", "Host: \(host)", url)
+          #expect(answer.hasSuffix(status))
+        }
+      }
+    }
+  }
+
+  @Test func `a ride's story needs the token where there is one`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      try await serving(stage, ["RIDEPULSE_ADMIN_TOKEN": "sesame-44"]) { _, url in
+        let story = url + "/ride?id=r1"
+        #expect(try curl("--write-out", "%{http_code}", story).hasSuffix("401"))
+        let told = try curl(
+          "--write-out", "%{http_code}", "--header", "Authorization: Bearer sesame-44", story)
+        #expect(told.hasSuffix("200"))
+      }
+    }
+  }
+
+  @Test func `the stream tells each second what is live, and needs no token`() async throws {
+    try await Stage.run { stage in
+      try await serving(stage, ["RIDEPULSE_ADMIN_TOKEN": "sesame-44"]) { _, url in
+        let file = stage.directory + "/live.txt"
+        let curl = try listener(url + "/live", into: file)
+        defer { end(curl) }
+        try await until(file, "answer of the database") {
+          $0.last?.value(at: ["database"]) == .bool(true)
+        }
+        try await stage.addRide(state: "driver_arrived")
+        try await stage.settled()
+        try await until(file, "accepted push and its ride") { messages in
+          guard let last = messages.last, case .array(let pushes) = last.value(at: ["pushes"]),
+            case .array(let states) = last.value(at: ["rides", "states"])
+          else { return false }
+          return pushes.contains { $0.value(at: ["type"]) == .string("alert") }
+            && states.contains(
+              .object(["state": .string("driver_arrived"), "n": .integer(1)]))
+        }
+        let last = try #require(messages(file).last)
+        #expect(last.value(at: ["ready"]) == .bool(true))
+        #expect(last.value(at: ["rides", "live"]) == .integer(1))
+        #expect(last.value(at: ["verdicts"]) != .array([]))
+        #expect(last.value(at: ["lanes"]) != .array([]))
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.hasPrefix("retry: 2000\n\ndata: {"))
+      }
+    }
+  }
+
+  @Test func `while nobody listens nothing is asked, and of two who do only one question comes`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await serving(stage) { _, url in
+        let asked =
+          "select count(*) from pg_stat_activity where application_name = 'ridepulse admin' "
+          + "and datname = current_database()"
+        #expect(try await stage.value(asked) == "0")
+        let files = ["/one.txt", "/two.txt"].map { stage.directory + $0 }
+        let curls = try files.map { try listener(url + "/live", into: $0) }
+        for file in files { try await until(file, "four messages") { $0.count >= 4 } }
+        #expect(try await stage.value(asked) == "1")
+        let before = messages(files[0])
+        for curl in curls { end(curl) }
+        #expect(before.count >= 4)
+        // Nobody listens: the admin session's last question grows old.
+        let age =
+          "select coalesce(max(extract(epoch from clock_timestamp() - state_change)) > 8, false) "
+          + "from pg_stat_activity where application_name = 'ridepulse admin' "
+          + "and datname = current_database()"
+        try await stage.until(age, is: "t")
+      }
+    }
+  }
+
+  @Test func `the seventeenth is told to come later, and a place that is left is free`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await serving(stage) { _, url in
+        var curls: [Process] = []
+        for number in 0..<16 {
+          let file = stage.directory + "/\(number).txt"
+          curls.append(try listener(url + "/live", into: file))
+          try await until(file, "first message") { !$0.isEmpty }
+        }
+        #expect(try curl("--write-out", "%{http_code}", url + "/live").hasSuffix("503"))
+        #expect(try curl(url + "/healthz") == "ok\n")
+        for curl in curls { end(curl) }
+        let file = stage.directory + "/late.txt"
+        let late = try listener(
+          url + "/live", into: file, "--fail", "--retry", "60", "--retry-delay", "1")
+        defer { end(late) }
+        try await until(file, "message after a retry") { !$0.isEmpty }
+      }
+    }
+  }
+
+  @Test func `SIGTERM does not wait for who listens, reads nothing, or is stopped`() async throws {
+    try await Stage.run { stage in
+      try await serving(stage) { server, url in
+        let file = stage.directory + "/live.txt"
+        let listening = try listener(url + "/live", into: file)
+        let slow = try listener(
+          url + "/live", into: stage.directory + "/slow.txt", "--limit-rate", "1")
+        let port = server.said("port") ?? ""
+        let silent = Process()
+        silent.executableURL = URL(fileURLWithPath: "/bin/bash")
+        let words =
+          #"exec 3<>/dev/tcp/127.0.0.1/$0; printf 'GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n' >&3; read -r <&0"#
+        silent.arguments = ["-c", words, port]
+        silent.standardInput = Pipe()
+        try silent.run()
+        try await until(file, "two messages") { $0.count >= 2 }
+        #expect(server.stop() == 0)
+        listening.waitUntilExit()
+        // 18: the socket was closed before the last, empty chunk; browsers make no difference.
+        #expect([0, 18].contains(listening.terminationStatus))
+        #expect(server.log.contains("Stopped"))
+        for process in [slow, silent] { end(process) }
+      }
+    }
+  }
+
+  @Test func `the next hour is told from rides as they stand, and a ride's story by its ID`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let rules = """
+        rules:
+          - name: look
+            app: customer
+            every: 5m
+            while: [driver_en_route]
+            alert: { title: On the way }
+            expires: 5m
+
+        """
+      let environment = try stage.environment(rules: rules)
+      try await serving(stage, ["RIDEPULSE_SCHEDULES": environment["RIDEPULSE_SCHEDULES"] ?? ""]) {
+        _, url in
+        let strange = #"<img src=x onerror="alert(1)">/&?"#
+        try await stage.addRide(strange.replacing("'", with: "''"), state: "driver_en_route")
+        try await stage.settled()
+        let hour = try #require(JSONValue(json: try curl(url + "/timeline").utf8))
+        guard case .array(let next) = hour.value(at: ["next"]) else {
+          throw TestFailure("no list in \(hour)")
+        }
+        #expect((11...12).contains(next.count), "\(next.count)")
+        #expect(next.first?.value(at: ["ride"]) == .string(strange))
+        #expect(next.first?.value(at: ["type"]) == .string("alert"))
+        #expect(hour.value(at: ["rides_cut"]) == .bool(false))
+        let story = try curl("--get", "--data-urlencode", "id=\(strange)", url + "/ride")
+        #expect(JSONValue(json: story.utf8)?.value(at: ["ride", "id"]) == .string(strange))
+        #expect(try curl("--write-out", "%{http_code}", url + "/ride?id=none").hasSuffix("404"))
+        #expect(try curl("--write-out", "%{http_code}", url + "/ride").hasSuffix("400"))
+      }
+    }
+  }
+}

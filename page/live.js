@@ -1,0 +1,132 @@
+// What is live: draws one message of the stream.
+
+import { byId, count, element, say, shape, span, table, typeName } from './dom.js';
+
+/** Rates of the last minutes, a point each second. */
+const rates = [];
+const rateLimit = 180;
+
+export function showLive(message) {
+  const rides = message.rides;
+  say(byId('ready'), message.ready ? 'ready' : 'not ready');
+  byId('ready').dataset.kind = message.ready ? 'good' : 'bad';
+  showTroubles(message);
+  if (rides) showRides(rides);
+  showFigures(message);
+  showTypes(message);
+  showLanes(message);
+  showVerdicts(message);
+  say(byId('about'), `RidePulse ${message.version}, node ${message.node}`);
+}
+
+function showTroubles(message) {
+  const troubles = [...message.troubles];
+  if (message.database === false) troubles.push('the database does not answer this page');
+  if (!message.listen) {
+    troubles.push("Postgres' notifications do not arrive: events wait for the next poll");
+  }
+  for (const lane of message.lanes.filter(lane => lane.paused)) {
+    troubles.push(`pushes to ${lane.app} (${lane.environment}) are paused: APNs does not take them`);
+  }
+  const list = byId('troubles');
+  // Read aloud when it changes, and not each second.
+  if (list.dataset.text === troubles.join('\n')) return;
+  list.dataset.text = troubles.join('\n');
+  list.replaceChildren(...troubles.map(text => element('li', {}, text)));
+}
+
+function showRides(rides) {
+  say(byId('live-rides'), count(rides.live));
+  say(byId('due'), (rides.due_cut ? 'over ' : '') + count(rides.due));
+  say(byId('oldest'), rides.oldest_due_s > 0 ? span(rides.oldest_due_s * 1000) : 'none');
+  say(byId('parked'), count(rides.parked));
+  const most = Math.max(1, ...rides.states.map(row => row.n));
+  const rows = rides.states.map(row => [row.state || '(no state)', bar(row.n, most), count(row.n)]);
+  if (rides.other_states > 0) rows.push(['(other states)', '', count(rides.other_states)]);
+  const heads = [{ text: 'state' }, { text: 'share' }, { text: 'rides', number: true }];
+  const shown = rows.length
+    ? [table('Rides by state', heads, rows)] : [element('p', { class: 'note' }, 'no ride is live')];
+  if (rides.cut) {
+    shown.push(element('p', { class: 'note' }, 'Counted over the first 20,000 rides of the agenda.'));
+  }
+  byId('states').replaceChildren(...shown);
+}
+
+function bar(value, most) {
+  const drawing = shape('svg', { class: 'bar', viewBox: '0 0 100 8', preserveAspectRatio: 'none',
+    'aria-hidden': 'true' });
+  drawing.append(shape('rect', { width: Math.max(1, 100 * value / most), height: 8 }));
+  return drawing;
+}
+
+/** A count of the window as one of a minute; what is younger than five seconds says little. */
+function rate(n, message) {
+  return message.window_s < 5 ? null : n * 60 / message.window_s;
+}
+
+function rateText(n, message) {
+  const number = rate(n, message);
+  return number === null ? '–' : count(Math.round(number));
+}
+
+function showFigures(message) {
+  say(byId('rate'), rateText(message.all.n, message));
+  say(byId('p50'), span(message.all.p50_ms));
+  say(byId('p99'), span(message.all.p99_ms));
+  const sum = name => message.apns.reduce((total, one) => total + one[name], 0);
+  say(byId('connections'), count(sum('open')));
+  say(byId('flight'), `${count(sum('in_flight'))}, ${count(sum('queued'))}`);
+  const window = Math.round(message.window_s);
+  say(byId('window'), window >= 58
+    ? 'Rates and latencies are of the last minute; latency is from commit to APNs\u2019 yes.'
+    : `Rates and latencies are of the ${window} s since somebody looks, and soon of a minute.`);
+  const number = rate(message.all.n, message);
+  if (number !== null) rates.push(number);
+  if (rates.length > rateLimit) rates.shift();
+  drawRates();
+}
+
+function drawRates() {
+  const most = Math.max(10, ...rates);
+  const points = rates.map((value, index) =>
+    `${(600 * (index + rateLimit - rates.length) / (rateLimit - 1)).toFixed(1)},`
+    + `${(46 - 42 * value / most).toFixed(1)}`);
+  const drawing = shape('svg', { viewBox: '0 0 600 48', preserveAspectRatio: 'none', role: 'img',
+    'aria-label': `Pushes a minute over the last three minutes, at most ${Math.round(most)}` });
+  drawing.append(shape('line', { class: 'axis', x1: 0, x2: 600, y1: 46.5, y2: 46.5 }));
+  if (points.length > 1) {
+    drawing.append(shape('polyline', { class: 'curve', points: points.join(' ') }));
+  }
+  byId('rate-chart').replaceChildren(drawing);
+}
+
+function showTypes(message) {
+  const heads = [{ text: 'type' }, { text: 'a minute', number: true },
+    { text: 'half within', number: true }, { text: '99 % within', number: true }];
+  const rows = message.pushes.map(row =>
+    [typeName(row.type), rateText(row.n, message), span(row.p50_ms), span(row.p99_ms)]);
+  byId('types').replaceChildren(rows.length
+    ? table('Pushes a minute by type', heads, rows)
+    : element('p', { class: 'note' }, 'none since the start'));
+}
+
+function showLanes(message) {
+  const items = message.lanes.map(lane => element('li', {},
+    element('span', { class: 'badge', 'data-kind': lane.paused ? 'bad' : 'good' },
+      lane.paused ? 'paused' : 'open'),
+    ` ${lane.app}, ${lane.environment}`));
+  byId('lanes').replaceChildren(...(items.length
+    ? items : [element('li', { class: 'note' }, 'no push has gone yet')]));
+}
+
+function showVerdicts(message) {
+  const heads = [{ text: 'verdict' }, { text: 'app' },
+    { text: `last ${Math.min(60, Math.round(message.window_s))}\u00a0s`, number: true },
+    { text: 'since start', number: true }];
+  const rows = message.verdicts.map(row => [
+    element('span', {}, element('b', { 'data-status': row.status }, row.status),
+      row.reason ? ` ${row.reason}` : ''),
+    row.app, count(row.n), count(row.total)]);
+  byId('verdicts').replaceChildren(rows.length
+    ? table('Verdicts by reason', heads, rows) : element('p', { class: 'note' }, 'none yet'));
+}

@@ -1,0 +1,151 @@
+// A ride's story: what `ridepulse explain RIDE --format json` says.
+
+import { byId, element, moment, span, table, typeName } from './dom.js';
+
+const storyOf = id => `/ride?id=${encodeURIComponent(id)}`;
+let shown = '';
+
+/** The address' part behind the # says which ride is shown, so that going back works. */
+export function followAddress() {
+  addEventListener('hashchange', open);
+  byId('search').addEventListener('submit', event => {
+    event.preventDefault();
+    const id = byId('ride-id').value.trim();
+    if (!id) return;
+    const address = `#ride=${encodeURIComponent(id)}`;
+    if (location.hash === address) open(); else location.hash = address;
+  });
+  byId('ride-again').addEventListener('click', open);
+  byId('ride-close').addEventListener('click', close);
+  addEventListener('keydown', event => {
+    const isTyping = event.target instanceof HTMLInputElement;
+    if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      byId('ride-id').focus();
+      byId('ride-id').select();
+    }
+    if (event.key === 'Escape' && shown) close();
+  });
+  if (location.hash) open();
+}
+
+function close() {
+  shown = '';
+  byId('ride').hidden = true;
+  if (location.hash) history.pushState(null, '', location.pathname);
+  byId('ride-id').focus();
+}
+
+function idOfAddress() {
+  if (!location.hash.startsWith('#ride=')) return '';
+  try {
+    return decodeURIComponent(location.hash.slice('#ride='.length));
+  } catch {
+    return location.hash.slice('#ride='.length);
+  }
+}
+
+async function open() {
+  // Another place of this page, such as `#main`, leaves the ride alone.
+  if (location.hash && !location.hash.startsWith('#ride=')) return;
+  const id = idOfAddress();
+  shown = id;
+  byId('ride').hidden = !id;
+  if (!id) return;
+  byId('ride-id').value = id;
+  byId('ride-title').textContent = `Ride ${id}`;
+  byId('ride-story').replaceChildren(element('p', { class: 'note' }, 'looking …'));
+  byId('ride-title').focus();
+  const story = await load(id);
+  // Somebody may have asked for another one meanwhile.
+  if (shown === id) byId('ride-story').replaceChildren(...story);
+}
+
+/** Where the service has a token, a ride's story needs it: asked for once, and kept in this tab. */
+async function ask(address) {
+  const given = () => sessionStorage.getItem('token');
+  const fetched = () =>
+    fetch(address, given() ? { headers: { Authorization: `Bearer ${given()}` } } : {});
+  const answer = await fetched();
+  if (answer.status !== 401) return answer;
+  const token = prompt('RIDEPULSE_ADMIN_TOKEN of this service');
+  if (!token) return answer;
+  sessionStorage.setItem('token', token);
+  return fetched();
+}
+
+async function load(id) {
+  try {
+    const answer = await ask(storyOf(id));
+    if (answer.status === 404) return [element('p', {}, 'Nothing is known of a ride of this ID.')];
+    if (!answer.ok) throw new Error(await answer.text());
+    return parts(await answer.json());
+  } catch (error) {
+    return [element('p', {}, `It can't be told now: ${error.message}`)];
+  }
+}
+
+function parts(story) {
+  return [facts(story), ...chapters(story), ...cards(story)];
+}
+
+function facts(story) {
+  const { ride, agenda } = story;
+  const rows = [];
+  if (!ride) rows.push(['row', 'gone from ridepulse.rides']);
+  else {
+    rows.push(['state', ride.state ?? 'none'], ['customer', ride.customer_id],
+      ['driver', ride.driver_id], ['pickup', ride.pickup_at && moment(ride.pickup_at)],
+      ['time zone', ride.time_zone], ['changed', ride.updated_at && moment(ride.updated_at)]);
+    for (const [key, value] of Object.entries(ride.attributes ?? {})) {
+      rows.push([key, typeof value === 'string' ? value : JSON.stringify(value)]);
+    }
+  }
+  rows.push(['next look', !agenda ? 'not on the agenda'
+    : agenda.parked_reason ? `parked: ${agenda.parked_reason}`
+      : agenda.due_at ? moment(agenda.due_at) : 'with its next event']);
+  rows.push(['as of', moment(story.now)]);
+  return element('dl', { class: 'facts' }, ...rows
+    .filter(([, value]) => value !== null && value !== undefined && value !== '')
+    .map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+}
+
+function chapters(story) {
+  if (!story.timeline.length) return [element('p', {}, 'No rule has spoken of it.')];
+  const items = story.timeline.map(chapter => element('li', {},
+    element('h3', {}, element('time', { datetime: chapter.at }, moment(chapter.at)), ` ${chapter.event}`),
+    chapter.handled ? null : element('p', { class: 'note' }, 'not handled yet'),
+    element('ul', {}, ...chapter.decisions.map(decision))));
+  return [element('ol', { class: 'story' }, ...items)];
+}
+
+function decision(one) {
+  const more = [];
+  if (one.status === 'accepted' && one.latency_ms !== null) more.push(`after ${span(one.latency_ms)}`);
+  if (one.attempts > 1) more.push(`${one.attempts} attempts`);
+  if (one.token_suffix) more.push(`phone …${one.token_suffix}`);
+  if (one.priority !== null) more.push(`priority ${one.priority}`);
+  if (one.expiration !== null) {
+    more.push(one.expiration === 0
+      ? 'never stored' : `true until ${moment(new Date(one.expiration * 1000).toISOString())}`);
+  }
+  return element('li', {},
+    element('b', { 'data-status': one.status }, one.status), ` ${one.rule} to ${one.app} `,
+    typeName(one.push_type), one.card_event ? ` card ${one.card_event}` : '',
+    one.reason ? element('p', { class: 'reason' }, one.reason) : null,
+    more.length ? element('p', { class: 'note' }, more.join(', ')) : null,
+    one.priority !== null ? element('p', { class: 'note code' }, `apns-id ${one.apns_id}`) : null);
+}
+
+function cards(story) {
+  if (!story.live_activities.length) return [];
+  const heads = [{ text: 'card' }, { text: 'of' }, { text: 'registered' }, { text: 'how it stands' }];
+  const rows = story.live_activities.map(card => [card.activity_id,
+    `${card.app} ${card.owner_id} …${card.token_suffix}`, moment(card.registered_at),
+    card.ended_at ? `over since ${moment(card.ended_at)}: ${card.ended_reason ?? ''}`
+      : card.complaint ? `can't be shown: ${card.complaint}`
+        : card.refused ? 'refused by APNs'
+          : card.stale_at ? `holds until ${moment(card.stale_at)}` : 'no word yet']);
+  return [element('h3', {}, 'Cards'),
+    element('div', { class: 'scroll' }, table('Cards of this ride', heads, rows))];
+}
