@@ -94,7 +94,8 @@ let package = Package(
       name: "RideCoreTests", dependencies: ["RideCore"], exclude: ["Cron/Vectors"],
       swiftSettings: strict),
     .testTarget(
-      name: "FuzzTests", dependencies: ["RideCore", "RuleFiles", "APNSClient", "LegacyGateway"],
+      name: "FuzzTests",
+      dependencies: ["RideCore", "RuleFiles", "APNSClient", "LegacyGateway", "AdminServer"],
       swiftSettings: strict),
     .testTarget(
       name: "OrchestratorTests", dependencies: ["Orchestrator", "RideCore"],

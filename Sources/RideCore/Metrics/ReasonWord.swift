@@ -34,5 +34,12 @@ public enum ReasonWord {
     ("stream reset", "stream_reset"), ("the app's pushes are paused", "lane_paused"),
     ("the service stopped", "service_stopped"), ("the service ended", "service_ended"),
     ("no channel", "no_channel"), ("the rule broadcasts", "rule_broadcasts"),
+    ("it had passed", "set_too_late"),
+    ("too late, the next was due", "next_was_due"), ("missed:", "missed"),
+    ("beyond the", "capped"), ("the card's token", "bad_token"),
+    ("the phone's token", "bad_token"), ("the bundle ID", "no_bundle_id"),
+    ("no card stays", "card_too_old"), ("unreadable frame", "unreadable_frame"),
+    ("missing ", "missing_value"), ("empty ", "missing_value"),
+    ("unreadable ", "missing_value"), ("unknown time zone", "unknown_time_zone"),
   ]
 }

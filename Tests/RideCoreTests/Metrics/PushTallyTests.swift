@@ -80,7 +80,11 @@ import Testing
       [UnsentCause.closed, .queuedTooLong, .refusedStream, .goAway(reason: nil)].map(\.text)
       + [UnansweredCause.timeout, .connectionLost("x"), .reset("CANCEL")].map(\.text)
       + [UnsentCause.paused(for: .seconds(1)).text, UnsentCause.noConnection("x").text]
-    for reason in reasons {
+    let ofSlots = [
+      "it had passed when it was set", "too late, the next was due (2 slots up to this one)",
+      "missed: nobody looked in time", "beyond the 3 slots that missed: all makes up for",
+    ]
+    for reason in reasons + ofSlots {
       #expect(ReasonWord.of(entry(.expired, reason)) != "other", "\(reason)")
     }
   }

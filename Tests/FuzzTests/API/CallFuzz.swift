@@ -1,0 +1,59 @@
+import RideCore
+import Testing
+
+@testable import AdminServer
+
+/// Whatever is posted: nothing traps, and what passes is what Foundation reads too.
+@Suite struct `Fuzzing of calls` {
+  @Test func `A body is taken whole, or refused with a code`() {
+    Fuzz.run("calls", cases: 8000) { chance throws(Fuzz.Fault) in
+      let seed = chance.pick(of: Self.bodies, else: [])
+      let body =
+        chance.percent(5)
+        ? chance.bytes(upTo: 200) : chance.percent(5) ? seed : Self.mutation.spoil(seed, &chance)
+      let isGood = (try? JSONScan.check(body, depthLimit: APIBody.depthLimit)) != nil
+      if isGood, String(validating: body, as: UTF8.self) != nil, !body.contains(0) {
+        if let value = JSONValue(json: body) {
+          let again = (try? JSONScan.check(value.json, depthLimit: APIBody.depthLimit)) != nil
+          try require(again, "what was read can't be written: \(value)")
+        } else {
+          // A number beyond what a double holds.
+          let hasExponent = zip(body, body.dropFirst()).contains { digit, letter in
+            (48...57).contains(digit) && letter | 0x20 == UInt8(ascii: "e")
+          }
+          try require(
+            hasExponent, "Foundation does not read \(String(decoding: body, as: UTF8.self))")
+        }
+      }
+      let call = chance.pick(of: APICall.all, else: APICall.contact)
+      let result = Result { () throws(APIError) in
+        try call.arguments(APIBody.members(of: body), apps: [.customer, .driver])
+      }
+      switch result {
+      case .success(let arguments):
+        try require(isGood && Set(arguments.keys).isSubset(of: call.fields.map(\.name)), "\(body)")
+      case .failure(let error):
+        try require((1..<2000).contains(error.message.utf8.count), "\(error)")
+      }
+    }
+  }
+
+  @Test func `Good bodies are good`() throws {
+    for body in Self.bodies { _ = try APIBody.members(of: body) }
+  }
+
+  private static let bodies: [[UInt8]] = [
+    #"{"event":"driver_arrived","ride_id":"r1","data":{"a":[1,2.5,null,true,{"b":"\u00e9\ud83d\ude95"}]}}"#,
+    #" { "app" : "customer" , "owner_id" : "u17" , "token" : "6f1d6f1d6f1d6f1d6f1d6f1d6f1d6f1d" } "#,
+    #"{"ride_id":"r","app":"driver","owner_id":"d","token":"ab","activity_id":"x","frequent":false}"#,
+    #"{"app":"customer","owner_id":"u"}"#, "{}",
+    #"{"data":{"n":-0.0e-12,"m":123456789012345678901234567890,"s":"\\\/\b\f\n\r\t\""}}"#,
+  ].map { Array($0.utf8) }
+
+  private static let mutation = Mutation([
+    "{", "}", "[", "]", "\"", ":", ",", "\\", "\\u0000", "\\ud800", "\\udc00", "null", "tru",
+    "1e999",
+    "-", "01", ".5", "1.", "\u{0}", "\"event\":", "\"ride_id\":", "\"ride\\u005fid\":", "\u{feff}",
+    "\u{7f}", " \n\t", "//", "NaN",
+  ])
+}
