@@ -67,6 +67,9 @@ import Testing
       #expect(checked.status == 0 && checked.errors.isEmpty, "\(checked.output)\(checked.errors)")
 
       let known = named(in: page)
+      let documented = named(
+        in: try String(contentsOfFile: Self.deploy + "/../docs/metrics.md", encoding: .utf8))
+      #expect(known.subtracting(documented).isEmpty, "\(known.subtracting(documented))")
       for path in ["/prometheus/alerts.yaml", "/grafana/ridepulse.json"] {
         let text = try String(contentsOfFile: Self.deploy + path, encoding: .utf8)
         // The action of an alert may name a table.

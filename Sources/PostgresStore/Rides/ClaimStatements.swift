@@ -150,32 +150,40 @@ enum ClaimStatements {
   ///
   /// $1 ride IDs, $2 apps; of each phone in a memo $3 the ride and $4 the phone's ID. Whom an app
   /// means is said by `Router` in RideCore; this may read more phones than that, never fewer.
-  static let phones = Statement(
-    name: "claimed_phones",
-    sql: """
-      select owner.ride_id, \(phoneColumns)
-      from (
-        select id as ride_id, 'customer' as app, customer_id as owner_id from ridepulse.rides
-        where id = any ($1::text[])
-        union all
-        select id, 'driver', driver_id from ridepulse.rides where id = any ($1::text[])
-        union all
-        select r.id, a.app, r.attributes ->> (a.app || '_id')
-        from ridepulse.rides r, unnest($2::text[]) a (app)
-        where r.id = any ($1::text[]) and a.app not in ('customer', 'driver')
+  static let phones = phones(name: "claimed_phones", contact: "null::bigint")
+
+  /// The same with when their owners were last heard from, for rules that ask for it: a lookup for
+  /// each phone.
+  static let phonesWithContacts = phones(name: "claimed_phones_contacts", contact: contact)
+
+  private static func phones(name: String, contact: String) -> Statement {
+    Statement(
+      name: name,
+      sql: """
+        select owner.ride_id, \(phoneColumns), \(contact)
+        from (
+          select id as ride_id, 'customer' as app, customer_id as owner_id from ridepulse.rides
+          where id = any ($1::text[])
+          union all
+          select id, 'driver', driver_id from ridepulse.rides where id = any ($1::text[])
+          union all
+          select r.id, a.app, r.attributes ->> (a.app || '_id')
+          from ridepulse.rides r, unnest($2::text[]) a (app)
+          where r.id = any ($1::text[]) and a.app not in ('customer', 'driver')
+          union
+          select e.ride_id, a.app, e.data ->> (a.app || '_id')
+          from ridepulse.events e, unnest($2::text[]) a (app)
+          where e.ride_id = any ($1::text[]) and e.data <> '{}'
+        ) owner
+        join ridepulse.devices d
+          on d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
         union
-        select e.ride_id, a.app, e.data ->> (a.app || '_id')
-        from ridepulse.events e, unnest($2::text[]) a (app)
-        where e.ride_id = any ($1::text[]) and e.data <> '{}'
-      ) owner
-      join ridepulse.devices d
-        on d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
-      union
-      select m.ride_id, \(phoneColumns)
-      from unnest($3::text[], $4::bigint[]) m (ride_id, phone)
-      join ridepulse.devices d on d.id = m.phone and d.disabled_at is null
-      order by 2
-      """)
+        select m.ride_id, \(phoneColumns), \(contact)
+        from unnest($3::text[], $4::bigint[]) m (ride_id, phone)
+        join ridepulse.devices d on d.id = m.phone and d.disabled_at is null
+        order by 2
+        """)
+  }
 
   /// The phones that old senders' pushes name by their tokens. $1 ride IDs.
   ///
@@ -183,24 +191,28 @@ enum ClaimStatements {
   static let legacyPhones = Statement(
     name: "claimed_legacy_phones",
     sql: """
-      select e.ride_id, \(phoneColumns)
+      select e.ride_id, \(phoneColumns), null::bigint
       from ridepulse.events e
       join ridepulse.devices d on d.app = e.data ->> 'app' and d.token = e.data ->> 'token'
         and d.disabled_at is null
       where e.ride_id = any ($1::text[])
       """)
 
-  /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last two are
-  /// `PhoneTrouble` and the last contact.
+  /// When the owner of a phone `d` was last heard from: the column after those.
+  static let contact = """
+    (select (extract(epoch from c.contacted_at) * 1000000)::bigint from ridepulse.contacts c
+     where c.app = d.app and c.owner_id = d.owner_id)
+    """
+
+  /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last one is
+  /// `PhoneTrouble`, and the last contact comes after it.
   static let phoneColumns = """
     d.id, d.app, d.owner_id, d.token, d.environment, d.locale,
       case when d.refusals > 0 or d.probe is not null or d.is_probed and d.environment is null
           or d.quiet_until > now() then jsonb_strip_nulls(jsonb_build_object(
         'refusals', d.refusals, 'probe', d.probe, 'isProbed', d.is_probed,
         'quietUntil', (extract(epoch from d.quiet_until) * 1000000)::bigint,
-        'isQuarantined', d.quarantined_at is not null)) end,
-      (select (extract(epoch from c.contacted_at) * 1000000)::bigint from ridepulse.contacts c
-       where c.app = d.app and c.owner_id = d.owner_id)
+        'isQuarantined', d.quarantined_at is not null)) end
     """
 
   /// The cards of rides, but those that were ended from here. $1 ride IDs.

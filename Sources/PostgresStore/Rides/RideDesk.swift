@@ -15,7 +15,7 @@ public struct RideDesk: Sendable {
   private static let phones = Statement(
     name: "desk_phones",
     sql: """
-      select $1::text, \(ClaimStatements.phoneColumns)
+      select $1::text, \(ClaimStatements.phoneColumns), \(ClaimStatements.contact)
       from unnest($2::text[], $3::text[]) owner (app, owner_id)
       join ridepulse.devices d
         on d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null

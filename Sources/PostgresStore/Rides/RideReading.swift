@@ -6,6 +6,7 @@ struct RideReading {
   private let cardApps: [App]
   private let startEvents: String
   private let broadcasts: Bool
+  private let phones: Statement
 
   /// - Parameter apps: The apps whose phones rules may speak to.
   init(apps: [App], rules: RuleSet) {
@@ -13,6 +14,7 @@ struct RideReading {
     cardApps = rules.cardApps
     startEvents = PostgresArray.literal(rules.startEvents)
     broadcasts = rules.broadcasts
+    phones = rules.asksForContacts ? ClaimStatements.phonesWithContacts : ClaimStatements.phones
   }
 
   /// A statement, and what takes its rows over.
@@ -33,15 +35,15 @@ struct RideReading {
   /// rendered from.
   func reads(_ claims: ClaimReader) -> [Read] {
     let rides = PostgresArray.literal(claims.claims.map(\.rideID))
-    let phones = claims.phonesInMemos
+    let inMemos = claims.phonesInMemos
     var reads = [
       Read(ClaimStatements.events, [rides]) { $0.readEvents($1) },
       Read(ClaimStatements.rides, [rides]) { $0.readRides($1) },
       Read(
-        ClaimStatements.phones,
+        phones,
         [
-          rides, apps, PostgresArray.literal(phones.map(\.ride)),
-          PostgresArray.literal(phones.map { String($0.phone) }),
+          rides, apps, PostgresArray.literal(inMemos.map(\.ride)),
+          PostgresArray.literal(inMemos.map { String($0.phone) }),
         ]
       ) { $0.readPhones($1) },
     ]

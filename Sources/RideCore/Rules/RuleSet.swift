@@ -72,6 +72,9 @@ public struct RuleSet: Sendable {
   /// Whether a rule broadcasts.
   public var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
 
+  /// Whether a rule goes by when somebody was last heard from.
+  public var asksForContacts: Bool { rules.contains { $0.rule.unlessContactWithin != nil } }
+
   /// The events on which a card is started.
   public var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 
