@@ -40,7 +40,7 @@ public final class APNSClient: PushTransport {
     production = pool(.production, configuration.production)
     sandbox = pool(.sandbox, configuration.sandbox)
     var broadcasts: [APNsEnvironment: Pool] = [:]
-    for environment in [APNsEnvironment.production, .sandbox] {
+    for environment in APNsEnvironment.allCases {
       let endpoint = configuration.broadcast(of: environment)
       if endpoint == configuration.endpoint(of: environment) { continue }
       broadcasts[environment] = pool(environment, endpoint)
@@ -102,8 +102,7 @@ public final class APNSClient: PushTransport {
   /// How old the provider token is, where one was signed, and how far APNs' clock is ahead of `now`,
   /// where APNs has said so.
   public func tokenStatistics() -> (age: Duration?, ahead: Duration) {
-    let (age, ahead) = mint.statistics(at: now())
-    return (age, ahead)
+    mint.statistics(at: now())
   }
 
   private struct PoolName: Hashable {

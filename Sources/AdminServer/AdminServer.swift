@@ -37,7 +37,9 @@ public final class AdminServer: Sendable {
       guard hosts.admits(request.headers["host"]) else {
         return .text(421, "this server is called 127.0.0.1 or localhost; so must Host say")
       }
-      return await Self.answer(request, token: token, routes).inForm(of: request.path)
+      let answer = await Self.answer(
+        request, token: token, isLoopback: address.isLoopback, routes)
+      return answer.inForm(of: request.path)
     }
   }
 
@@ -56,16 +58,17 @@ public final class AdminServer: Sendable {
     ]
   }
 
-  private static func answer(_ request: HTTPRequest, token: String?, _ routes: [Route]) async
-    -> HTTPResponse
-  {
+  private static func answer(
+    _ request: HTTPRequest, token: String?, isLoopback: Bool, _ routes: [Route]
+  ) async -> HTTPResponse {
     let found = routes.compactMap { route in
       route.parameters(of: request.path).map { (route, $0) }
     }
     guard let (route, parameters) = found.first(where: { $0.0.method == request.method }) else {
       return found.isEmpty ? notFound(routes) : notAllowed(found.map(\.0.method))
     }
-    let isGuarded = route.isWriting || (route.isPrivate && token?.isEmpty == false)
+    let isOpen = isLoopback && token?.isEmpty ?? true
+    let isGuarded = route.isWriting || (route.isPrivate && !isOpen)
     if isGuarded, let refusal = refusal(of: request, token: token) { return refusal }
     var request = request
     request.parameters = parameters

@@ -28,7 +28,12 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether only this machine can reach it.
-  public var isLoopback: Bool { host == "::1" || host == "localhost" || host.hasPrefix("127.") }
+  public var isLoopback: Bool {
+    if host == "localhost" || host == "::1" { return true }
+    // A name may begin with 127 and lead anywhere.
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+  }
 
   /// As it was written.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

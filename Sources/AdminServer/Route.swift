@@ -9,7 +9,7 @@ public struct Route: Sendable {
   public let path: String
   /// Only who has the token may.
   public let isWriting: Bool
-  /// Where there is a token, only who has it may.
+  /// Only who has the token may, where there is one; without one only this machine.
   public let isPrivate: Bool
   let handler: Handler
   private let segments: [Substring]

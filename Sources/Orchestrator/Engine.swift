@@ -49,6 +49,9 @@ public final class Engine: Sendable {
     lookBell.ring()
   }
 
+  /// What it decides by.
+  public var rulebook: Rulebook { state.withLock { $0.rulebook } }
+
   /// Decides by other rules from the next look on.
   public func use(_ rulebook: Rulebook) {
     state.withLock { state in

@@ -44,16 +44,3 @@ import Testing
     #expect(MetricFamily.page([MetricFamily(.gauge, "g", "G.", value)]).hasSuffix("g \(text)\n"))
   }
 }
-
-@Suite struct RouteTests {
-  @Test(
-    arguments: [
-      ("/v1/rides/{id}/explain", "/v1/rides/r1/explain", ["id": "r1"]),
-      ("/v1/rides/{id}/explain", "/v1/rides//explain", nil),
-      ("/v1/rides/{id}/explain", "/v1/rides/r1", nil), ("/healthz", "/healthz", [:]),
-      ("/healthz", "/healthz/", nil), ("/", "/", [:]), ("/", "/x", nil),
-    ] as [(String, String, [String: String]?)])
-  func `a path is a route's or not`(route: String, path: String, parameters: [String: String]?) {
-    #expect(Route("GET", route) { _ in .text(200, "") }.parameters(of: path) == parameters)
-  }
-}

@@ -12,7 +12,7 @@ import Testing
   @Test func `each route is documented, and no other`() throws {
     let routes = APIRoutes(
       apps: [], answer: { _, _, _ in .isUnderWay },
-      history: { _ in throw TestFailure("nobody asks") }, mayReadWithoutToken: true)
+      history: { _ in throw TestFailure("nobody asks") })
     let operations = try OpenAPIDocument().operations
     #expect(operations == Set(routes.all.map { "\($0.method) \($0.path)" }))
     #expect(routes.all.allSatisfy { $0.isPrivate || $0.isWriting })

@@ -42,7 +42,7 @@ final class TokenMint: Sendable {
 
   /// How old the latest token is by APNs' clock, as far as that is known, and how far that one is
   /// ahead of the clock that signs.
-  func statistics(at now: Instant) -> (tokenAge: Duration?, ahead: Duration) {
+  func statistics(at now: Instant) -> (age: Duration?, ahead: Duration) {
     state.withLock { state in
       let age = state.latest.map {
         now + state.correction - Instant(epochSeconds: $0.issuedAt)

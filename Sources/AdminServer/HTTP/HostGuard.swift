@@ -23,8 +23,6 @@ struct HostGuard {
 
   private static func isLoopback(_ name: String) -> Bool {
     let name = name.lowercased()
-    if name == "localhost" || name.hasSuffix(".localhost") || name == "::1" { return true }
-    let numbers = name.split(separator: ".", omittingEmptySubsequences: false)
-    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    return name.hasSuffix(".localhost") || ListenAddress(host: name, port: 0).isLoopback
   }
 }

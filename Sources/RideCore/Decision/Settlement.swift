@@ -47,6 +47,14 @@ public struct GoneToken: Hashable, Sendable {
   public var reason: String
 }
 
+extension GoneToken {
+  /// What a card's pushes are sent to: its phone's token, or the channel that stands in for one.
+  static func ofCard(_ id: Int64, since: Instant?, reason: String) -> GoneToken {
+    GoneToken(
+      kind: id < 0 ? .channel : .activity, id: abs(id), since: since, reason: reason)
+  }
+}
+
 extension Decision {
   /// The decision's end, once each of its pushes has an outcome.
   ///

@@ -67,7 +67,7 @@ public struct PushTally: Sendable {
   private mutating func add(_ entry: LedgerEntry, at now: Instant) {
     count(entry)
     guard entry.status == .accepted else { return }
-    let seconds = max(0, Double((now - entry.event.at).microseconds) / 1e6)
+    let seconds = max(0, (now - entry.event.at).inSeconds)
     let place = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
     let index =
       delays.firstIndex { $0.pushType == entry.pushType && $0.app == entry.app }

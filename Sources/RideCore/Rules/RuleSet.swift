@@ -66,6 +66,9 @@ public struct RuleSet: Sendable {
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
 
+  /// The apps that rules speak to, by their names.
+  public var apps: [App] { Set(rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue } }
+
   /// The apps that have cards.
   public var cardApps: [App] { Array(Set(cards.map(\.rule.rule.app))) }
 

@@ -12,16 +12,14 @@ struct APIRoutes: Sendable {
       APIDesk.Outcome
   /// Reads a ride.
   var history: @Sendable (_ ride: String) async throws -> RideHistory
-  /// What a ride's story shows is for nobody's eyes but the operators': without a token, only this
-  /// machine may ask.
-  var mayReadWithoutToken: Bool
 
   /// All of them.
   var all: [Route] {
     APICall.all.map { call in
       Route("POST", call.path, isWriting: true) { request in await post(request, call) }
     } + [
-      Route("GET", "/v1/rides/{id}/explain", isWriting: !mayReadWithoutToken, isPrivate: true) {
+      // What a ride's story shows is for nobody's eyes but the operators'.
+      Route("GET", "/v1/rides/{id}/explain", isPrivate: true) {
         await explain($0.parameters["id"] ?? "")
       }
     ]
@@ -74,7 +72,7 @@ struct APIRoutes: Sendable {
 
 extension APIRoutes {
   /// Those of a running service.
-  init(_ service: Service, at address: ListenAddress) {
+  init(_ service: Service) {
     self.init(
       apps: service.apps,
       answer: { call, arguments, key in
@@ -82,7 +80,6 @@ extension APIRoutes {
           try await APIDesk(session: session).answer(call, arguments, key: key)
         }
       },
-      history: { try await RideDesk(session: service.admin.get()).history(of: $0) },
-      mayReadWithoutToken: address.isLoopback)
+      history: { try await service.history(of: $0) })
   }
 }

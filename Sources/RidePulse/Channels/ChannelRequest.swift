@@ -13,7 +13,7 @@ extension Channels {
 
     init(_ context: CommandContext) throws {
       let arguments = context.arguments
-      word = try Self.word(arguments.operands[0], "word", of: Word.self)
+      word = try form.choice(arguments.operands[0], "word", of: Word.self)
       channelText = arguments.operands.count > 1 ? arguments.operands[1] : nil
       if word.namesChannel, channelText == nil {
         throw UsageError("CHANNEL is missing", form: form)
@@ -33,16 +33,16 @@ extension Channels {
       }
       let environment =
         try arguments.value("--environment").map {
-          try Self.word($0, "environment", of: APNsEnvironment.self)
+          try form.choice($0, "environment", of: APNsEnvironment.self)
         } ?? APNsVariables.defaultEnvironment(context.environment)
       scope = ChannelScope(bundleID: bundleID, environment: environment)
       storage =
         try arguments.value("--storage").map {
-          try Self.word($0, "storage", of: ChannelStorage.self)
+          try form.choice($0, "storage", of: ChannelStorage.self)
         } ?? .nothing
       ride = arguments.value("--ride")
       isJSON =
-        try arguments.value("--format").map { try Self.word($0, "format", of: Format.self) }
+        try arguments.value("--format").map { try form.choice($0, "format", of: Format.self) }
         == .json
       if word != .create, arguments.has("--storage") || arguments.has("--ride") {
         throw UsageError("--storage and --ride belong to create", form: form)
@@ -57,14 +57,6 @@ extension Channels {
 
     enum Format: String, CaseIterable {
       case table, json
-    }
-
-    private static func word<Value: RawRepresentable & CaseIterable>(
-      _ text: String, _ what: String, of: Value.Type
-    ) throws(UsageError) -> Value where Value.RawValue == String {
-      if let value = Value(rawValue: text) { return value }
-      throw UsageError(
-        "unknown \(what) \(text)", known: Value.allCases.map(\.rawValue), word: text, form: form)
     }
 
     /// The channel that is named.

@@ -90,11 +90,11 @@ final class ChannelTender: Sendable {
     if needs.isEmpty, !hasEnded { return }
     do {
       // A session for the moment: claims and settlements don't stand behind it.
-      let session = try await Database.session(conninfo, name: "channels")
-      let office = ChannelOffice(client: client, desk: ChannelDesk(session: session))
-      await make(needs, office)
-      if hasEnded { await deleteEnded(office) }
-      await session.close()
+      try await Database.with(conninfo: conninfo, name: "channels") { session in
+        let office = ChannelOffice(client: client, desk: ChannelDesk(session: session))
+        await make(needs, office)
+        if hasEnded { await deleteEnded(office) }
+      }
     } catch {
       log(.warning, "Can't tend the broadcast channels; trying again soon", ["error": "\(error)"])
       state.withLock { $0.hasEnded = $0.hasEnded || hasEnded }

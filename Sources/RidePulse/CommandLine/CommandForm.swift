@@ -71,6 +71,17 @@ struct CommandForm {
     type.allCases.map(\.rawValue)
   }
 
+  /// One of the words of a choice; any other is refused with the nearest of them.
+  ///
+  /// - Parameter what: What the words are, such as `format`.
+  func choice<Word: RawRepresentable & CaseIterable>(
+    _ word: String, _ what: String, of type: Word.Type
+  ) throws(UsageError) -> Word where Word.RawValue == String {
+    if let value = Word(rawValue: word) { return value }
+    throw UsageError(
+      "unknown \(what) \(word)", known: Self.words(type), word: word, form: self)
+  }
+
   /// Two columns, the second one aligned.
   static func columns(_ rows: [(String, String)]) -> [String] {
     let width = rows.map(\.0.count).max() ?? 0

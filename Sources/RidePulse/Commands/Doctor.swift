@@ -9,7 +9,11 @@ enum Doctor: Command {
 
   static let form = CommandForm(
     name: "doctor", summary: "look at database, key, APNs and rules: each OK, or what mends it",
-    options: [.init(name: "--format", value: "FORMAT", help: "table or json (table)")],
+    options: [
+      .init(
+        name: "--format", value: "FORMAT", choices: CommandForm.words(Format.self),
+        help: "table or json (table)")
+    ],
     notes: [
       "It looks at the environment that serve would see, and ends within two minutes, whatever hangs.",
       "A push to a made-up token of zeros asks APNs whether key and topics are right; no phone gets it.",
@@ -17,11 +21,8 @@ enum Doctor: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let word = context.arguments.value("--format") ?? Format.table.rawValue
-    guard let format = Format(rawValue: word) else {
-      throw UsageError(
-        "unknown format \(word)", known: Format.allCases.map(\.rawValue), word: word, form: form)
-    }
+    let format = try form.choice(
+      context.arguments.value("--format") ?? "table", "format", of: Format.self)
     let diagnosis = await diagnosis(context.environment)
     let hasColour = Terminal.hasColour(context.environment)
     Terminal.print(

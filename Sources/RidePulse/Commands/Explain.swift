@@ -21,11 +21,8 @@ enum Explain: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let word = context.arguments.value("--format") ?? Format.table.rawValue
-    guard let format = Format(rawValue: word) else {
-      throw UsageError(
-        "unknown format \(word)", known: Format.allCases.map(\.rawValue), word: word, form: form)
-    }
+    let format = try form.choice(
+      context.arguments.value("--format") ?? "table", "format", of: Format.self)
     let id = context.arguments.operands[0]
     let history = try await Database.with(context.environment, name: "explain") { session in
       try await RideDesk(session: session).history(of: id)

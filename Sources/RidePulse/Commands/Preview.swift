@@ -75,11 +75,8 @@ enum Preview: Command {
   }
 
   private static func format(_ arguments: Arguments) throws -> Format {
-    let word = arguments.value("--format") ?? "table"
-    let known = Format.allCases.map(\.rawValue)
-    guard let format = Format(rawValue: word) else {
-      throw UsageError("unknown format \(word)", known: known, word: word, form: form)
-    }
+    let format = try form.choice(
+      arguments.value("--format") ?? "table", "format", of: Format.self)
     if format == .html, arguments.has("--diff") {
       throw UsageError("--diff has no html; expected table or json", form: form)
     }
@@ -149,8 +146,8 @@ enum Preview: Command {
   private static func read(
     _ ride: String?, _ rulebook: Rulebook, _ session: PostgresSession, _ log: Log
   ) async throws -> ([RideView], Instant) {
-    let apps = Set(rulebook.rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
-    let snapshot = RideSnapshot(session: session, apps: apps, rules: rulebook.rules, log: log)
+    let snapshot = RideSnapshot(
+      session: session, apps: rulebook.rules.apps, rules: rulebook.rules, log: log)
     let now = try await snapshot.now()
     if let ride {
       guard let view = try await snapshot.ride(ride) else {

@@ -18,7 +18,6 @@ final class Service: Sendable {
   private let sessions: [PostgresSession]
   private let listener: WakeListener?
   private let meter: ServiceMeter
-  private let rules: Mutex<Rulebook>
   private let time: DatabaseTime
   /// How to reach the database.
   let conninfo: String
@@ -40,7 +39,6 @@ final class Service: Sendable {
   ) async throws {
     let key = try apns.signingKey()
     self.conninfo = conninfo
-    self.rules = Mutex(apns.rulebook(of: rules))
     let bell = EngineBell()
     let time = DatabaseTime.ofThisMachine()
     self.time = time
@@ -128,17 +126,17 @@ final class Service: Sendable {
   /// What the database would call the time.
   var now: Instant { time.now }
 
-  /// What it decides by.
-  var rulebook: Rulebook { rules.withLock { $0 } }
+  /// All that is known of one ride.
+  func history(of ride: String) async throws -> RideHistory {
+    try await RideDesk(session: admin.get()).history(of: ride)
+  }
 
   /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
   var listenIsHealthy: Bool { listener?.isHealthy ?? false }
 
   /// Goes by other rules from now on.
   func use(_ rules: RuleSet) {
-    let rulebook = apns.rulebook(of: rules)
-    self.rules.withLock { $0 = rulebook }
-    engine.use(rulebook)
+    engine.use(apns.rulebook(of: rules))
   }
 
   /// Signs with another key from now on.

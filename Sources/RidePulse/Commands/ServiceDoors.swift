@@ -23,10 +23,8 @@ final class ServiceDoors {
     if asked == "off" { return }
     let address = asked ?? "127.0.0.1:9464"
     do {
-      let place = try Self.address(address, "RIDEPULSE_ADMIN")
-      let api = APIRoutes(service, at: place)
       let server = try AdminServer(
-        place,
+        Self.address(address, "RIDEPULSE_ADMIN"),
         token: context.environment["RIDEPULSE_ADMIN_TOKEN"],
         desk: AdminDesk(troubles: { service.troubles }, wake: wake),
         routes: [
@@ -36,7 +34,7 @@ final class ServiceDoors {
             page.body = Array(await service.metrics().utf8)
             return page
           }
-        ] + api.all + page.routes(mayReadWithoutToken: api.mayReadWithoutToken))
+        ] + APIRoutes(service).all + page.routes)
       admin = server
       log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
     } catch let error as ListenError where asked == nil {

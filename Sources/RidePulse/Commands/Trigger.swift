@@ -55,8 +55,7 @@ enum Trigger: Command {
       rules: rules, bundleIDs: APNsVariables.bundleIDs(environment),
       widgetBundleIDs: APNsVariables.widgetBundleIDs(environment),
       defaultEnvironment: try APNsVariables.defaultEnvironment(environment))
-    let apps = Set(rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
-    let (view, now) = try await desk.view(event, ride: ride, data: data, apps: apps)
+    let (view, now) = try await desk.view(event, ride: ride, data: data, apps: rules.apps)
     if view.ride == nil { throw CommandFailure("ridepulse.rides has no ride \(ride)") }
     // What the clock makes due at the same time is the preview's to show.
     var decision = decide(view, by: rulebook, now: now)

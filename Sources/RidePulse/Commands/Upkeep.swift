@@ -29,12 +29,9 @@ final class Upkeep: Sendable {
   func tend() async {
     do {
       // A session for the moment: claims and settlements don't stand behind it.
-      let session = try await Database.session(conninfo, name: "upkeep")
-      let result = await Result { () async throws(PostgresError) in
+      let deeds = try await Database.with(conninfo: conninfo, name: "upkeep") { session in
         try await LedgerKeeper(session: session).tend()
       }
-      await session.close()
-      let deeds = try result.get()
       if deeds.isEmpty { return }
       log(
         .info, "The ledger's days were tended",
@@ -57,15 +54,5 @@ final class Upkeep: Sendable {
       .warning,
       "This role may not cut the ledger into days, and nothing old is dropped: grant it execute on ridepulse.tend_ledger",
       ["error": "\(error)"])
-  }
-}
-
-extension Result {
-  fileprivate init(_ body: () async throws(Failure) -> Success) async {
-    do throws(Failure) {
-      self = .success(try await body())
-    } catch {
-      self = .failure(error)
-    }
   }
 }

@@ -31,7 +31,14 @@ enum Database {
     _ environment: [String: String], name: String,
     _ body: (PostgresSession) async throws -> Value
   ) async throws -> Value {
-    let session = try await session(conninfo(environment), name: name)
+    try await with(conninfo: conninfo(environment), name: name, body)
+  }
+
+  /// The same, where the connection string is known.
+  static func with<Value: Sendable>(
+    conninfo: String, name: String, _ body: (PostgresSession) async throws -> Value
+  ) async throws -> Value {
+    let session = try await session(conninfo, name: name)
     let result: Result<Value, any Error>
     do {
       result = .success(try await body(session))

@@ -65,9 +65,6 @@ struct GatewayOptions {
     _ arguments: Arguments, _ form: CommandForm
   ) throws(UsageError) -> APNsEnvironment? {
     guard let word = arguments.value("--environment") else { return nil }
-    if let environment = APNsEnvironment(rawValue: word) { return environment }
-    throw UsageError(
-      "unknown environment \(word)", known: APNsEnvironment.allCases.map(\.rawValue), word: word,
-      form: form)
+    return try form.choice(word, "environment", of: APNsEnvironment.self)
   }
 }

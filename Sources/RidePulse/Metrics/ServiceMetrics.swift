@@ -75,7 +75,7 @@ enum ServiceMetrics {
       .gauge, "ridepulse_apns_pushes_in_flight", "Pushes that were sent and have no answer yet.")
     var queued = MetricFamily(
       .gauge, "ridepulse_apns_pushes_queued", "Pushes that wait for a connection or a free stream.")
-    for environment in [APNsEnvironment.production, .sandbox] {
+    for environment in APNsEnvironment.allCases {
       guard let statistics = reading.transport[environment] else { continue }
       let labels = [MetricFamily.Label("environment", environment.rawValue)]
       open.add(Double(statistics.openConnections), labels)
@@ -133,6 +133,6 @@ enum ServiceMetrics {
 
   private static func one(_ name: String, _ help: String, _ value: Duration?) -> MetricFamily {
     guard let value else { return MetricFamily(.gauge, name, help) }
-    return MetricFamily(.gauge, name, help, Double(value.microseconds) / 1e6)
+    return MetricFamily(.gauge, name, help, value.inSeconds)
   }
 }

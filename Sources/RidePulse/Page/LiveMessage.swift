@@ -117,7 +117,7 @@ struct LiveMessage {
   }
 
   private var connections: [JSONValue] {
-    [APNsEnvironment.production, .sandbox].compactMap { environment in
+    APNsEnvironment.allCases.compactMap { environment in
       guard let statistics = reading.transport[environment],
         statistics.openedTotal > 0 || statistics.queued > 0
       else { return nil }

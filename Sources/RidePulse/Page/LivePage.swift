@@ -1,4 +1,5 @@
 import AdminServer
+import Orchestrator
 import PostgresStore
 import RideCore
 
@@ -12,11 +13,10 @@ final class LivePage: Sendable {
   init(_ service: Service) {
     self.service = service
     stream = LiveStream(service)
-    timeline = TimelineDesk(conninfo: service.conninfo, rulebook: { service.rulebook })
+    timeline = TimelineDesk(conninfo: service.conninfo, rulebook: { service.engine.rulebook })
   }
 
-  /// - Parameter mayReadWithoutToken: as for `APIRoutes`.
-  func routes(mayReadWithoutToken: Bool) -> [Route] {
+  var routes: [Route] {
     PageFile.routes + [
       Route("GET", "/live") { [stream] _ in stream.answer() },
       Route("GET", "/timeline") { [timeline] _ in
@@ -26,8 +26,8 @@ final class LivePage: Sendable {
           return Self.noAnswer
         }
       },
-      Route("GET", "/ride", isWriting: !mayReadWithoutToken, isPrivate: true) {
-        [service] request in await Self.ride(request, service)
+      Route("GET", "/ride", isPrivate: true) { [service] request in
+        await Self.ride(request, service)
       },
     ]
   }
@@ -40,7 +40,7 @@ final class LivePage: Sendable {
       return .text(400, "which one? such as /ride?id=r1")
     }
     do {
-      let history = try await RideDesk(session: service.admin.get()).history(of: id)
+      let history = try await service.history(of: id)
       if history.isEmpty { return .text(404, "nothing is known of this ride") }
       return json(Array(ExplainJSON.text(RideStory(history, of: id)).utf8))
     } catch {

@@ -35,15 +35,9 @@ actor TimelineDesk {
   /// Over a session of its own, which is closed again: a page of rides takes its time, and others
   /// ask questions too.
   private static func make(_ conninfo: String, _ rulebook: Rulebook) async throws -> [UInt8] {
-    let session = try PostgresSession(conninfo: conninfo, applicationName: "ridepulse timeline")
-    let result: Result<([RideView], Instant), any Error>
-    do {
-      result = .success(try await read(session, rulebook))
-    } catch {
-      result = .failure(error)
+    let (views, now) = try await Database.with(conninfo: conninfo, name: "timeline") { session in
+      try await read(session, rulebook)
     }
-    await session.close()
-    let (views, now) = try result.get()
     return await withCheckedContinuation { continuation in
       DispatchQueue.global(qos: .utility).async {
         let timeline = Timeline(
@@ -56,9 +50,8 @@ actor TimelineDesk {
   private static func read(
     _ session: PostgresSession, _ rulebook: Rulebook
   ) async throws -> ([RideView], Instant) {
-    let apps = Set(rulebook.rules.rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue }
     let snapshot = RideSnapshot(
-      session: session, apps: apps, rules: rulebook.rules, log: Log { _, _, _ in })
+      session: session, apps: rulebook.rules.apps, rules: rulebook.rules, log: Log { _, _, _ in })
     let now = try await snapshot.now()
     var views: [RideView] = []
     try await snapshot.rides(in: rulebook.rules.activeStates, atLeast: rideLimit) { views += $0 }

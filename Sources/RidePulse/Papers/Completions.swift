@@ -11,11 +11,7 @@ enum Completions: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let word = context.arguments.operands[0]
-    guard let shell = Shell(rawValue: word) else {
-      throw UsageError(
-        "unknown shell \(word)", known: CommandForm.words(Shell.self), word: word, form: form)
-    }
+    let shell = try form.choice(context.arguments.operands[0], "shell", of: Shell.self)
     let forms = Commands.all.map { $0.form }
     switch shell {
     case .bash: Terminal.print(BashCompletion.script(forms))

@@ -163,7 +163,7 @@ import Testing
     stage.look()
     #expect(stage.needs.count == 1)
     stage.open("bmV3LWNoYW5uZWw=", .latest, id: 8)
-    stage.emit(RideChannel.success)
+    stage.emit("channel_opened")
     stage.run()
     #expect(stage.wire.map(\.token) == ["bmV3LWNoYW5uZWw="])
   }

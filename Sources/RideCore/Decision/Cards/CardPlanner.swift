@@ -22,11 +22,11 @@ extension Decider {
     keeper.memo.alert = spoken
     let payload = try payload(aps, rule, about: wish.cause)
     var entry = entry(of: card.id, keeper.memo, rule, card, wish)
-    // A phone that is off may show the card for as long as it lives.
-    let isStoredUntil = isEnd ? keeper.memo.since + LiveActivity.screenLimit : trueUntil
     let expiration: PushExpiration =
       switch card.storage {
-      case nil: isEnd ? .at(isStoredUntil) : expiration(rule, trueUntil)
+      // A phone that is off may show the card for as long as it lives.
+      case nil where isEnd: .at(keeper.memo.since + LiveActivity.screenLimit)
+      case nil: expiration(rule, trueUntil)
       case .nothing: .neverStore
       case .latest:
         .at(isEnd ? now + Self.longestStorage : min(trueUntil, now + Self.longestStorage))

@@ -51,8 +51,6 @@ extension Decider {
 }
 
 extension RideChannel {
-  /// The event that a ride gets when its channel is there; no rule need speak of it.
-  public static let success = "channel_opened"
   /// The event that a ride gets when APNs refuses it a channel.
-  public static let failure = "channel_refused"
+  static let failure = "channel_refused"
 }

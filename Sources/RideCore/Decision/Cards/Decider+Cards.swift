@@ -50,8 +50,7 @@ extension Decider {
     defer { decision.cards[card.id] = keeper.memo }
     if keeper.isPastScreen {
       close(entry(of: card.id, keeper.memo, rule, card), .expired, "no card stays for so long")
-      let kind: GoneToken.Kind = card.storage == nil ? .activity : .channel
-      decision.gone.append(GoneToken(kind: kind, id: abs(card.id), since: nil, reason: "expired"))
+      decision.gone.append(.ofCard(card.id, since: nil, reason: "expired"))
       return
     }
     guard let wish = keeper.wish(face.shown) else {

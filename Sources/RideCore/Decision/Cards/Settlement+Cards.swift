@@ -18,13 +18,14 @@ extension Settlement {
       entry.status = .accepted
       card.settle(step)
       card.isRefused = false
-      if step.event == .end { gone.append(step.token(since: nil, reason: "ended")) }
+      if step.event == .end { gone.append(.ofCard(step.card, since: nil, reason: "ended")) }
     case .rejected:
       entry.status = .rejected
       card.settle(step)
       card.isRefused = true
       if verdict.phoneGone != nil || verdict.isGone && step.isBroadcast {
-        gone.append(step.token(since: verdict.phoneGone, reason: verdict.reason ?? ""))
+        gone.append(
+          .ofCard(step.card, since: verdict.phoneGone, reason: verdict.reason ?? ""))
       }
     case .again(let least):
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
@@ -116,12 +117,5 @@ extension CardMemo {
     isUrgent = false
     alert = nil
     complaint = nil
-  }
-}
-
-extension CardStep {
-  fileprivate func token(since: Instant?, reason: String) -> GoneToken {
-    GoneToken(
-      kind: isBroadcast ? .channel : .activity, id: abs(card), since: since, reason: reason)
   }
 }
