@@ -32,7 +32,8 @@ extension Engine {
       var requests: [PushRequest] = []
       requests.reserveCapacity(decisions.count)
       for (claim, decision) in decisions where !silent.contains(claim.rideID) {
-        requests += state.flights.add(claim, decision, look: look)
+        requests += state.flights.add(
+          claim, decision, look: look, deadline: asked + settings.followWithin)
       }
       return (requests, state.flights.hasFinished)
     }
@@ -91,28 +92,52 @@ extension Engine {
     return Set(memos.map(\.claim.rideID))
   }
 
-  /// Hands pushes to the transport, but those whose app is paused.
+  /// Hands pushes to the transport, except those whose app is paused.
+  ///
+  /// A transport may report while it takes pushes; what follows from that is handed over by the
+  /// call that is under way, whichever thread it is on.
   private func submit(_ requests: [PushRequest], at now: Instant) {
     if requests.isEmpty { return }
-    let (go, paused) = state.withLock { $0.lanes.admit(requests, at: now) }
-    if !paused.isEmpty { note(paused) }
-    if go.isEmpty { return }
-    parts.transport.submit(go) { [weak self] reports in self?.note(reports) }
+    let isFirst = state.withLock { state in
+      state.outbox += requests
+      defer { state.isSubmitting = true }
+      return !state.isSubmitting
+    }
+    if !isFirst { return }
+    while let (go, paused) = takeOutbox(at: now) {
+      if !paused.isEmpty { note(paused) }
+      if !go.isEmpty {
+        parts.transport.submit(go) { [weak self] reports in self?.note(reports) }
+      }
+    }
+  }
+
+  private func takeOutbox(at now: Instant) -> (go: [PushRequest], paused: [PushReport])? {
+    state.withLock { state in
+      if state.outbox.isEmpty {
+        state.isSubmitting = false
+        return nil
+      }
+      defer { state.outbox = [] }
+      return state.lanes.admit(state.outbox, at: now)
+    }
   }
 
   private func note(_ reports: [PushReport]) {
     let now = time.now
-    let (changes, hasFinished) = state.withLock { state in
+    let uptime = time.uptime()
+    let (changes, next, hasFinished) = state.withLock { state in
       let changes = reports.compactMap { report in
         state.flights.lane(of: report.ticket).flatMap { lane in
           state.lanes.note(report.outcome, of: lane, at: now).map { (report.outcome, $0) }
         }
       }
-      state.flights.note(reports)
-      return (changes, state.flights.hasFinished)
+      let next = state.flights.note(reports, at: state.isStopping ? nil : uptime)
+      return (changes, next, state.flights.hasFinished)
     }
     for (outcome, (lane, change)) in changes { tell(lane, change, outcome, at: now) }
     if hasFinished { settleBell.ring() }
+    submit(next, at: now)
   }
 
   private func tell(

@@ -9,6 +9,9 @@ public final class Engine: Sendable {
   struct State {
     var flights = InFlight()
     var lanes = Lanes()
+    /// Pushes that the transport is about to take, and whether a call hands them over.
+    var outbox: [PushRequest] = []
+    var isSubmitting = false
     /// What decisions go by, the how manieth that is, and which of them the agenda follows.
     var rulebook: Rulebook
     var edition = 1

@@ -11,6 +11,9 @@ public struct EngineSettings: Sendable {
   /// How long after its claim a ride may still be sent: well within its lease. A node that slept in
   /// between would send what another has sent since.
   public var sendWithin: Duration = .seconds(15)
+  /// How long after its claim a ride's next push to the same phone may leave: its answer comes
+  /// within a push's deadline (10 s), and that within the lease.
+  public var followWithin: Duration = .seconds(5)
   /// How far this machine's clock may be from the database's before somebody should know.
   public var toleratedSkew: Duration = .seconds(30)
   /// How often a ride's journal is tried before the ride is left to its lease.

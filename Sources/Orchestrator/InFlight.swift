@@ -10,6 +10,19 @@ struct InFlight {
     var look: UInt64
     var outcomes: [PushOutcome?]
     var open: Int
+    /// For each push the next one to the same phone; empty if each phone has one.
+    var followers: [Int?]
+    /// Until when followers may leave, on the engine's uptime.
+    var deadline: Duration
+    /// How urgent the ride is: until when the first of its pushes is valid.
+    var usefulUntil: Instant?
+
+    func request(slot: Int, index: Int) -> PushRequest {
+      // A ticket is the ride's slot and the push's place in it: no table to look it up in.
+      var request = decision.pushes[index].request(ticket: UInt64(slot) << 32 | UInt64(index))
+      request.usefulUntil = usefulUntil
+      return request
+    }
   }
 
   /// A ride whose pushes have all ended.
@@ -31,16 +44,23 @@ struct InFlight {
   /// Whether any ride waits to be settled.
   var hasFinished: Bool { !finished.isEmpty }
 
-  /// Takes a decided ride; returns its pushes for the transport.
-  mutating func add(_ claim: RideClaim, _ decision: Decision, look: UInt64) -> [PushRequest] {
+  /// Takes a decided ride; returns the pushes for the transport, for each phone the first.
+  ///
+  /// - Parameter deadline: Until when the others may follow.
+  mutating func add(
+    _ claim: RideClaim, _ decision: Decision, look: UInt64, deadline: Duration
+  ) -> [PushRequest] {
     count += 1
     if decision.pushes.isEmpty {
       finished.append(Finished(claim: claim, decision: decision, look: look, outcomes: []))
       return []
     }
+    let chains = PhoneChains(decision.pushes)
     let flight = Flight(
       claim: claim, decision: decision, look: look,
-      outcomes: Array(repeating: nil, count: decision.pushes.count), open: decision.pushes.count)
+      outcomes: Array(repeating: nil, count: decision.pushes.count), open: decision.pushes.count,
+      followers: chains.followers, deadline: deadline,
+      usefulUntil: decision.pushes.map(\.trueUntil).min())
     let slot: Int
     if let free = freeSlots.popLast() {
       slot = free
@@ -49,10 +69,7 @@ struct InFlight {
       slot = slots.count
       slots.append(flight)
     }
-    // A ticket is the ride's slot and the push's place in it: no table to look it up in.
-    return decision.pushes.enumerated().map { index, push in
-      push.request(ticket: UInt64(slot) << 32 | UInt64(index))
-    }
+    return chains.first.map { flight.request(slot: slot, index: $0) }
   }
 
   /// The lane of the push that a ticket names, while it is in flight.
@@ -66,8 +83,12 @@ struct InFlight {
       environment: pushes[index].environment, app: pushes[index].entry.app.rawValue)
   }
 
-  /// Notes how pushes ended. A report that fits no open push is left aside.
-  mutating func note(_ reports: [PushReport]) {
+  /// Records how pushes ended, and returns those that may follow them. A report that fits no open
+  /// push is left aside.
+  ///
+  /// - Parameter uptime: The engine's uptime; nil if no push may leave any more.
+  mutating func note(_ reports: [PushReport], at uptime: Duration?) -> [PushRequest] {
+    var next: [PushRequest] = []
     for report in reports {
       let slot = Int(truncatingIfNeeded: report.ticket >> 32)
       let index = Int(truncatingIfNeeded: report.ticket & 0xffff_ffff)
@@ -76,14 +97,41 @@ struct InFlight {
       else { continue }
       slots[slot]?.outcomes[index] = report.outcome
       slots[slot]?.open -= 1
-      guard slots[slot]?.open == 0, let flight = slots[slot] else { continue }
-      slots[slot] = nil
-      freeSlots.append(slot)
-      finished.append(
-        Finished(
-          claim: flight.claim, decision: flight.decision, look: flight.look,
-          outcomes: flight.outcomes.compactMap { $0 }))
+      if let request = follow(slot, index, report.outcome, at: uptime) { next.append(request) }
+      finish(slot)
     }
+    return next
+  }
+
+  /// The push to the same phone that may leave now. If one is to be tried again those behind it
+  /// wait for it: a phone's pushes arrive in order.
+  private mutating func follow(
+    _ slot: Int, _ index: Int, _ outcome: PushOutcome, at uptime: Duration?
+  ) -> PushRequest? {
+    guard let flight = slots[slot], !flight.followers.isEmpty,
+      let follower = flight.followers[index]
+    else { return nil }
+    let isSettled = flight.decision.pushes[index].isSettled(by: outcome)
+    if isSettled, let uptime, uptime < flight.deadline {
+      return flight.request(slot: slot, index: follower)
+    }
+    var held: Int? = follower
+    while let index = held {
+      slots[slot]?.outcomes[index] = .unsent(.heldBack)
+      slots[slot]?.open -= 1
+      held = flight.followers[index]
+    }
+    return nil
+  }
+
+  private mutating func finish(_ slot: Int) {
+    guard slots[slot]?.open == 0, let flight = slots[slot] else { return }
+    slots[slot] = nil
+    freeSlots.append(slot)
+    finished.append(
+      Finished(
+        claim: flight.claim, decision: flight.decision, look: flight.look,
+        outcomes: flight.outcomes.compactMap { $0 }))
   }
 
   /// Hands out finished rides, at most this many; they count as held until `settled`.
@@ -96,5 +144,31 @@ struct InFlight {
   /// Rides are settled, or their lease is lost: they are not held any more.
   mutating func settled(_ rides: Int) {
     count -= rides
+  }
+}
+
+/// Which of a ride's pushes go to the same phone: these leave one after another, in their order.
+private struct PhoneChains {
+  /// The first push to each phone, and all that go to none.
+  private(set) var first: [Int] = []
+  /// For each push the next one to its phone; empty if there is none at all.
+  private(set) var followers: [Int?] = []
+
+  init(_ pushes: [PlannedPush]) {
+    first.reserveCapacity(pushes.count)
+    if pushes.count == 1 {
+      first.append(0)
+      return
+    }
+    var last: [Int64: Int] = [:]
+    for (index, push) in pushes.enumerated() {
+      guard let phone = push.entry.phone, let earlier = last.updateValue(index, forKey: phone)
+      else {
+        first.append(index)
+        continue
+      }
+      if followers.isEmpty { followers = Array(repeating: nil, count: pushes.count) }
+      followers[earlier] = index
+    }
   }
 }

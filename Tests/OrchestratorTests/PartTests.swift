@@ -64,7 +64,9 @@ import Testing
 
   @Test func `a ride without pushes is finished at once`() throws {
     var flights = InFlight()
-    #expect(flights.add(RideClaim(rideID: "r", fence: 1), try decision(pushes: 0), look: 1).isEmpty)
+    let none = flights.add(
+      RideClaim(rideID: "r", fence: 1), try decision(pushes: 0), look: 1, deadline: .seconds(5))
+    #expect(none.isEmpty)
     #expect(flights.takeFinished(atMost: 5).count == 1)
     #expect(flights.count == 1)
     flights.settled(1)
@@ -74,14 +76,16 @@ import Testing
   @Test func `doubles and strangers change nothing`() throws {
     var flights = InFlight()
     let requests = flights.add(
-      RideClaim(rideID: "r", fence: 1), try decision(pushes: 2), look: 1)
+      RideClaim(rideID: "r", fence: 1), try decision(pushes: 2), look: 1, deadline: .seconds(5))
     let first = PushReport(ticket: requests[0].ticket, outcome: .accepted)
-    flights.note([
+    let strangers = [
       first, first, PushReport(ticket: .max, outcome: .accepted),
       PushReport(ticket: 1 << 40, outcome: .accepted),
-    ])
+    ]
+    #expect(flights.note(strangers, at: .zero).isEmpty)
     #expect(!flights.hasFinished)
-    flights.note([PushReport(ticket: requests[1].ticket, outcome: .unanswered(.timeout))])
+    let last = PushReport(ticket: requests[1].ticket, outcome: .unanswered(.timeout))
+    #expect(flights.note([last], at: .zero).isEmpty)
     #expect(flights.takeFinished(atMost: 1).first?.outcomes == [.accepted, .unanswered(.timeout)])
   }
 
@@ -94,12 +98,14 @@ import Testing
     for fence in 1...500 as ClosedRange<Int64> {
       let pushes = Int.random(in: 0...4, using: &random)
       let claim = RideClaim(rideID: "r\(fence)", fence: fence)
-      open += flights.add(claim, try decision(pushes: pushes), look: 1).map { ($0.ticket, fence) }
+      open += flights.add(claim, try decision(pushes: pushes), look: 1, deadline: .zero).map {
+        ($0.ticket, fence)
+      }
       open.shuffle(using: &random)
       for _ in 0..<Int.random(in: 0...3, using: &random) {
         guard let next = open.popLast() else { break }
         let outcome = PushOutcome.refused(Refusal(status: Int(next.fence)))
-        flights.note([PushReport(ticket: next.ticket, outcome: outcome)])
+        _ = flights.note([PushReport(ticket: next.ticket, outcome: outcome)], at: nil)
       }
       for ride in flights.takeFinished(atMost: 3) {
         finished.append(ride.claim.fence)
@@ -108,10 +114,95 @@ import Testing
           ride.outcomes.allSatisfy { $0 == .refused(Refusal(status: status)) }, "seed \(seed)")
       }
     }
-    flights.note(
-      open.map { PushReport(ticket: $0.ticket, outcome: .refused(Refusal(status: Int($0.fence)))) })
+    let rest = open.map { open in
+      PushReport(ticket: open.ticket, outcome: .refused(Refusal(status: Int(open.fence))))
+    }
+    _ = flights.note(rest, at: nil)
     finished += flights.takeFinished(atMost: .max).map(\.claim.fence)
     #expect(finished.sorted() == Array(1...500), "seed \(seed)")
+  }
+}
+
+/// Pushes of one ride to one phone.
+@Suite struct PhoneOrderTests {
+  private static let names = ["requested", "driver_arrived", "ride_completed"]
+
+  /// Three events for two phones each.
+  private func decision() throws -> Decision {
+    var alert = Alert()
+    alert.title = LocalizedText(try TextTemplate("Here"))
+    let rules = Self.names.enumerated().map { index, name in
+      Rule(
+        name: name, app: .customer, when: .on([name]), what: .alert(alert),
+        // The later, the more urgent.
+        expires: .after(.seconds(Int64(300 - index * 100))), source: "test")
+    }
+    let book = Rulebook(
+      rules: RuleSet(
+        activeStates: ["requested", "driver_arrived"], finalStates: ["ride_completed"], events: [],
+        rules: rules),
+      bundleIDs: [.customer: "com.example.customer"], defaultEnvironment: .production)
+    var ride = Ride(id: "r", state: "driver_arrived")
+    ride.customerID = "c"
+    let phones = [1, 2].map { Phone(id: $0, app: .customer, ownerID: "c", token: "aa0\($0)") }
+    let events = Self.names.enumerated().map { index, name in
+      RideEvent(id: Int64(index + 1), name: name, at: Instant(epochSeconds: 1))
+    }
+    return decide(
+      RideView(rideID: "r", ride: ride, events: events, phones: phones), by: book,
+      now: Instant(epochSeconds: 2))
+  }
+
+  private func report(_ request: PushRequest, _ outcome: PushOutcome) -> [PushReport] {
+    [PushReport(ticket: request.ticket, outcome: outcome)]
+  }
+
+  @Test func `each follows the one before it to the same phone, whatever holds up the other`()
+    throws
+  {
+    let decision = try decision()
+    var flights = InFlight()
+    var sent = flights.add(
+      RideClaim(rideID: "r", fence: 1), decision, look: 1, deadline: .seconds(5))
+    #expect(sent.map(\.headers.id) == decision.pushes.prefix(2).map(\.headers.id))
+    // Urgency is the ride's: no push leaves before another of the ride for it.
+    #expect(Set(sent.map(\.usefulUntil)) == [Instant(epochSeconds: 101)])
+    var order = [sent[0].headers.id]
+    for outcome in [PushOutcome.accepted, .refused(Refusal(status: 400, reason: "BadTopic"))] {
+      sent = flights.note(report(sent[0], outcome), at: .seconds(1))
+      #expect(sent.count == 1)
+      order += sent.map(\.headers.id)
+    }
+    #expect(order == [0, 2, 4].map { decision.pushes[$0].headers.id })
+    #expect(flights.note(report(sent[0], .accepted), at: .seconds(1)).isEmpty)
+    #expect(!flights.hasFinished)
+  }
+
+  @Test(arguments: [
+    PushOutcome.refused(Refusal(status: 503, reason: "Shutdown")), .unanswered(.timeout),
+    .unsent(.refusedStream), .unsent(.paused(for: .seconds(1))), .unsent(.closed),
+  ])
+  func `those behind one that goes again are held back`(outcome: PushOutcome) throws {
+    var flights = InFlight()
+    let sent = flights.add(
+      RideClaim(rideID: "r", fence: 1), try decision(), look: 1, deadline: .seconds(5))
+    #expect(flights.note(report(sent[0], outcome), at: .zero).isEmpty)
+    #expect(flights.note(report(sent[1], outcome), at: .zero).isEmpty)
+    let held = PushOutcome.unsent(.heldBack)
+    #expect(
+      flights.takeFinished(atMost: 1).first?.outcomes
+        == [outcome, outcome, held, held, held, held])
+  }
+
+  @Test(arguments: [Duration.seconds(5), nil])
+  func `after the ride's time, and at a stop, nothing follows`(uptime: Duration?) throws {
+    var flights = InFlight()
+    let sent = flights.add(
+      RideClaim(rideID: "r", fence: 1), try decision(), look: 1, deadline: .seconds(5))
+    for request in sent { #expect(flights.note(report(request, .accepted), at: uptime).isEmpty) }
+    #expect(
+      flights.takeFinished(atMost: 1).first?.outcomes.dropFirst(2)
+        .allSatisfy { $0 == .unsent(.heldBack) } == true)
   }
 }
 

@@ -50,6 +50,11 @@ struct ClaimReader {
     }
   }
 
+  /// Rides that are addressed in parts.
+  var openParts: [(ride: String, part: OpenPart)] {
+    zip(claims, memos).compactMap { claim, memo in memo.part.map { (claim.rideID, $0) } }
+  }
+
   /// Starts of cards that go again.
   var startsInMemos: [(ride: String, token: Int64)] {
     zip(claims, memos).flatMap { claim, memo in

@@ -101,14 +101,21 @@ enum ClaimStatements {
     coalesce(timestamptz 'epoch' + $7::bigint * interval '1 microsecond', '-infinity')
     """
 
-  /// The unconsumed events of rides. $1 ride IDs. Read before the rides, so that no event is
-  /// newer than the ride that it is rendered from.
+  /// The first unconsumed events of rides. $1 ride IDs, $2 how many of each. Read before the rides,
+  /// so that no event is newer than the ride that it is rendered from.
   static let events = Statement(
     name: "claimed_events",
     sql: """
-      select ride_id, id, event, \(micros("created_at")), \(text("data")), \(excess("data"))
-      from ridepulse.events where ride_id = any ($1::text[]) order by id
+      select e.ride_id, e.id, e.event, \(micros("e.created_at")), \(text("e.data")),
+        \(excess("e.data")), e.customer_id, e.driver_id, e.former::text
+      from unnest($1::text[]) r (id)
+      cross join lateral (select * from ridepulse.events e where e.ride_id = r.id
+                          order by e.id limit $2::bigint) e
+      order by e.id
       """)
+
+  /// How many events of a ride a look reads: their pushes settle together.
+  static let eventLimit = 5000
 
   /// The rows of rides. $1 ride IDs.
   static let rides = Statement(
@@ -148,8 +155,10 @@ enum ClaimStatements {
 
   /// The phones of everybody whom rides and their events concern, and those that memos name.
   ///
-  /// $1 ride IDs, $2 apps; of each phone in a memo $3 the ride and $4 the phone's ID. Whom an app
-  /// means is said by `Router` in RideCore; this may read more phones than that, never fewer.
+  /// $1 ride IDs, $2 apps; of each phone in a memo $3 the ride and $4 the phone's ID; of each ride
+  /// that is addressed in parts $5 its ID and $6 the last phone that was addressed; $7 how many
+  /// phones of an owner. `RecipientResolver` in RideCore decides who is addressed; this may read
+  /// more phones than that, never fewer.
   static let phones = phones(name: "claimed_phones", contact: "null::bigint")
 
   /// The same with when their owners were last heard from, for rules that ask for it: a lookup for
@@ -174,9 +183,27 @@ enum ClaimStatements {
           select e.ride_id, a.app, e.data ->> (a.app || '_id')
           from ridepulse.events e, unnest($2::text[]) a (app)
           where e.ride_id = any ($1::text[]) and e.data <> '{}'
+          union
+          select e.ride_id, 'customer', e.customer_id from ridepulse.events e
+          where e.ride_id = any ($1::text[]) and e.customer_id is not null
+          union
+          select e.ride_id, 'driver', e.driver_id from ridepulse.events e
+          where e.ride_id = any ($1::text[]) and e.driver_id is not null
+          union
+          select e.ride_id, a.app, coalesce(e.former ->> a.app,
+            (e.former ->> 'attributes')::jsonb ->> (a.app || '_id'))
+          from ridepulse.events e, unnest($2::text[]) a (app)
+          where e.ride_id = any ($1::text[]) and e.former is not null
         ) owner
-        join ridepulse.devices d
-          on d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
+        left join unnest($5::text[], $6::bigint[]) part (ride_id, after)
+          on part.ride_id = owner.ride_id
+        cross join lateral (
+          select * from ridepulse.devices d
+          where d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
+            and d.id > coalesce(part.after, 0)
+          order by d.id limit $7::bigint
+        ) d
+        where owner.owner_id is not null
         union
         select m.ride_id, \(phoneColumns), \(contact)
         from unnest($3::text[], $4::bigint[]) m (ride_id, phone)

@@ -149,8 +149,11 @@ public final class PostgresRideStore: RideStore {
 
   private func read(_ reader: inout ClaimReader) async throws {
     let reads = reading.withLock { $0 }.reads(reader)
-    let results = try await claims.run([Call(ClaimStatements.lookups)] + reads.map(\.call))
-    for (read, rows) in zip(reads, results.dropFirst()) { read.take(&reader.rows, rows) }
+    // One snapshot: whom the ride names now, and whom its events named, belong together.
+    let results = try await claims.run(
+      [Call(RideSnapshot.begin), Call(ClaimStatements.lookups)] + reads.map(\.call)
+        + [Call(RideSnapshot.commit)])
+    for (read, rows) in zip(reads, results.dropFirst(2)) { read.take(&reader.rows, rows) }
   }
 
   /// Writes down what claimed rides are about to do, and keeps them.

@@ -157,7 +157,7 @@ extension RideDesk {
     let rides = PostgresArray.literal([id])
     let results = try await session.run([
       Call(RideSnapshot.begin), Call(ClaimStatements.rides, [rides]),
-      Call(ClaimStatements.events, [rides]),
+      Call(ClaimStatements.events, [rides, String(ClaimStatements.eventLimit)]),
       Call(RideSnapshot.memos, [rides]), Call(Self.plan, [id]), Call(Self.ledger, [id]),
       Call(Self.activities, [id]), Call(Self.contacts, [id]), Call(RideSnapshot.commit),
     ])

@@ -33,17 +33,27 @@ struct RideReading {
 
   /// What is read. Events come before the rides, so that none is newer than the ride that it is
   /// rendered from.
-  func reads(_ claims: ClaimReader) -> [Read] {
+  ///
+  /// - Parameter phoneLimit: How many phones of an owner, those of one part of a decision and one
+  ///   more; nil for all.
+  func reads(_ claims: ClaimReader, phoneLimit: Int? = OpenPart.size + 1) -> [Read] {
     let rides = PostgresArray.literal(claims.claims.map(\.rideID))
     let inMemos = claims.phonesInMemos
+    let parts = claims.openParts
+    let eventLimit = ClaimStatements.eventLimit
     var reads = [
-      Read(ClaimStatements.events, [rides]) { $0.readEvents($1) },
+      Read(ClaimStatements.events, [rides, String(eventLimit + 1)]) {
+        $0.readEvents($1, limit: eventLimit)
+      },
       Read(ClaimStatements.rides, [rides]) { $0.readRides($1) },
       Read(
         phones,
         [
           rides, apps, PostgresArray.literal(inMemos.map(\.ride)),
           PostgresArray.literal(inMemos.map { String($0.phone) }),
+          PostgresArray.literal(parts.map(\.ride)),
+          PostgresArray.literal(parts.map { String($0.part.after) }),
+          phoneLimit.map { String($0) },
         ]
       ) { $0.readPhones($1) },
     ]

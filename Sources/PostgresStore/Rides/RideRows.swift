@@ -9,11 +9,13 @@ struct RideRows {
   private var cards: [String: [Card]] = [:]
   private var channels: [String: [RideChannel]] = [:]
   private var startTokens: [String: [StartToken]] = [:]
+  private var withMoreEvents: Set<String> = []
   private(set) var highestEvent: Int64?
   /// Rides that can't be read, and why.
   var unreadable: [String: String] = [:]
 
-  mutating func readEvents(_ rows: QueryResult) {
+  /// - Parameter limit: How many events of a ride one look handles; one more says that there are more.
+  mutating func readEvents(_ rows: QueryResult, limit: Int = .max) {
     for row in 0..<rows.rowCount {
       guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
         let name = rows.string(row, 2), let micros = rows.int64(row, 3)
@@ -22,10 +24,31 @@ struct RideRows {
       if let bytes = rows.int64(row, 5) {
         unreadable[ride] = "the data of event \(id) is too large: \(bytes) bytes"
       }
-      events[ride, default: []].append(
-        RideEvent(
-          id: id, name: name, at: Instant(microseconds: micros), data: rows.string(row, 4) ?? "{}"))
+      if events[ride, default: []].count >= limit {
+        withMoreEvents.insert(ride)
+        continue
+      }
+      var event = RideEvent(
+        id: id, name: name, at: Instant(microseconds: micros), data: rows.string(row, 4) ?? "{}")
+      event.people = people(rows, row, ofRide: ride)
+      events[ride, default: []].append(event)
     }
+  }
+
+  private mutating func people(
+    _ rows: QueryResult, _ row: Int, ofRide ride: String
+  ) -> EventPeople? {
+    let (customer, driver) = (rows.string(row, 6), rows.string(row, 7))
+    var former: RideImage?
+    if let text = rows.string(row, 8) {
+      do {
+        former = try JSONDecoder().decode(RideImage.self, from: Data(text.utf8))
+      } catch {
+        unreadable[ride] = "the former row of an event can't be read: \(error)"
+      }
+    }
+    if customer == nil, driver == nil, former == nil { return nil }
+    return EventPeople(customer: customer, driver: driver, former: former)
   }
 
   mutating func readRides(_ rows: QueryResult) {
@@ -126,6 +149,7 @@ struct RideRows {
       rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [],
       cards: cards[id] ?? [], startTokens: startTokens[id] ?? [], memo: memo)
     view.channels = channels[id] ?? []
+    view.hasMoreEvents = withMoreEvents.contains(id)
     return view
   }
 }

@@ -89,7 +89,7 @@ public struct RideSnapshot {
     // a phone a moment too late or too early, and no more.
     var before = ClaimReader(log: log)
     before.readClaims(try await session.run([Call(Self.memos, [rides])])[0])
-    let reads = reading.reads(before)
+    let reads = reading.reads(before, phoneLimit: nil)
     let results = try await session.run(
       [Call(Self.begin), Call(ClaimStatements.lookups), Call(Self.memos, [rides])]
         + reads.map(\.call) + [Call(Self.commit)])

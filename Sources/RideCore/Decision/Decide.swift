@@ -14,6 +14,13 @@ struct Decider {
   let now: Instant
   /// The ride's attributes, read once for all events and rules.
   let attributes: JSONValue?
+  /// The events that this decision handles.
+  let events: [RideEvent]
+  /// What the ride's cards and slots have not followed yet: in a later part of a look nothing.
+  let news: [RideEvent]
+  let recipients: RecipientResolver
+  /// The phones that this decision addresses.
+  var phones: [Phone] = []
   var decision: Decision
   /// Cards that can be sent nothing now, by `Card.id`: they say nothing aloud.
   var mute: Set<Int64> = []
@@ -27,6 +34,10 @@ struct Decider {
     case let text?: attributes = JSONValue(json: text.utf8)
     case nil: attributes = nil
     }
+    let part = view.memo.part
+    events = part.map { part in view.events.filter { $0.id <= part.through } } ?? view.events
+    news = part == nil ? view.events : []
+    recipients = RecipientResolver(view.events)
     if let state = view.ride?.state {
       decision.isActive = rulebook.rules.activeStates.contains(state)
     }
@@ -34,7 +45,9 @@ struct Decider {
 
   mutating func run() {
     speakOfCards()
-    for event in decision.view.events {
+    let slots = dueSlots()
+    selectPhones(slots)
+    for event in events {
       if event.isLegacyPush(of: decision.view.rideID) {
         speakOfLegacy(event)
         continue
@@ -42,24 +55,54 @@ struct Decider {
       let rules = rulebook.rules.rules(on: event.name)
       if rules.isEmpty { continue }
       guard let scope = scope(event) else {
-        for rule in rules { close(draft(rule, event), .suppressed, "ride not found") }
+        for rule in rules where isFirstPart {
+          close(draft(rule, event), .suppressed, "ride not found")
+        }
         continue
       }
-      for rule in rules { speak(rule, scope) }
+      for rule in rules { fire(rule, scope) }
     }
-    speakOfSlots()
+    for (rule, slot) in slots {
+      if let scope = scope(event(of: rule, at: slot)) { fire(rule.rule, scope) }
+    }
     retryWhatIsDue()
+    orderPushes()
   }
 
-  /// The rules that speak by the clock.
-  private mutating func speakOfSlots() {
-    if decision.view.ride == nil { return }
+  var isFirstPart: Bool { decision.view.memo.part == nil }
+
+  /// Chooses the phones of this part. The events stay until the last part has addressed them all.
+  private mutating func selectPhones(_ slots: [(rule: TimedRule, at: Instant)]) {
+    let firings = events.reduce(slots.count) { count, event in
+      count + max(1, rulebook.rules.rules(on: event.name).count)
+    }
+    let (selected, isLast) = decision.view.phones(forFirings: firings)
+    phones = selected
+    if isLast {
+      decision.consumed = events.map(\.id)
+    } else if let last = selected.last {
+      let open = decision.view.memo.part
+      decision.part = OpenPart(
+        through: open?.through ?? events.last?.id ?? 0, after: last.id,
+        slots: slots.map { OpenPart.Slot(rule: $0.rule.rule.rule.name, at: $0.at) },
+        shown: open?.shown ?? [:])
+    }
+  }
+
+  /// The slots at which rules fire now; those that were passed over end here.
+  private mutating func dueSlots() -> [(rule: TimedRule, at: Instant)] {
+    if decision.view.ride == nil { return [] }
+    if let part = decision.view.memo.part {
+      decision.slots = decision.view.memo.slots
+      return part.slots.compactMap { slot in
+        rulebook.rules.timed.first { $0.rule.rule.name == slot.rule }.map { ($0, slot.at) }
+      }
+    }
+    var slots: [(rule: TimedRule, at: Instant)] = []
     for rule in rulebook.rules.timed where concerns(rule) {
       var keeper = SlotKeeper(rule, of: decision.view, attributes: attributes, now: now)
       keeper.run(isState: rulebook.rules.isState)
-      for slot in keeper.due {
-        if let scope = scope(event(of: rule, at: slot)) { speak(rule.rule, scope) }
-      }
+      slots += keeper.due.map { (rule, $0) }
       for (slot, reason) in keeper.passedOver {
         close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
       }
@@ -70,6 +113,7 @@ struct Decider {
       }
       if let next = keeper.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
     }
+    return slots
   }
 
   /// Whether the ride is, was or comes to be in the rule's states: for most rules it is not, and
@@ -85,80 +129,55 @@ struct Decider {
     RideEvent(id: 0, name: rule.timing.keyword, at: slot)
   }
 
-  private mutating func retryWhatIsDue() {
-    let retries = decision.view.memo.retries
-    for pending in retries {
-      if let newer = decision.pushes.map(\.entry).first(where: pending.entry.isSuperseded)
-        ?? retries.map(\.entry).first(where: pending.entry.isSuperseded)
-      {
-        close(pending.entry, .suppressed, "superseded by \(newer.event.name)")
-      } else if pending.due > now {
-        decision.waiting.append(pending)
-      } else {
-        retry(pending.entry)
-      }
-    }
-  }
-
-  /// One rule speaks on one event, to each phone of the app's owner.
-  private mutating func speak(_ rule: CompiledRule, _ scope: Scope) {
+  /// Fires one rule on one event, for each phone of its recipient.
+  private mutating func fire(_ rule: CompiledRule, _ scope: Scope) {
     let app = rule.rule.app
     var nobody = draft(rule, scope.event)
-    guard let owner = Router.owner(of: app, in: scope) else {
-      return close(nobody, .suppressed, "the ride has no \(app)")
+    guard let recipient = recipients.recipient(of: app, in: scope) else {
+      if isFirstPart { close(nobody, .suppressed, "the ride has no \(app)") }
+      return
     }
-    var planner = Planner(rule: rule, scope: scope, rulebook: rulebook, now: now)
-    var phones = 0
-    for phone in decision.view.phones where phone.app == app && phone.ownerID == owner {
-      phones += 1
+    let owner = recipient.owner
+    nobody.owner = owner
+    let shown = recipient.image.map { self.scope(scope.event, as: $0) } ?? scope
+    var planner = Planner(
+      rule: rule, scope: shown, image: recipient.image, rulebook: rulebook, now: now)
+    var isCovered: Bool?
+    for phone in phones where phone.app == app && phone.ownerID == owner {
       nobody.id = pushID(rule, scope.event, phone.token)
       nobody.phone = phone.id
       nobody.tokenSuffix = String(phone.token.suffix(6))
       if let reason = contact(rule, phone) {
         close(nobody, .suppressed, reason)
-      } else if mayBeTold(rule, scope.event, phone) {
-        hold(nobody, phone)
-      } else {
-        plan(&planner, nobody, phone)
+        continue
       }
+      let covered = isCovered ?? mayBeTold(rule, scope.event, owner)
+      isCovered = covered
+      if covered { hold(nobody, owner) } else { plan(&planner, nobody, phone) }
     }
-    if phones == 0 { close(nobody, .suppressed, "no phone of \(app) \(owner)") }
+    if nobody.phone == nil, isFirstPart,
+      !decision.view.phones.contains(where: { $0.app == app && $0.ownerID == owner })
+    {
+      close(nobody, .suppressed, "no phone of \(app) \(owner)")
+    }
   }
 
-  /// A push that failed before goes again, as the ride is now.
-  private mutating func retry(_ entry: LedgerEntry) {
-    if let start = entry.startToken { return retryStart(entry, start) }
-    if entry.event.isLegacyPush(of: decision.view.rideID) { return retryLegacy(entry) }
-    guard let rule = rulebook.rules.rule(named: entry.rule) else {
-      return close(entry, .suppressed, "the rule is gone")
-    }
-    guard let phone = decision.view.phones.first(where: { $0.id == entry.phone }) else {
-      return close(entry, .suppressed, "the phone is disabled")
-    }
-    guard let scope = scope(entry.event) else {
-      return close(entry, .suppressed, "ride not found")
-    }
-    if case .at(let timing) = rule.rule.when, !timing.states.contains(scope.ride.state ?? "") {
-      return close(entry, .suppressed, "the ride left the states of the rule")
-    }
-    if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
-    if mayBeTold(rule, entry.event, phone) { return hold(entry, phone) }
-    var planner = Planner(rule: rule, scope: scope, rulebook: rulebook, now: now)
-    plan(&planner, entry, phone)
-  }
-
-  /// Whether a card of the phone's owner says the same aloud.
-  private mutating func mayBeTold(_ rule: CompiledRule, _ event: RideEvent, _ phone: Phone) -> Bool
-  {
+  /// Whether a card of a phone's owner says the same aloud.
+  mutating func mayBeTold(_ rule: CompiledRule, _ event: RideEvent, _ owner: String) -> Bool {
     rule.rule.what.pushType == .alert && !rule.rule.isSentWithCard
-      && isTold(event, to: phone.ownerID, by: phone.app)
+      && isTold(event, to: owner, by: rule.rule.app)
   }
 
-  private mutating func hold(_ entry: LedgerEntry, _ phone: Phone) {
+  mutating func hold(_ entry: LedgerEntry, _ owner: String) {
     var entry = entry
     entry.status = .suppressed
     entry.reason = "the card says it"
-    decision.held.append(HeldAlert(entry: entry, owner: phone.ownerID))
+    let app = entry.app.rawValue
+    if decision.view.memo.part?.shown[app]?.contains(entry.event.id) == true {
+      decision.closed.append(entry)
+    } else {
+      decision.held.append(HeldAlert(entry: entry, owner: owner))
+    }
   }
 
   mutating func close(
@@ -174,6 +193,13 @@ struct Decider {
 
   func scope(_ event: RideEvent) -> Scope? {
     decision.view.ride.map { Scope(ride: $0, attributes: attributes, event: event) }
+  }
+
+  /// What a push to a former owner shows: the row as it was for that one.
+  func scope(_ event: RideEvent, as image: RideImage) -> Scope {
+    Scope(
+      ride: image.ride(decision.view.rideID),
+      attributes: JSONValue(json: image.attributes.utf8), event: event)
   }
 
   func draft(_ rule: CompiledRule, _ event: RideEvent) -> LedgerEntry {

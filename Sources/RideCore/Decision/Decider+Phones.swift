@@ -29,27 +29,25 @@ extension Decider {
         entry, .suppressed,
         "the phone is in quarantine: BadDeviceToken \(trouble.refusals) times in a row")
     } else if let quiet = trouble.quiet, quiet > now {
-      postpone(push.entry, until: quiet, "TooManyRequests", trueUntil: push.trueUntil)
+      postpone(push, until: quiet, "TooManyRequests")
     } else if entry.reason == "BadDeviceToken", phone.environment == nil, trouble.isProbed {
       close(entry, .rejected, "BadDeviceToken")
     } else if entry.reason == "BadDeviceToken", phone.environment == nil,
       trouble.probe != nil, !phone.isProbed(by: entry)
     {
       // Another push finds out for this one.
-      postpone(push.entry, until: now + .seconds(1), "BadDeviceToken", trueUntil: push.trueUntil)
+      postpone(push, until: now + .seconds(1), "BadDeviceToken")
     } else {
       decision.pushes.append(push)
     }
   }
 
-  private mutating func postpone(
-    _ entry: LedgerEntry, until due: Instant, _ reason: String, trueUntil: Instant
-  ) {
-    if due >= trueUntil { return close(entry, .expired, reason) }
-    var entry = entry
+  private mutating func postpone(_ push: PlannedPush, until due: Instant, _ reason: String) {
+    var entry = push.entry
+    if due >= push.trueUntil { return close(entry, .expired, reason) }
     entry.status = .pending
     entry.reason = reason
-    decision.postponed.append(PendingPush(entry: entry, due: due))
+    decision.postponed.append(PendingPush(entry: entry, due: due, image: push.image))
   }
 }
 
@@ -82,18 +80,21 @@ extension Settlement {
 
   /// A push that was to try the other environment, and has ended otherwise, leaves that to others.
   mutating func releaseProbes(of view: RideView) {
+    let probes = view.phones.compactMap { phone in phone.trouble?.probe.map { ($0, phone) } }
+    let phones = Dictionary(probes, uniquingKeysWith: { first, _ in first })
+    let probed = Set(findings.lazy.filter(\.isProbe).map(\.phone))
     for entry in entries where entry.status != .pending {
-      let probed = view.phones.first { $0.id == entry.phone }.map { $0.isProbed(by: entry) }
-      if probed == true, !findings.contains(where: { $0.isProbe(of: entry) }) {
-        findings.append(PhoneFinding(phone: entry.phone ?? 0, .unprobed(entry.id)))
-      }
+      guard let phone = phones[entry.id], phone.id == entry.phone, phone.isProbed(by: entry),
+        !probed.contains(phone.id)
+      else { continue }
+      findings.append(PhoneFinding(phone: phone.id, .unprobed(entry.id)))
     }
   }
 }
 
 extension PhoneFinding {
-  fileprivate func isProbe(of entry: LedgerEntry) -> Bool {
-    if case .probed = kind { phone == entry.phone } else { false }
+  fileprivate var isProbe: Bool {
+    if case .probed = kind { true } else { false }
   }
 }
 

@@ -30,6 +30,10 @@ public struct Decision: Sendable {
   public var needs: [ChannelNeed] = []
   /// Whether the ride's state is one of the active ones.
   public var isActive = false
+  /// The events that the settlement consumes.
+  public var consumed: [Int64] = []
+  /// What is left of this look, if it has too many pushes for one decision.
+  public var part: OpenPart?
 
   /// What is not sent, and why, as long as cards can be reached.
   public var unsent: [LedgerEntry] { closed + held.map(\.entry) }
@@ -81,6 +85,8 @@ public struct PlannedPush: Hashable, Sendable {
   var isToRefusedPhone = false
   /// What the ledger says of it though APNs takes it.
   var note: String?
+  /// The row that its text shows, if the ride names another person by now.
+  var image: RideImage?
   /// One push in many does something to a card: kept aside, so that all others are half as large.
   private var aside: Aside?
 
@@ -152,6 +158,8 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
     case uncertain
     /// A rule spoke, and for the reason given nothing was sent.
     case suppressed
+    /// A later push to the same phone with the same collapse ID replaced it before it was sent.
+    case superseded
   }
 
   /// The push's ID: the same in every attempt.
@@ -188,6 +196,8 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
   public var startToken: Int64?
   /// Why it may have arrived though nobody was told.
   public var doubt: Doubt?
+  /// Whose phone it is for; nil in memos of before.
+  public var owner: String?
 }
 
 extension LedgerEntry {
@@ -203,7 +213,8 @@ extension LedgerEntry {
   mutating func end(_ status: Status, _ reason: String) {
     self.status = status
     self.reason = reason
-    guard let doubt, status == .expired || status == .suppressed else { return }
+    let isUnsent = status == .expired || status == .suppressed || status == .superseded
+    guard let doubt, isUnsent else { return }
     self.status = .uncertain
     self.reason = "\(reason); \(doubt.rawValue)"
   }
@@ -217,12 +228,4 @@ extension LedgerEntry {
 
   /// Whether it tells of a slot of time, not of an event that a row of `ridepulse.events` held.
   public var isOfSlot: Bool { event.id == 0 }
-
-  /// Whether another push takes this one's place on the phone's screen.
-  ///
-  /// Sent again after the other, this one would bring back what is no longer so.
-  func isSuperseded(by other: LedgerEntry) -> Bool {
-    other.event.isNewer(than: event) && other.phone == phone && phone != nil
-      && other.collapseID == collapseID && collapseID != nil
-  }
 }

@@ -9,52 +9,34 @@ public struct Memo: Hashable, Sendable {
   /// Starts by push, by `StartToken.id`.
   public var starts: [Int64: StartMemo] = [:]
 
+  /// What is left of a look that was cut into parts.
+  public var part: OpenPart?
+
   /// A memo with nothing in it.
   public init() {}
 
   /// Nothing needs to be kept.
   public var isEmpty: Bool {
-    retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty
-  }
-}
-
-extension Memo: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case retries, slots, cards, starts
-  }
-
-  /// Reads a memo of this version or an earlier one.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    retries = try container.decodeIfPresent([PendingPush].self, forKey: .retries) ?? []
-    slots = try container.decodeIfPresent([String: SlotMemo].self, forKey: .slots) ?? [:]
-    cards = try container.decodeIfPresent([Int64: CardMemo].self, forKey: .cards) ?? [:]
-    starts = try container.decodeIfPresent([Int64: StartMemo].self, forKey: .starts) ?? [:]
-  }
-
-  /// Writes only what there is.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    if !retries.isEmpty { try container.encode(retries, forKey: .retries) }
-    if !slots.isEmpty { try container.encode(slots, forKey: .slots) }
-    if !cards.isEmpty { try container.encode(cards, forKey: .cards) }
-    if !starts.isEmpty { try container.encode(starts, forKey: .starts) }
+    retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && part == nil
   }
 }
 
 /// A push that was tried and goes again; it is rendered anew then, from the ride as it is then.
-public struct PendingPush: Hashable, Sendable, Codable {
+public struct PendingPush: Hashable, Sendable {
   /// What the ledger says of it so far.
   public var entry: LedgerEntry
   /// When it goes again.
   public var due: Instant
   /// True where it was not tried, since a card is to say the same.
   public var waitsForCard: Bool?
+  /// The row that its text shows, if the ride names another person by now.
+  public var image: RideImage?
 
   /// A push that goes again at a time.
-  public init(entry: LedgerEntry, due: Instant) {
+  public init(entry: LedgerEntry, due: Instant, image: RideImage? = nil) {
     self.entry = entry
     self.due = due
+    self.image = image
   }
 }
 

@@ -2,14 +2,19 @@
 struct Planner {
   let rule: CompiledRule
   let scope: Scope
+  /// The row that the texts show, if the recipient is a former one.
+  let image: RideImage?
   let rulebook: Rulebook
   let now: Instant
   private var payloads: [String: Result<[UInt8], RenderingError>] = [:]
   private var collapse: Result<CollapseID?, Refused>?
 
-  init(rule: CompiledRule, scope: Scope, rulebook: Rulebook, now: Instant) {
+  init(
+    rule: CompiledRule, scope: Scope, image: RideImage?, rulebook: Rulebook, now: Instant
+  ) {
     self.rule = rule
     self.scope = scope
+    self.image = image
     self.rulebook = rulebook
     self.now = now
   }
@@ -35,8 +40,10 @@ struct Planner {
     let headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.what.priority,
       expiration: expiration, collapseID: collapseID)
-    return PlannedPush(
+    var push = PlannedPush(
       entry, headers, payload, to: phone, token: token, trueUntil: trueUntil, by: rulebook)
+    push.image = image
+    return push
   }
 
   /// `apns-topic` of a rule's pushes.

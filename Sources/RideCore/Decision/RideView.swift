@@ -6,6 +6,8 @@ public struct RideView: Hashable, Sendable {
   public var ride: Ride?
   /// The events that nobody has consumed yet, oldest first.
   public var events: [RideEvent]
+  /// Whether there are more events than a look reads.
+  public var hasMoreEvents = false
   /// Phones of everybody whom the ride, its events and its memo concern.
   public var phones: [Phone]
   /// The cards that apps have registered for the ride, those that are gone among them.

@@ -66,17 +66,18 @@ extension Decision {
     _ outcomes: [PushOutcome], now: Instant, jitter: () -> Double
   ) -> Settlement {
     var settlement = Settlement(
-      rideID: view.rideID, consumed: view.events.map(\.id), entries: closed, gone: gone,
-      memo: Memo(),
+      rideID: view.rideID, consumed: consumed, entries: closed, gone: gone, memo: Memo(),
       tallies: tallies, nextDue: nil, isOver: false)
     settlement.memo.retries = waiting + postponed
     settlement.entries += postponed.map(\.entry)
     settlement.memo.slots = slots
     settlement.memo.cards = cards
     settlement.memo.starts = starts
+    settlement.memo.part = part
     settlement.needs = needs
     var dues = [nextSlot, nextCard].compactMap { $0 }
     var told: [RideEvent: Set<App>] = [:]
+    var queue = RetryQueue(settlement.memo.retries, now: now)
     for (push, outcome) in zip(pushes, outcomes) {
       if let step = push.step {
         let due = settlement.record(push, step, outcome, now: now, jitter: jitter)
@@ -84,39 +85,66 @@ extension Decision {
         if let alert = step.alert, outcome == .accepted {
           told[alert, default: []].insert(push.entry.app)
         }
-      } else if outcome == .unsent(.closed) {
-        settlement.handBack(push, now: now)
       } else {
-        let newer = pushes.map(\.entry).first(where: push.entry.isSuperseded)
-        settlement.record(push, outcome, newer: newer, now: now, jitter: jitter)
+        settlement.record(push, outcome, &queue, jitter: jitter)
       }
+    }
+    settlement.memo.retries = queue.retries
+    for (event, apps) in told {
+      for app in apps { settlement.memo.part?.shown[app.rawValue, default: []].append(event.id) }
     }
     settlement.settle(held, view, told: told, nextCard: nextCard, now: now)
     if view.phones.contains(where: { $0.trouble?.probe != nil }) {
       settlement.releaseProbes(of: view)
     }
+    // The rest of a look follows at once, and after its last part what parts leave aside.
+    if part != nil || view.memo.part != nil || view.hasMoreEvents { dues.append(now) }
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
     settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement
   }
 }
 
-extension Settlement {
-  /// A push that a stop cut off was not tried: whoever claims the ride next sends it at once.
-  fileprivate mutating func handBack(_ push: PlannedPush, now: Instant) {
-    var entry = push.entry
-    entry.status = .pending
-    memo.retries.append(PendingPush(entry: entry, due: now))
-    entries.append(entry)
+/// The pushes of a ride that go again.
+struct RetryQueue {
+  private(set) var retries: [PendingPush]
+  let now: Instant
+  private var budget: MemoBudget
+  /// When the push that is tried again goes, for each phone: those behind it go with it.
+  private var heldUntil: [Int64: Instant] = [:]
+
+  init(_ retries: [PendingPush], now: Instant) {
+    self.retries = retries
+    self.now = now
+    budget = MemoBudget(retries)
   }
 
+  /// Keeps a push for another attempt; ends it if the memo has no room.
+  mutating func keep(_ entry: inout LedgerEntry, of push: PlannedPush, until due: Instant) {
+    if let reason = budget.admit(entry.event) { return entry.end(.suppressed, reason) }
+    entry.status = .pending
+    retries.append(PendingPush(entry: entry, due: due, image: push.image))
+    if let phone = entry.phone { heldUntil[phone] = due }
+  }
+
+  /// Keeps a push that was not tried: it goes with the one that it waits for, or at once.
+  mutating func handBack(_ entry: inout LedgerEntry, of push: PlannedPush) {
+    keep(&entry, of: push, until: entry.phone.flatMap { heldUntil[$0] } ?? now)
+  }
+}
+
+extension Settlement {
   fileprivate mutating func record(
-    _ push: PlannedPush, _ outcome: PushOutcome, newer: LedgerEntry?, now: Instant,
-    jitter: () -> Double
+    _ push: PlannedPush, _ outcome: PushOutcome, _ queue: inout RetryQueue, jitter: () -> Double
   ) {
+    var entry = push.entry
+    // What a stop cut off, or an earlier push held back, was not tried.
+    if outcome == .unsent(.closed) || outcome == .unsent(.heldBack) {
+      queue.handBack(&entry, of: push)
+      return entries.append(entry)
+    }
     var verdict = Verdict(outcome)
     if push.mayProbe, outcome.isBadDeviceToken { verdict.kind = .again(atLeast: .zero) }
-    var entry = push.entry
     if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
     entry.reason = verdict.reason
     switch verdict.kind {
@@ -126,26 +154,31 @@ extension Settlement {
       entry.status = .uncertain
     case .again(let least):
       if verdict.mayHaveArrived { entry.doubt = .unanswered }
-      if let newer {
-        entry.end(.suppressed, "superseded by \(newer.event.name)")
-        break
-      }
-      let due = now + least + retryBackoff.delay(failures: push.entry.attempts, random: jitter())
+      let delay = retryBackoff.delay(failures: push.entry.attempts, random: jitter())
+      let due = queue.now + least + delay
       if due < push.trueUntil {
-        entry.status = .pending
-        memo.retries.append(PendingPush(entry: entry, due: due))
+        queue.keep(&entry, of: push, until: due)
       } else {
         entry.end(.expired, verdict.reason ?? "")
       }
     }
     entries.append(entry)
-    examine(push, outcome, verdict, goesAgain: entry.status == .pending, now: now)
+    examine(push, outcome, verdict, goesAgain: entry.status == .pending, now: queue.now)
     if let start = entry.startToken {
       record(start: start, entry, verdict)
     } else if let since = verdict.phoneGone, let phone = entry.phone {
       gone.append(
         GoneToken(kind: .phone, id: phone, since: since, reason: verdict.reason ?? ""))
     }
+  }
+}
+
+extension PlannedPush {
+  /// Whether an outcome leaves nothing to try again: later pushes to the phone may go.
+  public func isSettled(by outcome: PushOutcome) -> Bool {
+    if mayProbe, outcome.isBadDeviceToken { return false }
+    if case .again = Verdict(outcome).kind { return false }
+    return true
   }
 }
 

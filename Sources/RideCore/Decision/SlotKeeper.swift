@@ -35,6 +35,8 @@ struct SlotKeeper {
         leave(at: event.at)
       }
     }
+    // The row is ahead of events that were not read yet.
+    if view.hasMoreEvents { return }
     if let state = view.ride?.state, rule.timing.states.contains(state) {
       // Without an event: the rule is new, or the ride was there before RidePulse. What its slots
       // were before now is nobody's concern.

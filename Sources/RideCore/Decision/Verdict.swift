@@ -32,8 +32,8 @@ struct Verdict: Equatable {
     case .unsent(.paused(let wait)):
       self.init(kind: .again(atLeast: wait), reason: UnsentCause.paused(for: wait).text)
       wasTried = false
-    case .unsent(.closed):
-      self.init(kind: .again(atLeast: .zero), reason: UnsentCause.closed.text)
+    case .unsent(.closed), .unsent(.heldBack):
+      self.init(kind: .again(atLeast: .zero), reason: outcome.unsentText)
       wasTried = false
     case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: cause.text)
     // Sent twice is safe: both carry the same apns-id and collapse on the screen.
@@ -75,6 +75,7 @@ extension UnsentCause {
     case .turnedAway(let refusal): refusal.reason ?? "HTTP \(refusal.status)"
     case .queuedTooLong: "no free stream in time"
     case .closed: "the service stopped"
+    case .heldBack: "an earlier push to the phone goes first"
     case .paused: "the app's pushes are paused: APNs refuses them"
     case .invalid(let text): text
     }
@@ -93,6 +94,10 @@ extension UnansweredCause {
 }
 
 extension PushOutcome {
+  fileprivate var unsentText: String? {
+    if case .unsent(let cause) = self { cause.text } else { nil }
+  }
+
   /// Why it is as it is, in the words of the ledger.
   public var reason: String { Verdict(self).reason ?? "accepted" }
 }

@@ -77,7 +77,7 @@ public enum LegacyVerdict: Hashable, Sendable {
     case .rejected: self = reason.map(Self.isOfToken) == true ? .badToken : .other
     // Disabled, or in quarantine.
     case .suppressed: self = reason?.hasPrefix("the phone is ") == true ? .badToken : .other
-    case .accepted, .expired, .uncertain: self = .other
+    case .accepted, .expired, .uncertain, .superseded: self = .other
     }
   }
 

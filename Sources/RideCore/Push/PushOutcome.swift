@@ -61,6 +61,9 @@ public enum UnsentCause: Hashable, Sendable {
   /// The transport was closed before it left.
   case closed
 
+  /// It was not tried: an earlier push to its phone goes again first, or its turn came too late.
+  case heldBack
+
   /// Pushes of its app are paused for so long, since APNs refuses them.
   case paused(for: Duration)
 

@@ -24,7 +24,8 @@ public struct Rehearsal: Sendable {
     let accepted = decision.pushes.map { _ in PushOutcome.accepted }
     let settlement = decision.settled(accepted, now: now) { 0 }
     views[ride].memo = settlement.memo
-    views[ride].events = []
+    let consumed = Set(settlement.consumed)
+    views[ride].events.removeAll { consumed.contains($0.id) }
     views[ride].cards.removeAll { card in
       settlement.gone.contains { $0.kind == .activity && $0.id == card.id }
     }

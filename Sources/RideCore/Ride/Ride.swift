@@ -36,6 +36,8 @@ public struct RideEvent: Hashable, Sendable, Codable {
   public var at: Instant
   /// `data`: the JSON text as Postgres gave it.
   public var data: String
+  /// Whom the ride named when the event was emitted; nil if that was not recorded.
+  public var people: EventPeople?
 
   /// An event of a ride.
   public init(id: Int64, name: String, at: Instant, data: String = "{}") {
@@ -46,8 +48,15 @@ public struct RideEvent: Hashable, Sendable, Codable {
   }
 
   /// Whether it happened after another event of the same ride.
+  ///
+  /// IDs order events even if the clock was set back between them; a slot has only its time.
   func isNewer(than other: RideEvent) -> Bool {
-    (at, id) > (other.at, other.id)
+    id == 0 || other.id == 0 ? (at, id) > (other.at, other.id) : id > other.id
+  }
+
+  /// A memo keeps no people: what waits there knows its recipient.
+  private enum CodingKeys: String, CodingKey {
+    case id, name, at, data
   }
 }
 

@@ -65,7 +65,7 @@ import Testing
     stage.run()
     let arrival = try #require(stage.wire.last)
     #expect(arrival.status == "ride_started" && arrival.priority == 10 && arrival.title == nil)
-    #expect(stage.reasons.contains("suppressed: superseded by what came after it"))
+    #expect(stage.reasons.contains("superseded: superseded by what came after it"))
   }
 
   @Test func `an urgent event stays urgent though another state follows at once`() {
@@ -253,9 +253,9 @@ import Testing
     stage.state("ride_completed")
     stage.run(for: .seconds(10))
     #expect(stage.wire.map(\.event) == ["update", "end"])
-    #expect(stage.reasons == ["accepted: ", "accepted: ", "suppressed: superseded by the end"])
+    #expect(stage.reasons == ["accepted: ", "accepted: ", "superseded: superseded by the end"])
     #expect(stage.wire.last.map { stage.ledger[$0.push.entry.id]?.attempts } == 1)
-    let ended = stage.ledger.values.first { $0.status == .suppressed }
+    let ended = stage.ledger.values.first { $0.status == .superseded }
     #expect(ended?.attempts == attempts)
   }
 

@@ -127,9 +127,8 @@ import Testing
         return book
       }(), now: Sample.now)
     let settlement = settled(first, Self.bad)
-    #expect(settlement.entries.map(\.status) == [.suppressed, .pending])
-    #expect(
-      settlement.findings.map(\.kind) == [.bad(probe: nil), .bad(probe: settlement.entries[1].id)])
+    #expect(settlement.entries.map(\.status) == [.superseded, .pending])
+    #expect(settlement.findings.map(\.kind) == [.bad(probe: settlement.entries[1].id)])
   }
 
   @Test func `R13: nothing goes to a phone in quarantine, and the ledger says why`() {

@@ -28,7 +28,7 @@ extension Decider {
   /// Why a ride has no channel, once for each time that APNs refused it one.
   private mutating func tell(of channel: RideChannel, _ rule: CardRule) {
     guard case .refused(let reason) = channel.standing,
-      decision.view.events.contains(where: { $0.name == RideChannel.failure })
+      news.contains(where: { $0.name == RideChannel.failure })
     else { return }
     let event = RideEvent(id: 0, name: RideChannel.failure, at: channel.createdAt)
     var entry = draft(rule.rule, event)

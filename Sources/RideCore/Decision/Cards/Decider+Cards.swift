@@ -12,7 +12,7 @@ extension Decider {
       for card in decision.view.cards where card.app == rule.rule.rule.app && !card.isGone {
         follow(card, of: rule, face, quiet)
       }
-      if let event = decision.view.events.last(where: { rule.life.start.contains($0.name) }) {
+      if let event = news.last(where: { rule.life.start.contains($0.name) }) {
         start(rule, on: event, face)
       }
     }
@@ -30,7 +30,7 @@ extension Decider {
     if rule.life.broadcast != nil, needsChannel(rule) { return true }
     return decision.view.channels.contains { $0.app == app }
       || decision.view.cards.contains { $0.app == app }
-      || decision.view.events.contains { rule.life.start.contains($0.name) }
+      || news.contains { rule.life.start.contains($0.name) }
   }
 
   mutating func follow(
@@ -38,11 +38,11 @@ extension Decider {
   ) {
     let isNew = decision.view.memo.cards[card.id] == nil
     var keeper = CardKeeper(rule.life, card, decision.view.memo.cards[card.id], now: now)
-    keeper.hear(decision.view.events, isState: rulebook.rules.isState)
+    keeper.hear(news, isState: rulebook.rules.isState)
     if isNew, mustHurry(card, face) { keeper.memo.isUrgent = true }
     silence(&keeper, of: rule, card)
     let over = over(keeper, card, rule, quiet)
-    if let quiet, Router.owner(of: card.app, in: quiet) == card.ownerID {
+    if let quiet, RecipientResolver.present(card.app, in: quiet) == card.ownerID {
       keeper.memo.isOwners = true
     }
     if let over, keeper.memo.endsAt == nil { end(&keeper, at: over.at, card, rule) }
@@ -88,7 +88,7 @@ extension Decider {
       var entry = draft(rule.rule, event)
       entry.id = PushID(of: "card-alert", "\(card.id)", "\(event.id)", event.name)
       entry.tokenSuffix = String(card.token.suffix(6))
-      close(entry, .suppressed, "superseded by what came after it")
+      close(entry, .superseded, "superseded by what came after it")
     }
     guard let alert = keeper.memo.alert, now >= alert.at + rule.rule.rule.truth else { return }
     keeper.memo.alert = nil
@@ -98,7 +98,7 @@ extension Decider {
     _ keeper: inout CardKeeper, at instant: Instant, _ card: Card, _ rule: CardRule
   ) {
     if keeper.memo.isPending {
-      close(entry(of: card.id, keeper.memo, rule, card), .suppressed, "superseded by the end")
+      close(entry(of: card.id, keeper.memo, rule, card), .superseded, "superseded by the end")
       keeper.memo.failures = 0
       keeper.memo.isPending = false
       keeper.memo.told = nil
@@ -114,7 +114,7 @@ extension Decider {
     guard let scope else { return (now, "the ride is gone") }
     if let at = isOver(rule) { return (at, nil) }
     let app = rule.rule.rule.app
-    if keeper.memo.isOwners, Router.owner(of: app, in: scope) != card.ownerID {
+    if keeper.memo.isOwners, RecipientResolver.present(app, in: scope) != card.ownerID {
       return (now, "the ride has another \(app)")
     }
     return keeper.farewell.map { ($0.at, $0.reason) }
@@ -122,13 +122,12 @@ extension Decider {
 
   /// Since when the ride is over for the cards of a rule.
   func isOver(_ rule: CardRule) -> Instant? {
-    let events = decision.view.events
     if let state = decision.view.ride?.state,
       rulebook.rules.finalStates.contains(state) || rule.life.end.contains(state)
     {
-      return events.last { $0.name == state }?.at ?? now
+      return news.last { $0.name == state }?.at ?? now
     }
-    return events.last { rule.life.end.contains($0.name) }?.at
+    return news.last { rule.life.end.contains($0.name) }?.at
   }
 
   mutating func complain(

@@ -18,8 +18,13 @@ extension Decider {
     var nobody = draft(rule.rule, event)
     nobody.cardEvent = .start
     guard let scope = scope(event) else { return close(nobody, .suppressed, "ride not found") }
-    guard let owner = Router.owner(of: app, in: scope) else {
+    guard let recipient = recipients.recipient(of: app, in: scope) else {
       return close(nobody, .suppressed, "the ride has no \(app)")
+    }
+    let owner = recipient.owner
+    nobody.owner = owner
+    if recipient.image != nil {
+      return close(nobody, .suppressed, "the ride has another \(app) by now")
     }
     if decision.view.cards.contains(where: { $0.app == app && $0.ownerID == owner }) { return }
     let started = decision.starts.values.count { $0.entry.app == app && $0.owner == owner }

@@ -71,14 +71,15 @@ extension Settlement {
     _ held: [HeldAlert], _ view: RideView, told: [RideEvent: Set<App>], nextCard: Instant?,
     now: Instant
   ) {
+    let cards = Dictionary(grouping: view.cards) { Owner(app: $0.app, id: $0.ownerID) }
     for alert in held {
       var entry = alert.entry
       if told[entry.event]?.contains(entry.app) == true {
         entries.append(entry)
         continue
       }
-      let cards = view.cards.filter { $0.app == entry.app && $0.ownerID == alert.owner }
-      let tellers = cards.compactMap { memo.cards[$0.id] }.filter { $0.alert == entry.event }
+      let shown = cards[Owner(app: entry.app, id: alert.owner)] ?? []
+      let tellers = shown.compactMap { memo.cards[$0.id] }.filter { $0.alert == entry.event }
       // One that was not sent now is looked at again with the next card, and the alert with it.
       let dues: [Instant] = tellers.compactMap { card in
         if let retryAt = card.retryAt, retryAt > now { retryAt } else { nextCard }
@@ -101,6 +102,11 @@ extension Settlement {
       return true
     }
   }
+}
+
+private struct Owner: Hashable {
+  var app: App
+  var id: String
 }
 
 extension CardMemo {

@@ -1,0 +1,118 @@
+/// Finds who receives an app's pushes about an event, and which row of the ride their texts show.
+///
+/// An event is addressed to whom the ride named when it was emitted, however late it is handled. If
+/// the ride names another person by then, texts to the former one show the row as it was for them.
+struct RecipientResolver {
+  /// Whose phones are addressed.
+  struct Recipient: Equatable {
+    var owner: String
+    /// The row that the texts show; nil for the present one.
+    var image: RideImage?
+  }
+
+  /// Events that replaced or removed one of the ride's people, oldest first.
+  private let changes: [(id: Int64, former: RideImage)]
+
+  init(_ events: [RideEvent]) {
+    changes = events.compactMap { event in event.people?.former.map { (event.id, $0) } }
+  }
+
+  /// Whether an event at hand changed the ride's people.
+  var haveChanged: Bool { !changes.isEmpty }
+
+  /// The recipient of an app's pushes about an event.
+  ///
+  /// An event's data may name another with the key `<app>_id`, as an offer does:
+  /// `{"driver_id": "d9"}`. The owner for an app other than customer and driver is the ride's
+  /// attribute of that name.
+  func recipient(of app: App, in scope: Scope) -> Recipient? {
+    if let named = Self.named(app, by: scope) { return Recipient(owner: named) }
+    let present = Self.present(app, in: scope)
+    // A slot is decided on the present row.
+    if scope.event.id == 0 { return present.map { Recipient(owner: $0) } }
+    let next = image(after: scope.event)
+    let removed = scope.event.people?.former.flatMap { Self.owner(app, $0) }
+    let left = next.flatMap { Self.owner(app, $0) } ?? present
+    // The row's columns are recorded with each event; attributes only where they change.
+    let owner =
+      app == .customer || app == .driver
+      ? Self.recorded(app, scope.event) ?? removed ?? left : left ?? removed
+    guard let owner else { return nil }
+    if owner == present { return Recipient(owner: owner) }
+    let images = [next, scope.event.people?.former].compactMap(\.self)
+    return Recipient(owner: owner, image: Self.image(of: owner, app, among: images))
+  }
+
+  /// The recipient of a push that goes again, and was addressed to `owner` before.
+  func recipient(_ owner: String, of app: App, in scope: Scope, _ known: RideImage?) -> Recipient {
+    if scope.event.id == 0 || Self.named(app, by: scope) == owner
+      || Self.present(app, in: scope) == owner
+    {
+      return Recipient(owner: owner)
+    }
+    let later = changes.lazy.filter { $0.id > scope.event.id }.map(\.former)
+    return Recipient(
+      owner: owner,
+      image: known ?? Self.image(of: owner, app, among: Array(later)))
+  }
+
+  /// The row as an event left it, if the ride's people changed later.
+  private func image(after event: RideEvent) -> RideImage? {
+    changes.first { $0.id > event.id }?.former
+  }
+
+  /// The row that named a former owner. A change that was handled before left none: then texts show
+  /// nothing of the ride but its ID and this person.
+  private static func image(of owner: String, _ app: App, among images: [RideImage]) -> RideImage {
+    images.first { Self.owner(app, $0) == owner }
+      ?? RideImage(
+        customer: app == .customer ? owner : nil, driver: app == .driver ? owner : nil)
+  }
+
+  private static func named(_ app: App, by scope: Scope) -> String? {
+    guard let named = scope.datum(key(app)), named != .null, !named.text.isEmpty else { return nil }
+    return named.text
+  }
+
+  /// Whom the present row names.
+  static func present(_ app: App, in scope: Scope) -> String? {
+    switch app {
+    case .customer: scope.ride.customerID
+    case .driver: scope.ride.driverID
+    default: scope.attribute(key(app)).flatMap { $0 == .null ? nil : $0.text }
+    }
+  }
+
+  private static func recorded(_ app: App, _ event: RideEvent) -> String? {
+    switch app {
+    case .customer: event.people?.customer
+    case .driver: event.people?.driver
+    default: nil
+    }
+  }
+
+  private static func owner(_ app: App, _ image: RideImage) -> String? {
+    switch app {
+    case .customer: image.customer
+    case .driver: image.driver
+    default:
+      JSONValue(json: image.attributes.utf8)?.value(at: [key(app)])
+        .flatMap { $0 == .null ? nil : $0.text }
+    }
+  }
+
+  private static func key(_ app: App) -> String { app.rawValue + "_id" }
+}
+
+extension RideView {
+  /// Whose phones a decision about an event of this ride would look for, by app.
+  public func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: String)] {
+    guard let ride else { return [] }
+    let scope = Scope(
+      ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)
+    let resolver = RecipientResolver([event])
+    return apps.compactMap { app in
+      resolver.recipient(of: app, in: scope).map { (app, $0.owner) }
+    }
+  }
+}

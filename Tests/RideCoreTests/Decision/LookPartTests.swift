@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+@testable import RideCore
+
+/// Looks with more pushes than one decision takes.
+@Suite struct LookPartTests {
+  private static func phones(_ count: Int) -> [Phone] {
+    (1...Int64(count)).map { Sample.phone($0, token: String(format: "%064x", $0)) }
+  }
+
+  /// Handles a look to its end, as the engine does; returns what was sent and the decisions.
+  private func run(
+    _ view: RideView, _ book: Rulebook, _ outcome: (PlannedPush) -> PushOutcome = { _ in .accepted }
+  ) -> (sent: [PlannedPush], decisions: Int, last: Settlement?) {
+    var view = view
+    var sent: [PlannedPush] = []
+    var last: Settlement?
+    for decisions in 1...100 {
+      let decision = decide(view, by: book, now: Sample.now)
+      let settlement = decision.settled(
+        decision.pushes.map(outcome), now: Sample.now, jitter: { 1 })
+      sent += decision.pushes
+      last = settlement
+      view.memo = settlement.memo
+      let consumed = Set(settlement.consumed)
+      view.events.removeAll { consumed.contains($0.id) }
+      if view.events.isEmpty, settlement.nextDue.map({ $0 > Sample.now }) ?? true {
+        return (sent, decisions, last)
+      }
+    }
+    return (sent, .max, last)
+  }
+
+  @Test func `R70: many phones are addressed in parts, each once`() {
+    let view = Sample.view(phones: Self.phones(10_000).shuffled())
+    let first = decide(view, by: Sample.book(), now: Sample.now)
+    #expect(first.pushes.count == OpenPart.size)
+    #expect(first.consumed.isEmpty && first.part?.after == Int64(OpenPart.size))
+    let (sent, decisions, last) = run(view, Sample.book())
+    #expect(Set(sent.compactMap(\.entry.phone)).count == 10_000 && sent.count == 10_000)
+    #expect(decisions == 6)
+    #expect(last?.memo.isEmpty == true)
+  }
+
+  @Test func `each part has all events of the look, and none of those that came later`() throws {
+    let rule = Sample.rule(on: ["eta_changed", "driver_arrived"], collapse: "one")
+    var view = Sample.view(
+      events: [Sample.event(1, "eta_changed"), Sample.event(2)], phones: Self.phones(3000))
+    let first = decide(view, by: Sample.book([rule]), now: Sample.now)
+    #expect(first.pushes.allSatisfy { $0.entry.event.id == 2 })
+    #expect(first.closed.allSatisfy { $0.status == .superseded })
+    view.memo =
+      first.settled(first.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 }).memo
+    view.events.append(Sample.event(3, "eta_changed"))
+    let second = decide(view, by: Sample.book([rule]), now: Sample.now)
+    #expect(second.pushes.allSatisfy { $0.entry.event.id == 2 })
+    let (sent, _, _) = run(view, Sample.book([rule]))
+    #expect(sent.count { $0.entry.event.id == 3 } == 3000)
+  }
+
+  @Test func `a person without a phone is named once`() {
+    var view = Sample.view(phones: Self.phones(5000))
+    let book = Sample.book([Sample.rule(), Sample.rule("driver", app: .driver)])
+    var reasons: [String] = []
+    for _ in 0..<10 {
+      let decision = decide(view, by: book, now: Sample.now)
+      reasons += decision.reasons
+      let settlement = decision.settled(
+        decision.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 })
+      view.memo = settlement.memo
+      if !settlement.consumed.isEmpty { view.events = [] }
+    }
+    #expect(reasons == ["suppressed: no phone of driver d"])
+  }
+
+  @Test func `a slot fires once for each of many phones`() {
+    var rule = Sample.rule("beat")
+    rule.when = .at(Timing(.every(.seconds(60)), while: ["driver_arrived"]))
+    let view = Sample.view(events: [], phones: Self.phones(5000))
+    let entered = decide(view, by: Sample.book([rule]), now: Sample.now)
+    var later = view
+    later.memo = entered.settled([], now: Sample.now, jitter: { 0 }).memo
+    var sent: [PushID] = []
+    var tally = SlotTally()
+    for _ in 0..<5 {
+      let decision = decide(later, by: Sample.book([rule]), now: Sample.now + .seconds(90))
+      sent += decision.pushes.map(\.entry.id)
+      for (_, part) in decision.tallies { tally += part }
+      later.memo =
+        decision.settled(
+          decision.pushes.map { _ in .accepted }, now: Sample.now + .seconds(90), jitter: { 0 }
+        ).memo
+    }
+    #expect(sent.count == 5000 && Set(sent).count == 5000)
+    #expect(tally.fired == 1 && tally.remainder == 0)
+  }
+
+  @Test func `an event's data stands once in the memo, whatever waits for another attempt`() throws
+  {
+    let data = #"{"text": "\#(String(repeating: "x", count: 150_000))"}"#
+    let view = Sample.view(
+      events: [Sample.event(data: data)], phones: Self.phones(OpenPart.size))
+    let (_, _, last) = run(view, Sample.book()) { _ in
+      .refused(Refusal(status: 503, reason: "Shutdown"))
+    }
+    let memo = try #require(last?.memo)
+    #expect(memo.retries.count == OpenPart.size)
+    let json = try JSONEncoder().encode(memo)
+    #expect(json.count < 2_000_000)
+    #expect(try JSONDecoder().decode(Memo.self, from: json) == memo)
+  }
+
+  @Test func `a memo is bounded, and what does not fit ends with a reason`() {
+    let view = Sample.view(phones: Self.phones(MemoBudget.retries + 3000))
+    var entries: [LedgerEntry] = []
+    var open = view
+    for _ in 0..<8 {
+      let decision = decide(open, by: Sample.book(), now: Sample.now)
+      let settlement = decision.settled(
+        decision.pushes.map { _ in .refused(Refusal(status: 503, reason: "Shutdown")) },
+        now: Sample.now, jitter: { 1 })
+      entries += settlement.entries
+      open.memo = settlement.memo
+      if !settlement.consumed.isEmpty { open.events = [] }
+    }
+    #expect(open.memo.retries.count == MemoBudget.retries)
+    let ended = entries.filter { $0.status != .pending }
+    #expect(ended.count == 3000)
+    #expect(
+      ended.allSatisfy {
+        $0.status == .suppressed
+          && $0.reason == "too many pushes to try again: the ride keeps 10000"
+      })
+  }
+
+  @Test func `a memo keeps so many bytes of event data and no more`() {
+    let data = #"{"text": "\#(String(repeating: "x", count: 1_000_000))"}"#
+    let events = (1...10).map { Sample.event($0, data: data) }
+    let decision = decide(
+      Sample.view(events: events), by: Sample.book(), now: Sample.now)
+    let settlement = decision.settled(
+      decision.pushes.map { _ in .unsent(.refusedStream) }, now: Sample.now, jitter: { 1 })
+    #expect(settlement.memo.retries.count == 4)
+    #expect(settlement.entries.count { $0.status == .suppressed } == 6)
+  }
+
+  @Test func `what cards have shown is not said to the phones of a later part`() throws {
+    var part = OpenPart(through: 1, after: 1, slots: [])
+    part.shown = ["customer": [1]]
+    var memo = Memo()
+    memo.part = part
+    var decider = Decider(
+      view: Sample.view(memo: memo), rulebook: Sample.book(), now: Sample.now)
+    let entry = decider.draft(try #require(Sample.book().rules.rules.first), Sample.event())
+    decider.hold(entry, "c")
+    #expect(decider.decision.reasons == ["suppressed: the card says it"])
+    #expect(decider.decision.held.isEmpty)
+  }
+
+  @Test func `slots do not follow the row while events are left`() {
+    var rule = Sample.rule("beat")
+    rule.when = .at(Timing(.every(.seconds(60)), while: ["driver_arrived"]))
+    var view = Sample.view(events: [Sample.event(1, "requested")])
+    view.hasMoreEvents = true
+    let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
+    #expect(decision.slots.isEmpty)
+    let settlement = decision.settled([], now: Sample.now, jitter: { 0 })
+    #expect(settlement.nextDue == Sample.now && !settlement.isOver)
+  }
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import RideCore
+
+/// What leaves for one phone, and in which order.
+@Suite struct OrderTests {
+  private static let names = ["requested", "driver_arrived", "eta_changed"]
+  private func rules(collapse: String?) -> Rulebook {
+    Sample.book(
+      Self.names.map { name in
+        Sample.rule(
+          name, on: [name], expires: .after(name == "requested" ? .seconds(900) : .seconds(60)),
+          collapse: collapse)
+      })
+  }
+
+  private func events(_ names: [String], from first: Int64 = 1) -> [RideEvent] {
+    names.enumerated().map { Sample.event(first + Int64($0), $1) }
+  }
+
+  @Test func `R70: the newest push of a collapse ID supersedes the others of its look`() {
+    let decision = decide(
+      Sample.view(events: events(Self.names)), by: rules(collapse: "ride-{{ride.id}}"),
+      now: Sample.now)
+    #expect(decision.pushes.map(\.entry.event.name) == ["eta_changed"])
+    #expect(
+      decision.closed.map(\.status) == [.superseded, .superseded]
+        && decision.closed.map(\.event.id) == [1, 2])
+    #expect(decision.consumed == [1, 2, 3])
+  }
+
+  @Test func `another phone, collapse ID or push type supersedes nothing`() {
+    var background = Sample.rule("heartbeat", on: ["eta_changed"], collapse: "one")
+    background.what = .background
+    let book = Sample.book([
+      Sample.rule("a", on: ["requested"], collapse: "one"),
+      Sample.rule("b", on: ["driver_arrived"], collapse: "two"),
+      Sample.rule("c", app: .driver, on: ["driver_arrived"], collapse: "one"), background,
+    ])
+    let decision = decide(
+      Sample.view(events: events(Self.names)), by: book, now: Sample.now)
+    #expect(decision.closed.isEmpty)
+    #expect(decision.pushes.map(\.entry.rule) == ["a", "b", "c", "heartbeat"])
+  }
+
+  @Test func `an event whose push is not sent supersedes nothing`() {
+    let book = Sample.book([
+      Sample.rule("a", on: ["requested"], collapse: "one"),
+      Sample.rule("b", on: ["driver_arrived"], body: "{{ride.attributes.no}}", collapse: "one"),
+    ])
+    let decision = decide(
+      Sample.view(events: events(["requested", "driver_arrived"])), by: book, now: Sample.now)
+    #expect(decision.pushes.map(\.entry.rule) == ["a"])
+  }
+
+  @Test func `what is tried again leaves before what is newer, and a slot in between`() {
+    let book = rules(collapse: nil)
+    let first = decide(
+      Sample.view(events: events(["requested"])), by: book, now: Sample.now)
+    let memo = first.settled(
+      [.refused(Refusal(status: 503, reason: "Shutdown"))], now: Sample.now, jitter: { 1 }
+    ).memo
+    #expect((memo.retries.first?.due ?? Sample.now) > Sample.now)
+    // It is not due yet, and leaves all the same: the newer one would arrive before it.
+    let next = decide(
+      Sample.view(events: events(["driver_arrived", "eta_changed"], from: 2), memo: memo),
+      by: book, now: Sample.now)
+    #expect(next.pushes.map(\.entry.event.id) == [1, 2, 3])
+    #expect(next.waiting.isEmpty)
+  }
+
+  @Test func `a clock that was set back changes no order`() {
+    var turned = events(Self.names)
+    for index in turned.indices { turned[index].at = Sample.now - .seconds(Int64(index)) }
+    let decision = decide(
+      Sample.view(events: turned), by: rules(collapse: nil), now: Sample.now)
+    #expect(decision.pushes.map(\.entry.event.id) == [1, 2, 3])
+    let one = decide(Sample.view(events: turned), by: rules(collapse: "one"), now: Sample.now)
+    #expect(one.pushes.map(\.entry.event.id) == [3])
+  }
+
+  @Test func `pushes behind one that goes again wait for it, and are not attempts`() throws {
+    let decision = decide(
+      Sample.view(events: events(Self.names)), by: rules(collapse: nil), now: Sample.now)
+    let settlement = decision.settled(
+      [.refused(Refusal(status: 503, reason: "Shutdown")), .unsent(.heldBack), .unsent(.heldBack)],
+      now: Sample.now,
+      jitter: { 1 })
+    #expect(settlement.entries.map(\.status) == [.pending, .pending, .pending])
+    #expect(settlement.entries.map(\.attempts) == [1, 0, 0])
+    let dues = settlement.memo.retries.map(\.due)
+    #expect(dues == [dues[0], dues[0], dues[0]] && dues[0] > Sample.now)
+    // All of them in order again, once they are due.
+    let next = decide(
+      Sample.view(events: [], memo: settlement.memo), by: rules(collapse: nil), now: dues[0])
+    #expect(next.pushes.map(\.entry.event.id) == [1, 2, 3])
+  }
+
+  @Test func `a phone that another person uses by now is not told what waited for the former one`()
+  {
+    let first = decide(Sample.view(), by: Sample.book(), now: Sample.now)
+    let memo = first.settled([.unsent(.refusedStream)], now: Sample.now, jitter: { 0 }).memo
+    let next = decide(
+      Sample.view(events: [], phones: [Sample.phone(owner: "stranger")], memo: memo),
+      by: Sample.book(), now: Sample.now + .seconds(10))
+    #expect(next.reasons == ["suppressed: the phone is another person's by now"])
+    #expect(next.pushes.isEmpty)
+  }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import PostgresStore
+import Testing
+
+/// What waited while no node ran: one look finds all of it.
+@Suite struct `A backlog` {
+  private static func rule(_ event: String, _ more: String = "", app: String = "customer") -> String
+  {
+    """
+      - name: \(app)-\(event.replacing("_", with: "-"))
+        app: \(app)
+        on: \(event)
+        alert: { title: "\(event) {{ride.attributes.driver_name | default: 'nobody'}}" }
+        data: { ride_id: "{{ride.id}}", event: "{{event.name}}" }
+        expires: 10m
+        \(more)
+
+    """
+  }
+
+  private static let states = """
+    states:
+      active: [requested, driver_assigned, driver_arrived, ride_started]
+      final: [ride_completed, cancelled_by_driver]
+    events: [note]
+    rules:
+
+    """
+
+  private static let events = ["driver_assigned", "driver_arrived", "ride_started"]
+
+  private func arrivals(_ stage: Stage) throws -> [String: [String]] {
+    Dictionary(grouping: try stage.arrivals().filter(\.isAccepted), by: \.token)
+      .mapValues { $0.sorted { $0.receivedAt < $1.receivedAt }.map { $0.event ?? "" } }
+  }
+
+  /// The later event is the more urgent one: it must not leave first for that.
+  @Test func `R70: a phone's pushes leave in order, whatever they are valid for`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(
+        rules: Self.states
+          + zip(Self.events, ["15m", "5m", "2m"]).map { event, expires in
+            Self.rule(event).replacing("10m", with: expires)
+          }.joined())
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c' || n, md5(n::text) || md5(n::text))
+        from generate_series(1, 100) n;
+        insert into ridepulse.rides (id, state, customer_id)
+        select 'r' || n, 'requested', 'c' || n from generate_series(1, 100) n;
+        update ridepulse.rides set state = 'driver_assigned';
+        update ridepulse.rides set state = 'driver_arrived';
+        update ridepulse.rides set state = 'ride_started'
+        """)
+      let server = try Server(environment)
+      try await stage.settled()
+      let arrivals = try arrivals(stage)
+      #expect(arrivals.count == 100)
+      #expect(arrivals.values.allSatisfy { $0 == Self.events }, "\(Set(arrivals.values))")
+      server.stop()
+    }
+  }
+
+  @Test func `R70: what a later push replaces is superseded and not sent`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide()
+      for state in ["driver_assigned", "driver_en_route", "driver_arrived"] {
+        try await stage.sql("update ridepulse.rides set state = '\(state)'")
+      }
+      let server = try Server(stage.environment)
+      try await stage.settled()
+      #expect(try arrivals(stage)[Stage.customerToken] == ["driver_arrived"])
+      let rows = try await stage.rows(
+        """
+        select event, status, reason from ridepulse.deliveries
+        where app = 'customer' and push_type = 'alert' order by event
+        """)
+      #expect(
+        rows == [
+          ["driver_arrived", "accepted", nil],
+          ["driver_assigned", "superseded", "superseded by driver_arrived"],
+          ["driver_en_route", "superseded", "superseded by driver_arrived"],
+        ])
+      server.stop()
+    }
+  }
+
+  @Test func `the former driver is told of the past, and nothing of the new one`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(
+        rules: Self.states
+          + ["driver_assigned", "cancelled_by_driver"].map { Self.rule($0, app: "driver") }.joined()
+      )
+      try await stage.sql(
+        """
+        select ridepulse.register_device('driver', 'd1', repeat('d1', 32));
+        select ridepulse.register_device('driver', 'd2', repeat('d2', 32));
+        insert into ridepulse.rides (id, state) values ('r1', 'requested')
+        """)
+      for change in [
+        #"state = 'driver_assigned', driver_id = 'd1', attributes = '{"driver_name": "Ana"}'"#,
+        "state = 'cancelled_by_driver'",
+        #"state = 'driver_assigned', driver_id = 'd2', attributes = '{"driver_name": "Bea"}'"#,
+      ] {
+        try await stage.sql("update ridepulse.rides set \(change)")
+      }
+      let server = try Server(environment)
+      try await stage.settled()
+      let titles = Dictionary(grouping: try stage.arrivals(), by: \.token).mapValues {
+        $0.map { $0.text("payload", "aps", "alert", "title") ?? "" }
+      }
+      #expect(
+        titles == [
+          String(repeating: "d1", count: 32): ["driver_assigned Ana", "cancelled_by_driver Ana"],
+          String(repeating: "d2", count: 32): ["driver_assigned Bea"],
+        ])
+      server.stop()
+    }
+  }
+
+  @Test func `one ride with 10,000 phones: each is notified once`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.states + Self.rule("driver_arrived"))
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c1', md5(n::text) || md5(n::text))
+        from generate_series(1, 10000) n;
+        insert into ridepulse.rides (id, state, customer_id) values ('r1', 'driver_arrived', 'c1')
+        """)
+      let server = try Server(environment)
+      try await stage.settled(within: .seconds(120))
+      let arrivals = try arrivals(stage)
+      #expect(arrivals.count == 10_000)
+      #expect(arrivals.values.allSatisfy { $0.count == 1 })
+      let accepted = "select count(*) from ridepulse.ledger where status = 'accepted'"
+      #expect(try await stage.value(accepted) == "10000")
+      server.stop()
+    }
+  }
+
+  @Test func `one ride with 50,000 events of one collapse ID: a phone hears little of the past`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let environment = try stage.environment(
+        rules: Self.states + Self.rule("note", #"collapse: "ride-{{ride.id}}""#))
+      try await stage.addRide()
+      try await stage.sql(
+        """
+        select ridepulse.emit('note', 'r1', jsonb_build_object('n', n))
+        from generate_series(1, 50000) n
+        """)
+      let server = try Server(environment)
+      try await stage.settled(within: .seconds(120))
+      let arrivals = try stage.arrivals()
+      // One for each look at the most.
+      #expect((1...11).contains(arrivals.count), "\(arrivals.count)")
+      let verdicts = try await stage.rows(
+        "select status, count(*) from ridepulse.ledger group by 1 order by 1")
+      #expect(
+        verdicts == [
+          ["accepted", "\(arrivals.count)"], ["superseded", "\(50000 - arrivals.count)"],
+        ]
+      )
+      server.stop()
+    }
+  }
+
+  @Test func `an event of 150 KB for 2,000 phones waits once while APNs refuses`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.states + Self.rule("note"))
+      try stage.faults(
+        #"[{"match": {}, "action": {"answer": {"status": 503, "reason": "Shutdown"}}}]"#)
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c1', md5(n::text) || md5(n::text))
+        from generate_series(1, 2000) n;
+        insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1');
+        select ridepulse.emit('note', 'r1', jsonb_build_object('text', repeat('x', 150000)))
+        """)
+      let server = try Server(environment)
+      let pending = "select count(*) from ridepulse.ledger where status = 'pending'"
+      try await stage.until(pending, is: "2000", within: .seconds(120))
+      let size = "select max(octet_length(memo::text)) < 3000000 from ridepulse.agenda"
+      #expect(try await stage.value(size) == "t")
+      try stage.faults("[]")
+      try await stage.settled(within: .seconds(120))
+      #expect(try arrivals(stage).count == 2000)
+      server.stop()
+    }
+  }
+
+  @Test func `an old sender's frames to one phone leave in their order`() async throws {
+    try await Stage.run { stage in
+      try await stage.sql(
+        """
+        insert into ridepulse.devices (app, owner_id, token)
+        values ('customer', 'x', repeat('c1', 32))
+        """)
+      // As the gateway commits them: the later, the sooner it expires.
+      for n in 1...4 {
+        let payload = #"{\"aps\":{\"alert\":\"\#(n)\"},\"event\":\"\#(n)\"}"#
+        let expiration = Int(Date().timeIntervalSince1970) + 600 - n * 100
+        try await stage.sql(
+          """
+          insert into ridepulse.events (ride_id, event, data)
+          values (ridepulse.legacy_ride('customer', repeat('c1', 32)), 'legacy_push',
+            '{"app": "customer", "token": "\(Stage.customerToken)", "priority": 10,
+              "expiration": \(expiration), "payload": "\(payload)"}')
+          """)
+      }
+      let server = try Server(stage.environment)
+      try await stage.settled()
+      #expect(try arrivals(stage)[Stage.customerToken] == ["1", "2", "3", "4"])
+      server.stop()
+    }
+  }
+}
