@@ -65,7 +65,7 @@ extension Engine {
   ///
   /// - Returns: The rides that must not act: somebody else holds them by now, or nobody knows. They
   ///   fall due again when their lease ends.
-  private func journal(_ decisions: [(RideClaim, Decision)], now: Instant) async -> Set<String> {
+  private func journal(_ decisions: [(RideClaim, Decision)], now: Instant) async -> Set<RideID> {
     let memos = decisions.compactMap { claim, decision in
       decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
     }

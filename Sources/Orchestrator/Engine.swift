@@ -252,7 +252,7 @@ extension Engine {
     } else if let ride = settlements.first?.claim {
       parts.log(
         .error, "A ride is parked: its settlement is refused; mend that and call ridepulse.unpark",
-        ["ride": ride.rideID, "reason": refused.description])
+        ["ride": ride.rideID.text, "reason": refused.description])
       // Where even this fails the ride falls due again when its lease ends.
       try? await parts.store.park(ride, reason: refused.description)
     }
@@ -264,7 +264,7 @@ extension Engine {
       for (rule, tally) in settlement.tallies where tally.remainder != 0 {
         parts.log(
           .error, "Slots of a rule do not add up: please report this",
-          ["rule": rule, "ride": settlement.rideID, "slots": "\(tally)"])
+          ["rule": rule, "ride": settlement.rideID.text, "slots": "\(tally)"])
       }
     }
   }

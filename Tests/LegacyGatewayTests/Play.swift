@@ -139,7 +139,7 @@ final class FakeDesk: LegacyDesk {
         state.taken.append(frame.push)
         let id = frame.push.id ?? PushID(of: "\(state.taken.count)")
         return .taken(
-          LegacyReceipt(ride: "legacy:" + frame.push.token.hex, id: id, isRepeat: false))
+          LegacyReceipt(ride: "legacy:\(frame.push.token.hex)", id: id, isRepeat: false))
       }
     }
   }
@@ -148,7 +148,7 @@ final class FakeDesk: LegacyDesk {
     state.withLock { state in
       var verdicts: [PushID: LegacyVerdict] = [:]
       for push in pushes {
-        verdicts[push.id] = state.bad.contains { push.ride.hasSuffix($0) } ? .badToken : nil
+        verdicts[push.id] = state.bad.contains { push.ride.text.hasSuffix($0) } ? .badToken : nil
       }
       return verdicts
     }

@@ -10,7 +10,7 @@ import Testing
   private struct Sent: Hashable {
     var at: Instant
     var rule: String
-    var ride: String
+    var ride: RideID
     var phone: Int64?
     var address: PushAddress
     var headers: PushHeaders

@@ -21,7 +21,7 @@ import Testing
 
   private func wish(_ number: Int, ride: String? = nil) -> ChannelWish {
     ChannelWish(
-      app: .customer, scope: scope, storage: .latest, rideID: ride,
+      app: .customer, scope: scope, storage: .latest, rideID: ride.map(RideID.init),
       requestID: Self.request(number))
   }
 

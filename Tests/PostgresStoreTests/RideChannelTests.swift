@@ -19,7 +19,7 @@ import Testing
     var wish = ChannelWish(
       app: .customer,
       scope: ChannelScope(bundleID: "com.example.customer", environment: .production),
-      storage: .latest, rideID: ride, requestID: PushID(of: "create", ride))
+      storage: .latest, rideID: RideID(ride), requestID: PushID(of: "create", ride))
     wish.isAwaited = isAwaited
     return wish
   }

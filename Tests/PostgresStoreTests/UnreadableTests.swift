@@ -29,7 +29,7 @@ import Testing
   private static let large =
     "(select jsonb_build_object('x', string_agg(md5(n::text), '')) from generate_series(1, 70000) n)"
 
-  private func claim() async throws -> [String] {
+  private func claim() async throws -> [RideID] {
     let claim = try await store.claim(limit: 100, asleep: false)
     _ = try await store.settle(
       claim.rides.map { ride in
@@ -132,7 +132,7 @@ import Testing
       insert into ridepulse.events (id, ride_id, event, data) overriding system value
       values (-5, 'late', 'e', '{}')
       """)
-    var rides: [String] = []
+    var rides: [RideID] = []
     for _ in 0..<600 where rides.isEmpty {
       rides = try await claim()
       try await Task.sleep(for: .milliseconds(50))  // poll: only a claim can find it

@@ -215,4 +215,31 @@ import Testing
       server.stop()
     }
   }
+
+  @Test func `IDs that Unicode calls equivalent are two rides of two people`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.states + Self.rule("driver_arrived"))
+      // The same letter in one code point and in two.
+      let ids = [#"U&'caf\00e9'"#, #"U&'cafe\0301'"#]
+      for (n, id) in ids.enumerated() {
+        try await stage.sql(
+          """
+          select ridepulse.register_device('customer', \(id), repeat('c\(n)', 32));
+          insert into ridepulse.rides (id, state, customer_id, attributes)
+          values (\(id), 'driver_arrived', \(id), '{"driver_name": "\(n)"}')
+          """)
+      }
+      let server = try Server(environment)
+      try await stage.settled()
+      let titles = Dictionary(grouping: try stage.arrivals(), by: \.token).mapValues {
+        $0.map { $0.text("payload", "aps", "alert", "title") ?? "" }
+      }
+      #expect(
+        titles == [
+          String(repeating: "c0", count: 32): ["driver_arrived 0"],
+          String(repeating: "c1", count: 32): ["driver_arrived 1"],
+        ])
+      server.stop()
+    }
+  }
 }

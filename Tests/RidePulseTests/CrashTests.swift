@@ -57,14 +57,21 @@ import Testing
       try await stage.settled()
       let verdicts = try await stage.rows(
         """
-        select event, count(*) filter (where status = 'accepted'), count(*)
+        select event, count(*) filter (where status in ('accepted', 'superseded', 'uncertain')), count(*)
         from ridepulse.deliveries where app = 'customer' and push_type = 'alert'
         group by event order by event
         """)
       #expect(verdicts == states.sorted().map { [$0, "\(Self.rides)", "\(Self.rides)"] })
       let heard = Dictionary(
         grouping: try stage.arrivals(), by: { "\($0.token) \($0.event ?? "")" })
-      #expect(heard.count == Self.rides * states.count)
+      // What two looks found apart was sent apart; the last state came in any case.
+      let accepted = try await stage.value(
+        """
+        select count(*) from ridepulse.deliveries
+        where app = 'customer' and push_type = 'alert' and status = 'accepted'
+        """)
+      #expect("\(heard.count)" == accepted)
+      #expect(heard.keys.count { $0.hasSuffix(" ride_completed") } == Self.rides)
       // A repeat is the same push.
       #expect(heard.values.allSatisfy { Set($0.map(\.id)).count == 1 })
     }
@@ -76,8 +83,9 @@ import Testing
       let nodes = [try Server(stage.environment), try Server(stage.environment)]
       for state in ["driver_assigned", "driver_en_route", "driver_arrived", "ride_completed"] {
         try await change(stage.session, to: state)
+        // Otherwise a later push of one look would replace an earlier one.
+        try await stage.settled()
       }
-      try await stage.settled()
       let ids = try stage.arrivals().map(\.id)
       #expect(ids.count == Self.rides * 4)
       #expect(Set(ids).count == ids.count)

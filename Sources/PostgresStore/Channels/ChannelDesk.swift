@@ -37,11 +37,11 @@ public struct ChannelDesk: Sendable {
     let results = try await session.run([
       Call(
         ChannelStatements.giveUp,
-        words + [wish.rideID, String(ChannelRow.longestCall.microseconds)]),
+        words + [wish.rideID?.text, String(ChannelRow.longestCall.microseconds)]),
       Call(
         ChannelStatements.claim,
-        words + [wish.scope.bundleID, wish.storage.rawValue, wish.rideID, id]),
-      Call(ChannelStatements.claimed, words + [wish.rideID, id]),
+        words + [wish.scope.bundleID, wish.storage.rawValue, wish.rideID?.text, id]),
+      Call(ChannelStatements.claimed, words + [wish.rideID?.text, id]),
     ])
     guard let row = Self.rows(results[2]).first else {
       throw PostgresError(.protocol(reason: "a claim that was written can't be read"))
@@ -172,7 +172,8 @@ public struct ChannelDesk: Sendable {
       var row = ChannelRow(
         id: id, app: App(rawValue: result.string(index, 1) ?? ""),
         channel: result.string(index, 2).flatMap { ChannelID($0) }, storage: storage,
-        rideID: result.string(index, 4), requestID: requestID, createdAt: createdAt)
+        rideID: result.string(index, 4).map(RideID.init), requestID: requestID, createdAt: createdAt
+      )
       row.confirmedAt = result.time(index, 7)
       row.unansweredAt = result.time(index, 8)
       row.endedAt = result.time(index, 9)

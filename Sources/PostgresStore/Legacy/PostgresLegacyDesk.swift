@@ -43,7 +43,7 @@ public final class PostgresLegacyDesk: LegacyDesk {
     guard let ride = rows.string(row, 1), let id = rows.string(row, 2).flatMap(PushID.init) else {
       return .leftOut
     }
-    return .taken(LegacyReceipt(ride: ride, id: id, isRepeat: rows.bool(row, 3) ?? false))
+    return .taken(LegacyReceipt(ride: RideID(ride), id: id, isRepeat: rows.bool(row, 3) ?? false))
   }
 
   /// Once a minute; where it fails, the next one does more.

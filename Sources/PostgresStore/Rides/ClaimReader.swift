@@ -11,7 +11,7 @@ struct ClaimReader {
   private var lowestDue: Instant?
   private(set) var claims: [RideClaim] = []
   private var memos: [Memo] = []
-  private var takenOver: Set<String> = []
+  private var takenOver: Set<RideID> = []
   var rows = RideRows()
 
   init(log: Log) {
@@ -25,38 +25,40 @@ struct ClaimReader {
     lowestDue = rows.int64(0, 7).map { Instant(microseconds: $0) }
     claims.reserveCapacity(rows.rowCount)
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 2), let fence = rows.int64(row, 3) else { continue }
+      guard let ride = rows.string(row, 2).map(RideID.init), let fence = rows.int64(row, 3) else {
+        continue
+      }
       claims.append(RideClaim(rideID: ride, fence: fence))
       memos.append(memo(rows.string(row, 4), of: ride))
       if rows.bool(row, 5) == true { takenOver.insert(ride) }
     }
   }
 
-  private mutating func memo(_ text: String?, of ride: String) -> Memo {
+  private mutating func memo(_ text: String?, of ride: RideID) -> Memo {
     guard let text else { return Memo() }
     do {
       return try decoder.decode(Memo.self, from: Data(text.utf8))
     } catch {
-      log(.error, "A ride's memo can't be read", ["ride": ride])
+      log(.error, "A ride's memo can't be read", ["ride": ride.text])
       rows.unreadable[ride] = "its memo can't be read: \(error)"
       return Memo()
     }
   }
 
   /// Phones that a memo names: their owner may be somebody whom the ride no longer names.
-  var phonesInMemos: [(ride: String, phone: Int64)] {
+  var phonesInMemos: [(ride: RideID, phone: Int64)] {
     zip(claims, memos).flatMap { claim, memo in
       memo.retries.compactMap { retry in retry.entry.phone.map { (claim.rideID, $0) } }
     }
   }
 
   /// Rides that are addressed in parts.
-  var openParts: [(ride: String, part: OpenPart)] {
+  var openParts: [(ride: RideID, part: OpenPart)] {
     zip(claims, memos).compactMap { claim, memo in memo.part.map { (claim.rideID, $0) } }
   }
 
   /// Starts of cards that go again.
-  var startsInMemos: [(ride: String, token: Int64)] {
+  var startsInMemos: [(ride: RideID, token: Int64)] {
     zip(claims, memos).flatMap { claim, memo in
       memo.retries.compactMap { retry in retry.entry.startToken.map { (claim.rideID, $0) } }
     }

@@ -160,7 +160,7 @@ public final class PostgresRideStore: RideStore {
   ///
   /// - Returns: The rides whose lease has ended or gone to another node.
   /// - Throws: `PostgresError`; the same may be written again.
-  public func journal(_ memos: [ClaimedMemo]) async throws -> [String] {
+  public func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
     let results = try await claims.run([
       Call(
         SettleStatements.journal,
@@ -178,7 +178,7 @@ public final class PostgresRideStore: RideStore {
   /// - Returns: The rides whose lease had gone to another node, or that were settled before.
   /// - Throws: `PostgresError`; the same settlements may be given again. `RefusedSettlement` where
   ///   that is of no use.
-  public func settle(_ batch: [ClaimedSettlement]) async throws -> [String] {
+  public func settle(_ batch: [ClaimedSettlement]) async throws -> [RideID] {
     let results: [QueryResult]
     do {
       results = try await settlements.run([
@@ -192,10 +192,10 @@ public final class PostgresRideStore: RideStore {
     return Self.missing(from: results[1], of: batch.map(\.claim))
   }
 
-  private static func missing(from rows: QueryResult, of claims: [RideClaim]) -> [String] {
+  private static func missing(from rows: QueryResult, of claims: [RideClaim]) -> [RideID] {
     var missing = Set(claims.map(\.rideID))
     for row in 0..<rows.rowCount {
-      if let ride = rows.string(row, 0) { missing.remove(ride) }
+      if let ride = rows.string(row, 0) { missing.remove(RideID(ride)) }
     }
     return missing.sorted()
   }
@@ -203,7 +203,7 @@ public final class PostgresRideStore: RideStore {
   /// Sets a ride aside until `ridepulse.unpark` is called for it.
   public func park(_ ride: RideClaim, reason: String) async throws {
     _ = try await settlements.run([
-      Call(SettleStatements.park, [node, ride.rideID, String(ride.fence), reason])
+      Call(SettleStatements.park, [node, ride.rideID.text, String(ride.fence), reason])
     ])
   }
 

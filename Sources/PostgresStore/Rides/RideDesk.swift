@@ -46,14 +46,14 @@ public struct RideDesk: Sendable {
   /// Says that something happened to a ride; returns the event's ID.
   ///
   /// - Parameter data: a JSON object.
-  public func emit(_ event: String, ride: String, data: String) async throws -> Int64 {
-    let results = try await session.run([Call(Self.emit, [event, ride, data])])
+  public func emit(_ event: String, ride: RideID, data: String) async throws -> Int64 {
+    let results = try await session.run([Call(Self.emit, [event, ride.text, data])])
     return results[0].int64(0, 0) ?? 0
   }
 
   /// What a decision would look at if the event came now, with all that is in the ride's mind.
   /// Writes nothing.
-  public func view(_ event: String, ride: String, data: String, apps: [App]) async throws
+  public func view(_ event: String, ride: RideID, data: String, apps: [App]) async throws
     -> (view: RideView, now: Instant)
   {
     let rides = PostgresArray.literal([ride])
@@ -70,7 +70,7 @@ public struct RideDesk: Sendable {
     let event = RideEvent(id: 0, name: event, at: now, data: data)
     let owners = rows.view(of: ride).owners(of: apps, on: event)
     let words = [
-      ride, PostgresArray.literal(owners.map(\.app.rawValue)),
+      ride.text, PostgresArray.literal(owners.map(\.app.rawValue)),
       PostgresArray.literal(owners.map(\.owner)),
     ]
     let found = try await session.run([
@@ -99,11 +99,11 @@ public struct RideDesk: Sendable {
 
   /// What became of an event so far, and whether that is all.
   public func deliveries(
-    of event: Int64, ride: String
+    of event: Int64, ride: RideID
   ) async throws -> (deliveries: [Delivery], isComplete: Bool) {
     // The event before the ledger: consumed means that its rows are there.
     let results = try await session.run([
-      Call(Self.waiting, [String(event)]), Call(Self.deliveries, [ride, String(event)]),
+      Call(Self.waiting, [String(event)]), Call(Self.deliveries, [ride.text, String(event)]),
     ])
     let rows = results[1]
     let deliveries = (0..<rows.rowCount).map { row in

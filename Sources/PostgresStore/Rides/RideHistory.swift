@@ -49,7 +49,7 @@ public struct RideHistory: Sendable {
     /// The app.
     public var app: String
     /// Whose phone it is on.
-    public var ownerID: String
+    public var ownerID: OwnerID
     /// The token's last six digits.
     public var tokenSuffix: String
     /// When its token was registered.
@@ -65,7 +65,7 @@ public struct RideHistory: Sendable {
     /// The app.
     public var app: String
     /// Whose phone.
-    public var ownerID: String
+    public var ownerID: OwnerID
     /// When that was.
     public var contactedAt: Instant
   }
@@ -195,14 +195,14 @@ extension RideDesk {
 
   private static func contact(_ rows: QueryResult, _ row: Int) -> RideHistory.Contact {
     RideHistory.Contact(
-      app: rows.string(row, 0) ?? "", ownerID: rows.string(row, 1) ?? "",
+      app: rows.string(row, 0) ?? "", ownerID: OwnerID(rows.string(row, 1) ?? ""),
       contactedAt: rows.instant(row, 2) ?? Instant(microseconds: 0))
   }
 
   private static func activity(_ rows: QueryResult, _ row: Int) -> RideHistory.Activity {
     func text(_ column: Int) -> String { rows.string(row, column) ?? "" }
     return RideHistory.Activity(
-      id: rows.int64(row, 0) ?? 0, activityID: text(1), app: text(2), ownerID: text(3),
+      id: rows.int64(row, 0) ?? 0, activityID: text(1), app: text(2), ownerID: OwnerID(text(3)),
       tokenSuffix: text(4), registeredAt: rows.instant(row, 5) ?? Instant(microseconds: 0),
       endedAt: rows.instant(row, 6), endedReason: rows.string(row, 7))
   }

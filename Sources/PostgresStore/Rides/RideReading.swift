@@ -57,7 +57,9 @@ struct RideReading {
         ]
       ) { $0.readPhones($1) },
     ]
-    let legacy = claims.claims.map(\.rideID).filter { $0.hasPrefix(LegacyPush.ridePrefix) }
+    let legacy = claims.claims.map(\.rideID).filter {
+      $0.text.utf8.starts(with: LegacyPush.ridePrefix.utf8)
+    }
     if !legacy.isEmpty {
       let rides = PostgresArray.literal(legacy)
       reads.append(Read(ClaimStatements.legacyPhones, [rides]) { $0.readPhones($1) })

@@ -3,21 +3,21 @@ import RideCore
 
 /// Rides, events and phones, as they come from rows.
 struct RideRows {
-  private var rides: [String: Ride] = [:]
-  private var events: [String: [RideEvent]] = [:]
-  private var phones: [String: [Phone]] = [:]
-  private var cards: [String: [Card]] = [:]
-  private var channels: [String: [RideChannel]] = [:]
-  private var startTokens: [String: [StartToken]] = [:]
-  private var withMoreEvents: Set<String> = []
+  private var rides: [RideID: Ride] = [:]
+  private var events: [RideID: [RideEvent]] = [:]
+  private var phones: [RideID: [Phone]] = [:]
+  private var cards: [RideID: [Card]] = [:]
+  private var channels: [RideID: [RideChannel]] = [:]
+  private var startTokens: [RideID: [StartToken]] = [:]
+  private var withMoreEvents: Set<RideID> = []
   private(set) var highestEvent: Int64?
   /// Rides that can't be read, and why.
-  var unreadable: [String: String] = [:]
+  var unreadable: [RideID: String] = [:]
 
   /// - Parameter limit: How many events of a ride one look handles; one more says that there are more.
   mutating func readEvents(_ rows: QueryResult, limit: Int = .max) {
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
+      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
         let name = rows.string(row, 2), let micros = rows.int64(row, 3)
       else { continue }
       highestEvent = max(highestEvent ?? id, id)
@@ -36,9 +36,11 @@ struct RideRows {
   }
 
   private mutating func people(
-    _ rows: QueryResult, _ row: Int, ofRide ride: String
+    _ rows: QueryResult, _ row: Int, ofRide ride: RideID
   ) -> EventPeople? {
-    let (customer, driver) = (rows.string(row, 6), rows.string(row, 7))
+    let (customer, driver) = (
+      rows.string(row, 6).map(OwnerID.init), rows.string(row, 7).map(OwnerID.init)
+    )
     var former: RideImage?
     if let text = rows.string(row, 8) {
       do {
@@ -53,10 +55,10 @@ struct RideRows {
 
   mutating func readRides(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
-      guard let id = rows.string(row, 0) else { continue }
+      guard let id = rows.string(row, 0).map(RideID.init) else { continue }
       var ride = Ride(id: id, state: rows.string(row, 1))
-      ride.customerID = rows.string(row, 2)
-      ride.driverID = rows.string(row, 3)
+      ride.customerID = rows.string(row, 2).map(OwnerID.init)
+      ride.driverID = rows.string(row, 3).map(OwnerID.init)
       ride.pickupAt = rows.int64(row, 4).map { Instant(microseconds: $0) }
       ride.timeZone = rows.string(row, 5) ?? "UTC"
       ride.attributes = rows.string(row, 6) ?? "{}"
@@ -70,8 +72,8 @@ struct RideRows {
 
   mutating func readPhones(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
-        let app = rows.string(row, 2), let owner = rows.string(row, 3),
+      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
+        let app = rows.string(row, 2), let owner = rows.string(row, 3).map(OwnerID.init),
         let token = rows.string(row, 4)
       else { continue }
       var phone = Phone(
@@ -89,8 +91,8 @@ struct RideRows {
 
   mutating func readCards(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
-        let app = rows.string(row, 2), let owner = rows.string(row, 3),
+      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
+        let app = rows.string(row, 2), let owner = rows.string(row, 3).map(OwnerID.init),
         let token = rows.string(row, 4), let registered = rows.int64(row, 7)
       else { continue }
       cards[ride, default: []].append(
@@ -104,8 +106,8 @@ struct RideRows {
 
   mutating func readStartTokens(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
-        let app = rows.string(row, 2), let owner = rows.string(row, 3),
+      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
+        let app = rows.string(row, 2), let owner = rows.string(row, 3).map(OwnerID.init),
         let type = rows.string(row, 4), let token = rows.string(row, 5),
         let registered = rows.int64(row, 7)
       else { continue }
@@ -119,7 +121,7 @@ struct RideRows {
 
   mutating func readChannels(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0), let id = rows.int64(row, 1),
+      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
         let app = rows.string(row, 2),
         let environment = rows.string(row, 3).flatMap(APNsEnvironment.init(rawValue:)),
         let storage = rows.string(row, 4).flatMap(ChannelStorage.init(rawValue:)),
@@ -144,7 +146,7 @@ struct RideRows {
   }
 
   /// What is known of one ride, all rows read.
-  func view(of id: String, _ memo: Memo = Memo()) -> RideView {
+  func view(of id: RideID, _ memo: Memo = Memo()) -> RideView {
     var view = RideView(
       rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [],
       cards: cards[id] ?? [], startTokens: startTokens[id] ?? [], memo: memo)

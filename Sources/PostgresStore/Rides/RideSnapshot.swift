@@ -57,8 +57,8 @@ public struct RideSnapshot {
   }
 
   /// Reads one ride; nil where there is none.
-  public func ride(_ id: String) async throws -> RideView? {
-    try await views([id]).first { $0.ride != nil }
+  public func ride(_ id: RideID) async throws -> RideView? {
+    try await views([id.text]).first { $0.ride != nil }
   }
 
   /// Reads every ride that is live, a page after another, by ID.

@@ -23,13 +23,13 @@ struct SettleParameters {
     texts =
       [
         node,
-        Self.array(batch) { $0.claim.rideID },
+        Self.array(batch) { $0.claim.rideID.text },
         Self.array(batch) { String($0.claim.fence) },
         Self.array(settlements) { Self.json($0.memo, encoder) },
         Self.array(settlements) { $0.nextDue.map { String($0.microseconds) } },
         Self.array(settlements) { $0.isOver ? "t" : "f" },
         PostgresArray.literal(settlements.flatMap(\.consumed).map(String.init)),
-        Self.array(entries) { $0.ride },
+        Self.array(entries) { $0.ride.text },
         Self.array(entries) { $0.entry.id.description },
         Self.array(entries) { $0.entry.isOfSlot ? nil : String($0.entry.event.id) },
         Self.array(entries) { $0.entry.event.name },
@@ -46,7 +46,7 @@ struct SettleParameters {
         Self.array(gone) { String($0.id) },
         Self.array(gone) { $0.since.map { String($0.microseconds) } },
         Self.array(gone) { $0.reason },
-        Self.array(tallies) { $0.ride },
+        Self.array(tallies) { $0.ride.text },
         Self.array(tallies) { $0.rule },
       ]
       + [\SlotTally.due, \.fired, \.skipped, \.missed, \.capped, \.expired].map { count in
@@ -56,7 +56,7 @@ struct SettleParameters {
         Self.array(entries) { $0.entry.expiration.map { String($0) } },
         Self.array(entries) { $0.entry.cardEvent?.rawValue },
         Self.array(gone) { $0.kind.rawValue },
-        Self.array(findings) { $0.ride },
+        Self.array(findings) { $0.ride.text },
         Self.array(findings) { String($0.finding.phone) },
         Self.array(findings) { $0.finding.kind.word },
         Self.array(findings) { $0.finding.kind.value },

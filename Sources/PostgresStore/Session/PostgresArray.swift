@@ -1,3 +1,5 @@
+public import RideCore
+
 /// Writes Postgres' text form of arrays, so that thousands of values travel as one parameter.
 public enum PostgresArray {
   /// The literal of a one-dimensional array such as `{"a","b\"c",NULL}`, for `$1::text[]`; nil is
@@ -13,6 +15,9 @@ public enum PostgresArray {
     bytes.append(UInt8(ascii: "}"))
     return String(decoding: bytes, as: UTF8.self)
   }
+
+  /// The same for IDs.
+  public static func literal<ID: Identifier>(_ ids: [ID]) -> String { literal(ids.map(\.text)) }
 
   /// Every element is quoted, so that `NULL`, braces, commas and blanks need no rule of their own.
   private static func append(_ element: String?, to bytes: inout [UInt8]) {

@@ -9,7 +9,7 @@ public struct ChannelRow: Hashable, Sendable {
   /// What APNs keeps of its messages.
   public var storage: ChannelStorage
   /// The ride that it is for; nil where it is for none.
-  public var rideID: String?
+  public var rideID: RideID?
   /// `apns-request-id` of the create.
   public var requestID: PushID
   /// When the row was written, just before the create.
@@ -26,7 +26,7 @@ public struct ChannelRow: Hashable, Sendable {
   /// A row.
   public init(
     id: Int64, app: App, channel: ChannelID? = nil, storage: ChannelStorage,
-    rideID: String? = nil, requestID: PushID, createdAt: Instant
+    rideID: RideID? = nil, requestID: PushID, createdAt: Instant
   ) {
     self.id = id
     self.app = app
@@ -51,7 +51,7 @@ public struct ChannelWish: Hashable, Sendable {
   /// What APNs shall keep of its messages.
   public var storage: ChannelStorage
   /// The ride that it is for; nil for none.
-  public var rideID: String?
+  public var rideID: RideID?
   /// `apns-request-id` of the create.
   public var requestID: PushID
   /// Whether the ride goes on only once it knows what became of it.
@@ -59,7 +59,7 @@ public struct ChannelWish: Hashable, Sendable {
 
   /// A wish.
   public init(
-    app: App, scope: ChannelScope, storage: ChannelStorage, rideID: String? = nil,
+    app: App, scope: ChannelScope, storage: ChannelStorage, rideID: RideID? = nil,
     requestID: PushID
   ) {
     self.app = app

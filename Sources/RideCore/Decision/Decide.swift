@@ -163,12 +163,12 @@ struct Decider {
   }
 
   /// Whether a card of a phone's owner says the same aloud.
-  mutating func mayBeTold(_ rule: CompiledRule, _ event: RideEvent, _ owner: String) -> Bool {
+  mutating func mayBeTold(_ rule: CompiledRule, _ event: RideEvent, _ owner: OwnerID) -> Bool {
     rule.rule.what.pushType == .alert && !rule.rule.isSentWithCard
       && isTold(event, to: owner, by: rule.rule.app)
   }
 
-  mutating func hold(_ entry: LedgerEntry, _ owner: String) {
+  mutating func hold(_ entry: LedgerEntry, _ owner: OwnerID) {
     var entry = entry
     entry.status = .suppressed
     entry.reason = "the card says it"
@@ -184,7 +184,7 @@ struct Decider {
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: String
   ) {
     var entry = entry
-    if decision.view.isTakenOver, status == .expired, entry.phone != nil {
+    if decision.view.isTakenOver, status == .expired || status == .superseded, entry.phone != nil {
       entry.doubt = entry.doubt ?? .takenOver
     }
     entry.end(status, reason)
@@ -212,8 +212,9 @@ struct Decider {
   private func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
     if case .at = rule.rule.when {
       return PushID(
-        of: "slot", String(event.at.microseconds), decision.view.rideID, rule.rule.name, token)
+        of: "slot", String(event.at.microseconds), decision.view.rideID.text, rule.rule.name,
+        token)
     }
-    return PushID(of: "event", String(event.id), decision.view.rideID, rule.rule.name, token)
+    return PushID(of: "event", String(event.id), decision.view.rideID.text, rule.rule.name, token)
   }
 }

@@ -3,7 +3,7 @@ extension Decider {
   /// One push to the phone with its token; the frame takes the place of rule and ride.
   mutating func speakOfLegacy(_ event: RideEvent) {
     guard let (push, id) = LegacyPush.read(event) else {
-      let id = PushID(of: "event", String(event.id), decision.view.rideID, LegacyPush.rule)
+      let id = PushID(of: "event", String(event.id), decision.view.rideID.text, LegacyPush.rule)
       return close(legacyEntry(id, event, of: App(rawValue: "")), .suppressed, "unreadable frame")
     }
     var entry = legacyEntry(id, event, of: push.app)

@@ -197,7 +197,7 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
   /// Why it may have arrived though nobody was told.
   public var doubt: Doubt?
   /// Whose phone it is for; nil in memos of before.
-  public var owner: String?
+  public var owner: OwnerID?
 }
 
 extension LedgerEntry {

@@ -5,7 +5,7 @@
 struct RecipientResolver {
   /// Whose phones are addressed.
   struct Recipient: Equatable {
-    var owner: String
+    var owner: OwnerID
     /// The row that the texts show; nil for the present one.
     var image: RideImage?
   }
@@ -44,7 +44,7 @@ struct RecipientResolver {
   }
 
   /// The recipient of a push that goes again, and was addressed to `owner` before.
-  func recipient(_ owner: String, of app: App, in scope: Scope, _ known: RideImage?) -> Recipient {
+  func recipient(_ owner: OwnerID, of app: App, in scope: Scope, _ known: RideImage?) -> Recipient {
     if scope.event.id == 0 || Self.named(app, by: scope) == owner
       || Self.present(app, in: scope) == owner
     {
@@ -63,27 +63,27 @@ struct RecipientResolver {
 
   /// The row that named a former owner. A change that was handled before left none: then texts show
   /// nothing of the ride but its ID and this person.
-  private static func image(of owner: String, _ app: App, among images: [RideImage]) -> RideImage {
+  private static func image(of owner: OwnerID, _ app: App, among images: [RideImage]) -> RideImage {
     images.first { Self.owner(app, $0) == owner }
       ?? RideImage(
         customer: app == .customer ? owner : nil, driver: app == .driver ? owner : nil)
   }
 
-  private static func named(_ app: App, by scope: Scope) -> String? {
+  private static func named(_ app: App, by scope: Scope) -> OwnerID? {
     guard let named = scope.datum(key(app)), named != .null, !named.text.isEmpty else { return nil }
-    return named.text
+    return OwnerID(named.text)
   }
 
   /// Whom the present row names.
-  static func present(_ app: App, in scope: Scope) -> String? {
+  static func present(_ app: App, in scope: Scope) -> OwnerID? {
     switch app {
     case .customer: scope.ride.customerID
     case .driver: scope.ride.driverID
-    default: scope.attribute(key(app)).flatMap { $0 == .null ? nil : $0.text }
+    default: scope.attribute(key(app)).flatMap { $0 == .null ? nil : OwnerID($0.text) }
     }
   }
 
-  private static func recorded(_ app: App, _ event: RideEvent) -> String? {
+  private static func recorded(_ app: App, _ event: RideEvent) -> OwnerID? {
     switch app {
     case .customer: event.people?.customer
     case .driver: event.people?.driver
@@ -91,13 +91,13 @@ struct RecipientResolver {
     }
   }
 
-  private static func owner(_ app: App, _ image: RideImage) -> String? {
+  private static func owner(_ app: App, _ image: RideImage) -> OwnerID? {
     switch app {
     case .customer: image.customer
     case .driver: image.driver
     default:
       JSONValue(json: image.attributes.utf8)?.value(at: [key(app)])
-        .flatMap { $0 == .null ? nil : $0.text }
+        .flatMap { $0 == .null ? nil : OwnerID($0.text) }
     }
   }
 
@@ -106,7 +106,7 @@ struct RecipientResolver {
 
 extension RideView {
   /// Whose phones a decision about an event of this ride would look for, by app.
-  public func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: String)] {
+  public func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: OwnerID)] {
     guard let ride else { return [] }
     let scope = Scope(
       ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)

@@ -1,7 +1,7 @@
 /// All that is known of one ride at one instant: what a decision looks at.
 public struct RideView: Hashable, Sendable {
   /// The ride's ID, known also where its row is gone.
-  public var rideID: String
+  public var rideID: RideID
   /// The ride's row; nil where there is none.
   public var ride: Ride?
   /// The events that nobody has consumed yet, oldest first.
@@ -23,7 +23,7 @@ public struct RideView: Hashable, Sendable {
 
   /// A view of one ride.
   public init(
-    rideID: String, ride: Ride?, events: [RideEvent] = [], phones: [Phone] = [],
+    rideID: RideID, ride: Ride?, events: [RideEvent] = [], phones: [Phone] = [],
     cards: [Card] = [], startTokens: [StartToken] = [], memo: Memo = Memo()
   ) {
     self.rideID = rideID

@@ -6,7 +6,8 @@ struct ScreenPlaces {
   private struct Place: Hashable {
     var phone: Int64
     var pushType: PushType
-    var collapseID: String
+    /// Compared by bytes, as at APNs.
+    var collapseID: [UInt8]
   }
 
   private var newest: [Place: RideEvent] = [:]
@@ -26,6 +27,6 @@ struct ScreenPlaces {
 
   private static func place(of entry: LedgerEntry) -> Place? {
     guard let phone = entry.phone, let collapseID = entry.collapseID else { return nil }
-    return Place(phone: phone, pushType: entry.pushType, collapseID: collapseID)
+    return Place(phone: phone, pushType: entry.pushType, collapseID: Array(collapseID.utf8))
   }
 }

@@ -1,7 +1,7 @@
 /// What is to be written once a decision's pushes have ended.
 public struct Settlement: Hashable, Sendable {
   /// The ride.
-  public var rideID: String
+  public var rideID: RideID
   /// The events that are consumed by it.
   public var consumed: [Int64]
   /// Ledger rows, new and changed.

@@ -57,11 +57,11 @@ enum SlotSeries {
 
   /// Beats of a ride, shifted a little from the anchor: rides that entered their states together,
   /// in one import, do not beat together.
-  static func beats(since anchor: Instant, period: Duration, of ride: String, rule: String)
+  static func beats(since anchor: Instant, period: Duration, of ride: RideID, rule: String)
     -> SlotSeries
   {
     let room = UInt64(min(period / 10, .seconds(120)).microseconds)
-    let share = UInt64(truncatingIfNeeded: PushID(of: "spread", ride, rule).bits >> 80)
+    let share = UInt64(truncatingIfNeeded: PushID(of: "spread", ride.text, rule).bits >> 80)
     return .beats(
       anchor: anchor + .microseconds(Int64(room == 0 ? 0 : share % room)), period: period)
   }

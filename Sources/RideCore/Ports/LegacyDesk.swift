@@ -49,14 +49,14 @@ public enum LegacyTaking: Hashable, Sendable {
 /// By what a committed push is found in the ledger.
 public struct LegacyReceipt: Hashable, Sendable {
   /// Its pseudo ride.
-  public var ride: String
+  public var ride: RideID
   /// Its `apns-id`.
   public var id: PushID
   /// The same frame had been committed before; it is not sent again.
   public var isRepeat: Bool
 
   /// By what a committed push is found in the ledger.
-  public init(ride: String, id: PushID, isRepeat: Bool) {
+  public init(ride: RideID, id: PushID, isRepeat: Bool) {
     self.ride = ride
     self.id = id
     self.isRepeat = isRepeat

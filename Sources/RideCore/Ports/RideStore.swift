@@ -18,13 +18,13 @@ public protocol RideStore: Sendable {
   /// Writes down what claimed rides are about to do, and keeps them.
   ///
   /// - Returns: The rides whose lease has ended or gone to another: those must not act.
-  func journal(_ memos: [ClaimedMemo]) async throws -> [String]
+  func journal(_ memos: [ClaimedMemo]) async throws -> [RideID]
 
   /// Writes what became of claimed rides and lets them go.
   ///
   /// - Returns: The rides whose lease had gone to another; nothing was written for those.
   /// - Throws: `RefusedSettlement` where it would be refused however often it is tried.
-  func settle(_ settlements: [ClaimedSettlement]) async throws -> [String]
+  func settle(_ settlements: [ClaimedSettlement]) async throws -> [RideID]
 
   /// Sets a claimed ride aside, untouched, until somebody has looked at it.
   func park(_ ride: RideClaim, reason: String) async throws
@@ -47,12 +47,12 @@ public struct RefusedSettlement: Error, Hashable, CustomStringConvertible {
 /// The right to settle one ride, until its lease ends or another holder takes it over.
 public struct RideClaim: Hashable, Sendable {
   /// The ride.
-  public var rideID: String
+  public var rideID: RideID
   /// Higher than that of every earlier holder.
   public var fence: Int64
 
   /// The right to settle one ride.
-  public init(rideID: String, fence: Int64) {
+  public init(rideID: RideID, fence: Int64) {
     self.rideID = rideID
     self.fence = fence
   }

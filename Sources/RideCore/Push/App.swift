@@ -14,6 +14,14 @@ public struct App: RawRepresentable, Hashable, Sendable, Codable, CustomStringCo
   /// The app whose phones belong to a ride's `driver_id`.
   public static let driver = App(rawValue: "driver")
 
+  /// Whether the bytes are the same: a row may hold any text.
+  public static func == (left: App, right: App) -> Bool {
+    left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+  }
+
+  /// Hashes the bytes.
+  public func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
+
   /// The name.
   public var description: String { rawValue }
 }

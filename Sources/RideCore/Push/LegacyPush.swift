@@ -120,7 +120,7 @@ extension LegacyPush {
 
 extension RideEvent {
   /// Whether it is a push of an old sender, and no rule's business.
-  func isLegacyPush(of ride: String) -> Bool {
-    name == LegacyPush.event && ride.hasPrefix(LegacyPush.ridePrefix)
+  func isLegacyPush(of ride: RideID) -> Bool {
+    name == LegacyPush.event && ride.text.utf8.starts(with: LegacyPush.ridePrefix.utf8)
   }
 }

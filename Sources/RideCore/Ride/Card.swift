@@ -5,7 +5,7 @@ public struct Card: Hashable, Sendable {
   /// The app.
   public var app: App
   /// Whose phone it is on.
-  public var ownerID: String
+  public var ownerID: OwnerID
   /// The activity's update token, as registered last.
   public var token: String
   /// Which of Apple's worlds the token belongs to; nil where the app did not say.
@@ -21,7 +21,7 @@ public struct Card: Hashable, Sendable {
 
   /// A card of a ride.
   public init(
-    id: Int64, app: App, ownerID: String, token: String, environment: APNsEnvironment? = nil,
+    id: Int64, app: App, ownerID: OwnerID, token: String, environment: APNsEnvironment? = nil,
     isFrequent: Bool = false, registeredAt: Instant, isGone: Bool = false
   ) {
     self.id = id
@@ -42,7 +42,7 @@ public struct StartToken: Hashable, Sendable {
   /// The app.
   public var app: App
   /// Whose phone it is.
-  public var ownerID: String
+  public var ownerID: OwnerID
   /// Which type of cards it starts.
   public var attributesType: String
   /// The token, as registered.
@@ -54,7 +54,7 @@ public struct StartToken: Hashable, Sendable {
 
   /// A token that starts cards.
   public init(
-    id: Int64, app: App, ownerID: String, attributesType: String, token: String,
+    id: Int64, app: App, ownerID: OwnerID, attributesType: String, token: String,
     environment: APNsEnvironment? = nil, registeredAt: Instant
   ) {
     self.id = id

@@ -3,14 +3,14 @@
 /// A class, so that the events and ledger rows of a batch share it.
 public final class EventPeople: Hashable, Sendable {
   /// `customer_id`.
-  public let customer: String?
+  public let customer: OwnerID?
   /// `driver_id`.
-  public let driver: String?
+  public let driver: OwnerID?
   /// The row as it was before, if this event replaced or removed one of its people.
   public let former: RideImage?
 
   /// The people of a row, and the row before them.
-  public init(customer: String?, driver: String?, former: RideImage? = nil) {
+  public init(customer: OwnerID?, driver: OwnerID?, former: RideImage? = nil) {
     self.customer = customer
     self.driver = driver
     self.former = former
@@ -33,9 +33,9 @@ public final class RideImage: Hashable, Sendable, Codable {
   /// `state`.
   public let state: String?
   /// `customer_id`.
-  public let customer: String?
+  public let customer: OwnerID?
   /// `driver_id`.
-  public let driver: String?
+  public let driver: OwnerID?
   /// `pickup_at`.
   public let pickupAt: Instant?
   /// `time_zone`.
@@ -45,7 +45,7 @@ public final class RideImage: Hashable, Sendable, Codable {
 
   /// A row as it was.
   public init(
-    state: String? = nil, customer: String? = nil, driver: String? = nil,
+    state: String? = nil, customer: OwnerID? = nil, driver: OwnerID? = nil,
     pickupAt: Instant? = nil, timeZone: String = "UTC", attributes: String = "{}"
   ) {
     self.state = state
@@ -57,7 +57,7 @@ public final class RideImage: Hashable, Sendable, Codable {
   }
 
   /// The row, under its ID.
-  func ride(_ id: String) -> Ride {
+  func ride(_ id: RideID) -> Ride {
     var ride = Ride(id: id, state: state)
     ride.customerID = customer
     ride.driverID = driver

@@ -1,13 +1,13 @@
 /// One row of `ridepulse.rides`.
 public struct Ride: Hashable, Sendable {
   /// `id`.
-  public var id: String
+  public var id: RideID
   /// `state`, in the service's own words.
   public var state: String?
   /// `customer_id`: whose phones app `customer` has.
-  public var customerID: String?
+  public var customerID: OwnerID?
   /// `driver_id`: whose phones app `driver` has.
-  public var driverID: String?
+  public var driverID: OwnerID?
   /// `pickup_at`.
   public var pickupAt: Instant?
   /// `time_zone`: an IANA name.
@@ -18,7 +18,7 @@ public struct Ride: Hashable, Sendable {
   public var updatedAt: Instant?
 
   /// A ride with nothing known but its ID and state.
-  public init(id: String, state: String?) {
+  public init(id: RideID, state: String?) {
     self.id = id
     self.state = state
     timeZone = "UTC"
@@ -67,7 +67,7 @@ public struct Phone: Hashable, Sendable {
   /// The app.
   public var app: App
   /// Whose phone it is.
-  public var ownerID: String
+  public var ownerID: OwnerID
   /// Its address at APNs, as registered; it may turn out not to be a token.
   public var token: String
   /// Which of Apple's worlds the token belongs to; nil where the app did not say.
@@ -81,7 +81,7 @@ public struct Phone: Hashable, Sendable {
 
   /// A phone that is registered for an app.
   public init(
-    id: Int64, app: App, ownerID: String, token: String, environment: APNsEnvironment? = nil,
+    id: Int64, app: App, ownerID: OwnerID, token: String, environment: APNsEnvironment? = nil,
     locale: String? = nil
   ) {
     self.id = id

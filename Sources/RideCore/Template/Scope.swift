@@ -58,10 +58,10 @@ struct Scope {
       return data.value(at: keys)
     case .ride(let field):
       switch field {
-      case .id: return .string(ride.id)
+      case .id: return .string(ride.id.text)
       case .state: return ride.state.map { .string($0) }
-      case .customerID: return ride.customerID.map { .string($0) }
-      case .driverID: return ride.driverID.map { .string($0) }
+      case .customerID: return ride.customerID.map { .string($0.text) }
+      case .driverID: return ride.driverID.map { .string($0.text) }
       case .timeZone: return .string(ride.timeZone)
       case .pickupAt, .updatedAt: break
       }

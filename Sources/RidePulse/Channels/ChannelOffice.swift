@@ -57,7 +57,7 @@ struct ChannelOffice: Sendable {
   func create(_ wish: ChannelWish) async throws -> Made {
     _ = try await audit(in: wish.scope)
     if let made = try await createAudited(wish) { return made }
-    throw CommandFailure("a channel for ride \(wish.rideID ?? "") is being made right now")
+    throw CommandFailure("a channel for ride \(wish.rideID?.text ?? "") is being made right now")
   }
 
   /// The same, of several channels after one audit; nil where somebody is making the ride's already.

@@ -41,7 +41,7 @@ struct ChannelReport {
   private func cells(_ finding: ChannelAudit.Finding) -> [String] {
     [
       finding.channel.rawValue, finding.standing.rawValue, finding.storage?.rawValue ?? "-",
-      finding.named?.rideID ?? "-", what(finding),
+      finding.named?.rideID?.text ?? "-", what(finding),
     ]
   }
 
@@ -88,7 +88,7 @@ struct ChannelReport {
     func time(_ instant: Instant?) -> JSONValue { text(instant.map { CivilTime.exact($0) }) }
     return .object([
       "channel": .string(finding.channel.rawValue), "standing": .string(finding.standing.rawValue),
-      "storage": text(finding.storage?.rawValue), "ride_id": text(row?.rideID),
+      "storage": text(finding.storage?.rawValue), "ride_id": text(row?.rideID?.text),
       "created_at": time(row?.createdAt), "ended_at": time(row?.endedAt),
       "absent_at": time(finding.sighting?.absentAt), "seen_at": time(finding.sighting?.seenAt),
       "request_ids": .array(finding.rows.map { .string($0.requestID.description) }),

@@ -10,7 +10,7 @@ import Synchronization
 /// ended stands in the database.
 final class ChannelTender: Sendable {
   private struct Need: Hashable {
-    var ride: String
+    var ride: RideID
     var app: App
     var storage: ChannelStorage
   }
@@ -124,10 +124,11 @@ final class ChannelTender: Sendable {
     wish.isAwaited = true
     do {
       if let made = try await office.createAudited(wish), made.isNew {
-        log(.info, "Broadcast channel made", ["ride": need.ride, "channel": "\(made.channel)"])
+        log(
+          .info, "Broadcast channel made", ["ride": need.ride.text, "channel": "\(made.channel)"])
       }
     } catch {
-      log(.warning, "No broadcast channel made", ["ride": need.ride, "error": "\(error)"])
+      log(.warning, "No broadcast channel made", ["ride": need.ride.text, "error": "\(error)"])
     }
   }
 
@@ -140,7 +141,7 @@ final class ChannelTender: Sendable {
           try await office.desk.deleted(row.id)
           log(
             .info, "Broadcast channel deleted",
-            ["ride": row.rideID ?? "", "channel": "\(channel)"])
+            ["ride": row.rideID?.text ?? "", "channel": "\(channel)"])
         }
       } catch {
         log(

@@ -76,7 +76,8 @@ enum Channels: Command {
 
   private static func create(_ request: Request, _ office: ChannelOffice) async throws {
     let wish = ChannelWish(
-      app: request.app, scope: request.scope, storage: request.storage, rideID: request.ride,
+      app: request.app, scope: request.scope, storage: request.storage,
+      rideID: request.ride.map(RideID.init),
       requestID: ChannelOffice.newRequestID())
     let made = try await office.create(wish)
     request.tell(
@@ -97,7 +98,7 @@ enum Channels: Command {
     let row = try await office.desk.row(of: channel, in: request.scope)
     if let ride = row?.rideID, row?.endedAt == nil {
       let states = (try? RuleDirectoryChoice.load(nil, context.environment))?.ruleSet.activeStates
-      if try await office.desk.isLive(ride: ride, activeStates: states ?? []) {
+      if try await office.desk.isLive(ride: ride.text, activeStates: states ?? []) {
         throw CommandFailure(
           "the channel \(channel) is in use: ride \(ride) goes on; delete it when the ride is over")
       }

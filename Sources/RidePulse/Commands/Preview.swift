@@ -128,7 +128,7 @@ enum Preview: Command {
   private static func rides(
     _ rulebook: Rulebook, _ from: Instant?, _ context: CommandContext
   ) async throws -> ([RideView], Instant) {
-    let ride = context.arguments.value("--ride")
+    let ride = context.arguments.value("--ride").map(RideID.init)
     if let path = context.arguments.value("--rides") {
       let now = Instant(epochSeconds: Int64(Date().timeIntervalSince1970))
       let start = from ?? now
@@ -144,7 +144,7 @@ enum Preview: Command {
   }
 
   private static func read(
-    _ ride: String?, _ rulebook: Rulebook, _ session: PostgresSession, _ log: Log
+    _ ride: RideID?, _ rulebook: Rulebook, _ session: PostgresSession, _ log: Log
   ) async throws -> ([RideView], Instant) {
     let snapshot = RideSnapshot(
       session: session, apps: rulebook.rules.apps, rules: rulebook.rules, log: log)

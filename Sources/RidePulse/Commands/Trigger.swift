@@ -41,14 +41,14 @@ enum Trigger: Command {
     return try await Database.with(context.environment, name: "trigger") { session in
       let desk = RideDesk(session: session)
       if arguments.has("--dry-run") {
-        return try await dryRun(event, ride, data, rules, desk, context.environment)
+        return try await dryRun(event, RideID(ride), data, rules, desk, context.environment)
       }
-      return try await fire(event, ride, data, desk, waits: arguments.has("--wait"))
+      return try await fire(event, RideID(ride), data, desk, waits: arguments.has("--wait"))
     }
   }
 
   private static func dryRun(
-    _ event: String, _ ride: String, _ data: String, _ rules: RuleSet, _ desk: RideDesk,
+    _ event: String, _ ride: RideID, _ data: String, _ rules: RuleSet, _ desk: RideDesk,
     _ environment: [String: String]
   ) async throws -> ExitStatus {
     let rulebook = Rulebook(
@@ -67,7 +67,7 @@ enum Trigger: Command {
   }
 
   private static func fire(
-    _ event: String, _ ride: String, _ data: String, _ desk: RideDesk, waits: Bool
+    _ event: String, _ ride: RideID, _ data: String, _ desk: RideDesk, waits: Bool
   ) async throws -> ExitStatus {
     let id = try await desk.emit(event, ride: ride, data: data)
     Terminal.print("event \(id): \(event) of ride \(ride)")

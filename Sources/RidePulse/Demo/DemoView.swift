@@ -14,7 +14,7 @@ final class DemoView: Sendable {
   func saw(_ settlements: [Settlement]) {
     for settlement in settlements {
       for entry in settlement.entries {
-        let line = board.withLock { $0.saw(entry, of: settlement.rideID) }
+        let line = board.withLock { $0.saw(entry, of: settlement.rideID.text) }
         if !isInteractive { Terminal.print(line) }
       }
     }

@@ -18,8 +18,9 @@ enum ExplainJSON {
 
   private static func ride(_ ride: Ride) -> JSONValue {
     .object([
-      "id": .string(ride.id), "state": text(ride.state), "customer_id": text(ride.customerID),
-      "driver_id": text(ride.driverID), "pickup_at": time(ride.pickupAt),
+      "id": .string(ride.id.text), "state": text(ride.state),
+      "customer_id": text(ride.customerID?.text),
+      "driver_id": text(ride.driverID?.text), "pickup_at": time(ride.pickupAt),
       "time_zone": .string(ride.timeZone), "updated_at": time(ride.updatedAt),
       "attributes": JSONValue(json: ride.attributes.utf8) ?? .null,
     ])
@@ -55,7 +56,7 @@ enum ExplainJSON {
   ) -> JSONValue {
     .object([
       "activity_id": .string(activity.activityID), "app": .string(activity.app),
-      "owner_id": .string(activity.ownerID), "token_suffix": .string(activity.tokenSuffix),
+      "owner_id": .string(activity.ownerID.text), "token_suffix": .string(activity.tokenSuffix),
       "registered_at": time(activity.registeredAt), "ended_at": time(activity.endedAt),
       "ended_reason": text(activity.endedReason), "stale_at": time(memo?.staleAt),
       "retry_at": time(memo?.retryAt), "refused": .bool(memo?.isRefused ?? false),
@@ -66,7 +67,7 @@ enum ExplainJSON {
 
   private static func contact(_ contact: RideHistory.Contact) -> JSONValue {
     .object([
-      "app": .string(contact.app), "owner_id": .string(contact.ownerID),
+      "app": .string(contact.app), "owner_id": .string(contact.ownerID.text),
       "contacted_at": time(contact.contactedAt),
     ])
   }

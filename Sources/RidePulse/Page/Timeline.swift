@@ -48,7 +48,7 @@ struct Timeline {
     guard next.count < Self.listLimit else { return }
     next.append(
       .object([
-        "at": .integer(group.at.epochSeconds), "ride": .string(group.ride.id),
+        "at": .integer(group.at.epochSeconds), "ride": .string(group.ride.id.text),
         "state": group.ride.state.map { .string($0) } ?? .null, "rule": .string(push.entry.rule),
         "app": .string(push.entry.app.rawValue), "type": .string(type),
         "phones": .integer(Int64(count)),

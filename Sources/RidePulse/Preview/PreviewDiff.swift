@@ -56,7 +56,7 @@ struct PreviewDiff {
   }
 
   /// Equal ones go first; what is left on both sides has moved or changed, in the order of time.
-  private mutating func compare(_ before: [Sent], _ after: [Sent], ride: String) {
+  private mutating func compare(_ before: [Sent], _ after: [Sent], ride: RideID) {
     var left = before
     var right = after
     for sent in before {

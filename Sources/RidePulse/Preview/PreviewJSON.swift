@@ -19,7 +19,7 @@ struct PreviewJSON: PreviewWriter {
 
   mutating func write(_ group: PreviewGroup) throws {
     let at = Self.text(CivilTime.exact(group.at))
-    let ride = Self.text(group.ride.id)
+    let ride = Self.text(group.ride.id.text)
     for push in group.pushes {
       let headers = push.headers
       let warnings =

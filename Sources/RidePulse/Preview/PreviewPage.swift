@@ -9,7 +9,7 @@ struct PreviewPage: PreviewWriter {
 
   private let output: PreviewOutput
   private var marks: [JSONValue] = []
-  private var rides: Set<String> = []
+  private var rides: Set<RideID> = []
   /// Pushes by minute, rule and type.
   private var minutes: [Cell: Int] = [:]
 
@@ -36,7 +36,7 @@ struct PreviewPage: PreviewWriter {
     marks.append(
       .object([
         "at": .integer(group.at.epochSeconds), "rule": .string(cell.rule),
-        "ride": .string(group.ride.id), "app": .string(cell.app), "type": .string(cell.type),
+        "ride": .string(group.ride.id.text), "app": .string(cell.app), "type": .string(cell.type),
         "n": .integer(Int64(group.pushes.count)),
         "text": .string(
           [

@@ -10,7 +10,7 @@ struct PreviewTable: PreviewWriter {
     self.output = output
     widths = (
       max(4, rules.rules.map(\.rule.name.count).max() ?? 0),
-      min(36, max(4, rides.map(\.rideID.count).max() ?? 0)), rules.cardApps.isEmpty ? 12 : 19
+      min(36, max(4, rides.map(\.rideID.text.count).max() ?? 0)), rules.cardApps.isEmpty ? 12 : 19
     )
   }
 
@@ -28,7 +28,7 @@ struct PreviewTable: PreviewWriter {
       }
     let type = push.headers.pushType.rawValue + (push.entry.cardEvent.map { " \($0)" } ?? "")
     try line(
-      CivilTime.local(group.at, zone), push.entry.rule, group.ride.id, push.entry.app.rawValue,
+      CivilTime.local(group.at, zone), push.entry.rule, group.ride.id.text, push.entry.app.rawValue,
       type, String(push.headers.priority.rawValue), expires,
       String(group.pushes.count), PreviewWarning.payload(push).map { "  ! \($0)" } ?? "")
   }

@@ -10,7 +10,7 @@ enum RidesFile {
       throw CommandFailure("--rides: \(path) can't be read")
     }
     var views: [RideView] = []
-    var seen: Set<String> = []
+    var seen: Set<RideID> = []
     for (index, line) in data.split(separator: 0x0a, omittingEmptySubsequences: false).enumerated()
     where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }) {
       do {
@@ -58,10 +58,12 @@ private struct RideLine {
 
   mutating func view(_ line: Data, at instant: Instant) throws -> RideView {
     let members = try object(JSONValue(json: line), "the line", Self.keys)
-    guard let id = try text(members, "id"), !id.isEmpty else { throw Problem("no id") }
+    guard let id = try text(members, "id").map(RideID.init), !id.text.isEmpty else {
+      throw Problem("no id")
+    }
     var ride = Ride(id: id, state: try text(members, "state"))
-    ride.customerID = try text(members, "customer_id")
-    ride.driverID = try text(members, "driver_id")
+    ride.customerID = try text(members, "customer_id").map(OwnerID.init)
+    ride.driverID = try text(members, "driver_id").map(OwnerID.init)
     ride.pickupAt = try time(members, "pickup_at")
     ride.updatedAt = try time(members, "updated_at")
     ride.timeZone = try text(members, "time_zone") ?? "UTC"
@@ -130,15 +132,16 @@ private struct RideLine {
   /// Whom a token reaches, where the line says no more than it must.
   private func address(
     _ members: [String: JSONValue], _ what: String, _ ride: Ride, _ attributes: JSONValue
-  ) throws -> (app: App, owner: String, token: String, environment: APNsEnvironment?) {
+  ) throws -> (app: App, owner: OwnerID, token: String, environment: APNsEnvironment?) {
     guard let app = try text(members, "app"), let token = try text(members, "token") else {
       throw Problem("\(what) without app or token")
     }
-    let usual: String? =
+    let usual: OwnerID? =
       switch app {
       case "customer": ride.customerID
       case "driver": ride.driverID
-      default: try text(try object(attributes, "attributes", nil), app + "_id")
+      default:
+        try text(try object(attributes, "attributes", nil), app + "_id").map(OwnerID.init)
       }
     var environment: APNsEnvironment?
     if let name = try text(members, "environment") {
@@ -146,7 +149,8 @@ private struct RideLine {
       if environment == nil { throw Problem("environment is neither production nor sandbox") }
     }
     return (
-      App(rawValue: app), try text(members, "owner_id") ?? usual ?? "", token.lowercased(),
+      App(rawValue: app), try text(members, "owner_id").map(OwnerID.init) ?? usual ?? "",
+      token.lowercased(),
       environment
     )
   }

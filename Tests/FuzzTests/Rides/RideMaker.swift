@@ -37,9 +37,9 @@ struct RideMaker {
   }
 
   mutating func ride() -> Ride {
-    var ride = Ride(id: chance.percent(95) ? "r1" : text(), state: state())
-    ride.customerID = owner("c")
-    ride.driverID = owner("d")
+    var ride = Ride(id: RideID(chance.percent(95) ? "r1" : text()), state: state())
+    ride.customerID = owner("c").map(OwnerID.init)
+    ride.driverID = owner("d").map(OwnerID.init)
     ride.pickupAt = chance.percent(20) ? instant() : chance.percent(80) ? near() : nil
     ride.updatedAt = chance.percent(90) ? instant() : nil
     ride.timeZone = chance.pick(
@@ -103,8 +103,8 @@ struct RideMaker {
 
   private mutating func app() -> App { chance.pick(.customer, .customer, .driver, Self.apps[2]) }
 
-  private mutating func owner(of app: App) -> String {
-    chance.percent(95) ? String(app.rawValue.prefix(1)) : text()
+  private mutating func owner(of app: App) -> OwnerID {
+    OwnerID(chance.percent(95) ? String(app.rawValue.prefix(1)) : text())
   }
 
   private mutating func owner(_ usual: String) -> String? {

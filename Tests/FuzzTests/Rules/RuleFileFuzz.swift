@@ -61,7 +61,8 @@ import Testing
     }
     let phones = [App.customer, .driver].enumerated().map { index, app in
       Phone(
-        id: Int64(index), app: app, ownerID: String(app.rawValue.prefix(1)), token: "c0ffee",
+        id: Int64(index), app: app, ownerID: OwnerID(String(app.rawValue.prefix(1))),
+        token: "c0ffee",
         locale: chance.pick("de", "en", nil))
     }
     let card = Card(id: 1, app: .customer, ownerID: "c", token: "ca", registeredAt: now)

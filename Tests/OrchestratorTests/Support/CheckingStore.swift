@@ -6,13 +6,13 @@ final class CheckingStore: RideStore {
   struct State {
     var now = Instant(epochSeconds: 1_800_000_000)
     /// Rides with phones of their own; any other is made up where an event names it.
-    var views: [String: RideView] = [:]
+    var views: [RideID: RideView] = [:]
     var nextEvent: Int64 = 0
     var nextFence: Int64 = 0
-    var events: [String: [RideEvent]] = [:]
-    var memos: [String: Memo] = [:]
-    var due: [String: Instant] = [:]
-    var holders: [String: Int64] = [:]
+    var events: [RideID: [RideEvent]] = [:]
+    var memos: [RideID: Memo] = [:]
+    var due: [RideID: Instant] = [:]
+    var holders: [RideID: Int64] = [:]
     var settled: [Int64: Int] = [:]
     var entries: [LedgerEntry] = []
     var gone: [GoneToken] = []
@@ -31,7 +31,7 @@ final class CheckingStore: RideStore {
   let state = Mutex(State())
 
   /// Emits an event of a ride.
-  func emit(_ ride: String) {
+  func emit(_ ride: RideID) {
     state.withLock { state in
       state.nextEvent += 1
       let event = RideEvent(id: state.nextEvent, name: "driver_arrived", at: state.now)
@@ -111,7 +111,7 @@ final class CheckingStore: RideStore {
     return claim
   }
 
-  func settle(_ settlements: [ClaimedSettlement]) async throws -> [String] {
+  func settle(_ settlements: [ClaimedSettlement]) async throws -> [RideID] {
     try failIfWanted()
     let lost = state.withLock { state in
       settlements.filter { !Self.settle($0, &state) }.map(\.claim.rideID)
@@ -127,7 +127,7 @@ final class CheckingStore: RideStore {
     }
   }
 
-  func journal(_ memos: [ClaimedMemo]) async throws -> [String] {
+  func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
     defer { look() }
     let fails = state.withLock { state in
       state.journalFailures -= state.journalFailures > 0 ? 1 : 0
@@ -151,15 +151,15 @@ final class CheckingStore: RideStore {
     }
   }
 
-  private static func view(_ ride: String, _ state: State) -> RideView {
+  private static func view(_ ride: RideID, _ state: State) -> RideView {
     if var view = state.views[ride] {
       view.events = state.events[ride] ?? []
       view.memo = state.memos[ride] ?? Memo()
       return view
     }
     var row = Ride(id: ride, state: "driver_arrived")
-    row.customerID = ride
-    let phone = Phone(id: 1, app: .customer, ownerID: ride, token: "aabb")
+    row.customerID = OwnerID(ride.text)
+    let phone = Phone(id: 1, app: .customer, ownerID: OwnerID(ride.text), token: "aabb")
     return RideView(
       rideID: ride, ride: row, events: state.events[ride] ?? [], phones: [phone],
       memo: state.memos[ride] ?? Memo())

@@ -149,7 +149,7 @@ import Testing
 
   @Test func `apns-id is stable, and another for each event, rule, phone and ride`() {
     func id(
-      _ event: Int64 = 1, rule: String = "arrived", token: String = "aa", ride: String = "r1"
+      _ event: Int64 = 1, rule: String = "arrived", token: String = "aa", ride: RideID = "r1"
     ) -> PushID? {
       var view = Sample.view(
         events: [Sample.event(event)], phones: [Sample.phone(token: token)])

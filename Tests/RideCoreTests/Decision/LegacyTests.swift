@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 @Suite struct `Pushes of old senders` {
-  private static let ride = "legacy:customer:1"
+  private static let ride: RideID = "legacy:customer:1"
   private static let alert = #"{"aps":{"alert":"Hi","x":1.0}, "b" : [1]}"#
 
   private func push(

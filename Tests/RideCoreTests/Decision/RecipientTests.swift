@@ -18,15 +18,16 @@ import Testing
   }()
 
   private static let phones = ["d1", "d2", "d3"].enumerated().map {
-    Sample.phone(Int64($0 + 1), app: .driver, owner: $1, token: String(repeating: $1, count: 32))
+    Sample.phone(
+      Int64($0 + 1), app: .driver, owner: OwnerID($1), token: String(repeating: $1, count: 32))
   }
 
-  private static func image(_ driver: String?, _ name: String) -> RideImage {
+  private static func image(_ driver: OwnerID?, _ name: String) -> RideImage {
     RideImage(customer: "c", driver: driver, attributes: #"{"name": "\#(name)"}"#)
   }
 
   private func event(
-    _ id: Int64, _ name: String, driver: String?, former: RideImage? = nil, data: String = "{}"
+    _ id: Int64, _ name: String, driver: OwnerID?, former: RideImage? = nil, data: String = "{}"
   ) -> RideEvent {
     var event = Sample.event(id, name, data: data)
     event.people = EventPeople(customer: "c", driver: driver, former: former)
@@ -42,7 +43,7 @@ import Testing
   private func sent(_ decision: Decision) -> [String] {
     decision.pushes.map { push in
       let aps = JSONValue(json: push.payload)?.value(at: ["aps", "alert", "body"])
-      return "\(push.entry.event.id) \(push.entry.owner ?? "") \(aps?.text ?? "")"
+      return "\(push.entry.event.id) \(push.entry.owner?.text ?? "") \(aps?.text ?? "")"
     }
   }
 
@@ -99,7 +100,7 @@ import Testing
       customer: "c", driver: "d",
       former: RideImage(customer: "c", driver: "d", attributes: #"{"courier_id": "k1"}"#))
     let phones = ["k1", "k2"].enumerated().map {
-      Sample.phone(Int64($0 + 1), app: courier, owner: $1)
+      Sample.phone(Int64($0 + 1), app: courier, owner: OwnerID($1))
     }
     let decision = decide(
       Sample.view(

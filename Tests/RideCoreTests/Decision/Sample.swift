@@ -51,7 +51,7 @@ enum Sample {
   }
 
   static func phone(
-    _ id: Int64 = 1, app: App = .customer, owner: String = "c", token: String = customerToken,
+    _ id: Int64 = 1, app: App = .customer, owner: OwnerID = "c", token: String = customerToken,
     environment: APNsEnvironment? = nil, locale: String? = nil
   ) -> Phone {
     Phone(

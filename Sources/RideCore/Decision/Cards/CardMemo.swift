@@ -70,7 +70,7 @@ public struct StartMemo: Hashable, Sendable, Codable {
   /// What the ledger says of it.
   public var entry: LedgerEntry
   /// Whose phone it is.
-  public var owner: String
+  public var owner: OwnerID
   /// The fingerprint of what the started card shows.
   public var shown: String?
   /// It may have left, and nobody has noted what became of it.
@@ -110,5 +110,5 @@ public struct HeldAlert: Hashable, Sendable {
   /// What the ledger says of it if the card does.
   public var entry: LedgerEntry
   /// Whose phone it is.
-  var owner: String
+  var owner: OwnerID
 }

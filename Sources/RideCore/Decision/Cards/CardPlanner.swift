@@ -125,7 +125,7 @@ extension Decider {
     collapse: String
   ) -> PushHeaders {
     // One card shows one thing: what waits for a phone that is away is the last of it.
-    let collapse = PushID(of: "collapse", decision.view.rideID, entry.rule, collapse)
+    let collapse = PushID(of: "collapse", decision.view.rideID.text, entry.rule, collapse)
     return PushHeaders(
       id: entry.id, topic: topic, pushType: .liveactivity, priority: priority,
       expiration: expiration, collapseID: CollapseID(collapse.description))
@@ -136,13 +136,13 @@ extension Decider {
   }
 
   /// The alert of an event, in the language of its owner's phone; nil where it can't be said.
-  private func rendered(_ event: RideEvent, _ rule: CardRule, owner: String) -> [UInt8]? {
+  private func rendered(_ event: RideEvent, _ rule: CardRule, owner: OwnerID) -> [UInt8]? {
     guard let alert = rule.compiled.alerts[event.name], let scope = scope(event) else { return nil }
     return try? alert.render(in: scope, locale: locale(of: owner, rule))
   }
 
   /// A card's row names no language; its owner's phones do.
-  private func locale(of owner: String, _ rule: CardRule) -> String? {
+  private func locale(of owner: OwnerID, _ rule: CardRule) -> String? {
     decision.view.phones.last { $0.app == rule.rule.rule.app && $0.ownerID == owner }?.locale
   }
 }

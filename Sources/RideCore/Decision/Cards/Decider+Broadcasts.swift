@@ -32,7 +32,8 @@ extension Decider {
     else { return }
     let event = RideEvent(id: 0, name: RideChannel.failure, at: channel.createdAt)
     var entry = draft(rule.rule, event)
-    entry.id = PushID(of: "channel", decision.view.rideID, rule.rule.rule.name, "\(channel.id)")
+    entry.id = PushID(
+      of: "channel", decision.view.rideID.text, rule.rule.rule.name, "\(channel.id)")
     let words = BroadcastReason.table[reason].map { ": \($0.meaning); \($0.advice)" } ?? ""
     close(entry, .suppressed, "no channel: \(reason)\(words)")
   }

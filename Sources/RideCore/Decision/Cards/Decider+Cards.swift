@@ -152,7 +152,7 @@ extension Decider {
     let event = wish?.event ?? (memo.endsAt == nil ? .update : .end)
     let place = event == .end ? "end" : "\(memo.number)"
     entry.id = PushID(
-      of: "card", decision.view.rideID, rule.rule.rule.name, "\(id)", place)
+      of: "card", decision.view.rideID.text, rule.rule.rule.name, "\(id)", place)
     entry.card = id
     entry.cardEvent = event
     entry.attempts = memo.failures
@@ -163,7 +163,7 @@ extension Decider {
   /// Whether a card of this owner says an event aloud, now or as soon as it can be reached.
   ///
   /// One that can't, for a reason of its own, leaves it to the alert, and does not say it later.
-  mutating func isTold(_ event: RideEvent, to owner: String, by app: App) -> Bool {
+  mutating func isTold(_ event: RideEvent, to owner: OwnerID, by app: App) -> Bool {
     var isTold = false
     for card in decision.view.cards where card.app == app && card.ownerID == owner {
       guard let memo = decision.cards[card.id], memo.alert == event else {

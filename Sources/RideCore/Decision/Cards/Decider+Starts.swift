@@ -43,7 +43,7 @@ extension Decider {
     for token in tokens.prefix(max(0, max(1, phones) - started)) {
       var entry = nobody
       entry.id = PushID(
-        of: "start", "\(event.id)", decision.view.rideID, rule.rule.rule.name, "\(token.id)")
+        of: "start", "\(event.id)", decision.view.rideID.text, rule.rule.rule.name, "\(token.id)")
       entry.startToken = token.id
       entry.tokenSuffix = String(token.token.suffix(6))
       planStart(entry, token, rule, face)

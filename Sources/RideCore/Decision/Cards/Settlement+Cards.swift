@@ -106,7 +106,7 @@ extension Settlement {
 
 private struct Owner: Hashable {
   var app: App
-  var id: String
+  var id: OwnerID
 }
 
 extension CardMemo {
