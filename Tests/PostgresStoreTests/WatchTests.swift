@@ -1,0 +1,377 @@
+import Foundation
+import LocalPostgres
+import Testing
+
+@testable import PostgresStore
+
+/// `ridepulse.watch`: rows of a service's own table become rides, and nothing fails its writes.
+@Suite("Attached tables", .timeLimit(.minutes(2))) struct WatchTests {
+  private let session: PostgresSession
+  private let url: String
+
+  private static let mapping = """
+    {"id": "id", "state": "status", "customer_id": "rider", "driver_id": {"column": "driver"},
+     "pickup_at": "pickup", "time_zone": "tz", "attributes": "details"}
+    """
+
+  private static let table = """
+    create table bookings (id text, status text, rider text, driver text, pickup text, tz text,
+      details jsonb, unmapped text);
+    """
+
+  init() async throws {
+    url = try await makeDatabase()
+    session = try PostgresSession(conninfo: url)
+    _ = try await Migrations.apply(session: session)
+    try await session.script(
+      "\(Self.table) select ridepulse.watch('bookings', '\(Self.mapping)')")
+  }
+
+  private static let ride = """
+    select concat_ws(' ', id, state, customer_id, driver_id, to_char(pickup_at at time zone 'UTC',
+      'HH24:MI'), time_zone, attributes) from ridepulse.rides order by id limit 1
+    """
+
+  private static let errors = """
+    select string_agg(column_name || ' ' || problem || ' ' || coalesce(row_id, '-'), ', '
+      order by column_name) from ridepulse.watch_errors
+    """
+
+  private static let problems = """
+    select string_agg("table" || ' ' || column_name || ' ' || problem, ', ' order by column_name,
+      problem) from ridepulse.watch_problems
+    """
+
+  private static let long = String(repeating: "x", count: 513)
+
+  @Test func `a row becomes a ride, and its changes become events`() async throws {
+    try await session.script(
+      """
+      insert into bookings values ('r1', 'requested', 'c1', 'd1', '2026-03-01 10:00+01',
+        'Europe/Berlin', '{"plate": "B 1"}');
+      update bookings set status = 'driver_arrived';
+      update bookings set unmapped = 'nothing of ours';
+      update bookings set details = null
+      """)
+    #expect(
+      try await session.value(Self.ride) == "r1 driver_arrived c1 d1 09:00 Europe/Berlin {}")
+    #expect(
+      try await session.value("select string_agg(event, ' ' order by id) from ridepulse.events")
+        == "requested driver_arrived ride_updated")
+    #expect(try await session.value(Self.problems) == nil)
+  }
+
+  /// Values of one row that are wrong; the ride that comes of it, and what is recorded.
+  private static let rows: [(values: String, ride: String?, errors: String?)] = [
+    ("null, 'requested'", nil, "id null_id -"),
+    ("'', 'requested'", nil, "id empty_id "),
+    ("'\(long)', 'requested'", nil, "id too_long \(long.prefix(80))"),
+    (
+      "'\(String(repeating: "é", count: 257))', 'requested'", nil,
+      "id too_long \(String(repeating: "é", count: 80))"
+    ),
+    ("'r1', '\(long)'", "r1 UTC {}", "status too_long r1"),
+    ("'r1', null, '\(long)'", "r1 UTC {}", "rider too_long r1"),
+    ("'r1', null, 'c1', '\(long)'", "r1 c1 UTC {}", "driver too_long r1"),
+    ("'r1', null, null, null, 'soon'", "r1 UTC {}", "pickup no_time_zone r1"),
+    ("'r1', null, null, null, '2026-03-01 10:00'", "r1 UTC {}", "pickup no_time_zone r1"),
+    ("'r1', null, null, null, '2026-02-31 10:00Z'", "r1 UTC {}", "pickup bad_time r1"),
+    ("'r1', null, null, null, '2026-03-01 10:00-99'", "r1 UTC {}", "pickup bad_time r1"),
+    ("'r1', null, null, null, '2026-03-01T10:00:00.5-02:30'", "r1 12:30 UTC {}", nil),
+    ("'r1', null, null, null, 'infinity'", "r1 UTC {}", nil),
+    ("'r1', null, null, null, null, 'Mars/Olympus'", "r1 UTC {}", "tz unknown_time_zone r1"),
+    ("'r1', null, null, null, null, ''", "r1 UTC {}", "tz unknown_time_zone r1"),
+    ("'r1', null, null, null, null, null, '[1]'", "r1 UTC {}", "details not_an_object r1"),
+    (
+      "'r1', null, null, null, 'x:10 z', 'y', '1'", "r1 UTC {}",
+      "details not_an_object r1, pickup bad_time r1, tz unknown_time_zone r1"
+    ),
+  ]
+
+  @Test(arguments: rows.indices)
+  func `a bad value fails no write, and is recorded`(index: Int) async throws {
+    let (values, ride, errors) = Self.rows[index]
+    try await session.script("insert into bookings values (\(values))")
+    #expect(try await session.value("select count(*) from bookings") == "1")
+    #expect(try await session.value(Self.ride) == ride)
+    #expect(try await session.value(Self.errors) == errors)
+  }
+
+  @Test(arguments: ["rename column status to state", "drop column status"])
+  func `a mapped column that is gone leaves rides as they are, and is named`(
+    change: String
+  ) async throws {
+    try await session.script("insert into bookings values ('r1', 'requested', 'c1')")
+    try await session.script(
+      """
+      delete from ridepulse.events;
+      alter table bookings \(change);
+      update bookings set rider = 'c2';
+      insert into bookings (id) values ('r2')
+      """)
+    #expect(try await session.value("select count(*) from bookings") == "2")
+    #expect(try await session.value(Self.ride) == "r1 requested c1 UTC {}")
+    #expect(try await session.value("select count(*) from ridepulse.rides") == "1")
+    #expect(try await session.value("select count(*) from ridepulse.events") == "0")
+    #expect(try await session.value(Self.errors) == "status missing_column -")
+    #expect(try await session.value(Self.problems) == "public.bookings status missing_column")
+    // Its owner attaches it anew.
+    try await session.script(
+      "alter table bookings \(change.hasPrefix("rename") ? "rename column state to status" : "add column status text")"
+    )
+    try await session.script("select ridepulse.watch('bookings', '\(Self.mapping)')")
+    #expect(try await session.value(Self.problems) == nil)
+    #expect(try await session.value("select count(*) from ridepulse.rides") == "2")
+  }
+
+  @Test func `a cast of the table's own that fails is recorded`() async throws {
+    try await session.script(
+      """
+      create type pair as (a text);
+      create function broken(pair) returns json language plpgsql as $$
+      begin raise exception 'no json today'; end $$;
+      create cast (pair as json) with function broken(pair);
+      alter table bookings alter column details type pair using row('a')::pair;
+      insert into bookings values ('r1', 'requested', 'c1', details => 'x')
+      """.replacing(", details => 'x')", with: ", null, null, null, row('a'))"))
+    #expect(try await session.value(Self.errors) == " unreadable_row -")
+    #expect(
+      try await session.value("select detail from ridepulse.watch_errors")
+        == "SQLSTATE P0001: no json today")
+  }
+
+  @Test func `what is recorded stays small, and waits for no other transaction`() async throws {
+    for _ in 1...3 {
+      try await session.script("insert into bookings select null from generate_series(1, 100)")
+    }
+    let count = "select string_agg(count::text, ' ') from ridepulse.watch_errors"
+    #expect(try await session.value(count) == "3")
+    let other = try PostgresSession(conninfo: url)
+    try await other.script(
+      "begin; insert into bookings values (null); insert into bookings values ('')")
+    // The other transaction holds both rows of watch_errors, one of which nobody else sees yet.
+    try await session.script("insert into bookings values (''), (null)")
+    try await other.script("commit")
+    #expect(try await session.value(count) == "4 1")
+    // A snapshot of before.
+    try await other.script(
+      "begin isolation level repeatable read; select count(*) from bookings")
+    try await session.script("insert into bookings values (null)")
+    try await other.script("insert into bookings values (null); commit")
+    #expect(try await session.value("select count(*) from bookings") == "306")
+    await other.close()
+  }
+
+  @Test(arguments: [
+    ("timestamp", #""pickup""#, "is a timestamp without time zone"),
+    ("date", #""pickup""#, "is of type date, which is no time"),
+    ("bigint", #"{"column": "pickup", "time_zone": "UTC"}"#, "is of type bigint, which is no time"),
+    ("timestamp", #"{"column": "pickup", "time_zone": "Mars"}"#, "knows no time zone 'Mars'"),
+    ("timestamp", #"{"time_zone": "UTC"}"#, "which names no column"),
+    ("timestamp", #"{"column": "pickup", "zone": "UTC"}"#, "which names no column"),
+    ("timestamp", "7", "which names no column"),
+    ("timestamp", #"{"column": "nobody", "time_zone": "UTC"}"#, "has no column nobody"),
+  ])
+  func `a pickup time that can't be understood is refused`(
+    type: String, source: String, message: String
+  ) async throws {
+    try await session.script("create table trips (id text, status text, pickup \(type))")
+    let error = await #expect(throws: PostgresError.self) {
+      try await session.script(
+        "select ridepulse.watch('trips', '{\"id\": \"id\", \"state\": \"status\", \"pickup_at\": \(source)}')"
+      )
+    }
+    #expect(error?.server?.message.contains(message) == true, "\(String(describing: error))")
+    #expect(try await session.value("select count(*) from ridepulse.watches") == "1")
+  }
+
+  @Test func `a timestamp without zone is of the zone that the mapping names`() async throws {
+    try await session.script(
+      """
+      create domain local_time as timestamp;
+      create table trips (id int, status text, pickup local_time);
+      insert into trips values (1, 'requested', '2026-01-15 10:00');
+      set timezone = 'America/New_York';
+      select ridepulse.watch('trips', '{"id": "id", "state": "status",
+        "pickup_at": {"column": "pickup", "time_zone": "Europe/Berlin"}}');
+      insert into trips values (2, 'requested', '2026-07-15 10:00')
+      """)
+    #expect(
+      try await session.value(
+        """
+        select string_agg(to_char(pickup_at at time zone 'UTC', 'HH24:MI'), ' ' order by id)
+        from ridepulse.rides
+        """) == "09:00 08:00")
+  }
+
+  @Test func `a timestamp of before keeps the zone that it had`() async throws {
+    let old = try PostgresSession(conninfo: try await makeDatabase())
+    _ = try await Migrations.apply(session: old, steps: Migrations.all.filter { $0.number < 13 })
+    try await old.script(
+      """
+      create table trips (id int, status text, pickup timestamp, note text);
+      select ridepulse.watch('trips', '{"id": "id", "state": "status", "pickup_at": "pickup",
+        "attributes": ["note"]}');
+      insert into trips values (1, 'requested', '2026-01-15 10:00', 'it''s "x"')
+      """)
+    _ = try await Migrations.apply(session: old)
+    try await old.script("update trips set status = 'driver_arrived', pickup = '2026-01-15 11:00'")
+    #expect(
+      try await old.value(Self.ride)
+        == #"1 driver_arrived 11:00 UTC {"note": "it's \"x\""}"#)
+    #expect(
+      try await old.value("select mapping #>> '{pickup_at,time_zone}' from ridepulse.watched")
+        == "UTC")
+    #expect(try await old.value(Self.problems) == nil)
+    await old.close()
+  }
+
+  @Test func `tables of others hold the upgrade up, and nothing is changed`() async throws {
+    let old = try PostgresSession(conninfo: try await makeDatabase())
+    let role = "old_\(UInt32.random(in: 0 ... .max))"
+    try await old.script(
+      "create role \(role); create schema ridepulse authorization \(role); set role \(role)")
+    _ = try await Migrations.apply(session: old, steps: Migrations.all.filter { $0.number < 13 })
+    try await old.script(
+      """
+      reset role;
+      create table trips (id int, status text);
+      select ridepulse.watch('trips', '{"id": "id", "state": "status"}');
+      set role \(role)
+      """)
+    let error = await #expect(throws: MigrationError.self) {
+      try await Migrations.apply(session: old)
+    }
+    #expect("\(String(describing: error))".contains("0015_watch"))
+    #expect("\(String(describing: error))".contains("table trips is attached, and its owner is"))
+    try await old.script("reset role; insert into trips values (1, 'requested')")
+    #expect(try await old.value(Self.ride) == "1 requested UTC {}")
+    await old.close()
+  }
+
+  @Test func `only its owner may attach a table, and is told which rights that needs`()
+    async throws
+  {
+    let role = "owner_\(UInt32.random(in: 0 ... .max))"
+    try await session.script(
+      """
+      create role \(role);
+      grant usage on schema ridepulse to \(role);
+      create schema \(role) authorization \(role)
+      """)
+    func watch(_ table: String) async -> PostgresError? {
+      do throws(PostgresError) {
+        try await session.script(
+          """
+          set local role \(role);
+          select ridepulse.watch('\(table)', '{"id": "id", "state": "status"}')
+          """)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    try await session.script(
+      "set local role \(role); create table \(role).trips (id int, status text)")
+    #expect(await watch("\(role).trips")?.server?.sqlState == "42501")
+    try await session.script(
+      """
+      grant execute on function ridepulse.watch(regclass, jsonb),
+        ridepulse.require_owner(regclass) to \(role)
+      """)
+    let refusal = try #require(await watch("\(role).trips")?.server)
+    #expect(refusal.message.contains("role \(role) may not attach tables"))
+    let hint = try #require(refusal.hint)
+    let start = try #require(hint.range(of: "grant execute"))
+    try await session.script(String(hint[start.lowerBound...]))
+    #expect(await watch("\(role).trips") == nil)
+    let foreign = await watch("public.bookings")?.server?.message
+    #expect(foreign?.contains("only the owner of public.bookings") == true)
+    try await session.script(
+      "set local role \(role); insert into \(role).trips values (7, 'requested')")
+    #expect(try await session.value(Self.ride) == "7 requested UTC {}")
+    try await session.script("drop owned by \(role) cascade; drop role \(role)")
+  }
+
+  @Test(arguments: [
+    "create view v as select * from bookings", "create temp table v (id text, status text)",
+  ])
+  func `what is no table that stays is refused`(make: String) async throws {
+    try await session.script(make)
+    let error = await #expect(throws: PostgresError.self) {
+      try await session.script(#"select ridepulse.watch('v', '{"id": "id", "state": "status"}')"#)
+    }
+    #expect(error?.server?.sqlState == "42809")
+  }
+
+  @Test func `a disabled trigger is named, and a table that is gone`() async throws {
+    try await session.script(
+      """
+      alter table bookings disable trigger ridepulse_read;
+      alter table ridepulse.rides disable trigger changed;
+      insert into bookings values ('r1', 'requested')
+      """)
+    #expect(
+      try await session.value(Self.problems)
+        == "ridepulse.rides changed disabled_trigger, "
+        + "public.bookings ridepulse_read disabled_trigger, public.bookings ridepulse_read not_read"
+    )
+    try await session.script(
+      "alter table ridepulse.rides enable trigger changed; drop trigger ridepulse_watch on bookings"
+    )
+    #expect(
+      try await session.value(Self.problems)?.contains("ridepulse_watch missing_trigger") == true)
+    try await session.script("drop table bookings; delete from ridepulse.watch_errors")
+    #expect(try await session.value(Self.problems)?.contains("missing_table") == true)
+  }
+
+  @Test func `partitions are served as their table is, each with its triggers`() async throws {
+    try await session.script(
+      """
+      create table trips (id int, status text) partition by range (id);
+      create table trips_1 partition of trips for values from (0) to (10);
+      select ridepulse.watch('trips', '{"id": "id", "state": "status"}');
+      create table trips_2 partition of trips for values from (10) to (20);
+      insert into trips values (1, 'requested'), (11, 'requested');
+      insert into trips_1 values (2, 'requested');
+      update trips set id = 12 where id = 2
+      """)
+    #expect(
+      try await session.value("select string_agg(id, ' ' order by id) from ridepulse.rides")
+        == "1 11 12 2")
+    #expect(try await session.value(Self.problems) == nil)
+    try await session.script("alter table trips_2 disable trigger ridepulse_watch")
+    #expect(
+      try await session.value(Self.problems) == "public.trips ridepulse_watch disabled_trigger")
+  }
+
+  @Test func `unwatch takes the triggers away and leaves the rides`() async throws {
+    try await session.script(
+      """
+      insert into bookings values ('r1', 'requested');
+      select ridepulse.unwatch('bookings');
+      update bookings set status = 'driver_arrived'
+      """)
+    #expect(try await session.value(Self.ride) == "r1 requested UTC {}")
+    #expect(try await session.value("select count(*) from ridepulse.watched") == "0")
+    #expect(
+      try await session.value(
+        "select count(*) from pg_trigger where tgrelid = 'bookings'::regclass") == "0")
+  }
+
+  @Test func `replicated and restored rows fire nothing`() async throws {
+    try await session.script(
+      """
+      set local session_replication_role = replica;
+      insert into bookings values ('r1', 'requested')
+      """)
+    #expect(try await session.value(Self.ride) == nil)
+    #expect(try await session.value(Self.problems) == nil)
+    // Called again it copies what has no ride yet, and tells nobody.
+    try await session.script("select ridepulse.watch('bookings', '\(Self.mapping)')")
+    #expect(try await session.value(Self.ride) == "r1 requested UTC {}")
+    #expect(
+      try await session.value("select string_agg(event, ' ') from ridepulse.events")
+        == "ride_watched")
+  }
+}
