@@ -37,7 +37,8 @@ create table ridepulse.watch_errors (
 -- What is wrong with attached tables: what the catalogue shows now (last_at is null), and what was
 -- recorded. A disabled trigger of this schema's own tables counts as well.
 create view ridepulse.watch_problems as
-  select coalesce(format('%I.%I', n.nspname, t.relname), p.relation::oid::text) as "table",
+  select case when t.oid is null then p.relation::oid::text
+      else format('%I.%I', n.nspname, t.relname) end as "table",
     p.column_name, p.problem, p.row_id, p.detail, p.count, p.first_at, p.last_at
   from (
     select w.relation, '' as column_name, 'missing_table' as problem, null::text as row_id,

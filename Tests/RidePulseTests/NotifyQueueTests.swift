@@ -6,12 +6,23 @@ import Testing
 /// The server's NOTIFY queue, which another program's listener keeps from being emptied.
 @Suite("A NOTIFY queue that is not read", .timeLimit(.minutes(5))) struct NotifyQueueTests {
   /// A listener in an open transaction, of another database of the same server, and 100 MB.
-  private func fill(_ cluster: LocalCluster) async throws -> PostgresSession {
+  private func fill(_ cluster: LocalCluster) async throws -> Task<Void, any Error> {
     let listener = try PostgresSession(
       conninfo: cluster.url(database: "postgres"), applicationName: "a careless listener")
     try await listener.script("listen news")
-    try await listener.script("begin; select 1")
+    let transaction = Task {
+      try await listener.script("begin; select pg_sleep(600)", timeout: .seconds(600))
+    }
+    let isOpen = Statement(
+      name: "",
+      sql: """
+        select count(*) from pg_stat_activity
+        where application_name = 'a careless listener' and query ~ 'pg_sleep'
+        """)
     let sender = try PostgresSession(conninfo: cluster.url(database: "postgres"))
+    while try await sender.run([Call(isOpen)])[0].int64(0, 0) == 0 {
+      try await Task.sleep(for: .milliseconds(20))  // poll: the listener tells nobody
+    }
     for part in 1...13 {
       try await sender.script(
         """
@@ -24,7 +35,7 @@ import Testing
     ])
     #expect(usage[0].bool(0, 0) == true)
     await sender.close()
-    return listener
+    return transaction
   }
 
   @Test func `nobody notifies while it fills, nodes poll, and the one who holds it is named`()
@@ -63,7 +74,12 @@ import Testing
       checkup.expect("notify queue", "warning", "(a careless listener, database postgres)")
       checkup.expect("notify queue", "warning", "select pg_terminate_backend(")
       checkup.expect("listen", "warning", "notify queue")
-      try await listener.script("commit")
+      try await stage.sql(
+        """
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'a careless listener'
+        """)
+      _ = try? await listener.value
       try await server.says("LISTEN works again")
       try await stage.until(asleep, is: "t")
       try Checkup(stage.environment).expect("notify queue", "ok", "0.0 % full")
@@ -71,7 +87,6 @@ import Testing
       #expect(server.log.components(separatedBy: "NOTIFY queue is filling up").count == 2)
       #expect(!server.log.contains("Can't claim"), "\(server.log)")
       await witness.close()
-      await listener.close()
     }
     await cluster.stop()
   }

@@ -1,9 +1,5 @@
 import Foundation
-import PostgresStore
-import RideCore
 import Testing
-
-@testable import RidePulse
 
 /// What a person learns of a table that was attached and does not fit its mapping any more.
 @Suite("Attached tables, shown", .timeLimit(.minutes(3))) struct WatchedTableTests {
@@ -46,7 +42,7 @@ import Testing
     try await Stage.run { stage in
       try await stage.sql(
         Self.bookings
-          + "insert into bookings values (null), ('r1', 'requested', 'c1', null, 'Mars')")
+          + "insert into bookings (id, tz) values (null, 'UTC'), ('r1', 'Mars')")
       let warned = try Checkup(stage.environment)
       warned.expect("watch public.bookings", "warning", "column id holds no ID (1 transaction)")
       warned.expect("watch public.bookings", "warning", "column tz holds no time zone")
@@ -57,29 +53,6 @@ import Testing
       let once = try Command.ridepulse(["serve", "--once"], stage.environment)
       #expect(once.errors.contains("Rows of an attached table have unusable values"))
       #expect(!once.errors.contains("Mars"))
-    }
-  }
-
-  @Test func `a problem is logged once, until it is gone`() {
-    let column = WatchProblem(table: "t", column: "c", code: "missing_column")
-    var row = WatchProblem(
-      table: "t", column: "c", code: "bad_time", rowID: "1", count: 1, age: .zero)
-    var news = WatchNews()
-    #expect(news.new(among: [column, row]) == [column, row])
-    row.count = 7
-    #expect(news.new(among: [column, row]) == [])
-    #expect(news.new(among: [column]) == [])
-    #expect(news.new(among: [column, row]) == [row])
-  }
-
-  @Test func `each kind has words, and one of a newer schema is shown as it is`() {
-    for code in WatchProblem.Kind.allCases.map(\.rawValue) + ["of_tomorrow"] {
-      var facts = DatabaseFacts()
-      let problem = WatchProblem(table: "public.t", column: "c", code: code)
-      facts.watched = .known(WatchedTables(count: 1, problems: [problem]))
-      let finding = DatabaseJudgement.findings(facts).first { $0.name == "watch public.t" }
-      #expect(finding?.standing == (problem.kind?.stopsTable == true ? .failure : .warning))
-      #expect(finding?.mend.count == 1)
     }
   }
 }
