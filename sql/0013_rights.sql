@@ -118,11 +118,7 @@ $$;
 
 -- Rows of before may break this, and are not looked at until somebody writes them.
 alter table ridepulse.rides
-  add constraint rides_id_at_most_512_bytes check (octet_length(id) <= 512) not valid,
-  add constraint rides_state_at_most_512_bytes check (octet_length(state) <= 512) not valid,
-  add constraint rides_customer_id_at_most_512_bytes
-    check (octet_length(customer_id) <= 512) not valid,
-  add constraint rides_driver_id_at_most_512_bytes check (octet_length(driver_id) <= 512) not valid;
+  add constraint rides_id_at_most_512_bytes check (octet_length(id) <= 512) not valid;
 
 create or replace function ridepulse.emit(
   event text, ride_id text, data jsonb default '{}'

@@ -74,17 +74,12 @@ import Testing
         == "2")
   }
 
-  @Test(arguments: ["id", "state", "customer_id", "driver_id"])
-  func `a ride's own texts are bounded, and its constraint names them`(column: String) async throws
-  {
-    func insert(_ value: String) async throws {
-      let others = column == "id" ? "" : "id, "
-      let id = column == "id" ? "" : "'r1', "
-      _ = try await session.value(
-        "insert into ridepulse.rides (\(others)\(column)) values (\(id)$1)", [value])
+  @Test func `a ride's ID is bounded`() async throws {
+    func insert(_ id: String) async throws {
+      _ = try await session.value("insert into ridepulse.rides (id) values ($1)", [id])
     }
     let error = await #expect(throws: PostgresError.self) { try await insert(Self.tooLong) }
-    #expect(error?.server?.constraint == "rides_\(column)_at_most_512_bytes")
+    #expect(error?.server?.constraint == "rides_id_at_most_512_bytes")
     try await insert(Self.longest)
   }
 
