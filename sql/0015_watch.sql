@@ -71,12 +71,12 @@ begin
   select * into map from ridepulse.parse_mapping(mapping);
   if not exists (
     select from pg_class c
-    where c.oid = relation and c.relkind in ('r', 'p', 'f') and c.relpersistence <> 't'
+    where c.oid = relation and c.relkind in ('r', 'p') and c.relpersistence <> 't'
       and c.relnamespace <> 'ridepulse'::regnamespace)
   then
     raise exception 'ridepulse.watch: % is not a table of yours that stays', relation
       using errcode = 'wrong_object_type',
-            hint = 'Views, temporary tables and tables of schema ridepulse can''t be attached.';
+            hint = 'Views, foreign and temporary tables, and those of schema ridepulse can''t be attached.';
   end if;
   for entry in
     select key as target, value as column_name from jsonb_each_text(map.columns)
@@ -166,6 +166,8 @@ declare
   source jsonb;
 begin
   perform ridepulse.require_owner("table");
+  -- Before any row of ours is touched that a writer of the table may wait for.
+  execute format('lock table %s in share row exclusive mode', "table");
   columns := ridepulse.register_watch("table", coalesce(mapping, 'null'));
   -- Triggers of one row fire in the order of their names.
   execute format(
@@ -190,6 +192,7 @@ create function ridepulse.unwatch("table" regclass) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform ridepulse.require_owner("table");
+  execute format('lock table %s in access exclusive mode', "table");
   execute format('drop trigger if exists ridepulse_read on %s', "table");
   execute format('drop trigger if exists ridepulse_watch on %s', "table");
   perform ridepulse.register_watch("table", null);

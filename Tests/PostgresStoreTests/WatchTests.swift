@@ -306,12 +306,21 @@ import Testing
     let start = try #require(hint.range(of: "grant execute"))
     try await session.script(String(hint[start.lowerBound...]))
     #expect(await watch("\(role).trips") == nil)
+    // Who writes the table needs no right of ours, not even USAGE.
+    let writer = "\(role)_writer"
+    try await session.script(
+      """
+      create role \(writer);
+      grant usage on schema \(role) to \(writer);
+      grant insert, update on \(role).trips to \(writer)
+      """)
     let foreign = await watch("public.bookings")?.server?.message
     #expect(foreign?.contains("only the owner of public.bookings") == true)
     try await session.script(
-      "set local role \(role); insert into \(role).trips values (7, 'requested')")
+      "set local role \(writer); insert into \(role).trips values (7, 'requested')")
     #expect(try await session.value(Self.ride) == "7 requested UTC {}")
-    try await session.script("drop owned by \(role) cascade; drop role \(role)")
+    try await session.script(
+      "drop owned by \(role), \(writer) cascade; drop role \(role), \(writer)")
   }
 
   @Test(arguments: [
@@ -364,6 +373,18 @@ import Testing
     try await session.script("alter table trips_2 disable trigger ridepulse_watch")
     #expect(
       try await session.value(Self.problems) == "public.trips ridepulse_watch disabled_trigger")
+  }
+
+  @Test func `columns may have any name`() async throws {
+    try await session.script(
+      #"""
+      create table "t ' 1" (id int, "we""ird 'name' $1; --" text);
+      select ridepulse.watch('"t '' 1"', '{"id": "id", "state": "we\"ird ''name'' $1; --",
+        "attributes": {"plate": "we\"ird ''name'' $1; --"}}');
+      insert into "t ' 1" values (1, 'requested')
+      """#)
+    #expect(try await session.value(Self.ride) == #"1 requested UTC {"plate": "requested"}"#)
+    #expect(try await session.value(Self.problems) == nil)
   }
 
   @Test func `unwatch takes the triggers away and leaves the rides`() async throws {
