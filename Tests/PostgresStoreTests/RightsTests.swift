@@ -168,7 +168,7 @@ import Testing
     await owner.close()
   }
 
-  @Test func `PUBLIC may execute nothing, and each definer has a search path of its own`()
+  @Test func `PUBLIC may execute nothing, and each function has a search path of its own`()
     async throws
   {
     let open = """
@@ -179,7 +179,7 @@ import Testing
     #expect(try await owner.value(open) == nil)
     let loose = """
       select string_agg(p.oid::regprocedure::text, ' ') from pg_proc p
-      where pronamespace = 'ridepulse'::regnamespace and prosecdef
+      where pronamespace = 'ridepulse'::regnamespace
         and not coalesce(proconfig, '{}') @> array['search_path=pg_catalog, pg_temp']
       """
     #expect(try await owner.value(loose) == nil)
