@@ -35,7 +35,7 @@ extension WatchTests {
       create table trips (id int, status text, pickup local_time);
       insert into trips values (1, 'requested', '2026-01-15 10:00');
       set timezone = 'America/New_York';
-      select ridepulse.watch('trips', '{"id": "id", "state": "status",
+      select ridepulse.watch('trips', '{"id": "id", "state": {"column": "status"},
         "pickup_at": {"column": "pickup", "time_zone": "Europe/Berlin"}}');
       insert into trips values (2, 'requested', '2026-07-15 10:00')
       """)

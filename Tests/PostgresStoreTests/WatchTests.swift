@@ -8,7 +8,7 @@ import Testing
   let url: String
 
   static let mapping = """
-    {"id": "id", "state": "status", "customer_id": "rider", "driver_id": {"column": "driver"},
+    {"id": "id", "state": "status", "customer_id": "rider", "driver_id": "driver",
      "pickup_at": "pickup", "time_zone": "tz", "attributes": "details"}
     """
 
