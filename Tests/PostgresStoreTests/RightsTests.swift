@@ -96,11 +96,13 @@ import Testing
     }
   }
 
+  private static let mapping = #"{"id": "id", "state": "state", "attributes": ["attributes"]}"#
+
   /// A value of a type, as the stranger would write it.
   private static func value(_ type: String) -> String {
     switch type {
     case "regclass": "'evil.pairs'"
-    case "jsonb": #"'{"id": "id", "state": "state", "attributes": "attributes"}'"#
+    case "jsonb": "'\(mapping)'"
     case "boolean": "true"
     case "bigint": "1"
     case "interval": "'2 days'"
@@ -113,13 +115,16 @@ import Testing
   private func attempts(_ routine: Routine) -> [String] {
     let name = routine.name.prefix { $0 != "(" }
     guard let arguments = routine.arguments else {
+      // As a list of columns, and as a mapping.
+      let texts = ["r.id, r.state, r.attributes", Self.mapping]
       return ["pairs", "mixed", "maps"].flatMap { table in
-        ["before", "after"].map { time in
-          """
-          create trigger trap \(time) insert or update on evil.\(table) for each row execute function
-            \(name)('r.id, r.state, r.attributes',
-              '{"id": "id", "state": "state", "attributes": "attributes"}')
-          """
+        ["before", "after"].flatMap { time in
+          texts.map { text in
+            """
+            create trigger trap \(time) insert or update on evil.\(table) for each row
+              execute function \(name)('\(text)')
+            """
+          }
         }
       }
     }
