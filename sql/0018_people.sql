@@ -35,14 +35,18 @@ begin
 end
 $$;
 
-revoke execute on function ridepulse.former_row(ridepulse.rides, ridepulse.rides) from public;
-
 create or replace function ridepulse.ride_changed() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   event text;
   former jsonb;
 begin
+  -- Before anything looks at the row: its types would be those of another table's owner.
+  if tg_relid <> 'ridepulse.rides'::regclass then
+    raise exception 'ridepulse.ride_changed serves ridepulse.rides alone, not %', tg_relid::regclass
+      using errcode = 'insufficient_privilege',
+            hint = 'To attach a table of your own, call ridepulse.watch as its owner.';
+  end if;
   if current_setting('ridepulse.silent', true) = 'on' then
     if tg_op = 'UPDATE' then
       return null;
@@ -71,10 +75,8 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   new_id bigint;
 begin
-  if coalesce(event, '') = '' or coalesce(ride_id, '') = '' then
-    raise exception 'ridepulse.emit needs an event and a ride, got event % and ride %',
-      quote_nullable(event), quote_nullable(ride_id) using errcode = 'invalid_parameter_value';
-  end if;
+  perform ridepulse.check_text('emit', 'event', event),
+    ridepulse.check_text('emit', 'ride_id', ride_id);
   if jsonb_typeof(data) <> 'object' then
     raise exception 'ridepulse.emit needs a JSON object as data, got %', jsonb_typeof(data)
       using errcode = 'invalid_parameter_value';

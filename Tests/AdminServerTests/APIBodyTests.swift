@@ -150,4 +150,30 @@ import Testing
         "422 refused", "503 database_unavailable", "503 unknown_outcome", "503 database_not_ready",
       ])
   }
+
+  @Test func `each ID, name and token has 512 bytes at most, and the answer names the field`()
+    throws
+  {
+    for call in APICall.all {
+      let good = Dictionary(
+        uniqueKeysWithValues: call.fields.compactMap { field -> (String, JSONValue)? in
+          switch field.kind {
+          case .word: (field.name, .string(String(repeating: "é", count: 256)))
+          case .token: (field.name, .string(String(repeating: "a1", count: 256)))
+          case .app: (field.name, .string("customer"))
+          case .environment, .flag, .object: nil
+          }
+        })
+      _ = try call.arguments(good, apps: [.customer])
+      for (name, value) in good where name != "app" {
+        guard case .string(let text) = value else { continue }
+        let long = good.merging([name: .string(text + "a1")]) { $1 }
+        let error = #expect(throws: APIError.self) {
+          try call.arguments(long, apps: [.customer])
+        }
+        #expect(error?.code == .invalidValue && error?.field == name, "\(call.name) \(name)")
+        #expect(error?.message.contains("512") == true)
+      }
+    }
+  }
 }

@@ -8,6 +8,7 @@ import Testing
     /// Takes one at this second; the number that is expected, nil where it is not time.
     case take(Int, Int?)
     case sent(Int, Int)
+    case withheld(Int, Int, Canary.News?)
     case returned(Int, Int, Canary.News?)
     case timeIsUp(Int, isOverdue: Bool)
     case explained(Canary.News?)
@@ -84,6 +85,23 @@ import Testing
           .take(1, 2), .sent(2, 1), .returned(2, 1, nil), .explained(nil),
         ]
       ),
+      (
+        "a queue that nobody may notify is no health, told once, and tried again after the period",
+        [
+          .connected, .take(0, 1), .sent(1, 0), .returned(1, 0, nil), .isHealthy(true),
+          .take(5, 2), .withheld(2, 5, .queueFull), .isHealthy(false),
+          .timeIsUp(2, isOverdue: false), .take(9, nil), .take(10, 3), .withheld(3, 10, nil),
+          .take(15, 4), .sent(4, 15), .returned(4, 15, .regained), .isHealthy(true),
+        ]
+      ),
+      (
+        "LISTEN that is lost after that is told, too",
+        [
+          .connected, .take(0, 1), .withheld(1, 0, .queueFull), .take(5, 2), .sent(2, 5),
+          .timeIsUp(2, isOverdue: true), .explained(.lost), .explained(nil), .take(6, 3),
+          .withheld(3, 6, .queueFull), .withheld(3, 6, nil),
+        ]
+      ),
     ] as [(String, [Step])])
   private func `R34, R35: health is what came back`(rule: String, steps: [Step]) {
     var canary = Canary()
@@ -94,6 +112,8 @@ import Testing
       case .take(let second, let number):
         #expect(canary.take(now: moment(second)) == number, place)
       case .sent(let number, let second): canary.sent(number, now: moment(second))
+      case .withheld(let number, let second, let news):
+        #expect(canary.withheld(number, now: moment(second)) == news, place)
       case .returned(let number, let second, let news):
         #expect(canary.returned(number, now: moment(second)) == news, place)
       case .timeIsUp(let number, let isOverdue):

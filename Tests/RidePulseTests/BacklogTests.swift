@@ -129,9 +129,10 @@ import Testing
         """)
       let server = try Server(environment)
       try await stage.settled(within: .seconds(120))
-      let arrivals = try arrivals(stage)
+      let arrivals = Dictionary(grouping: try stage.arrivals(), by: \.token)
       #expect(arrivals.count == 10_000)
-      #expect(arrivals.values.allSatisfy { $0.count == 1 })
+      // On a very slow machine a lease may end, and a push go again: as the same one.
+      #expect(arrivals.values.allSatisfy { Set($0.map(\.id)).count == 1 })
       let accepted = "select count(*) from ridepulse.ledger where status = 'accepted'"
       #expect(try await stage.value(accepted) == "10000")
       server.stop()

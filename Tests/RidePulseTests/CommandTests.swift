@@ -9,6 +9,10 @@ import Testing
     (["serve", "--schedule", "x"], [:], 64, ["unknown option --schedule", "--schedules?"]),
     (["trigger"], [:], 64, ["EVENT is missing"]),
     (["trigger", "driver_arrived"], [:], 64, ["--ride ID is missing"]),
+    (
+      ["trigger", "driver_arrived", "--ride", String(repeating: "é", count: 257)], [:], 64,
+      ["--ride has 514 bytes", "512 at most"]
+    ),
     (["demo", "--for", "soon"], [:], 64, ["--for soon is not a duration", "30s"]),
     (["check", "a", "b"], [:], 64, ["unexpected word b"]),
     (["serve", "--log-level", "eror"], [:], 64, ["--log-level eror", "did you mean error?"]),

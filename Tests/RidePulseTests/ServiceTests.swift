@@ -157,12 +157,12 @@ enum HostileRows {
     return (0..<count).map { number in
       """
       insert into ridepulse.rides (id, state, customer_id, driver_id, time_zone, attributes)
-      values (\(quoted("\(number)" + pick(texts))), \(quoted(pick(events + texts))), 'c1', 'd1',
+      values (left(\(quoted("\(number)" + pick(texts))), 512), \(quoted(pick(events + texts))), 'c1', 'd1',
         \(quoted(pick(texts))), \(quoted(pick(attributes))));
       select ridepulse.emit(\(quoted(pick(events))), id, \(quoted(pick(data))))
       from ridepulse.rides where id like '\(number)%' limit 1;
-      select ridepulse.register_device('customer', 'c\(number % 7)', \(quoted("x" + pick(texts))),
-        locale => \(quoted(pick(texts))));
+      select ridepulse.register_device('customer', 'c\(number % 7)',
+        left(\(quoted("x" + pick(texts))), 512), locale => left(\(quoted(pick(texts))), 512));
       """
     }.joined(separator: "\n")
   }

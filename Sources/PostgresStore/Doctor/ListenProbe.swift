@@ -8,6 +8,8 @@ public enum ListenProbe {
     case effective
     /// Postgres took LISTEN, and the notification did not come, as behind a pooler.
     case swallowed
+    /// Nothing was sent, because the server's NOTIFY queue is not read.
+    case queueFull
     /// There was no second connection; the text says why.
     case unreachable(String)
   }
@@ -42,8 +44,8 @@ public enum ListenProbe {
     for await event in events {
       switch event {
       case .connected:
-        guard let canary = listener.canary() else { continue }
-        _ = try await session.run([canary.call], timeout: Canary.limit)
+        guard let wasSent = try await listener.check(through: session) else { continue }
+        if !wasSent { return .queueFull }
         isSent = true
         end(feed, after: Canary.limit)
       case .notification where listener.isHealthy: return .effective

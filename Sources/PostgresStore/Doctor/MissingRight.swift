@@ -33,12 +33,14 @@ extension MissingRight {
     ("channel_listings", ["select", "insert", "update"]),
     ("contacts", ["select"]),
     ("other_channels", ["select", "insert", "update", "delete"]),
+    ("watched", ["select"]),
+    ("watch_problems", ["select"]),
   ]
 
   private static let onTables = Statement(
     name: "",
     sql: """
-      select need.privilege, 'ridepulse.' || need.name
+      select need.privilege, 'ridepulse.' || need.name, need.name in ('watched', 'watch_problems')
       from unnest($1::text[], $2::text[]) with ordinality need (name, privilege, number)
       join pg_class c on c.relname = need.name
         and c.relnamespace = to_regnamespace('ridepulse')

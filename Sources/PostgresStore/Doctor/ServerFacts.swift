@@ -6,8 +6,12 @@ public struct ServerFacts: Hashable, Sendable {
   public var isTooOld: Bool
   /// The database's name.
   public var database: String
+  /// The database's encoding, as Postgres names it.
+  public var encoding: String
   /// The role's name, as it stands in SQL.
   public var role: String
+  /// The role may do anything.
+  public var isSuperuser: Bool
   /// A standby, or told to take no writes.
   public var isReadOnly: Bool
   /// There is a schema of RidePulse, of whatever age.
@@ -17,13 +21,15 @@ public struct ServerFacts: Hashable, Sendable {
 
   /// What a server says of itself.
   public init(
-    version: String, isTooOld: Bool, database: String, role: String, isReadOnly: Bool,
-    hasSchema: Bool, mayMakeSchema: Bool
+    version: String, isTooOld: Bool, database: String, encoding: String = "UTF8", role: String,
+    isSuperuser: Bool = false, isReadOnly: Bool, hasSchema: Bool, mayMakeSchema: Bool
   ) {
     self.version = version
     self.isTooOld = isTooOld
     self.database = database
+    self.encoding = encoding
     self.role = role
+    self.isSuperuser = isSuperuser
     self.isReadOnly = isReadOnly
     self.hasSchema = hasSchema
     self.mayMakeSchema = mayMakeSchema
@@ -31,6 +37,9 @@ public struct ServerFacts: Hashable, Sendable {
 }
 
 extension ServerFacts {
+  /// The database holds every text that a push may carry.
+  public var holdsUnicode: Bool { encoding == "UTF8" }
+
   private static let statement = Statement(
     name: "",
     sql: """
@@ -38,7 +47,8 @@ extension ServerFacts {
         current_database(), quote_ident(current_user),
         pg_is_in_recovery() or current_setting('transaction_read_only')::bool,
         to_regnamespace('ridepulse') is not null,
-        has_database_privilege(current_database(), 'create')
+        has_database_privilege(current_database(), 'create'), current_setting('server_encoding'),
+        (select rolsuper from pg_roles where rolname = current_user)
       """)
 
   /// Asks for them; any role may.
@@ -55,7 +65,8 @@ extension ServerFacts {
     }
     return ServerFacts(
       version: version, isTooOld: isTooOld, database: row.string(0, 2) ?? "",
-      role: row.string(0, 3) ?? "", isReadOnly: row.bool(0, 4) ?? false,
+      encoding: row.string(0, 7) ?? "", role: row.string(0, 3) ?? "",
+      isSuperuser: row.bool(0, 8) ?? false, isReadOnly: row.bool(0, 4) ?? false,
       hasSchema: row.bool(0, 5) ?? false, mayMakeSchema: row.bool(0, 6) ?? false)
   }
 }

@@ -7,7 +7,7 @@ struct Canary: Sendable {
   typealias Moment = ContinuousClock.Instant
 
   /// What somebody should be told.
-  enum News: Equatable { case lost, regained }
+  enum News: Equatable { case lost, queueFull, regained }
 
   /// How often one is sent, at most.
   static let period: Duration = .seconds(5)
@@ -19,7 +19,8 @@ struct Canary: Sendable {
   /// The last one came back, over the connection that there is.
   private(set) var isHealthy = false
   private var isConnected = false
-  private var isToldLost = false
+  /// What was reported last, until LISTEN works again.
+  private var reported: News?
   private var misses = 0
   private var number = 0
   /// The one on its way, and whether the transaction that sends it is known to have committed.
@@ -44,12 +45,20 @@ struct Canary: Sendable {
     (out, sentAt) = ((number, true), now)
   }
 
+  /// It was not sent, because the server's NOTIFY queue is not read: neither would others be.
+  mutating func withheld(_ number: Int, now: Moment) -> News? {
+    guard out?.number == number else { return nil }
+    (out, sentAt, isHealthy) = (nil, now, false)
+    defer { reported = .queueFull }
+    return reported == .queueFull ? nil : .queueFull
+  }
+
   /// One has come back; perhaps before anybody knew that it was sent.
   mutating func returned(_ number: Int, now: Moment) -> News? {
     guard out?.number == number else { return nil }
     (out, sentAt, misses, isHealthy) = (nil, now, 0, true)
-    defer { isToldLost = false }
-    return isToldLost ? .regained : nil
+    defer { reported = nil }
+    return reported == nil ? nil : .regained
   }
 
   /// The time of one is up; true where it has not come back.
@@ -65,8 +74,9 @@ struct Canary: Sendable {
 
   /// It is known by now how the connection does of which one did not come back.
   mutating func explained() -> News? {
-    defer { isToldLost = true }
-    return isToldLost || isHealthy ? nil : .lost
+    if reported == .lost || isHealthy { return nil }
+    reported = .lost
+    return .lost
   }
 
   /// A connection that listens is there; whether it hears must be seen.

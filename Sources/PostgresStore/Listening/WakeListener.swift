@@ -17,7 +17,14 @@ public final class WakeListener: Sendable {
   private let onEvent: @Sendable (SessionEvent) -> Void
 
   private static let wakeChannel = "ridepulse_wake"
-  private static let notify = Statement(name: "canary", sql: "select pg_notify($1, $2)")
+  /// $1 channel, $2 number. Returns whether it was sent, and the usage of the queue before that.
+  private static let notify = Statement(
+    name: "canary",
+    sql: """
+      select case when q.usage < \(NotifyQueue.limit) then pg_notify($1, $2)::text end is not null,
+        q.usage
+      from (select pg_notification_queue_usage() as usage) q
+      """)
 
   /// Begins to listen in the background.
   ///
@@ -48,19 +55,43 @@ public final class WakeListener: Sendable {
     await state.withLock { $0.session }?.close()
   }
 
-  /// A notification to this node itself, to be sent by another session; nil where it is not time.
-  func canary() -> (number: Int, call: Call)? {
-    state.withLock { $0.canary.take(now: .now) }
-      .map { ($0, Call(Self.notify, [channel, String($0)])) }
-  }
-
-  /// The transaction that sends it has committed.
-  func sent(_ number: Int) {
+  /// Notifies this node itself through another session, if it is time, in a transaction of its own:
+  /// one that notifies fails once the server's queue is full.
+  ///
+  /// - Returns: whether it was sent; nil where it is not time. False where the queue is not read.
+  /// - Throws: `PostgresError`; the next call tries again.
+  @discardableResult
+  func check(through session: PostgresSession) async throws(PostgresError) -> Bool? {
+    guard let number = state.withLock({ $0.canary.take(now: .now) }) else { return nil }
+    let call = Call(Self.notify, [channel, String(number)])
+    let rows = try await session.run([call], timeout: Canary.limit)
+    guard rows[0].bool(0, 0) ?? false else {
+      if state.withLock({ $0.canary.withheld(number, now: .now) }) == .queueFull {
+        let usage = NotifyQueue(usage: rows[0].double(0, 1) ?? NotifyQueue.limit)
+        report((try? await NotifyQueue.read(session)) ?? usage)
+      }
+      return false
+    }
     state.withLock { $0.canary.sent(number, now: .now) }
     Task { [weak self] in
       try? await Task.sleep(for: Canary.limit)
       await self?.judge(number)
     }
+    return true
+  }
+
+  private func report(_ queue: NotifyQueue) {
+    let holder = queue.holder.map { holder in
+      "process \(holder.processID) (\(holder.application), database \(holder.database)), "
+        + "\(holder.state), for \(holder.age.rideText)"
+    }
+    log(
+      .warning, "NOTIFY queue is filling up, polling instead",
+      [
+        "usage": queue.percentage,
+        "oldest_transaction": holder ?? "not visible to this role, a member of pg_monitor sees it",
+        "fix": "end the listener that does not read: ridepulse doctor",
+      ])
   }
 
   private func hear(_ event: SessionEvent) {

@@ -2,6 +2,8 @@
 public enum MigrationError: Error, Hashable, Sendable {
   /// The server is older than Postgres 14; the version as `server_version_num` has it.
   case serverTooOld(version: Int)
+  /// The database is not encoded in UTF-8.
+  case wrongEncoding(String, database: String)
   /// These steps were applied with another text than this program carries.
   case edited(names: [String])
   /// The database holds these steps, which this program does not know: it is newer.
@@ -18,6 +20,10 @@ extension MigrationError: CustomStringConvertible {
     switch self {
     case .serverTooOld(let version):
       "Postgres \(version / 10_000) is too old: 14 or later is needed"
+    case .wrongEncoding(let encoding, let database):
+      "database \(database) is encoded in \(encoding), which does not hold every text that phones "
+        + "show: create database NAME encoding 'UTF8' template template0, and copy it there with "
+        + "pg_dump and pg_restore"
     case .edited(let names):
       "\(names.joined(separator: ", ")) was applied with another text: a file that has landed "
         + "must not change; restore it and put the change into a new one"
@@ -26,6 +32,7 @@ extension MigrationError: CustomStringConvertible {
         + "\(names.joined(separator: ", ")): deploy the newer program"
     case .failed(let name, let line, let error):
       "\(name)\(line.map { ", line \($0)" } ?? "") failed and was rolled back: \(error)"
+        + (error.server?.hint.map { ". \($0)" } ?? "")
     case .database(let error): "the schema cannot be brought up to date: \(error)"
     }
   }

@@ -29,6 +29,12 @@ struct MigrationPlan: Hashable, Sendable {
   static func check(serverVersion: Int) throws(MigrationError) {
     if serverVersion < 140_000 { throw .serverTooOld(version: serverVersion) }
   }
+
+  /// Names and texts are Unicode. Another encoding refuses what it lacks, late and one ride at a
+  /// time; SQL_ASCII takes any bytes, and APNs takes only UTF-8.
+  static func check(encoding: String, database: String) throws(MigrationError) {
+    if encoding != "UTF8" { throw .wrongEncoding(encoding, database: database) }
+  }
 }
 
 /// One step as a text for the server: all of it is one transaction.
@@ -51,9 +57,31 @@ struct MigrationScript: Hashable, Sendable {
 
       """
     self.step = step
-    sql = prologue + step.sql
+    sql = prologue + step.sql + Self.epilogue
     characterCountBefore = prologue.unicodeScalars.count
   }
+
+  /// Takes EXECUTE on new functions from PUBLIC. Default privileges can't: those of a schema only add
+  /// to the global ones, and the global ones are not this program's to change.
+  private static let epilogue = """
+
+    ;
+    set local role none;
+    do $$
+    declare
+      routine regprocedure;
+    begin
+      for routine in
+        select p.oid from pg_proc p
+        where p.pronamespace = to_regnamespace('ridepulse') and pg_has_role(p.proowner, 'usage')
+          and exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+                      where a.grantee = 0)
+      loop
+        execute format('revoke execute on routine %s from public', routine);
+      end loop;
+    end
+    $$;
+    """
 
   /// The line of the step's own file that a position in the script lies on.
   func line(ofPosition position: Int) -> Int? {

@@ -3,7 +3,8 @@ extension Migrations {
     name: "",
     sql: """
       select current_setting('server_version_num'), to_regnamespace('ridepulse') is not null,
-        to_regclass('ridepulse.migrations') is not null
+        to_regclass('ridepulse.migrations') is not null,
+        current_setting('server_encoding'), current_database()
       """)
 
   /// Postgres computes the checksums, so that the program needs no hash of its own.
@@ -23,6 +24,7 @@ extension Migrations {
   ) async throws(MigrationError) -> MigrationPlan {
     let facts = try await one(session, Call(look), timeout: timeout)
     try MigrationPlan.check(serverVersion: Int(facts.int64(0, 0) ?? 0))
+    try MigrationPlan.check(encoding: facts.string(0, 3) ?? "", database: facts.string(0, 4) ?? "")
     var hasTable = facts.bool(0, 2) ?? false
     if !hasTable, makesTable {
       let schemaExists = facts.bool(0, 1) ?? false

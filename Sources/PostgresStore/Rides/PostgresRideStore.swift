@@ -27,7 +27,8 @@ public final class PostgresRideStore: RideStore {
   ///   - apps: The apps whose phones rules may speak to.
   ///   - rules: What decisions go by.
   ///   - lease: How long a claimed ride is this node's own.
-  ///   - listener: What wakes the node where it sleeps; nil where it never does.
+  ///   - listener: What wakes the node where it sleeps; without it producers are told that the node
+  ///     never does.
   ///   - sweeping: Opens a session for a look that takes too long for a claim; it is closed again.
   ///     Without it the claims' own takes the time.
   public init(
@@ -76,8 +77,7 @@ public final class PostgresRideStore: RideStore {
     sweep(at: began)
     let look = horizon.withLock { $0.look(at: began) }
     // A NOTIFY that this node can't hear would cost producers something for nothing.
-    let isAsleep = asleep && listener?.isHealthy ?? true
-    let canary = asleep ? listener?.canary() : nil
+    let isAsleep = asleep && listener?.isHealthy ?? false
     let calls = [
       Call(ClaimStatements.lookups),
       Call(
@@ -88,9 +88,12 @@ public final class PostgresRideStore: RideStore {
           look.marks ? "t" : "f",
         ]),
     ]
-    let results = try await claims.run(calls + [canary?.call].compactMap(\.self))
+    let results = try await claims.run(calls)
     let ended = ContinuousClock.now - start
-    if let canary { listener?.sent(canary.number) }
+    if asleep, let listener {
+      // Beside the claim: whatever becomes of it, the claim stands.
+      Task { [claims] in _ = try? await listener.check(through: claims) }
+    }
     var reader = ClaimReader(log: log)
     reader.readClaims(results[1])
     if !reader.claims.isEmpty {

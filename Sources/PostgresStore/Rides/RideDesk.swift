@@ -9,6 +9,9 @@ public struct RideDesk: Sendable {
     self.session = session
   }
 
+  /// How many bytes an ID may have: `ridepulse.check_text` refuses longer ones.
+  public static let idLimit = 512
+
   private static let emit = Statement(
     name: "desk_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
 

@@ -19,8 +19,9 @@ public struct OpenPart: Hashable, Sendable, Codable {
   /// Whether phones with this ID have been addressed.
   func covers(_ phone: Int64) -> Bool { phone <= after }
 
-  /// The most pushes that a decision plans for phones, as far as one phone's fit.
-  public static let size = 2000
+  /// The most pushes that a decision plans for phones, as far as one phone's fit: few enough to be
+  /// sent and settled within the lease, also by a slow node.
+  public static let size = 1000
 }
 
 extension RideView {

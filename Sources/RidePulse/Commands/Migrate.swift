@@ -10,6 +10,9 @@ enum Migrate: Command {
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let dryRun = context.arguments.has("--dry-run")
     let all = try await Database.with(context.environment, name: "migrate") { session in
+      if let warning = Self.warning(try await ServerFacts.read(session)) {
+        Terminal.complain(warning)
+      }
       var progress = ProgressLine()
       defer { progress.end() }
       return try await Migrations.apply(session: session, dryRun: dryRun) { step in
@@ -22,5 +25,17 @@ enum Migrate: Command {
     }
     if reports.isEmpty { Terminal.print("the schema is current") }
     return .done
+  }
+
+  /// What is said of the role that will own the schema; nil where it is none too mighty.
+  static func warning(_ server: ServerFacts) -> String? {
+    guard server.isSuperuser else { return nil }
+    return """
+      ridepulse: warning: role \(server.role) is a superuser. The functions of schema ridepulse run \
+      with their owner's rights: a flaw in one of them would give away the server. Make a role that \
+      owns nothing else, and migrate under it: psql -c 'create role ridepulse_owner login' \
+      -c 'grant create on database "\(server.database)" to ridepulse_owner'. docs/sql.md, Rights, \
+      hands over a schema that exists.
+      """
   }
 }

@@ -27,9 +27,10 @@ enum Serve: Command {
     let apns = try APNsVariables(context.environment)
     let rules = try RuleDirectoryChoice.load(
       context.arguments.value("--schedules"), context.environment)
+    let listens = try Database.listens(context.environment)
     let service = try await Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
-      sleeps: !context.arguments.has("--once"))
+      listens: listens && !context.arguments.has("--once"))
     let supervision = Supervision(context.environment, log)
     let signals = ServiceSignals(
       onFirst: { signal in
@@ -63,6 +64,7 @@ enum Serve: Command {
       log(.info, "Serving", fields)
       try await service.engine.runOnce()
       await service.channels.tend()
+      await service.watchMonitor.check()
       return await service.upkeep.tend()
     }
     let doors = try ServiceDoors(service, context, log)
@@ -75,8 +77,10 @@ enum Serve: Command {
         stuck: { service.engine.stuck() }, troubles: { service.troubles })
     }
     let channels = Task { await service.channels.run() }
+    let watch = Task { await service.watchMonitor.run() }
     await service.engine.run()
     upkeep.cancel()
+    watch.cancel()
     beat.cancel()
     channels.cancel()
     service.channels.stop()

@@ -11,6 +11,7 @@ final class Service: Sendable {
   let node = UUID().uuidString.lowercased()
   let engine: Engine
   let upkeep: Upkeep
+  let watchMonitor: WatchMonitor
   let channels: ChannelTender
   private let store: PostgresRideStore
   private let transport: APNSClient
@@ -32,9 +33,9 @@ final class Service: Sendable {
 
   /// Opens everything; a database, key or schema that can't be used is told now.
   ///
-  /// - Parameter sleeps: The engine rests between its looks, and is to be woken.
+  /// - Parameter listens: Producers notify the engine where it rests between its looks.
   init(
-    conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, sleeps: Bool = true,
+    conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, listens: Bool = true,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) async throws {
     let key = try apns.signingKey()
@@ -50,7 +51,7 @@ final class Service: Sendable {
       })
     try await Database.requireSchema(claims)
     let settlements = try await Database.session(conninfo, name: "settlements")
-    if sleeps {
+    if listens {
       listener = try WakeListener(
         conninfo: conninfo, node: node, log: log,
         onEvent: { event in
@@ -69,7 +70,9 @@ final class Service: Sendable {
       }, log: log)
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
-    admin = AdminSession(conninfo: conninfo)
+    let admin = AdminSession(conninfo: conninfo)
+    self.admin = admin
+    watchMonitor = WatchMonitor(session: { try await admin.get() }, log: log)
     callers = APISessions(conninfo: conninfo)
     upkeep = Upkeep(conninfo: conninfo, log: log)
     self.apns = apns
@@ -103,9 +106,16 @@ final class Service: Sendable {
 
   /// What it says of itself, in Prometheus' text format.
   func metrics() async -> String {
-    let gauges: RideGauges? =
-      if let session = try? await admin.get() { try? await RideGauges.read(session) } else { nil }
-    return ServiceMetrics.page(reading(gauges))
+    var gauges: RideGauges?
+    var watched: [WatchProblem] = []
+    if let session = try? await admin.get() {
+      gauges = try? await RideGauges.read(session)
+      // A right that a role lacks since an upgrade costs these metrics, and no other.
+      if gauges != nil { watched = (try? await WatchProblem.all(session)) ?? [] }
+    }
+    var reading = reading(gauges)
+    reading.watched = watched
+    return ServiceMetrics.page(reading)
   }
 
   /// The apps that it speaks to.
@@ -132,7 +142,8 @@ final class Service: Sendable {
   }
 
   /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
-  var listenIsHealthy: Bool { listener?.isHealthy ?? false }
+  /// Nil where it does not listen.
+  var listenIsHealthy: Bool? { listener?.isHealthy }
 
   /// Goes by other rules from now on.
   func use(_ rules: RuleSet) {

@@ -29,6 +29,11 @@ enum Trigger: Command {
     guard let ride = arguments.value("--ride"), !ride.isEmpty else {
       throw UsageError("--ride ID is missing", form: form)
     }
+    // As the schema bounds it; said before anything is asked of the database.
+    if ride.utf8.count > RideDesk.idLimit {
+      throw UsageError(
+        "--ride has \(ride.utf8.count) bytes; an ID has \(RideDesk.idLimit) at most", form: form)
+    }
     let event = arguments.operands[0]
     let data = try EventData.json(arguments.all("--data"))
     let rules = try RuleDirectoryChoice.load(

@@ -9,6 +9,18 @@ enum Database {
     environment["DATABASE_URL"] ?? ""
   }
 
+  /// `RIDEPULSE_LISTEN`: producers may notify a sleeping node. Without it the node polls.
+  ///
+  /// - Throws: `CommandFailure` for any other word than `on` and `off`.
+  static func listens(_ environment: [String: String]) throws -> Bool {
+    let value = environment["RIDEPULSE_LISTEN"] ?? ""
+    switch value.lowercased() {
+    case "", "on": return true
+    case "off": return false
+    default: throw CommandFailure("RIDEPULSE_LISTEN is \(value); expected on or off")
+    }
+  }
+
   /// A session that has been used once: a database that is away is told at the start.
   static func session(
     _ conninfo: String, name: String,

@@ -34,6 +34,10 @@ enum EnvironmentList {
       "where broadcasts go, if not where the environment's pushes go"
     ),
     (["APNS_CA_FILE"], "a further CA to trust (PEM), beside the system's"),
+    (
+      ["RIDEPULSE_LISTEN"],
+      "off: serve polls every 2 s, and no transaction of the app notifies it (default: on)"
+    ),
     (["RIDEPULSE_SCHEDULES"], "rule directory (default: schedules)"),
     (
       ["RIDEPULSE_ADMIN"],

@@ -16,7 +16,12 @@ struct DatabaseFacts: Sendable {
   var server: Fact<ServerFacts> = .unasked
   var schema: Fact<Schema> = .unasked
   var rights: Fact<[MissingRight]> = .unasked
+  /// `RIDEPULSE_LISTEN` is not off.
+  var listens = true
   var listen: Fact<ListenProbe.Outcome> = .unasked
+  var queue: Fact<NotifyQueue> = .unasked
+  /// How many tables are attached, and what is wrong with them.
+  var watched: Fact<WatchedTables> = .unasked
   /// How far the database's clock is ahead of this machine's.
   var lead: Fact<Duration> = .unasked
   var holder: Fact<RowHolder?> = .unasked

@@ -6,8 +6,9 @@ enum DatabaseJudgement {
   static func findings(_ facts: DatabaseFacts) -> [Finding] {
     [
       server(facts), schema(facts), rights(facts), listen(facts),
+      QueueJudgement.finding(facts.queue),
       ClockJudgement.database(facts.lead), holder(facts),
-    ]
+    ] + WatchJudgement.findings(facts)
   }
 
   private static func server(_ facts: DatabaseFacts) -> Finding {
@@ -21,6 +22,13 @@ enum DatabaseJudgement {
     case .known(let server) where server.isTooOld:
       return .failure(
         "postgres", "\(server.version) is too old", "upgrade it to Postgres 14 or newer")
+    case .known(let server) where !server.holdsUnicode:
+      return .failure(
+        "postgres",
+        "database \(server.database) is encoded in \(server.encoding), which does not hold every text "
+          + "that phones show",
+        "psql -c \"create database NAME encoding 'UTF8' template template0\"",
+        "copy it there with pg_dump and pg_restore, and let DATABASE_URL name it")
     case .known(let server) where server.isReadOnly:
       return .failure(
         "postgres", "\(server.version), which takes no writes: a standby, or read-only",
@@ -54,7 +62,9 @@ enum DatabaseJudgement {
 
   private static func schema(_ facts: DatabaseFacts) -> Finding {
     switch facts.schema {
-    case .unasked: return .skipped("schema", needs: "postgres")
+    case .unasked:
+      let isEncoded = facts.server.value?.holdsUnicode ?? true
+      return .skipped("schema", needs: isEncoded ? "postgres" : "a database in UTF8")
     case .known(.current): return .ok("schema", "current")
     case .known(.foreign(let what)):
       return .failure("schema", what, "deploy the ridepulse that the database was migrated with")
@@ -111,13 +121,24 @@ enum DatabaseJudgement {
 
   /// What does not work without rights that no push needs.
   private static func loss(_ missing: [MissingRight]) -> String {
-    missing.allSatisfy { $0.object.contains("ridepulse.answer_once") }
-      ? "calls of POST /v1 answer 503" : "old days of the ledger are kept for ever"
+    let losses = [
+      ("ridepulse.answer_once", "calls of POST /v1 answer 503"),
+      ("ridepulse.tend_ledger", "old days of the ledger are kept for ever"),
+      ("ridepulse.watch", "problems of attached tables are not shown"),
+    ]
+    return losses.filter { loss in missing.contains { $0.object.contains(loss.0) } }.map(\.1)
+      .joined(separator: ", ")
   }
 
   private static func listen(_ facts: DatabaseFacts) -> Finding {
     let pooler = "let DATABASE_URL lead to Postgres itself, or to a pool in session mode"
     switch facts.listen {
+    case .unasked where !facts.listens:
+      return .ok("listen", "off: an event waits for the next poll, 2s at most")
+    case .known(.queueFull):
+      return .warning(
+        "listen", "nothing was notified, because the NOTIFY queue is not read",
+        "see \(QueueJudgement.name) below")
     case .unasked: return .skipped("listen", needs: "postgres")
     case .known(.effective): return .ok("listen", "a notification came back")
     case .known(.swallowed):

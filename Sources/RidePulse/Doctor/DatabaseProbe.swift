@@ -20,20 +20,27 @@ struct DatabaseProbe {
       return facts
     }
     facts.server = await ask { try await ServerFacts.read(session) }
+    facts.listens = (try? Database.listens(environment)) ?? true
     if let server = facts.server.value, !server.isTooOld {
       facts.lead = await ask { try await Self.lead(session) }
       facts.holder = await ask { try await RowHolder.oldest(session) }
-      facts.schema = await ask { try await Self.schema(session) }
+      facts.queue = await ask { try await NotifyQueue.read(session) }
+      if server.holdsUnicode { facts.schema = await ask { try await Self.schema(session) } }
       if server.hasSchema {
         facts.rights = await ask { try await MissingRight.all(session) }
         // Without rights the answer is an error that says no more.
         if facts.rights.value?.allSatisfy(\.isMinor) ?? false {
           facts.phones = await ask { try await PhoneCount.all(session) }
+          if facts.schema.value == .current {
+            facts.watched = await ask { try await WatchedTables.read(session) }
+          }
         }
       }
-      facts.listen = await Fact.find(within: .seconds(8)) {
-        try await ListenProbe.run(
-          conninfo: conninfo, session: session, node: UUID().uuidString.lowercased())
+      if facts.listens {
+        facts.listen = await Fact.find(within: .seconds(8)) {
+          try await ListenProbe.run(
+            conninfo: conninfo, session: session, node: UUID().uuidString.lowercased())
+        }
       }
     }
     // The process ends soon, and a server that went silent must not hold it up.
@@ -71,7 +78,7 @@ struct DatabaseProbe {
     } catch {
       switch error {
       case .edited, .unknown: return .foreign("\(error)")
-      case .serverTooOld, .failed, .database: throw error
+      case .serverTooOld, .wrongEncoding, .failed, .database: throw error
       }
     }
   }

@@ -13,30 +13,49 @@ enum ServiceMetrics {
     var transport: [APNsEnvironment: TransportStatistics]
     var tokenAge: Duration?
     var apnsAhead: Duration
-    var listenIsHealthy: Bool
+    /// Nil where the node does not listen.
+    var listenIsHealthy: Bool?
     var troubles: [String]
     /// Nil where the database did not answer.
     var database: RideGauges?
+    var watched: [WatchProblem] = []
   }
 
   static func page(_ reading: Reading) -> String {
     MetricFamily.page(
       PushMetrics.families(reading.tally) + health(reading) + engine(reading.engine)
-        + apns(reading) + database(reading.database) + ProcessMetrics.families())
+        + apns(reading) + database(reading.database) + [watched(reading.watched)]
+        + ProcessMetrics.families())
+  }
+
+  /// What was recorded long ago counts no more.
+  private static func watched(_ problems: [WatchProblem]) -> MetricFamily {
+    var family = MetricFamily(
+      .gauge, "ridepulse_watch_problems",
+      "Columns and triggers of an attached table that have a problem, now or within the last hour.")
+    let recent = problems.filter { $0.age.map { $0 < .seconds(3600) } ?? true }
+    for (key, group) in Dictionary(grouping: recent, by: { [$0.table, $0.code] })
+      .sorted(by: { $0.key.lexicographicallyPrecedes($1.key) })
+    {
+      family.add(Double(group.count), [.init("table", key[0]), .init("problem", key[1])])
+    }
+    return family
   }
 
   private static func health(_ reading: Reading) -> [MetricFamily] {
-    [
+    var listens = MetricFamily(
+      .gauge, "ridepulse_listen_healthy",
+      "1 where Postgres' notifications reach this node; without them events wait for the next poll."
+    )
+    if let isHealthy = reading.listenIsHealthy { listens.add(isHealthy ? 1 : 0, []) }
+    return [
       MetricFamily(
         .gauge, "ridepulse_ready", "1 where /readyz says ready.",
         reading.troubles.isEmpty ? 1 : 0),
       MetricFamily(
         .gauge, "ridepulse_database_answers", "1 where the database answered this scrape.",
         reading.database == nil ? 0 : 1),
-      MetricFamily(
-        .gauge, "ridepulse_listen_healthy",
-        "1 where Postgres' notifications reach this node; without them events wait for the next poll.",
-        reading.listenIsHealthy ? 1 : 0),
+      listens,
     ]
   }
 

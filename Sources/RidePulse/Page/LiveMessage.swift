@@ -27,7 +27,7 @@ struct LiveMessage {
       "at": .integer(now.microseconds / 1000), "node": .string(node),
       "version": .string(Version.text), "ready": .bool(reading.troubles.isEmpty),
       "troubles": .array(reading.troubles.map { .string($0) }), "database": answers,
-      "listen": .bool(reading.listenIsHealthy), "rides": rides,
+      "listen": .bool(reading.listenIsHealthy ?? true), "rides": rides,
       "window_s": .number(change.span.inSeconds), "pushes": .array(pushes),
       "all": type("all", Array(change.delays.values)), "verdicts": .array(verdicts),
       "lanes": .array(lanes), "apns": .array(connections),

@@ -54,6 +54,18 @@ static const char text_0012[] = {
 #embed "../../../sql/0012_api.sql" suffix(, 0)
 };
 
+static const char text_0013[] = {
+#embed "../../../sql/0013_rights.sql" suffix(, 0)
+};
+
+static const char text_0014[] = {
+#embed "../../../sql/0014_watched_rows.sql" suffix(, 0)
+};
+
+static const char text_0015[] = {
+#embed "../../../sql/0015_watch.sql" suffix(, 0)
+};
+
 static const char text_0018[] = {
 #embed "../../../sql/0018_people.sql" suffix(, 0)
 };
@@ -71,6 +83,9 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0010_channels", text_0010},
     {"0011_broadcasts", text_0011},
     {"0012_api", text_0012},
+    {"0013_rights", text_0013},
+    {"0014_watched_rows", text_0014},
+    {"0015_watch", text_0015},
     {"0018_people", text_0018},
     {NULL, NULL},
 };

@@ -39,7 +39,7 @@ import Testing
     #expect(first.consumed.isEmpty && first.part?.after == Int64(OpenPart.size))
     let (sent, decisions, last) = run(view, Sample.book())
     #expect(Set(sent.compactMap(\.entry.phone)).count == 10_000 && sent.count == 10_000)
-    #expect(decisions == 6)
+    #expect(decisions == 11)
     #expect(last?.memo.isEmpty == true)
   }
 
@@ -83,7 +83,7 @@ import Testing
     later.memo = entered.settled([], now: Sample.now, jitter: { 0 }).memo
     var sent: [PushID] = []
     var tally = SlotTally()
-    for _ in 0..<5 {
+    for _ in 0..<6 {
       let decision = decide(later, by: Sample.book([rule]), now: Sample.now + .seconds(90))
       sent += decision.pushes.map(\.entry.id)
       for (_, part) in decision.tallies { tally += part }
@@ -115,7 +115,7 @@ import Testing
     let view = Sample.view(phones: Self.phones(MemoBudget.retries + 3000))
     var entries: [LedgerEntry] = []
     var open = view
-    for _ in 0..<8 {
+    for _ in 0..<15 {
       let decision = decide(open, by: Sample.book(), now: Sample.now)
       let settlement = decision.settled(
         decision.pushes.map { _ in .refused(Refusal(status: 503, reason: "Shutdown")) },

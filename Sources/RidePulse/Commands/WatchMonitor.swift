@@ -1,0 +1,77 @@
+import PostgresStore
+import RideCore
+import Synchronization
+
+/// Logs what keeps rows of attached tables from becoming rides.
+final class WatchMonitor: Sendable {
+  private let session: @Sendable () async throws -> PostgresSession
+  private let log: Log
+  private let state = Mutex(WatchNews())
+
+  static let interval: Duration = .seconds(60)
+
+  init(session: @escaping @Sendable () async throws -> PostgresSession, log: Log) {
+    self.session = session
+    self.log = log
+  }
+
+  /// Now, and each minute until the task is cancelled.
+  func run() async {
+    repeat {
+      await check()
+      try? await Task.sleep(for: Self.interval)
+    } while !Task.isCancelled
+  }
+
+  /// Once. Nothing that is sent depends on it.
+  func check() async {
+    do {
+      let problems = try await WatchProblem.all(try await session())
+      for problem in state.withLock({ $0.new(among: problems) }) { report(problem) }
+    } catch let error as PostgresError where error.refusesRights {
+      guard state.withLock({ $0.isFirstRefusal() }) else { return }
+      log(
+        .warning, "Problems of attached tables can't be read",
+        ["error": "\(error)", "fix": "ridepulse doctor prints the grant"])
+    } catch {
+      log(.debug, "Problems of attached tables can't be read", ["error": "\(error)"])
+    }
+  }
+
+  private func report(_ problem: WatchProblem) {
+    let fields: KeyValuePairs = [
+      "table": problem.table, "column": problem.column, "problem": problem.code,
+      "row": problem.rowID ?? "", "transactions": problem.count.map { "\($0)" } ?? "",
+    ]
+    if problem.kind?.stopsTable ?? false {
+      log(.error, "Attached table is not copied to rides", fields)
+    } else {
+      log(.warning, "Rows of an attached table have unusable values", fields)
+    }
+  }
+}
+
+/// Which problems were not logged yet: each once, until it is gone.
+struct WatchNews {
+  private struct Key: Hashable {
+    var table, column, code: String
+  }
+
+  private var known: Set<Key> = []
+  private var wasRefused = false
+
+  mutating func new(among problems: [WatchProblem]) -> [WatchProblem] {
+    let before = known
+    known = []
+    return problems.filter { problem in
+      let key = Key(table: problem.table, column: problem.column, code: problem.code)
+      return known.insert(key).inserted && !before.contains(key)
+    }
+  }
+
+  /// A right that is missing is logged once: somebody may want it so.
+  mutating func isFirstRefusal() -> Bool {
+    defer { wasRefused = true }
+    return !wasRefused
+  }
+}

@@ -1,0 +1,266 @@
+import Testing
+
+@testable import PostgresStore
+
+/// `ridepulse.watch`: rows of a service's own table become rides, and nothing fails its writes.
+@Suite("Attached tables", .timeLimit(.minutes(2))) struct WatchTests {
+  let session: PostgresSession
+  let url: String
+
+  static let mapping = """
+    {"id": "id", "state": "status", "customer_id": "rider", "driver_id": "driver",
+     "pickup_at": "pickup", "time_zone": "tz", "attributes": "details"}
+    """
+
+  private static let table = """
+    create table bookings (id text, status text, rider text, driver text, pickup text, tz text,
+      details jsonb, unmapped text);
+    """
+
+  init() async throws {
+    url = try await makeDatabase()
+    session = try PostgresSession(conninfo: url)
+    _ = try await Migrations.apply(session: session)
+    try await session.script(
+      "\(Self.table) select ridepulse.watch('bookings', '\(Self.mapping)')")
+  }
+
+  static let ride = """
+    select concat_ws(' ', id, state, customer_id, driver_id, to_char(pickup_at at time zone 'UTC',
+      'HH24:MI'), time_zone, attributes) from ridepulse.rides order by id limit 1
+    """
+
+  private static let errors = """
+    select string_agg(column_name || ' ' || problem || ' ' || coalesce(row_id, '-'), ', '
+      order by column_name) from ridepulse.watch_errors
+    """
+
+  static let problems = """
+    select string_agg("table" || ' ' || column_name || ' ' || problem, ', ' order by column_name,
+      problem) from ridepulse.watch_problems
+    """
+
+  private static let long = String(repeating: "x", count: 513)
+
+  @Test func `a row becomes a ride, and its changes become events`() async throws {
+    try await session.script(
+      """
+      insert into bookings values ('r1', 'requested', 'c1', 'd1', '2026-03-01 10:00+01',
+        'Europe/Berlin', '{"plate": "B 1"}');
+      update bookings set status = 'driver_arrived';
+      update bookings set unmapped = 'nothing of ours';
+      update bookings set details = null
+      """)
+    #expect(
+      try await session.value(Self.ride) == "r1 driver_arrived c1 d1 09:00 Europe/Berlin {}")
+    #expect(
+      try await session.value("select string_agg(event, ' ' order by id) from ridepulse.events")
+        == "requested driver_arrived ride_updated")
+    #expect(try await session.value(Self.problems) == nil)
+  }
+
+  /// Values of one row that are wrong; the ride that comes of it, and what is recorded.
+  private static let rows: [(values: String, ride: String?, errors: String?)] = [
+    ("null, 'requested'", nil, "id null_id -"),
+    ("'', 'requested'", nil, "id empty_id "),
+    ("'\(long)', 'requested'", nil, "id too_long \(long.prefix(80))"),
+    (
+      "'\(String(repeating: "é", count: 257))', 'requested'", nil,
+      "id too_long \(String(repeating: "é", count: 80))"
+    ),
+    ("'r1', '\(long)'", "r1 UTC {}", "status too_long r1"),
+    ("'r1', null, '\(long)'", "r1 UTC {}", "rider too_long r1"),
+    ("'r1', null, 'c1', '\(long)'", "r1 c1 UTC {}", "driver too_long r1"),
+    ("'r1', null, null, null, 'soon'", "r1 UTC {}", "pickup no_time_zone r1"),
+    ("'r1', null, null, null, '2026-03-01 10:00'", "r1 UTC {}", "pickup no_time_zone r1"),
+    ("'r1', null, null, null, '2026-02-31 10:00Z'", "r1 UTC {}", "pickup bad_time r1"),
+    ("'r1', null, null, null, '2026-03-01 10:00-99'", "r1 UTC {}", "pickup bad_time r1"),
+    ("'r1', null, null, null, '2026-03-01T10:00:00.5-02:30'", "r1 12:30 UTC {}", nil),
+    ("'r1', null, null, null, 'infinity'", "r1 UTC {}", nil),
+    ("'r1', null, null, null, null, 'Mars/Olympus'", "r1 UTC {}", "tz unknown_time_zone r1"),
+    ("'r1', null, null, null, null, ''", "r1 UTC {}", "tz unknown_time_zone r1"),
+    ("'r1', null, null, null, null, null, '[1]'", "r1 UTC {}", "details not_an_object r1"),
+    (
+      "'r1', null, null, null, '99:10 z', 'y', '1'", "r1 UTC {}",
+      "details not_an_object r1, pickup bad_time r1, tz unknown_time_zone r1"
+    ),
+  ]
+
+  @Test(arguments: rows.indices)
+  func `a bad value fails no write, and is recorded`(index: Int) async throws {
+    let (values, ride, errors) = Self.rows[index]
+    try await session.script("insert into bookings values (\(values))")
+    #expect(try await session.value("select count(*) from bookings") == "1")
+    #expect(try await session.value(Self.ride) == ride)
+    #expect(try await session.value(Self.errors) == errors)
+  }
+
+  @Test(arguments: ["rename column status to state", "drop column status"])
+  func `a mapped column that is gone leaves rides as they are, and is named`(
+    change: String
+  ) async throws {
+    try await session.script("insert into bookings values ('r1', 'requested', 'c1')")
+    try await session.script(
+      """
+      delete from ridepulse.events;
+      alter table bookings \(change);
+      update bookings set rider = 'c2';
+      insert into bookings (id) values ('r2')
+      """)
+    #expect(try await session.value("select count(*) from bookings") == "2")
+    #expect(try await session.value(Self.ride) == "r1 requested c1 UTC {}")
+    #expect(try await session.value("select count(*) from ridepulse.rides") == "1")
+    #expect(try await session.value("select count(*) from ridepulse.events") == "0")
+    #expect(try await session.value(Self.errors) == "status missing_column -")
+    #expect(try await session.value(Self.problems) == "public.bookings status missing_column")
+    // Its owner attaches it anew.
+    try await session.script(
+      "alter table bookings \(change.hasPrefix("rename") ? "rename column state to status" : "add column status text")"
+    )
+    try await session.script("select ridepulse.watch('bookings', '\(Self.mapping)')")
+    #expect(try await session.value(Self.problems) == nil)
+    #expect(try await session.value("select count(*) from ridepulse.rides") == "2")
+  }
+
+  @Test func `a cast of the table's own that fails is recorded`() async throws {
+    try await session.script(
+      """
+      create type pair as enum ('x');
+      create function broken(pair) returns json language plpgsql as $$
+      begin raise exception 'no json today'; end $$;
+      create cast (pair as json) with function broken(pair);
+      alter table bookings alter column details type pair using 'x'::pair;
+      insert into bookings values ('r1', 'requested', 'c1', null, null, null, 'x')
+      """)
+    #expect(try await session.value(Self.errors) == " unreadable_row -")
+    #expect(
+      try await session.value("select detail from ridepulse.watch_errors")
+        == "SQLSTATE P0001: no json today")
+  }
+
+  @Test func `what is recorded stays small, and waits for no other transaction`() async throws {
+    for _ in 1...3 {
+      try await session.script("insert into bookings select null from generate_series(1, 100)")
+    }
+    let count = "select string_agg(count::text, ' ') from ridepulse.watch_errors"
+    #expect(try await session.value(count) == "3")
+    // The other transaction holds both rows of watch_errors, one of which nobody else sees yet.
+    var other = try await begin(
+      "insert into bookings values (null); insert into bookings values ('')")
+    try await session.script("insert into bookings values (''), (null)")
+    try await other()
+    #expect(try await session.value(count) == "4 1")
+    // A snapshot of before.
+    other = try await begin(
+      "set transaction isolation level repeatable read; select count(*) from bookings",
+      then: "insert into bookings values (null)")
+    try await session.script("insert into bookings values (null)")
+    try await other()
+    #expect(try await session.value("select count(*) from bookings") == "306")
+  }
+
+  /// Holds a transaction of another session open; what is returned lets it go on and commit.
+  private func begin(
+    _ sql: String, then next: String = ""
+  ) async throws -> () async throws -> Void {
+    let other = try PostgresSession(conninfo: url)
+    try await session.script("select pg_advisory_lock(7)")
+    let run = Task {
+      try await other.script(
+        "begin; \(sql); select pg_advisory_xact_lock(7); \(next); commit", timeout: .seconds(60))
+    }
+    try await session.wait(
+      until: """
+        select count(*) from pg_locks l join pg_database d on d.oid = l.database
+        where l.locktype = 'advisory' and not granted and d.datname = current_database()
+        """, is: "1")
+    return { [session] in
+      try await session.script("select pg_advisory_unlock(7)")
+      try await run.value
+      await other.close()
+    }
+  }
+
+  @Test func `a disabled trigger is named, and a table that is gone`() async throws {
+    try await session.script(
+      """
+      alter table bookings disable trigger ridepulse_read;
+      alter table ridepulse.rides disable trigger changed;
+      insert into bookings values ('r1', 'requested')
+      """)
+    #expect(
+      try await session.value(Self.problems)
+        == "ridepulse.rides changed disabled_trigger, "
+        + "public.bookings ridepulse_read disabled_trigger, public.bookings ridepulse_read not_read"
+    )
+    try await session.script(
+      "alter table ridepulse.rides enable trigger changed; drop trigger ridepulse_watch on bookings"
+    )
+    #expect(
+      try await session.value(Self.problems)?.contains("ridepulse_watch missing_trigger") == true)
+    try await session.script("drop table bookings; delete from ridepulse.watch_errors")
+    #expect(try await session.value(Self.problems)?.contains("missing_table") == true)
+  }
+
+  @Test func `partitions are served as their table is, each with its triggers`() async throws {
+    try await session.script(
+      """
+      create table trips (id int, status text) partition by range (id);
+      create table trips_1 partition of trips for values from (0) to (10);
+      select ridepulse.watch('trips', '{"id": "id", "state": "status"}');
+      create table trips_2 partition of trips for values from (10) to (20);
+      insert into trips values (1, 'requested'), (11, 'requested');
+      insert into trips_1 values (2, 'requested');
+      update trips set id = 12 where id = 2
+      """)
+    #expect(
+      try await session.value("select string_agg(id, ' ' order by id) from ridepulse.rides")
+        == "1 11 12 2")
+    #expect(try await session.value(Self.problems) == nil)
+    try await session.script("alter table trips_2 disable trigger ridepulse_watch")
+    #expect(
+      try await session.value(Self.problems) == "public.trips ridepulse_watch disabled_trigger")
+  }
+
+  @Test func `columns may have any name`() async throws {
+    try await session.script(
+      #"""
+      create table "t ' 1" (id int, "we""ird 'name' $1; --" text);
+      select ridepulse.watch('"t '' 1"', '{"id": "id", "state": "we\"ird ''name'' $1; --",
+        "attributes": {"plate": "we\"ird ''name'' $1; --"}}');
+      insert into "t ' 1" values (1, 'requested')
+      """#)
+    #expect(try await session.value(Self.ride) == #"1 requested UTC {"plate": "requested"}"#)
+    #expect(try await session.value(Self.problems) == nil)
+  }
+
+  @Test func `unwatch takes the triggers away and leaves the rides`() async throws {
+    try await session.script(
+      """
+      insert into bookings values ('r1', 'requested');
+      select ridepulse.unwatch('bookings');
+      update bookings set status = 'driver_arrived'
+      """)
+    #expect(try await session.value(Self.ride) == "r1 requested UTC {}")
+    #expect(try await session.value("select count(*) from ridepulse.watched") == "0")
+    #expect(
+      try await session.value(
+        "select count(*) from pg_trigger where tgrelid = 'bookings'::regclass") == "0")
+  }
+
+  @Test func `replicated and restored rows fire nothing`() async throws {
+    try await session.script(
+      """
+      set local session_replication_role = replica;
+      insert into bookings values ('r1', 'requested')
+      """)
+    #expect(try await session.value(Self.ride) == nil)
+    #expect(try await session.value(Self.problems) == nil)
+    // Called again it copies what has no ride yet, and tells nobody.
+    try await session.script("select ridepulse.watch('bookings', '\(Self.mapping)')")
+    #expect(try await session.value(Self.ride) == "r1 requested UTC {}")
+    #expect(
+      try await session.value("select string_agg(event, ' ') from ridepulse.events")
+        == "ride_watched")
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+/// What a person learns of a table that was attached and does not fit its mapping any more.
+@Suite("Attached tables, shown", .timeLimit(.minutes(3))) struct WatchedTableTests {
+  private static let bookings = """
+    create table bookings (id text, status text, rider text, pickup timestamptz, tz text);
+    select ridepulse.watch('bookings', '{"id": "id", "state": "status", "customer_id": "rider",
+      "pickup_at": "pickup", "time_zone": "tz"}');
+    """
+
+  @Test func `a renamed column is in the doctor's findings, the log and the metrics`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await stage.sql(Self.bookings)
+      try Checkup(stage.environment).expect("watch", "ok", "1 attached table")
+      try await stage.sql(
+        """
+        insert into bookings values ('r1', 'requested', 'c1');
+        alter table bookings rename column status to state;
+        update bookings set rider = 'c2';
+        insert into bookings values (null, 'requested', 'c1', null, 'Mars')
+        """)
+      #expect(try await stage.value("select customer_id from ridepulse.rides") == "c1")
+      let broken = try Checkup(stage.environment)
+      broken.expect("watch public.bookings", "failure", "column status, which is mapped, is gone")
+      broken.expect("watch public.bookings", "failure", "select ridepulse.watch('public.bookings'")
+      var environment = stage.environment
+      environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
+      let server = try Server(environment)
+      defer { server.stop() }
+      try await server.says("Attached table is not copied to rides")
+      #expect(server.log.contains("table=public.bookings column=status problem=missing_column"))
+      let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
+      let line = #"ridepulse_watch_problems{table="public.bookings",problem="missing_column"} 1"#
+      #expect(try Command.run("/usr/bin/curl", ["--silent", url]).output.contains(line))
+    }
+  }
+
+  @Test func `bad values are warned of, and a disabled trigger fails`() async throws {
+    try await Stage.run { stage in
+      try await stage.sql(
+        Self.bookings
+          + "insert into bookings (id, tz) values (null, 'UTC'), ('r1', 'Mars')")
+      let warned = try Checkup(stage.environment)
+      warned.expect("watch public.bookings", "warning", "column id holds no ID (1 transaction)")
+      warned.expect("watch public.bookings", "warning", "column tz holds no time zone")
+      try await stage.sql("alter table bookings disable trigger all")
+      try Checkup(stage.environment).expect(
+        "watch public.bookings", "failure",
+        "alter table public.bookings enable trigger ridepulse_watch")
+      let once = try Command.ridepulse(["serve", "--once"], stage.environment)
+      #expect(once.errors.contains("Rows of an attached table have unusable values"))
+      #expect(!once.errors.contains("Mars"))
+    }
+  }
+}
