@@ -31,6 +31,9 @@ import Testing
       sign ca apple '/CN=Apple Push Services: \(bundle)'
       sign ca driver '/UID=com.example.driver/CN=\(bundle)'
       sign ca longer '/CN=com.example.customer.more'
+      sign ca before '/CN=evilcom.example.customer'
+      sign ca suffix '/CN=evil Push Services: \(bundle)'
+      sign ca two '/CN=com.example.driver/CN=\(bundle)'
       sign ca server '/CN=localhost'
       sign other stranger '/UID=\(bundle)'
       """,
@@ -46,7 +49,7 @@ import Testing
   /// The name of the certificate's file, and whether it opens the door.
   private static let senders: [(String, Bool)] = [
     ("uid", true), ("cn", true), ("apple", true), ("driver", false), ("longer", false),
-    ("stranger", false), ("", false),
+    ("before", false), ("suffix", false), ("two", false), ("stranger", false), ("", false),
   ]
 
   @Test func `certificates say who is whose`() async throws {
