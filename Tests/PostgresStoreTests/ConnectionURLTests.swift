@@ -46,7 +46,8 @@ import Testing
       "could not translate host name \"S3cr@et!x\" to address", "xS3cr@et!xx", "S3cr@et!x\u{301}",
     ] {
       let shown = settings.secrets.removed(from: text)
-      #expect(!shown.contains("et!x") && shown.contains("***"), "\(shown)")
+      let scalars = String(shown.unicodeScalars.filter { $0 != "\u{301}" })
+      #expect(!scalars.contains("et!x") && scalars.contains("***"), "\(shown)")
     }
   }
 

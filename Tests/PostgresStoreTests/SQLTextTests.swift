@@ -8,7 +8,8 @@ import Testing
   /// Values that end a literal or a name too early where somebody looks for `Character`s.
   private static let hostile = [
     "", "it's", "'\u{301}; drop table t; --", "\u{600}'", "\\", "\\'; --", "\\\u{301}'", "a\nb",
-    "\u{1b}[2J", "\u{202e}x", "\u{e0041}", "\"", "\"\u{301}", "$$", "%s", ":x", "E'x'", "é", "e\u{301}",
+    "\u{1b}[2J", "\u{202e}x", "\u{e0041}", "\"", "\"\u{301}", "$$", "%s", ":x", "E'x'", "é",
+    "e\u{301}",
   ]
 
   @Test func `Postgres reads each value back as it was`() async throws {
@@ -18,7 +19,8 @@ import Testing
       try await session.script("set standard_conforming_strings = \(setting)")
       for text in Self.hostile {
         let sql = "select \(SQLText.literal(text)), 1 as \(SQLText.identifier("x" + text))"
-        #expect(!sql.unicodeScalars.contains { $0.isUnprintable && !text.unicodeScalars.contains($0) })
+        #expect(
+          !sql.unicodeScalars.contains { $0.isUnprintable && !text.unicodeScalars.contains($0) })
         let row = try await session.run([Call(Statement(name: "", sql: sql))])[0]
         let back = row.string(0, 0) ?? "null"
         #expect(back.unicodeScalars.elementsEqual(text.unicodeScalars), "\(setting): \(sql)")

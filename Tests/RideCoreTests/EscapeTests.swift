@@ -29,7 +29,8 @@ import Testing
     "<!--\u{301}", "\u{600}-->", "&\u{301}amp;", "\u{2028}\u{301}",
   ]
 
-  @Test(arguments: hidden) func `JSON in a script holds no markup, and means the same`(text: String) {
+  @Test(arguments: hidden) func `JSON in a script holds no markup, and means the same`(text: String)
+  {
     let json = String(decoding: JSONValue.string(text).json, as: UTF8.self)
     let shown = Escape.jsonInHTML(json)
     for byte in "<>&".utf8 { #expect(!shown.utf8.contains(byte), "\(shown)") }

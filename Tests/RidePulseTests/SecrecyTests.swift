@@ -71,7 +71,8 @@ import Testing
   }
 
   @Test func `the package's units forbid core dumps`() throws {
-    let folder = URL(fileURLWithPath: Stage.rules).deletingLastPathComponent().path
+    let folder =
+      URL(fileURLWithPath: Stage.rules).deletingLastPathComponent().path
       + "/scripts/debian"
     let units = try FileManager.default.contentsOfDirectory(atPath: folder)
       .filter { $0.hasSuffix(".service") }
@@ -85,7 +86,8 @@ import Testing
 
 /// A path of a setting may lead to what never ends or never begins.
 @Suite(.timeLimit(.minutes(10))) struct SettingFileTests {
-  @Test func `a key that has become a named pipe does not hold up a reload or a stop`() async throws {
+  @Test func `a key that has become a named pipe does not hold up a reload or a stop`() async throws
+  {
     try await Stage.run { stage in
       let key = stage.directory + "/own.p8"
       var environment = stage.environment

@@ -14,7 +14,8 @@ extension GatewayLoop {
     ]
     for (listener, talk) in talks {
       // Not all at once: those that came before get on with their handshakes in between.
-      for _ in 0..<Self.arrivalsAtOnce where makeRoom() {
+      for _ in 0..<Self.arrivalsAtOnce {
+        guard listener.hasArrival, makeRoom() else { break }
         guard case .socket(let socket, let peer, let network) = arrival(at: listener) else { break }
         if let number = handshakes.surplus(before: network) { evict(number) }
         admit(socket, peer, network, doors.tls, talk)

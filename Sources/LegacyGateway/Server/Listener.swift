@@ -58,6 +58,12 @@ final class Listener: Sendable {
     case exhausted
   }
 
+  /// Whether a connection waits to be accepted.
+  var hasArrival: Bool {
+    var file = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&file, 1, 0) == 1
+  }
+
   func accept() -> Arrival {
     while true {
       var storage = sockaddr_storage()

@@ -52,7 +52,8 @@ internal import SystemSupport
   private func require(_ authority: String) throws(GatewayError) {
     let authorities = try Self.bytes(of: authority, "client CA")
     let count = Int32(clamping: authorities.count)
-    guard unsafe ridepulse_X509_STORE_add_pem(SSL_CTX_get_cert_store(context), authorities, count) > 0,
+    guard
+      unsafe ridepulse_X509_STORE_add_pem(SSL_CTX_get_cert_store(context), authorities, count) > 0,
       unsafe ridepulse_SSL_CTX_add_client_CAs(context, authorities, count) > 0
     else { throw .openSSL("client CA \(authority)") }
     let mode = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT

@@ -25,7 +25,9 @@ struct ConnectionURL {
     let words =
       "the URL's user or password holds an @ or a / as it is, or its database an @; "
       + "write @ as %40 and / as %2F"
-    guard let end = rest.firstIndex(where: { $0 == Self.at || $0 == Self.slash }) else { return nil }
+    guard let end = rest.firstIndex(where: { $0 == Self.at || $0 == Self.slash }) else {
+      return nil
+    }
     let (before, after) = (rest[..<end], rest[rest.index(after: end)...])
     let path = after.prefix { $0 != Self.question }
     guard let mark = path.firstIndex(of: Self.at) else { return nil }

@@ -6,7 +6,8 @@ enum Redaction {
   /// too much rather than too little: a password may hold blanks and `@`.
   static func clean(_ text: String) -> String {
     // Scalars: a sign before a combining mark is one Character, which no pattern would match.
-    let setting = /(?:password|client_secret|client_key)["']?\s*[=:]\s*('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|(?:\\.|\S)+)/
+    let setting =
+      /(?:password|client_secret|client_key)["']?\s*[=:]\s*('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|(?:\\.|\S)+)/
       .ignoresCase().dotMatchesNewlines().matchingSemantics(.unicodeScalar)
     // Up to the last @ of the line: what libpq takes for the host may still be password.
     let credentials = /(:\/\/[^\n:@]*):[^\n]*@/.matchingSemantics(.unicodeScalar)

@@ -99,7 +99,8 @@ enum Channels: Command {
       let states = (try? RuleDirectoryChoice.load(nil, context.environment))?.ruleSet.activeStates
       if try await office.desk.isLive(ride: ride, activeStates: states ?? []) {
         throw CommandFailure(
-          "the channel \(channel) is in use: ride \(Escape.line(ride)) goes on; delete it when the ride is over")
+          "the channel \(channel) is in use: ride \(Escape.line(ride)) goes on; delete it when the ride is over"
+        )
       }
     }
     guard try agreed(context, "delete the channel \(channel) of \(request.scope) for ever?") else {

@@ -135,7 +135,9 @@ enum Preview: Command {
       let views = try RidesFile.read(path, at: start).filter {
         ride == nil || $0.rideID == ride
       }
-      if let ride, views.isEmpty { throw CommandFailure("\(path) has no ride \(Escape.line(ride))") }
+      if let ride, views.isEmpty {
+        throw CommandFailure("\(path) has no ride \(Escape.line(ride))")
+      }
       return (views, start)
     }
     return try await Database.with(context.environment, name: "preview") { session in

@@ -42,7 +42,8 @@ struct ExplainTable {
     guard let plan = history.plan else { return lines + ["not on the agenda"] }
     var next = plan.due.map { "next due \(local($0))" } ?? "due with its next event"
     if let reason = plan.parkedReason {
-      next = "parked: \(reason); once that is mended: select ridepulse.unpark(\(SQLText.literal(story.id)))"
+      next =
+        "parked: \(reason); once that is mended: select ridepulse.unpark(\(SQLText.literal(story.id)))"
     }
     if let node = plan.node { next += "; held by node \(node) now" }
     return lines + [next]

@@ -10,7 +10,8 @@ struct PreviewTable: PreviewWriter {
     self.output = output
     widths = (
       max(4, rules.rules.map(\.rule.name.count).max() ?? 0),
-      min(36, max(4, rides.map { Escape.line($0.rideID).count }.max() ?? 0)), rules.cardApps.isEmpty ? 12 : 19
+      min(36, max(4, rides.map { Escape.line($0.rideID).count }.max() ?? 0)),
+      rules.cardApps.isEmpty ? 12 : 19
     )
   }
 

@@ -29,7 +29,8 @@ def open_one(address):
 for address in addresses:
     for _ in range(count):
         open_one(address)
-print("held", flush=True)
+sys.stdout.write("held\n")
+sys.stdout.flush()
 watched.register(sys.stdin, selectors.EVENT_READ, None)
 while True:
     for key, _ in watched.select():
