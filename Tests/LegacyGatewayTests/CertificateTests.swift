@@ -101,6 +101,14 @@ import Testing
     #expect(
       complaint { $0.identity = .files(certificate: "/nope.crt", key: "/x") }
         .contains("certificate /nope.crt"))
+    let pipe = "/tmp/ridepulse-gateway-\(UUID().uuidString)"
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    defer { try? FileManager.default.removeItem(atPath: pipe) }
+    let why = "\(pipe): it is a named pipe, not a regular file"
+    #expect(complaint { $0.clientCA = pipe } == "client CA \(why)")
+    #expect(
+      complaint { $0.identity = .files(certificate: pipe, key: "/x") } == "certificate \(why)")
+    #expect(complaint { $0.clientCA = #filePath }.hasPrefix("client CA \(#filePath): "))
     #expect(complaint { $0.address = "nowhere" }.contains("nowhere is not an address"))
     #expect(complaint { $0.address = "192.0.2.1" }.contains("can't listen on 192.0.2.1"))
   }
