@@ -43,6 +43,9 @@ public final class AdminServer: Sendable {
     }
   }
 
+  /// What monitors ask; it is answered at once, also while too many other requests are.
+  static let vitalPaths: Set = ["/healthz", "/readyz"]
+
   /// Answers no more.
   public func stop() { server.stop() }
 

@@ -12,7 +12,7 @@ public struct Route: Sendable {
   /// Only who has the token may, where there is one; without one only this machine.
   public let isPrivate: Bool
   let handler: Handler
-  private let segments: [Substring]
+  private let segments: [Substring.UTF8View]
 
   /// A thing that the server does.
   public init(
@@ -24,19 +24,24 @@ public struct Route: Sendable {
     self.isWriting = isWriting
     self.isPrivate = isPrivate
     self.handler = handler
-    segments = path.split(separator: "/", omittingEmptySubsequences: false)
+    segments = Self.split(path)
+  }
+
+  /// By bytes: a slash before a combining mark is one Character.
+  private static func split(_ path: String) -> [Substring.UTF8View] {
+    path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
   }
 
   /// The variable parts of a path that is this one's; nil where it is not.
   func parameters(of path: String) -> [String: String]? {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let parts = Self.split(path)
     guard parts.count == segments.count else { return nil }
     var parameters: [String: String] = [:]
     for (segment, part) in zip(segments, parts) {
-      if segment.hasPrefix("{") {
+      if segment.first == UInt8(ascii: "{") {
         if part.isEmpty { return nil }
-        parameters[String(segment.dropFirst().dropLast())] = String(part)
-      } else if segment != part {
+        parameters[String(Substring(segment.dropFirst().dropLast()))] = String(Substring(part))
+      } else if !segment.elementsEqual(part) {
         return nil
       }
     }

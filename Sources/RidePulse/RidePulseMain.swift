@@ -1,12 +1,18 @@
 import Foundation
 import RideCore
+import SystemSupport
 
 /// The command line's door: finds the command, runs it, and turns how it ends into a status.
 @main
 enum RidePulseMain {
   static func main() async {
+    ProcessSecrecy.forbidMemoryDumps()
+    let keyLogFile = ProcessSecrecy.forgetKeyLogFile()
     // A reader that goes away must end a write with an error and not the process.
     signal(SIGPIPE, SIG_IGN)
+    if keyLogFile != nil {
+      Terminal.complain("ridepulse: SSLKEYLOGFILE is ignored: TLS secrets are never written")
+    }
     let words = Array(CommandLine.arguments.dropFirst())
     exit(await run(words, ProcessInfo.processInfo.environment).rawValue)
   }

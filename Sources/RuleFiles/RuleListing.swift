@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// The rule files that a directory holds, and what is wrong with it before any is parsed.
 struct RuleListing {
   private(set) var files: [(name: String, bytes: [UInt8])] = []
@@ -36,12 +38,12 @@ struct RuleListing {
     }
     do {
       // One byte more than may be, so that too large a file shows.
-      let bytes = try Disk.bytes(of: path, limit: RuleDirectory.fileSizeLimit + 1)
+      let bytes = try RegularFile.start(of: path, limit: RuleDirectory.fileSizeLimit + 1)
       files.append((path, bytes))
     } catch {
       problems.append(
         RuleProblem(
-          file: path, place: nil, found: "the file can't be read: \(error.text)",
+          file: path, place: nil, found: "the file can't be read: \(error)",
           expected: "a readable file"))
     }
   }

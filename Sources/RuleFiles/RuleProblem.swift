@@ -1,3 +1,5 @@
+internal import RideCore
+
 /// One thing that is wrong with the rule files, said in one line.
 public struct RuleProblem: Error, Hashable, Sendable {
   /// The file's path, or the directory's where the problem is not in one file.
@@ -30,7 +32,7 @@ extension RuleProblem: CustomStringConvertible {
   /// `FILE:LINE:COLUMN: FOUND; expected EXPECTED; did you mean "NEAREST"?`, always one line.
   public var description: String {
     let place = place.map { ":\($0)" } ?? ""
-    return "\(file)\(place): \(message)"
+    return Escape.line("\(file)\(place): \(message)")
   }
 }
 

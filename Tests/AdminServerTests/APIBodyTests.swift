@@ -147,7 +147,8 @@ import Testing
         "404 not_found", "404 unknown_ride", "405 method_not_allowed", "409 request_in_progress",
         "413 body_too_large", "415 unsupported_media_type", "422 unknown_field",
         "422 missing_field", "422 wrong_type", "422 invalid_value", "422 idempotency_key_reused",
-        "422 refused", "503 database_unavailable", "503 unknown_outcome", "503 database_not_ready",
+        "422 refused", "503 busy", "503 database_unavailable", "503 unknown_outcome",
+        "503 database_not_ready",
       ])
   }
 

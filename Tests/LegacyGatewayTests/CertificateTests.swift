@@ -31,6 +31,9 @@ import Testing
       sign ca apple '/CN=Apple Push Services: \(bundle)'
       sign ca driver '/UID=com.example.driver/CN=\(bundle)'
       sign ca longer '/CN=com.example.customer.more'
+      sign ca before '/CN=evilcom.example.customer'
+      sign ca suffix '/CN=evil Push Services: \(bundle)'
+      sign ca two '/CN=com.example.driver/CN=\(bundle)'
       sign ca server '/CN=localhost'
       sign other stranger '/UID=\(bundle)'
       """,
@@ -46,7 +49,7 @@ import Testing
   /// The name of the certificate's file, and whether it opens the door.
   private static let senders: [(String, Bool)] = [
     ("uid", true), ("cn", true), ("apple", true), ("driver", false), ("longer", false),
-    ("stranger", false), ("", false),
+    ("before", false), ("suffix", false), ("two", false), ("stranger", false), ("", false),
   ]
 
   @Test func `certificates say who is whose`() async throws {
@@ -98,6 +101,14 @@ import Testing
     #expect(
       complaint { $0.identity = .files(certificate: "/nope.crt", key: "/x") }
         .contains("certificate /nope.crt"))
+    let pipe = "/tmp/ridepulse-gateway-\(UUID().uuidString)"
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    defer { try? FileManager.default.removeItem(atPath: pipe) }
+    let why = "\(pipe): it is a named pipe, not a regular file"
+    #expect(complaint { $0.clientCA = pipe } == "client CA \(why)")
+    #expect(
+      complaint { $0.identity = .files(certificate: pipe, key: "/x") } == "certificate \(why)")
+    #expect(complaint { $0.clientCA = #filePath }.hasPrefix("client CA \(#filePath): "))
     #expect(complaint { $0.address = "nowhere" }.contains("nowhere is not an address"))
     #expect(complaint { $0.address = "192.0.2.1" }.contains("can't listen on 192.0.2.1"))
   }

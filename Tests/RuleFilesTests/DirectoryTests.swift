@@ -84,9 +84,9 @@ import Testing
     try #require(unsafe mkfifo(path + "/p.yaml", 0o600) == 0)
     #expect(
       problems() == [
-        "DIR/d.yaml: the file can't be read: Is a directory; expected a readable file",
+        "DIR/d.yaml: the file can't be read: it is a directory, not a regular file; expected a readable file",
         "DIR/l.yaml: the file can't be read: No such file or directory; expected a readable file",
-        "DIR/p.yaml: the file can't be read: Invalid argument; expected a readable file",
+        "DIR/p.yaml: the file can't be read: it is a named pipe, not a regular file; expected a readable file",
       ])
   }
 

@@ -37,9 +37,11 @@ final class ExchangeContext {
   func take(header line: String) {
     // A status line: what was before belonged to an interim answer.
     if line.hasPrefix("HTTP/") { answer.headers = [:] }
-    guard let colon = line.firstIndex(of: ":") else { return }
-    let name = line[..<colon].lowercased()
-    answer.headers[name] = String(line[line.index(after: colon)...].trimming(" \r\n"))
+    let scalars = line.unicodeScalars
+    guard let colon = scalars.firstIndex(of: ":") else { return }
+    let name = String(scalars[..<colon]).lowercased()
+    answer.headers[name] = String(
+      Substring(scalars[scalars.index(after: colon)...]).trimming(" \r\n"))
   }
 
   func take(body piece: UnsafeRawBufferPointer) -> Bool {

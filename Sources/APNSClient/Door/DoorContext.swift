@@ -1,4 +1,5 @@
 import COpenSSL
+import SystemSupport
 import Synchronization
 
 /// What curl's callbacks need while a connection is opened.
@@ -46,12 +47,21 @@ final class DoorContext: Sendable {
     unsafe SSL_CTX_set_ex_data(context, contextSlot, anchor)
     unsafe SSL_CTX_set_info_callback(context, noteHandshake)
     guard let caFile else { return true }
-    guard unsafe SSL_CTX_load_verify_locations(context, caFile, nil) == 1 else {
-      let reason = openSSLErrorText()
-      trouble.withLock { $0 = "can't load certificate authorities from \(caFile): \(reason)" }
-      return false
+    do throws(RegularFile.Failure) {
+      let pem = try RegularFile.read(caFile, limit: RegularFile.pemLimit)
+      let store = unsafe SSL_CTX_get_cert_store(context)
+      if unsafe ridepulse_X509_STORE_add_pem(store, pem, Int32(clamping: pem.count)) > 0 {
+        return true
+      }
+      report(caFile, openSSLErrorText())
+    } catch {
+      report(caFile, "\(error)")
     }
-    return true
+    return false
+  }
+
+  private func report(_ path: String, _ reason: String) {
+    trouble.withLock { $0 = "can't load certificate authorities from \(path): \(reason)" }
   }
 }
 

@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import SystemSupport
 
 /// The .p8 key with which a team signs its provider tokens.
 public struct SigningKey: Sendable, CustomStringConvertible {
@@ -51,11 +52,10 @@ final class PrivateKey: @unchecked Sendable {
   private let handle: OpaquePointer
 
   init(path: String) throws(SigningKeyError) {
-    errno = 0
-    guard let file = unsafe BIO_new_file(path, "r") else {
-      let code = errno
-      ERR_clear_error()
-      throw .unreadable(path: path, reason: systemErrorText(code))
+    var pem = try Self.bytes(of: path)
+    defer { unsafe OPENSSL_cleanse(&pem, pem.count) }
+    guard let file = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
+      throw .unreadable(path: path, reason: "out of memory")
     }
     defer { unsafe BIO_free_all(file) }
     // The callback answers the question for a passphrase with none: OpenSSL's own would ask on the
@@ -70,6 +70,17 @@ final class PrivateKey: @unchecked Sendable {
   }
 
   deinit { unsafe EVP_PKEY_free(handle) }
+
+  /// A key of Apple's has about 250 bytes.
+  private static let sizeLimit = 64 * 1024
+
+  private static func bytes(of path: String) throws(SigningKeyError) -> [UInt8] {
+    do throws(RegularFile.Failure) {
+      return try RegularFile.read(path, limit: sizeLimit)
+    } catch {
+      throw .unreadable(path: path, reason: "\(error)")
+    }
+  }
 
   /// The curve, or the algorithm where the key has none.
   private func groupName() -> String {

@@ -36,6 +36,8 @@ public struct APIError: Error, Hashable, Sendable {
     case idempotencyKeyReused = "idempotency_key_reused"
     /// Postgres refused the values.
     case refused
+    /// Too many requests are being answered; nothing was done.
+    case busy
     /// The database is away; nothing was done.
     case databaseUnavailable = "database_unavailable"
     /// The database's answer was lost: the call may have taken effect.
@@ -57,7 +59,7 @@ public struct APIError: Error, Hashable, Sendable {
       case .unknownField, .missingField, .wrongType, .invalidValue, .idempotencyKeyReused,
         .refused:
         422
-      case .databaseUnavailable, .unknownOutcome, .databaseNotReady: 503
+      case .busy, .databaseUnavailable, .unknownOutcome, .databaseNotReady: 503
       }
     }
   }
@@ -84,7 +86,7 @@ public struct APIError: Error, Hashable, Sendable {
     if let field { members["field"] = .string(field) }
     var response = HTTPResponse.json(code.status, .object(["error": .object(members)]))
     switch code {
-    case .requestInProgress, .databaseUnavailable, .unknownOutcome:
+    case .requestInProgress, .busy, .databaseUnavailable, .unknownOutcome:
       response.headers["Retry-After"] = "1"
     default: break
     }
@@ -121,6 +123,6 @@ extension HTTPResponse {
 extension APIError.Code {
   /// Those that are found out before any call.
   fileprivate static let ofTransport: [Self] = [
-    .unauthorized, .forbidden, .notFound, .methodNotAllowed, .bodyTooLarge,
+    .unauthorized, .forbidden, .notFound, .methodNotAllowed, .bodyTooLarge, .busy,
   ]
 }

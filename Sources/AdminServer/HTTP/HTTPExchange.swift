@@ -33,11 +33,31 @@ final class HTTPExchange {
         values(of: connection, .HEADER_KIND).map { ($0.lowercased(), $1) }
       ) { $1 },
       body: exchange.body)
-    return unsafe send(exchange.response(to: request, by: server), connection)
+    // A probe is answered whatever else goes on.
+    let isVital = AdminServer.vitalPaths.contains(request.path)
+    let response =
+      if unsafe server.connections.begin(connection, isVital: isVital) {
+        exchange.response(to: request, by: server)
+      } else {
+        HTTPExchange.busy.inForm(of: request.path)
+      }
+    unsafe server.connections.answer(connection, isStream: response.events != nil)
+    return unsafe send(response, connection)
   }
 
+  private static let busy: HTTPResponse = {
+    var response = HTTPResponse.text(
+      503, "too many requests are being answered; nothing was done, repeat this one later")
+    response.headers["Retry-After"] = "1"
+    return response
+  }()
+
   /// The connection is done with the request, however that ended.
-  static let completed: MHD_RequestCompletedCallback = { _, _, state, _ in
+  static let completed: MHD_RequestCompletedCallback = { context, connection, state, _ in
+    if let context = unsafe context, let connection = unsafe connection {
+      let server = unsafe Unmanaged<HTTPServer.Context>.fromOpaque(context).takeUnretainedValue()
+      unsafe server.connections.finish(connection)
+    }
     guard let state = unsafe state, let known = unsafe state.pointee else { return }
     unsafe Unmanaged<HTTPExchange>.fromOpaque(known).release()
     unsafe state.pointee = nil
@@ -79,6 +99,8 @@ final class HTTPExchange {
     let fields = [
       "Content-Type": answer.contentType, "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
+      // For what is no page; the page has a policy of its own.
+      "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     ].merging(answer.headers) { $1 }
     for (name, value) in fields { unsafe MHD_add_response_header(response, name, value) }
     return unsafe MHD_queue_response(connection, UInt32(answer.status), response)

@@ -8,7 +8,6 @@ internal import Glibc
 
   /// A body beyond this is refused with 413.
   static let bodyLimit = 64 * 1024
-  private static let connectionLimit: UInt32 = 64
   private static let timeoutSeconds: UInt32 = 30
 
   let port: UInt16
@@ -19,13 +18,18 @@ internal import Glibc
   /// Listens from now on.
   ///
   /// - Throws: `ListenError`, also where the process may have no more threads or files.
-  init(_ address: ListenAddress, handler: @escaping Handler) throws(ListenError) {
+  init(
+    _ address: ListenAddress, limits: ConnectionTable.Limits = .init(),
+    handler: @escaping Handler
+  ) throws(ListenError) {
     let socket = try ListenSocket(address)
     port = socket.port
-    context = Context(handler: handler)
+    context = Context(handler: handler, limits: limits)
+    // libmicrohttpd takes a moment to close what the keeper has ended, and refuses beyond its limit.
+    let connectionLimit = UInt32(limits.places + 64)
     let daemon = unsafe ridepulse_mhd_start(
-      socket.descriptor, HTTPExchange.answer, HTTPExchange.completed,
-      Unmanaged.passUnretained(context).toOpaque(), Self.connectionLimit, Self.timeoutSeconds)
+      socket.descriptor, HTTPExchange.answer, HTTPExchange.completed, ConnectionKeeper.notify,
+      Unmanaged.passUnretained(context).toOpaque(), connectionLimit, Self.timeoutSeconds)
     guard let daemon = unsafe daemon else {
       close(socket.descriptor)
       throw ListenError(description: "can't serve on \(address): no thread or file is left")
@@ -36,14 +40,17 @@ internal import Glibc
   /// Takes no more requests, and waits for the answers to those that came.
   func stop() {
     unsafe MHD_stop_daemon(daemon)
+    context.connections.stop()
   }
 
   /// What the callbacks of all connections share; the server outlives them.
   final class Context: Sendable {
     let handler: Handler
+    let connections: ConnectionKeeper
 
-    init(handler: @escaping Handler) {
+    init(handler: @escaping Handler, limits: ConnectionTable.Limits) {
       self.handler = handler
+      connections = ConnectionKeeper(limits)
     }
   }
 }

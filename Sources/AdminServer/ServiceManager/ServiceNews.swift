@@ -1,3 +1,5 @@
+internal import RideCore
+
 /// What a service manager is told, in the words of `sd_notify(3)`.
 public enum ServiceNews: Hashable, Sendable {
   /// It serves; the line is what `systemctl status` shows.
@@ -21,7 +23,7 @@ public enum ServiceNews: Hashable, Sendable {
 
   /// A second line would be an assignment of its own.
   private static func status(_ text: String) -> String {
-    "STATUS=" + text.split(whereSeparator: \.isNewline).joined(separator: "; ")
+    "STATUS=" + Escape.line(text.split(whereSeparator: \.isNewline).joined(separator: "; "))
   }
 }
 

@@ -10,6 +10,8 @@ public enum GatewayEvent: Sendable {
   case lost(peer: String, pushes: Int)
   /// The database did not answer as it should.
   case failed(String)
+  /// Unfinished handshakes were cut off, since there were too many.
+  case handshakesEvicted(Int)
   /// All places are taken: further senders wait.
   case full(Int)
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RideCore
+internal import SystemSupport
 
 // Coming, reading, writing, going.
 extension GatewayLoop {
@@ -12,11 +13,28 @@ extension GatewayLoop {
       (doors.feedback, { _ in .feedback(FeedbackTalk()) }),
     ]
     for (listener, talk) in talks {
-      while makeRoom() {
-        guard case .socket(let socket, let peer) = arrival(at: listener) else { break }
-        admit(socket, peer, doors.tls, talk)
+      // Not all at once: those that came before get on with their handshakes in between.
+      for _ in 0..<Self.arrivalsAtOnce {
+        guard listener.hasArrival, makeRoom() else { break }
+        guard case .socket(let socket, let peer, let network) = arrival(at: listener) else { break }
+        if let number = handshakes.surplus(before: network) { evict(number) }
+        admit(socket, peer, network, doors.tls, talk)
       }
     }
+  }
+
+  private static let arrivalsAtOnce = 32
+
+  /// Cuts off a connection whose handshake is not finished. Reported in numbers and seldom: a flood
+  /// must not fill the log.
+  private func evict(_ number: Int) {
+    connections[number] = nil
+    handshakes.remove(number)
+    evicted += 1
+    if let last = reportedEviction, now - last < .seconds(10) { return }
+    reportedEviction = now
+    tell(.handshakesEvicted(evicted))
+    evicted = 0
   }
 
   private func arrival(at listener: Listener) -> Listener.Arrival {
@@ -28,11 +46,15 @@ extension GatewayLoop {
     return arrival
   }
 
-  /// Whether there is a place. Where all are taken, whoever was silent for long loses its own; else
-  /// those who come wait before the door.
+  /// Whether there is a place. If all are taken, an unfinished handshake gives way, then a sender
+  /// that was silent for long; else new connections wait to be accepted.
   private func makeRoom() -> Bool {
     if connections.count < settings.connectionLimit {
       isFull = false
+      return true
+    }
+    if let number = handshakes.oldestOfLargest {
+      evict(number)
       return true
     }
     let quiet = connections.values.filter { connection in
@@ -72,15 +94,19 @@ extension GatewayLoop {
   private func shakeHands(_ connection: Connection) {
     do throws(Connection.TurnedAway) {
       guard try connection.shakeHands() else { return }
-      if settings.clientCA != nil, !connection.stream.peerNames(settings.bundleID) {
+      if settings.clientCA != nil,
+        connection.stream.peerSubject?.names(settings.bundleID) != true
+      {
         throw Connection.TurnedAway(
           reason: "its certificate is not for \(settings.bundleID)")
       }
     } catch {
       tell(.turnedAway(peer: connection.peer, reason: error.reason))
       connections[connection.number] = nil
+      handshakes.remove(connection.number)
       return
     }
+    handshakes.remove(connection.number)
     connection.phase = .open
     connection.deadline = nil
     // The first frames may have come together with the end of the handshake.
@@ -151,6 +177,7 @@ extension GatewayLoop {
     case .handshake:
       tell(.turnedAway(peer: connection.peer, reason: "the handshake took too long"))
       connections[connection.number] = nil
+      handshakes.remove(connection.number)
     case .open: drop(connection, "half a frame, or a reader too slow")
     case .closing: drop(connection, "it did not take the end")
     case .lingering: drop(connection)
@@ -160,6 +187,7 @@ extension GatewayLoop {
   /// Lets a connection go as it is.
   func drop(_ connection: Connection, _ how: String? = nil) {
     guard connections.removeValue(forKey: connection.number) != nil else { return }
+    handshakes.remove(connection.number)
     watch.forget(connection.number)
     if connection.phase == .lingering { return }
     connection.ending = how ?? connection.ending

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RideCore
+internal import SystemSupport
 
 /// The life of the gateway's thread: sleep until something can move, move it, sleep again.
 final class GatewayLoop {
@@ -16,6 +17,10 @@ final class GatewayLoop {
   /// Closed, both, once the gateway goes.
   private(set) var doors: Doors?
   var connections: [Int: Connection] = [:]
+  var handshakes: PendingHandshakes
+  /// Handshakes that were cut off since they were last reported.
+  var evicted = 0
+  var reportedEviction: ContinuousClock.Instant?
   /// Senders that have something to commit, in the order in which they came to it.
   var ready: [Int] = []
   var isCommitting = false
@@ -38,6 +43,8 @@ final class GatewayLoop {
     _ tell: @escaping @Sendable (GatewayEvent) -> Void
   ) {
     self.settings = settings
+    handshakes = PendingHandshakes(
+      limit: settings.handshakeLimit, limitPerNetwork: settings.handshakeLimitPerPeer)
     self.doors = doors
     self.desk = desk
     self.mailbox = mailbox
@@ -125,12 +132,14 @@ final class GatewayLoop {
 
   /// A place for a further connection, under a number of its own.
   func admit(
-    _ socket: Int32, _ peer: String, _ tls: TLSContext, _ talk: (Int) -> Connection.Talk
+    _ socket: Int32, _ peer: String, _ network: PeerNetwork, _ tls: TLSContext,
+    _ talk: (Int) -> Connection.Talk
   ) {
     guard let stream = TLSStream(socket: socket, context: tls) else { return }
     count += 1
     connections[count] = Connection(
       number: count, peer: peer, stream: stream, talk: talk(count), now: now,
-      until: now + settings.patience)
+      until: now + settings.handshakeTime)
+    handshakes.add(count, from: network)
   }
 }

@@ -19,7 +19,13 @@ public struct GatewaySettings: Sendable {
 
   /// The most connections at once.
   public var connectionLimit = 512
-  /// How long a handshake may take, or the rest of a frame, or a peer to take what it is sent.
+  /// The most connections whose handshake is not finished; the oldest one makes room for the next.
+  public var handshakeLimit = 256
+  /// The most of those from one address (IPv6: from one /64).
+  public var handshakeLimitPerPeer = 64
+  /// How long a handshake may take in all.
+  public var handshakeTime: Duration = .seconds(10)
+  /// How long the rest of a frame may take, or a peer to take what it is sent.
   public var patience: Duration = .seconds(30)
   /// Where all places are taken, a sender that was silent for so long loses its own.
   public var idleLimit: Duration = .seconds(60)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemSupport
 
 /// A listening socket.
 final class Listener: Sendable {
@@ -51,10 +52,16 @@ final class Listener: Sendable {
   }
 
   enum Arrival {
-    case socket(Int32, peer: String)
+    case socket(Int32, peer: String, PeerNetwork)
     case none
     /// No descriptor is free.
     case exhausted
+  }
+
+  /// Whether a connection waits to be accepted.
+  var hasArrival: Bool {
+    var file = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&file, 1, 0) == 1
   }
 
   func accept() -> Arrival {
@@ -68,7 +75,7 @@ final class Listener: Sendable {
       }
       if accepted >= 0 {
         Self.prepare(accepted)
-        return .socket(accepted, peer: Self.text(&storage, length))
+        return .socket(accepted, peer: Self.text(&storage, length), PeerNetwork(storage))
       }
       switch errno {
       case EINTR, ECONNABORTED: continue

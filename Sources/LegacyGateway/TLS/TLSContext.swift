@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import SystemSupport
 
 /// What all connections share: certificate, protocol versions, and whom to believe.
 @safe final class TLSContext: @unchecked Sendable {
@@ -37,22 +38,34 @@ internal import COpenSSL
         throw .openSSL("certificate for \(name)")
       }
     case .files(let certificate, let key):
-      guard unsafe SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
-        throw .openSSL("certificate \(certificate)")
-      }
-      guard unsafe SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1,
+      let chain = try Self.bytes(of: certificate, "certificate")
+      guard unsafe ridepulse_SSL_CTX_use_chain(context, chain, Int32(clamping: chain.count)) == 1
+      else { throw .openSSL("certificate \(certificate)") }
+      var secret = try Self.bytes(of: key, "key")
+      defer { unsafe OPENSSL_cleanse(&secret, secret.count) }
+      guard unsafe ridepulse_SSL_CTX_use_key(context, secret, Int32(clamping: secret.count)) == 1,
         unsafe SSL_CTX_check_private_key(context) == 1
       else { throw .openSSL("key \(key)") }
     }
   }
 
   private func require(_ authority: String) throws(GatewayError) {
-    guard unsafe SSL_CTX_load_verify_file(context, authority) == 1,
-      let names = unsafe SSL_load_client_CA_file(authority)
+    let authorities = try Self.bytes(of: authority, "client CA")
+    let count = Int32(clamping: authorities.count)
+    guard
+      unsafe ridepulse_X509_STORE_add_pem(SSL_CTX_get_cert_store(context), authorities, count) > 0,
+      unsafe ridepulse_SSL_CTX_add_client_CAs(context, authorities, count) > 0
     else { throw .openSSL("client CA \(authority)") }
-    unsafe SSL_CTX_set_client_CA_list(context, names)
     let mode = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
     unsafe SSL_CTX_set_verify(context, mode, nil)
+  }
+
+  private static func bytes(of path: String, _ what: String) throws(GatewayError) -> [UInt8] {
+    do throws(RegularFile.Failure) {
+      return try RegularFile.read(path, limit: RegularFile.pemLimit)
+    } catch {
+      throw GatewayError("\(what) \(path): \(error)")
+    }
   }
 
   /// SHA-256 of its certificate, as `openssl x509 -fingerprint` writes it.

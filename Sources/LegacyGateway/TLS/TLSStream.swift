@@ -13,7 +13,7 @@ internal import Glibc
   }
 
   let socket: Int32
-  private let ssl: OpaquePointer
+  let ssl: OpaquePointer
 
   /// Takes the socket over, also where it fails.
   init?(socket: Int32, context: TLSContext) {
@@ -87,37 +87,5 @@ internal import Glibc
     if verdict == X509_V_OK { return reason }
     let words = unsafe String(cString: X509_verify_cert_error_string(verdict))
     return "\(reason): \(words)"
-  }
-}
-
-// Whom the peer's certificate names.
-extension TLSStream {
-  /// Whether the peer's certificate names an app: by its UID where it has one, else by its common
-  /// name, alone or as Apple wrote it ("Apple Push Services: com.example.app").
-  func peerNames(_ bundleID: String) -> Bool {
-    guard let certificate = unsafe SSL_get0_peer_certificate(ssl) else { return false }
-    let users = unsafe Self.names(certificate, NID_userId)
-    if !users.isEmpty { return users.contains(bundleID) }
-    return unsafe Self.names(certificate, NID_commonName).contains { name in
-      name == bundleID || name.hasSuffix("Push Services: \(bundleID)")
-    }
-  }
-
-  private static func names(_ certificate: OpaquePointer, _ kind: Int32) -> [String] {
-    guard let subject = unsafe X509_get_subject_name(certificate) else { return [] }
-    var names: [String] = []
-    var place: Int32 = -1
-    while true {
-      place = unsafe X509_NAME_get_index_by_NID(subject, kind, place)
-      guard place >= 0 else { return names }
-      let data = unsafe X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, place))
-      var text: UnsafeMutablePointer<UInt8>?
-      let count = unsafe ASN1_STRING_to_UTF8(&text, data)
-      guard count >= 0, let start = unsafe text else { continue }
-      // By its length, and not up to a NUL: that is how a name pretends to be another.
-      let bytes = unsafe UnsafeBufferPointer(start: start, count: Int(count))
-      names.append(unsafe String(decoding: bytes, as: UTF8.self))
-      unsafe ridepulse_OPENSSL_free(start)
-    }
   }
 }

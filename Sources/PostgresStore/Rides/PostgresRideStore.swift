@@ -117,7 +117,7 @@ public final class PostgresRideStore: RideStore {
         [
           node, PostgresArray.literal(rides.map(\.claim.rideID)),
           PostgresArray.literal(rides.map { String($0.claim.fence) }),
-          PostgresArray.literal(rides.map { String($0.reason.filter { $0 != "\0" }.prefix(500)) }),
+          PostgresArray.literal(rides.map { $0.reason.brief(bytes: 500) }),
         ])
     ])[0]
     for row in 0..<parked.rowCount {

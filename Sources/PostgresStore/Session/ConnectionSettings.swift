@@ -1,16 +1,25 @@
 internal import CLibpq
+internal import Glibc
 
 /// How to connect: a connection string and what this program adds to it.
 struct ConnectionSettings: Sendable {
   let conninfo: String
   let applicationName: String
   let connectTimeout: Duration
+  /// The passwords within, to be taken out of what libpq and the server say.
+  let secrets: KnownSecrets
 
   init(conninfo: String, applicationName: String, connectTimeout: Duration) throws(PostgresError) {
     self.conninfo = conninfo
     self.applicationName = applicationName
     self.connectTimeout = connectTimeout
-    try Self.check(conninfo)
+    let options = try Self.options(of: conninfo)
+    if let problem = ConnectionURL(conninfo)?.problem ?? Self.problem(of: options["host"]) {
+      throw PostgresError(.invalidConninfo(reason: problem))
+    }
+    let own = ["password", "sslpassword"].compactMap { options[$0] }
+    let raw = [ConnectionURL(conninfo)?.rawPassword, Self.variable("PGPASSWORD")].compactMap(\.self)
+    secrets = KnownSecrets(own + raw)
   }
 
   /// Parameters in libpq's order: those before `dbname` give way to the connection string.
@@ -28,15 +37,39 @@ struct ConnectionSettings: Sendable {
     return pairs
   }
 
-  private static func check(_ conninfo: String) throws(PostgresError) {
+  /// The options that the connection string sets.
+  private static func options(of conninfo: String) throws(PostgresError) -> [String: String] {
     var message: UnsafeMutablePointer<CChar>?
     let options = unsafe PQconninfoParse(conninfo, &message)
     defer {
       unsafe PQconninfoFree(options)
       unsafe PQfreemem(message)
     }
-    guard unsafe options == nil else { return }
-    let reason = unsafe message.map { unsafe String(cString: $0) } ?? "out of memory"
-    throw PostgresError(.invalidConninfo(reason: Redaction.cleanParseError(reason)))
+    guard var next = unsafe options else {
+      let reason = unsafe message.map { unsafe String(cString: $0) } ?? "out of memory"
+      throw PostgresError(.invalidConninfo(reason: Redaction.cleanParseError(reason)))
+    }
+    var values: [String: String] = [:]
+    while let keyword = unsafe next.pointee.keyword {
+      if let value = unsafe next.pointee.val {
+        unsafe values[String(cString: keyword)] = unsafe String(cString: value)
+      }
+      unsafe next += 1
+    }
+    return values
+  }
+
+  /// Why a host can't be one; it may be a part of a password, and must not go to a name server.
+  private static func problem(of host: String?) -> String? {
+    let names = (host ?? "").utf8.split(separator: UInt8(ascii: ","))
+    let isWrong = names.contains { name in
+      // A path, or a socket of Linux without a path.
+      name.first != UInt8(ascii: "/") && name.dropFirst().contains(UInt8(ascii: "@"))
+    }
+    return isWrong ? "the host holds an @; in a URL write @ in a user or password as %40" : nil
+  }
+
+  private static func variable(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 }

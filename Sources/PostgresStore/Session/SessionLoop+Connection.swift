@@ -49,7 +49,7 @@ extension SessionLoop {
   /// Gives the connection up, fails what it was doing, and plans the next attempt.
   func drop(_ reason: String) {
     connection = nil
-    let reason = Redaction.clean(reason)
+    let reason = Redaction.clean(settings.secrets.removed(from: reason))
     let wasReady = if case .ready = lifecycle.state { true } else { false }
     lifecycle.lost(now: .now, random: Double.random(in: 0..<1))
     lastFailure = reason

@@ -16,7 +16,7 @@ public struct Statement: Hashable, Sendable {
   }
 
   static func listen(to channel: String) -> Statement {
-    Statement(name: "", sql: "LISTEN \"\(channel.replacing("\"", with: "\"\""))\"")
+    Statement(name: "", sql: "LISTEN \(SQLText.identifier(channel))")
   }
 
   /// FNV-1a: it tells texts apart, and keeps no secret.

@@ -55,13 +55,11 @@ struct Verdict: Equatable {
     }
   }
 
-  /// The reason may come from outside: it is cut short, and without control characters, of which
-  /// Postgres refuses U+0000 and the whole settlement with it.
+  /// The reason may come from outside: it is cut short, and holds no NUL, which Postgres refuses
+  /// together with the whole settlement.
   private init(kind: Kind, reason: String? = nil) {
     self.kind = kind
-    self.reason = reason.map { text in
-      String(text.prefix(300).map { $0.isNewline ? " " : $0 }.filter { $0 != "\0" })
-    }
+    self.reason = reason?.brief(bytes: 300)
   }
 }
 

@@ -9,7 +9,7 @@ struct ChannelReport {
   /// For people.
   var table: String {
     var rows = [["CHANNEL", "STANDING", "STORAGE", "RIDE", "WHAT"]]
-    rows += audit.findings.map(cells)
+    rows += audit.findings.map { cells($0).map { Escape.line($0) } }
     let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
     var lines = rows.count == 1 ? [] : rows.map { Self.line($0, widths) } + [""]
     let counts = ChannelAudit.Standing.allCases

@@ -67,10 +67,10 @@ extension Channels {
       return channel
     }
 
-    /// An audit in the form that was asked for.
-    func report(_ audit: ChannelAudit) -> String {
+    /// Prints an audit in the form that was asked for.
+    func print(_ audit: ChannelAudit) {
       let report = ChannelReport(audit: audit, scope: scope)
-      return isJSON ? report.json : report.table
+      if isJSON { Terminal.print(json: report.json) } else { Terminal.print(report.table) }
     }
 
     /// Tells about one channel.
@@ -81,7 +81,7 @@ extension Channels {
           "storage": storage.map { .string($0.rawValue) } ?? .null,
           "bundle_id": .string(scope.bundleID), "environment": .string(scope.environment.rawValue),
         ]
-        Terminal.print(String(decoding: JSONValue.object(members).json, as: UTF8.self))
+        Terminal.print(json: String(decoding: JSONValue.object(members).json, as: UTF8.self))
       } else {
         let keeps = storage.map { ", storage \($0.rawValue)" } ?? ""
         Terminal.print("\(channel) of \(scope)\(keeps): \(what)")

@@ -74,7 +74,7 @@ struct UsageError: Error, CustomStringConvertible {
 
   init(_ message: String, form: CommandForm) {
     description =
-      "ridepulse \(form.name): \(message)\nUsage: \(form.usage)"
+      "ridepulse \(form.name): \(Escape.line(message))\nUsage: \(form.usage)"
   }
 
   init(_ message: String, known: [String], word: String, form: CommandForm) {
@@ -85,7 +85,7 @@ struct UsageError: Error, CustomStringConvertible {
   init(unknownCommand word: String, known: [String]) {
     let hint = nearestWord(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
     description =
-      "ridepulse: unknown command \(word)\(hint)\nKnown are \(known.joined(separator: ", ")); "
+      "ridepulse: unknown command \(Escape.line(word))\(hint)\nKnown are \(known.joined(separator: ", ")); "
       + "ridepulse --help says more"
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RideCore
 
 /// A progress line on the terminal of whoever waits; nothing where standard error is a file.
 struct ProgressLine {
@@ -10,7 +11,7 @@ struct ProgressLine {
     let now = ContinuousClock.now
     guard isShown, last.map({ now - $0 > .milliseconds(200) }) ?? true else { return }
     last = now
-    Terminal.write("\r\u{1b}[K" + text(), to: STDERR_FILENO)
+    Terminal.write("\r\u{1b}[K" + Escape.line(text()), to: STDERR_FILENO)
   }
 
   /// Takes the line away.

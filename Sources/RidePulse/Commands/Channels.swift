@@ -66,7 +66,7 @@ enum Channels: Command {
     case .read: try await read(request, office)
     case .delete: try await delete(request, office, context)
     case .list:
-      Terminal.print(request.report(try await office.audit(in: request.scope)))
+      request.print(try await office.audit(in: request.scope))
       return .done
     case .reconcile:
       return try await reconcile(request, office, applies: context.arguments.has("--apply"))
@@ -100,7 +100,8 @@ enum Channels: Command {
       let states = (try? RuleDirectoryChoice.load(nil, context.environment))?.ruleSet.activeStates
       if try await office.desk.isLive(ride: ride.text, activeStates: states ?? []) {
         throw CommandFailure(
-          "the channel \(channel) is in use: ride \(ride) goes on; delete it when the ride is over")
+          "the channel \(channel) is in use: ride \(Escape.line(ride.text)) goes on; delete it when the ride is over"
+        )
       }
     }
     guard try agreed(context, "delete the channel \(channel) of \(request.scope) for ever?") else {
@@ -115,7 +116,7 @@ enum Channels: Command {
     guard isatty(STDIN_FILENO) == 1, Terminal.isInteractive else {
       throw UsageError("delete needs --yes where nobody can be asked", form: form)
     }
-    Terminal.write("\(question) [y/N] ", to: STDOUT_FILENO)
+    Terminal.write("\(Escape.line(question)) [y/N] ", to: STDOUT_FILENO)
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
@@ -125,7 +126,7 @@ enum Channels: Command {
     var audit = try await office.audit(in: request.scope)
     let deleted = applies ? audit.count(.leaked) : 0
     if applies { audit = try await office.clear(audit, in: request.scope) }
-    Terminal.print(request.report(audit))
+    request.print(audit)
     let left = audit.count(.leaked)
     let open = left + audit.count(.unclear) + (applies ? 0 : audit.count(.missing))
     if request.isJSON { return open > 0 ? .foundProblems : .done }

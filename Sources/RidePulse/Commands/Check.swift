@@ -21,7 +21,7 @@ enum Check: Command {
     case .success(let rules):
       for advice in RuleAdvice.all(about: rules.ruleSet) {
         let rule = advice.rule.map { "the rule \($0): " } ?? ""
-        Terminal.print("\(advice.source ?? path): warning: \(rule)\(advice.text)")
+        Terminal.print(Escape.line("\(advice.source ?? path): warning: \(rule)\(advice.text)"))
       }
       let widgets = APNsVariables.widgetBundleIDs(context.environment)
       for (app, bundleID) in widgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

@@ -25,10 +25,11 @@ enum Doctor: Command {
       context.arguments.value("--format") ?? "table", "format", of: Format.self)
     let diagnosis = await diagnosis(context.environment)
     let hasColour = Terminal.hasColour(context.environment)
-    Terminal.print(
-      format == .json
-        ? DoctorJSON.text(diagnosis)
-        : DoctorTable(diagnosis: diagnosis, hasColour: hasColour).text)
+    switch format {
+    case .table:
+      Terminal.print(styled: DoctorTable(diagnosis: diagnosis, hasColour: hasColour).text)
+    case .json: Terminal.print(json: DoctorJSON.text(diagnosis))
+    }
     return diagnosis.status
   }
 

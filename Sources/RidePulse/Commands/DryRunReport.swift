@@ -7,7 +7,7 @@ enum DryRunReport {
     var blocks = decision.pushes.map(block)
     blocks += decision.unsent.map { entry in
       "\(entry.status.rawValue): \(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix))"
-        + ": \(entry.reason ?? "")"
+        + ": \(Escape.line(entry.reason ?? ""))"
     }
     if blocks.isEmpty { blocks = ["no rule speaks of it"] }
     return blocks.joined(separator: "\n\n")
@@ -15,25 +15,25 @@ enum DryRunReport {
 
   private static func block(_ push: PlannedPush) -> String {
     let entry = push.entry
-    let fields = push.headers.fields.map { "\($0.name): \($0.value)" }
+    let fields = push.headers.fields.map { Escape.line("\($0.name): \($0.value)") }
     let lines =
       [
         "\(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix)), "
           + "\(push.environment.rawValue), true until \(CivilTime.iso(push.trueUntil))",
         "POST /3/device/\(push.address)",
       ]
-      + fields + ["", String(decoding: push.payload, as: UTF8.self)]
+      + fields + ["", Escape.json(String(decoding: push.payload, as: UTF8.self))]
     return lines.joined(separator: "\n")
   }
 
   /// One line of the ledger.
   static func line(of delivery: RideDesk.Delivery) -> String {
-    let reason = delivery.reason.isEmpty ? "" : ": \(delivery.reason)"
+    let reason = delivery.reason.isEmpty ? "" : ": \(Escape.line(delivery.reason))"
     let suffix = delivery.tokenSuffix.isEmpty ? nil : delivery.tokenSuffix
     return "\(delivery.status): \(delivery.rule) to \(whom(delivery.app, suffix))\(reason)"
   }
 
   private static func whom(_ app: String, _ tokenSuffix: String?) -> String {
-    tokenSuffix.map { "\(app) …\($0)" } ?? app
+    Escape.line(tokenSuffix.map { "\(app) …\($0)" } ?? app)
   }
 }

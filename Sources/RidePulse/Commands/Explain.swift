@@ -27,9 +27,12 @@ enum Explain: Command {
     let history = try await Database.with(context.environment, name: "explain") { session in
       try await RideDesk(session: session).history(of: id)
     }
-    if history.isEmpty { throw CommandFailure("nothing is known of a ride \(id)") }
+    if history.isEmpty { throw CommandFailure("nothing is known of a ride \(Escape.line(id))") }
     let story = RideStory(history, of: id)
-    Terminal.print(format == .json ? ExplainJSON.text(story) : ExplainTable(story).text)
+    switch format {
+    case .table: Terminal.print(ExplainTable(story).text)
+    case .json: Terminal.print(json: ExplainJSON.text(story))
+    }
     return .done
   }
 }

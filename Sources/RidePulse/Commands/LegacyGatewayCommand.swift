@@ -102,6 +102,9 @@ enum GatewayLog {
         ["peer": peer, "pushes": "\(pushes)"])
     case .failed(let reason):
       log(.error, "The gateway can't do its work now", ["reason": reason])
+    case .handshakesEvicted(let count):
+      log(
+        .warning, "Unfinished handshakes cut off: too many at once", ["connections": "\(count)"])
     case .full(let limit):
       log(.warning, "All places are taken: further senders wait", ["places": "\(limit)"])
     }

@@ -135,7 +135,9 @@ enum Preview: Command {
       let views = try RidesFile.read(path, at: start).filter {
         ride == nil || $0.rideID == ride
       }
-      if let ride, views.isEmpty { throw CommandFailure("\(path) has no ride \(ride)") }
+      if let ride, views.isEmpty {
+        throw CommandFailure("\(path) has no ride \(Escape.line(ride.text))")
+      }
       return (views, start)
     }
     return try await Database.with(context.environment, name: "preview") { session in
@@ -151,7 +153,7 @@ enum Preview: Command {
     let now = try await snapshot.now()
     if let ride {
       guard let view = try await snapshot.ride(ride) else {
-        throw CommandFailure("ridepulse.rides has no ride \(ride)")
+        throw CommandFailure("ridepulse.rides has no ride \(Escape.line(ride.text))")
       }
       return ([view], now)
     }

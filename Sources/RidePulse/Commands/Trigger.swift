@@ -61,7 +61,9 @@ enum Trigger: Command {
       widgetBundleIDs: APNsVariables.widgetBundleIDs(environment),
       defaultEnvironment: try APNsVariables.defaultEnvironment(environment))
     let (view, now) = try await desk.view(event, ride: ride, data: data, apps: rules.apps)
-    if view.ride == nil { throw CommandFailure("ridepulse.rides has no ride \(ride)") }
+    if view.ride == nil {
+      throw CommandFailure("ridepulse.rides has no ride \(Escape.line(ride.text))")
+    }
     // What the clock makes due at the same time is the preview's to show.
     var decision = decide(view, by: rulebook, now: now)
     decision.pushes.removeAll { !view.events.contains($0.entry.event) }
@@ -75,7 +77,7 @@ enum Trigger: Command {
     _ event: String, _ ride: RideID, _ data: String, _ desk: RideDesk, waits: Bool
   ) async throws -> ExitStatus {
     let id = try await desk.emit(event, ride: ride, data: data)
-    Terminal.print("event \(id): \(event) of ride \(ride)")
+    Terminal.print("event \(id): \(event) of ride \(Escape.line(ride.text))")
     if !waits { return .done }
     let limit = ContinuousClock.now + .seconds(60)
     while true {
@@ -99,12 +101,14 @@ enum EventData {
   static func json(_ words: [String]) throws(UsageError) -> String {
     var members: [String: JSONValue] = [:]
     for word in words {
-      guard let sign = word.firstIndex(of: "="), sign != word.startIndex else {
+      // Scalars: a value may begin with a combining mark, which makes one Character with the sign.
+      let scalars = word.unicodeScalars
+      guard let sign = scalars.firstIndex(of: "="), sign != scalars.startIndex else {
         throw UsageError("--data \(word) is not KEY=VALUE", form: Trigger.form)
       }
-      let value = String(word[word.index(after: sign)...])
-      let key = word[..<sign]
-      guard key.hasSuffix(":") else {
+      let value = String(scalars[scalars.index(after: sign)...])
+      let key = scalars[..<sign]
+      guard key.last == ":" else {
         members[String(key)] = .string(value)
         continue
       }

@@ -1,6 +1,7 @@
 import APNSClient
 import Foundation
 import RideCore
+import SystemSupport
 
 /// What the environment says of APNs: keys, topics and endpoints.
 struct APNsVariables {
@@ -97,8 +98,10 @@ struct APNsVariables {
   static func configuration(_ environment: [String: String]) throws -> APNsConfiguration {
     var configuration = APNsConfiguration()
     if let path = environment["APNS_CA_FILE"], !path.isEmpty {
-      guard FileManager.default.isReadableFile(atPath: path) else {
-        throw CommandFailure("APNS_CA_FILE: can't read \(path)")
+      do throws(RegularFile.Failure) {
+        _ = try RegularFile.read(path, limit: RegularFile.pemLimit)
+      } catch {
+        throw CommandFailure("APNS_CA_FILE: can't read \(path): \(error)")
       }
       configuration.caFile = path
     }

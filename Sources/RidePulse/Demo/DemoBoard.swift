@@ -35,12 +35,12 @@ struct DemoBoard {
     let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
     let reason = entry.reason.map { ": \($0)" } ?? ""
     let what = entry.cardEvent.map { "card \($0)" } ?? entry.pushType.rawValue
-    let line =
+    let line = Escape.line(
       "\(Self.padded(ride, 9)) \(Self.padded(entry.event.name, 22)) "
-      + "\(Self.padded(entry.app.rawValue + phone, 17)) \(Self.padded(what, 11)) "
-      + "\(entry.status.rawValue)\(reason)"
+        + "\(Self.padded(entry.app.rawValue + phone, 17)) \(Self.padded(what, 11)) "
+        + "\(entry.status.rawValue)\(reason)")
     recent = Array((recent + [line]).suffix(8))
-    change(ride) { $0.last = "\(entry.rule) \(entry.status.rawValue)" }
+    change(ride) { $0.last = Escape.line("\(entry.rule) \(entry.status.rawValue)") }
     return line
   }
 

@@ -23,7 +23,7 @@ enum APNsJudgement {
       if scope.isPlain, !bundleID.contains(".push-type.") { return .ok(name, bundleID) }
       return .failure(
         name, "\"\(bundleID)\" is none: expected letters, digits, - and ., without \".push-type.\"",
-        "export \(variable(app))=com.example.\(app)")
+        export(app))
     }
   }
 
@@ -70,7 +70,7 @@ enum APNsJudgement {
     let mend =
       switch trouble.kind {
       case .unreachable:
-        "let port and name pass the firewall; curl -v --http2 \(world.endpoint) tries them"
+        "let port and name pass the firewall; curl -v --http2 \(ShellText.word(world.endpoint)) tries them"
       case .untrusted where facts.hasCAFile:
         "see that APNS_CA_FILE holds the authority of this endpoint, and that date is right here"
       case .untrusted:
@@ -142,6 +142,11 @@ enum APNsJudgement {
 
   private static func apps(_ facts: APNsFacts) -> [App] {
     facts.bundleIDs.keys.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// The command that gives an app its bundle ID.
+  static func export(_ app: App) -> String {
+    "export " + ShellText.word("\(variable(app))=com.example.\(app)")
   }
 
   static func variable(_ app: App) -> String { "APNS_\(app.rawValue.uppercased())_BUNDLE_ID" }

@@ -81,7 +81,10 @@ enum DatabaseJudgement {
       return .failure(
         "schema", "the database has none yet, and role \(server.role) may not make it",
         "as the database's owner: "
-          + "psql -c 'grant create on database \"\(server.database)\" to \(server.role)'",
+          + "psql -c "
+          + ShellText.word(
+            "grant create on database \(SQLText.identifier(server.database)) "
+              + "to \(SQLText.identifier(server.role))"),
         "ridepulse migrate")
     case .failed(let why):
       if let rights = facts.rights.value, !rights.isEmpty {
@@ -100,16 +103,17 @@ enum DatabaseJudgement {
     case .known([]): return .ok("rights", "all that serve needs")
     case .known(let missing):
       let role = facts.server.value?.role ?? "ROLE"
+      let command = ShellText.word(grants(missing, to: SQLText.identifier(role)))
       let words = list(missing.map { "\($0.privilege) on \($0.object)" })
       let what = "role \(role) lacks \(words)"
-      let mend = "as the schema's owner, in that database: psql -c '\(grants(missing, to: role))'"
+      let mend = "as the schema's owner, in that database: psql -c \(command)"
       return missing.allSatisfy(\.isMinor)
         ? .warning("rights", "\(what): \(loss(missing))", mend)
         : .failure("rights", what, mend)
     }
   }
 
-  /// One GRANT for each object, in the order in which they were missed.
+  /// One GRANT for each object, in the order in which they were missed; the role as SQL has it.
   static func grants(_ missing: [MissingRight], to role: String) -> String {
     var order: [String] = []
     for right in missing where !order.contains(right.object) { order.append(right.object) }
@@ -185,14 +189,14 @@ enum DatabaseJudgement {
   }
 
   private static func release(_ holder: RowHolder) -> String {
-    let quoted = "'\(holder.name.replacing("'", with: "''"))'"
-    let psql = "psql \"$DATABASE_URL\" -c"
+    let name = SQLText.literal(holder.name)
+    func psql(_ sql: String) -> String { "psql \"$DATABASE_URL\" -c \(ShellText.word(sql))" }
     return switch holder.kind {
     case .session:
-      "\(psql) 'select pg_terminate_backend(\(holder.processID.map { "\($0)" } ?? "PID"))', "
-        + "once you know whose it is"
-    case .prepared: "\(psql) \"rollback prepared \(quoted)\", or commit it"
-    case .slot: "\(psql) \"select pg_drop_replication_slot(\(quoted))\", if its standby is gone"
+      psql("select pg_terminate_backend(\(holder.processID.map { "\($0)" } ?? "PID"))")
+        + ", once you know whose it is"
+    case .prepared: psql("rollback prepared \(name)") + ", or commit it"
+    case .slot: psql("select pg_drop_replication_slot(\(name))") + ", if its standby is gone"
     }
   }
 

@@ -8,13 +8,14 @@ struct DoctorTable {
   private static let width = 9
 
   var text: String {
-    let width = diagnosis.findings.map(\.name.count).max() ?? 0
+    let width = diagnosis.findings.map { Escape.line($0.name).count }.max() ?? 0
     var lines: [String] = []
     for finding in diagnosis.findings {
       let word = Self.pad(finding.standing.rawValue.uppercased(), to: Self.width)
       lines.append(
-        "\(coloured(word, finding.standing))\(Self.pad(finding.name, to: width))  \(finding.what)")
-      lines += finding.mend.map { Self.pad("", to: Self.width) + "do: \($0)" }
+        "\(coloured(word, finding.standing))\(Self.pad(Escape.line(finding.name), to: width))  "
+          + Escape.line(finding.what))
+      lines += finding.mend.map { Self.pad("", to: Self.width) + "do: \(Escape.line($0))" }
     }
     return (lines + ["", summary]).joined(separator: "\n")
   }

@@ -67,7 +67,7 @@ enum KeyJudgement {
     case .unreadable:
       return .failure(
         name, describe(facts),
-        "ls -l \(path), and let this user read it; "
+        "ls -l \(ShellText.word(path)), and let this user read it; "
           + "or export APNS_PRIVATE_KEY_PATH with another path")
     case .notPrivateKey, .notP256:
       return .failure(
@@ -75,7 +75,8 @@ enum KeyJudgement {
         "export APNS_PRIVATE_KEY_PATH=AuthKey_ABC123DEFG.p8, as Apple's page Keys gave it")
     case .badKeyID, .badTeamID, .signing: return .failure(name, describe(facts), "ridepulse doctor")
     case nil where facts.isOpenToAll:
-      return .warning(name, "\(path) is on P-256, and everybody may read it", "chmod 600 \(path)")
+      return .warning(
+        name, "\(path) is on P-256, and everybody may read it", "chmod 600 \(ShellText.word(path))")
     case nil: return .ok(name, "\(path) is on P-256")
     }
   }

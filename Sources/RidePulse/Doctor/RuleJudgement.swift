@@ -52,7 +52,7 @@ enum RuleJudgement {
       findings += lacking.map { app in
         .failure(
           "topic \(app)", "rules speak to \(app), which has no bundle ID",
-          "export \(APNsJudgement.variable(app))=com.example.\(app)")
+          APNsJudgement.export(app))
       }
     }
     return findings + self.phones(phones, apps: names, bundleIDs, standard)
@@ -60,7 +60,7 @@ enum RuleJudgement {
 
   private static func rules(_ facts: RuleFacts) -> Finding {
     let name = "rule files"
-    let check = "ridepulse check \(facts.path)"
+    let check = "ridepulse check \(ShellText.word(facts.path))"
     if let first = facts.problems.first {
       if facts.lacksDirectory {
         return .failure(
@@ -109,19 +109,21 @@ enum RuleJudgement {
     if !hasBundleID {
       return .warning(
         name, "\(what), and \(app) has no bundle ID: nothing can be sent to them",
-        "export \(APNsJudgement.variable(app))=com.example.\(app)")
+        APNsJudgement.export(app))
     }
     let quarantined = counts.reduce(0) { $0 + $1.quarantined }
     if quarantined > 0 {
       return .warning(
         name, "\(what), \(quarantined) of them in quarantine: APNs refused their tokens",
         "psql \"$DATABASE_URL\" -c 'select * from ridepulse.quarantine'; after a mistake of "
-          + "configuration: psql \"$DATABASE_URL\" -c \"select ridepulse.unquarantine('\(app)')\"")
+          + "configuration: psql \"$DATABASE_URL\" -c "
+          + ShellText.word("select ridepulse.unquarantine(\(SQLText.literal(app.rawValue)))"))
     }
     return .ok(name, what)
   }
 
   private static func register(_ app: App) -> String {
-    "from your backend: select ridepulse.register_device('\(app)', 'OWNER', 'TOKEN')"
+    "from your backend: select ridepulse.register_device("
+      + "\(SQLText.literal(app.rawValue)), 'OWNER', 'TOKEN')"
   }
 }

@@ -21,7 +21,7 @@ struct ExplainTable {
       lines += chapter.entries.flatMap(self.lines)
     }
     if story.chapters.isEmpty { lines += ["", "no rule has spoken of it"] }
-    return (lines + cards).joined(separator: "\n")
+    return (lines + cards).map { Escape.line($0) }.joined(separator: "\n")
   }
 
   private var head: [String] {
@@ -42,7 +42,8 @@ struct ExplainTable {
     guard let plan = history.plan else { return lines + ["not on the agenda"] }
     var next = plan.due.map { "next due \(local($0))" } ?? "due with its next event"
     if let reason = plan.parkedReason {
-      next = "parked: \(reason); once that is mended: select ridepulse.unpark('\(story.id)')"
+      next =
+        "parked: \(reason); once that is mended: select ridepulse.unpark(\(SQLText.literal(story.id)))"
     }
     if let node = plan.node { next += "; held by node \(node) now" }
     return lines + [next]

@@ -38,15 +38,19 @@ struct LogWriter: Sendable {
         "time": .string(time), "level": .string("\(level)"), "message": .string(message),
       ]
       for (name, value) in fields { record[name] = .string(value) }
-      return String(decoding: JSONValue.object(record).json, as: UTF8.self)
+      return Escape.json(String(decoding: JSONValue.object(record).json, as: UTF8.self))
     }
   }
 
   /// A value that reads back: in quotes where it has spaces or is empty, and always on one line.
   private static func quoted(_ text: String) -> String {
-    let plain = text.allSatisfy { !$0.isWhitespace && $0 != "\"" && $0 != "=" && $0 != "\\" }
-    if plain, !text.isEmpty { return text }
-    return String(decoding: JSONValue.string(text).json, as: UTF8.self)
+    // Scalars: a quote before a combining mark is one Character, and would end the value all the same.
+    let isPlain = text.unicodeScalars.allSatisfy { scalar in
+      !scalar.isUnprintable && !scalar.properties.isWhitespace
+        && scalar != "\"" && scalar != "=" && scalar != "\\"
+    }
+    if isPlain, !text.isEmpty { return text }
+    return Escape.json(String(decoding: JSONValue.string(text).json, as: UTF8.self))
   }
 
   /// Reads `--log-format` and `--log-level`.

@@ -121,7 +121,8 @@ struct PreviewDiff {
       for change in Change.allCases {
         guard let finding = changes[change] else { continue }
         lines.append(
-          "\(rule): \(finding.count) \(change.rawValue), such as \(finding.example)")
+          Escape.line(
+            "\(rule): \(finding.count) \(change.rawValue), such as \(finding.example)"))
       }
     }
     return lines.joined(separator: "\n") + "\nthe same: \(counted(unchanged, "push", "pushes"))\n"
@@ -141,6 +142,6 @@ struct PreviewDiff {
       }
     }
     lines.append(.object(["summary": .bool(true), "unchanged": .integer(Int64(unchanged))]))
-    return lines.map { String(decoding: $0.json, as: UTF8.self) + "\n" }.joined()
+    return lines.map { Escape.json(String(decoding: $0.json, as: UTF8.self)) + "\n" }.joined()
   }
 }

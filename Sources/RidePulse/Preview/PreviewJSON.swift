@@ -42,7 +42,7 @@ struct PreviewJSON: PreviewWriter {
         "\"payload\":",
       ]
       try output.write("{" + members.joined(separator: ","))
-      try output.write(push.payload)
+      try output.write(Self.printable(push.payload))
       try output.write("}\n")
     }
   }
@@ -66,7 +66,7 @@ struct PreviewJSON: PreviewWriter {
         "pushes": .integer(Int64(busiest.pushes)),
       ])
     }
-    try output.write(JSONValue.object(members).json + Array("\n".utf8))
+    try output.write(Self.printable(JSONValue.object(members).json) + Array("\n".utf8))
   }
 
   private static func tally(_ tally: SlotTally) -> JSONValue {
@@ -80,6 +80,13 @@ struct PreviewJSON: PreviewWriter {
   /// A JSON string; nearly all need no escape.
   static func text(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c && $0 < 0x7f }
-    return isPlain ? "\"\(text)\"" : String(decoding: JSONValue.string(text).json, as: UTF8.self)
+    return isPlain
+      ? "\"\(text)\"" : Escape.json(String(decoding: JSONValue.string(text).json, as: UTF8.self))
+  }
+
+  /// A JSON text that is safe on a terminal; nearly all need no escape.
+  private static func printable(_ json: [UInt8]) -> [UInt8] {
+    if json.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return json }
+    return Array(Escape.json(String(decoding: json, as: UTF8.self)).utf8)
   }
 }

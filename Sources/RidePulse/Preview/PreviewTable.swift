@@ -10,7 +10,8 @@ struct PreviewTable: PreviewWriter {
     self.output = output
     widths = (
       max(4, rules.rules.map(\.rule.name.count).max() ?? 0),
-      min(36, max(4, rides.map(\.rideID.text.count).max() ?? 0)), rules.cardApps.isEmpty ? 12 : 19
+      min(36, max(4, rides.map { Escape.line($0.rideID.text).count }.max() ?? 0)),
+      rules.cardApps.isEmpty ? 12 : 19
     )
   }
 
@@ -38,13 +39,14 @@ struct PreviewTable: PreviewWriter {
     _ priority: String, _ expires: String, _ phones: String, _ remark: String
   ) throws {
     func cell(_ text: String, _ width: Int) -> String {
-      text + String(repeating: " ", count: max(0, width - text.count)) + "  "
+      let text = Escape.line(text)
+      return text + String(repeating: " ", count: max(0, width - text.count)) + "  "
     }
     let cells = [
       cell(time, 26), cell(rule, widths.rule), cell(ride, widths.ride), cell(app, 8),
       cell(type, widths.type), cell(priority, 4), cell(expires, 12), phones,
     ]
-    try output.write(cells.joined() + remark + "\n")
+    try output.write(cells.joined() + Escape.line(remark) + "\n")
   }
 
   mutating func end(_ summary: PreviewSummary) throws {
@@ -53,7 +55,7 @@ struct PreviewTable: PreviewWriter {
       "\(counted(summary.pushes, "push", "pushes")) about \(counted(summary.rides, "ride")), "
         + "\(CivilTime.iso(summary.from)) to \(CivilTime.iso(summary.to))")
     for (rule, count) in summary.byRule.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-      lines.append("  \(count)  \(rule)")
+      lines.append("  \(count)  \(Escape.line(rule))")
     }
     if let busiest = summary.busiest {
       let minute = CivilTime.iso(Instant(epochSeconds: busiest.minute * 60))
@@ -61,7 +63,7 @@ struct PreviewTable: PreviewWriter {
     }
     let warnings = summary.warnings
     if !warnings.isEmpty { lines.append("") }
-    lines += warnings.map { "warning: \($0)" }
+    lines += warnings.map { "warning: \(Escape.line($0))" }
     try output.write(lines.joined(separator: "\n") + "\n")
   }
 }

@@ -21,7 +21,7 @@ enum RidesFile {
         }
         views.append(view)
       } catch let problem as RideLine.Problem {
-        throw CommandFailure("\(path):\(index + 1): \(problem.text)")
+        throw CommandFailure(Escape.line("\(path):\(index + 1): \(problem.text)"))
       }
     }
     return views.sorted { $0.rideID < $1.rideID }

@@ -91,12 +91,12 @@ extension DoctorTests {
     ),
     (
       database { $0.rights = .known([MissingRight("execute", on: "f", isMinor: true)]) },
-      "rights", .warning, "grant execute on f to engine"
+      "rights", .warning, "grant execute on f to \"engine\""
     ),
     (
       database {
         $0.rights = .known(["select", "update"].map { MissingRight($0, on: "ridepulse.devices") })
-      }, "rights", .failure, "grant select, update on ridepulse.devices to engine"
+      }, "rights", .failure, "grant select, update on ridepulse.devices to \"engine\""
     ),
   ]
 

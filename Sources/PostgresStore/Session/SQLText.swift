@@ -1,0 +1,40 @@
+internal import RideCore
+
+/// Writes values and names into SQL text that a person pastes, or that takes no parameters.
+///
+/// It works on Unicode scalars: `'` before a combining mark is one `Character`, and still ends a
+/// literal.
+public enum SQLText {
+  /// A string literal: `'O''Brien'`. With a backslash or an unprintable scalar it is an escape string,
+  /// `E'\u001b'`, which means the same whatever `standard_conforming_strings` is.
+  public static func literal(_ text: String) -> String {
+    var needsEscapes = false
+    var body = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "'": body += "''"
+      case "\\":
+        body += "\\\\"
+        needsEscapes = true
+      case _ where scalar.isUnprintable:
+        let digits = String(scalar.value, radix: 16)
+        let width = scalar.value > 0xffff ? 8 : 4
+        body += width == 8 ? "\\U" : "\\u"
+        body += String(repeating: "0", count: width - digits.count) + digits
+        needsEscapes = true
+      default: body.unicodeScalars.append(scalar)
+      }
+    }
+    return (needsEscapes ? "E'" : "'") + body + "'"
+  }
+
+  /// A quoted name: `"my ""schema"""`.
+  public static func identifier(_ name: String) -> String {
+    var body = ""
+    for scalar in name.unicodeScalars {
+      if scalar == "\"" { body += "\"" }
+      body.unicodeScalars.append(scalar)
+    }
+    return "\"\(body)\""
+  }
+}

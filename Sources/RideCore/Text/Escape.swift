@@ -1,0 +1,99 @@
+/// Escapes text from outside for the place where it is shown.
+///
+/// Every function works on Unicode scalars. A `Character` may hide the scalar that must be escaped:
+/// U+0600 before `<`, and `'` before a combining mark, are one `Character` each.
+public enum Escape {
+  /// The text on one line: what would control a terminal, break the line, reverse the reading
+  /// direction or stay invisible is shown as `\u{1b}`.
+  public static func line(_ text: some StringProtocol) -> String {
+    shown(text) { $0.isUnprintable }
+  }
+
+  /// The same for text of several lines: line feeds and tabs stay.
+  public static func lines(_ text: some StringProtocol) -> String {
+    shown(text) { $0.isUnprintable && $0 != "\n" && $0 != "\t" }
+  }
+
+  /// A JSON text whose strings are safe on a terminal too: unprintable scalars become `\u001b`.
+  ///
+  /// - Parameter json: a valid JSON text. Outside its strings it holds no other unprintable scalars
+  ///   than white space, which stays.
+  public static func json(_ json: String) -> String {
+    rewritten(json) { scalar in
+      scalar.isUnprintable && !["\n", "\r", "\t"].contains(scalar) ? unicodeEscapes(scalar) : nil
+    }
+  }
+
+  /// The same, for a `<script>` element: neither `</script>` nor `<!--` is left in it.
+  public static func jsonInHTML(_ json: String) -> String {
+    rewritten(json) { scalar in
+      let isMarkup = scalar == "<" || scalar == ">" || scalar == "&"
+      return isMarkup || scalar.isUnprintable ? unicodeEscapes(scalar) : nil
+    }
+  }
+
+  private static func shown(
+    _ text: some StringProtocol, _ isEscaped: (Unicode.Scalar) -> Bool
+  ) -> String {
+    rewritten(text) { isEscaped($0) ? "\\u{\(String($0.value, radix: 16))}" : nil }
+  }
+
+  /// `\u001b`, or two of them for a scalar beyond 16 bits, as JSON and JavaScript read it.
+  private static func unicodeEscapes(_ scalar: Unicode.Scalar) -> String {
+    UTF16.encode(scalar).map { units in
+      units.map { unit in
+        let digits = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      }.joined()
+    } ?? ""
+  }
+
+  private static func rewritten(
+    _ text: some StringProtocol, _ replacement: (Unicode.Scalar) -> String?
+  ) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if let replacement = replacement(scalar) {
+        result.append(contentsOf: replacement.unicodeScalars)
+      } else {
+        result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it controls, breaks, reverses or hides what is shown around it.
+  ///
+  /// Joiners are printable: emoji and Persian need them.
+  public var isUnprintable: Bool {
+    if value < 0x7f { return value < 0x20 }
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: return true
+    case .format: return value != 0x200c && value != 0x200d
+    default: return false
+    }
+  }
+}
+
+extension String {
+  /// The start of the text on one line, for a column of a table: at most so many bytes, without the
+  /// NUL that Postgres refuses.
+  public func brief(bytes limit: Int) -> String {
+    var result = String.UnicodeScalarView()
+    var size = 0
+    for scalar in unicodeScalars where scalar != "\0" {
+      size += UTF8.width(scalar)
+      if size > limit { break }
+      result.append(scalar.isLineBreak ? " " : scalar)
+    }
+    return String(result)
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isLineBreak: Bool {
+    (0xa...0xd).contains(value) || [0x85, 0x2028, 0x2029].contains(value)
+  }
+}

@@ -1,0 +1,44 @@
+public import Glibc
+
+/// The network that a connection comes from, as far as limits for each peer distinguish peers: an
+/// IPv4 address, or the 64 bits of an IPv6 prefix, since one host has all addresses below it.
+public struct PeerNetwork: Hashable, Sendable {
+  private let bits: UInt64
+
+  /// The network of a number, for tests.
+  public init(_ bits: UInt64) {
+    self.bits = bits
+  }
+
+  /// Reads a socket address; peers of any other family are one network.
+  public init(_ storage: sockaddr_storage) {
+    switch Int32(storage.ss_family) {
+    case AF_INET: bits = Self.ofIPv4(storage)
+    case AF_INET6: bits = Self.ofIPv6(storage)
+    default: bits = 0
+    }
+  }
+
+  private static func ofIPv4(_ storage: sockaddr_storage) -> UInt64 {
+    var storage = storage
+    return unsafe withUnsafeBytes(of: &storage) { bytes in
+      // After family and port.
+      unsafe number(bytes[4..<8])
+    }
+  }
+
+  private static func ofIPv6(_ storage: sockaddr_storage) -> UInt64 {
+    var storage = storage
+    return unsafe withUnsafeBytes(of: &storage) { bytes in
+      // After family, port and flow label: 16 bytes.
+      let isMapped =
+        unsafe bytes[8..<18].allSatisfy { $0 == 0 } && bytes[18..<20].allSatisfy { $0 == 0xff }
+      // An IPv4 peer of a socket that listens for both.
+      return unsafe isMapped ? number(bytes[20..<24]) : number(bytes[8..<16])
+    }
+  }
+
+  private static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
+    unsafe bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

@@ -1,0 +1,81 @@
+internal import Glibc
+
+/// Reads files whose path comes from a setting: keys, certificates, rule files.
+///
+/// Such a path may lead to a named pipe, a device or a file that never ends. Opening a pipe blocks
+/// until another process writes to it, and would hold up a reload for ever.
+public enum RegularFile {
+  /// Why a file was not read.
+  public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The reason, without the path: `No such file or directory`.
+    public let description: String
+  }
+
+  /// The most bytes of a file that holds a key or certificates. The system's bundle of all
+  /// authorities has about 220 KB.
+  public static let pemLimit = 4 << 20
+
+  /// All bytes of a regular file.
+  ///
+  /// - Throws: `Failure`, also for a file that is not a regular one or has more bytes than `limit`.
+  public static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
+    let bytes = try start(of: path, limit: limit + 1)
+    if bytes.count > limit {
+      throw Failure(description: "it has more than \(limit) bytes")
+    }
+    return bytes
+  }
+
+  /// The first bytes of a regular file, up to a limit.
+  public static func start(of path: String, limit: Int) throws(Failure) -> [UInt8] {
+    if path.utf8.contains(0) { throw Failure(description: "the path holds a NUL") }
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    let descriptor = unsafe open(path, flags)
+    guard descriptor >= 0 else { throw failure(errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
+    if let kind = otherKind(status.st_mode) {
+      throw Failure(description: "it is \(kind), not a regular file")
+    }
+    return try bytes(of: descriptor, size: Int(status.st_size), limit: limit)
+  }
+
+  private static func bytes(
+    of descriptor: Int32, size: Int, limit: Int
+  ) throws(Failure) -> [UInt8] {
+    // The size may have grown since, and is 0 for files of /proc.
+    var bytes = [UInt8](repeating: 0, count: min(limit, max(size, 0) + 1))
+    var count = 0
+    while count < limit {
+      if count == bytes.count { bytes += [UInt8](repeating: 0, count: min(limit - count, 65_536)) }
+      let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+        unsafe Glibc.read(
+          descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count)
+      }
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { throw failure(errno) }
+      if got == 0 { break }
+      count += got
+    }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+  }
+
+  /// What it is; nil for a regular file.
+  private static func otherKind(_ mode: mode_t) -> String? {
+    switch mode & S_IFMT {
+    case S_IFREG: nil
+    case S_IFDIR: "a directory"
+    case S_IFIFO: "a named pipe"
+    case S_IFSOCK: "a socket"
+    case S_IFCHR, S_IFBLK: "a device"
+    default: "no file"
+    }
+  }
+
+  private static func failure(_ code: Int32) -> Failure {
+    Failure(
+      description: unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)")
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import LegacyGateway
+import Testing
+
+/// Handshakes that never end.
+@Suite(.timeLimit(.minutes(5))) struct HandshakeTests {
+  private func push(_ identifier: Int) -> String {
+    "send:" + Wire.push(identifier).map { String(UInt16($0) + 256, radix: 16).suffix(2) }.joined()
+  }
+
+  /// Somebody who holds handshakes open, and opens each one anew that is closed.
+  private final class Flood {
+    private let process = Process()
+    private let input = Pipe()
+
+    init(_ port: UInt16, count: Int, from addresses: [String]) throws {
+      let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Client/flood.py").path
+      let output = Pipe()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+      process.arguments = [script, "\(port)", "\(count)"] + addresses
+      process.standardInput = input
+      process.standardOutput = output
+      try process.run()
+      #expect(output.fileHandleForReading.availableData == Data("held\n".utf8))
+    }
+
+    func end() {
+      try? input.fileHandleForWriting.close()
+      process.waitUntilExit()
+    }
+  }
+
+  @Test(arguments: [["127.0.0.2"], ["127.0.0.2", "127.0.0.3", "127.0.0.4"]])
+  func `lock nobody out, and nobody who is in is cut off`(addresses: [String]) async throws {
+    try await Play.run { play in
+      // One that is there before, and is silent while the others come.
+      async let early = play.client(push(1), "quiet:8000", push(2), "quiet:300")
+      try await play.until { play.desk.taken == [1] }
+      let flood = try Flood(play.server.port, count: 600, from: addresses)
+      defer { flood.end() }
+      for number in 3..<8 {
+        #expect(try await play.client(push(number), "quiet:300") == ["quiet"])
+        try await play.until { play.desk.taken.contains(UInt32(number)) }
+      }
+      #expect(try await early == ["quiet", "quiet"])
+      try await play.until { play.desk.taken.contains(2) }
+      // A flood is told in numbers, and not line by line.
+      #expect(play.events.all.contains { $0.contains("handshakesEvicted") })
+      #expect(play.events.all.count < 100, "\(play.events.all.suffix(5))")
+    }
+  }
+
+  @Test func `a handshake has its own time, however steadily it drips`() async throws {
+    try await Play.run({ $0.handshakeTime = .milliseconds(500) }) { play in
+      let drip = "drip:" + String(repeating: "16", count: 4000) + ":20"
+      let start = String("16030140000100".prefix(14))
+      let said = try await play.client("tcp", "send:\(start)", drip)
+      #expect(said.first?.hasPrefix("error") ?? false, "\(said)")
+      try await play.until { play.events.all.contains { $0.contains("took too long") } }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import SystemSupport
+import Testing
+
+@testable import LegacyGateway
+
+@Suite struct PendingHandshakesTests {
+  private let one = PeerNetwork(1)
+  private let other = PeerNetwork(2)
+  private let third = PeerNetwork(3)
+
+  /// Numbers come in order, each from a network; returns those that had to go.
+  private func come(
+    _ networks: [PeerNetwork], limit: Int, perNetwork: Int
+  ) -> [Int] {
+    var handshakes = PendingHandshakes(limit: limit, limitPerNetwork: perNetwork)
+    var gone: [Int] = []
+    for (number, network) in networks.enumerated() {
+      if let surplus = handshakes.surplus(before: network) {
+        handshakes.remove(surplus)
+        gone.append(surplus)
+      }
+      handshakes.add(number, from: network)
+    }
+    return gone
+  }
+
+  @Test func `a network takes places from itself only`() {
+    #expect(come([other, one, one, one, one], limit: 10, perNetwork: 2) == [1, 2])
+  }
+
+  @Test func `where all are taken, the oldest goes of who has the most`() {
+    #expect(come([other, one, one, one, third], limit: 4, perNetwork: 4) == [1])
+    #expect(come([one, other, third, one], limit: 3, perNetwork: 3) == [0])
+    #expect(come([one, other, third, other, one, third], limit: 3, perNetwork: 3) == [0, 1, 2])
+  }
+
+  @Test func `a finished handshake needs no place`() {
+    var handshakes = PendingHandshakes(limit: 1, limitPerNetwork: 1)
+    handshakes.add(1, from: one)
+    #expect(handshakes.surplus(before: other) == 1)
+    handshakes.remove(1)
+    handshakes.remove(1)
+    #expect(handshakes.surplus(before: one) == nil && handshakes.count == 0)
+  }
+
+  private func names(_ users: [String], _ commonNames: [String]) -> Bool {
+    CertificateSubject(
+      users: users.map { Array($0.utf8) }, commonNames: commonNames.map { Array($0.utf8) }
+    )
+    .names("com.example.app")
+  }
+
+  @Test func `a certificate is for an app by one whole name`() {
+    #expect(names(["com.example.app"], ["whoever"]))
+    #expect(names([], ["com.example.app"]))
+    for word in ["", "Production IOS ", "Development IOS ", "Sandbox "] {
+      #expect(names([], ["Apple \(word)Push Services: com.example.app"]), "\(word)")
+    }
+    let foreign = [
+      "evilcom.example.app", "com.example.app.evil", "evil Push Services: com.example.app",
+      "Push Services: com.example.app", "x Apple Push Services: com.example.app",
+      "com.example.app\0.evil", "com.example.ap\u{70}\u{301}", "COM.example.app", "",
+      "Apple Push Services: com.example.app ", "Apple Push Services: evil.com.example.app",
+    ]
+    for name in foreign {
+      #expect(!names([], [name]), "CN \(name)")
+      #expect(!names([name], ["com.example.app"]), "UID \(name)")
+    }
+    #expect(!names([], ["com.example.app", "com.example.other"]), "who is it?")
+    #expect(!names(["com.example.app", "com.example.other"], []))
+    #expect(!names(["Apple Push Services: com.example.app"], []), "Apple wrote that as CN")
+    #expect(!names([], []))
+  }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import RideCore
+import Testing
+
+@testable import RidePulse
+
+/// What comes from outside controls neither terminal nor browser nor shell, whatever command shows it.
+@Suite(.timeLimit(.minutes(10))) struct HostileTextTests {
+  private static let rules = """
+    rules:
+      - name: arrived
+        app: customer
+        on: driver_arrived
+        alert: { title: "{{ride.attributes.driver_name}}" }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 1m
+
+    """
+
+  private static let environment = ["APNS_CUSTOMER_BUNDLE_ID": "com.example.customer"]
+
+  /// A folder with these rule files.
+  private func folder(_ files: [String: String]) throws -> String {
+    let folder = "/tmp/ridepulse-hostile-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for (name, text) in files {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+    }
+    return folder
+  }
+
+  private func preview(_ words: [String]) throws -> Command.Result {
+    let (rules, rides) = (try folder(["a.yaml": Self.rules]), try HostileText.ridesFile())
+    defer { for path in [rules, rides] { try? FileManager.default.removeItem(atPath: path) } }
+    return try Command.ridepulse(
+      [
+        "preview", "--rides", rides, "--schedules", rules, "--from", "2026-11-21T08:00:00Z",
+        "--for",
+        "1h",
+      ] + words, Self.environment)
+  }
+
+  // MARK: preview
+
+  /// A browser's own rules for where a script begins and ends, and what its policy lets run.
+  private static let browser = #"""
+    import base64, hashlib, json, sys
+    from html.parser import HTMLParser
+    class Page(HTMLParser):
+        def __init__(self):
+            super().__init__(convert_charrefs=True)
+            self.open, self.found, self.policy = None, [], ""
+        def handle_starttag(self, tag, attributes):
+            attributes = dict(attributes)
+            if tag == "meta" and attributes.get("http-equiv", "").lower() == "content-security-policy":
+                self.policy = attributes["content"]
+            self.open = tag
+            self.found.append([tag, attributes.get("type", ""), ""])
+        def handle_data(self, data):
+            if self.found and self.open: self.found[-1][2] += data
+        def handle_endtag(self, tag): self.open = None
+    page = Page()
+    page.feed(open(sys.argv[1], encoding="utf-8").read())
+    scripts = [f for f in page.found if f[0] == "script"]
+    allowed = ["html", "meta", "title", "style", "h1", "p", "div", "ul", "script"]
+    print("tags", all(f[0] in allowed for f in page.found), [f[1] for f in scripts])
+    def known(text):
+        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'" in page.policy
+    print("known", known(scripts[1][2]), [known(f[2]) for f in page.found if f[0] == "style"])
+    print("policy", page.policy.split(";")[0], "unsafe" in page.policy)
+    for ride in sorted({m["ride"] for m in json.loads(scripts[0][2])["marks"]}): print(json.dumps(ride))
+    """#
+
+  @Test func `the preview's page runs its own script only, and shows each text as it is`() throws {
+    let result = try preview(["--format", "html"])
+    #expect(result.status == 0, "\(result.errors)")
+    let page = try folder(["page.html": result.output])
+    defer { try? FileManager.default.removeItem(atPath: page) }
+    let seen = try Command.run("/usr/bin/python3", ["-c", Self.browser, page + "/page.html"])
+    let lines = seen.output.split(separator: "\n").map(String.init)
+    #expect(lines.first == "tags True ['application/json', 'module']", "\(seen)")
+    #expect(lines.dropFirst().first == "known True [True]", "\(seen)")
+    #expect(lines.dropFirst(2).first == "policy default-src 'none' False", "\(seen)")
+    let rides = lines.dropFirst(3).compactMap { line -> [Unicode.Scalar]? in
+      guard case .string(let ride) = JSONValue(json: line.utf8) else { return nil }
+      return Array(ride.unicodeScalars)
+    }
+    #expect(Set(rides) == Set(HostileText.texts.map { Array($0.unicodeScalars) }))
+  }
+
+  @Test func `the preview's table, lines and comparison are tame`() throws {
+    for words in [[], ["--format", "json"]] {
+      let result = try preview(words)
+      #expect(result.status == 0, "\(result.errors)")
+      HostileText.expectTame(result.output)
+    }
+    let json = try preview(["--format", "json"]).output.split(separator: "\n").dropLast()
+    #expect(json.count == HostileText.texts.count)
+    #expect(json.allSatisfy { JSONValue(json: $0.utf8) != nil })
+    let other = try folder(["a.yaml": Self.rules.replacing("{{ride.id}}", with: "x")])
+    defer { try? FileManager.default.removeItem(atPath: other) }
+    for format in ["table", "json"] {
+      let diff = try preview(["--diff", other, "--format", format])
+      #expect(diff.status == 2)
+      HostileText.expectTame(diff.output)
+    }
+  }
+
+  // MARK: check
+
+  @Test func `check shows names and contents of rule files tamely`() throws {
+    for text in HostileText.texts where !text.contains("/") {
+      let rules = try folder([
+        "\(text).yaml":
+          "rules:\n  - { name: a, on: \(String(decoding: JSONValue.string(text).json, as: UTF8.self)) }\n"
+      ])
+      defer { try? FileManager.default.removeItem(atPath: rules) }
+      let result = try Command.ridepulse(["check", rules])
+      #expect(result.status == 2)
+      HostileText.expectTame(result.output)
+      HostileText.expectTame(
+        try Command.ridepulse(["trigger", text, "--ride", text, "--schedules", rules]).errors)
+    }
+  }
+
+  // MARK: With a database
+
+  @Test func `explain and trigger are tame, and what they print to be pasted does what it says`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules)
+      for (index, text) in HostileText.texts.enumerated() {
+        try await stage.sql(
+          """
+          select ridepulse.register_device('customer', 'c\(index)', '\(Self.token(index))');
+          insert into ridepulse.rides (id, state, customer_id, attributes)
+          values (\(SQLText.literal(text)), 'driver_assigned', 'c\(index)',
+            jsonb_build_object('driver_name', \(SQLText.literal(text))))
+          """)
+        let dry = try Command.ridepulse(
+          ["trigger", "driver_arrived", "--ride", text, "--dry-run"], environment)
+        #expect(dry.status == 0, "\(dry.errors)")
+        HostileText.expectTame(dry.output)
+        HostileText.expectTame(
+          try Command.ridepulse(["trigger", "driver_arrived", "--ride", text], environment).output)
+        HostileText.expectTame(
+          try Command.ridepulse(["explain", "no " + text], environment).errors)
+      }
+      let once = try Command.ridepulse(["serve", "--once"], environment)
+      #expect(once.status == 0)
+      HostileText.expectTame(once.errors)
+      try await stage.sql(
+        "update ridepulse.agenda set parked_reason = ride_id || E'\\n\\u001b[2J'")
+      for text in HostileText.texts {
+        let table = try Command.ridepulse(["explain", text], environment).output
+        HostileText.expectTame(table)
+        let json = try Command.ridepulse(["explain", text, "--format", "json"], environment).output
+        HostileText.expectTame(json)
+        #expect(JSONValue(json: json.utf8) != nil)
+        let sql = try #require(table.split(separator: "\n").first { $0.contains("unpark(") })
+        try await stage.sql(String(sql[sql.range(of: "select ridepulse.unpark")!.lowerBound...]))
+      }
+      let left = try await stage.value(
+        "select count(*) from ridepulse.agenda where parked_reason is not null")
+      #expect(left == "0")
+    }
+  }
+
+  private static func token(_ index: Int) -> String {
+    String(repeating: "a\(index % 10)b\(index / 10)", count: 16)
+  }
+
+  @Test func `channels lists rides tamely`() async throws {
+    try await Stage.run { stage in
+      for text in HostileText.texts.prefix(8) {
+        let words = ["channels", "create", "--app", "customer", "--ride", text]
+        #expect(try Command.ridepulse(words, stage.environment).status == 0)
+      }
+      for format in ["table", "json"] {
+        let list = try Command.ridepulse(
+          ["channels", "list", "--app", "customer", "--format", format], stage.environment)
+        #expect(list.status == 0, "\(list.errors)")
+        HostileText.expectTame(list.output)
+      }
+    }
+  }
+
+  @Test func `doctor is tame, and what it prints to be pasted does no more than it says`()
+    async throws
+  {
+    try await Stage.run { stage in
+      for (index, text) in HostileText.texts.enumerated() {
+        try await stage.sql(
+          """
+          select ridepulse.register_device(
+            \(SQLText.literal(text)), 'c\(index)', '\(Self.token(index))');
+          update ridepulse.devices set quarantined_at = now()
+          """)
+      }
+      let environment = stage.environment.merging(
+        ["APNS_PRIVATE_KEY_PATH": "/tmp/no\u{1b}[2J '$(touch /tmp/owned)\u{301}.p8"]) { $1 }
+      for format in ["table", "json"] {
+        let result = try Command.ridepulse(["doctor", "--format", format], environment)
+        #expect(result.status == 2)
+        HostileText.expectTame(result.output)
+      }
+    }
+  }
+
+  // MARK: Logs
+
+  @Test func `a field of a log line forges no other`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules)
+      let server = try Server(environment)
+      let rules = try #require(environment["RIDEPULSE_SCHEDULES"])
+      for (index, text) in HostileText.texts.enumerated() where !text.contains("/") {
+        try Data("nonsense\n".utf8).write(to: URL(fileURLWithPath: "\(rules)/\(index)\(text).yaml"))
+      }
+      server.hangUp()
+      try await server.says("Signing key read anew")
+      #expect(server.stop() == 0)
+      HostileText.expectTame(server.log)
+      #expect(server.log.split(separator: "\n").allSatisfy { $0.hasPrefix("20") })
+    }
+  }
+
+  @Test(arguments: HostileText.texts) func `a log record is one line that reads back`(
+    text: String
+  ) throws {
+    func line(_ format: LogWriter.Format) -> String {
+      LogWriter.line(
+        format, at: Date(), level: .error, message: "Message", fields: [("a", text), ("b", "c")])
+    }
+    for format in LogWriter.Format.allCases {
+      HostileText.expectTame(line(format))
+      #expect(!line(format).utf8.contains(0x0a))
+    }
+    let record = try #require(JSONValue(json: line(.json).utf8))
+    #expect(record.value(at: ["a"]) == .string(text))
+    // A value in quotes ends where JSON says, and not at a quote that a mark hides.
+    let rest = try #require(line(.text).split(separator: " a=", maxSplits: 1).last)
+    if rest.unicodeScalars.first == "\"" {
+      let value = String(rest.dropLast(" b=c".count))
+      #expect(JSONValue(json: value.utf8) == .string(text), "\(value)")
+    }
+  }
+}

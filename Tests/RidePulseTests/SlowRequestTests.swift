@@ -1,0 +1,119 @@
+import Foundation
+import LocalPostgres
+import PostgresStore
+import Synchronization
+import Testing
+
+/// Clients that keep the admin server's connections as long as they can.
+@Suite(.timeLimit(.minutes(10))) struct SlowRequestTests {
+  private final class Slow {
+    private let process = Process()
+    private let input = Pipe()
+    private let lines = Lines()
+
+    final class Lines: Sendable {
+      private let text = Mutex("")
+      func add(_ data: Data) { text.withLock { $0 += String(decoding: data, as: UTF8.self) } }
+      var all: [Substring] { text.withLock { $0 }.split(separator: "\n") }
+    }
+
+    init(_ client: APIClient, _ how: String, count: Int, from addresses: [String]) async throws {
+      let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Slow/slow.py").path
+      let output = Pipe()
+      let port = client.url.split(separator: ":").last ?? ""
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+      process.arguments = [script, String(port), how, "\(count)"] + addresses
+      process.standardInput = input
+      process.standardOutput = output
+      let lines = lines
+      output.fileHandleForReading.readabilityHandler = { handle in
+        let data = handle.availableData
+        if data.isEmpty { handle.readabilityHandler = nil }
+        lines.add(data)
+      }
+      try process.run()
+      try await until { lines.all.first == "held" }
+    }
+
+    deinit {
+      try? input.fileHandleForWriting.close()
+      process.waitUntilExit()
+    }
+
+    /// Waits until the server has closed so many of them.
+    func closed(_ count: Int) async throws {
+      let lines = lines
+      try await until { lines.all.last.flatMap { Int($0) } ?? 0 >= count }
+    }
+
+    private func until(_ holds: () -> Bool) async throws {
+      for _ in 0..<6000 {
+        if holds() { return }
+        try await Task.sleep(for: .milliseconds(20))  // poll: another process says it, bit by bit
+      }
+      throw TestFailure("slow.py said \(lines.all.suffix(3))")
+    }
+  }
+
+  private func serve(_ body: (Stage, APIClient) async throws -> Void) async throws {
+    try await Stage.run { stage in
+      let (server, client) = try await APIClient.serve(stage.environment)
+      try await body(stage, client)
+      #expect(server.stop() == 0)
+    }
+  }
+
+  private static let ways: [(String, [String])] = [
+    ("nothing", ["127.0.0.1"]), ("head", ["127.0.0.1"]), ("body", ["127.0.0.1"]),
+    ("idle", ["127.0.0.1"]), ("head", ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]),
+  ]
+
+  @Test(arguments: ways) func `slow clients silence nobody, and lose their places`(
+    how: String, addresses: [String]
+  ) async throws {
+    try await serve { stage, client in
+      let slow = try await Slow(client, how, count: 200, from: addresses)
+      for _ in 0..<5 {
+        for path in ["/healthz", "/readyz"] { #expect(try client.get(path).status == 200) }
+        let answer = try client.post("/v1/events", #"{"event": "eta_changed", "ride_id": "r1"}"#)
+        #expect(answer.status == 202 || answer.status == 200 || answer.status == 201, "\(answer)")
+      }
+      // None stays for ever, however steadily it goes on.
+      try await slow.closed(200 * addresses.count)
+    }
+  }
+
+  @Test func `requests that wait for the database do not silence the probe`() async throws {
+    try await serve { stage, client in
+      let url = client.url
+      let holder = try PostgresSession(conninfo: stage.conninfo)
+      async let held: Void = holder.script(
+        "begin; lock table ridepulse.events; select pg_sleep(6); commit")
+      try await stage.until(
+        "select count(*) > 0 from pg_locks where relation = 'ridepulse.events'::regclass and mode = 'AccessExclusiveLock' and granted",
+        is: "t")
+      // More of them than are answered at once.
+      let callers = try Command.run(
+        "/bin/sh",
+        [
+          "-c",
+          """
+          for i in $(seq 150); do
+            curl -s -o /dev/null -w '%{http_code}\\n' -m 60 -X POST -H 'Authorization: Bearer sesame-42' \
+              -H 'Content-Type: application/json' -d '{"event":"eta_changed","ride_id":"r1"}' \
+              \(url)/v1/events &
+          done
+          for i in 1 2 3; do curl -s -o /dev/null -w 'probe %{http_code}\\n' -m 30 \(url)/healthz; done
+          wait
+          """,
+        ])
+      let lines = callers.output.split(separator: "\n").map(String.init)
+      #expect(lines.count { $0 == "probe 200" } == 3, "\(lines)")
+      #expect(lines.count == 153 && !lines.contains("000"), "each one is answered: \(lines)")
+      try await held
+      await holder.close()
+      #expect(try client.get("/healthz").status == 200)
+    }
+  }
+}
