@@ -13,6 +13,10 @@ extension Engine {
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
     note(ahead: time.read(claim.now, asked: asked))
     if claim.rides.isEmpty { return claim }
+    if isHalted {
+      await giveBack(claim)
+      return Claim(now: claim.now, nextDue: claim.nextDue, rides: [])
+    }
     // What was read is decided on as of its own time, unless the answer lay there while the machine
     // slept.
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
@@ -33,6 +37,7 @@ extension Engine {
       requests.reserveCapacity(decisions.count)
       for (claim, decision) in decisions where !silent.contains(claim.rideID) {
         requests += state.flights.add(claim, decision, look: look)
+        state.heldText += decision.view.textBytes
       }
       return (requests, state.flights.hasFinished)
     }
@@ -82,6 +87,7 @@ extension Engine {
         parts.log(
           .warning, "Can't note what is about to be sent; trying again",
           ["rides": "\(memos.count)", "error": "\(error)", "in": "\(delay)"])
+        if isStopping { break }
         try? await parts.clock.sleep(for: delay)
       }
     }

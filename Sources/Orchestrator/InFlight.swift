@@ -31,6 +31,9 @@ struct InFlight {
   /// Whether any ride waits to be settled.
   var hasFinished: Bool { !finished.isEmpty }
 
+  /// The claims of all rides that are not handed out to be settled.
+  var claims: [RideClaim] { slots.compactMap { $0?.claim } + finished.map(\.claim) }
+
   /// Takes a decided ride; returns its pushes for the transport.
   mutating func add(_ claim: RideClaim, _ decision: Decision, look: UInt64) -> [PushRequest] {
     count += 1

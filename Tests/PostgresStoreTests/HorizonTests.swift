@@ -78,6 +78,24 @@ import Testing
     #expect(look(at: 34, lowest: 700) == .init())
   }
 
+  /// What a look cost, and how long a commit just after its begin may wait for the end of the next.
+  @Test(arguments: [1, 4, 20, 49, 50, 51, 100, 400, 900, 1200])
+  mutating func `R37: a late commit is found within three seconds, whatever a look costs`(
+    milliseconds: Int
+  ) {
+    let cost = Duration.milliseconds(milliseconds)
+    look(at: 0, lowest: 100, highest: 200, cost: cost)
+    var next: Double?
+    for tenth in 0...200 where next == nil {
+      let second = 0.05 + Double(tenth) / 20 + cost / .seconds(1)
+      if horizon.look(at: time(second)).isFull || horizon.beginSweep(at: time(second)) != nil {
+        next = second
+      }
+    }
+    let found = (next ?? .infinity) + cost / .seconds(1)
+    #expect(found <= max(3, 3 * (cost / .seconds(1))) + 0.05, "\(found) s")
+  }
+
   @Test mutating func `R41: rides are looked for from the first that was due`() {
     let later = now + .seconds(600)
     look(at: 0, lowest: nil, due: now - .seconds(60))

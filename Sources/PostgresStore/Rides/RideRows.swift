@@ -10,6 +10,10 @@ struct RideRows {
   private var channels: [String: [RideChannel]] = [:]
   private var startTokens: [String: [StartToken]] = [:]
   private(set) var highestEvent: Int64?
+  /// Rides that did not fit into the read: what is here of them is not complete.
+  private(set) var beyond: Set<String> = []
+  /// Bytes of JSON that were read.
+  private(set) var bytes = 0
   /// Rides that can't be read, and why.
   var unreadable: [String: String] = [:]
 
@@ -19,18 +23,28 @@ struct RideRows {
         let name = rows.string(row, 2), let micros = rows.int64(row, 3)
       else { continue }
       highestEvent = max(highestEvent ?? id, id)
-      if let bytes = rows.int64(row, 5) {
-        unreadable[ride] = "the data of event \(id) is too large: \(bytes) bytes"
+      if rows.bool(row, 6) == true {
+        // The next look finds the events after those that are here.
+        if events[ride] == nil { beyond.insert(ride) }
+        continue
       }
+      if let bytes = rows.int64(row, 5) {
+        unreadable[ride] = BoundedJSON.reason("the data of event \(id) is", bytes: bytes)
+      }
+      let data = rows.string(row, 4) ?? "{}"
+      bytes += data.utf8.count
       events[ride, default: []].append(
-        RideEvent(
-          id: id, name: name, at: Instant(microseconds: micros), data: rows.string(row, 4) ?? "{}"))
+        RideEvent(id: id, name: name, at: Instant(microseconds: micros), data: data))
     }
   }
 
   mutating func readRides(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
       guard let id = rows.string(row, 0) else { continue }
+      if rows.bool(row, 9) == true {
+        beyond.insert(id)
+        continue
+      }
       var ride = Ride(id: id, state: rows.string(row, 1))
       ride.customerID = rows.string(row, 2)
       ride.driverID = rows.string(row, 3)
@@ -38,11 +52,26 @@ struct RideRows {
       ride.timeZone = rows.string(row, 5) ?? "UTC"
       ride.attributes = rows.string(row, 6) ?? "{}"
       ride.updatedAt = rows.int64(row, 7).map { Instant(microseconds: $0) }
+      bytes += ride.attributes.utf8.count
       rides[id] = ride
       if let bytes = rows.int64(row, 8) {
-        unreadable[id] = "its attributes are too large: \(bytes) bytes"
+        unreadable[id] = BoundedJSON.reason("its attributes are", bytes: bytes)
       }
     }
+  }
+
+  /// Takes over what another read found, except of rides that did not fit into it.
+  mutating func add(_ other: RideRows) {
+    let isComplete = { (ride: String) in !other.beyond.contains(ride) }
+    rides.merge(other.rides.filter { isComplete($0.key) }) { $1 }
+    events.merge(other.events.filter { isComplete($0.key) }) { $1 }
+    phones.merge(other.phones.filter { isComplete($0.key) }) { $1 }
+    cards.merge(other.cards.filter { isComplete($0.key) }) { $1 }
+    channels.merge(other.channels.filter { isComplete($0.key) }) { $1 }
+    startTokens.merge(other.startTokens.filter { isComplete($0.key) }) { $1 }
+    unreadable.merge(other.unreadable.filter { isComplete($0.key) }) { $1 }
+    highestEvent = [highestEvent, other.highestEvent].compactMap(\.self).max()
+    bytes += other.bytes
   }
 
   mutating func readPhones(_ rows: QueryResult) {

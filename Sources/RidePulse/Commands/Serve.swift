@@ -62,6 +62,7 @@ enum Serve: Command {
     if context.arguments.has("--once") {
       log(.info, "Serving", fields)
       try await service.engine.runOnce()
+      await service.outcomes.once(within: .seconds(10))
       await service.channels.tend()
       return await service.upkeep.tend()
     }
@@ -75,10 +76,11 @@ enum Serve: Command {
         stuck: { service.engine.stuck() }, troubles: { service.troubles })
     }
     let channels = Task { await service.channels.run() }
+    let outcomes = Task { await service.outcomes.run() }
     await service.engine.run()
-    upkeep.cancel()
-    beat.cancel()
-    channels.cancel()
+    for task in [upkeep, beat, channels, outcomes] { task.cancel() }
     service.channels.stop()
+    service.outcomes.ring()
+    await service.endCalls()
   }
 }

@@ -21,4 +21,5 @@ struct DatabaseFacts: Sendable {
   var lead: Fact<Duration> = .unasked
   var holder: Fact<RowHolder?> = .unasked
   var phones: Fact<[PhoneCount]> = .unasked
+  var outcomes: Fact<TokenBacklog> = .unasked
 }

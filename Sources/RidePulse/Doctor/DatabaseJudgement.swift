@@ -7,7 +7,7 @@ enum DatabaseJudgement {
     [
       server(facts), schema(facts), rights(facts), listen(facts),
       ClockJudgement.database(facts.lead), holder(facts),
-    ]
+    ] + LimitJudgement.findings(facts)
   }
 
   private static func server(_ facts: DatabaseFacts) -> Finding {

@@ -29,6 +29,9 @@ struct DatabaseProbe {
         // Without rights the answer is an error that says no more.
         if facts.rights.value?.allSatisfy(\.isMinor) ?? false {
           facts.phones = await ask { try await PhoneCount.all(session) }
+          if case .known(.current) = facts.schema {
+            facts.outcomes = await ask { try await TokenBacklog.read(session) }
+          }
         }
       }
       facts.listen = await Fact.find(within: .seconds(8)) {

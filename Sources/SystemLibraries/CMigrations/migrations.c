@@ -54,6 +54,10 @@ static const char text_0012[] = {
 #embed "../../../sql/0012_api.sql" suffix(, 0)
 };
 
+static const char text_0016[] = {
+#embed "../../../sql/0016_token_outcomes.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_engine", text_0002},
@@ -67,5 +71,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0010_channels", text_0010},
     {"0011_broadcasts", text_0011},
     {"0012_api", text_0012},
+    {"0016_token_outcomes", text_0016},
     {NULL, NULL},
 };
