@@ -37,7 +37,7 @@ extension Engine {
 
   /// Makes live rides due where rules by the clock have changed.
   ///
-  /// Rides that others have locked are tried again at the next look; claims do not wait for them.
+  /// What fails is tried again after a while: claims go by the new rules already, and do not wait.
   private func adopt() async throws {
     let (rulebook, edition, adopted, notBefore) = state.withLock {
       ($0.rulebook, $0.edition, $0.adopted, $0.adoptAt)
@@ -48,7 +48,7 @@ extension Engine {
     let rides: Int
     do {
       rides = try await parts.store.adopt(rulebook.rules)
-    } catch let failure as StoreFailure where failure.cause == .conflict {
+    } catch let failure as StoreFailure where failure.cause != .unavailable {
       let uptime = time.uptime()
       state.withLock { $0.adoptAt = uptime + Self.failing.longest }
       return parts.log(
@@ -109,11 +109,15 @@ extension Engine {
     state.withLock { $0.claimSize.worked(claim.rides.count) }
   }
 
-  /// A claim that ran out of time is repeated at once with half as many rides.
+  /// A claim that ran out of time, or could not be read, is repeated at once with half as many rides.
   ///
   /// - Returns: Whether less can be taken.
   private func takeLess(after error: any Error) -> Bool {
-    guard let failure = error as? StoreFailure, failure.cause == .timeout else { return false }
+    guard let failure = error as? StoreFailure else { return false }
+    switch failure.cause {
+    case .unavailable, .conflict: return false
+    case .timeout, .values, .refused: break
+    }
     let (before, after) = state.withLock { state in
       let before = state.claimSize.size
       state.claimSize.timedOut(before)
@@ -121,7 +125,7 @@ extension Engine {
     }
     if after == before { return false }
     parts.log(
-      .warning, "Claim timed out, claiming fewer rides",
+      .warning, "Claim failed, claiming fewer rides",
       ["rides": "\(after)", "error": failure.description])
     return true
   }

@@ -37,6 +37,8 @@ struct SettlePolicy<Ride: Sendable>: Sendable {
     var failure: StoreFailure?
     /// It comes from a batch that failed although the store could settle.
     var isSuspect = false
+    /// The last check succeeded, and that was before the last failure.
+    var wasChecked = false
     /// It waits for a lock that others hold; everything else goes on.
     var isDeferred = false
     var deferrals = 0
@@ -151,7 +153,10 @@ extension SettlePolicy {
       postpone(portion, at: now)
       succeeded()
     } else {
-      portion.plan = .park
+      // A fault that has ended in between is told from the ride's own by one more try: only what
+      // fails between two checks is to blame.
+      portion.plan = portion.wasChecked ? .park : .settle
+      portion.wasChecked = true
       portions.insert(portion, at: 0)
     }
   }
@@ -180,6 +185,9 @@ extension SettlePolicy {
     resumeAt = now + failing(failure, at: now, random: random)
     portion.plan = .settle
     portion.isDeferred = false
+    // What it failed of may have been the same fault, and so may that of all others.
+    for index in portions.indices { portions[index].wasChecked = false }
+    portion.wasChecked = false
     portions.insert(portion, at: 0)
   }
 
@@ -194,6 +202,7 @@ extension SettlePolicy {
     let halves = [portion.rides[..<half], portion.rides[half...]].map { rides in
       var part = Portion(rides: Array(rides))
       part.isSuspect = portion.isSuspect
+      part.wasChecked = portion.isSuspect
       part.isDeferred = portion.isDeferred
       // Neither half is known to be healthy.
       part.failures = portion.isSuspect ? 0 : 1

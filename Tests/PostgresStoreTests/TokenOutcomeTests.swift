@@ -143,7 +143,7 @@ import Testing
       insert into ridepulse.devices (app, owner_id, token)
       select 'customer', 'c' || n, 't' || n from generate_series(1, 1200) n;
       insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since, created_at)
-      select 'phone', id, 'Unregistered', now(), now() - interval '5 min' from ridepulse.devices;
+      select 'phone', id, 'Unregistered', 'infinity', now() - interval '5 min' from ridepulse.devices;
       insert into ridepulse.token_outcomes (kind, token_id, is_refused) values ('phone', 7, true);
       insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since)
       values ('phone', 999999, 'of a phone that was erased', now())
@@ -158,7 +158,7 @@ import Testing
     }
     let sleeping = """
       select count(*) from pg_stat_activity
-      where application_name = 'an app' and wait_event = 'PgSleep'
+      where application_name = 'an app' and datname = current_database() and wait_event = 'PgSleep'
       """
     try await session.wait(until: sleeping, is: "1")
     let progress = try await outcomes.apply()
@@ -170,7 +170,8 @@ import Testing
     #expect(backlog.count == 2 && (backlog.age ?? .zero) >= .seconds(300))
     #expect(backlog.blocker?.name == "an app" && backlog.blocker?.processID != nil)
     _ = try await session.value(
-      "select pg_cancel_backend(pid) from pg_stat_activity where application_name = 'an app'")
+      "select pg_cancel_backend(pid) from pg_stat_activity where application_name = 'an app' and datname = current_database()"
+    )
     _ = await transaction.result
     await app.close()
     #expect(try await outcomes.apply() == .init(applied: 2))
@@ -195,12 +196,13 @@ import Testing
     try await session.wait(
       until: """
         select count(*) from pg_stat_activity
-        where application_name = 'an app' and wait_event = 'PgSleep'
+        where application_name = 'an app' and datname = current_database() and wait_event = 'PgSleep'
         """, is: "1")
     #expect(try await outcomes.apply() == .init(applied: 1, left: 1))
     #expect(try await TokenBacklog.read(session).blocker?.name == "an app")
     _ = try await session.value(
-      "select pg_cancel_backend(pid) from pg_stat_activity where application_name = 'an app'")
+      "select pg_cancel_backend(pid) from pg_stat_activity where application_name = 'an app' and datname = current_database()"
+    )
     _ = await transaction.result
     await app.close()
     #expect(try await outcomes.apply() == .init(applied: 1))
@@ -216,10 +218,10 @@ import Testing
       insert into ridepulse.devices (app, owner_id, token)
       select 'customer', 'c' || n, 't' || n from generate_series(1, 700) n;
       insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since)
-      select 'phone', id, 'x', now() from ridepulse.devices
+      select 'phone', id, 'x', 'infinity' from ridepulse.devices
       """)
     let progress = try await outcomes.apply()
-    #expect(progress.left == 1 && progress.applied == 699)
+    #expect(progress.left == 1 && progress.applied == 699, "\(progress)")
     #expect(progress.failure?.contains("not this one") == true)
   }
 }

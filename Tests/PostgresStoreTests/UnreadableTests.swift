@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 @testable import RideCore
 
-@Suite("Rides that can't be read", .timeLimit(.minutes(2))) struct UnreadableTests {
+@Suite("Rides that can't be read", .timeLimit(.minutes(5))) struct UnreadableTests {
   private let session: PostgresSession
   private let store: PostgresRideStore
   private let rulebook: Rulebook
@@ -101,7 +101,7 @@ import Testing
         ('bomb', 'e', jsonb_build_object('x', repeat('a', 4 << 20))), ('good', 'e', '{}'),
         ('digits', 'e', jsonb_build_object('x', (select jsonb_agg(1e131000::numeric)
           from generate_series(1, 20)))), ('large', 'e', jsonb_build_object('x', repeat('b', 900000)))
-      """)
+      """, timeout: .seconds(120))
     #expect(try await claim() == ["good", "large"])
     for _ in 1...2 {
       try await session.script("update ridepulse.agenda set leased_until = now() where unread > 0")
@@ -127,7 +127,7 @@ import Testing
       select 'r' || n, 'e', (select attributes from ridepulse.rides where id = 'a')
       from generate_series(1, 100) n;
       delete from ridepulse.events where ride_id = 'a'
-      """)
+      """, timeout: .seconds(120))
     var read = 0
     var looks = 0
     while read < 100, looks < 100 {
@@ -149,7 +149,7 @@ import Testing
         (select string_agg(md5(m::text || n), '') from generate_series(1, 28000) m)))
       from generate_series(1, 40) n;
       select ridepulse.emit('e', 'other')
-      """)
+      """, timeout: .seconds(120))
     var seen: [Int64] = []
     for _ in 0..<100 where seen.count < 40 {
       let claim = try await store.claim(limit: 10, asleep: false)
@@ -173,13 +173,14 @@ import Testing
       insert into ridepulse.rides (id, state, customer_id, attributes)
       select 'r' || n, 'e', 'c' || n, '{}' from generate_series(1, 20) n
       """)
-    // One whose text does not fit into a gigabyte: Postgres itself refuses.
+    // Whatever it is that Postgres can't read of one of them.
     try await session.script(
       """
-      set ridepulse.silent = 'on';
-      update ridepulse.rides set attributes = (
-        select jsonb_build_object('x', jsonb_agg(1e131000::numeric)) from generate_series(1, 10000))
-      where id = 'r7'
+      alter table ridepulse.rides rename to all_rides;
+      create view ridepulse.rides as select id, state, customer_id, driver_id, pickup_at, time_zone,
+        case id when 'r7' then (length(id) / (length(id) - 2))::text::jsonb else attributes end
+          as attributes, updated_at
+      from ridepulse.all_rides
       """)
     var read: [String] = []
     for _ in 0..<4 { read += try await claim() }

@@ -24,7 +24,7 @@ import Testing
       #expect(try SettlementTests.arrivals(stage).count == 1500)
       #expect(try await stage.value("select count(*) from ridepulse.parked") == "0")
       #expect(server.stop() == 0)
-      #expect(server.log.contains("Claim timed out, claiming fewer rides"))
+      #expect(server.log.contains("Claim failed, claiming fewer rides"))
       let doctor = try Command.ridepulse(
         ["doctor"],
         stage.environment.merging(["DATABASE_URL": "\(stage.conninfo) user=\(role)"]) { $1 })

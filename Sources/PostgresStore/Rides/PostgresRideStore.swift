@@ -26,6 +26,10 @@ public final class PostgresRideStore: RideStore {
   /// How far live rides have been made due.
   private struct Adoption {
     var digest: String?
+    /// The last ride of the last page; nil after the end.
+    var last: String? = ""
+    /// How many rides a page has: fewer after one that ran out of time.
+    var size = 5000
     /// Rides that other sessions had locked.
     var locked: [String] = []
     var count = 0
@@ -98,33 +102,39 @@ public final class PostgresRideStore: RideStore {
     if known[0].string(0, 0) ?? "" == digest { return 0 }
     let active = PostgresArray.literal(rules.activeStates.sorted())
     var adoption = self.adoption.withLock { $0 }
-    if adoption.digest != digest {
-      adoption = Adoption(digest: digest)
-      var last: String? = ""
-      while let from = last {
-        // A stop waits for one page at most.
-        if end.withLock({ $0 }) != nil { throw Self.isStopping }
-        last = try await adopt(Call(TimingStatements.adopt, [from, active]), &adoption)
+    if adoption.digest != digest { adoption = Adoption(digest: digest) }
+    defer { self.adoption.withLock { [adoption] in $0 = adoption } }
+    while let from = adoption.last {
+      // A stop waits for one page at most.
+      if end.withLock({ $0 }) != nil { throw Self.isStopping }
+      do {
+        adoption.last = try await adopt(
+          Call(TimingStatements.adopt, [from, active, String(adoption.size)]), &adoption)
+      } catch let failure as StoreFailure where failure.cause == .timeout && adoption.size > 1 {
+        adoption.size /= 2
       }
-    } else {
-      let rides = PostgresArray.literal(adoption.locked)
-      adoption.locked = []
-      _ = try await adopt(Call(TimingStatements.adoptRides, [rides, active]), &adoption)
     }
-    self.adoption.withLock { [adoption] in $0 = adoption }
+    if !adoption.locked.isEmpty {
+      let rides = PostgresArray.literal(adoption.locked)
+      _ = try await adopt(
+        Call(TimingStatements.adoptRides, [rides, active]), &adoption, instead: true)
+    }
     if !adoption.locked.isEmpty {
       throw StoreFailure(
         .conflict, "other sessions have locked the agenda rows of \(adoption.locked.count) rides")
     }
     _ = try await run(settlements, [Call(TimingStatements.remember, [digest])])
-    self.adoption.withLock { $0 = Adoption() }
+    defer { adoption = Adoption() }
     return adoption.count
   }
 
   /// - Returns: The page's last ride.
-  private func adopt(_ page: Call, _ adoption: inout Adoption) async throws -> String? {
+  private func adopt(
+    _ page: Call, _ adoption: inout Adoption, instead: Bool = false
+  ) async throws -> String? {
     let rows = try await run(settlements, [Call(SettleStatements.sets), page])[1]
     adoption.count += Int(rows.int64(0, 1) ?? 0)
+    if instead { adoption.locked = [] }
     adoption.locked += (1..<max(1, rows.rowCount)).compactMap { rows.string($0, 2) }
     return rows.string(0, 0)
   }

@@ -4,11 +4,11 @@ enum TimingStatements {
   static let known = Statement(name: "timing_known", sql: "select rules from ridepulse.timing")
 
   /// Makes live rides due, some thousand at a time: $1 the last ride of the page before, $2 the
-  /// active states. The first row: the last ride of this page, null at the end, and how many are due
+  /// active states, $3 how many at most. The first row: the last ride of this page, null at the end, and how many are due
   /// now. Further rows: rides that other sessions have locked.
   static let adopt = adopt(
     "timing_adopt",
-    "select id, state from ridepulse.rides where id > $1 order by id limit 5000")
+    "select id, state from ridepulse.rides where id > $1 order by id limit $3::bigint")
 
   /// The same for the rides $1.
   static let adoptRides = adopt(

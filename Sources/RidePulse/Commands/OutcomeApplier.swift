@@ -16,7 +16,7 @@ final class OutcomeApplier: Sendable {
   private let isBlocked = Mutex(false)
 
   /// How often it looks for what another node has noted and not applied.
-  static let interval: Duration = .seconds(60)
+  static let interval: Duration = .seconds(20)
   /// How long its session stays open without work.
   static let idle: Duration = .seconds(20)
   /// The waits while rows are locked.

@@ -18,15 +18,17 @@ final class Held {
     _ = try await gate.run([
       Call(Statement(name: "", sql: "select pg_advisory_lock(\(Self.key))"))
     ])
-    work = Task {
-      try await session.script(
-        "begin; \(sql); select pg_advisory_xact_lock(\(Self.key)); commit", timeout: .seconds(600))
-    }
+    let script = "begin; \(sql); select pg_advisory_xact_lock(\(Self.key)); commit"
+    work = Self.run(script, over: session)
     try await stage.until(
       """
       select count(*) from pg_stat_activity where application_name = 'the app'
         and datname = current_database() and wait_event = 'advisory'
       """, is: "1", within: .seconds(60))
+  }
+
+  private static func run(_ script: String, over session: PostgresSession) -> Task<Void, any Error> {
+    Task { try await session.script(script, timeout: .seconds(600)) }
   }
 
   /// Lets the transaction commit.
