@@ -126,11 +126,15 @@ import Testing
       let server = try Server(stage.environment)
       try await stage.until(
         "select count(*) from ridepulse.agenda where node is not null", is: "6")
-      let operator_ = try await Held(
+      let operatorSession = try await Held(
         stage, "select from ridepulse.agenda where ride_id = 'r1' for update")
       try await stage.until(SettlementTests.accepted, is: "5")
       try await SettlementTests.tell(2, from: 11, stage)
       try await stage.until(SettlementTests.accepted, is: "7")
-      try await operator_.commit()
+      try await operatorSession.commit()
       try await stage.until(SettlementTests.accepted, is: "8")
       #expect(try SettlementTests.arrivals(stage).values.allSatisfy { $0 == 1 })
+      #expect(server.stop() == 0)
+    }
+  }
+}

@@ -11,9 +11,10 @@ public struct TokenOutcomes: Sendable {
 
   /// What was done and what is left.
   public struct Progress: Hashable, Sendable {
-    /// Outcomes that were applied, of channels and of all tokens.
-    public var channels = 0
+    /// Outcomes that were applied.
     public var applied = 0
+    /// Those of them that ended channels.
+    public var channels = 0
     /// Outcomes that were not: another session has their token's row or table locked.
     public var left = 0
     /// Why one could not be applied though nothing was locked.

@@ -27,7 +27,8 @@ final class Held {
       """, is: "1", within: .seconds(60))
   }
 
-  private static func run(_ script: String, over session: PostgresSession) -> Task<Void, any Error> {
+  private static func run(_ script: String, over session: PostgresSession) -> Task<Void, any Error>
+  {
     Task { try await session.script(script, timeout: .seconds(600)) }
   }
 
