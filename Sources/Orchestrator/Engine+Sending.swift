@@ -13,6 +13,10 @@ extension Engine {
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
     note(ahead: time.read(claim.now, asked: asked))
     if claim.rides.isEmpty { return claim }
+    if isHalted {
+      await giveBack(claim)
+      return Claim(now: claim.now, nextDue: claim.nextDue, rides: [])
+    }
     // What was read is decided on as of its own time, unless the answer lay there while the machine
     // slept.
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
@@ -34,6 +38,7 @@ extension Engine {
       for (claim, decision) in decisions where !silent.contains(claim.rideID) {
         requests += state.flights.add(
           claim, decision, look: look, deadline: asked + settings.followWithin)
+        state.heldText += decision.view.textBytes
       }
       return (requests, state.flights.hasFinished)
     }
@@ -83,6 +88,7 @@ extension Engine {
         parts.log(
           .warning, "Can't note what is about to be sent; trying again",
           ["rides": "\(memos.count)", "error": "\(error)", "in": "\(delay)"])
+        if isStopping { break }
         try? await parts.clock.sleep(for: delay)
       }
     }
@@ -132,7 +138,9 @@ extension Engine {
           state.lanes.note(report.outcome, of: lane, at: now).map { (report.outcome, $0) }
         }
       }
-      let next = state.flights.note(reports, at: state.isStopping ? nil : uptime)
+      // What can't be settled is not sent.
+      let mayFollow = !state.isStopping && state.settling.halt == nil
+      let next = state.flights.note(reports, at: mayFollow ? uptime : nil)
       return (changes, next, state.flights.hasFinished)
     }
     for (outcome, (lane, change)) in changes { tell(lane, change, outcome, at: now) }

@@ -20,6 +20,14 @@ public struct EngineSettings: Sendable {
   public var journalAttempts = 6
   /// How long a graceful stop waits for answers.
   public var drainLimit: Duration = .seconds(10)
+  /// How long after that it tries to settle what still fails.
+  public var settleLimit: Duration = .seconds(3)
+  /// How often leases are renewed while settlements fail: several times in a lease.
+  public var renewInterval: Duration = .seconds(4)
+  /// How long settlements may fail before `runOnce` gives up.
+  public var haltLimit: Duration = .seconds(30)
+  /// The bytes of JSON in held rides beyond which no more are claimed.
+  public var maximumText = 64 << 20
   /// How long the node rests where nothing wakes it.
   public var pollInterval: Duration = .seconds(2)
   /// How long a turn of a loop may take before the loop counts as stuck: well above what ends a

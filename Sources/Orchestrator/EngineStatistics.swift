@@ -28,6 +28,8 @@ public struct EngineStatistics: Sendable {
   public var sinceLook: Duration?
   /// How far the database's clock was ahead of this machine's then.
   public var databaseAhead: Duration?
+  /// How long settlements have failed without a break; zero while they succeed.
+  public var settlementFailing: Duration = .zero
 
   /// What an engine is doing.
   public init(
@@ -45,9 +47,11 @@ extension Engine {
   public var statistics: EngineStatistics {
     let uptime = time.uptime()
     return state.withLock { state in
-      EngineStatistics(
+      var statistics = EngineStatistics(
         ridesHeld: state.flights.count, lanes: state.lanes.statistics,
         sinceLook: state.look.map { uptime - $0.at }, databaseAhead: state.look?.ahead)
+      statistics.settlementFailing = state.settling.halt.map { uptime - $0.since } ?? .zero
+      return statistics
     }
   }
 }

@@ -44,6 +44,9 @@ struct InFlight {
   /// Whether any ride waits to be settled.
   var hasFinished: Bool { !finished.isEmpty }
 
+  /// The claims of all rides that are not handed out to be settled.
+  var claims: [RideClaim] { slots.compactMap { $0?.claim } + finished.map(\.claim) }
+
   /// Takes a decided ride; returns the pushes for the transport, for each phone the first.
   ///
   /// - Parameter deadline: Until when the others may follow.

@@ -24,58 +24,79 @@ import Testing
   }
 
   @Test mutating func `R41: a claim begins where the lowest event was a while ago`() {
-    #expect(look(at: 0, lowest: 100, highest: 200) == .init())
-    #expect(look(at: 0.5, lowest: 300).event == nil)
-    #expect(look(at: 1.2, lowest: 400).event == nil)
-    // What was lowest at 0 s; at 1.2 s the next was marked.
-    #expect(look(at: 2, lowest: 500).event == 100)
-    #expect(look(at: 2.3, lowest: 600).event == 100)
-    #expect(look(at: 2.5, lowest: 600).event == 400)
-    #expect(!horizon.look(at: time(3)).marks && horizon.look(at: time(3.6)).marks)
+    #expect(look(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300)) == .init())
+    #expect(look(at: 0.5, lowest: 300, cost: .milliseconds(300)).event == nil)
+    #expect(look(at: 1.4, lowest: 400, cost: .milliseconds(300)).event == nil)
+    // What was lowest at 0 s; at 1.4 s the next was marked.
+    #expect(look(at: 2.2, lowest: 500).event == 100)
+    #expect(look(at: 2.5, lowest: 600).event == 100)
+    #expect(look(at: 2.7, lowest: 600).event == 100)
+    #expect(look(at: 2.8, lowest: 600).event == 400)
+    #expect(!horizon.look(at: time(3.2)).marks && horizon.look(at: time(3.8)).marks)
   }
 
   @Test mutating func `R41: where none is left it begins behind the last that it took`() {
-    look(at: 0, lowest: 100, highest: 200)
-    look(at: 1.2, lowest: nil)
-    look(at: 2.4, lowest: nil)
-    #expect(look(at: 3.6, lowest: nil).event == 201)
+    look(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300))
+    look(at: 1.4, lowest: nil, cost: .milliseconds(300))
+    look(at: 2.8, lowest: nil)
+    #expect(look(at: 3.8, lowest: nil).event == 201)
   }
 
   @Test
   mutating func `R37, R41: where that is cheap, claims look at everything every now and then`() {
     look(at: 0, lowest: 100, highest: 200)
-    look(at: 1.2, lowest: 300)
-    #expect(look(at: 9, lowest: 300).event == 100)
-    #expect(look(at: 11.4, lowest: 300, cost: .milliseconds(2)) == .init())
-    #expect(look(at: 11.8, lowest: 300).event == 300)
+    #expect(look(at: 1.2, lowest: 300) == .init())
+    #expect(look(at: 2, lowest: 300).event == 100)
+    #expect(look(at: 2.3, lowest: 300, cost: .milliseconds(2)) == .init())
+    #expect(look(at: 2.7, lowest: 300).event == 300)
     // This one comes too soon to say where later ones begin.
-    #expect(look(at: 12, lowest: 700) == .init())
-    look(at: 13.2, lowest: 800)
-    #expect(look(at: 13.3, lowest: 800).event == 300)
-    #expect(horizon.beginSweep(at: time(100)) == nil)
+    #expect(look(at: 2.9, lowest: 700) == .init())
+    look(at: 3.5, lowest: 800)
+    #expect(look(at: 3.6, lowest: 800).event == 300)
+    #expect(horizon.beginSweep(at: time(100)) == nil && horizon.nextSweep == nil)
   }
 
   @Test mutating func `R37, R41: where that is costly, it is done beside the claims`() {
     look(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300))
     look(at: 1.4, lowest: 300, cost: .milliseconds(300))
+    #expect(horizon.beginSweep(at: time(2.4)) == nil)
     look(at: 2.8, lowest: 400)
-    #expect(horizon.beginSweep(at: time(5)) == nil)
-    #expect(look(at: 7, lowest: 500).event == 300)
-    #expect(look(at: 7.9, lowest: 500).event == 400)
-    #expect(horizon.beginSweep(at: time(8))?.event == 400)
-    #expect(horizon.beginSweep(at: time(8)) == nil, "one at a time")
-    horizon.endSweep(.init(event: 50), began: time(8), ended: time(8.2))
+    #expect(look(at: 2.9, lowest: 500).event == 300)
+    look(at: 3.9, lowest: 500)
+    #expect(look(at: 4, lowest: 500).event == 400)
+    #expect(horizon.nextSweep == time(3.9))
+    #expect(horizon.beginSweep(at: time(4.1))?.event == 400)
+    #expect(horizon.beginSweep(at: time(4.1)) == nil, "one at a time")
+    horizon.endSweep(.init(event: 50), began: time(4.1), ended: time(4.3))
     // What was committed late is where claims begin then, and not for long.
-    #expect(look(at: 8.5, lowest: 50).event == 50)
-    look(at: 9.6, lowest: 600)
-    #expect(look(at: 10.7, lowest: 700).event == 50)
-    #expect(look(at: 10.8, lowest: 700).event == 600)
-    #expect(horizon.beginSweep(at: time(12.3)) != nil)
+    #expect(look(at: 4.5, lowest: 50).event == 50)
+    look(at: 5.7, lowest: 600)
+    #expect(look(at: 6.8, lowest: 700).event == 50)
+    #expect(look(at: 6.9, lowest: 700).event == 600)
+    #expect(horizon.beginSweep(at: time(7)) != nil)
     // It failed, and is tried again; then it has become cheap.
-    horizon.endSweep(nil, began: time(12.3), ended: time(12.4))
-    #expect(horizon.beginSweep(at: time(33)) != nil)
-    horizon.endSweep(.init(), began: time(33), ended: time(33.001))
-    #expect(look(at: 34, lowest: 700) == .init())
+    horizon.endSweep(nil, began: time(7), ended: time(7.1))
+    #expect(horizon.beginSweep(at: time(8.2)) != nil)
+    horizon.endSweep(.init(), began: time(8.2), ended: time(8.201))
+    #expect(look(at: 9.5, lowest: 700) == .init())
+  }
+
+  /// What a look cost, and how long a commit just after its begin may wait for the end of the next.
+  @Test(arguments: [1, 4, 20, 49, 50, 51, 100, 400, 900, 1200])
+  mutating func `R37: a late commit is found within three seconds, whatever a look costs`(
+    milliseconds: Int
+  ) {
+    let cost = Duration.milliseconds(milliseconds)
+    look(at: 0, lowest: 100, highest: 200, cost: cost)
+    var next: Double?
+    for tenth in 0...200 where next == nil {
+      let second = 0.05 + Double(tenth) / 20 + cost / .seconds(1)
+      if horizon.look(at: time(second)).isFull || horizon.beginSweep(at: time(second)) != nil {
+        next = second
+      }
+    }
+    let found = (next ?? .infinity) + cost / .seconds(1)
+    #expect(found <= max(3, 3 * (cost / .seconds(1))) + 0.05, "\(found) s")
   }
 
   @Test mutating func `R41: rides are looked for from the first that was due`() {

@@ -123,7 +123,7 @@ import Testing
       let lost = try await store.settle([
         ClaimedSettlement(claim: claimed.claim, settlement: settlement)
       ])
-      #expect(lost.isEmpty)
+      #expect(lost == SettleResult())
     }
     let rows = "select count(*) || ' ' || min(status) || ' ' || min(attempts) from ridepulse.ledger"
     #expect(try await session.value(rows) == "5 accepted 2")

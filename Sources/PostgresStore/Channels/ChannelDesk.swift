@@ -49,16 +49,38 @@ public struct ChannelDesk: Sendable {
     return Claim(row: row, isBegun: row.requestID == wish.requestID)
   }
 
-  /// APNs made it, under this ID; its ride's data names it from now on.
-  public func made(_ channel: ChannelID, _ wish: ChannelWish) async throws {
+  /// APNs made it, under this ID; its ride's attributes hold it from now on.
+  ///
+  /// The ID is kept first, in a transaction of its own: an app that has the ride locked must not
+  /// make it be lost.
+  ///
+  /// - Returns: Whether the ride has it; false where an app has it locked, and `reportAll` must follow.
+  @discardableResult
+  public func made(_ channel: ChannelID, _ wish: ChannelWish) async throws -> Bool {
     let id = wish.requestID.description
-    _ = try await session.run([
-      Call(ChannelStatements.made, [id, channel.rawValue]), Self.tell(wish),
-    ])
+    _ = try await session.run([Call(ChannelStatements.made, [id, channel.rawValue])])
+    let rows = try? await session.run([Call(LockLimit.short), Self.report(wish)])
+    return Self.areDone(rows?.last)
   }
 
-  private static func tell(_ wish: ChannelWish) -> Call {
-    Call(ChannelStatements.tell, [wish.requestID.description, wish.isAwaited ? "t" : "f"])
+  private static func report(_ wish: ChannelWish) -> Call {
+    Call(ChannelStatements.report, [wish.requestID.description, wish.isAwaited ? "t" : "f"])
+  }
+
+  private static func areDone(_ rows: QueryResult?) -> Bool {
+    guard let rows else { return false }
+    return (0..<rows.rowCount).allSatisfy { rows.bool($0, 0) ?? true }
+  }
+
+  /// Reports channels to rides that were locked when they were made.
+  ///
+  /// - Returns: Whether all are reported.
+  public func reportAll() async throws -> Bool {
+    let limit = 100
+    let rows = try await session.run([
+      Call(LockLimit.short), Call(ChannelStatements.reportAll, [String(limit)]),
+    ])[1]
+    return rows.rowCount < limit && Self.areDone(rows)
   }
 
   /// Nobody knows whether it was made.
@@ -69,7 +91,7 @@ public struct ChannelDesk: Sendable {
   /// It was not made.
   public func failed(_ wish: ChannelWish, reason: String) async throws {
     _ = try await session.run([
-      Call(ChannelStatements.failed, [wish.requestID.description, reason]), Self.tell(wish),
+      Call(ChannelStatements.failed, [wish.requestID.description, reason]), Self.report(wish),
     ])
   }
 

@@ -87,14 +87,25 @@ enum ChannelStatements {
       where id = any ($1::bigint[]) and ended_at is null
       """)
 
-  /// Tells the ride what became of its create: $1 request ID, $2 whether a service waits for it.
-  static let tell = Statement(
-    name: "channels_tell",
+  /// Reports the outcome of a create to its ride: $1 request ID, $2 whether a service waits for it.
+  /// False where an app has the ride locked.
+  static let report = Statement(
+    name: "channels_report",
     sql: """
-      select ridepulse.tell_channel(c.ride_id, c.app, c.channel_id, c.ended_reason, $2::boolean)
-      from ridepulse.channels c
+      select ridepulse.report_channel(c.id, $2::boolean) from ridepulse.channels c
       where c.request_id = $1::uuid and c.ride_id is not null
-        and (c.channel_id is not null or c.ended_at is not null)
+      """)
+
+  /// Reports all channels that are not reported yet, at most $1 of them, oldest first: a node may
+  /// have ended before it could. False for those whose ride is locked.
+  static let reportAll = Statement(
+    name: "channels_report_all",
+    sql: """
+      select ridepulse.report_channel(c.id, false) from (
+        select id from ridepulse.channels
+        where channel_id is not null and ride_id is not null and ended_at is null
+          and reported_at is null
+        order by id limit $1::int) c
       """)
 
   static let toDelete = Statement(

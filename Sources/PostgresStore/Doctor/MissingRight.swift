@@ -35,6 +35,11 @@ extension MissingRight {
     ("other_channels", ["select", "insert", "update", "delete"]),
     ("watched", ["select"]),
     ("watch_problems", ["select"]),
+    ("token_outcomes", ["select", "insert", "update", "delete"]),
+    ("current_devices", ["select"]),
+    ("current_live_activities", ["select"]),
+    ("current_start_tokens", ["select"]),
+    ("current_channels", ["select"]),
   ]
 
   private static let onTables = Statement(
@@ -64,7 +69,7 @@ extension MissingRight {
           || ')', p.proname in ('tend_ledger', 'answer_once')
       from pg_proc p
       where p.pronamespace = to_regnamespace('ridepulse')
-        and p.proname in ('emit', 'tend_ledger', 'tell_channel', 'answer_once')
+        and p.proname in ('emit', 'tend_ledger', 'report_channel', 'answer_once')
         and not has_function_privilege(p.oid, 'execute')
       """)
 

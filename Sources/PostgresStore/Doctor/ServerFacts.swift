@@ -18,6 +18,8 @@ public struct ServerFacts: Hashable, Sendable {
   public var hasSchema: Bool
   /// The role may make it.
   public var mayMakeSchema: Bool
+  /// When the server ends a statement of this role; nil: never.
+  public var statementLimit: Duration?
 
   /// What a server says of itself.
   public init(
@@ -48,8 +50,14 @@ extension ServerFacts {
         pg_is_in_recovery() or current_setting('transaction_read_only')::bool,
         to_regnamespace('ridepulse') is not null,
         has_database_privilege(current_database(), 'create'), current_setting('server_encoding'),
-        (select rolsuper from pg_roles where rolname = current_user)
+        (select rolsuper from pg_roles where rolname = current_user),
+        (select setting from pg_settings where name = 'statement_timeout')
       """)
+
+  /// The role, as it stands in SQL, and `statement_timeout`, as SHOW prints it.
+  static let statementTimeout = Statement(
+    name: "statement_timeout",
+    sql: "select quote_ident(current_user), current_setting('statement_timeout')")
 
   /// Asks for them; any role may.
   public static func read(_ session: PostgresSession) async throws(PostgresError) -> ServerFacts {
@@ -63,10 +71,12 @@ extension ServerFacts {
     } catch {
       isTooOld = true
     }
-    return ServerFacts(
+    var facts = ServerFacts(
       version: version, isTooOld: isTooOld, database: row.string(0, 2) ?? "",
       encoding: row.string(0, 7) ?? "", role: row.string(0, 3) ?? "",
       isSuperuser: row.bool(0, 8) ?? false, isReadOnly: row.bool(0, 4) ?? false,
       hasSchema: row.bool(0, 5) ?? false, mayMakeSchema: row.bool(0, 6) ?? false)
+    facts.statementLimit = row.int64(0, 9).flatMap { $0 > 0 ? .milliseconds($0) : nil }
+    return facts
   }
 }

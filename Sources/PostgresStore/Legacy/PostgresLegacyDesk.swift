@@ -92,13 +92,15 @@ public final class PostgresLegacyDesk: LegacyDesk {
 
   /// Tells of these phones no more, until they are disabled again.
   public func forget(_ phones: [DisabledPhone]) async throws {
+    // Who has a phone locked must not hold up what senders commit over the same session.
     _ = try await session.run([
+      Call(LockLimit.short),
       Call(
         LegacyStatements.forget,
         [
           PostgresArray.literal(phones.map { String($0.phone) }),
           PostgresArray.literal(phones.map { String($0.since.microseconds) }),
-        ])
+        ]),
     ])
   }
 }

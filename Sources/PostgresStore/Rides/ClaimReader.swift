@@ -64,6 +64,28 @@ struct ClaimReader {
     }
   }
 
+  /// A reader of some of the rides, with no rows yet.
+  func part(of rides: [RideClaim]) -> ClaimReader {
+    let fences = Set(rides.map(\.fence))
+    var part = self
+    part.rows = RideRows()
+    part.claims = []
+    part.memos = []
+    for (claim, memo) in zip(claims, memos) where fences.contains(claim.fence) {
+      part.claims.append(claim)
+      part.memos.append(memo)
+    }
+    return part
+  }
+
+  /// Leaves rides out that are not handed on.
+  mutating func remove(_ rides: [RideClaim]) {
+    let fences = Set(rides.map(\.fence))
+    let kept = zip(claims, memos).filter { !fences.contains($0.0.fence) }
+    claims = kept.map(\.0)
+    memos = kept.map(\.1)
+  }
+
   /// What the next claims may begin at.
   var sight: Horizon.Sight {
     Horizon.Sight(

@@ -10,7 +10,7 @@ enum ClaimStatements {
     name: "lookups",
     sql: """
       select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-        set_config('enable_mergejoin', 'off', true)
+        set_config('enable_mergejoin', 'off', true), \(LockLimit.setting)
       """)
 
   /// Takes rides that are due and nobody holds.
@@ -102,26 +102,51 @@ enum ClaimStatements {
     """
 
   /// The first unconsumed events of rides. $1 ride IDs, $2 how many of each. Read before the rides,
-  /// so that no event is newer than the ride that it is rendered from.
+  /// so that no event is newer than the ride that it is rendered from. The seventh column says that
+  /// an event, and all that follow it, did not fit in.
   static let events = Statement(
     name: "claimed_events",
     sql: """
-      select e.ride_id, e.id, e.event, \(micros("e.created_at")), \(text("e.data")),
-        \(excess("e.data")), e.customer_id, e.driver_id, e.former::text
-      from unnest($1::text[]) r (id)
-      cross join lateral (select * from ridepulse.events e where e.ride_id = r.id
-                          order by e.id limit $2::bigint) e
-      order by e.id
+      select ride_id, id, event, \(micros("created_at")), case when fits then text end,
+        bytes, not fits, customer_id, driver_id, case when fits then former::text end
+      from (
+        select e.*, json.text, json.bytes, e.may_fit
+            and sum(coalesce(octet_length(json.text), 0)) over (order by e.id)
+              <= \(BoundedJSON.textLimit) as fits
+        from (
+          select e.*,
+            sum(\(BoundedJSON.weight("e.data"))) over (order by e.id)
+              <= \(BoundedJSON.statementLimit) as may_fit
+          from unnest($1::text[]) r (id)
+          cross join lateral (select * from ridepulse.events e where e.ride_id = r.id
+                              order by e.id limit $2::bigint) e
+        ) e, \(BoundedJSON.lateral("e.data", if: "e.may_fit"))
+      ) bounded
+      order by id
       """)
 
   /// How many events of a ride a look reads: their pushes settle together.
   static let eventLimit = 5000
 
-  /// The rows of rides. $1 ride IDs.
+  /// The rows of rides. $1 ride IDs. The last column says that a ride did not fit in: the smallest
+  /// come first, and one that is large comes alone.
   static let rides = Statement(
     name: "claimed_rides",
     sql: """
-      select \(rideColumns) from ridepulse.rides r where id = any ($1::text[])
+      select \(rideColumns), not fits
+      from (
+        select w.*, json.text, json.bytes, w.may_fit
+            and sum(coalesce(octet_length(json.text), 0)) over (order by w.weight, w.id)
+              <= \(BoundedJSON.textLimit) as fits
+        from (
+          select r.*, weight, row_number() over by_weight = 1 or (weight <= \(BoundedJSON.limit)
+              and sum(weight) over by_weight <= \(BoundedJSON.statementLimit)) as may_fit
+          from ridepulse.rides r,
+            lateral (select \(BoundedJSON.weight("r.attributes")) as weight offset 0) weighed
+          where r.id = any ($1::text[])
+          window by_weight as (order by weight, r.id)
+        ) w, \(BoundedJSON.lateral("w.attributes", if: "w.may_fit"))
+      ) r
       """)
 
   /// The columns of a ride `r` in the order in which `RideRows` reads them.
@@ -130,21 +155,8 @@ enum ClaimStatements {
   /// as the nearest year that they can. `greatest` would make a time of none at all.
   static let rideColumns = """
     r.id, r.state, r.customer_id, r.driver_id, \(micros("r.pickup_at")), r.time_zone,
-    \(text("r.attributes")), \(micros("r.updated_at")), \(excess("r.attributes"))
+    case when r.fits then r.text end, \(micros("r.updated_at")), r.bytes
     """
-
-  /// How many bytes of JSON, as Postgres keeps it, are read: a push holds four thousand.
-  static let jsonLimit = 1 << 20
-
-  /// JSON, but for such as would take a claim's time and memory.
-  private static func text(_ column: String) -> String {
-    "case when pg_column_size(\(column)) <= \(jsonLimit) then \(column)::text end"
-  }
-
-  /// How many bytes it has where that is too many.
-  private static func excess(_ column: String) -> String {
-    "case when pg_column_size(\(column)) > \(jsonLimit) then pg_column_size(\(column)) end"
-  }
 
   private static func micros(_ column: String) -> String {
     """
@@ -198,8 +210,8 @@ enum ClaimStatements {
         left join unnest($5::text[], $6::bigint[]) part (ride_id, after)
           on part.ride_id = owner.ride_id
         cross join lateral (
-          select * from ridepulse.devices d
-          where d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
+          select * from ridepulse.current_devices d
+          where d.app = owner.app and d.owner_id = owner.owner_id
             and d.id > coalesce(part.after, 0)
           order by d.id limit $7::bigint
         ) d
@@ -207,7 +219,7 @@ enum ClaimStatements {
         union
         select m.ride_id, \(phoneColumns), \(contact)
         from unnest($3::text[], $4::bigint[]) m (ride_id, phone)
-        join ridepulse.devices d on d.id = m.phone and d.disabled_at is null
+        join ridepulse.current_devices d on d.id = m.phone
         order by 2
         """)
   }
@@ -220,8 +232,8 @@ enum ClaimStatements {
     sql: """
       select e.ride_id, \(phoneColumns), null::bigint
       from ridepulse.events e
-      join ridepulse.devices d on d.app = e.data ->> 'app' and d.token = e.data ->> 'token'
-        and d.disabled_at is null
+      join ridepulse.current_devices d
+        on d.app = e.data ->> 'app' and d.token = e.data ->> 'token'
       where e.ride_id = any ($1::text[])
       """)
 
@@ -248,7 +260,7 @@ enum ClaimStatements {
     sql: """
       select ride_id, id, app, owner_id, token, environment, frequent,
         \(micros("registered_at")), ended_at is not null
-      from ridepulse.live_activities
+      from ridepulse.current_live_activities
       where ride_id = any ($1::text[])
         and (ended_at is null or ended_reason not in ('ended', 'expired'))
       order by id
@@ -261,7 +273,7 @@ enum ClaimStatements {
       select distinct on (ride_id, app, environment) ride_id, id, app, environment, storage,
         channel_id, \(micros("created_at")), unanswered_at is not null, ended_at is not null,
         ended_reason
-      from ridepulse.channels where ride_id = any ($1::text[])
+      from ridepulse.current_channels where ride_id = any ($1::text[])
       order by ride_id, app, environment, id desc
       """)
 
@@ -280,12 +292,12 @@ enum ClaimStatements {
         where r.id in (select e.ride_id from ridepulse.events e
                        where e.ride_id = any ($1::text[]) and e.event = any ($3::text[]))
       ) owner
-      join ridepulse.push_to_start_tokens t
-        on t.app = owner.app and t.owner_id = owner.owner_id and t.disabled_at is null
+      join ridepulse.current_start_tokens t
+        on t.app = owner.app and t.owner_id = owner.owner_id
       union
       select m.ride_id, \(startTokenColumns)
       from unnest($4::text[], $5::bigint[]) m (ride_id, token)
-      join ridepulse.push_to_start_tokens t on t.id = m.token and t.disabled_at is null
+      join ridepulse.current_start_tokens t on t.id = m.token
       order by 2
       """)
 

@@ -46,6 +46,11 @@ struct Horizon {
   static let slack: Duration = .seconds(1)
   /// What a claim may cost more, now and then.
   static let costly: Duration = .milliseconds(50)
+  /// A late commit is found within three seconds, unless looking for it takes longer. A look of its
+  /// own leaves some of that to the claim that follows; one that is part of a claim comes as often as
+  /// a resting node polls.
+  static let longestRest: Duration = .milliseconds(2800)
+  static let shortRest: Duration = .seconds(1)
 
   /// How a claim at this time looks.
   func look(at uptime: Duration) -> Look {
@@ -94,8 +99,16 @@ struct Horizon {
     }
   }
 
+  /// When somebody should look below where claims begin; nil where a claim does it by itself.
+  var nextSweep: Duration? { isCostly ? nextFull : nil }
+
+  /// A commit just after a look began is found by the next one's end: that takes the rest between
+  /// them and twice the look's own time.
   private mutating func everythingWasSeen(_ cost: Duration, at uptime: Duration) {
     isCostly = cost > Self.costly
-    nextFull = uptime + (isCostly ? cost * 20 : cost * 250)
+    let rest =
+      isCostly
+      ? max(cost, min(cost * 20, Self.longestRest - cost * 2)) : min(cost * 250, Self.shortRest)
+    nextFull = uptime + rest
   }
 }

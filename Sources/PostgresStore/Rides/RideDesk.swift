@@ -20,8 +20,7 @@ public struct RideDesk: Sendable {
     sql: """
       select $1::text, \(ClaimStatements.phoneColumns), \(ClaimStatements.contact)
       from unnest($2::text[], $3::text[]) owner (app, owner_id)
-      join ridepulse.devices d
-        on d.app = owner.app and d.owner_id = owner.owner_id and d.disabled_at is null
+      join ridepulse.current_devices d on d.app = owner.app and d.owner_id = owner.owner_id
       order by d.id
       """)
 
@@ -30,8 +29,8 @@ public struct RideDesk: Sendable {
     sql: """
       select $1::text, \(ClaimStatements.startTokenColumns)
       from unnest($2::text[], $3::text[]) owner (app, owner_id)
-      join ridepulse.push_to_start_tokens t
-        on t.app = owner.app and t.owner_id = owner.owner_id and t.disabled_at is null
+      join ridepulse.current_start_tokens t
+        on t.app = owner.app and t.owner_id = owner.owner_id
       order by t.id
       """)
 

@@ -16,6 +16,10 @@ public struct RideGauges: Hashable, Sendable {
   public var channels: [ChannelScope: Int64]
   /// Who keeps Postgres from removing dead rows.
   public var rowHolder: RowHolder?
+  /// Outcomes of pushes that are not applied to their tokens yet, at most `TokenBacklog.countLimit`.
+  public var waitingOutcomes: Int64 = 0
+  /// How long the oldest of them has waited.
+  public var oldestOutcome: Duration = .zero
 
   /// Due rides are not counted beyond this.
   public static let countLimit = 10_000
@@ -45,7 +49,7 @@ public struct RideGauges: Hashable, Sendable {
   /// Reads them; the database is given two seconds.
   public static func read(_ session: PostgresSession) async throws -> RideGauges {
     let results = try await session.run(
-      [Call(gauges), Call(channels)], timeout: .seconds(2))
+      [Call(gauges), Call(channels), Call(TokenBacklog.size)], timeout: .seconds(2))
     func number(_ column: Int) -> Int64 { results[0].int64(0, column) ?? 0 }
     var used: [ChannelScope: Int64] = [:]
     for row in 0..<results[1].rowCount {
@@ -54,9 +58,12 @@ public struct RideGauges: Hashable, Sendable {
       else { continue }
       used[ChannelScope(bundleID: bundleID, environment: environment)] = count
     }
-    return RideGauges(
+    var gauges = RideGauges(
       liveRides: number(0), dueRides: number(1), oldestDue: .microseconds(max(0, number(4))),
       parkedRides: number(2), quarantinedPhones: number(3), channels: used,
       rowHolder: try await RowHolder.oldest(session))
+    gauges.waitingOutcomes = results[2].int64(0, 0) ?? 0
+    gauges.oldestOutcome = .microseconds(max(0, results[2].int64(0, 1) ?? 0))
+    return gauges
   }
 }

@@ -11,6 +11,10 @@ struct RideRows {
   private var startTokens: [RideID: [StartToken]] = [:]
   private var withMoreEvents: Set<RideID> = []
   private(set) var highestEvent: Int64?
+  /// Rides that did not fit into the read: what is here of them is not complete.
+  private(set) var beyond: Set<RideID> = []
+  /// Bytes of JSON that were read.
+  private(set) var bytes = 0
   /// Rides that can't be read, and why.
   var unreadable: [RideID: String] = [:]
 
@@ -21,15 +25,21 @@ struct RideRows {
         let name = rows.string(row, 2), let micros = rows.int64(row, 3)
       else { continue }
       highestEvent = max(highestEvent ?? id, id)
+      if rows.bool(row, 6) == true {
+        // The next look finds the events after those that are here.
+        if events[ride] == nil { beyond.insert(ride) } else { withMoreEvents.insert(ride) }
+        continue
+      }
       if let bytes = rows.int64(row, 5) {
-        unreadable[ride] = "the data of event \(id) is too large: \(bytes) bytes"
+        unreadable[ride] = BoundedJSON.reason("the data of event \(id) is", bytes: bytes)
       }
       if events[ride, default: []].count >= limit {
         withMoreEvents.insert(ride)
         continue
       }
-      var event = RideEvent(
-        id: id, name: name, at: Instant(microseconds: micros), data: rows.string(row, 4) ?? "{}")
+      let data = rows.string(row, 4) ?? "{}"
+      bytes += data.utf8.count
+      var event = RideEvent(id: id, name: name, at: Instant(microseconds: micros), data: data)
       event.people = people(rows, row, ofRide: ride)
       events[ride, default: []].append(event)
     }
@@ -39,10 +49,10 @@ struct RideRows {
     _ rows: QueryResult, _ row: Int, ofRide ride: RideID
   ) -> EventPeople? {
     let (customer, driver) = (
-      rows.string(row, 6).map(OwnerID.init), rows.string(row, 7).map(OwnerID.init)
+      rows.string(row, 7).map(OwnerID.init), rows.string(row, 8).map(OwnerID.init)
     )
     var former: RideImage?
-    if let text = rows.string(row, 8) {
+    if let text = rows.string(row, 9) {
       do {
         former = try JSONDecoder().decode(RideImage.self, from: Data(text.utf8))
       } catch {
@@ -56,6 +66,10 @@ struct RideRows {
   mutating func readRides(_ rows: QueryResult) {
     for row in 0..<rows.rowCount {
       guard let id = rows.string(row, 0).map(RideID.init) else { continue }
+      if rows.bool(row, 9) == true {
+        beyond.insert(id)
+        continue
+      }
       var ride = Ride(id: id, state: rows.string(row, 1))
       ride.customerID = rows.string(row, 2).map(OwnerID.init)
       ride.driverID = rows.string(row, 3).map(OwnerID.init)
@@ -63,11 +77,27 @@ struct RideRows {
       ride.timeZone = rows.string(row, 5) ?? "UTC"
       ride.attributes = rows.string(row, 6) ?? "{}"
       ride.updatedAt = rows.int64(row, 7).map { Instant(microseconds: $0) }
+      bytes += ride.attributes.utf8.count
       rides[id] = ride
       if let bytes = rows.int64(row, 8) {
-        unreadable[id] = "its attributes are too large: \(bytes) bytes"
+        unreadable[id] = BoundedJSON.reason("its attributes are", bytes: bytes)
       }
     }
+  }
+
+  /// Takes over what another read found, except of rides that did not fit into it.
+  mutating func add(_ other: RideRows) {
+    let isComplete = { (ride: RideID) in !other.beyond.contains(ride) }
+    rides.merge(other.rides.filter { isComplete($0.key) }) { $1 }
+    events.merge(other.events.filter { isComplete($0.key) }) { $1 }
+    phones.merge(other.phones.filter { isComplete($0.key) }) { $1 }
+    cards.merge(other.cards.filter { isComplete($0.key) }) { $1 }
+    channels.merge(other.channels.filter { isComplete($0.key) }) { $1 }
+    startTokens.merge(other.startTokens.filter { isComplete($0.key) }) { $1 }
+    withMoreEvents.formUnion(other.withMoreEvents)
+    unreadable.merge(other.unreadable.filter { isComplete($0.key) }) { $1 }
+    highestEvent = [highestEvent, other.highestEvent].compactMap(\.self).max()
+    bytes += other.bytes
   }
 
   mutating func readPhones(_ rows: QueryResult) {

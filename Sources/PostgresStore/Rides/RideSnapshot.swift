@@ -84,6 +84,7 @@ public struct RideSnapshot {
   }
 
   private func views(_ ids: [String]) async throws -> [RideView] {
+    if ids.isEmpty { return [] }
     let rides = PostgresArray.literal(ids)
     // Whom retries go to is known from memos only; a page whose memos have moved since shows such
     // a phone a moment too late or too early, and no more.
@@ -96,6 +97,13 @@ public struct RideSnapshot {
     var reader = ClaimReader(log: log)
     reader.readClaims(results[2])
     for (read, rows) in zip(reads, results.dropFirst(3)) { read.take(&reader.rows, rows) }
-    return reader.claim.rides.map(\.view)
+    let beyond = reader.rows.beyond
+    if beyond.isEmpty { return reader.claim.rides.map(\.view) }
+    // What did not fit into one read is read by itself; where nothing did, half of it.
+    let rest = ids.filter { beyond.contains(RideID($0)) }
+    let half = rest.count == ids.count ? rest.count / 2 : rest.count
+    let read = reader.claim.rides.map(\.view).filter { !beyond.contains($0.rideID) }
+    if rest.count == 1, ids.count == 1 { return reader.claim.rides.map(\.view) }
+    return try await read + views(Array(rest[..<half])) + views(Array(rest[half...]))
   }
 }

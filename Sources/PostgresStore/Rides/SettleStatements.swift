@@ -9,10 +9,10 @@ enum SettleStatements {
     name: "sets",
     sql: """
       select set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
-        set_config('enable_mergejoin', 'off', true)
+        set_config('enable_mergejoin', 'off', true), \(LockLimit.setting)
       """)
 
-  /// Writes what became of rides, and lets them go; one transaction for any number of them.
+  /// Writes the outcome of rides and releases them; one transaction for any number of them.
   ///
   /// $1 node. Of each ride $2 ID, $3 fence, $4 memo, $5 next due in microseconds, $6 whether it
   /// is over. $7 consumed events. Of each ledger row $8 ride, $9 apns-id, $10 event's ID,
@@ -23,8 +23,10 @@ enum SettleStatements {
   /// $32 expired. Of each ledger row again $33 priority, $34 expiration, $35 what it does to a
   /// card. Of each token again $36 of what kind it is. Of each finding about a phone $37 ride,
   /// $38 phone, $39 what was found, $40 the push, environment or microseconds that go with it.
-  /// Returns the rides that were still held by this node under that fence; for all others nothing
-  /// is written.
+  ///
+  /// Returns the fences of the rides that this node held; for all others nothing is written. It
+  /// writes to the engine's own tables only, and waits for no row: an agenda row that another
+  /// session has locked counts as not held.
   static let settle = Statement(
     name: "settle",
     sql: """
@@ -32,12 +34,12 @@ enum SettleStatements {
         select * from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::boolean[])
           as s (ride_id, fence, memo, next_due, is_over)
       ), held as materialized (
-        select a.ride_id, s.memo, s.next_due, s.is_over
+        select a.ride_id, a.fence, s.memo, s.next_due, s.is_over
         from settled s join ridepulse.agenda a
           on a.ride_id = s.ride_id and a.fence = s.fence and a.node = $1::uuid
         where a.ride_id = any ($2::text[])
         order by a.ride_id
-        for update of a
+        for update of a skip locked
       ), kept as (
         update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
           memo = held.memo::jsonb,
@@ -72,31 +74,13 @@ enum SettleStatements {
           priority = coalesce(excluded.priority, l.priority),
           expiration = coalesce(excluded.expiration, l.expiration)
       ), gone as materialized (
-        select id, kind, reason,
-          coalesce(timestamptz 'epoch' + since * interval '1 microsecond', 'infinity') as since
+        -- A registration from here on outweighs it, whatever APNs' clock says.
+        select distinct on (kind, id) id, kind, reason, case when since is null then 'infinity'
+          else least(timestamptz 'epoch' + since * interval '1 microsecond', clock_timestamp())
+          end as since
         from unnest($22::bigint[], $23::bigint[], $24::text[], $36::text[])
           as g (id, since, reason, kind)
-      ), gone_phones as (
-        update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = g.reason
-        from gone g
-        where d.id = any ($22::bigint[]) and d.id = g.id and g.kind = 'phone'
-          and d.disabled_at is null and d.registered_at <= g.since
-      ), gone_activities as (
-        update ridepulse.live_activities a set ended_at = clock_timestamp(), ended_reason = g.reason
-        from gone g
-        where a.id = any ($22::bigint[]) and a.id = g.id and g.kind = 'activity'
-          and a.ended_at is null and a.registered_at <= g.since
-      ), gone_starts as (
-        update ridepulse.push_to_start_tokens t set disabled_at = clock_timestamp(),
-          disabled_reason = g.reason
-        from gone g
-        where t.id = any ($22::bigint[]) and t.id = g.id and g.kind = 'start'
-          and t.disabled_at is null and t.registered_at <= g.since
-      ), gone_channels as (
-        update ridepulse.channels c set ended_at = clock_timestamp(), ended_reason = g.reason
-        from gone g
-        where c.id = any ($22::bigint[]) and c.id = g.id and g.kind = 'channel'
-          and c.ended_at is null
+        order by kind, id, since desc
       ), found as materialized (
         select f.id, bool_or(f.kind = 'probed') as is_probed, bool_or(f.kind = 'good') as is_good,
           bool_or(f.kind in ('bad', 'probed') and f.value is null) as is_refused,
@@ -111,19 +95,16 @@ enum SettleStatements {
         -- One statement writes a row once, and that it is gone matters more.
         where not exists (select from gone g where g.kind = 'phone' and g.id = f.id)
         group by f.id
-      ), known_phones as (
-        update ridepulse.devices d set environment = coalesce(d.environment, f.environment),
-          refusals = case when f.is_good or f.environment is not null then 0
-            else d.refusals + f.is_refused::int end,
-          quarantined_at = case when f.is_good or f.environment is not null then null
-            when d.refusals + f.is_refused::int >= \(PhoneTrouble.quarantineAfter)
-            then coalesce(d.quarantined_at, clock_timestamp()) end,
-          probe = case when f.is_probed or f.unprobed = d.probe then null
-            else coalesce(d.probe, f.probe) end,
-          is_probed = d.is_probed or f.is_probed,
-          quiet_until = greatest(d.quiet_until, f.quiet_until)
-        from found f
-        where d.id = any ($38::bigint[]) and d.id = f.id
+      ), noted as (
+        insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since, is_refused,
+          is_good, is_probed, environment, probe, unprobed, quiet_until)
+        select kind, id, reason, since, false, false, false, null, null::uuid, null::uuid,
+          null::timestamptz
+        from gone
+        union all
+        select 'phone', id, null, null, is_refused, is_good, is_probed, environment, probe,
+          unprobed, quiet_until
+        from found
       ), counted as (
         insert into ridepulse.slot_counts as c
           (rule, day, node, due, fired, skipped, missed, capped, expired)
@@ -139,19 +120,52 @@ enum SettleStatements {
           skipped = c.skipped + excluded.skipped, missed = c.missed + excluded.missed,
           capped = c.capped + excluded.capped, expired = c.expired + excluded.expired
       )
-      select ride_id from held
+      select fence from held
+      """)
+
+  /// Of rides $2 with fences $3 the fences of those that node $1 holds, locked or not.
+  static let ours = Statement(
+    name: "ours",
+    sql: """
+      select a.fence
+      from unnest($2::text[], $3::bigint[]) as o (ride_id, fence)
+      join ridepulse.agenda a on a.ride_id = o.ride_id and a.fence = o.fence
+      where a.ride_id = any ($2::text[]) and a.node = $1::uuid
       """)
 
   /// Keeps the memo of rides that stay held: $1 node, $2 ride IDs, $3 fences, $4 memos. Returns
-  /// those that are held still.
+  /// those that are held still and not locked by another session.
   static let journal = Statement(
     name: "journal",
     sql: """
-      update ridepulse.agenda a set memo = j.memo::jsonb
-      from unnest($2::text[], $3::bigint[], $4::text[]) as j (ride_id, fence, memo)
-      where a.ride_id = any ($2::text[]) and a.ride_id = j.ride_id and a.fence = j.fence
-        and a.node = $1::uuid and a.leased_until > now()
+      with held as materialized (
+        select a.ride_id, j.memo
+        from unnest($2::text[], $3::bigint[], $4::text[]) as j (ride_id, fence, memo)
+        join ridepulse.agenda a on a.ride_id = j.ride_id and a.fence = j.fence
+        where a.ride_id = any ($2::text[]) and a.node = $1::uuid and a.leased_until > now()
+        order by a.ride_id
+        for update of a skip locked
+      )
+      update ridepulse.agenda a set memo = held.memo::jsonb
+      from held where a.ride_id = any ($2::text[]) and a.ride_id = held.ride_id
       returning a.ride_id
+      """)
+
+  /// Extends leases: $1 node, $2 ride IDs, $3 fences, $4 lease in milliseconds. A row that another
+  /// session has locked is left as it is: no node can claim it either.
+  static let renew = Statement(
+    name: "renew",
+    sql: """
+      with held as materialized (
+        select a.ride_id
+        from unnest($2::text[], $3::bigint[]) as r (ride_id, fence)
+        join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence
+        where a.ride_id = any ($2::text[]) and a.node = $1::uuid
+        order by a.ride_id
+        for update of a skip locked
+      )
+      update ridepulse.agenda a set leased_until = now() + $4::bigint * interval '1 millisecond'
+      from held where a.ride_id = any ($2::text[]) and a.ride_id = held.ride_id
       """)
 
   /// Sets a ride aside: $1 node, $2 ride ID, $3 fence, $4 why.
@@ -185,13 +199,28 @@ enum SettleStatements {
       select ride_id, parked_reason from counted where parked_reason is not null
       """)
 
-  /// Lets rides go untouched: $1 node, $2 ride IDs, $3 fences. They are due again at once.
+  /// Puts rides on the agenda that do not exist, held by node $1: $2 ride IDs, $3 fences.
+  static let openCheck = Statement(
+    name: "open_check",
+    sql: """
+      insert into ridepulse.agenda (ride_id, node, fence, leased_until)
+      select ride_id, $1::uuid, fence, now() + interval '1 minute'
+      from unnest($2::text[], $3::bigint[]) as c (ride_id, fence)
+      """)
+
+  static let begin = Statement(name: "check_begin", sql: "begin")
+  /// What others have deferred to the commit happens now.
+  static let immediate = Statement(name: "check_immediate", sql: "set constraints all immediate")
+  static let rollback = Statement(name: "check_rollback", sql: "rollback")
+
+  /// Releases rides untouched: $1 node, $2 ride IDs, $3 fences. They are due again at once.
   static let release = Statement(
     name: "release",
     sql: """
       update ridepulse.agenda a set node = null, leased_until = '-infinity'
       from unnest($2::text[], $3::bigint[]) as r (ride_id, fence)
-      where a.ride_id = r.ride_id and a.fence = r.fence and a.node = $1::uuid
+      where a.ride_id = any ($2::text[]) and a.ride_id = r.ride_id and a.fence = r.fence
+        and a.node = $1::uuid
       """)
 
   /// This node looks no more: $1 node. Nobody needs to notify it.

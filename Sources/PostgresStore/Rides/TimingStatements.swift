@@ -4,20 +4,46 @@ enum TimingStatements {
   static let known = Statement(name: "timing_known", sql: "select rules from ridepulse.timing")
 
   /// Makes live rides due, some thousand at a time: $1 the last ride of the page before, $2 the
-  /// active states. One row: the last ride of this page, null at the end, and how many were live.
-  static let adopt = Statement(
-    name: "timing_adopt",
-    sql: """
-      with page as materialized (
-        select id, state from ridepulse.rides where id > $1 order by id limit 5000
-      ), adopted as (
-        insert into ridepulse.agenda as a (ride_id, due_at, fence, leased_until)
-        select id, now(), 0, '-infinity' from page where state = any ($2::text[]) order by id
-        on conflict (ride_id) do update set due_at = least(a.due_at, excluded.due_at)
-        returning 1
-      )
-      select (select max(id) from page), (select count(*) from adopted)
-      """)
+  /// active states, $3 how many at most. The first row: the last ride of this page, null at the end, and how many are due
+  /// now. Further rows: rides that other sessions have locked.
+  static let adopt = adopt(
+    "timing_adopt",
+    "select id, state from ridepulse.rides where id > $1 order by id limit $3::bigint")
+
+  /// The same for the rides $1.
+  static let adoptRides = adopt(
+    "timing_adopt_rides", "select id, state from ridepulse.rides where id = any ($1::text[])")
+
+  private static func adopt(_ name: String, _ page: String) -> Statement {
+    Statement(
+      name: name,
+      sql: """
+        with page as materialized (
+          \(page)
+        ), live as materialized (
+          select id from page where state = any ($2::text[])
+        ), free as materialized (
+          select a.ride_id from ridepulse.agenda a
+          where a.ride_id = any (array(select id from live)) order by a.ride_id
+          for update skip locked
+        ), moved as (
+          update ridepulse.agenda a set due_at = least(a.due_at, now())
+          from free where a.ride_id = free.ride_id
+          returning a.ride_id
+        ), opened as (
+          insert into ridepulse.agenda (ride_id, due_at, fence, leased_until)
+          select id, now(), 0, '-infinity' from live l
+          where not exists (select from ridepulse.agenda a where a.ride_id = l.id) order by id
+          on conflict do nothing
+          returning ride_id
+        )
+        select (select max(id) from page),
+          (select count(*) from moved) + (select count(*) from opened), null
+        union all
+        select null, null, id from live
+        where id not in (select ride_id from moved) and id not in (select ride_id from opened)
+        """)
+  }
 
   /// $1 the rules that live rides are due under.
   static let remember = Statement(

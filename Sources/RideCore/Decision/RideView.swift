@@ -35,3 +35,10 @@ public struct RideView: Hashable, Sendable {
     self.memo = memo
   }
 }
+
+extension RideView {
+  /// The bytes of JSON in it, which may be far more than all the rest.
+  public var textBytes: Int {
+    (ride?.attributes.utf8.count ?? 0) + events.reduce(0) { $0 + $1.data.utf8.count }
+  }
+}

@@ -20,26 +20,69 @@ public protocol RideStore: Sendable {
   /// - Returns: The rides whose lease has ended or gone to another: those must not act.
   func journal(_ memos: [ClaimedMemo]) async throws -> [RideID]
 
-  /// Writes what became of claimed rides and lets them go.
+  /// Writes the outcome of claimed rides and releases them, in one transaction.
   ///
-  /// - Returns: The rides whose lease had gone to another; nothing was written for those.
-  /// - Throws: `RefusedSettlement` where it would be refused however often it is tried.
-  func settle(_ settlements: [ClaimedSettlement]) async throws -> [RideID]
+  /// - Throws: `StoreFailure`; the same settlements may be given again.
+  func settle(_ settlements: [ClaimedSettlement]) async throws -> SettleResult
 
-  /// Sets a claimed ride aside, untouched, until somebody has looked at it.
+  /// Settles a ride that does not exist through the same statements, and rolls it back.
+  ///
+  /// Succeeds if the store can settle at all: what it still refuses is refused for its content.
+  func checkSettling() async throws
+
+  /// Extends the lease of claimed rides, so that no other node claims them.
+  ///
+  /// - Returns: The rides that this node no longer holds.
+  func renew(_ rides: [RideClaim]) async throws -> [RideClaim]
+
+  /// Sets a claimed ride aside, untouched, until an operator unparks it.
   func park(_ ride: RideClaim, reason: String) async throws
 
-  /// Lets claimed rides go untouched, at once.
+  /// Releases claimed rides untouched; they are due at once.
   func release(_ rides: [RideClaim]) async throws
+
+  /// Ends every call by then: one that begins later fails at once.
+  func endCalls(within limit: Duration)
 }
 
-/// What the store refuses for what it is, and not for how things stand.
-public struct RefusedSettlement: Error, Hashable, CustomStringConvertible {
-  /// The store's own words.
+/// The rides of a settlement that were not settled.
+public struct SettleResult: Hashable, Sendable {
+  /// Another node holds them, or they were settled before; nothing was written for them.
+  public var lost: [RideClaim]
+  /// Another session has locked their agenda row; nothing was written for them yet.
+  public var locked: [RideClaim]
+
+  /// The rides of a settlement that were not settled.
+  public init(lost: [RideClaim] = [], locked: [RideClaim] = []) {
+    self.lost = lost
+    self.locked = locked
+  }
+}
+
+/// Why the store did not do what it was asked to.
+public struct StoreFailure: Error, Hashable, CustomStringConvertible {
+  /// What decides whether to repeat, split or set aside.
+  public enum Cause: Hashable, Sendable {
+    /// The store is away, stopping, read-only or out of resources.
+    case unavailable
+    /// Another transaction is in the way.
+    case conflict
+    /// The time limit has passed: less at a time may fit into it.
+    case timeout
+    /// The values are refused; the same values always are.
+    case values
+    /// The store refuses for any other reason.
+    case refused
+  }
+
+  /// What kind of failure it is.
+  public var cause: Cause
+  /// The store's own words, without a secret.
   public var description: String
 
-  /// A settlement that the store refuses, in its own words.
-  public init(_ description: String) {
+  /// A failure and the store's own words.
+  public init(_ cause: Cause, _ description: String) {
+    self.cause = cause
     self.description = description
   }
 }
@@ -66,6 +109,8 @@ public struct Claim: Sendable {
   public var nextDue: Instant?
   /// The rides, with all that a decision looks at.
   public var rides: [(claim: RideClaim, view: RideView)]
+  /// How many further rides were due and released at once, because they did not fit in.
+  public var released = 0
 
   /// Rides that were claimed together.
   public init(now: Instant, nextDue: Instant?, rides: [(claim: RideClaim, view: RideView)]) {

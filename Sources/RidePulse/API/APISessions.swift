@@ -24,6 +24,8 @@ actor APISessions {
   }
 
   func close() async {
-    for session in sessions { await session.close() }
+    await withTaskGroup { group in
+      for session in sessions { group.addTask { await session.close() } }
+    }
   }
 }

@@ -12,6 +12,8 @@ struct ChannelOffice: Sendable {
     var channel: ChannelID
     /// False where the ride had it already.
     var isNew: Bool
+    /// False where an app has the ride locked, so that it does not have the ID yet.
+    var isReported = true
   }
 
   /// `apns-request-id` of another create.
@@ -76,14 +78,15 @@ struct ChannelOffice: Sendable {
         "\(error); a channel may have been made: `ridepulse channels reconcile` finds it. Ask again "
           + "for another one")
     }
+    let isReported: Bool
     do {
-      try await desk.made(channel, wish)
+      isReported = try await desk.made(channel, wish)
     } catch {
       throw CommandFailure(
         "APNs made the channel \(channel), but the database did not take it: \(error); "
           + "`ridepulse channels reconcile` will find it")
     }
-    return Made(channel: channel, isNew: true)
+    return Made(channel: channel, isNew: true, isReported: isReported)
   }
 
   private func note(_ error: ChannelError, of wish: ChannelWish) async throws {

@@ -30,6 +30,13 @@ final class ChannelTender: Sendable {
   private let log: Log
   private let bell = Doorbell()
   private let state = Mutex(State())
+  private let unreported = Mutex<@Sendable () -> Void>({})
+
+  /// Called when a ride was locked, so that it does not have its channel's ID yet; must not block.
+  var onUnreported: @Sendable () -> Void {
+    get { unreported.withLock { $0 } }
+    set { unreported.withLock { $0 = newValue } }
+  }
 
   /// How long a channel that could not be deleted waits.
   static let interval: Duration = .seconds(60)
@@ -50,20 +57,23 @@ final class ChannelTender: Sendable {
   /// Hears what was settled, and returns at once.
   func hear(_ settlements: [Settlement]) {
     var needs: [Need] = []
-    var hasEnded = false
     for settlement in settlements {
       for need in settlement.needs {
         needs.append(Need(ride: settlement.rideID, app: need.app, storage: need.storage))
       }
-      if settlement.gone.contains(where: { $0.kind == .channel }) { hasEnded = true }
     }
-    if needs.isEmpty, !hasEnded { return }
+    if needs.isEmpty { return }
     state.withLock { state in
       for need in needs where state.needs.count < Self.batch {
         if state.known.insert(need).inserted { state.needs.append(need) }
       }
-      state.hasEnded = state.hasEnded || hasEnded
     }
+    bell.ring()
+  }
+
+  /// There are ended channels in the database; returns at once.
+  func ended() {
+    state.withLock { $0.hasEnded = true }
     bell.ring()
   }
 
@@ -126,6 +136,7 @@ final class ChannelTender: Sendable {
       if let made = try await office.createAudited(wish), made.isNew {
         log(
           .info, "Broadcast channel made", ["ride": need.ride.text, "channel": "\(made.channel)"])
+        if !made.isReported { onUnreported() }
       }
     } catch {
       log(.warning, "No broadcast channel made", ["ride": need.ride.text, "error": "\(error)"])

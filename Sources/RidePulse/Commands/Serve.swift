@@ -63,6 +63,7 @@ enum Serve: Command {
     if context.arguments.has("--once") {
       log(.info, "Serving", fields)
       try await service.engine.runOnce()
+      await service.outcomes.once(within: .seconds(10))
       await service.channels.tend()
       await service.watchMonitor.check()
       return await service.upkeep.tend()
@@ -78,11 +79,11 @@ enum Serve: Command {
     }
     let channels = Task { await service.channels.run() }
     let watch = Task { await service.watchMonitor.run() }
+    let outcomes = Task { await service.outcomes.run() }
     await service.engine.run()
-    upkeep.cancel()
-    watch.cancel()
-    beat.cancel()
-    channels.cancel()
+    for task in [upkeep, watch, beat, channels, outcomes] { task.cancel() }
     service.channels.stop()
+    service.outcomes.ring()
+    await service.endCalls()
   }
 }

@@ -13,6 +13,7 @@ final class Service: Sendable {
   let upkeep: Upkeep
   let watchMonitor: WatchMonitor
   let channels: ChannelTender
+  let outcomes: OutcomeApplier
   private let store: PostgresRideStore
   private let transport: APNSClient
   private let apns: APNsVariables
@@ -67,7 +68,7 @@ final class Service: Sendable {
       rules: rules, lease: Self.lease, claims: claims, settlements: settlements, listener: listener,
       sweeping: {
         try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
-      }, log: log)
+      }, onLate: { bell.ring() }, log: log)
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
     let admin = AdminSession(conninfo: conninfo)
@@ -82,6 +83,9 @@ final class Service: Sendable {
     let channels = ChannelTender(
       conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes, log: log)
     self.channels = channels
+    let outcomes = OutcomeApplier(conninfo: conninfo, log: log, onChannels: { channels.ended() })
+    self.outcomes = outcomes
+    channels.onUnreported = { outcomes.ring() }
     engine = Engine(
       EngineParts(
         store: store, transport: transport, rulebook: apns.rulebook(of: rules), log: log,
@@ -89,6 +93,7 @@ final class Service: Sendable {
         onSettled: { settlements in
           meter.hear(settlements)
           channels.hear(settlements)
+          outcomes.hear(settlements)
           onSettled(settlements)
         }))
     bell.connect(to: engine)
@@ -96,8 +101,17 @@ final class Service: Sendable {
 
   /// What hinders it from doing its work; each look for due rides asks the database.
   var troubles: [String] {
-    if sessions.contains(where: { $0.isStalled() }) { return ["the database does not answer"] }
-    return engine.stuck(after: Self.longestTurn)
+    var troubles = engine.settlementHalt.map { [Self.words($0)] } ?? []
+    if sessions.contains(where: { $0.isStalled() }) {
+      troubles.append("the database does not answer")
+    }
+    return troubles.isEmpty ? engine.stuck(after: Self.longestTurn) : troubles
+  }
+
+  private static func words(_ halt: SettlementHalt) -> String {
+    let seconds = halt.duration.components.seconds
+    return "settlement has failed since \(halt.since) (\(seconds) s): \(halt.failure.description); "
+      + "no ride is claimed or sent until it succeeds: fix what Postgres names, nothing is lost"
   }
 
   /// How long a turn of the engine's loops may take before the service is called not ready: a
@@ -170,13 +184,26 @@ final class Service: Sendable {
     return "RidePulse lives; \(due > most ? "more than \(most)" : "\(due)") rides are due"
   }
 
-  /// Says good-bye to the database; the engine must have ended.
-  func close() async {
-    await admin.close()
+  /// Ends the calls of those who ask over HTTP: none may hold up the end of the doors.
+  func endCalls() async {
+    async let admin: Void = admin.close()
     await callers.close()
-    await listener?.close()
-    try? await store.leave()
-    for session in sessions { await session.close() }
+    await admin
+  }
+
+  /// Closes all sessions, all at once and each within a limit; the engine must have ended.
+  func close() async {
+    await withTaskGroup { group in
+      group.addTask { await self.endCalls() }
+      group.addTask { await self.outcomes.once(within: .seconds(1)) }
+      group.addTask { await self.listener?.close() }
+      group.addTask { try? await self.store.leave() }
+    }
+    await withTaskGroup { group in
+      for session in sessions {
+        group.addTask { await session.close(limit: .seconds(1)) }
+      }
+    }
   }
 }
 

@@ -20,6 +20,11 @@ struct DemoStage {
       // Log lines would tear the screen.
       log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.saw($0) })
     async let serving: Void = service.engine.run()
+    let outcomes = Task { await service.outcomes.run() }
+    defer {
+      outcomes.cancel()
+      service.outcomes.ring()
+    }
     let result: Result<Void, any Error>
     view.begin()
     do {

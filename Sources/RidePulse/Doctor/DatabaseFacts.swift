@@ -26,4 +26,5 @@ struct DatabaseFacts: Sendable {
   var lead: Fact<Duration> = .unasked
   var holder: Fact<RowHolder?> = .unasked
   var phones: Fact<[PhoneCount]> = .unasked
+  var outcomes: Fact<TokenBacklog> = .unasked
 }

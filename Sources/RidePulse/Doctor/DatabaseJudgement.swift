@@ -8,7 +8,7 @@ enum DatabaseJudgement {
       server(facts), schema(facts), rights(facts), listen(facts),
       QueueJudgement.finding(facts.queue),
       ClockJudgement.database(facts.lead), holder(facts),
-    ] + WatchJudgement.findings(facts)
+    ] + WatchJudgement.findings(facts) + LimitJudgement.findings(facts)
   }
 
   private static func server(_ facts: DatabaseFacts) -> Finding {

@@ -33,6 +33,7 @@ struct DatabaseProbe {
           facts.phones = await ask { try await PhoneCount.all(session) }
           if facts.schema.value == .current {
             facts.watched = await ask { try await WatchedTables.read(session) }
+            facts.outcomes = await ask { try await TokenBacklog.read(session) }
           }
         }
       }

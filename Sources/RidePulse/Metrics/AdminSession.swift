@@ -18,7 +18,7 @@ actor AdminSession {
   }
 
   func close() async {
-    await session?.close()
+    await session?.close(limit: .seconds(1))
     session = nil
   }
 }

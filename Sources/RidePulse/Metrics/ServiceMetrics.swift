@@ -74,6 +74,10 @@ enum ServiceMetrics {
         .gauge, "ridepulse_rides_held", "Rides that this node is handling.",
         Double(engine.ridesHeld)),
       one(
+        "ridepulse_settlement_failing_seconds",
+        "How long settlements have failed without a break; 0 while they succeed. No ride is claimed meanwhile.",
+        engine.settlementFailing),
+      one(
         "ridepulse_since_look_seconds", "Since the database last answered a look for due rides.",
         engine.sinceLook),
       one(
@@ -143,6 +147,14 @@ enum ServiceMetrics {
       MetricFamily(
         .gauge, "ridepulse_phones_quarantined",
         "Phones that were set aside; see ridepulse.quarantine.", Double(gauges.quarantinedPhones)),
+      MetricFamily(
+        .gauge, "ridepulse_token_outcomes_waiting",
+        "Answers of APNs that are not applied to their tokens yet, at most \(TokenBacklog.countLimit).",
+        Double(gauges.waitingOutcomes)),
+      one(
+        "ridepulse_token_outcomes_oldest_age_seconds",
+        "How long the oldest of them has waited: another session has the token's row or table locked.",
+        gauges.oldestOutcome),
       one(
         "ridepulse_row_holder_age_seconds",
         "How long the oldest transaction has kept Postgres from removing dead rows.",

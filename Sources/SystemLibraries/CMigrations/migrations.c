@@ -66,8 +66,12 @@ static const char text_0015[] = {
 #embed "../../../sql/0015_watch.sql" suffix(, 0)
 };
 
-static const char text_0018[] = {
-#embed "../../../sql/0018_people.sql" suffix(, 0)
+static const char text_0016[] = {
+#embed "../../../sql/0016_token_outcomes.sql" suffix(, 0)
+};
+
+static const char text_0017[] = {
+#embed "../../../sql/0017_people.sql" suffix(, 0)
 };
 
 const struct ridepulse_migration ridepulse_migrations[] = {
@@ -86,6 +90,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0013_rights", text_0013},
     {"0014_watched_rows", text_0014},
     {"0015_watch", text_0015},
-    {"0018_people", text_0018},
+    {"0016_token_outcomes", text_0016},
+    {"0017_people", text_0017},
     {NULL, NULL},
 };

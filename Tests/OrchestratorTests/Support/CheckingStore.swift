@@ -18,7 +18,15 @@ final class CheckingStore: RideStore {
     var gone: [GoneToken] = []
     var claims: [(rides: Int, limit: Int, asleep: Bool)] = []
     var mostHeld = 0
-    var failures: [Failure] = []
+    var failures: [any Error] = []
+    /// Why settling these rides fails; the made-up ride of a check is nil.
+    var refusal: @Sendable (_ ride: RideID?) -> StoreFailure? = { _ in nil }
+    /// Rides whose agenda row another session has locked.
+    var locked: Set<RideID> = []
+    var parked: [RideID] = []
+    var checks = 0
+    var renewals: [[RideID]] = []
+    var endings = 0
     /// How many calls from now on can't write a journal.
     var journalFailures = 0
     /// What happens between a claim that has rides and its answer's being read.
@@ -111,17 +119,53 @@ final class CheckingStore: RideStore {
     return claim
   }
 
-  func settle(_ settlements: [ClaimedSettlement]) async throws -> [RideID] {
+  func settle(_ settlements: [ClaimedSettlement]) async throws -> SettleResult {
+    defer { look() }
     try failIfWanted()
-    let lost = state.withLock { state in
-      settlements.filter { !Self.settle($0, &state) }.map(\.claim.rideID)
+    let refusal = state.withLock { $0.refusal }
+    if let failure = settlements.lazy.compactMap({ refusal($0.claim.rideID) }).first {
+      throw failure
     }
-    look()
-    return lost
+    return state.withLock { state in
+      var result = SettleResult()
+      for settlement in settlements {
+        if state.locked.contains(settlement.claim.rideID) {
+          result.locked.append(settlement.claim)
+        } else if !Self.settle(settlement, &state) {
+          result.lost.append(settlement.claim)
+        }
+      }
+      return result
+    }
+  }
+
+  func checkSettling() async throws {
+    defer { look() }
+    try failIfWanted()
+    let refusal = state.withLock { state in
+      state.checks += 1
+      return state.refusal
+    }
+    if let failure = refusal(nil) { throw failure }
+  }
+
+  func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
+    defer { look() }
+    return state.withLock { state in
+      state.renewals.append(rides.map(\.rideID))
+      return rides.filter { state.holders[$0.rideID] != $0.fence }
+    }
+  }
+
+  func endCalls(within limit: Duration) {
+    state.withLock { $0.endings += 1 }
   }
 
   func park(_ ride: RideClaim, reason: String) async throws {
+    defer { look() }
+    try failIfWanted()
     state.withLock { state in
+      state.parked.append(ride.rideID)
       state.holders[ride.rideID] = nil
       state.events[ride.rideID] = nil
     }

@@ -99,7 +99,8 @@ struct Stage {
       "\(query) is \(last ?? "null") and not \(expected)", sourceLocation: sourceLocation)
   }
 
-  /// Waits until every event is consumed and every push has its verdict.
+  /// Waits until every event is consumed, every push has its verdict, and its phone what follows
+  /// from that.
   func settled(
     within limit: Duration = .seconds(40), sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -107,6 +108,7 @@ struct Stage {
       """
       select (select count(*) from ridepulse.events)
         + (select count(*) from ridepulse.ledger where status = 'pending')
+        + (select count(*) from ridepulse.token_outcomes)
       """, is: "0", within: limit, sourceLocation: sourceLocation)
   }
 

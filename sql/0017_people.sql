@@ -31,6 +31,7 @@ begin
     'timeZone', coalesce(old.time_zone, 'UTC'),
     -- As a text: a template reads it as it was. A row that no push could hold leaves none.
     'attributes', case when pg_column_size(old.attributes) <= 65536
+                      and octet_length(old.attributes::text) <= 65536
                     then old.attributes::text else '{}' end));
 end
 $$;

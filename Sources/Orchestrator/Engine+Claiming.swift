@@ -1,0 +1,156 @@
+import RideCore
+import Synchronization
+
+// Looking for due rides, and resting between the looks.
+extension Engine {
+  func claimUntilStopped() async {
+    var pulse = Pulse(pollInterval: settings.pollInterval)
+    var failures = 0
+    while !isStopping {
+      do {
+        try await adopt()
+        await next(try await look(&pulse))
+        failures = 0
+      } catch {
+        if takeLess(after: error) { continue }
+        await rest(after: error, failures)
+        failures += 1
+      }
+    }
+  }
+
+  /// Claims until nothing is due and all that was claimed has ended.
+  func claimAll() async throws {
+    try await adopt()
+    while !isStopping {
+      if isHalted { _ = try await finishFlights() }
+      do {
+        let limit = await room()
+        let claim = try await claim(limit: limit, asleep: false)
+        worked(claim)
+        if claim.rides.isEmpty, claim.released == 0, try await finishFlights() { return }
+      } catch {
+        if !takeLess(after: error) { throw error }
+      }
+    }
+  }
+
+  /// Makes live rides due where rules by the clock have changed.
+  ///
+  /// What fails is tried again after a while: claims go by the new rules already, and do not wait.
+  private func adopt() async throws {
+    let (rulebook, edition, adopted, notBefore) = state.withLock {
+      ($0.rulebook, $0.edition, $0.adopted, $0.adoptAt)
+    }
+    if edition == adopted || time.uptime() < notBefore { return }
+    // It goes through all live rides, page by page: nobody can say how long.
+    isFree(.claiming)
+    let rides: Int
+    do {
+      rides = try await parts.store.adopt(rulebook.rules)
+    } catch let failure as StoreFailure where failure.cause != .unavailable {
+      let uptime = time.uptime()
+      state.withLock { $0.adoptAt = uptime + Self.failing.longest }
+      return parts.log(
+        .warning, "Rescheduling live rides failed, retrying", ["error": failure.description])
+    }
+    state.withLock { $0.adopted = edition }
+    if rides > 0 {
+      parts.log(
+        .info, "Rules that speak by the clock have changed: live rides are looked at anew",
+        ["rides": "\(rides)"])
+    }
+  }
+
+  private func look(_ pulse: inout Pulse) async throws -> Pulse.Step {
+    guard case .look(let asleep) = pulse.look else { return .rest(atMost: .zero) }
+    await waitWhileHalted()
+    if isStopping { return .rest(atMost: .zero) }
+    let limit = await room()
+    turns(.claiming)
+    let claim = try await claim(limit: limit, asleep: asleep)
+    worked(claim)
+    return pulse.claimed(
+      claim.rides.count, of: claim.released > 0 ? claim.rides.count : limit,
+      untilDue: claim.nextDue.map { $0 - claim.now })
+  }
+
+  /// Nothing is claimed while it could not be settled.
+  private func waitWhileHalted() async {
+    while isHalted, !isStopping {
+      turns(.claiming)
+      await lookBell.wait(atMost: .seconds(1), on: parts.clock)
+    }
+  }
+
+  private func next(_ step: Pulse.Step) async {
+    guard case .rest(let limit) = step, !isStopping else { return }
+    turns(.claiming)
+    await lookBell.wait(atMost: limit, on: parts.clock)
+  }
+
+  /// Waits until a batch worth its round trips fits; returns how many rides may be claimed.
+  private func room() async -> Int {
+    let batch = min(settings.batch, settings.maximumInFlight)
+    while true {
+      let (held, text, size, stopping) = state.withLock {
+        ($0.flights.count, $0.heldText, $0.claimSize.size, $0.isStopping)
+      }
+      let room = min(batch, settings.maximumInFlight - held)
+      if stopping || (room >= batch / 2 && text < settings.maximumText) {
+        return max(min(room, size), 1)
+      }
+      waits(.claiming)
+      await roomBell.wait(on: parts.clock)
+    }
+  }
+
+  private func worked(_ claim: Claim) {
+    state.withLock { $0.claimSize.worked(claim.rides.count) }
+  }
+
+  /// A claim that ran out of time, or could not be read, is repeated at once with half as many rides.
+  ///
+  /// - Returns: Whether less can be taken.
+  private func takeLess(after error: any Error) -> Bool {
+    guard let failure = error as? StoreFailure else { return false }
+    switch failure.cause {
+    case .unavailable, .conflict: return false
+    case .timeout, .values, .refused: break
+    }
+    let (before, after) = state.withLock { state in
+      let before = state.claimSize.size
+      state.claimSize.timedOut(before)
+      return (before, state.claimSize.size)
+    }
+    if after == before { return false }
+    parts.log(
+      .warning, "Claim failed, claiming fewer rides",
+      ["rides": "\(after)", "error": failure.description])
+    return true
+  }
+
+  private func rest(after error: any Error, _ failures: Int) async {
+    let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
+    turns(.claiming)
+    parts.log(
+      .warning, "Can't claim rides; trying again",
+      ["error": "\(error)", "in": "\(delay)"])
+    await lookBell.wait(atMost: delay, on: parts.clock)
+  }
+
+  /// Waits for the rides in flight; true where there were none to wait for.
+  ///
+  /// - Throws: Why they can't be settled, once that has gone on for too long.
+  private func finishFlights() async throws -> Bool {
+    if state.withLock({ $0.flights.count == 0 }) { return true }
+    while state.withLock({ $0.flights.count > 0 }) {
+      await roomBell.wait(atMost: .seconds(1), on: parts.clock)
+      let uptime = time.uptime()
+      if let halt = state.withLock({ $0.settling.halt }), uptime - halt.since > settings.haltLimit {
+        throw halt.failure
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,102 @@
+public import RideCore
+import Synchronization
+
+/// Settlements fail, so that nothing is claimed or sent.
+public struct SettlementHalt: Sendable {
+  /// Since when, by the database's clock as far as it is known.
+  public var since: Instant
+  /// For how long.
+  public var duration: Duration
+  /// The last failure.
+  public var failure: StoreFailure
+}
+
+// What happens while settlements fail.
+extension Engine {
+  /// Nil while settlements succeed.
+  public var settlementHalt: SettlementHalt? {
+    let uptime = time.uptime()
+    return state.withLock { $0.settling.halt }.map { halt in
+      SettlementHalt(
+        since: time.now - (uptime - halt.since), duration: uptime - halt.since,
+        failure: halt.failure)
+    }
+  }
+
+  /// Moves the policy on, and reports where settling begins or ceases to fail.
+  @discardableResult
+  func advance<Value: Sendable>(
+    _ body: @Sendable (inout SettlePolicy<SettlingRide>, Duration) -> Value
+  ) -> Value {
+    let uptime = time.uptime()
+    let (value, before, after, waits, held) = state.withLock { state in
+      let before = state.settling.halt
+      let value = body(&state.settling, uptime)
+      return (
+        value, before, state.settling.halt, state.settling.hasDeferred, state.flights.count
+      )
+    }
+    switch (before, after) {
+    case (nil, let halt?):
+      parts.log(
+        .error, "Settlement failed, claiming paused",
+        ["error": halt.failure.description, "rides_held": "\(held)"])
+    case (let halt?, nil):
+      parts.log(
+        .info, "Settlement succeeded, claiming resumed", ["after": "\(uptime - halt.since)"])
+      lookBell.ring()
+    case (let old?, let new?) where old.failure.cause != new.failure.cause:
+      parts.log(
+        .warning, "Settlement fails for another reason", ["error": new.failure.description])
+    default: break
+    }
+    if after != nil || waits { renewBell.ring() }
+    return value
+  }
+
+  /// Keeps the leases of held rides while they can't be settled: another node would send again what
+  /// this one has sent.
+  func renewUntilSettled() async {
+    var hasFailed = false
+    var renewedAt: Duration?
+    while !state.withLock({ $0.hasSettled }) {
+      let rides = state.withLock { state in
+        state.settling.halt == nil && !state.settling.hasDeferred
+          ? [] : state.flights.claims + state.settling.rides.map(\.claim)
+      }
+      if rides.isEmpty {
+        await renewBell.wait(on: parts.clock)
+        continue
+      }
+      let now = time.uptime()
+      let due = renewedAt.map { $0 + settings.renewInterval } ?? now
+      if due > now {
+        await renewBell.wait(atMost: due - now, on: parts.clock)
+        continue
+      }
+      renewedAt = now
+      do {
+        _ = try await parts.store.renew(rides)
+        hasFailed = false
+      } catch {
+        if !hasFailed {
+          parts.log(
+            .error, "Lease renewal failed: another node may send these rides again",
+            ["rides": "\(rides.count)", "error": "\(error)"])
+        }
+        hasFailed = true
+      }
+    }
+  }
+
+  /// Releases rides that were claimed while settling began to fail: nothing was sent for them.
+  func giveBack(_ claim: Claim) async {
+    do {
+      try await parts.store.release(claim.rides.map(\.claim))
+    } catch {
+      parts.log(
+        .warning, "Release failed, rides are left to their lease",
+        ["rides": "\(claim.rides.count)", "error": "\(error)"])
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import RideCore
+import Synchronization
+
+/// A ride whose pushes have all ended, on its way into the ledger.
+struct SettlingRide: Sendable {
+  var claim: RideClaim
+  var settlement: Settlement
+  /// The number of the look that found it.
+  var look: UInt64
+  /// Bytes of JSON that are free once it is let go.
+  var text: Int
+}
+
+// Writing what became of rides. `SettlePolicy` decides, this does it.
+extension Engine {
+  func settleUntilDrained() async {
+    while true {
+      switch nextStep() {
+      case .settle(let rides): await settle(rides)
+      case .check: await check()
+      case .park(let ride, let reason): await park(ride, reason)
+      case .wait(let until):
+        let giveUpAt = state.withLock { $0.giveUpAt }
+        let now = time.uptime()
+        if let giveUpAt, now >= giveUpAt { return endSettling() }
+        turns(.settling)
+        await settleBell.wait(atMost: min(until, giveUpAt ?? until) - now, on: parts.clock)
+      case .idle:
+        if state.withLock({ $0.isDrained && $0.flights.count == 0 }) { return endSettling() }
+        waits(.settling)
+        await settleBell.wait(on: parts.clock)
+      }
+    }
+  }
+
+  /// Settlements fail: nothing is claimed or sent.
+  var isHalted: Bool { state.withLock { $0.settling.halt != nil } }
+
+  private func nextStep() -> SettlePolicy<SettlingRide>.Step {
+    let now = time.uptime()
+    while true {
+      let (step, batch) = state.withLock { state in
+        let step = state.settling.next(at: now)
+        switch step {
+        case .settle, .check, .park: return (step, [InFlight.Finished]())
+        case .wait where state.settling.halt != nil: return (step, [])
+        case .wait, .idle:
+          return (step, state.flights.takeFinished(atMost: state.settleSize.size))
+        }
+      }
+      if batch.isEmpty { return step }
+      let at = time.now
+      let rides = batch.map { ride in
+        SettlingRide(
+          claim: ride.claim,
+          settlement: ride.decision.settled(
+            ride.outcomes, now: at, jitter: { Double.random(in: 0..<1) }),
+          look: ride.look, text: ride.decision.view.textBytes)
+      }
+      state.withLock { $0.settling.add(rides) }
+    }
+  }
+
+  private func settle(_ rides: [SettlingRide]) async {
+    turns(.settling)
+    do {
+      let result = try await parts.store.settle(
+        rides.map { ClaimedSettlement(claim: $0.claim, settlement: $0.settlement) })
+      if !result.lost.isEmpty {
+        parts.log(
+          .warning, "Leases were lost before settling", ["rides": "\(result.lost.count)"])
+      }
+      let locked = Set(result.locked.map(\.fence))
+      let unwritten = locked.union(result.lost.map(\.fence))
+      let written = rides.filter { !unwritten.contains($0.claim.fence) }.map(\.settlement)
+      audit(written)
+      parts.onSettled(written)
+      state.withLock { $0.settleSize.worked(rides.count) }
+      letGo(advance { $0.settled(at: $1) { locked.contains($0.claim.fence) } })
+    } catch {
+      let failure = Self.failure(error)
+      if failure.cause == .timeout { state.withLock { $0.settleSize.timedOut(rides.count) } }
+      let random = Double.random(in: 0.1..<1)
+      advance { $0.failed(failure, at: $1, random: random) }
+    }
+  }
+
+  private func check() async {
+    turns(.settling)
+    do {
+      try await parts.store.checkSettling()
+      advance { $0.checked(at: $1) }
+    } catch {
+      let failure = Self.failure(error)
+      let random = Double.random(in: 0.1..<1)
+      advance { $0.checkFailed(failure, at: $1, random: random) }
+    }
+  }
+
+  private func park(_ ride: SettlingRide, _ reason: String) async {
+    turns(.settling)
+    do {
+      try await parts.store.park(ride.claim, reason: reason)
+      parts.log(
+        .error, "Ride parked: its settlement is refused",
+        [
+          "ride": ride.claim.rideID.text, "reason": reason,
+          "action": "fix the cause, then call ridepulse.unpark",
+        ])
+      letGo(advance { policy, _ in policy.parked() })
+    } catch {
+      let failure = Self.failure(error)
+      let random = Double.random(in: 0.1..<1)
+      advance { $0.parkFailed(failure, at: $1, random: random) }
+    }
+  }
+
+  static func failure(_ error: any Error) -> StoreFailure {
+    (error as? StoreFailure) ?? StoreFailure(.unavailable, "\(error)")
+  }
+
+  /// Rides are settled, parked or lost: there is room for others.
+  private func letGo(_ rides: [SettlingRide]) {
+    if rides.isEmpty { return }
+    // A look that came while a ride was held passed over its new events, and their NOTIFY is spent.
+    let mayHaveMissed = state.withLock { state in
+      state.flights.settled(rides.count)
+      state.heldText -= rides.reduce(0) { $0 + $1.text }
+      return rides.contains { $0.look < state.looks }
+    }
+    if mayHaveMissed { lookBell.ring() }
+    roomBell.ring()
+  }
+
+  /// Each slot has one fate; a slot without one is a fault that somebody must hear of.
+  private func audit(_ settlements: [Settlement]) {
+    for settlement in settlements {
+      for (rule, tally) in settlement.tallies where tally.remainder != 0 {
+        parts.log(
+          .error, "Slots of a rule do not add up: please report this",
+          ["rule": rule, "ride": settlement.rideID.text, "slots": "\(tally)"])
+      }
+    }
+  }
+
+  private func endSettling() {
+    let left = state.withLock { state in
+      state.hasSettled = true
+      return state.flights.count
+    }
+    isFree(.settling)
+    renewBell.ring()
+    if left > 0 {
+      parts.log(
+        .error, "Rides are left to their lease: they could not be settled before the stop",
+        ["rides": "\(left)"])
+    }
+  }
+}

@@ -1,0 +1,198 @@
+public import RideCore
+import Synchronization
+
+// Taking due rides, and reading what a decision looks at.
+extension PostgresRideStore {
+  /// Takes rides that are due and reads what a decision looks at.
+  ///
+  /// Rides that do not fit into the time or memory of one claim are released at once.
+  ///
+  /// - Throws: `StoreFailure`. Rides that were taken before the failure are released, or fall due
+  ///   again when their lease ends.
+  public func claim(limit: Int, asleep: Bool) async throws -> Claim {
+    let began = uptime
+    sweep(at: began)
+    let look = horizon.withLock { $0.look(at: began) }
+    // A NOTIFY that this node can't hear would cost producers something for nothing.
+    let isAsleep = asleep && listener?.isHealthy ?? false
+    let calls = [
+      Call(ClaimStatements.lookups),
+      Call(
+        ClaimStatements.claim,
+        [
+          node, host, isAsleep ? "t" : "f", String(limit), String(lease.microseconds / 1000),
+          String(look.bounds.event ?? .min), look.bounds.due.map { String($0.microseconds) },
+          look.marks ? "t" : "f",
+        ]),
+    ]
+    let results: [QueryResult]
+    do {
+      results = try await run(claims, calls)
+    } catch let failure as StoreFailure where failure.cause == .timeout && limit == 1 {
+      throw await named(failure)
+    }
+    let ended = uptime
+    if asleep, let listener {
+      // Beside the claim: whatever becomes of it, the claim stands.
+      Task { [claims] in _ = try? await listener.check(through: claims) }
+    }
+    var reader = ClaimReader(log: log)
+    reader.readClaims(results[1])
+    let left = try await read(&reader, began: ended)
+    horizon.withLock { $0.saw(reader.sight, by: look, began: began, ended: ended) }
+    let unreadable = reader.unreadable
+    await leave(unreadable)
+    reader.remove(unreadable.map(\.claim) + left)
+    var claim = reader.claim
+    claim.released = left.count
+    // Somebody must look when the next sweep is due.
+    if let sweep = horizon.withLock({ $0.nextSweep }) {
+      let due = claim.now + max(.zero, sweep - uptime)
+      claim.nextDue = min(claim.nextDue ?? due, due)
+    }
+    return claim
+  }
+
+  /// Reads the claimed rides, the small ones first; what fails is read by halves.
+  ///
+  /// - Returns: Rides that there was no time or memory for; they are released.
+  private func read(_ reader: inout ClaimReader, began: Duration) async throws -> [RideClaim] {
+    var plan = ReadPlan(reader.claims)
+    var failure: StoreFailure?
+    while let portion = plan.next {
+      let limit = plan.hasRead ? Self.readMore : Self.readLimit
+      if uptime - began > limit || plan.bytes > BoundedJSON.claimLimit {
+        plan.stop()
+        break
+      }
+      do {
+        var part = reader.part(of: portion)
+        try await readRows(&part)
+        let beyond = portion.filter { part.rows.beyond.contains($0.rideID) }
+        reader.rows.add(part.rows)
+        plan.read(bytes: part.rows.bytes, beyond: beyond)
+      } catch let error as StoreFailure {
+        failure = error
+        switch error.cause {
+        case .unavailable, .conflict:
+          await free(reader.claims)
+          throw error
+        case .timeout, .values, .refused: plan.failed("it can't be read: \(error)")
+        }
+      }
+    }
+    if let failure, !plan.hasRead {
+      // Whether it is the rides' fault shows one that does not exist.
+      var areToBlame = false
+      if plan.left.isEmpty { areToBlame = (try? await readNothing()) != nil }
+      if !areToBlame {
+        await free(reader.claims)
+        throw plan.left.isEmpty ? await named(failure) : failure
+      }
+    }
+    for (claim, reason) in plan.alone { reader.rows.unreadable[claim.rideID] = reason }
+    await free(plan.left)
+    return plan.left
+  }
+
+  /// How long a claim reads: well within what a push needs of the lease.
+  private static let readLimit: Duration = .seconds(5)
+  /// The same once some rides are there and wait to be decided.
+  private static let readMore: Duration = .seconds(1)
+
+  private func readRows(_ reader: inout ClaimReader) async throws {
+    let reads = reading.withLock { $0 }.reads(reader)
+    // One snapshot: whom the ride names now, and whom its events named, belong together.
+    let results = try await run(
+      claims,
+      [Call(RideSnapshot.begin), Call(ClaimStatements.lookups)] + reads.map(\.call)
+        + [Call(RideSnapshot.commit)])
+    for (read, rows) in zip(reads, results.dropFirst(2)) { read.take(&reader.rows, rows) }
+  }
+
+  private func readNothing() async throws {
+    var nobody = ClaimReader(log: log)
+    try await readRows(&nobody)
+  }
+
+  /// A time-out of one ride's statement: the limit may be the role's.
+  private func named(_ failure: StoreFailure) async -> StoreFailure {
+    let row = try? await run(claims, [Call(ServerFacts.statementTimeout)])[0]
+    guard let row, let role = row.string(0, 0), let limit = row.string(0, 1), limit != "0" else {
+      return failure
+    }
+    return StoreFailure(
+      failure.cause,
+      "\(failure); role \(role) has statement_timeout = \(limit): "
+        + "alter role \(role) set statement_timeout = '10s'")
+  }
+
+  private func free(_ rides: [RideClaim]) async {
+    if rides.isEmpty { return }
+    do {
+      try await release(rides, over: claims, timeout: .seconds(2))
+    } catch {
+      log(
+        .warning, "Release failed, rides are left to their lease",
+        ["rides": "\(rides.count)", "error": "\(error)"])
+    }
+  }
+
+  /// Rides that can't be read stay with this node until their lease ends, lest they come back at
+  /// once; another node, of another version, may be able to. In the end they are parked.
+  private func leave(_ rides: [(claim: RideClaim, reason: String)]) async {
+    if rides.isEmpty { return }
+    do {
+      let parked = try await run(
+        claims,
+        [
+          Call(SettleStatements.sets),
+          Call(
+            SettleStatements.leaveUnread,
+            [
+              node, PostgresArray.literal(rides.map(\.claim.rideID)),
+              PostgresArray.literal(rides.map { String($0.claim.fence) }),
+              PostgresArray.literal(rides.map { Self.words($0.reason) }),
+            ]),
+        ])[1]
+      for row in 0..<parked.rowCount {
+        log(
+          .error, "A ride is parked: it can't be read; mend that and call ridepulse.unpark",
+          ["ride": parked.string(row, 0) ?? "", "reason": parked.string(row, 1) ?? ""])
+      }
+    } catch {
+      log(
+        .warning, "Unreadable rides are left to their lease",
+        ["rides": "\(rides.count)", "error": "\(error)"])
+    }
+  }
+
+  /// A reason as a column takes it.
+  static func words(_ reason: String) -> String {
+    reason.brief(bytes: 500)
+  }
+
+  /// Looks below where claims begin, where that takes too long for a claim.
+  private func sweep(at began: Duration) {
+    guard let bounds = horizon.withLock({ $0.beginSweep(at: began) }) else { return }
+    Task {
+      let session = try? sweeping?()
+      let rows = try? await (session ?? claims).run(
+        [
+          Call(ClaimStatements.lookups),
+          Call(
+            ClaimStatements.late,
+            [String(bounds.event ?? .min), bounds.due.map { String($0.microseconds) }]),
+        ], timeout: .seconds(60))
+      await session?.close()
+      let late = rows.map { rows in
+        Horizon.Bounds(
+          event: rows[1].int64(0, 0),
+          due: rows[1].int64(0, 1).map { Instant(microseconds: $0) })
+      }
+      let ended = uptime
+      horizon.withLock { $0.endSweep(late, began: began, ended: ended) }
+      if let late, late != Horizon.Bounds() { onLate() }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+public import RideCore
+
+// Writing what became of claimed rides, and letting them go.
+extension PostgresRideStore {
+  /// Writes down what claimed rides are about to do, and keeps them.
+  ///
+  /// - Returns: The rides whose lease has ended or gone to another node.
+  /// - Throws: `StoreFailure`; the same may be written again.
+  public func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
+    let results = try await run(
+      claims,
+      [
+        Call(
+          SettleStatements.journal,
+          [node] + Self.words(of: memos.map(\.claim)) + [
+            PostgresArray.literal(memos.map { SettleParameters.json($0.memo) })
+          ])
+      ])
+    var missing = Set(memos.map(\.claim.rideID))
+    for row in 0..<results[0].rowCount {
+      if let ride = results[0].string(row, 0) { missing.remove(RideID(ride)) }
+    }
+    return missing.sorted()
+  }
+
+  /// Writes the outcome of claimed rides and releases them.
+  ///
+  /// - Throws: `StoreFailure`; the same settlements may be given again.
+  public func settle(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
+    let results = try await run(settlements, settling(batch))
+    let written = Self.fences(results[1])
+    let missing = batch.map(\.claim).filter { !written.contains($0.fence) }
+    if missing.isEmpty { return SettleResult() }
+    // What is not known to be lost is tried again.
+    let rows = try? await run(
+      settlements,
+      [Call(SettleStatements.sets), Call(SettleStatements.ours, [node] + Self.words(of: missing))])
+    guard let ours = rows.map({ Self.fences($0[1]) }) else { return SettleResult(locked: missing) }
+    return SettleResult(
+      lost: missing.filter { !ours.contains($0.fence) },
+      locked: missing.filter { ours.contains($0.fence) })
+  }
+
+  private func settling(_ batch: [ClaimedSettlement]) -> [Call] {
+    [
+      Call(SettleStatements.sets),
+      Call(SettleStatements.settle, SettleParameters(node: node, batch).texts),
+    ]
+  }
+
+  /// Settles two rides that do not exist, one that goes on and one that is over, and rolls it back.
+  ///
+  /// - Throws: `StoreFailure`: no settlement can succeed now.
+  public func checkSettling() async throws {
+    let now = Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
+    let batch = [false, true].map { isOver in
+      let ride: RideID = "ridepulse-check-\(isOver ? "over" : "live")-\(node)"
+      return ClaimedSettlement(
+        claim: RideClaim(rideID: ride, fence: isOver ? -1 : -2),
+        settlement: .madeUp(ride: ride, now: now, isOver: isOver))
+    }
+    let results = try await run(
+      settlements,
+      [
+        Call(SettleStatements.begin),
+        Call(SettleStatements.openCheck, [node] + Self.words(of: batch.map(\.claim))),
+      ] + settling(batch) + [Call(SettleStatements.immediate), Call(SettleStatements.rollback)])
+    if Self.fences(results[3]).count != batch.count {
+      throw StoreFailure(.refused, "a made-up ride was not settled")
+    }
+  }
+
+  /// Extends the lease of claimed rides.
+  ///
+  /// - Throws: `StoreFailure`; the leases may be as they were.
+  public func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
+    let words = Self.words(of: rides)
+    let results = try await run(
+      claims,
+      [
+        Call(SettleStatements.sets),
+        Call(SettleStatements.renew, [node] + words + [String(lease.microseconds / 1000)]),
+        Call(SettleStatements.ours, [node] + words),
+      ])
+    let ours = Self.fences(results[2])
+    return rides.filter { !ours.contains($0.fence) }
+  }
+
+  /// Sets a ride aside until `ridepulse.unpark` is called for it.
+  ///
+  /// - Throws: `StoreFailure`; the ride is held as before.
+  public func park(_ ride: RideClaim, reason: String) async throws {
+    _ = try await run(
+      settlements,
+      [
+        Call(SettleStatements.sets),
+        Call(
+          SettleStatements.park,
+          [node, ride.rideID.text, String(ride.fence), Self.words(reason)]),
+      ])
+  }
+
+  /// Releases claimed rides untouched.
+  ///
+  /// - Throws: `StoreFailure`; they fall due again when their lease ends.
+  public func release(_ rides: [RideClaim]) async throws {
+    try await release(rides, over: claims, timeout: .seconds(10))
+  }
+
+  func release(
+    _ rides: [RideClaim], over session: PostgresSession, timeout: Duration
+  ) async throws {
+    _ = try await run(
+      session,
+      [
+        Call(SettleStatements.sets),
+        Call(SettleStatements.release, [node] + Self.words(of: rides)),
+      ], timeout: timeout)
+  }
+
+  /// IDs and fences of rides, as statements take them.
+  private static func words(of rides: [RideClaim]) -> [String?] {
+    [
+      PostgresArray.literal(rides.map(\.rideID)),
+      PostgresArray.literal(rides.map { String($0.fence) }),
+    ]
+  }
+
+  private static func fences(_ rows: QueryResult) -> Set<Int64> {
+    Set((0..<rows.rowCount).compactMap { rows.int64($0, 0) })
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import PostgresStore
+import Testing
+
+/// Claims that run out of time or memory take less, and never hold up what is healthy.
+@Suite("Claims that are too large", .timeLimit(.minutes(10))) struct HeavyClaimTests {
+  @Test func `a backlog drains although the role's statement_timeout is short`() async throws {
+    try await Stage.run { stage in
+      let role = "slow_\(UUID().uuidString.prefix(8).lowercased())"
+      // Each row of the agenda costs a millisecond: 500 of them take longer than the role may.
+      try await stage.sql(
+        """
+        create function public.slow() returns trigger language plpgsql as
+          'begin perform pg_sleep(0.001); return new; end';
+        create trigger slow before insert or update on ridepulse.agenda
+        for each row execute function public.slow();
+        create role \(role) login superuser;
+        alter role \(role) set statement_timeout = '200ms'
+        """)
+      try await SettlementTests.tell(1500, stage)
+      let server = try Server(
+        stage.environment.merging(["DATABASE_URL": "\(stage.conninfo) user=\(role)"]) { $1 })
+      try await stage.until(SettlementTests.accepted, is: "1500", within: .seconds(300))
+      #expect(try SettlementTests.arrivals(stage).count == 1500)
+      #expect(try await stage.value("select count(*) from ridepulse.parked") == "0")
+      #expect(server.stop() == 0)
+      #expect(server.log.contains("Claim failed, claiming fewer rides"))
+      let doctor = try Command.ridepulse(
+        ["doctor"],
+        stage.environment.merging(["DATABASE_URL": "\(stage.conninfo) user=\(role)"]) { $1 })
+      #expect(doctor.output.contains("role \(role) has statement_timeout = 200ms"))
+      try await stage.sql("drop role \(role)")
+    }
+  }
+
+  @Test func `a limit into which not one ride fits is named, with the role`() async throws {
+    try await Stage.run { stage in
+      let role = "none_\(UUID().uuidString.prefix(8).lowercased())"
+      try await stage.sql(
+        """
+        create function public.slow() returns trigger language plpgsql as
+          'begin perform pg_sleep(2); return new; end';
+        create trigger slow before insert or update on ridepulse.agenda
+        for each row execute function public.slow();
+        create role \(role) login superuser;
+        alter role \(role) set statement_timeout = '500ms'
+        """)
+      try await SettlementTests.tell(2, stage)
+      let server = try Server(
+        stage.environment.merging(["DATABASE_URL": "\(stage.conninfo) user=\(role)"]) { $1 })
+      try await server.says("role \(role) has statement_timeout = 500ms")
+      #expect(try await stage.value("select count(*) from ridepulse.parked") == "0")
+      try await stage.sql("drop trigger slow on ridepulse.agenda")
+      try await stage.until(SettlementTests.accepted, is: "2")
+      #expect(server.stop() == 0)
+      try await stage.sql("drop role \(role)")
+    }
+  }
+
+  @Test func `rides with attributes of 80 MB are parked beside healthy ones, in little memory`()
+    async throws
+  {
+    try await Stage.run { stage in
+      // In the table it is under a megabyte.
+      try await stage.session.script(
+        """
+        set ridepulse.silent = 'on';
+        insert into ridepulse.rides (id, state, attributes)
+        values ('h1', 'driver_arrived', jsonb_build_object('x', repeat('a', 80 << 20)));
+        insert into ridepulse.rides (id, state, attributes)
+        select 'h' || n, 'driver_arrived', (select attributes from ridepulse.rides where id = 'h1')
+        from generate_series(2, 24) n;
+        reset ridepulse.silent;
+        delete from ridepulse.events;
+        select ridepulse.emit('driver_arrived', 'h' || n) from generate_series(1, 24) n
+        """, timeout: .seconds(120))
+      try await SettlementTests.tell(20, stage)
+      let (server, client) = try await APIClient.serve(stage.environment)
+      try await stage.until(SettlementTests.accepted, is: "20", within: .seconds(120))
+      for _ in 0..<600 {
+        if try await stage.value("select count(*) from ridepulse.parked") == "24" { break }
+        // Three looks at each, and a lease between them, which nobody waits for here.
+        try await stage.sql(
+          """
+          update ridepulse.agenda set leased_until = now()
+          where node is null and unread > 0 and leased_until < 'infinity'
+          """)
+        try await Task.sleep(for: .milliseconds(200))  // poll: the agenda tells nobody
+      }
+      let reasons = try await stage.rows("select distinct reason from ridepulse.parked")
+      #expect(
+        reasons == [["its attributes are too large: 83886089 bytes, the limit is 1048576"]])
+      #expect(try await stage.value("select count(*) from ridepulse.parked") == "24")
+      let page = try client.get("/metrics").text
+      let memory = page.firstMatch(of: /\nprocess_resident_memory_bytes (\S+)/)?.output.1 ?? ""
+      #expect((Double(memory) ?? .infinity) < 200e6, "\(memory) bytes")
+      #expect(try SettlementTests.arrivals(stage).values.allSatisfy { $0 == 1 })
+      #expect(server.stop() == 0)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import PostgresStore
+import Testing
+
+/// An app's open transaction on a phone, a table or a ride holds up nothing but itself.
+@Suite("Rows that an app has locked", .timeLimit(.minutes(10))) struct LockedRowTests {
+  private static let later = Int((Date().timeIntervalSince1970 + 3600) * 1000)
+  private static let earlier = Int((Date().timeIntervalSince1970 - 3600) * 1000)
+
+  private static func token(_ n: Int) -> String {
+    "md5('\(n)') || md5('x\(n)')"
+  }
+
+  private func gone(_ stage: Stage, _ phones: [(Int, Int)]) async throws {
+    var faults: [String] = []
+    for (n, timestamp) in phones {
+      let token = try await stage.value("select \(Self.token(n))") ?? ""
+      faults.append(
+        """
+        {"match": {"token": "\(token)"}, "action": {"answer":
+          {"status": 410, "reason": "Unregistered", "timestamp": \(timestamp)}}}
+        """)
+    }
+    try stage.faults("[\(faults.joined(separator: ","))]")
+  }
+
+  private static let verdicts =
+    "select count(*) from ridepulse.deliveries where status in ('accepted', 'rejected')"
+
+  @Test(arguments: [1, 2])
+  func `a registration in an open transaction holds up no settlement`(nodes: Int) async throws {
+    try await Stage.run { stage in
+      try await SettlementTests.tell(8, stage)
+      try await stage.sql("delete from ridepulse.events")
+      try await gone(stage, [(1, Self.later), (2, Self.earlier), (3, Self.later)])
+      let servers = try (0..<nodes).map { _ in try Server(stage.environment) }
+      // Phones 1 and 2 are registered again, in a transaction that stays open.
+      let app = try await Held(
+        stage,
+        """
+        select ridepulse.register_device('customer', 'c1', \(Self.token(1)));
+        select ridepulse.register_device('customer', 'c2', \(Self.token(2)))
+        """)
+      try await stage.sql(
+        "select ridepulse.emit('driver_arrived', 'r' || n) from generate_series(1, 8) n")
+      try await stage.until(Self.verdicts, is: "8")
+      try await stage.until("select count(*) from ridepulse.events", is: "0")
+      // Number 3 is free, and disabled; number 1 counts as gone, whatever its row says.
+      try await stage.until(
+        "select disabled_reason from ridepulse.devices where owner_id = 'c3'", is: "Unregistered")
+      #expect(try SettlementTests.arrivals(stage).count == 8)
+      #expect(try SettlementTests.arrivals(stage).values.allSatisfy { $0 == 1 })
+      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      try await stage.until(
+        "select status || ': ' || reason from ridepulse.deliveries where event = 'driver_nearby'",
+        is: "suppressed: no phone of customer c1")
+      if nodes == 2 { #expect(servers[1].stop() == 0) }
+      try await app.commit()
+      // APNs says of number 1 what is newer than its registration, and of number 2 what is older.
+      try await stage.until(
+        """
+        select string_agg(owner_id, ' ' order by owner_id) from ridepulse.devices
+        where disabled_reason = 'Unregistered'
+        """, is: "c1 c3")
+      #expect(
+        try await stage.value(
+          "select disabled_at is null from ridepulse.devices where owner_id = 'c2'")
+          == "t")
+      #expect(servers[0].stop() == 0)
+    }
+  }
+
+  @Test func `an index that is being made on the phones holds up no settlement, nor a stop`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await SettlementTests.tell(6, stage)
+      try await stage.sql("delete from ridepulse.events")
+      try await gone(stage, [(1, Self.later)])
+      let server = try Server(stage.environment)
+      let app = try await Held(stage, "create index on ridepulse.devices (owner_id, id)")
+      try await stage.sql(
+        "select ridepulse.emit('driver_arrived', 'r' || n) from generate_series(1, 6) n")
+      try await stage.until(Self.verdicts, is: "6")
+      #expect(server.stop() == 0)
+      #expect(try SettlementTests.arrivals(stage).values.allSatisfy { $0 == 1 })
+      try await app.commit()
+      // What a node that is gone has noted, the next one applies.
+      let next = try Server(stage.environment)
+      try await stage.until(
+        "select disabled_reason from ridepulse.devices where owner_id = 'c1'", is: "Unregistered")
+      #expect(next.stop() == 0)
+    }
+  }
+
+  @Test func `an app that registers many phones is no victim of a deadlock`() async throws {
+    try await Stage.run { stage in
+      let phones = 24
+      try await SettlementTests.tell(phones, stage)
+      try await stage.sql("delete from ridepulse.events")
+      try await gone(stage, (1...phones).map { ($0, Self.later) })
+      let server = try Server(stage.environment)
+      let app = try PostgresSession(conninfo: stage.conninfo)
+      for round in 0..<25 {
+        try await stage.sql(
+          "select ridepulse.emit('driver_arrived', 'r' || n) from generate_series(1, \(phones)) n")
+        // All of them in one transaction, in no order.
+        let calls = (1...phones).shuffled().map { n in
+          "select ridepulse.register_device('customer', 'c\(n)', \(Self.token(n)))"
+        }
+        try await app.script(
+          "begin; \(calls.joined(separator: "; select pg_sleep(0.002); ")); commit")
+        if round % 5 == 4 { try await stage.settled(within: .seconds(120)) }
+      }
+      await app.close()
+      try await stage.settled(within: .seconds(120))
+      #expect(server.stop() == 0)
+      #expect(!server.log.contains("40P01"))
+    }
+  }
+
+  @Test func `an agenda row that somebody has locked holds up its own ride alone`() async throws {
+    try await Stage.run { stage in
+      try await SettlementTests.tell(6, stage)
+      try stage.faults(#"[{"match": {"first": 6}, "action": {"delay_ms": 3500}}]"#)
+      let server = try Server(stage.environment)
+      try await stage.until(
+        "select count(*) from ridepulse.agenda where node is not null", is: "6")
+      let operatorSession = try await Held(
+        stage, "select from ridepulse.agenda where ride_id = 'r1' for update")
+      try await stage.until(SettlementTests.accepted, is: "5")
+      try await SettlementTests.tell(2, from: 11, stage)
+      try await stage.until(SettlementTests.accepted, is: "7")
+      try await operatorSession.commit()
+      try await stage.until(SettlementTests.accepted, is: "8")
+      #expect(try SettlementTests.arrivals(stage).values.allSatisfy { $0 == 1 })
+      #expect(server.stop() == 0)
+    }
+  }
+}
