@@ -143,6 +143,7 @@ import Testing
       try await stage.until(
         "select count(*) from pg_locks where locktype = 'advisory' and not granted", is: "1")
       note(try api.post("/v1/contact", Self.valid["contact"] ?? ""), "/v1/contact")
+      note(try await Self.crowded(api), "/v1/contact")
       try await stage.sql("select pg_advisory_unlock(42)")
       try await held.value
       await holder.close()
@@ -159,6 +160,20 @@ import Testing
       #expect(seen == Set(APIError.Code.allCases.map(\.rawValue)))
       #expect(server.isRunning)
     }
+  }
+}
+
+extension OpenAPITests {
+  /// The first answer to a call among more calls than are answered at once, while Postgres keeps them
+  /// waiting.
+  fileprivate static func crowded(_ api: APIClient) async throws -> APIClient.Answer {
+    let crowd = try await SlowClients(api, "call", count: 100, from: ["127.0.0.1"])
+    defer { crowd.end() }
+    for _ in 0..<20 {
+      let answer = try api.post("/v1/contact", valid["contact"] ?? "")
+      if answer.code == "busy" { return answer }
+    }
+    throw TestFailure("every call was answered")
   }
 }
 

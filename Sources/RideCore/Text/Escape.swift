@@ -19,7 +19,8 @@ public enum Escape {
   /// - Parameter json: a valid JSON text. Outside its strings it holds no other unprintable scalars
   ///   than white space, which stays.
   public static func json(_ json: String) -> String {
-    rewritten(json) { scalar in
+    if isPlain(json) { return json }
+    return rewritten(json) { scalar in
       scalar.isUnprintable && !["\n", "\r", "\t"].contains(scalar) ? unicodeEscapes(scalar) : nil
     }
   }
@@ -35,7 +36,13 @@ public enum Escape {
   private static func shown(
     _ text: some StringProtocol, _ isEscaped: (Unicode.Scalar) -> Bool
   ) -> String {
-    rewritten(text) { isEscaped($0) ? "\\u{\(String($0.value, radix: 16))}" : nil }
+    if isPlain(text) { return String(text) }
+    return rewritten(text) { isEscaped($0) ? "\\u{\(String($0.value, radix: 16))}" : nil }
+  }
+
+  /// Whether it is of printable ASCII alone, as nearly all texts are.
+  private static func isPlain(_ text: some StringProtocol) -> Bool {
+    text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f }
   }
 
   /// `\u001b`, or two of them for a scalar beyond 16 bits, as JSON and JavaScript read it.

@@ -6,7 +6,7 @@ how many of them the server has closed, each time that changes; ends at the end 
   head     a header line that never ends, byte by byte
   body     a body that never ends, byte by byte
   idle     one request, and then no other
-  reader   asks for much, and takes it byte by byte
+  call     calls /v1/contact, again after each answer
 """
 import select
 import socket
@@ -20,14 +20,14 @@ STARTS = {
     "head": b"GET /healthz HTTP/1.1\r\n" + HEAD + b"X: ",
     "body": b"POST /v1/events HTTP/1.1\r\n" + HEAD + b"Content-Length: 60000\r\n\r\n",
     "idle": b"GET /healthz HTTP/1.1\r\n" + HEAD + b"\r\n",
-    "reader": b"GET /metrics HTTP/1.1\r\n" + HEAD + b"\r\n",
+    "call": b"POST /v1/contact HTTP/1.1\r\n" + HEAD + b"Authorization: Bearer sesame-42\r\n"
+    + b"Content-Type: application/json\r\nContent-Length: 36\r\n\r\n"
+    + b'{"app": "customer", "owner_id":"c1"}',
 }
 held = []
 for address in addresses:
     for _ in range(count):
         one = socket.socket()
-        if how == "reader":
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         try:
             one.bind((address, 0))
             one.connect(("127.0.0.1", port))
@@ -45,9 +45,11 @@ while True:
             if how in ("head", "body"):
                 one.sendall(b"x")
             one.setblocking(False)
-            data = one.recv(1 if how == "reader" else 65536)
+            data = one.recv(65536)
             one.setblocking(True)
             if data:
+                if how == "call":
+                    one.sendall(STARTS[how])
                 continue
         except BlockingIOError:
             one.setblocking(True)
