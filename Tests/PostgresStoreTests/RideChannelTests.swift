@@ -6,11 +6,13 @@ import Testing
 
 /// What the database does for a ride's channel.
 @Suite(.timeLimit(.minutes(2))) struct RideChannelTests {
+  private let conninfo: String
   private let session: PostgresSession
   private let desk: ChannelDesk
 
   init() async throws {
-    session = try PostgresSession(conninfo: try await makeDatabase())
+    conninfo = try await makeDatabase()
+    session = try PostgresSession(conninfo: conninfo)
     _ = try await Migrations.apply(session: session)
     desk = ChannelDesk(session: session)
   }
@@ -48,6 +50,38 @@ import Testing
       try await value("select attributes::text from ridepulse.rides")
         == #"{"a": 1, "customer_channel_id": "YQ=="}"#)
     #expect(try await value(Self.events) == "requested channel_opened", "and no ride_updated")
+  }
+
+  @Test func `a ride that an app has locked gets its channel later, and the ID is kept`()
+    async throws
+  {
+    try await session.script("insert into ridepulse.rides (id, state) values ('r1', 'requested')")
+    let app = try PostgresSession(conninfo: conninfo)
+    let transaction = app.begin(
+      "select pg_sleep(600) from (select from ridepulse.rides where id = 'r1' for update) r")
+    try await session.wait(
+      until:
+        "select count(*) from pg_stat_activity where datname = current_database() and query ~ '^select pg_sleep' and wait_event = 'PgSleep'",
+      is: "1")
+    let wish = wish("r1")
+    _ = try await desk.claim(wish)
+    #expect(!(try await desk.made(try #require(ChannelID("YQ==")), wish)))
+    #expect(try await value("select channel_id from ridepulse.channels") == "YQ==")
+    #expect(!(try await desk.reportAll()))
+    #expect(try await value(Self.events) == "requested", "nothing is reported by halves")
+    _ = try await value(
+      "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and query ~ '^select pg_sleep'"
+    )
+    _ = await transaction.value
+    await app.close()
+    try await session.script(
+      "insert into ridepulse.agenda (ride_id, fence, leased_until) values ('r1', 0, '-infinity')")
+    #expect(try await desk.reportAll())
+    #expect(
+      try await value("select attributes ->> 'customer_channel_id' from ridepulse.rides") == "YQ==")
+    #expect(try await value(Self.events) == "requested channel_opened")
+    #expect(try await desk.reportAll())
+    #expect(try await value(Self.events) == "requested channel_opened", "once")
   }
 
   @Test func `a refusal makes the ride due too`() async throws {

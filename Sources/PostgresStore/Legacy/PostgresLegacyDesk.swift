@@ -23,7 +23,7 @@ public final class PostgresLegacyDesk: LegacyDesk {
   public func take(_ frames: [LegacyFrame]) async throws -> [LegacyTaking] {
     let pushes = frames.map(\.push)
     let results = try await session.run([
-      Call(SettleStatements.sets),
+      Call(SettleStatements.hashing),
       Call(
         LegacyStatements.take,
         [

@@ -5,12 +5,15 @@ enum SettleStatements {
   /// Keeps the planner, for one transaction, to hashing: each table is reached by an array of keys
   /// and an index, and what is found is joined with the arrays in memory. A plan made for a batch
   /// of one would compare each row of a large batch with each other.
-  static let sets = Statement(
-    name: "sets",
-    sql: """
-      select set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
-        set_config('enable_mergejoin', 'off', true), \(LockLimit.setting)
-      """)
+  static let hashing = Statement(name: "hashing", sql: "select \(hashes)")
+
+  /// The same, and waits for no lock for long.
+  static let sets = Statement(name: "sets", sql: "select \(hashes), \(LockLimit.setting)")
+
+  private static let hashes = """
+    set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
+      set_config('enable_mergejoin', 'off', true)
+    """
 
   /// Writes the outcome of rides and releases them; one transaction for any number of them.
   ///

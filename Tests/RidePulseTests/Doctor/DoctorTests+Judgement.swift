@@ -27,6 +27,21 @@ extension DoctorTests {
       isReadOnly: isReadOnly, hasSchema: true, mayMakeSchema: false)
   }
 
+  private static func waiting(_ age: Duration, pid: Int32?) -> TokenBacklog {
+    TokenBacklog(
+      count: 3, age: age, blocker: BlockingBackend(processID: pid, name: "the app", age: age))
+  }
+
+  @Test func `limits and locks that are in nobody's way are not mentioned`() {
+    var server = Self.server()
+    server.statementLimit = .seconds(30)
+    let facts = Self.database {
+      $0.server = .known(server)
+      $0.outcomes = .known(Self.waiting(.seconds(59), pid: 71))
+    }
+    #expect(LimitJudgement.findings(facts).isEmpty)
+  }
+
   private static func holder(
     _ kind: RowHolder.Kind, _ name: String, age: Duration?, transactions: Int64 = 5
   ) -> RowHolder {
@@ -54,6 +69,22 @@ extension DoctorTests {
     (
       database { $0.server = .failed("FATAL: sorry, too many clients already") }, "postgres",
       .failure, "raise max_connections"
+    ),
+    (
+      database {
+        var server = server()
+        server.statementLimit = .milliseconds(60)
+        $0.server = .known(server)
+      }, "statement timeout", .warning, "role engine has statement_timeout = 60ms"
+    ),
+    (
+      database { $0.outcomes = .known(waiting(.seconds(75), pid: 71)) }, "token outcomes", .warning,
+      "session 71 (the app) has rows or a table locked, open for 1m15s"
+    ),
+    (
+      database { $0.outcomes = .known(waiting(.seconds(75), pid: nil)) }, "token outcomes",
+      .warning,
+      "commit prepared 'the app'"
     ),
     (database { $0.lead = .known(.seconds(5)) }, "clock", .ok, "agree"),
     (
