@@ -21,6 +21,10 @@ struct Arrival: Sendable {
   let cardEvent: String?
   let timestamp: Int64?
   let ride: String
+  /// The driver whom the payload of a driver's push names.
+  let driver: String?
+  /// The node that sent it.
+  let node: String
 
   /// A GOAWAY said that it was not processed, whatever its answer would have been.
   var isDisowned = false
@@ -54,6 +58,9 @@ struct Arrival: Sendable {
     cardEvent = text("payload", "aps", "event")
     timestamp = text("payload", "aps", "timestamp").flatMap { Int64($0) }
     ride = text("payload", "ride_id") ?? ""
+    driver = text("payload", "driver")
+    let host = text("headers", ":authority")?.split(separator: ":").first.map(String.init)
+    node = Node.hosts.first { $0.value == host }?.key ?? ""
   }
 
   /// All pushes of a file, in the order of their arrival.
@@ -89,6 +96,10 @@ struct LedgerRow: Sendable {
   let attempts: Int
   let cardEvent: String?
   let finishedAt: Double
+  let app: String
+  /// The ID of the phone's row; nil if no phone was found.
+  let phone: Int64?
+  let collapseID: String?
 
   /// As one line for a person.
   var line: String {
