@@ -3,8 +3,8 @@ import PostgresStore
 import RideCore
 
 extension Troublemaker {
-  /// The share of the queue up to which it is filled: more than the engine's triggers tolerate.
-  private static let highUsage = 0.03
+  /// The share of the queue up to which it is filled: `ridepulse.wake` notifies below 0.01.
+  private static let highUsage = 0.02
 
   /// Another application listens and stays in a transaction, so that nothing leaves the queue, and
   /// notifies until the queue is filled. Then the listener goes.

@@ -19,11 +19,9 @@ extension Troublemaker {
     drop trigger if exists chaos_refuse on ridepulse.ledger
     """
 
-  /// Some seconds; as often as not longer than a lease.
-  private mutating func outageLength() -> Int {
-    Bool.random(using: &numbers)
-      ? Int.random(in: 3_000...12_000, using: &numbers)
-      : Int.random(in: 22_000...32_000, using: &numbers)
+  /// Milliseconds: in turn longer than a lease and shorter.
+  private mutating func length(of number: Int) -> Int {
+    Int.random(in: number.isMultiple(of: 2) ? 3_000...12_000 : 22_000...32_000, using: &numbers)
   }
 
   /// The rest before the first trouble is short, so that a short run has one.
@@ -37,7 +35,8 @@ extension Troublemaker {
     let desk = try StepDesk(conninfo: conninfo, diary: diary)
     var number = 1
     while try await rest(pause(before: number)) {
-      try await refuse(SpecialRide("refused-\(number)", seed: numbers.next()), admin, desk)
+      let ride = SpecialRide("refused-\(number)", seed: numbers.next())
+      try await refuse(ride, for: length(of: number), admin, desk)
       number += 1
     }
     await desk.close()
@@ -45,10 +44,9 @@ extension Troublemaker {
   }
 
   private mutating func refuse(
-    _ ride: SpecialRide, _ admin: AdminSession, _ desk: StepDesk
+    _ ride: SpecialRide, for length: Int, _ admin: AdminSession, _ desk: StepDesk
   ) async throws {
     var ride = ride
-    let length = outageLength()
     try await desk.perform(ride.begin(), of: ride.id)
     let start = Diary.now
     try await admin.executeUntilDone(Self.refuse(ride.id, sqlState: "P0001"))
@@ -84,7 +82,7 @@ extension Troublemaker {
     let admin = try AdminSession(conninfo: conninfo)
     var number = 1
     while try await rest(pause(before: number)) {
-      let length = outageLength()
+      let length = length(of: number)
       let start = Diary.now
       if let volume {
         try volume.fill()
@@ -106,7 +104,7 @@ extension Troublemaker {
     let admin = try AdminSession(conninfo: conninfo)
     var number = 1
     while try await rest(pause(before: number)) {
-      let length = outageLength()
+      let length = length(of: number)
       let right = number % 3 == 2 ? "update on ridepulse.agenda" : "insert on ridepulse.ledger"
       let start = Diary.now
       try await admin.executeUntilDone("revoke \(right) from \(EngineRole.name)")
