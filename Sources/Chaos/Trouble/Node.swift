@@ -103,13 +103,24 @@ actor Node {
     diary.note(duration > .seconds(20) ? .longPause : .pause, from: start, to: Diary.now, name)
   }
 
-  /// Asks it to stop; returns its exit status.
-  func stop() async -> Int32 {
-    guard let process, process.isRunning else { return -1 }
+  /// Asks it to stop. Its exit status must be 0, and it must not take longer than two minutes.
+  func stop() async {
+    guard let process, process.isRunning else {
+      return diary.find("\(name) was not running at the end")
+    }
     process.terminate()
-    await waitForEnd(of: process)
+    let limit = ContinuousClock.now + .seconds(120)
+    while process.isRunning, .now < limit { try? await Task.sleep(for: .milliseconds(20)) }
     self.process = nil
-    return process.terminationReason == .exit ? process.terminationStatus : -1
+    if process.isRunning {
+      diary.find("\(name) did not end within two minutes after SIGTERM")
+      kill(process.processIdentifier, SIGKILL)
+      return await waitForEnd(of: process)
+    }
+    let status = process.terminationStatus
+    if process.terminationReason != .exit || status != 0 {
+      diary.find("\(name) ended with status \(status) at SIGTERM")
+    }
   }
 
   private func waitForEnd(of process: Process) async {
