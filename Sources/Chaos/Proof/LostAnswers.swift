@@ -2,14 +2,16 @@
 struct LostAnswers {
   private let incidents: [Incident]
   private let phones: Set<String>
-  private let byConnection: [Int: [Arrival]]
+  /// When a fault struck each connection that takes along answers which have not left yet.
+  private let closings: [Int: [Double]]
   /// So long after its arrival a push's verdict may still be under way.
-  private static let reach = 45.0
+  private static let reach = 60.0
 
   init(_ evidence: Evidence) {
     incidents = evidence.diary.incidents
     phones = evidence.currentTokens
-    byConnection = Dictionary(grouping: evidence.arrivals) { $0.connection }
+    let closing = evidence.arrivals.filter { ["close", "goaway", "no_ping"].contains($0.fault) }
+    closings = Dictionary(grouping: closing) { $0.connection }.mapValues { $0.map(\.at) }
   }
 
   /// Nil where nothing explains it.
@@ -36,11 +38,8 @@ struct LostAnswers {
   /// What happened to the answer between APNs and the node; nil where nothing did.
   func wireCause(of arrival: Arrival) -> String? {
     if arrival.fault == "delay" { return "the answer was delayed" }
-    let others = byConnection[arrival.connection] ?? []
-    // What is closed takes the answers along that had not left yet.
-    let isClosed = others.contains { other in
-      ["close", "goaway", "no_ping"].contains(other.fault)
-        && (arrival.at...arrival.at + 0.5).contains(other.at)
+    let isClosed = (closings[arrival.connection] ?? []).contains { at in
+      (arrival.at...arrival.at + 0.5).contains(at)
     }
     return isClosed ? "the connection was closed" : nil
   }
