@@ -92,7 +92,7 @@ enum ChaosRules {
         app: driver
         on: ride_offer
         alert: { title: Take this one }
-        data: { ride_id: "{{ride.id}}", driver: "{{ride.attributes.driver_name}}" }
+        data: { ride_id: "{{ride.id}}", driver: "{{event.data.driver_id}}" }
         expires: never-store
 
       - name: given

@@ -89,6 +89,7 @@ struct ChaosRun {
     let environment = simulator.environment.merging([
       "DATABASE_URL": EngineRole.conninfo(cluster.url()),
       "RIDEPULSE_SCHEDULES": directory + "/rules", "APNS_PRODUCTION_URL": url,
+      "RIDEPULSE_ADMIN": "127.0.0.1:0",
     ]) { $1 }
     return Node(
       name: name, environment: environment, directory: directory, diary: diary, outages: outages)

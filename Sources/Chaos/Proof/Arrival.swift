@@ -25,6 +25,10 @@ struct Arrival: Sendable {
   let driver: String?
   /// The node that sent it.
   let node: String
+  /// `apns-collapse-id`.
+  let collapseID: String
+  /// `apns-topic` without what a push type appends to it: one for each app.
+  let bundleID: String
 
   /// A GOAWAY said that it was not processed, whatever its answer would have been.
   var isDisowned = false
@@ -59,6 +63,9 @@ struct Arrival: Sendable {
     timestamp = text("payload", "aps", "timestamp").flatMap { Int64($0) }
     ride = text("payload", "ride_id") ?? ""
     driver = text("payload", "driver")
+    collapseID = text("headers", "apns-collapse-id") ?? ""
+    let topic = text("headers", "apns-topic") ?? ""
+    bundleID = topic.components(separatedBy: ".push-type.")[0]
     let host = text("headers", ":authority")?.split(separator: ":").first.map(String.init)
     node = Node.hosts.first { $0.value == host }?.key ?? ""
   }
@@ -99,7 +106,6 @@ struct LedgerRow: Sendable {
   let app: String
   /// The ID of the phone's row; nil if no phone was found.
   let phone: Int64?
-  let collapseID: String?
 
   /// As one line for a person.
   var line: String {

@@ -30,7 +30,7 @@ extension Evidence {
 
   private static let ledgerQuery = """
     select ride_id, apns_id, event_id, event, rule, push_type, status, reason, attempts,
-      card_event, extract(epoch from finished_at), app, device_id, collapse_id
+      card_event, extract(epoch from finished_at), app, device_id
     from ridepulse.ledger order by created_at
     """
   private static let eventQuery = "select event_id, ride_id, event, driver_id from chaos.events"
@@ -76,7 +76,7 @@ extension Evidence {
         status: result.string(row, 6) ?? "", reason: result.string(row, 7),
         attempts: Int(result.int64(row, 8) ?? 0), cardEvent: result.string(row, 9),
         finishedAt: result.double(row, 10) ?? 0, app: result.string(row, 11) ?? "",
-        phone: result.int64(row, 12), collapseID: result.string(row, 13))
+        phone: result.int64(row, 12))
     }
   }
 
