@@ -54,7 +54,7 @@ bench: build ## measure against the goals, figure and goal side by side
 	swift build $(RELEASE) --product ridepulse-bench
 	.build/release/ridepulse-bench $(ARGS)
 
-chaos: build ## kills, sleeps, restarts and faults, and what held; ARGS="--for 60s --seed 7"
+chaos: build ## kills, pauses, restarts, refusals, locks, a full disk, and what held; ARGS="--for 60s --seed 7"
 	@scripts/packages chaos
 	swift build $(RELEASE) --product ridepulse-chaos
 	.build/release/ridepulse-chaos $(ARGS)

@@ -4,7 +4,15 @@ enum ChaosRules {
   /// The events of which an alert speaks: each of them that was committed has a row in the ledger.
   static let spokenOf: Set<String> = [
     "requested", "driver_assigned", "driver_en_route", "driver_arrived", "ride_completed",
-    "cancelled_by_customer", "driver_nearby", "chat_message", "ride_offer",
+    "cancelled_by_customer", "driver_nearby", "chat_message", "ride_offer", "driver_cancelled",
+    "driver_reassigned", "news", "board_changed", "note_added",
+  ]
+
+  /// The rule of the app `driver` for each event that has one.
+  static let driverRules = [
+    "requested": "requested", "driver_assigned": "given", "driver_en_route": "en-route",
+    "driver_cancelled": "taken-away", "driver_reassigned": "given", "chat_message": "chat-driver",
+    "ride_offer": "offer",
   ]
 
   /// Emitted only in transactions that are rolled back, so that nobody may hear of it.
@@ -15,16 +23,17 @@ enum ChaosRules {
 
   static let yaml = """
     states:
-      active: [requested, driver_assigned, driver_en_route, driver_arrived, ride_started]
+      active: [requested, driver_assigned, driver_en_route, driver_arrived, ride_started,
+        driver_cancelled, driver_reassigned]
       final: [ride_completed, cancelled_by_customer]
-    events: [driver_nearby, chat_message, ride_offer, rolled_back]
+    events: [driver_nearby, chat_message, ride_offer, rolled_back, news, board_changed, note_added]
 
     rules:
       - name: requested
         app: driver
         on: requested
         alert: { title: A ride waits }
-        data: { ride_id: "{{ride.id}}" }
+        data: { ride_id: "{{ride.id}}", driver: "{{ride.attributes.driver_name}}" }
         expires: 20s
 
       - name: assigned
@@ -39,7 +48,7 @@ enum ChaosRules {
         app: driver
         on: driver_en_route
         alert: { title: Your customer knows that you come }
-        data: { ride_id: "{{ride.id}}" }
+        data: { ride_id: "{{ride.id}}", driver: "{{ride.attributes.driver_name}}" }
         expires: 2m
 
       - name: arrived
@@ -76,15 +85,51 @@ enum ChaosRules {
         app: driver
         on: chat_message
         alert: { title: A message, body: "{{event.data.text}}" }
-        data: { ride_id: "{{ride.id}}" }
+        data: { ride_id: "{{ride.id}}", driver: "{{ride.attributes.driver_name}}" }
         expires: 30m
 
       - name: offer
         app: driver
         on: ride_offer
         alert: { title: Take this one }
-        data: { ride_id: "{{ride.id}}" }
+        data: { ride_id: "{{ride.id}}", driver: "{{event.data.driver_id}}" }
         expires: never-store
+
+      - name: given
+        app: driver
+        on: [driver_assigned, driver_reassigned]
+        alert: { title: "The ride is yours, {{ride.attributes.driver_name}}" }
+        data: { ride_id: "{{ride.id}}", driver: "{{ride.attributes.driver_name}}" }
+        expires: 10m
+
+      - name: taken-away
+        app: driver
+        on: driver_cancelled
+        alert: { title: "The ride was cancelled, {{ride.attributes.driver_name}}" }
+        data: { ride_id: "{{ride.id}}", driver: "{{ride.attributes.driver_name}}" }
+        expires: 10m
+
+      - name: news
+        app: customer
+        on: news
+        alert: { title: News, body: "{{event.data.text}}" }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 10m
+
+      - name: board
+        app: customer
+        on: board_changed
+        alert: { title: "Stop {{event.data.number}}" }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 30m
+        collapse: "board-{{ride.id}}"
+
+      - name: note
+        app: customer
+        on: note_added
+        alert: { title: "Note {{event.data.number}}" }
+        data: { ride_id: "{{ride.id}}" }
+        expires: 5m
 
       - name: rolled-back
         app: customer
@@ -98,7 +143,7 @@ enum ChaosRules {
         every: 5s
         while: [driver_assigned, driver_en_route, driver_arrived, ride_started]
         background: {}
-        data: { kind: heartbeat, ride_id: "{{ride.id}}" }
+        data: { kind: heartbeat, ride_id: "{{ride.id}}", driver: "{{ride.attributes.driver_name}}" }
         expires: 5s
 
       - name: card

@@ -9,8 +9,11 @@ struct ChaosRun {
   private let cluster: LocalCluster
   private let clock: DatabaseClock?
   private let simulator: LocalSimulator
+  /// What the ledger is stored on; nil if its disk is left alone, or can't be had.
+  private let volume: LedgerVolume?
   private let directory: String
   private let diary = Diary()
+  private let outages = Outages()
   private var numbers: SeededGenerator
   private let start = Diary.now
 
@@ -40,11 +43,19 @@ struct ChaosRun {
     if clock == nil { Say.line("no steps of Postgres' clock: libfaketime is not installed") }
     cluster = try await LocalCluster(durability: .real, environment: clock?.environment ?? [:])
     simulator = try LocalSimulator(directory: directory + "/apns")
+    let isDiskFilled = !options.without.contains(.disk)
+    volume =
+      try isDiskFilled
+      ? LedgerVolume(path: directory + "/ledger-disk", cluster: cluster.directory) : nil
+    if isDiskFilled, volume == nil {
+      Say.line("no file system can be mounted here: a trigger raises 53100 in place of a full disk")
+    }
   }
 
   private func end(keeps: Bool) async {
     simulator.stop()
     await cluster.stop()
+    await volume?.unmount()
     if keeps {
       Say.line("\nrequests, logs and ledger of this run: \(directory)")
     } else {
@@ -55,21 +66,17 @@ struct ChaosRun {
   private mutating func run() async throws -> Bool {
     let session = try PostgresSession(conninfo: cluster.url())
     _ = try await Migrations.apply(session: session)
-    try await session.script(StepDesk.schema)
-    let environment = simulator.environment.merging([
-      "DATABASE_URL": cluster.url(), "RIDEPULSE_SCHEDULES": directory + "/rules",
-    ]) { $1 }
-    let nodes = ["node-a", "node-b"].map {
-      Node(name: $0, environment: environment, directory: directory, diary: diary)
+    for script in [StepDesk.schema, EngineRole.script] { try await session.script(script) }
+    for script in volume.map({ LedgerVolume.script(path: $0.path) }) ?? [] {
+      try await session.script(script)
     }
+    let nodes = Node.hosts.keys.sorted().map(node)
     for node in nodes { try await node.start() }
     try await trouble(nodes)
     Say.line("faults off, both nodes running; waiting for the last verdict")
-    try await Quiet(session: session, diary: diary).wait(for: nodes)
-    for node in nodes {
-      let status = await node.stop()
-      if status != 0 { diary.find("\(node.name) ended with status \(status) at SIGTERM") }
-    }
+    let quiet = Quiet(session: session, diary: diary, records: simulator.records)
+    try await quiet.wait(for: nodes)
+    for node in nodes { await node.stop() }
     let evidence = try await Evidence.read(
       session, records: simulator.records, diary: diary, start: start)
     try evidence.keep(in: directory)
@@ -77,19 +84,53 @@ struct ChaosRun {
     return ChaosReport(evidence).tell()
   }
 
-  /// Everything at once until the time is over: fleet, kills, sleeps, restarts, faults.
+  private func node(_ name: String) -> Node {
+    let url = simulator.url.replacing("127.0.0.1", with: Node.hosts[name] ?? "127.0.0.1")
+    let environment = simulator.environment.merging([
+      "DATABASE_URL": EngineRole.conninfo(cluster.url()),
+      "RIDEPULSE_SCHEDULES": directory + "/rules", "APNS_PRODUCTION_URL": url,
+      "RIDEPULSE_ADMIN": "127.0.0.1:0",
+    ]) { $1 }
+    return Node(
+      name: name, environment: environment, directory: directory, diary: diary, outages: outages)
+  }
+
+  private mutating func fleet() throws -> [Producer] {
+    let producers = 4
+    return try (0..<producers).map { index in
+      let share = options.rides / producers + (index < options.rides % producers ? 1 : 0)
+      return try Producer(
+        name: ["a", "b", "c", "d"][index], conninfo: cluster.url(), rides: share,
+        hasStarts: !options.without.contains(.starts), seed: numbers.next(), diary: diary)
+    }
+  }
+
+  /// What is done to the run, each in a task of its own with random numbers of its own.
+  private func faults(for nodes: [Node]) -> [PlannedTrouble] {
+    let (cluster, wire, clock, volume) = (cluster, Wire(simulator), clock, volume)
+    let isQueueFull = options.fillsNotifyQueue
+    return nodes.map { node in PlannedTrouble { try await $0.trouble(node) } } + [
+      PlannedTrouble(.restart) { try await $0.trouble(cluster, ledgerOn: volume) },
+      PlannedTrouble(.clock) { if let clock { try await $0.trouble(clock) } },
+      PlannedTrouble(.faults) { try await $0.trouble(wire) },
+      PlannedTrouble { try await $0.takeDown(nodes) },
+      PlannedTrouble(.refusal) { try await $0.refuseRides() },
+      PlannedTrouble(.disk) { try await $0.fillDisk(volume) },
+      PlannedTrouble(.locks) { try await $0.lockPhones("a", wire) },
+      PlannedTrouble(.locks) { try await $0.lockPhones("b", wire) },
+      PlannedTrouble(.locks) { try await $0.lockPhoneTable() },
+      PlannedTrouble(.notify) { try await $0.fillNotifyQueue(completely: isQueueFull) },
+      PlannedTrouble(.rights) { try await $0.revokeRights() },
+      PlannedTrouble(.crowd) { try await $0.notifyCrowd() },
+      PlannedTrouble(.burst) { try await $0.commitBursts() },
+      PlannedTrouble(.reassign) { try await $0.reassignDrivers() },
+    ]
+  }
+
+  /// Everything at once until the time is over.
   private mutating func trouble(_ nodes: [Node]) async throws {
     let end = ContinuousClock.now + options.duration
-    let producers = 4
-    var fleet: [Producer] = []
-    for index in 0..<producers {
-      let share = options.rides / producers + (index < options.rides % producers ? 1 : 0)
-      fleet.append(
-        try Producer(
-          name: ["a", "b", "c", "d"][index], conninfo: cluster.url(), rides: share,
-          hasStarts: !options.without.contains(.starts), seed: numbers.next()))
-    }
-    let (cluster, wire, clock) = (cluster, Wire(simulator), clock)
+    let fleet = try fleet()
     try await withThrowingTaskGroup { group in
       for producer in fleet {
         group.addTask {
@@ -97,16 +138,15 @@ struct ChaosRun {
           try await producer.run(until: end)
         }
       }
-      for node in nodes {
-        var maker = newTroublemaker(until: end)
-        group.addTask { try await maker.trouble(node) }
+      for planned in faults(for: nodes) {
+        // Made for what is left out too, so that the others decide the same without it.
+        let maker = newTroublemaker(until: end)
+        if let part = planned.part, options.without.contains(part) { continue }
+        group.addTask {
+          var maker = maker
+          try await planned.run(&maker)
+        }
       }
-      var restarter = newTroublemaker(until: end)
-      group.addTask { try await restarter.trouble(cluster) }
-      var clockmaker = newTroublemaker(until: end)
-      if let clock { group.addTask { try await clockmaker.trouble(clock) } }
-      var jammer = newTroublemaker(until: end)
-      group.addTask { try await jammer.trouble(wire) }
       try await group.waitForAll()
     }
   }
@@ -114,44 +154,6 @@ struct ChaosRun {
   private mutating func newTroublemaker(until end: ContinuousClock.Instant) -> Troublemaker {
     Troublemaker(
       end: end, without: options.without, numbers: SeededGenerator(seed: numbers.next()),
-      diary: diary)
-  }
-}
-
-/// The time after the trouble: until nothing waits any more.
-struct Quiet {
-  let session: PostgresSession
-  let diary: Diary
-  private let limit: Duration = .seconds(180)
-
-  init(session: PostgresSession, diary: Diary) {
-    self.session = session
-    self.diary = diary
-  }
-
-  private static let open = Statement(
-    name: "chaos_open",
-    sql: """
-      select (select count(*) from ridepulse.events),
-        (select count(*) from ridepulse.ledger where status = 'pending'),
-        (select count(*) from ridepulse.agenda)
-      """)
-
-  /// Keeps both nodes running until every event is consumed, every push has its verdict, and no
-  /// ride is on the agenda: all of them are over, and what is left there is still to be sent.
-  func wait(for nodes: [Node]) async throws {
-    let end = ContinuousClock.now + limit
-    var left = "nobody could say"
-    while ContinuousClock.now < end {
-      var isServed = true
-      for node in nodes { isServed = try await node.supervise() && isServed }
-      if let row = try? await session.run([Call(Self.open)])[0] {
-        let counts = (0..<3).map { row.int64(0, $0) ?? 0 }
-        if isServed, counts.allSatisfy({ $0 == 0 }) { return }
-        left = "\(counts[0]) events, \(counts[1]) pending pushes, \(counts[2]) rides on the agenda"
-      }
-      try await Task.sleep(for: .milliseconds(200))
-    }
-    diary.find("not quiet after \(limit.rideText): \(left)")
+      diary: diary, outages: outages, conninfo: cluster.url())
   }
 }

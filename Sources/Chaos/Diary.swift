@@ -1,4 +1,5 @@
 import Foundation
+import PostgresStore
 import Synchronization
 
 /// Something that was done to the service, or happened to it.
@@ -13,6 +14,25 @@ struct Incident: Sendable {
     case clockStep = "step of Postgres' clock"
     case start = "start of a node"
     case refusedStart = "start without a database"
+    case bothNodes = "outage of both nodes"
+    case refusal = "refusal of one ride by the ledger"
+    case unpark = "unpark of a refused ride"
+    case fullDisk = "full disk below the ledger"
+    case lockedPhones = "phones' rows locked by an app"
+    case lockedTable = "index built on all phones"
+    case notifyQueue = "NOTIFY queue filled by another application"
+    case revoked = "right revoked from the engine"
+    case crowd = "event for 5,000 phones"
+    case burst = "5,000 events of one ride"
+    case reassignment = "change of a driver during an outage"
+
+    /// Whether settlements fail or wait while it lasts.
+    var disturbsSettling: Bool {
+      switch self {
+      case .refusal, .fullDisk, .lockedPhones, .lockedTable, .revoked: true
+      default: false
+      }
+    }
   }
 
   var kind: Kind
@@ -47,6 +67,20 @@ final class Diary: Sendable {
   func find(_ text: String) {
     state.withLock { $0.findings.append(text) }
   }
+
+  /// Records it if an app's own commit failed because of the service; true if that is so.
+  ///
+  /// - Parameter isReported: this commit's failure is recorded already.
+  func findIfCaused(by error: PostgresError, isReported: Bool = false) -> Bool {
+    guard let server = error.server, let cause = Self.causes[server.sqlState] else { return false }
+    if !isReported { find("a commit of an app failed: \(cause) (\(server))") }
+    return true
+  }
+
+  /// What the service must never do to an app, by SQLSTATE.
+  private static let causes = [
+    "40P01": "it was the victim of a deadlock", "54000": "the NOTIFY queue is full",
+  ]
 
   var incidents: [Incident] {
     state.withLock { $0.incidents }.sorted { $0.from < $1.from }

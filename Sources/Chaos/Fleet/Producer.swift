@@ -16,10 +16,12 @@ struct Producer {
   private var seats: [Seat] = []
   private var rides = 0
 
-  init(name: String, conninfo: String, rides: Int, hasStarts: Bool, seed: UInt64) throws {
+  init(
+    name: String, conninfo: String, rides: Int, hasStarts: Bool, seed: UInt64, diary: Diary
+  ) throws {
     self.name = name
     self.hasStarts = hasStarts
-    desk = try StepDesk(conninfo: conninfo)
+    desk = try StepDesk(conninfo: conninfo, diary: diary)
     numbers = SeededGenerator(seed: seed)
     for _ in 0..<rides {
       // They do not all come at once.

@@ -2,16 +2,20 @@ import RideCore
 
 /// What a ride service writes in one transaction.
 enum Step: Sendable {
-  /// A ride comes into being.
-  case request(customer: String, driver: String, name: String)
+  /// A ride comes into being. Its attributes name the driver.
+  case request(customer: String, driver: String?)
   case state(String)
   /// The arrival time moves.
   case eta(Int)
-  /// Another driver comes.
-  case driver(String)
+  /// Another driver comes, or none, and the state changes in the same UPDATE if one is given.
+  case driver(String?, state: String? = nil)
   case emit(String, data: String)
+  /// So many events at once, half of them of a rule with a collapse ID.
+  case burst(Int)
   /// A phone registers; a new token of the same phone takes the place of the old one.
-  case phone(app: String, owner: String, token: String)
+  case phone(app: String, owner: String, token: String, installation: String? = nil)
+  /// Phones of one owner, numbered.
+  case phones(app: String, owner: String, numbers: ClosedRange<Int>)
   /// The app reports a card's update token.
   case card(activity: String, owner: String, token: String, frequent: Bool)
   /// The app reports a push-to-start token.
@@ -21,7 +25,8 @@ enum Step: Sendable {
   var events: Int {
     switch self {
     case .request, .state, .eta, .driver, .emit: 1
-    case .phone, .card, .startToken: 0
+    case .burst(let count): count
+    case .phone, .phones, .card, .startToken: 0
     }
   }
 }
@@ -98,7 +103,7 @@ struct RideLife: Sendable {
     count = 1
     var steps = [phone("customer"), phone("driver")]
     if kind == .byPush || number(0...3) == 0 { steps += startToken() }
-    steps.append(.request(customer: customer, driver: driver, name: "Driver of \(id)"))
+    steps.append(.request(customer: customer, driver: driver))
     if kind == .ofApp { steps.append(card()) }
     return steps
   }
@@ -115,24 +120,19 @@ struct RideLife: Sendable {
   private mutating func card() -> Step {
     hasCard = true
     return .card(
-      activity: "activity-\(id)", owner: customer, token: token(words: 5),
+      activity: "activity-\(id)", owner: customer, token: RandomToken.make(words: 5, &numbers),
       frequent: number(0...1) == 0)
   }
 
   private mutating func startToken() -> [Step] {
-    let token = token(words: 5)
+    let token = RandomToken.make(words: 5, &numbers)
     return hasStarts ? [.startToken(owner: customer, token: token)] : []
   }
 
   private mutating func phone(_ app: String) -> Step {
-    .phone(app: app, owner: app == "customer" ? customer : driver, token: token(words: 4))
-  }
-
-  private mutating func token(words: Int) -> String {
-    (0..<words).map { _ in
-      let text = String(numbers.next(), radix: 16)
-      return String(repeating: "0", count: 16 - text.count) + text
-    }.joined()
+    .phone(
+      app: app, owner: app == "customer" ? customer : driver,
+      token: RandomToken.make(words: 4, &numbers))
   }
 
   private mutating func number(_ range: ClosedRange<Int>) -> Int {

@@ -21,6 +21,14 @@ struct Arrival: Sendable {
   let cardEvent: String?
   let timestamp: Int64?
   let ride: String
+  /// The driver whom the payload of a driver's push names.
+  let driver: String?
+  /// The node that sent it.
+  let node: String
+  /// `apns-collapse-id`.
+  let collapseID: String
+  /// `apns-topic` without what a push type appends to it: one for each app.
+  let bundleID: String
 
   /// A GOAWAY said that it was not processed, whatever its answer would have been.
   var isDisowned = false
@@ -54,6 +62,12 @@ struct Arrival: Sendable {
     cardEvent = text("payload", "aps", "event")
     timestamp = text("payload", "aps", "timestamp").flatMap { Int64($0) }
     ride = text("payload", "ride_id") ?? ""
+    driver = text("payload", "driver")
+    collapseID = text("headers", "apns-collapse-id") ?? ""
+    let topic = text("headers", "apns-topic") ?? ""
+    bundleID = topic.components(separatedBy: ".push-type.")[0]
+    let host = text("headers", ":authority")?.split(separator: ":").first.map(String.init)
+    node = Node.hosts.first { $0.value == host }?.key ?? ""
   }
 
   /// All pushes of a file, in the order of their arrival.
@@ -89,6 +103,9 @@ struct LedgerRow: Sendable {
   let attempts: Int
   let cardEvent: String?
   let finishedAt: Double
+  let app: String
+  /// The ID of the phone's row; nil if no phone was found.
+  let phone: Int64?
 
   /// As one line for a person.
   var line: String {

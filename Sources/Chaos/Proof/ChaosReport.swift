@@ -9,7 +9,8 @@ struct ChaosReport {
     self.evidence = evidence
     proofs = [
       .ofEvents(evidence), .ofWire(evidence), .ofExpirations(evidence), .ofCards(evidence),
-      .ofSlots(evidence),
+      .ofSlots(evidence), .ofRepeats(evidence), .ofOrder(evidence), .ofDrivers(evidence),
+      .ofTokens(evidence),
     ]
   }
 

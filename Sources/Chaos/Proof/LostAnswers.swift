@@ -2,14 +2,16 @@
 struct LostAnswers {
   private let incidents: [Incident]
   private let phones: Set<String>
-  private let byConnection: [Int: [Arrival]]
+  /// When a fault struck each connection that takes along answers which have not left yet.
+  private let closings: [Int: [Double]]
   /// So long after its arrival a push's verdict may still be under way.
-  private static let reach = 45.0
+  private static let reach = 60.0
 
   init(_ evidence: Evidence) {
     incidents = evidence.diary.incidents
-    phones = evidence.phones
-    byConnection = Dictionary(grouping: evidence.arrivals) { $0.connection }
+    phones = evidence.currentTokens
+    let closing = evidence.arrivals.filter { ["close", "goaway", "no_ping"].contains($0.fault) }
+    closings = Dictionary(grouping: closing) { $0.connection }.mapValues { $0.map(\.at) }
   }
 
   /// Nil where nothing explains it.
@@ -19,26 +21,25 @@ struct LostAnswers {
   /// phone whose token was replaced.
   func cause(of arrival: Arrival, hasRow: Bool) -> String? {
     if !hasRow, arrival.pushType == "alert", phones.contains(arrival.token) { return nil }
-    let others = byConnection[arrival.connection] ?? []
-    // A connection on which nothing came after a kill, or during a sleep, may be of that node.
     for incident in incidents where incident.from >= arrival.at - 0.5 {
       if incident.from > arrival.at + Self.reach { break }
       switch incident.kind {
-      case .kill where !others.contains { $0.at > incident.from + 0.5 }:
-        return "the node was killed"
-      case .pause, .longPause:
-        let asleep = incident.from + 0.5..<max(incident.from + 0.5, incident.to)
-        if !others.contains(where: { asleep.contains($0.at) }) { return "the node was asleep" }
+      case .kill where incident.detail == arrival.node: return "the node was killed"
+      case .pause where incident.detail == arrival.node,
+        .longPause where incident.detail == arrival.node:
+        return "the node was asleep"
       case .clockStep: return "Postgres' clock was set, and the lease may have ended"
       default: break
       }
     }
-    if !hasRow { return nil }
+    return hasRow ? wireCause(of: arrival) : nil
+  }
+
+  /// What happened to the answer between APNs and the node; nil where nothing did.
+  func wireCause(of arrival: Arrival) -> String? {
     if arrival.fault == "delay" { return "the answer was delayed" }
-    // What is closed takes the answers along that had not left yet.
-    let isClosed = others.contains { other in
-      ["close", "goaway", "no_ping"].contains(other.fault)
-        && (arrival.at...arrival.at + 0.5).contains(other.at)
+    let isClosed = (closings[arrival.connection] ?? []).contains { at in
+      (arrival.at...arrival.at + 0.5).contains(at)
     }
     return isClosed ? "the connection was closed" : nil
   }

@@ -7,15 +7,25 @@ actor Node {
   private let environment: [String: String]
   private let log: String
   private let diary: Diary
+  private let outages: Outages
   private var process: Process?
+  private var isPaused = false
+  /// No process is started before.
+  private var downUntil = ContinuousClock.now
   /// Where the log of the present process begins.
   private var logStart = 0
 
-  init(name: String, environment: [String: String], directory: String, diary: Diary) {
+  /// Each node reaches APNs under another name, so that the simulator's record shows who sent what.
+  static let hosts = ["node-a": "127.0.0.1", "node-b": "localhost"]
+
+  init(
+    name: String, environment: [String: String], directory: String, diary: Diary, outages: Outages
+  ) {
     self.name = name
     self.environment = environment
     log = "\(directory)/\(name).log"
     self.diary = diary
+    self.outages = outages
   }
 
   /// Starts a process; it need not serve yet.
@@ -44,6 +54,7 @@ actor Node {
   /// A process that ended before it served had no database. One that ended after that is a finding.
   @discardableResult func supervise() throws -> Bool {
     guard let process, process.isRunning else {
+      if ContinuousClock.now < downUntil { return false }
       if let process { judge(process) }
       try start()
       return false
@@ -68,9 +79,11 @@ actor Node {
     return said.map { String(decoding: $0, as: UTF8.self).contains(" Serving") } ?? false
   }
 
-  /// Ends it as a crash would.
-  func kill9() async {
+  /// Ends it as a crash would, and keeps it down for a while.
+  func kill9(downFor duration: Duration = .zero) async {
     guard let process, process.isRunning else { return }
+    downUntil = max(downUntil, .now + duration)
+    outages.begin(.oneNode)
     diary.note(.kill, from: Diary.now, name)
     kill(process.processIdentifier, SIGKILL)
     await waitForEnd(of: process)
@@ -79,7 +92,10 @@ actor Node {
 
   /// Lets it sleep, as a machine under a snapshot does.
   func pause(for duration: Duration) async {
-    guard let process, process.isRunning else { return }
+    guard let process, process.isRunning, !isPaused else { return }
+    isPaused = true
+    defer { isPaused = false }
+    outages.begin(.oneNode)
     let start = Diary.now
     kill(process.processIdentifier, SIGSTOP)
     try? await Task.sleep(for: duration)
@@ -87,13 +103,24 @@ actor Node {
     diary.note(duration > .seconds(20) ? .longPause : .pause, from: start, to: Diary.now, name)
   }
 
-  /// Asks it to stop; returns its exit status.
-  func stop() async -> Int32 {
-    guard let process, process.isRunning else { return -1 }
+  /// Asks it to stop. Its exit status must be 0, and it must not take longer than two minutes.
+  func stop() async {
+    guard let process, process.isRunning else {
+      return diary.find("\(name) was not running at the end")
+    }
     process.terminate()
-    await waitForEnd(of: process)
+    let limit = ContinuousClock.now + .seconds(120)
+    while process.isRunning, .now < limit { try? await Task.sleep(for: .milliseconds(20)) }
     self.process = nil
-    return process.terminationReason == .exit ? process.terminationStatus : -1
+    if process.isRunning {
+      diary.find("\(name) did not end within two minutes after SIGTERM")
+      kill(process.processIdentifier, SIGKILL)
+      return await waitForEnd(of: process)
+    }
+    let status = process.terminationStatus
+    if process.terminationReason != .exit || status != 0 {
+      diary.find("\(name) ended with status \(status) at SIGTERM")
+    }
   }
 
   private func waitForEnd(of process: Process) async {

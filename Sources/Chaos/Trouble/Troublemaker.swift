@@ -2,18 +2,47 @@ import Foundation
 import LocalPostgres
 import RideCore
 
+/// One kind of trouble, as the run starts it.
+struct PlannedTrouble: Sendable {
+  /// Leaves it out; nil if the trouble looks at the options itself.
+  let part: ChaosOptions.Part?
+  let run: @Sendable (inout Troublemaker) async throws -> Void
+
+  init(
+    _ part: ChaosOptions.Part? = nil,
+    _ run: @escaping @Sendable (inout Troublemaker) async throws -> Void
+  ) {
+    self.part = part
+    self.run = run
+  }
+}
+
 /// Does harm of one kind until a point in time, and makes it good at the end.
 struct Troublemaker {
   let end: ContinuousClock.Instant
   let without: Set<ChaosOptions.Part>
   var numbers: SeededGenerator
   let diary: Diary
+  let outages: Outages
+  /// Of Postgres, as its superuser.
+  let conninfo: String
 
   /// Rests for a while, at most until the end; false where that has come.
-  private func rest(_ milliseconds: Int) async throws -> Bool {
+  func rest(_ milliseconds: Int) async throws -> Bool {
     let limit = min(.now + .milliseconds(milliseconds), end)
     try await ContinuousClock().sleep(until: limit)
     return .now < end
+  }
+
+  /// Waits until an outage of one of these kinds begins, or for so long if there is none; false if the
+  /// end has come.
+  func waitForOutage(_ kinds: Set<Outages.Kind>, atMost milliseconds: Int) async throws -> Bool {
+    let before = outages.count(of: kinds)
+    let limit = ContinuousClock.now + .milliseconds(milliseconds)
+    while outages.count(of: kinds) == before, .now < limit {
+      if try await !rest(50) { return false }
+    }
+    return true
   }
 
   /// Kills a node or lets it sleep, now and again; what ends is started again.
@@ -35,6 +64,26 @@ struct Troublemaker {
     try await node.supervise()
   }
 
+  /// Kills or pauses both nodes together for some seconds, as a deploy does.
+  mutating func takeDown(_ nodes: [Node]) async throws {
+    while try await rest(Int.random(in: 6_000...22_000, using: &numbers)) {
+      let isKill = Bool.random(using: &numbers)
+      let length = Duration.milliseconds(Int.random(in: 2_000...6_000, using: &numbers))
+      if without.contains(isKill ? .kill : .pause) { continue }
+      let start = Diary.now
+      outages.begin(.bothNodes)
+      await withTaskGroup { group in
+        for node in nodes {
+          group.addTask {
+            if isKill { await node.kill9(downFor: length) } else { await node.pause(for: length) }
+          }
+        }
+      }
+      if isKill, try await !rest(Int(length.components.seconds * 1_000)) { break }
+      diary.note(.bothNodes, from: start, to: Diary.now, isKill ? "killed" : "paused")
+    }
+  }
+
   /// Milliseconds: often a hiccup, sometimes longer than an answer may take, sometimes longer than
   /// the lease of 20 s.
   private mutating func pause() -> Int {
@@ -46,19 +95,26 @@ struct Troublemaker {
   }
 
   /// Restarts Postgres, mostly as a crash would.
-  mutating func trouble(_ cluster: LocalCluster) async throws {
-    if without.contains(.restart) { return }
+  ///
+  /// Recovery may need space for the ledger: if it does not come up on a full disk, the disk is
+  /// emptied first, as a person would do.
+  mutating func trouble(_ cluster: LocalCluster, ledgerOn volume: LedgerVolume?) async throws {
     while try await rest(Int.random(in: 5_000...30_000, using: &numbers)) {
       let isCrash = Int.random(in: 0..<4, using: &numbers) > 0
       let start = Diary.now
-      try await cluster.restart(isCrash ? .immediate : .fast)
+      outages.begin(.database)
+      do {
+        try await cluster.restart(isCrash ? .immediate : .fast)
+      } catch {
+        guard try volume?.empty() == true else { throw error }
+        try await cluster.start()
+      }
       diary.note(.restart, from: start, to: Diary.now, isCrash ? "immediate" : "fast")
     }
   }
 
   /// Sets Postgres' clock ahead and back, by less and by more than a lease.
   mutating func trouble(_ clock: DatabaseClock) async throws {
-    if without.contains(.clock) { return }
     while try await rest(Int.random(in: 8_000...30_000, using: &numbers)) {
       let ahead =
         Int.random(in: 0..<3, using: &numbers) == 0 ? 0 : Int.random(in: 1...40, using: &numbers)
@@ -71,7 +127,6 @@ struct Troublemaker {
 
   /// Sets faults, and none for a while in between.
   mutating func trouble(_ wire: Wire) async throws {
-    if without.contains(.faults) { return }
     while try await rest(Int.random(in: 300...2_000, using: &numbers)) {
       let faults = WireFault.some(&numbers)
       let start = Diary.now

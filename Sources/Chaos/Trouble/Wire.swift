@@ -14,12 +14,21 @@ struct Wire: Sendable {
 
   /// Puts these faults in the place of all that were.
   func set(_ faults: [WireFault]) async throws {
-    let json = "[\(faults.map(\.json).joined(separator: ", "))]"
+    try await post("[\(faults.map(\.json).joined(separator: ", "))]", to: "faults")
+  }
+
+  /// Lets APNs answer from now on that these tokens are gone, since a time in milliseconds.
+  func unregister(_ tokens: [String], since: String) async throws {
+    let entries = tokens.map { #"{"token": "\#($0)", "unregistered_since": \#(since)}"# }
+    try await post(#"{"tokens": [\#(entries.joined(separator: ", "))]}"#, to: "tokens")
+  }
+
+  private func post(_ json: String, to place: String) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
     process.arguments = [
       "--silent", "--show-error", "--fail", "--http2", "--max-time", "20",
-      "--cacert", "\(directory)/ca.pem", "--data", json, "\(url)/simulator/faults",
+      "--cacert", "\(directory)/ca.pem", "--data", json, "\(url)/simulator/\(place)",
     ]
     process.standardOutput = FileHandle.nullDevice
     try process.run()

@@ -1,0 +1,86 @@
+import RideCore
+
+/// The options of the command line.
+struct ChaosOptions {
+  /// How long there is trouble.
+  var duration: Duration = .seconds(600)
+  /// Decides everything that is random.
+  var seed = UInt64.random(in: 0...UInt64(Int64.max))
+  /// Rides that live at one time.
+  var rides = 150
+  /// What is left out, to find out what causes a finding.
+  var without: Set<Part> = []
+  /// Fills the NOTIFY queue up to its 8 GB, and not only above the engine's threshold.
+  var fillsNotifyQueue = false
+  /// Keeps what the run leaves behind even if everything held.
+  var keeps = false
+  var wantsHelp = false
+
+  /// What can be left out.
+  enum Part: String, CaseIterable, Sendable {
+    case kill, pause, restart, faults, clock, starts
+    case refusal, disk, locks, notify, rights, crowd, burst, reassign
+  }
+
+  static let help = """
+    Usage: ridepulse-chaos [--for DURATION] [--seed N] [--rides N] [--without PART]...
+                           [--full-notify-queue] [--keep]
+      --for DURATION       how long there is trouble: 60s, 10m (default 10m)
+      --seed N             decides everything that is random; printed at the start
+      --rides N            rides that live at one time (default 150)
+      --without PART       leave out one of
+                             kill, pause, restart   of nodes, of nodes, of Postgres
+                             faults, clock          of APNs, of Postgres
+                             starts                 of cards by push
+                             refusal                the ledger refuses one ride
+                             disk                   the ledger's disk is full
+                             locks                  an app keeps phones' rows locked
+                             notify                 another application fills the NOTIFY queue
+                             rights                 the engine loses a right
+                             crowd                  one ride with 5,000 phones
+                             burst                  one ride with 5,000 events
+                             reassign               rides change their driver during outages
+      --full-notify-queue  fill the queue up to its 8 GB (on disk), so that NOTIFY fails
+      --keep               keep requests, logs and ledger even if everything held
+    """
+
+  /// A command line that can't be understood.
+  struct UsageError: Error {
+    let text: String
+  }
+
+  init(_ words: [String]) throws(UsageError) {
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      switch word {
+      case "--help":
+        wantsHelp = true
+        continue
+      case "--keep":
+        keeps = true
+        continue
+      case "--full-notify-queue":
+        fillsNotifyQueue = true
+        continue
+      default: break
+      }
+      guard ["--for", "--seed", "--rides", "--without"].contains(word) else {
+        throw UsageError(text: "unknown word \(word)")
+      }
+      guard let value = rest.popFirst() else { throw UsageError(text: "\(word) needs a value") }
+      switch word {
+      case "--for": duration = try Self.known(Duration(rideText: value), word, value)
+      case "--without": without.insert(try Self.known(Part(rawValue: value), word, value))
+      case "--seed": seed = try Self.known(UInt64(value), word, value)
+      default: rides = try Self.known(Int(value).flatMap { $0 > 0 ? $0 : nil }, word, value)
+      }
+    }
+  }
+
+  private static func known<Value>(
+    _ value: Value?, _ word: String, _ text: String
+  ) throws(UsageError) -> Value {
+    guard let value else { throw UsageError(text: "\(word) \(text) can't be read") }
+    return value
+  }
+}

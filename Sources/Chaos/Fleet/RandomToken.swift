@@ -1,0 +1,12 @@
+import RideCore
+
+/// Device tokens made of random numbers.
+enum RandomToken {
+  /// - Parameter words: how often 16 hexadecimal digits.
+  static func make(words: Int, _ numbers: inout SeededGenerator) -> String {
+    (0..<words).map { _ in
+      let text = String(numbers.next(), radix: 16)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }.joined()
+  }
+}

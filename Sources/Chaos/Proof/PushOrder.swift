@@ -1,0 +1,93 @@
+/// Goes through pushes in the order of their arrival, and finds those that are older than what their
+/// phone has received already.
+struct PushOrder {
+  /// How an older push comes after a newer one.
+  enum Verdict: String, CaseIterable {
+    case sameCollapseID = ", of one collapse ID"
+    case unexplained = ""
+    // Holding back all newer pushes would let one push stop a phone for minutes.
+    case refused = ": refused before, and tried again"
+    case paused = ": its app's pushes were refused in numbers, and paused"
+    case held = ": a card was to show it, and did not"
+
+    var isFinding: Bool { self == .sameCollapseID || self == .unexplained }
+  }
+
+  private struct Phone: Hashable {
+    let ride: String
+    let token: String
+  }
+
+  private struct Screen: Hashable {
+    let phone: Phone
+    let collapseID: String
+  }
+
+  private let evidence: Evidence
+  /// Events that have a row for a card.
+  private let cardEvents: Set<Int64>
+  /// The newest event of which a phone has received a push, and that push.
+  private var newest: [Phone: (event: Int64, arrival: Arrival)] = [:]
+  private var newestOnScreen: [Screen: (event: Int64, arrival: Arrival)] = [:]
+  /// When each push was first refused, or left without an answer.
+  private var refused: [String: Double] = [:]
+  /// When an app's pushes were refused or left without an answer, by bundle ID; rising.
+  private var refusals: [String: [Double]] = [:]
+  private var seen: Set<String> = []
+  private(set) var accepted = 0
+  private(set) var found: [Verdict: [String]] = [:]
+  /// Findings: a push that the ledger calls superseded arrived after the push that replaces it.
+  private(set) var resurrected: [String] = []
+
+  var phoneCount: Int { newest.count }
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+    cardEvents = Set(evidence.ledger.lazy.filter { $0.rule == "card" }.compactMap(\.eventID))
+  }
+
+  mutating func noteRefusal(_ arrival: Arrival) {
+    if arrival.isAccepted { return }
+    refusals[arrival.bundleID, default: []].append(arrival.at)
+    if refused[arrival.id] == nil { refused[arrival.id] = arrival.at }
+  }
+
+  /// Takes an alert; they come in the order of their arrival.
+  mutating func add(_ arrival: Arrival, of row: LedgerRow, event: Int64) {
+    let phone = Phone(ride: row.ride, token: arrival.token)
+    let screen = Screen(phone: phone, collapseID: arrival.collapseID)
+    let successor = newestOnScreen[screen].flatMap { $0.event > event ? $0.arrival : nil }
+    if row.status == "superseded", let successor {
+      resurrected.append(line(arrival, after: successor, row))
+    }
+    guard arrival.isAccepted, seen.insert(arrival.id).inserted else { return }
+    accepted += 1
+    if let successor {
+      found[.sameCollapseID, default: []].append(line(arrival, after: successor, row))
+    } else if let newer = newest[phone], newer.event > event {
+      let verdict = verdict(arrival, event, after: newer.arrival)
+      found[verdict, default: []].append(line(arrival, after: newer.arrival, row))
+    }
+    if newest[phone].map({ $0.event < event }) ?? true { newest[phone] = (event, arrival) }
+    if newestOnScreen[screen].map({ $0.event < event }) ?? true {
+      newestOnScreen[screen] = (event, arrival)
+    }
+  }
+
+  private func verdict(_ arrival: Arrival, _ event: Int64, after newer: Arrival) -> Verdict {
+    if let at = refused[arrival.id], at <= newer.at { return .refused }
+    if cardEvents.contains(event) { return .held }
+    return wasPaused(arrival.bundleID, before: newer.at) ? .paused : .unexplained
+  }
+
+  /// Whether a node may have paused an app's pushes: many were refused in the last ten seconds.
+  private func wasPaused(_ bundleID: String, before time: Double) -> Bool {
+    let recent = (refusals[bundleID] ?? []).reversed().lazy
+      .drop { $0 > time }.prefix { $0 > time - 10 }
+    return recent.count >= 15
+  }
+
+  private func line(_ arrival: Arrival, after newer: Arrival, _ row: LedgerRow) -> String {
+    "\(row.line); \(evidence.line(arrival)), after \(evidence.line(newer))"
+  }
+}
