@@ -131,7 +131,8 @@ import Testing
     let again = try await store.settle(batch)
     #expect(again.locked.isEmpty && again.lost.map(\.rideID).sorted() == ["r1", "r3"])
     #expect(
-      try await session.value("select count(*) from ridepulse.events") == "1", "that of the new row")
+      try await session.value("select count(*) from ridepulse.events") == "1", "that of the new row"
+    )
   }
 
   @Test func `a settlement notes what is gone once for a token, and writes to no token`()
