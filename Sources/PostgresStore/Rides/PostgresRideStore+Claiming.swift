@@ -59,6 +59,7 @@ extension PostgresRideStore {
   private func read(_ reader: inout ClaimReader, began: Duration) async throws -> [RideClaim] {
     var plan = ReadPlan(reader.claims)
     var failure: StoreFailure?
+    var isChecked = false
     while let portion = plan.next {
       let limit = plan.hasRead ? Self.readMore : Self.readLimit
       if uptime - began > limit || plan.bytes > BoundedJSON.claimLimit {
@@ -77,18 +78,20 @@ extension PostgresRideStore {
         case .unavailable, .conflict:
           await free(reader.claims)
           throw error
-        case .timeout, .values, .refused: plan.failed("it can't be read: \(error)")
+        case .values, .refused:
+          if !isChecked { try await check(reader) }
+          isChecked = true
+        case .timeout: break
         }
+        plan.failed("it can't be read: \(error)")
       }
     }
     if let failure, !plan.hasRead {
-      // Whether it is the rides' fault shows one that does not exist.
-      var areToBlame = false
-      if plan.left.isEmpty { areToBlame = (try? await readNothing()) != nil }
-      if !areToBlame {
+      guard plan.left.isEmpty else {
         await free(reader.claims)
-        throw plan.left.isEmpty ? await named(failure) : failure
+        throw failure
       }
+      if !isChecked { try await check(reader) }
     }
     for (claim, reason) in plan.alone { reader.rows.unreadable[claim.rideID] = reason }
     await free(plan.left)
@@ -110,9 +113,18 @@ extension PostgresRideStore {
     for (read, rows) in zip(reads, results.dropFirst(2)) { read.take(&reader.rows, rows) }
   }
 
-  private func readNothing() async throws {
+  /// Whether the rides are to blame for what can't be read shows a read of none.
+  ///
+  /// - Throws: What even that fails with; the rides are released.
+  private func check(_ reader: ClaimReader) async throws {
     var nobody = ClaimReader(log: log)
-    try await readRows(&nobody)
+    do {
+      try await readRows(&nobody)
+    } catch let failure as StoreFailure {
+      await free(reader.claims)
+      throw failure.cause == .timeout
+        ? await named(failure) : StoreFailure(.unavailable, failure.description)
+    }
   }
 
   /// A time-out of one ride's statement: the limit may be the role's.

@@ -14,6 +14,7 @@ final class OutcomeApplier: Sendable {
   private let onChannels: @Sendable () -> Void
   private let bell = Doorbell()
   private let isBlocked = Mutex(false)
+  private let failures = Mutex(0)
 
   /// How often it looks for what another node has noted and not applied.
   static let interval: Duration = .seconds(20)
@@ -42,7 +43,11 @@ final class OutcomeApplier: Sendable {
   func run() async {
     repeat {
       await work()
-      await bell.wait(atMost: Self.interval, on: ContinuousClock())
+      let failures = failures.withLock { $0 }
+      let wait =
+        failures == 0
+        ? Self.interval : Self.blocked.delay(failures: failures, random: .random(in: 0.5..<1))
+      await bell.wait(atMost: wait, on: ContinuousClock())
     } while !Task.isCancelled
   }
 
@@ -66,6 +71,7 @@ final class OutcomeApplier: Sendable {
         var failures = 0
         while !Task.isCancelled {
           let isDone = try await apply(session)
+          self.failures.withLock { $0 = 0 }
           failures = isDone ? 0 : failures + 1
           let wait =
             isDone
@@ -76,9 +82,13 @@ final class OutcomeApplier: Sendable {
         }
       }
     } catch {
-      log(.warning, "Token outcomes not applied, retrying", ["error": "\(error)"])
-      try? await Task.sleep(for: .seconds(1))
-      bell.ring()
+      let isFirst = failures.withLock { failures in
+        failures += 1
+        return failures == 1
+      }
+      if isFirst {
+        log(.warning, "Token outcomes not applied, retrying", ["error": "\(error)"])
+      }
     }
   }
 
