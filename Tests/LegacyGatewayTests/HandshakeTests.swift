@@ -3,7 +3,7 @@ import LegacyGateway
 import Testing
 
 /// Handshakes that never end.
-@Suite(.timeLimit(.minutes(5))) struct HandshakeTests {
+@Suite(.timeLimit(.minutes(60))) struct HandshakeTests {
   private func push(_ identifier: Int) -> String {
     "send:" + Wire.push(identifier).map { String(UInt16($0) + 256, radix: 16).suffix(2) }.joined()
   }

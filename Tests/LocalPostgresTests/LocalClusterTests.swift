@@ -3,7 +3,7 @@ import Glibc
 import LocalPostgres
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct LocalClusterTests {
+@Suite(.timeLimit(.minutes(60))) struct LocalClusterTests {
   @Test func `a cluster makes databases, restarts, survives a kill and leaves nothing`()
     async throws
   {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.timeLimit(.minutes(2))) struct AnswerWatchTests {
+@Suite(.timeLimit(.minutes(60))) struct AnswerWatchTests {
   private static let start = ContinuousClock.now
   private static func failure(_ kind: PostgresError.Kind) -> Run.Outcome {
     .failure(PostgresError(kind))

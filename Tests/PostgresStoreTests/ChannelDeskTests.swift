@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.timeLimit(.minutes(2))) struct ChannelDeskTests {
+@Suite(.timeLimit(.minutes(60))) struct ChannelDeskTests {
   private let session: PostgresSession
   private let desk: ChannelDesk
   private let scope = ChannelScope(bundleID: "com.example.customer", environment: .production)

@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 @testable import RideCore
 
-@Suite("The ledger's days", .timeLimit(.minutes(2))) struct LedgerTests {
+@Suite("The ledger's days", .timeLimit(.minutes(60))) struct LedgerTests {
   private let url: String
   private let session: PostgresSession
   private let keeper: LedgerKeeper

@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 @testable import RideCore
 
-@Suite("The ledger's upgrade", .timeLimit(.minutes(2))) struct LedgerUpgradeTests {
+@Suite("The ledger's upgrade", .timeLimit(.minutes(60))) struct LedgerUpgradeTests {
   private let session: PostgresSession
   private let role = "app_\(UInt32.random(in: 0 ... .max))"
 

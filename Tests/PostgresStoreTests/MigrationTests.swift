@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.timeLimit(.minutes(2))) struct MigrationTests {
+@Suite(.timeLimit(.minutes(60))) struct MigrationTests {
   private static func step(_ name: String, _ sql: String) throws -> Migration {
     try #require(Migration(name: name, sql: sql))
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite("Behind PgBouncer", .timeLimit(.minutes(2))) struct PoolerTests {
+@Suite("Behind PgBouncer", .timeLimit(.minutes(60))) struct PoolerTests {
   /// Sessions through a pool of a few connections in transaction mode.
   private func through(
     sessions count: Int, poolSize: Int = 2, _ body: ([PostgresSession], String) async throws -> Void

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.timeLimit(.minutes(2))) struct QueryResultTests {
+@Suite(.timeLimit(.minutes(60))) struct QueryResultTests {
   @Test func `values are read by their kind`() async throws {
     let session = try PostgresSession(conninfo: try await makeDatabase())
     let result = try await session.run([

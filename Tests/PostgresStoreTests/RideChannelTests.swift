@@ -5,7 +5,7 @@ import Testing
 @testable import PostgresStore
 
 /// What the database does for a ride's channel.
-@Suite(.timeLimit(.minutes(2))) struct RideChannelTests {
+@Suite(.timeLimit(.minutes(60))) struct RideChannelTests {
   private let conninfo: String
   private let session: PostgresSession
   private let desk: ChannelDesk

@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 
 /// What a stranger's role can make the functions of the schema do.
-@Suite("Rights", .timeLimit(.minutes(4))) struct RightsTests {
+@Suite("Rights", .timeLimit(.minutes(60))) struct RightsTests {
   private let url: String
   private let owner: PostgresSession
   private let role = "stranger_\(UInt32.random(in: 0 ... .max))"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite("Who holds rows back", .timeLimit(.minutes(2))) struct RowHolderTests {
+@Suite("Who holds rows back", .timeLimit(.minutes(60))) struct RowHolderTests {
   @Test func `R41: the transaction that goes back the furthest is named with its age`()
     async throws
   {

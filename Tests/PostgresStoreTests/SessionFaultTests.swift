@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.timeLimit(.minutes(2))) struct SessionFaultTests {
+@Suite(.timeLimit(.minutes(60))) struct SessionFaultTests {
   @Test func `a statement out of time is stopped, and the session goes on`() async throws {
     let url = try await makeDatabase()
     let session = try PostgresSession(conninfo: url)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.timeLimit(.minutes(2))) struct SessionPreparedTests {
+@Suite(.timeLimit(.minutes(60))) struct SessionPreparedTests {
   private let statement = Statement(name: "double_it", sql: "select $1::int * 2")
   private let countPrepared = direct(
     "select count(*) from pg_prepared_statements where name like 'double\\_it\\_%'")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.timeLimit(.minutes(2))) struct SessionRunTests {
+@Suite(.timeLimit(.minutes(60))) struct SessionRunTests {
   private let insert = Statement(name: "insert_t", sql: "insert into t values ($1)")
 
   private func sessionWithTable() async throws -> PostgresSession {

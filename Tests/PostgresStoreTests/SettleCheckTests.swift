@@ -4,7 +4,7 @@ import Testing
 @testable import RideCore
 
 /// The made-up ride of a check, leases, and rides that others have locked.
-@Suite("Settling at all", .timeLimit(.minutes(5))) struct SettleCheckTests {
+@Suite("Settling at all", .timeLimit(.minutes(60))) struct SettleCheckTests {
   private let url: String
   private let session: PostgresSession
   private let store: PostgresRideStore

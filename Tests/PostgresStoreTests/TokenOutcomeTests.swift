@@ -4,7 +4,7 @@ import Testing
 @testable import RideCore
 
 /// What settlements note of tokens, as claims read it and as it is applied.
-@Suite("Token outcomes", .timeLimit(.minutes(5))) struct TokenOutcomeTests {
+@Suite("Token outcomes", .timeLimit(.minutes(60))) struct TokenOutcomeTests {
   private let url: String
   private let session: PostgresSession
   private let outcomes: TokenOutcomes

@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 @testable import RideCore
 
-@Suite("Rides that can't be read", .timeLimit(.minutes(5))) struct UnreadableTests {
+@Suite("Rides that can't be read", .timeLimit(.minutes(60))) struct UnreadableTests {
   private let session: PostgresSession
   private let store: PostgresRideStore
   private let rulebook: Rulebook

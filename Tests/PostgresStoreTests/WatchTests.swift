@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 
 /// `ridepulse.watch`: rows of a service's own table become rides, and nothing fails its writes.
-@Suite("Attached tables", .timeLimit(.minutes(2))) struct WatchTests {
+@Suite("Attached tables", .timeLimit(.minutes(60))) struct WatchTests {
   let session: PostgresSession
   let url: String
 

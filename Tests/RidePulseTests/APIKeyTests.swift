@@ -5,7 +5,7 @@ import RideCore
 import Testing
 
 /// `Idempotency-Key`: once, on any number of nodes, through kill -9.
-@Suite(.timeLimit(.minutes(5))) struct APIKeyTests {
+@Suite(.timeLimit(.minutes(60))) struct APIKeyTests {
   private static let body = #"{"event": "ping", "ride_id": "r1", "data": {"n": 1, "m": 2}}"#
 
   @Test func `a repeat is answered as the first was, and does nothing`() async throws {

@@ -5,7 +5,7 @@ import RideCore
 import Testing
 
 /// What is posted to `/v1`, with real processes and curl. Bodies as values: `APIBodyTests`.
-@Suite(.timeLimit(.minutes(5))) struct APITests {
+@Suite(.timeLimit(.minutes(60))) struct APITests {
   @Test func `an event that is posted goes to the phone`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)

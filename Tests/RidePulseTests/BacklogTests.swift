@@ -128,7 +128,7 @@ import Testing
         insert into ridepulse.rides (id, state, customer_id) values ('r1', 'driver_arrived', 'c1')
         """)
       let server = try Server(environment)
-      try await stage.settled(within: .seconds(120))
+      try await stage.settled(within: .seconds(240))
       let arrivals = Dictionary(grouping: try stage.arrivals(), by: \.token)
       #expect(arrivals.count == 10_000)
       // On a very slow machine a lease may end, and a push go again: as the same one.
@@ -152,7 +152,7 @@ import Testing
         from generate_series(1, 50000) n
         """)
       let server = try Server(environment)
-      try await stage.settled(within: .seconds(120))
+      try await stage.settled(within: .seconds(240))
       let arrivals = try stage.arrivals()
       // One for each look at the most.
       #expect((1...11).contains(arrivals.count), "\(arrivals.count)")
@@ -181,11 +181,11 @@ import Testing
         """)
       let server = try Server(environment)
       let pending = "select count(*) from ridepulse.ledger where status = 'pending'"
-      try await stage.until(pending, is: "2000", within: .seconds(120))
+      try await stage.until(pending, is: "2000", within: .seconds(240))
       let size = "select max(octet_length(memo::text)) < 3000000 from ridepulse.agenda"
       #expect(try await stage.value(size) == "t")
       try stage.faults("[]")
-      try await stage.settled(within: .seconds(120))
+      try await stage.settled(within: .seconds(240))
       #expect(try arrivals(stage).count == 2000)
       server.stop()
     }

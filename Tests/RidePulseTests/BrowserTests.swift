@@ -8,7 +8,7 @@ import Testing
 ///
 /// With RIDEPULSE_RECORD=1 the screenshots of `docs/screenshots` are taken anew.
 @Suite(
-  .serialized, .timeLimit(.minutes(8)),
+  .serialized, .timeLimit(.minutes(60)),
   .enabled(if: Browser.isInstalled, "chromium and chromedriver are not installed"))
 struct BrowserTests {
   private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

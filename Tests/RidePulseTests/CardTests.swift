@@ -72,8 +72,9 @@ import Testing
       for minute in 0..<60 {
         for tick in 0..<4 {
           if tick == 0, let phase = phases[minute] {
+            let at = Date().timeIntervalSince1970
             try await state(stage, phase)
-            changed.append((phase, Date().timeIntervalSince1970))
+            changed.append((phase, at))
           } else if minute < 57, !(30..<52).contains(minute) {
             try await stage.sql(
               "update ridepulse.rides set attributes = '{\"eta\": \(minute * 4 + tick)}'")
@@ -103,7 +104,7 @@ import Testing
     for phase in changed {
       let told = try #require(
         cards.first {
-          $0.aps("content-state", "status") == phase.state && $0.receivedAt > phase.at - 0.1
+          $0.aps("content-state", "status") == phase.state && $0.receivedAt > phase.at
         }, "\(phase)")
       #expect(told.header("apns-priority") == "10")
       slowest = max(slowest, told.receivedAt - phase.at)
@@ -180,7 +181,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
       servers[turn % 2].kill9()
       try await duplicates
-      try await stage.settled(within: .seconds(60))
+      try await stage.settled(within: .seconds(240))
       let starts = try cards(stage).count
       let uncertain = try await stage.value(
         "select count(*) from ridepulse.deliveries where status = 'uncertain'")
@@ -209,7 +210,7 @@ import Testing
         }
       }
       try await state(stage, "ride_completed")
-      try await stage.settled(within: .seconds(60))
+      try await stage.settled(within: .seconds(240))
       #expect(servers.map { $0.stop() } == [0, 0])
       let stamps = try cards(stage).compactMap(\.timestamp)
       #expect(stamps.count > 10)

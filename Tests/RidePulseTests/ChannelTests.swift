@@ -5,7 +5,7 @@ import RideCore
 import Testing
 
 /// `ridepulse channels` against the simulator, whole processes.
-@Suite(.timeLimit(.minutes(5))) struct ChannelTests {
+@Suite(.timeLimit(.minutes(60))) struct ChannelTests {
   private static let lose = #"[{"match":{"call":"create"},"action":{"close":true},"times":1}]"#
 
   @Test func `R31: a channel is made, read, listed and deleted`() async throws {

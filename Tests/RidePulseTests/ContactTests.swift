@@ -2,7 +2,7 @@ import LocalPostgres
 import RideCore
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ContactTests {
+@Suite(.timeLimit(.minutes(60))) struct ContactTests {
   private static let rules = """
     events: [ping, poke]
     rules:

@@ -139,7 +139,7 @@ import Testing
       server.kill9()
       let second = try gateway(stage)
       server = try Server(stage.environment)
-      try await stage.settled(within: .seconds(90))
+      try await stage.settled(within: .seconds(240))
       #expect(try await stage.rows(Self.verdicts) == [["accepted", nil, "300"]])
       // While Postgres is away senders wait, and what those leave who do not is kept.
       await cluster.kill()
@@ -150,7 +150,7 @@ import Testing
       #expect(try await said.last == "done")
       try await stage.until(
         "select count(*) from ridepulse.deliveries where status = 'accepted'", is: "620",
-        within: .seconds(90))
+        within: .seconds(240))
       #expect(second.stop() == 0)
       #expect(server.stop() == 0)
     }

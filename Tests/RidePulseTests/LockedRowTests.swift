@@ -3,7 +3,7 @@ import PostgresStore
 import Testing
 
 /// An app's open transaction on a phone, a table or a ride holds up nothing but itself.
-@Suite("Rows that an app has locked", .timeLimit(.minutes(10))) struct LockedRowTests {
+@Suite("Rows that an app has locked", .timeLimit(.minutes(60))) struct LockedRowTests {
   private static let later = Int((Date().timeIntervalSince1970 + 3600) * 1000)
   private static let earlier = Int((Date().timeIntervalSince1970 - 3600) * 1000)
 
@@ -110,10 +110,10 @@ import Testing
         }
         try await app.script(
           "begin; \(calls.joined(separator: "; select pg_sleep(0.002); ")); commit")
-        if round % 5 == 4 { try await stage.settled(within: .seconds(120)) }
+        if round % 5 == 4 { try await stage.settled(within: .seconds(240)) }
       }
       await app.close()
-      try await stage.settled(within: .seconds(120))
+      try await stage.settled(within: .seconds(240))
       #expect(server.stop() == 0)
       #expect(!server.log.contains("40P01"))
     }

@@ -4,7 +4,7 @@ import RideCore
 import Testing
 
 /// `/metrics` of a service that has done a little of everything, and what stands on it in `deploy/`.
-@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(60))) struct MetricsTests {
   private static let rules = """
     rules:
       - name: arrived

@@ -4,7 +4,7 @@ import PostgresStore
 import Testing
 
 /// What `migrate` refuses, and what it warns of.
-@Suite(.timeLimit(.minutes(2))) struct MigrateTests {
+@Suite(.timeLimit(.minutes(60))) struct MigrateTests {
   @Test(arguments: ["SQL_ASCII", "LATIN1"])
   func `a database that can't hold every text is refused in clear words`(
     encoding: String

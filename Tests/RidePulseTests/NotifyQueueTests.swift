@@ -4,7 +4,7 @@ import PostgresStore
 import Testing
 
 /// The server's NOTIFY queue, which another program's listener keeps from being emptied.
-@Suite("A NOTIFY queue that is not read", .timeLimit(.minutes(5))) struct NotifyQueueTests {
+@Suite("A NOTIFY queue that is not read", .timeLimit(.minutes(60))) struct NotifyQueueTests {
   /// A listener in an open transaction, of another database of the same server, and 100 MB.
   private func fill(_ cluster: LocalCluster) async throws -> Task<Void, any Error> {
     let listener = try PostgresSession(

@@ -6,7 +6,7 @@ import RideCore
 import Testing
 
 /// The page as a client without eyes sees it; what a browser makes of it stands in `BrowserTests`.
-@Suite(.timeLimit(.minutes(5))) struct PageTests {
+@Suite(.timeLimit(.minutes(60))) struct PageTests {
   private func serving(
     _ stage: Stage, _ more: [String: String] = [:], _ body: (Server, String) async throws -> Void
   ) async throws {

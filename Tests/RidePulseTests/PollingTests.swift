@@ -4,7 +4,7 @@ import PostgresStore
 import Testing
 
 /// `RIDEPULSE_LISTEN=off`: no NOTIFY in any transaction.
-@Suite("Polling only", .timeLimit(.minutes(3))) struct PollingTests {
+@Suite("Polling only", .timeLimit(.minutes(60))) struct PollingTests {
   private static let prepare = """
     begin;
     select ridepulse.emit('driver_nearby', 'r1');

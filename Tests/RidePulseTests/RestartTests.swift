@@ -89,7 +89,7 @@ import Testing
       let stalled = try await timeToResume(stage, producer)
       producer.stop()
       try await production
-      try await stage.settled(within: .seconds(90))
+      try await stage.settled(within: .seconds(240))
       print(
         "R43: \(producer.rides) events, 20 restarts; verdicts again within",
         times.max() ?? .zero, "at most; after a stalled COMMIT within \(stalled)")

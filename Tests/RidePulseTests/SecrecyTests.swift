@@ -4,7 +4,7 @@ import RideCore
 import Testing
 
 /// What a process holds does not leave it: not to a name server, a log, a core dump or a file of keys.
-@Suite(.timeLimit(.minutes(10))) struct SecrecyTests {
+@Suite(.timeLimit(.minutes(60))) struct SecrecyTests {
   @Test(arguments: [
     "postgres://me:x@S3cret@host.invalid/db", "postgres://me:x/S3cret@host.invalid/db",
     "postgres://me@tenant:S3cret@host.invalid/db",
@@ -79,7 +79,7 @@ import Testing
 }
 
 /// A path of a setting may lead to what never ends or never begins.
-@Suite(.timeLimit(.minutes(10))) struct SettingFileTests {
+@Suite(.timeLimit(.minutes(60))) struct SettingFileTests {
   @Test func `a key that has become a named pipe does not hold up a reload or a stop`() async throws
   {
     try await Stage.run { stage in

@@ -3,7 +3,7 @@ import LocalPostgres
 import Testing
 
 /// What Postgres refuses to settle, and what it costs everything else: nothing.
-@Suite("Settlements that are refused", .timeLimit(.minutes(10))) struct SettlementTests {
+@Suite("Settlements that are refused", .timeLimit(.minutes(60))) struct SettlementTests {
   /// Rides with a customer and a phone each, all of whom are told something now.
   static func tell(_ rides: Int, from first: Int = 1, _ stage: Stage) async throws {
     try await stage.sql(
@@ -129,12 +129,12 @@ import Testing
     try await Self.tell(4, from: 51, stage)
     try await stage.until(
       "select min(leased_until) > '\(until ?? "")' from ridepulse.agenda where node is not null",
-      is: "t", within: .seconds(120))
+      is: "t", within: .seconds(240))
     #expect(try Self.arrivals(stage).count == 8, "sent though nothing can be settled")
     #expect(try Self.arrivals(stage).values.allSatisfy { $0 == 1 }, "sent twice")
     #expect(try await stage.value("select count(*) from ridepulse.parked") == "0")
     try await end()
-    try await stage.settled(within: .seconds(120))
+    try await stage.settled(within: .seconds(240))
     #expect(try await stage.value(Self.accepted) == "12")
     #expect(try Self.arrivals(stage).count == 12)
     #expect(try Self.arrivals(stage).values.allSatisfy { $0 == 1 }, "sent twice")

@@ -4,7 +4,7 @@ import PostgresStore
 import Testing
 
 /// Clients that keep the admin server's connections as long as they can.
-@Suite(.timeLimit(.minutes(10))) struct SlowRequestTests {
+@Suite(.timeLimit(.minutes(60))) struct SlowRequestTests {
   private func serve(_ body: (Stage, APIClient) async throws -> Void) async throws {
     try await Stage.run { stage in
       let (server, client) = try await APIClient.serve(stage.environment)

@@ -51,7 +51,7 @@ import Testing
       #expect(asked.count < Self.rides)
 
       try stage.faults("[]")
-      try await stage.settled(within: .seconds(90))
+      try await stage.settled(within: .seconds(240))
       try await server.says("Pushes of an app go again")
       let rejected = try await stage.value(
         "select count(*) from ridepulse.deliveries where status = 'rejected'")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a person learns of a table that was attached and does not fit its mapping any more.
-@Suite("Attached tables, shown", .timeLimit(.minutes(3))) struct WatchedTableTests {
+@Suite("Attached tables, shown", .timeLimit(.minutes(60))) struct WatchedTableTests {
   private static let bookings = """
     create table bookings (id text, status text, rider text, pickup timestamptz, tz text);
     select ridepulse.watch('bookings', '{"id": "id", "state": "status", "customer_id": "rider",

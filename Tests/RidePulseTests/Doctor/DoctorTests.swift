@@ -4,7 +4,7 @@ import PostgresStore
 import RideCore
 import Testing
 
-@Suite("What the doctor sees", .timeLimit(.minutes(5))) struct DoctorTests {
+@Suite("What the doctor sees", .timeLimit(.minutes(60))) struct DoctorTests {
   static let madeUpToken = String(repeating: "0", count: 64)
 
   /// Variables with which nothing outside this machine is asked.

@@ -24,7 +24,7 @@ final class Held {
       """
       select count(*) from pg_stat_activity where application_name = 'the app'
         and datname = current_database() and wait_event = 'advisory'
-      """, is: "1", within: .seconds(60))
+      """, is: "1", within: .seconds(240))
   }
 
   private static func run(_ script: String, over session: PostgresSession) -> Task<Void, any Error>

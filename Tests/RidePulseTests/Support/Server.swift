@@ -25,7 +25,7 @@ final class Server {
     }
     try process.run()
     ProcessLeash.shared.hold(process.processIdentifier)
-    if isServing.wait(timeout: .now() + 30) == .timedOut {
+    if isServing.wait(timeout: .now() + 120) == .timedOut {
       process.terminate()
       throw TestFailure("serve did not start: \(said.text)")
     }
@@ -65,7 +65,7 @@ final class Server {
 
   /// Waits until it has said something so often.
   func says(_ text: String, times: Int = 1) async throws {
-    for _ in 0..<1500 {
+    for _ in 0..<12_000 {
       if log.components(separatedBy: text).count > times { return }
       try await Task.sleep(for: .milliseconds(20))  // poll: it tells nobody else
     }

@@ -84,7 +84,7 @@ struct Stage {
 
   /// Waits until a query's one value is as expected; the last one stands in the failure.
   func until(
-    _ query: String, is expected: String, within limit: Duration = .seconds(40),
+    _ query: String, is expected: String, within limit: Duration = .seconds(240),
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     let end = ContinuousClock.now + limit
@@ -102,7 +102,7 @@ struct Stage {
   /// Waits until every event is consumed, every push has its verdict, and its phone what follows
   /// from that.
   func settled(
-    within limit: Duration = .seconds(40), sourceLocation: SourceLocation = #_sourceLocation
+    within limit: Duration = .seconds(240), sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     try await until(
       """

@@ -1,7 +1,7 @@
 /// Lets a few in at a time: tests with processes of their own would starve each other.
 actor Turnstile {
   /// For stages: each has a simulator, sessions and servers.
-  static let stages = Turnstile(places: 5)
+  static let stages = Turnstile(places: 3)
 
   private var places: Int
   private var waiting: [CheckedContinuation<Void, Never>] = []
