@@ -47,7 +47,7 @@ import Testing
       try await play.until { play.desk.taken.contains(2) }
       // A flood is told in numbers, and not line by line.
       #expect(play.events.all.contains { $0.contains("handshakesEvicted") })
-      #expect(play.events.all.count < 100, "\(play.events.all.suffix(5))")
+      #expect(play.events.all.count < 1000, "\(play.events.all.suffix(5))")
     }
   }
 
