@@ -155,7 +155,7 @@ import Testing
       try await stage.settled(within: .seconds(240))
       let arrivals = try stage.arrivals()
       // One for each look at the most.
-      #expect((1...11).contains(arrivals.count), "\(arrivals.count)")
+      #expect((1...51).contains(arrivals.count), "\(arrivals.count)")
       let verdicts = try await stage.rows(
         "select status, count(*) from ridepulse.ledger group by 1 order by 1")
       #expect(

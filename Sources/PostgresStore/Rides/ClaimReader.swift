@@ -11,7 +11,6 @@ struct ClaimReader {
   private var lowestDue: Instant?
   private(set) var claims: [RideClaim] = []
   private var memos: [Memo] = []
-  private var takenOver: Set<RideID> = []
   var rows = RideRows()
 
   init(log: Log) {
@@ -28,9 +27,10 @@ struct ClaimReader {
       guard let ride = rows.string(row, 2).map(RideID.init), let fence = rows.int64(row, 3) else {
         continue
       }
-      claims.append(RideClaim(rideID: ride, fence: fence))
+      var claim = RideClaim(rideID: ride, fence: fence)
+      claim.isTakenOver = rows.bool(row, 5) == true
+      claims.append(claim)
       memos.append(memo(rows.string(row, 4), of: ride))
-      if rows.bool(row, 5) == true { takenOver.insert(ride) }
     }
   }
 
@@ -103,7 +103,7 @@ struct ClaimReader {
       now: now, nextDue: nextDue,
       rides: zip(claims, memos).map { claim, memo in
         var view = rows.view(of: claim.rideID, memo)
-        view.isTakenOver = takenOver.contains(claim.rideID)
+        view.isTakenOver = claim.isTakenOver
         return (claim, view)
       })
   }

@@ -126,7 +126,7 @@ enum ClaimStatements {
       """)
 
   /// How many events of a ride a look reads: their pushes settle together.
-  static let eventLimit = 5000
+  static let eventLimit = 1000
 
   /// The rows of rides. $1 ride IDs. The last column says that a ride did not fit in: the smallest
   /// come first, and one that is large comes alone.

@@ -115,7 +115,11 @@ extension PostgresRideStore {
       session,
       [
         Call(SettleStatements.sets),
-        Call(SettleStatements.release, [node] + Self.words(of: rides)),
+        Call(
+          SettleStatements.release,
+          [node] + Self.words(of: rides) + [
+            PostgresArray.literal(rides.map { $0.isTakenOver ? "t" : "f" })
+          ]),
       ], timeout: timeout)
   }
 

@@ -216,12 +216,14 @@ enum SettleStatements {
   static let immediate = Statement(name: "check_immediate", sql: "set constraints all immediate")
   static let rollback = Statement(name: "check_rollback", sql: "rollback")
 
-  /// Releases rides untouched: $1 node, $2 ride IDs, $3 fences. They are due again at once.
+  /// Releases rides untouched: $1 node, $2 ride IDs, $3 fences, $4 whether another holder let go of
+  /// them only with the lease: the next holder must know that, too. They are due again at once.
   static let release = Statement(
     name: "release",
     sql: """
-      update ridepulse.agenda a set node = null, leased_until = '-infinity'
-      from unnest($2::text[], $3::bigint[]) as r (ride_id, fence)
+      update ridepulse.agenda a set leased_until = '-infinity',
+        node = case when r.is_taken_over then a.node end
+      from unnest($2::text[], $3::bigint[], $4::boolean[]) as r (ride_id, fence, is_taken_over)
       where a.ride_id = any ($2::text[]) and a.ride_id = r.ride_id and a.fence = r.fence
         and a.node = $1::uuid
       """)

@@ -42,7 +42,7 @@ extension Decider {
     }
   }
 
-  private mutating func postpone(_ push: PlannedPush, until due: Instant, _ reason: String) {
+  mutating func postpone(_ push: PlannedPush, until due: Instant, _ reason: String) {
     var entry = push.entry
     if due >= push.trueUntil { return close(entry, .expired, reason) }
     entry.status = .pending

@@ -11,19 +11,43 @@ extension Decider {
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let addressed = Set(decision.pushes.compactMap(\.entry.phone))
+    // Of each phone the oldest goes first, and one that waits holds back what is newer.
+    var waiting: [Int64: Instant] = [:]
     var tried = 0
-    for pending in retries {
-      let isAhead = pending.entry.phone.map(addressed.contains) == true
+    for pending in EventOrder.sorted(retries, event: \.entry.event) {
+      let phone = pending.entry.phone
+      let isAhead = phone.map(addressed.contains) == true
       if let newer = places.successor(of: pending.entry) {
         close(pending.entry, .superseded, "superseded by \(newer.name)")
-      } else if tried >= OpenPart.size
-        || pending.due > now && (!isAhead || pending.waitsForCard == true)
-      {
+      } else if pending.waitsForCard == true, pending.due > now {
         decision.waiting.append(showing(pending))
+      } else if let phone, let due = waiting[phone] {
+        decision.waiting.append(showing(pending, until: max(due, pending.due)))
+      } else if tried >= OpenPart.size || pending.due > now && !isAhead {
+        decision.waiting.append(showing(pending))
+        if let phone { waiting[phone] = max(pending.due, now) }
       } else {
         tried += 1
         retry(pending, phones)
       }
+    }
+    holdBack(waiting)
+  }
+
+  /// Keeps pushes behind older ones to the same phone that wait.
+  private mutating func holdBack(_ waiting: [Int64: Instant]) {
+    if waiting.isEmpty { return }
+    let tried = Set(decision.view.memo.retries.map(\.entry.id))
+    let held = decision.pushes.filter { push in
+      guard let phone = push.entry.phone, waiting[phone] != nil else { return false }
+      return !tried.contains(push.entry.id)
+    }
+    if held.isEmpty { return }
+    let ids = Set(held.map(\.entry.id))
+    decision.pushes.removeAll { ids.contains($0.entry.id) }
+    for push in held {
+      let due = push.entry.phone.flatMap { waiting[$0] } ?? now
+      postpone(push, until: due, "an earlier push to the phone goes first")
     }
   }
 
@@ -57,11 +81,12 @@ extension Decider {
   }
 
   /// What waits keeps the row that its text shows: the change that tells it is consumed now.
-  private func showing(_ pending: PendingPush) -> PendingPush {
+  private func showing(_ pending: PendingPush, until due: Instant? = nil) -> PendingPush {
+    var pending = pending
+    if let due { pending.due = due }
     guard recipients.haveChanged, pending.image == nil, let owner = pending.entry.owner,
       let scope = scope(pending.entry.event)
     else { return pending }
-    var pending = pending
     pending.image = recipients.recipient(owner, of: pending.entry.app, in: scope, nil).image
     return pending
   }
@@ -90,26 +115,29 @@ enum EventOrder {
   /// Pushes to phones in the order of what they tell of; all others keep their places.
   static func sorted(_ pushes: [PlannedPush]) -> [PlannedPush] {
     let places = pushes.indices.filter { pushes[$0].entry.phone != nil }
-    let isSorted = zip(places, places.dropFirst()).allSatisfy { earlier, later in
-      !pushes[earlier].entry.event.isNewer(than: pushes[later].entry.event)
-    }
-    if isSorted { return pushes }
+    let ordered = sorted(places.map { pushes[$0] }, event: \.entry.event)
+    var sorted = pushes
+    for (place, push) in zip(places, ordered) { sorted[place] = push }
+    return sorted
+  }
+
+  /// Elements in the order of their events.
+  static func sorted<Element>(
+    _ elements: [Element], event: (Element) -> RideEvent
+  ) -> [Element] {
+    let events = elements.map(event)
+    let isSorted = zip(events, events.dropFirst()).allSatisfy { !$0.isNewer(than: $1) }
+    if isSorted { return elements }
     // An event is no earlier than those before it, though the clock was set back between them.
     var times: [Int64: Instant] = [:]
     var latest = Instant(microseconds: .min)
-    for event in places.map({ pushes[$0].entry.event }).sorted(by: { $0.id < $1.id })
-    where event.id != 0 {
+    for event in events.sorted(by: { $0.id < $1.id }) where event.id != 0 {
       latest = max(latest, event.at)
       times[event.id] = latest
     }
-    func key(_ place: Int) -> (Instant, Int64, Int) {
-      let event = pushes[place].entry.event
-      return (times[event.id] ?? event.at, event.id, place)
+    let keys = events.enumerated().map { place, event in
+      (times[event.id] ?? event.at, event.id, place)
     }
-    var sorted = pushes
-    for (place, source) in zip(places, places.sorted { key($0) < key($1) }) {
-      sorted[place] = pushes[source]
-    }
-    return sorted
+    return keys.sorted { $0 < $1 }.map { elements[$0.2] }
   }
 }

@@ -68,8 +68,6 @@ extension Decision {
     var settlement = Settlement(
       rideID: view.rideID, consumed: consumed, entries: closed, gone: gone, memo: Memo(),
       tallies: tallies, nextDue: nil, isOver: false)
-    settlement.memo.retries = waiting + postponed
-    settlement.entries += postponed.map(\.entry)
     settlement.memo.slots = slots
     settlement.memo.cards = cards
     settlement.memo.starts = starts
@@ -77,7 +75,8 @@ extension Decision {
     settlement.needs = needs
     var dues = [nextSlot, nextCard].compactMap { $0 }
     var told: [RideEvent: Set<App>] = [:]
-    var queue = RetryQueue(settlement.memo.retries, now: now)
+    var queue = RetryQueue(waiting, now: now)
+    settlement.entries += postponed.map { queue.keep($0) }
     for (push, outcome) in zip(pushes, outcomes) {
       if let step = push.step {
         let due = settlement.record(push, step, outcome, now: now, jitter: jitter)
@@ -117,6 +116,17 @@ struct RetryQueue {
     self.retries = retries
     self.now = now
     budget = MemoBudget(retries)
+  }
+
+  /// Keeps a push that was postponed; returns its row, which says so if the memo has no room.
+  mutating func keep(_ pending: PendingPush) -> LedgerEntry {
+    var entry = pending.entry
+    if let reason = budget.admit(entry.event) {
+      entry.end(.suppressed, reason)
+    } else {
+      retries.append(pending)
+    }
+    return entry
   }
 
   /// Keeps a push for another attempt; ends it if the memo has no room.

@@ -93,6 +93,8 @@ public struct RideClaim: Hashable, Sendable {
   public var rideID: RideID
   /// Higher than that of every earlier holder.
   public var fence: Int64
+  /// Whether another holder let it go only with the lease: a release must not hide that.
+  public var isTakenOver = false
 
   /// The right to settle one ride.
   public init(rideID: RideID, fence: Int64) {

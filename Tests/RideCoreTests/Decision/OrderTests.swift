@@ -106,4 +106,49 @@ import Testing
     #expect(next.reasons == ["suppressed: the phone is another person's by now"])
     #expect(next.pushes.isEmpty)
   }
+
+  @Test func `retries beyond one decision, and what came after them, keep their order`() {
+    let book = Sample.book([Sample.rule("a", on: ["requested"], expires: .after(.seconds(9000)))])
+    let count = OpenPart.size + 500
+    var memo = Memo()
+    let first = decide(
+      Sample.view(
+        events: (1...Int64(count)).map { Sample.event($0, "requested") }, phones: [Sample.phone()]),
+      by: book, now: Sample.now)
+    // One left, the others were cut off by the ride's time.
+    let outcomes = first.pushes.enumerated().map { index, _ in
+      index == 0 ? PushOutcome.accepted : .unsent(.heldBack)
+    }
+    memo = first.settled(outcomes, now: Sample.now, jitter: { 0 }).memo
+    memo.retries.shuffle()
+    var sent: [Int64] = []
+    for look in 0..<4 {
+      let events = look == 0 ? [Sample.event(Int64(count) + 1, "requested")] : []
+      let decision = decide(
+        Sample.view(events: events, phones: [Sample.phone()], memo: memo), by: book,
+        now: Sample.now)
+      sent += decision.pushes.map(\.entry.event.id)
+      memo =
+        decision.settled(
+          decision.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 }
+        ).memo
+    }
+    #expect(sent == Array(2...Int64(count) + 1))
+  }
+
+  @Test func `a phone's older push that waits holds back its newer retries, and no other phone's`()
+  {
+    let book = rules(collapse: nil)
+    let first = decide(
+      Sample.view(events: events(["requested", "driver_arrived"])), by: book, now: Sample.now)
+    var memo = first.settled(
+      [.refused(Refusal(status: 503, reason: "Shutdown")), .unsent(.heldBack)], now: Sample.now,
+      jitter: { 1 }
+    ).memo
+    // As a node of before left it: the newer one is due earlier.
+    memo.retries[1].due = Sample.now
+    let next = decide(Sample.view(events: [], memo: memo), by: book, now: Sample.now)
+    #expect(next.pushes.isEmpty)
+    #expect(next.waiting.map(\.due) == [memo.retries[0].due, memo.retries[0].due])
+  }
 }
