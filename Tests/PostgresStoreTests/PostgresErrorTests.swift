@@ -68,6 +68,9 @@ import Testing
     let input = ServerError(
       sqlState: "22P02", message: "invalid input syntax for type json: \"S3cret\"")
     #expect("\(input)" == "22P02: invalid input syntax for type json")
+    let marked = ServerError(
+      sqlState: "22P02", message: "invalid input syntax for type json: \"\u{301}S3cret\"")
+    #expect("\(marked)" == "22P02: invalid input syntax for type json")
   }
 
   @Test(arguments: [

@@ -1,9 +1,9 @@
 import Foundation
 import LocalPostgres
 import PostgresStore
-import RideCore
 import Testing
 
+@testable import RideCore
 @testable import RidePulse
 
 /// What comes from outside controls neither terminal nor browser nor shell, whatever command shows it.
@@ -207,6 +207,20 @@ import Testing
         #expect(result.status == 2)
         HostileText.expectTame(result.output)
       }
+    }
+  }
+
+  @Test(arguments: HostileText.texts) func `the demo's screen is tame`(text: String) {
+    var board = DemoBoard()
+    board.saw(.request(ride: "r1", customer: "c1", driver: "d1", attributes: "{}"))
+    let entry = LedgerEntry(
+      id: PushID(of: "x"), event: RideEvent(id: 1, name: text, at: Instant(epochSeconds: 1)),
+      rule: text, app: App(rawValue: text), pushType: .alert, status: .rejected, reason: text,
+      attempts: 1)
+    let lines = [board.saw(entry, of: "r1")] + board.screen(elapsed: .zero)
+    for line in lines {
+      HostileText.expectTame(line)
+      #expect(!line.utf8.contains(0x0a), "each is one line")
     }
   }
 

@@ -74,7 +74,8 @@ public struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
   init(value: String, trouble: String, showsValue: Bool = true) {
     self.value = value
     self.trouble = trouble
-    self.showsValue = showsValue
+    // A user and password may be in a text that is no URL, too.
+    self.showsValue = showsValue && !value.utf8.contains(UInt8(ascii: "@"))
   }
 
   /// One sentence that names the value and what was expected; safe to log.

@@ -86,8 +86,10 @@ extension PostgresError: CustomStringConvertible {
 extension ServerError: CustomStringConvertible {
   /// One line that is safe to log: state, message, statement and constraint, without the detail.
   public var description: String {
-    // Class 22 complains about a value and quotes it.
-    let quoted = sqlState.hasPrefix("22") ? message.firstRange(of: ": \"") : nil
+    // Class 22 complains about a value and quotes it. By bytes: the quote and a combining mark at the
+    // start of the value are one Character.
+    let quoted =
+      sqlState.hasPrefix("22") ? message.utf8.firstRange(of: Array(": \"".utf8)) : nil
     let text = quoted.map { String(message[..<$0.lowerBound]) } ?? message
     let place = [statement.map { " in \($0)" }, constraint.map { " (constraint \($0))" }]
     return Redaction.clean("\(sqlState): \(text)\(place.compactMap(\.self).joined())")

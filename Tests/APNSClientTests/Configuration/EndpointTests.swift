@@ -55,4 +55,15 @@ import Testing
       configuration.endpoint(of: .sandbox).description == "https://api.sandbox.push.apple.com:443")
     #expect(throws: APNsEndpointError.self) { try APNsConfiguration(sandboxURL: "http://x") }
   }
+
+  @Test(
+    "No password is shown, however broken the URL is",
+    arguments: [
+      "https://me:S3cret@x@a.example", "http://me:S3cret@a.example", "me:S3cret@a.example",
+      "https://me:S3cret @a.example", "https://me:S3cret@", "https://me:S3cret@a.example/path",
+    ])
+  func hiddenPassword(url: String) {
+    let error = #expect(throws: APNsEndpointError.self) { try APNsEndpoint(url) }
+    #expect(error?.description.contains("S3cret") == false, "\(error as Any)")
+  }
 }
