@@ -99,7 +99,7 @@ create view ridepulse.current_channels as
     order by e.id limit 1
   ) o on true;
 
--- A channel's ID goes into its ride's attributes, and its ride falls due: reported_at says when. An app
+-- A channel's ID goes into its ride's attributes, and its ride falls due: reported_at is when. An app
 -- that has the ride locked is not waited for; what is not reported is tried again.
 alter table ridepulse.channels add column reported_at timestamptz;
 update ridepulse.channels set reported_at = clock_timestamp();

@@ -43,7 +43,7 @@ extension Engine {
       ($0.rulebook, $0.edition, $0.adopted, $0.adoptAt)
     }
     if edition == adopted || time.uptime() < notBefore { return }
-    // It goes through all live rides, page by page: nobody can say how long.
+    // It goes through all live rides, page by page: the time that takes is not known.
     isFree(.claiming)
     let rides: Int
     do {
@@ -57,7 +57,7 @@ extension Engine {
     state.withLock { $0.adopted = edition }
     if rides > 0 {
       parts.log(
-        .info, "Rules that speak by the clock have changed: live rides are looked at anew",
+        .info, "Schedule rules changed, rescheduling live rides",
         ["rides": "\(rides)"])
     }
   }

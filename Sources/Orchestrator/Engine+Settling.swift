@@ -11,7 +11,7 @@ struct SettlingRide: Sendable {
   var text: Int
 }
 
-// Writing what became of rides. `SettlePolicy` decides, this does it.
+// Writes the outcomes of rides as `SettlePolicy` decides.
 extension Engine {
   func settleUntilDrained() async {
     while true {
@@ -132,7 +132,7 @@ extension Engine {
     roomBell.ring()
   }
 
-  /// Each slot has one fate; a slot without one is a fault that somebody must hear of.
+  /// Each slot has one fate; a slot without one is a fault of RidePulse.
   private func audit(_ settlements: [Settlement]) {
     for settlement in settlements {
       for (rule, tally) in settlement.tallies where tally.remainder != 0 {

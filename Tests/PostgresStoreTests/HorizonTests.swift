@@ -87,16 +87,18 @@ import Testing
     milliseconds: Int
   ) {
     let cost = Duration.milliseconds(milliseconds)
-    look(at: 0, lowest: 100, highest: 200, cost: cost)
-    var next: Double?
-    for tenth in 0...200 where next == nil {
-      let second = 0.05 + Double(tenth) / 20 + cost / .seconds(1)
-      if horizon.look(at: time(second)).isFull || horizon.beginSweep(at: time(second)) != nil {
-        next = second
-      }
+    look(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300))
+    look(at: 1.4, lowest: 300, cost: .milliseconds(300))
+    look(at: 2.8, lowest: 400)
+    #expect(horizon.beginSweep(at: time(4)) != nil)
+    horizon.endSweep(.init(), began: time(4), ended: time(4) + cost)
+    var next: Duration?
+    for step in 0...1000 where next == nil {
+      let uptime = time(4) + cost + .milliseconds(50 * step)
+      if horizon.look(at: uptime).isFull || horizon.beginSweep(at: uptime) != nil { next = uptime }
     }
-    let found = (next ?? .infinity) + cost / .seconds(1)
-    #expect(found <= max(3, 3 * (cost / .seconds(1))) + 0.05, "\(found) s")
+    let found = (next ?? .seconds(3600)) + cost - time(4)
+    #expect(found <= max(.milliseconds(3050), cost * 3 + .milliseconds(50)), "\(found)")
   }
 
   @Test mutating func `R41: rides are looked for from the first that was due`() {

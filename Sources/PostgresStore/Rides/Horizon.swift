@@ -99,7 +99,7 @@ struct Horizon {
     }
   }
 
-  /// When somebody should look below where claims begin; nil where a claim does it by itself.
+  /// When the next look below where claims begin is due; nil if claims do it themselves.
   var nextSweep: Duration? { isCostly ? nextFull : nil }
 
   /// A commit just after a look began is found by the next one's end: that takes the rest between

@@ -45,7 +45,7 @@ extension PostgresRideStore {
     reader.remove(unreadable.map(\.claim) + left)
     var claim = reader.claim
     claim.released = left.count
-    // Somebody must look when the next sweep is due.
+    // The node looks again when the next sweep is due.
     if let sweep = horizon.withLock({ $0.nextSweep }) {
       let due = claim.now + max(.zero, sweep - uptime)
       claim.nextDue = min(claim.nextDue ?? due, due)
@@ -113,13 +113,13 @@ extension PostgresRideStore {
     for (read, rows) in zip(reads, results.dropFirst(2)) { read.take(&reader.rows, rows) }
   }
 
-  /// Whether the rides are to blame for what can't be read shows a read of none.
+  /// Reads no ride, to find out whether the rides are to blame for what can't be read.
   ///
   /// - Throws: What even that fails with; the rides are released.
   private func check(_ reader: ClaimReader) async throws {
-    var nobody = ClaimReader(log: log)
+    var none = ClaimReader(log: log)
     do {
-      try await readRows(&nobody)
+      try await readRows(&none)
     } catch let failure as StoreFailure {
       await free(reader.claims)
       throw failure.cause == .timeout
@@ -169,8 +169,11 @@ extension PostgresRideStore {
         ])[1]
       for row in 0..<parked.rowCount {
         log(
-          .error, "A ride is parked: it can't be read; mend that and call ridepulse.unpark",
-          ["ride": parked.string(row, 0) ?? "", "reason": parked.string(row, 1) ?? ""])
+          .error, "Ride parked: it can't be read",
+          [
+            "ride": parked.string(row, 0) ?? "", "reason": parked.string(row, 1) ?? "",
+            "action": "fix the cause, then call ridepulse.unpark",
+          ])
       }
     } catch {
       log(

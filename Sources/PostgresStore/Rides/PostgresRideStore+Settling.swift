@@ -1,7 +1,7 @@
 import Foundation
 public import RideCore
 
-// Writing what became of claimed rides, and letting them go.
+// Writes the outcomes of claimed rides and releases them.
 extension PostgresRideStore {
   /// Writes down what claimed rides are about to do, and keeps them.
   ///
@@ -64,9 +64,10 @@ extension PostgresRideStore {
       settlements,
       [
         Call(SettleStatements.begin),
+        Call(SettleStatements.sets),
         Call(SettleStatements.openCheck, [node] + Self.words(of: batch.map(\.claim))),
       ] + settling(batch) + [Call(SettleStatements.immediate), Call(SettleStatements.rollback)])
-    if Self.fences(results[3]).count != batch.count {
+    if Self.fences(results[4]).count != batch.count {
       throw StoreFailure(.refused, "a made-up ride was not settled")
     }
   }

@@ -6,7 +6,7 @@ struct ReadPlan<Ride> {
   private var portions: [[Ride]]
   /// Rides that could not be read even alone, and why.
   private(set) var alone: [(ride: Ride, reason: String)] = []
-  /// Rides that nobody has tried to read to the end.
+  /// Rides that were not read because the reads were stopped.
   private(set) var left: [Ride] = []
   /// Bytes of JSON that were read.
   private(set) var bytes = 0

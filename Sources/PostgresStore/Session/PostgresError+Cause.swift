@@ -15,7 +15,7 @@ extension PostgresError {
 }
 
 extension ServerError {
-  /// What the SQLSTATE says about another attempt.
+  /// What the SQLSTATE means for another attempt.
   var cause: StoreFailure.Cause {
     switch (sqlState.prefix(2), sqlState) {
     case (_, "57014"): .timeout

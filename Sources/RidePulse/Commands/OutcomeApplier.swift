@@ -6,8 +6,8 @@ import Synchronization
 /// Applies what APNs answered to phones, cards, start tokens and channels.
 ///
 /// Settlements only note it, so that no row which an app has locked holds them up. Claims read the
-/// tokens as if it had been applied; how soon that happens matters to nobody but who reads the tables.
-/// Every node applies what any node noted.
+/// tokens as if it had been applied, so pushes do not depend on how soon that happens. Every node
+/// applies what any node noted.
 final class OutcomeApplier: Sendable {
   private let conninfo: String
   private let log: Log
@@ -30,8 +30,8 @@ final class OutcomeApplier: Sendable {
     self.onChannels = onChannels
   }
 
-  /// Hears what was settled, and returns at once.
-  func hear(_ settlements: [Settlement]) {
+  /// Looks for outcomes among what was settled; returns at once.
+  func handle(_ settlements: [Settlement]) {
     if settlements.contains(where: { !$0.gone.isEmpty || !$0.findings.isEmpty }) { bell.ring() }
   }
 

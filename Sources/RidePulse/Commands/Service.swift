@@ -93,7 +93,7 @@ final class Service: Sendable {
         onSettled: { settlements in
           meter.hear(settlements)
           channels.hear(settlements)
-          outcomes.hear(settlements)
+          outcomes.handle(settlements)
           onSettled(settlements)
         }))
     bell.connect(to: engine)

@@ -23,7 +23,7 @@ enum LimitJudgement {
       "psql \"$DATABASE_URL\" -c \"alter role \(server.role) set statement_timeout = '10s'\"")
   }
 
-  /// They are applied within moments unless somebody is in the way.
+  /// They are applied within moments unless another session has the row locked.
   private static let longWait: Duration = .seconds(60)
 
   private static func outcomes(_ facts: DatabaseFacts) -> Finding? {
