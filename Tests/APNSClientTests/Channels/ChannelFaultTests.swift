@@ -16,7 +16,7 @@ import Testing
     arguments: [#"{"close":true}"#, #"{"silent":true}"#, #"{"reset":2}"#, #"{"status":201}"#])
   func lostCreate(answer: String) async throws {
     let bench = try await ChannelBench(
-      #"{"connections":[{"answers":[\#(answer)]}]}"#, timeout: .seconds(2))
+      #"{"connections":[{"answers":[\#(answer)]}]}"#, timeout: .seconds(10))
     let error = try #require(await bench.create().error)
     guard case .unanswered = error else { throw error }
     #expect(error.mayHaveTakenEffect)

@@ -15,7 +15,7 @@ import Testing
   func wrongAuthority() async throws {
     let server = try await FaultServer(#"{"connections": [{}]}"#)
     let client = try TestClient(
-      server.url, ca: "other-ca.pem", requestTimeout: .seconds(3))
+      server.url, ca: "other-ca.pem", requestTimeout: .seconds(10))
     let text = try #require(reason(await client.send(.test(1))))
     #expect(text.contains("certificate"), "\(text)")
     #expect(text.contains(server.url), "\(text)")
@@ -26,7 +26,7 @@ import Testing
   @Test("A server without HTTP/2 is refused, in clear words")
   func noALPN() async throws {
     let server = try await FaultServer(#"{"alpn": false, "connections": [{}]}"#)
-    let client = try TestClient(server.url, requestTimeout: .seconds(3))
+    let client = try TestClient(server.url, requestTimeout: .seconds(10))
     let text = try #require(reason(await client.send(.test(1))))
     #expect(text.contains("did not agree to HTTP/2"), "\(text)")
     await client.close()

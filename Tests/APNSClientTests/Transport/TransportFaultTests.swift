@@ -10,7 +10,7 @@ import Testing
   func silence() async throws {
     let server = try await FaultServer(
       #"{"connections": [{"answers": [{"silent": true}]}, {}]}"#)
-    let client = try TestClient(server.url, requestTimeout: .seconds(3))
+    let client = try TestClient(server.url, requestTimeout: .seconds(10))
     let clock = ContinuousClock()
     let start = clock.now
     #expect(await client.send(.test(1)) == .unanswered(.timeout))
