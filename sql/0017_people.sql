@@ -90,6 +90,10 @@ begin
 end
 $$;
 
+-- A look reads a ride's first events only.
+drop index ridepulse.events_by_ride;
+create index events_by_ride on ridepulse.events (ride_id, id);
+
 -- An owner's phones are addressed in parts, in the order of their IDs.
 drop index ridepulse.devices_by_owner;
 create index devices_by_owner on ridepulse.devices (app, owner_id, id) where disabled_at is null;

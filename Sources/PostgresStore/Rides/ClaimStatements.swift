@@ -169,7 +169,7 @@ enum ClaimStatements {
   ///
   /// $1 ride IDs, $2 apps; of each phone in a memo $3 the ride and $4 the phone's ID; of each ride
   /// that is addressed in parts $5 its ID and $6 the last phone that was addressed; $7 how many
-  /// phones of an owner. `RecipientResolver` in RideCore decides who is addressed; this may read
+  /// phones of an owner, $8 how many events of a ride. `RecipientResolver` in RideCore decides who is addressed; this may read
   /// more phones than that, never fewer.
   static let phones = phones(name: "claimed_phones", contact: "null::bigint")
 
@@ -181,6 +181,12 @@ enum ClaimStatements {
     Statement(
       name: name,
       sql: """
+        with e as materialized (
+          select e.* from unnest($1::text[]) r (id)
+          cross join lateral (
+            select ride_id, data, customer_id, driver_id, former from ridepulse.events e
+            where e.ride_id = r.id order by e.id limit $8::bigint) e
+        )
         select owner.ride_id, \(phoneColumns), \(contact)
         from (
           select id as ride_id, 'customer' as app, customer_id as owner_id from ridepulse.rides
@@ -193,19 +199,15 @@ enum ClaimStatements {
           where r.id = any ($1::text[]) and a.app not in ('customer', 'driver')
           union
           select e.ride_id, a.app, e.data ->> (a.app || '_id')
-          from ridepulse.events e, unnest($2::text[]) a (app)
-          where e.ride_id = any ($1::text[]) and e.data <> '{}'
+          from e, unnest($2::text[]) a (app) where e.data <> '{}'
           union
-          select e.ride_id, 'customer', e.customer_id from ridepulse.events e
-          where e.ride_id = any ($1::text[]) and e.customer_id is not null
+          select e.ride_id, 'customer', e.customer_id from e where e.customer_id is not null
           union
-          select e.ride_id, 'driver', e.driver_id from ridepulse.events e
-          where e.ride_id = any ($1::text[]) and e.driver_id is not null
+          select e.ride_id, 'driver', e.driver_id from e where e.driver_id is not null
           union
           select e.ride_id, a.app, coalesce(e.former ->> a.app,
             (e.former ->> 'attributes')::jsonb ->> (a.app || '_id'))
-          from ridepulse.events e, unnest($2::text[]) a (app)
-          where e.ride_id = any ($1::text[]) and e.former is not null
+          from e, unnest($2::text[]) a (app) where e.former is not null
         ) owner
         left join unnest($5::text[], $6::bigint[]) part (ride_id, after)
           on part.ride_id = owner.ride_id

@@ -53,7 +53,7 @@ struct RideReading {
           PostgresArray.literal(inMemos.map { String($0.phone) }),
           PostgresArray.literal(parts.map(\.ride)),
           PostgresArray.literal(parts.map { String($0.part.after) }),
-          phoneLimit.map { String($0) },
+          phoneLimit.map { String($0) }, String(eventLimit + 1),
         ]
       ) { $0.readPhones($1) },
     ]
