@@ -10,7 +10,7 @@ struct ChaosOptions {
   var rides = 150
   /// What is left out, to find out what causes a finding.
   var without: Set<Part> = []
-  /// Fills the NOTIFY queue up to its 8 GB, and not only above the engine's threshold.
+  /// Begins with a NOTIFY queue of 8 GB, which is full, and not only above the engine's threshold.
   var fillsNotifyQueue = false
   /// Keeps what the run leaves behind even if everything held.
   var keeps = false
@@ -40,7 +40,7 @@ struct ChaosOptions {
                              crowd                  one ride with 5,000 phones
                              burst                  one ride with 5,000 events
                              reassign               rides change their driver during outages
-      --full-notify-queue  fill the queue up to its 8 GB (on disk), so that NOTIFY fails
+      --full-notify-queue  fill the queue up to its 8 GB (on disk) at first, so that NOTIFY fails
       --keep               keep requests, logs and ledger even if everything held
     """
 

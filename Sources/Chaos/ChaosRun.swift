@@ -70,9 +70,14 @@ struct ChaosRun {
     for script in volume.map({ LedgerVolume.script(path: $0.path) }) ?? [] {
       try await session.script(script)
     }
+    var queue: NotifyQueue?
+    if options.fillsNotifyQueue, !options.without.contains(.notify) {
+      Say.line("filling the NOTIFY queue with 8 GB")
+      queue = try await NotifyQueue.filled(to: 1, conninfo: cluster.url())
+    }
     let nodes = Node.hosts.keys.sorted().map(node)
     for node in nodes { try await node.start() }
-    try await trouble(nodes)
+    try await trouble(nodes, queue)
     Say.line("faults off, both nodes running; waiting for the last verdict")
     let quiet = Quiet(session: session, diary: diary, records: simulator.records)
     try await quiet.wait(for: nodes)
@@ -106,9 +111,8 @@ struct ChaosRun {
   }
 
   /// What is done to the run, each in a task of its own with random numbers of its own.
-  private func faults(for nodes: [Node]) -> [PlannedTrouble] {
+  private func faults(for nodes: [Node], _ queue: NotifyQueue?) -> [PlannedTrouble] {
     let (cluster, wire, clock, volume) = (cluster, Wire(simulator), clock, volume)
-    let isQueueFull = options.fillsNotifyQueue
     return nodes.map { node in PlannedTrouble { try await $0.trouble(node) } } + [
       PlannedTrouble(.restart) { try await $0.trouble(cluster, ledgerOn: volume) },
       PlannedTrouble(.clock) { if let clock { try await $0.trouble(clock) } },
@@ -119,7 +123,7 @@ struct ChaosRun {
       PlannedTrouble(.locks) { try await $0.lockPhones("a", wire) },
       PlannedTrouble(.locks) { try await $0.lockPhones("b", wire) },
       PlannedTrouble(.locks) { try await $0.lockPhoneTable() },
-      PlannedTrouble(.notify) { try await $0.fillNotifyQueue(completely: isQueueFull) },
+      PlannedTrouble(.notify) { try await $0.fillNotifyQueue(queue) },
       PlannedTrouble(.rights) { try await $0.revokeRights() },
       PlannedTrouble(.crowd) { try await $0.notifyCrowd() },
       PlannedTrouble(.burst) { try await $0.commitBursts() },
@@ -128,7 +132,7 @@ struct ChaosRun {
   }
 
   /// Everything at once until the time is over.
-  private mutating func trouble(_ nodes: [Node]) async throws {
+  private mutating func trouble(_ nodes: [Node], _ queue: NotifyQueue?) async throws {
     let end = ContinuousClock.now + options.duration
     let fleet = try fleet()
     try await withThrowingTaskGroup { group in
@@ -138,7 +142,7 @@ struct ChaosRun {
           try await producer.run(until: end)
         }
       }
-      for planned in faults(for: nodes) {
+      for planned in faults(for: nodes, queue) {
         // Made for what is left out too, so that the others decide the same without it.
         let maker = newTroublemaker(until: end)
         if let part = planned.part, options.without.contains(part) { continue }
