@@ -14,7 +14,10 @@ enum RidePulseMain {
       Terminal.complain("ridepulse: SSLKEYLOGFILE is ignored: TLS secrets are never written")
     }
     let words = Array(CommandLine.arguments.dropFirst())
-    exit(await run(words, ProcessInfo.processInfo.environment).rawValue)
+    let status = await run(words, ProcessInfo.processInfo.environment).rawValue
+    fflush(nil)
+    // Without the handlers of exit: OpenSSL's would free what a call to APNs on another thread uses.
+    _exit(status)
   }
 
   static func run(_ words: [String], _ environment: [String: String]) async -> ExitStatus {
