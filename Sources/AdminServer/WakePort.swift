@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Synchronization
 internal import Dispatch
+internal import SystemSupport
 
 /// A TCP port that wakes the service: whoever connects is answered with one line, and that is all.
 ///
@@ -36,7 +37,7 @@ public final class WakePort: Sendable {
       return isOver
     }
     if wasOver { return }
-    shutdown(socket.descriptor, Int32(SHUT_RDWR))
+    SocketShutdown.both.apply(to: socket.descriptor)
     hasEnded.wait()
     close(socket.descriptor)
   }
@@ -96,7 +97,7 @@ public final class WakePort: Sendable {
     // A connection that is closed over unread words takes the answer along.
     var words = [UInt8](repeating: 0, count: 4096)
     _ = unsafe recv(caller, &words, words.count, flags)
-    shutdown(caller, Int32(SHUT_WR))
+    SocketShutdown.writing.apply(to: caller)
     close(caller)
   }
 }

@@ -1,4 +1,4 @@
-public import Glibc
+internal import Glibc
 
 /// The network that a connection comes from, as far as limits for each peer distinguish peers: an
 /// IPv4 address, or the 64 bits of an IPv6 prefix, since one host has all addresses below it.
@@ -10,11 +10,18 @@ public struct PeerNetwork: Hashable, Sendable {
     self.bits = bits
   }
 
-  /// Reads a socket address; peers of any other family are one network.
-  public init(_ storage: sockaddr_storage) {
+  /// The network of a connected socket's peer; all that are not IP, or have gone, are one network.
+  public init(ofSocket socket: Int32) {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let isKnown = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe getpeername(socket, $0, &length) == 0
+      }
+    }
     switch Int32(storage.ss_family) {
-    case AF_INET: bits = Self.ofIPv4(storage)
-    case AF_INET6: bits = Self.ofIPv6(storage)
+    case AF_INET where isKnown: bits = Self.ofIPv4(storage)
+    case AF_INET6 where isKnown: bits = Self.ofIPv6(storage)
     default: bits = 0
     }
   }

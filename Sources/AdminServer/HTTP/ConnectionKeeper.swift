@@ -34,9 +34,8 @@ final class ConnectionKeeper: Sendable {
   }
 
   private func open(_ connection: OpaquePointer) {
-    var peer = sockaddr_storage()
-    let socket = unsafe ridepulse_mhd_peer(connection, &peer)
-    let (id, network) = unsafe (Self.id(connection), PeerNetwork(peer))
+    let socket = unsafe ridepulse_mhd_socket(connection)
+    let (id, network) = unsafe (Self.id(connection), PeerNetwork(ofSocket: socket))
     state.withLock { state in
       state.sockets[id] = socket
       Self.end(state.table.open(id, from: network, now: .now), &state)
@@ -91,7 +90,7 @@ final class ConnectionKeeper: Sendable {
   /// The socket stays open until libmicrohttpd has noticed: under the lock it can't have been given to
   /// another connection.
   private static func end(_ ids: [Int], _ state: inout State) {
-    for socket in ids.compactMap({ state.sockets[$0] }) { shutdown(socket, Int32(SHUT_RDWR)) }
+    for socket in ids.compactMap({ state.sockets[$0] }) { SocketShutdown.both.apply(to: socket) }
   }
 
   private static func id(_ connection: OpaquePointer) -> Int { Int(bitPattern: connection) }

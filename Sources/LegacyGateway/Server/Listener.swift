@@ -75,7 +75,7 @@ final class Listener: Sendable {
       }
       if accepted >= 0 {
         Self.prepare(accepted)
-        return .socket(accepted, peer: Self.text(&storage, length), PeerNetwork(storage))
+        return .socket(accepted, peer: Self.text(&storage, length), PeerNetwork(ofSocket: accepted))
       }
       switch errno {
       case EINTR, ECONNABORTED: continue

@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Glibc
+internal import SystemSupport
 
 /// One TLS connection over a socket that does not block; owns both.
 @safe final class TLSStream {
@@ -55,7 +56,7 @@ internal import Glibc
   func sendClose() {
     ERR_clear_error()
     unsafe SSL_shutdown(ssl)
-    shutdown(socket, Int32(SHUT_WR))
+    SocketShutdown.writing.apply(to: socket)
   }
 
   /// Throws away what still comes: a socket that is closed over unread bytes tells its peer so, and

@@ -2,10 +2,7 @@
 #define RIDEPULSE_CMICROHTTPD_H
 
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdbool.h>
-#include <string.h>
-#include <sys/socket.h>
 
 /* MHD_start_daemon is a variadic function, which Swift cannot call: one door with what we pass.
    A thread for each connection, which may wait for its answer. */
@@ -25,19 +22,10 @@ static inline bool ridepulse_mhd_has_come(enum MHD_ConnectionNotificationCode co
   return code == MHD_CONNECTION_NOTIFY_STARTED;
 }
 
-/* The client's address; returns the connection's socket, or -1. MHD_get_connection_info is variadic,
-   too. */
-static inline int ridepulse_mhd_peer(
-    struct MHD_Connection *connection, struct sockaddr_storage *peer) {
-  memset(peer, 0, sizeof *peer);
+/* The connection's socket, or -1. MHD_get_connection_info is variadic, too. */
+static inline int ridepulse_mhd_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
-      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  const struct sockaddr *address = info == NULL ? NULL : info->client_addr;
-  if (address != NULL && address->sa_family == AF_INET)
-    memcpy(peer, address, sizeof(struct sockaddr_in));
-  if (address != NULL && address->sa_family == AF_INET6)
-    memcpy(peer, address, sizeof(struct sockaddr_in6));
-  info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info == NULL ? -1 : info->connect_fd;
 }
 
