@@ -19,9 +19,13 @@ public struct PeerNetwork: Hashable, Sendable {
         unsafe getpeername(socket, $0, &length) == 0
       }
     }
+    self = isKnown ? PeerNetwork(storage) : PeerNetwork(0)
+  }
+
+  init(_ storage: sockaddr_storage) {
     switch Int32(storage.ss_family) {
-    case AF_INET where isKnown: bits = Self.ofIPv4(storage)
-    case AF_INET6 where isKnown: bits = Self.ofIPv6(storage)
+    case AF_INET: bits = Self.ofIPv4(storage)
+    case AF_INET6: bits = Self.ofIPv6(storage)
     default: bits = 0
     }
   }

@@ -1,6 +1,7 @@
 import Glibc
-import SystemSupport
 import Testing
+
+@testable import SystemSupport
 
 @Suite struct PeerNetworkTests {
   /// The network of an address as the system writes it.

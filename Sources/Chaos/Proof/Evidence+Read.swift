@@ -50,12 +50,19 @@ extension Evidence {
     join ridepulse.rides r on d.owner_id in (r.customer_id, r.driver_id)
     where d.disabled_at is null
     """
+  /// A clock that was set back puts a registration after the verdict that it came before, and a
+  /// later registration outweighs what APNs said.
   private static let enabledTokenQuery = """
     select g.token from chaos.gone g
     where exists (select from ridepulse.devices d
-        where d.token = g.token and d.disabled_at is null and d.registered_at <= g.since)
+        where d.token = g.token and d.disabled_at is null and d.registered_at <= g.since
+        and not exists (select from ridepulse.ledger l where l.device_id = d.id
+          and l.reason = 'Unregistered' and l.finished_at < d.registered_at))
       or exists (select from ridepulse.live_activities a
-        where a.token = g.token and a.ended_at is null and a.registered_at <= g.since)
+        where a.token = g.token and a.ended_at is null and a.registered_at <= g.since
+        and not exists (select from ridepulse.ledger l where l.ride_id = a.ride_id
+          and l.app = a.app and l.push_type = 'liveactivity'
+          and l.reason = 'Unregistered' and l.finished_at < a.registered_at))
     """
   private static let strayPartitionQuery = """
     select c.oid::regclass::text from pg_class c

@@ -54,8 +54,8 @@ extension Troublemaker {
       try await desk.perform([.emit(event, data: #"{"text": "refused"}"#)], of: ride.id)
       _ = try await rest(length / 3)
     }
-    if try await !isParked(ride.id, by: .now + .seconds(120), admin) {
-      diary.find("\(ride.id): its ledger rows are refused for two minutes, and it is not parked")
+    if try await !isParked(ride.id, by: .now + .seconds(300), admin) {
+      diary.find("\(ride.id): its ledger rows are refused for five minutes, and it is not parked")
     }
     try await admin.executeUntilDone(Self.acceptAll)
     diary.note(.refusal, from: start, to: Diary.now, ride.id)

@@ -165,6 +165,7 @@ extension PostgresRideStore {
               node, PostgresArray.literal(rides.map(\.claim.rideID)),
               PostgresArray.literal(rides.map { String($0.claim.fence) }),
               PostgresArray.literal(rides.map { Self.words($0.reason) }),
+              PostgresArray.literal(rides.map { $0.claim.isTakenOver ? "t" : "f" }),
             ]),
         ])[1]
       for row in 0..<parked.rowCount {

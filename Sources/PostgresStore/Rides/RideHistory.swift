@@ -144,7 +144,7 @@ extension RideDesk {
     name: "history_plan",
     sql: """
       select \(micros("clock_timestamp()")), a.ride_id is not null, \(micros("a.due_at")),
-        case when a.leased_until > now() then a.node end, a.parked_reason
+        case when a.leased_until > now() and a.parked_reason is null then a.node end, a.parked_reason
       from (values (1)) one left join ridepulse.agenda a on a.ride_id = $1
       """)
 

@@ -172,10 +172,13 @@ enum SettleStatements {
       """)
 
   /// Sets a ride aside: $1 node, $2 ride ID, $3 fence, $4 why.
+  ///
+  /// Its pushes may have left, and no row says so: the node stays, so that whoever claims the ride
+  /// after `unpark` takes it over. The new fence ends the claim.
   static let park = Statement(
     name: "park",
     sql: """
-      update ridepulse.agenda set node = null, leased_until = 'infinity', parked_reason = $4,
+      update ridepulse.agenda set fence = fence + 1, leased_until = 'infinity', parked_reason = $4,
         parked_at = now()
       where ride_id = $2 and fence = $3::bigint and node = $1::uuid
       """)
@@ -184,18 +187,19 @@ enum SettleStatements {
   static let readAttempts = 3
 
   /// Counts that rides could not be read, and sets those aside of which that was so too often:
-  /// $1 node, $2 ride IDs, $3 fences, $4 why. Returns the latter.
+  /// $1 node, $2 ride IDs, $3 fences, $4 why, $5 whether they were taken over. Returns the latter.
   static let leaveUnread = Statement(
     name: "leave_unread",
     sql: """
       with counted as (
         update ridepulse.agenda a set unread = a.unread + 1,
-          node = null,
+          node = case when u.is_taken_over then a.node end,
           leased_until = case when a.unread + 1 < \(readAttempts) then a.leased_until
             else 'infinity' end,
           parked_reason = case when a.unread + 1 >= \(readAttempts) then u.reason end,
           parked_at = case when a.unread + 1 >= \(readAttempts) then now() end
-        from unnest($2::text[], $3::bigint[], $4::text[]) as u (ride_id, fence, reason)
+        from unnest($2::text[], $3::bigint[], $4::text[], $5::boolean[])
+          as u (ride_id, fence, reason, is_taken_over)
         where a.ride_id = u.ride_id and a.fence = u.fence and a.node = $1::uuid
         returning a.ride_id, a.parked_reason
       )

@@ -67,6 +67,7 @@ struct Decider {
     }
     retryWhatIsDue()
     orderPushes()
+    doubtPushes()
   }
 
   var isFirstPart: Bool { decision.view.memo.part == nil }
@@ -153,7 +154,12 @@ struct Decider {
       }
       let covered = isCovered ?? mayBeTold(rule, scope.event, owner)
       isCovered = covered
-      if covered { hold(nobody, owner) } else { plan(&planner, nobody, phone) }
+      if covered {
+        planner.place(&nobody)
+        hold(nobody, owner)
+      } else {
+        plan(&planner, nobody, phone)
+      }
     }
     if nobody.phone == nil, isFirstPart,
       !decision.view.phones.contains(where: { $0.app == app && $0.ownerID == owner })

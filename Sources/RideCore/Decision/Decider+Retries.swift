@@ -73,10 +73,14 @@ extension Decider {
       return close(entry, .suppressed, "the ride left the states of the rule")
     }
     if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
-    if mayBeTold(rule, entry.event, owner) { return hold(entry, owner) }
     let image = recipients.recipient(owner, of: entry.app, in: scope, pending.image).image
     let shown = image.map { self.scope(entry.event, as: $0) } ?? scope
     var planner = Planner(rule: rule, scope: shown, image: image, rulebook: rulebook, now: now)
+    if mayBeTold(rule, entry.event, owner) {
+      var entry = entry
+      planner.place(&entry)
+      return hold(entry, owner)
+    }
     plan(&planner, entry, phone)
   }
 
@@ -97,16 +101,25 @@ extension Decider {
     var places = ScreenPlaces()
     for push in decision.pushes { places.add(push.entry) }
     for alert in decision.held { places.add(alert.entry) }
-    var left: [PlannedPush] = []
-    left.reserveCapacity(decision.pushes.count)
-    for push in decision.pushes {
-      if let newer = places.successor(of: push.entry) {
-        close(push.entry, .superseded, "superseded by \(newer.name)")
-      } else {
-        left.append(push)
-      }
+    let pushes = decision.pushes
+    decision.pushes.removeAll { places.successor(of: $0.entry) != nil }
+    // An alert that is held leaves late, if its card can't be reached.
+    let held = decision.held
+    decision.held.removeAll { places.successor(of: $0.entry) != nil }
+    for entry in pushes.map(\.entry) + held.map(\.entry) {
+      guard let newer = places.successor(of: entry) else { continue }
+      close(entry, .superseded, "superseded by \(newer.name)")
     }
-    decision.pushes = EventOrder.sorted(left)
+    decision.pushes = EventOrder.sorted(decision.pushes)
+  }
+
+  /// Records for each push to a phone that the former holder of the ride may have sent it.
+  mutating func doubtPushes() {
+    if !decision.view.isTakenOver { return }
+    for index in decision.pushes.indices where decision.pushes[index].entry.phone != nil {
+      let doubt = decision.pushes[index].entry.doubt
+      decision.pushes[index].entry.doubt = doubt ?? .takenOver
+    }
   }
 }
 

@@ -46,6 +46,11 @@ struct Planner {
     return push
   }
 
+  /// The place on the screen that a push of this rule takes, before it is made.
+  mutating func place(_ entry: inout LedgerEntry) {
+    entry.collapseID = (try? collapseID())?.text ?? entry.collapseID
+  }
+
   /// `apns-topic` of a rule's pushes.
   static func topic(of rule: Rule, _ rulebook: Rulebook) throws(Refused) -> String {
     try topic(of: rule.app, rule.what.pushType, rulebook)

@@ -35,7 +35,7 @@ public protocol RideStore: Sendable {
   /// - Returns: The rides that this node no longer holds.
   func renew(_ rides: [RideClaim]) async throws -> [RideClaim]
 
-  /// Sets a claimed ride aside, untouched, until an operator unparks it.
+  /// Sets a claimed ride aside until an operator unparks it; its pushes may have left.
   func park(_ ride: RideClaim, reason: String) async throws
 
   /// Releases claimed rides untouched; they are due at once.

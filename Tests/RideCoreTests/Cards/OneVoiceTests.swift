@@ -29,6 +29,21 @@ import Testing
     #expect(stage.wire.map(\.isCard).filter { !$0 }.count == 1)
   }
 
+  @Test func `an alert that waits for its card is superseded by a newer one of its place`() {
+    var stage = stage()
+    stage.others = ["driver_arrived", "ride_completed"].map {
+      Sample.rule($0, on: [$0], collapse: "ride-{{ride.id}}")
+    }
+    // The card's update is tried again, and the alert waits for it; then the ride is over.
+    stage.run(for: .seconds(1)) { _ in .refused(503, "Shutdown") }
+    #expect(stage.memo.retries.map(\.entry.rule) == ["driver_arrived"])
+    stage.state("ride_completed")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.filter { !$0.isCard }.map(\.push.entry.rule) == ["ride_completed"])
+    let arrival = stage.ledger.values.first { $0.rule == "driver_arrived" }
+    #expect(arrival?.status == .superseded && arrival?.reason == "superseded by ride_completed")
+  }
+
   @Test func `where the card is silent on an event, the alert goes`() {
     var stage = stage()
     stage.life.alerts = [:]

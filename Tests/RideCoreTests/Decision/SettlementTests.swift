@@ -210,6 +210,13 @@ import Testing
     #expect(taken.closed.map(\.status) == [.uncertain])
     #expect(taken.closed.first?.reason?.contains("the node that held the ride ended") == true)
     #expect(decide(view, by: Sample.book(), now: Sample.now).closed.isEmpty)
+    // A push that is tried again by another node, and does not leave in time.
+    let retried = decide(view, by: Sample.book(), now: Sample.now)
+    let end = retried.settled([.unsent(.queuedTooLong)], now: late, jitter: { 0 })
+    #expect(end.entries.map(\.status) == [.uncertain])
+    #expect(
+      retried.settled([.accepted], now: Sample.now, jitter: { 0 }).entries.map(\.status)
+        == [.accepted])
     // Where there is no phone, nothing can have left.
     view.phones = []
     #expect(decide(view, by: Sample.book(), now: late).closed.map(\.status) == [.suppressed])

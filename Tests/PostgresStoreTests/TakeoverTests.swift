@@ -1,0 +1,70 @@
+import Testing
+
+@testable import PostgresStore
+@testable import RideCore
+
+/// Who claims a ride knows whether its last holder let go of it only with the lease.
+@Suite(.timeLimit(.minutes(60))) struct TakeoverTests {
+  private let session: PostgresSession
+  private let first: PostgresRideStore
+  private let second: PostgresRideStore
+
+  init() async throws {
+    let session = try PostgresSession(conninfo: try await makeDatabase())
+    _ = try await Migrations.apply(session: session)
+    let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [])
+    func store(_ digit: String) -> PostgresRideStore {
+      PostgresRideStore(
+        node: "\(digit)1111111-2222-8333-8444-555555555555", host: "test", apps: [.customer],
+        rules: rules, lease: .seconds(60), claims: session, settlements: session,
+        log: Log { _, _, _ in })
+    }
+    (self.session, first, second) = (session, store("1"), store("2"))
+    try await session.script("insert into ridepulse.rides (id, state) values ('r', 'e')")
+  }
+
+  private func claim(by store: PostgresRideStore) async throws -> (claim: RideClaim, view: RideView)
+  {
+    try #require(try await store.claim(limit: 10, asleep: false).rides.first)
+  }
+
+  private func endLease() async throws {
+    try await session.script("update ridepulse.agenda set leased_until = now()")
+  }
+
+  @Test func `a lease that ended marks every later claim, until one settles`() async throws {
+    #expect(try await !claim(by: first).view.isTakenOver)
+    try await endLease()
+    let taken = try await claim(by: second)
+    #expect(taken.view.isTakenOver)
+    // Released unread: the next claim must know, too.
+    try await second.release([taken.claim])
+    let again = try await claim(by: first)
+    #expect(again.view.isTakenOver)
+    let rulebook = Rulebook(
+      rules: RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: []), bundleIDs: [:])
+    let now = Instant(epochSeconds: 1_800_000_000)
+    let decision = decide(again.view, by: rulebook, now: now)
+    _ = try await first.settle([
+      ClaimedSettlement(
+        claim: again.claim, settlement: decision.settled([], now: now, jitter: { 0 }))
+    ])
+    try await session.script("select ridepulse.emit('e', 'r')")
+    #expect(try await !claim(by: second).view.isTakenOver)
+  }
+
+  @Test func `a release before anything was sent marks nothing`() async throws {
+    try await first.release([try await claim(by: first).claim])
+    #expect(try await !claim(by: second).view.isTakenOver)
+  }
+
+  @Test func `a parked ride may have been sent, and its old claim ends`() async throws {
+    let claimed = try await claim(by: first)
+    try await first.park(claimed.claim, reason: "refused")
+    // A renewal that was under way must not give the ride a lease that ends.
+    _ = try await first.renew([claimed.claim])
+    #expect(try await first.claim(limit: 10, asleep: false).rides.isEmpty)
+    #expect(try await session.value("select ridepulse.unpark('r')") == "t")
+    #expect(try await claim(by: first).view.isTakenOver)
+  }
+}
