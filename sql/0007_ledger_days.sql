@@ -81,7 +81,7 @@ insert into ridepulse.retention default values;
 -- Makes the days to come, drops those that are past, and says what it did. It waits for nobody: a
 -- lock that is not there at once is left for the next time, since all settlements stand behind the
 -- one who waits.
-create function ridepulse.tend_ledger(keep interval default null)
+create function ridepulse.rotate_ledger(keep interval default null)
 returns table (action text, object text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
@@ -93,13 +93,13 @@ declare
   is_open boolean;
   rows bigint;
 begin
-  if not pg_try_advisory_xact_lock(hashtextextended('ridepulse.tend_ledger', 0)) then
+  if not pg_try_advisory_xact_lock(hashtextextended('ridepulse.rotate_ledger', 0)) then
     return;
   end if;
   select * into rules from ridepulse.retention;
-  keep := coalesce(tend_ledger.keep, rules.keep, interval '30 days');
+  keep := coalesce(rotate_ledger.keep, rules.keep, interval '30 days');
   if keep < interval '1 day' then
-    raise exception 'ridepulse.tend_ledger keeps a day at least, got %', keep
+    raise exception 'ridepulse.rotate_ledger keeps a day at least, got %', keep
       using errcode = 'invalid_parameter_value';
   end if;
 
@@ -197,9 +197,9 @@ end
 $$;
 
 -- The engine does it; whoever runs the engine under another role grants it.
-revoke execute on function ridepulse.tend_ledger(interval) from public;
+revoke execute on function ridepulse.rotate_ledger(interval) from public;
 
-select count(*) from ridepulse.tend_ledger();
+select count(*) from ridepulse.rotate_ledger();
 
 -- What waits for its next attempt is settled in the new ledger. It is found by the memo that it
 -- stands in: the old ledger is not read for it.

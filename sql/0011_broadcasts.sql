@@ -13,7 +13,7 @@ create index channels_to_delete on ridepulse.channels (ended_at)
 -- What became of a channel that a ride needed: the ride falls due, and its data tells the channel's
 -- ID to the app. That alone is no news of the ride, so it is written silently.
 -- One for which no service waits leaves alone what is not on the agenda.
-create function ridepulse.tell_channel(
+create function ridepulse.attach_channel(
   ride_id text, app text, channel_id text, refusal text, is_awaited boolean
 ) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -23,14 +23,14 @@ begin
     perform set_config('ridepulse.silent', 'on', true);
     update ridepulse.rides r
     set attributes = r.attributes
-      || jsonb_build_object(tell_channel.app || '_channel_id', tell_channel.channel_id)
-    where r.id = tell_channel.ride_id and jsonb_typeof(r.attributes) = 'object';
+      || jsonb_build_object(attach_channel.app || '_channel_id', attach_channel.channel_id)
+    where r.id = attach_channel.ride_id and jsonb_typeof(r.attributes) = 'object';
     perform set_config('ridepulse.silent', before, true);
   end if;
   if is_awaited or exists (
-    select from ridepulse.agenda a where a.ride_id = tell_channel.ride_id) then
+    select from ridepulse.agenda a where a.ride_id = attach_channel.ride_id) then
     insert into ridepulse.events (ride_id, event, data)
-    values (tell_channel.ride_id,
+    values (attach_channel.ride_id,
             case when channel_id is null then 'channel_refused' else 'channel_opened' end,
             jsonb_strip_nulls(jsonb_build_object('app', app, 'channel_id', channel_id,
                                                  'reason', refusal)));
@@ -38,7 +38,7 @@ begin
 end
 $$;
 
-revoke execute on function ridepulse.tell_channel(text, text, text, text, boolean) from public;
+revoke execute on function ridepulse.attach_channel(text, text, text, text, boolean) from public;
 
 -- Whoever writes a ride's attributes anew knows nothing of channels, ridepulse.watch least of all:
 -- the ID of an open one stays.

@@ -70,7 +70,7 @@ $$;
 
 -- The same, once for each key: outcome is `done`, `replayed`, `under way` or `other request`.
 -- A request that is refused rolls back, and leaves its key free.
-create function ridepulse.answer_once(
+create function ridepulse.idempotent_call(
   key text, call text, arguments jsonb, out outcome text, out status integer, out body text
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -79,18 +79,18 @@ declare
   known ridepulse.idempotency_keys;
 begin
   outcome := 'done';
-  if answer_once.key is null then
+  if idempotent_call.key is null then
     select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
     return;
   end if;
   -- Held until the commit, so that whoever gets it next sees what the first one wrote.
   if not pg_try_advisory_xact_lock(
-    hashtextextended('ridepulse.idempotency_keys ' || answer_once.key, 0)) then
+    hashtextextended('ridepulse.idempotency_keys ' || idempotent_call.key, 0)) then
     outcome := 'under way';
     return;
   end if;
   select * into known from ridepulse.idempotency_keys k
-  where k.key = answer_once.key and k.created_at > now() - interval '1 day';
+  where k.key = idempotent_call.key and k.created_at > now() - interval '1 day';
   if found then
     if known.request <> request then
       outcome := 'other request';
@@ -108,7 +108,7 @@ begin
     where k.created_at <= now() - interval '1 day'
     order by k.created_at limit 20 for update skip locked));
   insert into ridepulse.idempotency_keys as k (key, request, status, body)
-  values (answer_once.key, request, status, body)
+  values (idempotent_call.key, request, status, body)
   on conflict on constraint idempotency_keys_pkey do update
   set request = excluded.request, status = excluded.status, body = excluded.body,
     created_at = excluded.created_at;
@@ -117,4 +117,4 @@ $$;
 
 -- The service answers for whoever has its token, and no app's role may take others' keys.
 revoke execute on function ridepulse.answer(text, jsonb) from public;
-revoke execute on function ridepulse.answer_once(text, text, jsonb) from public;
+revoke execute on function ridepulse.idempotent_call(text, text, jsonb) from public;

@@ -130,7 +130,7 @@ begin
         return false;
       end if;
     end if;
-    perform ridepulse.tell_channel(this.ride_id, this.app, this.channel_id, this.ended_reason,
+    perform ridepulse.attach_channel(this.ride_id, this.app, this.channel_id, this.ended_reason,
       is_awaited);
   end if;
   update ridepulse.channels c set reported_at = clock_timestamp() where c.id = channel;

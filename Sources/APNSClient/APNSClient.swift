@@ -14,7 +14,7 @@ public final class APNSClient: PushTransport {
   private let broadcasts: [APNsEnvironment: Pool]
   let configuration: APNsConfiguration
   let mint: TokenMint
-  let now: @Sendable () -> Instant
+  let now: @Sendable () -> Timestamp
 
   /// A client that opens connections when the first push comes.
   ///
@@ -23,7 +23,7 @@ public final class APNSClient: PushTransport {
   ///
   /// - Throws: `TransportStartError` where the system has no thread or file descriptor left.
   public init(
-    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Instant,
+    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp,
     events: @escaping @Sendable (TransportEvent) -> Void = { _ in }
   ) throws(TransportStartError) {
     guard let supervisor = Supervisor() else { throw TransportStartError() }
@@ -65,8 +65,8 @@ public final class APNSClient: PushTransport {
     var rejected: [PoolStateMachine<QueuedPush>.Rejected] = []
     for index in requests.indices {
       let push = QueuedPush(submission: submission, index: index)
-      if let trouble = requests[index].trouble {
-        rejected.append((push, .invalid(trouble)))
+      if let problem = requests[index].problem {
+        rejected.append((push, .invalid(problem)))
       } else {
         accepted[name(requests[index]), default: []].append(push)
       }
@@ -88,7 +88,7 @@ public final class APNSClient: PushTransport {
   /// is just being opened may hold the end up for about a second. A second call waits for the same
   /// end, with the shorter limit of both.
   public func close(within limit: Duration) async {
-    let deadline = Moment.now() + max(.zero, limit)
+    let deadline = MonotonicTime.now() + max(.zero, limit)
     await withCheckedContinuation { continuation in
       supervisor.close(pools, at: deadline) { continuation.resume() }
     }
@@ -133,7 +133,7 @@ public struct TransportStartError: Error, Hashable, CustomStringConvertible {
 
 extension PushRequest {
   /// Why this push can't be sent at all; nil where it can.
-  var trouble: String? {
+  var problem: String? {
     if payload.isEmpty { return "the payload is empty" }
     if payload.count > address.payloadLimit {
       return "the payload has \(payload.count) bytes; APNs takes \(address.payloadLimit)"

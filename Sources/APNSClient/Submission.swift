@@ -25,7 +25,7 @@ struct QueuedPush: Sendable {
 extension QueuedPush: Routed {
   var lane: String { submission.requests[index].lane }
 
-  var usefulUntil: Int64 { submission.requests[index].usefulUntil?.microseconds ?? .max }
+  var validUntil: Int64 { submission.requests[index].validUntil?.microseconds ?? .max }
 }
 
 /// Collects reports and hands them out in groups, one for each call of `submit`.

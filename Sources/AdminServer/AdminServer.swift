@@ -1,15 +1,15 @@
 /// What the admin server asks the service, and tells it.
-public struct AdminDesk: Sendable {
+public struct AdminQueries: Sendable {
   /// What hinders the service from doing its work; empty where nothing does.
-  public var troubles: @Sendable () -> [String]
+  public var problems: @Sendable () -> [String]
   /// Looks for due rides at once; returns the line that says so.
   public var wake: @Sendable () async -> String
 
   /// A desk of these.
   public init(
-    troubles: @escaping @Sendable () -> [String], wake: @escaping @Sendable () async -> String
+    problems: @escaping @Sendable () -> [String], wake: @escaping @Sendable () async -> String
   ) {
-    self.troubles = troubles
+    self.problems = problems
     self.wake = wake
   }
 }
@@ -29,9 +29,9 @@ public final class AdminServer: Sendable {
   ///   - routes: what it does besides health and waking.
   /// - Throws: `ListenError`.
   public init(
-    _ address: ListenAddress, token: String?, desk: AdminDesk, routes: [Route] = []
+    _ address: ListenAddress, token: String?, queries: AdminQueries, routes: [Route] = []
   ) throws(ListenError) {
-    let routes = Self.own(desk) + routes
+    let routes = Self.own(queries) + routes
     let hosts = HostGuard(address)
     server = try HTTPServer(address) { request in
       guard hosts.admits(request.headers["host"]) else {
@@ -49,15 +49,15 @@ public final class AdminServer: Sendable {
   /// Answers no more.
   public func stop() { server.stop() }
 
-  private static func own(_ desk: AdminDesk) -> [Route] {
+  private static func own(_ queries: AdminQueries) -> [Route] {
     [
       Route("GET", "/healthz") { _ in .text(200, "ok") },
       Route("GET", "/readyz") { _ in
-        let troubles = desk.troubles()
-        return troubles.isEmpty
-          ? .text(200, "ready") : .text(503, troubles.joined(separator: "\n"))
+        let problems = queries.problems()
+        return problems.isEmpty
+          ? .text(200, "ready") : .text(503, problems.joined(separator: "\n"))
       },
-      Route("POST", "/wake", isWriting: true) { _ in .text(200, await desk.wake()) },
+      Route("POST", "/wake", isWriting: true) { _ in .text(200, await queries.wake()) },
     ]
   }
 

@@ -88,7 +88,8 @@ struct AgendaBench: ServerBench {
     ]
     let store = PostgresRideStore(
       node: UUID().uuidString.lowercased(), host: "bench", apps: [.customer, .driver],
-      rules: rulebook.rules, lease: .seconds(600), claims: sessions[0], settlements: sessions[1],
+      rules: configuration.rules, lease: .seconds(600), claims: sessions[0],
+      settlements: sessions[1],
       log: Log { _, _, _ in })
     // The first plans, and is not counted.
     _ = try await handle(store)
@@ -112,7 +113,7 @@ struct AgendaBench: ServerBench {
     let claim = try await store.claim(limit: 500, asleep: false)
     _ = try await store.settle(
       claim.rides.map { claimed in
-        let decision = decide(claimed.view, by: rulebook, now: claim.now)
+        let decision = decide(claimed.view, by: configuration, now: claim.now)
         return ClaimedSettlement(
           claim: claimed.claim, settlement: decision.settled([], now: claim.now) { 0.5 })
       })
@@ -120,14 +121,14 @@ struct AgendaBench: ServerBench {
   }
 
   /// As `schedules/` has it, to drivers of whom nobody has a phone here.
-  private var rulebook: Rulebook {
+  private var configuration: EngineConfiguration {
     let rule = Rule(
       name: "driver-heartbeat", app: .driver,
       when: .at(Timing(.every(.seconds(1200)), while: ["driver_en_route"])), what: .background,
       expires: .after(.seconds(300)), source: "bench")
     let rules = RuleSet(
       activeStates: ["driver_en_route"], finalStates: [], events: [], rules: [rule])
-    return Rulebook(rules: rules, bundleIDs: [:])
+    return EngineConfiguration(rules: rules, bundleIDs: [:])
   }
 
   /// A service with a million live rides of which none is due.

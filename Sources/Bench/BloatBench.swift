@@ -25,7 +25,7 @@ struct BloatBench: ServerBench {
     let url = cluster.url()
     store = PostgresRideStore(
       node: UUID().uuidString.lowercased(), host: "bench", apps: [.customer, .driver],
-      rules: Self.rulebook.rules, lease: .seconds(600), claims: sessions[0],
+      rules: Self.configuration.rules, lease: .seconds(600), claims: sessions[0],
       settlements: sessions[1], sweeping: { try PostgresSession(conninfo: url) },
       log: Log { _, _, _ in })
   }
@@ -114,7 +114,7 @@ struct BloatBench: ServerBench {
     let milliseconds = Date().timeIntervalSince(began) * 1000
     _ = try await store.settle(
       claim.rides.map { claimed in
-        let decision = decide(claimed.view, by: Self.rulebook, now: claim.now)
+        let decision = decide(claimed.view, by: Self.configuration, now: claim.now)
         return ClaimedSettlement(
           claim: claimed.claim,
           settlement: decision.settled(
@@ -162,7 +162,7 @@ struct BloatBench: ServerBench {
   }
 
   /// A push for each event, and a heartbeat of which each ride's agenda row tells.
-  private static var rulebook: Rulebook {
+  private static var configuration: EngineConfiguration {
     let nearby = Rule(
       name: "nearby", app: .customer, when: .on(["driver_nearby"]), what: .background,
       expires: .after(.seconds(300)), source: "bench")
@@ -173,7 +173,8 @@ struct BloatBench: ServerBench {
     let rules = RuleSet(
       activeStates: ["driver_en_route"], finalStates: [], events: ["driver_nearby"],
       rules: [nearby, beat])
-    return Rulebook(rules: rules, bundleIDs: [.customer: "com.example", .driver: "com.example"])
+    return EngineConfiguration(
+      rules: rules, bundleIDs: [.customer: "com.example", .driver: "com.example"])
   }
 }
 

@@ -36,7 +36,7 @@ struct ClientBench {
       teamID: variables["APNS_TEAM_ID"] ?? "")
     let client = try APNSClient(
       configuration: configuration, key: key,
-      now: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) })
+      now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) })
     let requests = try makeRequests()
     try await drive(client, Array(requests.prefix(window)), count: window)
     let (cpu, start) = (ProcessCost.own, Date())
@@ -52,7 +52,7 @@ struct ClientBench {
       payload + Array(repeating: UInt8(ascii: "x"), count: 500 - payload.count - 4)
       + Array(#""}}}"#.utf8)
     let expiration = PushExpiration.at(
-      Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)))
+      Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)))
     return try (0..<pushes).map { index in
       let number = String(index % 10_000, radix: 16)
       guard
@@ -142,10 +142,10 @@ final class ClientRun: Sendable {
       return start..<state.next
     }
     if range.isEmpty { return }
-    client.submit(Array(requests[range])) { [self] reports in note(reports) }
+    client.submit(Array(requests[range])) { [self] reports in record(reports) }
   }
 
-  private func note(_ reports: [PushReport]) {
+  private func record(_ reports: [PushReport]) {
     let waiter = state.withLock { state -> (CheckedContinuation<Int, Never>, Int)? in
       state.done += reports.count
       state.accepted += reports.count { $0.outcome == .accepted }

@@ -12,10 +12,10 @@ struct ChaosRun {
   /// What the ledger is stored on; nil if its disk is left alone, or can't be had.
   private let volume: LedgerVolume?
   private let directory: String
-  private let diary = Diary()
+  private let incidents = IncidentLog()
   private let outages = Outages()
   private var numbers: SeededGenerator
-  private let start = Diary.now
+  private let start = IncidentLog.now
 
   /// Runs and proves; true where everything held. What the run left behind stays where it did not.
   static func perform(_ options: ChaosOptions) async throws -> Bool {
@@ -66,7 +66,7 @@ struct ChaosRun {
   private mutating func run() async throws -> Bool {
     let session = try PostgresSession(conninfo: cluster.url())
     _ = try await Migrations.apply(session: session)
-    for script in [StepDesk.schema, EngineRole.script] { try await session.script(script) }
+    for script in [StepRunner.schema, EngineRole.script] { try await session.script(script) }
     for script in volume.map({ LedgerVolume.script(path: $0.path) }) ?? [] {
       try await session.script(script)
     }
@@ -77,16 +77,16 @@ struct ChaosRun {
     }
     let nodes = Node.hosts.keys.sorted().map(node)
     for node in nodes { try await node.start() }
-    try await trouble(nodes, queue)
+    try await problem(nodes, queue)
     Say.line("faults off, both nodes running; waiting for the last verdict")
-    let quiet = Quiet(session: session, diary: diary, records: simulator.records)
+    let quiet = Quiet(session: session, incidents: incidents, records: simulator.records)
     try await quiet.wait(for: nodes)
     for node in nodes { await node.stop() }
     let evidence = try await Evidence.read(
-      session, records: simulator.records, diary: diary, start: start)
+      session, records: simulator.records, incidents: incidents, start: start)
     try evidence.keep(in: directory)
     await session.close()
-    return ChaosReport(evidence).tell()
+    return ChaosReport(evidence).notify()
   }
 
   private func node(_ name: String) -> Node {
@@ -97,7 +97,8 @@ struct ChaosRun {
       "RIDEPULSE_ADMIN": "127.0.0.1:0",
     ]) { $1 }
     return Node(
-      name: name, environment: environment, directory: directory, diary: diary, outages: outages)
+      name: name, environment: environment, directory: directory, incidents: incidents,
+      outages: outages)
   }
 
   private mutating func fleet() throws -> [Producer] {
@@ -106,33 +107,33 @@ struct ChaosRun {
       let share = options.rides / producers + (index < options.rides % producers ? 1 : 0)
       return try Producer(
         name: ["a", "b", "c", "d"][index], conninfo: cluster.url(), rides: share,
-        hasStarts: !options.without.contains(.starts), seed: numbers.next(), diary: diary)
+        hasStarts: !options.without.contains(.starts), seed: numbers.next(), incidents: incidents)
     }
   }
 
   /// What is done to the run, each in a task of its own with random numbers of its own.
-  private func faults(for nodes: [Node], _ queue: NotifyQueue?) -> [PlannedTrouble] {
-    let (cluster, wire, clock, volume) = (cluster, Wire(simulator), clock, volume)
-    return nodes.map { node in PlannedTrouble { try await $0.trouble(node) } } + [
-      PlannedTrouble(.restart) { try await $0.trouble(cluster, ledgerOn: volume) },
-      PlannedTrouble(.clock) { if let clock { try await $0.trouble(clock) } },
-      PlannedTrouble(.faults) { try await $0.trouble(wire) },
-      PlannedTrouble { try await $0.takeDown(nodes) },
-      PlannedTrouble(.refusal) { try await $0.refuseRides() },
-      PlannedTrouble(.disk) { try await $0.fillDisk(volume) },
-      PlannedTrouble(.locks) { try await $0.lockPhones("a", wire) },
-      PlannedTrouble(.locks) { try await $0.lockPhones("b", wire) },
-      PlannedTrouble(.locks) { try await $0.lockPhoneTable() },
-      PlannedTrouble(.notify) { try await $0.fillNotifyQueue(queue) },
-      PlannedTrouble(.rights) { try await $0.revokeRights() },
-      PlannedTrouble(.crowd) { try await $0.notifyCrowd() },
-      PlannedTrouble(.burst) { try await $0.commitBursts() },
-      PlannedTrouble(.reassign) { try await $0.reassignDrivers() },
+  private func faults(for nodes: [Node], _ queue: NotifyQueue?) -> [PlannedFault] {
+    let (cluster, wire, clock, volume) = (cluster, SimulatorControl(simulator), clock, volume)
+    return nodes.map { node in PlannedFault { try await $0.problem(node) } } + [
+      PlannedFault(.restart) { try await $0.problem(cluster, ledgerOn: volume) },
+      PlannedFault(.clock) { if let clock { try await $0.problem(clock) } },
+      PlannedFault(.faults) { try await $0.problem(wire) },
+      PlannedFault { try await $0.takeDown(nodes) },
+      PlannedFault(.refusal) { try await $0.refuseRides() },
+      PlannedFault(.disk) { try await $0.fillDisk(volume) },
+      PlannedFault(.locks) { try await $0.lockPhones("a", wire) },
+      PlannedFault(.locks) { try await $0.lockPhones("b", wire) },
+      PlannedFault(.locks) { try await $0.lockPhoneTable() },
+      PlannedFault(.notify) { try await $0.fillNotifyQueue(queue) },
+      PlannedFault(.rights) { try await $0.revokeRights() },
+      PlannedFault(.crowd) { try await $0.notifyCrowd() },
+      PlannedFault(.burst) { try await $0.commitBursts() },
+      PlannedFault(.reassign) { try await $0.reassignDrivers() },
     ]
   }
 
   /// Everything at once until the time is over.
-  private mutating func trouble(_ nodes: [Node], _ queue: NotifyQueue?) async throws {
+  private mutating func problem(_ nodes: [Node], _ queue: NotifyQueue?) async throws {
     let end = ContinuousClock.now + options.duration
     let fleet = try fleet()
     try await withThrowingTaskGroup { group in
@@ -155,9 +156,9 @@ struct ChaosRun {
     }
   }
 
-  private mutating func newTroublemaker(until end: ContinuousClock.Instant) -> Troublemaker {
-    Troublemaker(
+  private mutating func newTroublemaker(until end: ContinuousClock.Instant) -> FaultInjector {
+    FaultInjector(
       end: end, without: options.without, numbers: SeededGenerator(seed: numbers.next()),
-      diary: diary, outages: outages, conninfo: cluster.url())
+      incidents: incidents, outages: outages, conninfo: cluster.url())
   }
 }

@@ -5,18 +5,18 @@ import RideCore
 /// The time after the trouble: until nothing waits any more.
 struct Quiet {
   let session: PostgresSession
-  let diary: Diary
+  let incidents: IncidentLog
   /// Rides that the ledger refused for a while: they may be parked.
   let refused: Set<String>
   /// The simulator's record.
   let records: String
   private let limit: Duration = .seconds(600)
 
-  init(session: PostgresSession, diary: Diary, records: String) {
+  init(session: PostgresSession, incidents: IncidentLog, records: String) {
     self.session = session
-    self.diary = diary
+    self.incidents = incidents
     self.records = records
-    refused = Set(diary.incidents.filter { $0.kind == .refusal }.map(\.detail))
+    refused = Set(incidents.incidents.filter { $0.kind == .refusal }.map(\.detail))
   }
 
   private static let open = Statement(
@@ -52,7 +52,7 @@ struct Quiet {
       }
       try await Task.sleep(for: .milliseconds(200))
     }
-    diary.find("not quiet after \(limit.rideText): \(left)")
+    incidents.find("not quiet after \(limit.rideText): \(left)")
   }
 
   /// Only rides that the ledger refused may be parked.
@@ -60,9 +60,10 @@ struct Quiet {
     guard let rows = try? await session.run([Call(Self.unpark)])[0] else { return }
     for row in 0..<rows.rowCount {
       let ride = rows.string(row, 0) ?? ""
-      diary.note(.unpark, from: Diary.now, ride)
+      incidents.record(.unpark, from: IncidentLog.now, ride)
       if refused.contains(ride) { continue }
-      diary.find("\(ride) is parked, and nothing was wrong with it: \(rows.string(row, 1) ?? "")")
+      incidents.find(
+        "\(ride) is parked, and nothing was wrong with it: \(rows.string(row, 1) ?? "")")
     }
   }
 

@@ -10,7 +10,7 @@ final class Guardian: Sendable {
   /// The cluster's directory, for its owner only.
   let directory: String
   private let child: Child
-  private let leash: Leash
+  private let leash: ChildGuard
 
   /// Starts the guardian and waits until it has made the directory.
   static func start() async throws(LocalPostgresError) -> Guardian {
@@ -19,7 +19,7 @@ final class Guardian: Sendable {
   }
 
   private init() throws(LocalPostgresError) {
-    let (input, leash) = try Leash.make()
+    let (input, leash) = try ChildGuard.make()
     self.leash = leash
     let output = Pipe()
     child = try Child(
@@ -77,7 +77,7 @@ final class Guardian: Sendable {
 }
 
 /// The end of the pipe that tells the guardian that the caller lives.
-private final class Leash: Sendable {
+private final class ChildGuard: Sendable {
   private let descriptor: Mutex<Int32>
 
   private init(_ descriptor: Int32) {
@@ -88,13 +88,13 @@ private final class Leash: Sendable {
 
   /// Close-on-exec from the start: a copy in any other child would keep the guardian waiting. A
   /// pair of sockets, because Swift's Glibc module lacks `pipe2`.
-  static func make() throws(LocalPostgresError) -> (input: FileHandle, leash: Leash) {
+  static func make() throws(LocalPostgresError) -> (input: FileHandle, leash: ChildGuard) {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
       throw .directory(reason: unsafe String(cString: strerror(errno)))
     }
-    return (FileHandle(fileDescriptor: ends[0], closeOnDealloc: true), Leash(ends[1]))
+    return (FileHandle(fileDescriptor: ends[0], closeOnDealloc: true), ChildGuard(ends[1]))
   }
 
   func letGo() {

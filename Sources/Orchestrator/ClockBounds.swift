@@ -8,11 +8,11 @@ import RideCore
 /// common the clock was set, or has drifted: the later reading counts.
 struct ClockBounds: Equatable {
   /// What it shows when the own clock, which is never set, stands at zero.
-  private(set) var earliest: Instant
-  private(set) var latest: Instant
+  private(set) var earliest: Timestamp
+  private(set) var latest: Timestamp
 
   /// What one reading says, with when it was asked for and answered by the own clock.
-  init(_ reading: Instant, asked: Duration, answered: Duration) {
+  init(_ reading: Timestamp, asked: Duration, answered: Duration) {
     earliest = reading - answered
     latest = reading - min(asked, answered)
   }

@@ -9,14 +9,14 @@ import Synchronization
 public final class DatabaseTime: Sendable {
   /// Time since some fixed point, on a clock that is never set.
   let uptime: @Sendable () -> Duration
-  private let wall: @Sendable () -> Instant
+  private let wall: @Sendable () -> Timestamp
   private let bounds = Mutex<ClockBounds?>(nil)
 
   /// - Parameters:
   ///   - wall: This machine's own clock, which counts until the database has said something.
   ///   - uptime: Time since some fixed point, on a clock that is never set.
   public init(
-    wall: @escaping @Sendable () -> Instant, uptime: @escaping @Sendable () -> Duration
+    wall: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Duration
   ) {
     self.wall = wall
     self.uptime = uptime
@@ -27,7 +27,7 @@ public final class DatabaseTime: Sendable {
     let clock = ContinuousClock()
     let start = clock.now
     return DatabaseTime(
-      wall: { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) },
+      wall: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) },
       uptime: { start.duration(to: clock.now) })
   }
 
@@ -35,7 +35,7 @@ public final class DatabaseTime: Sendable {
   ///
   /// - Returns: How far it is ahead of this machine's clock, at least.
   @discardableResult
-  func read(_ now: Instant, asked: Duration) -> Duration {
+  func read(_ now: Timestamp, asked: Duration) -> Duration {
     let reading = ClockBounds(now, asked: asked, answered: uptime())
     bounds.withLock { bounds in
       if bounds == nil { bounds = reading } else { bounds?.learn(reading) }
@@ -44,12 +44,12 @@ public final class DatabaseTime: Sendable {
   }
 
   /// What the database may say by now at the latest: what is still true then is true.
-  public var now: Instant {
+  public var now: Timestamp {
     bounds.withLock { bounds in bounds.map { $0.latest + uptime() } } ?? wall()
   }
 
   /// What the database says by now at the earliest: what is due then is due.
-  var earliest: Instant {
+  var earliest: Timestamp {
     bounds.withLock { bounds in bounds.map { $0.earliest + uptime() } } ?? wall()
   }
 }

@@ -4,12 +4,12 @@ import Synchronization
 // Looking for due rides, and resting between the looks.
 extension Engine {
   func claimUntilStopped() async {
-    var pulse = Pulse(pollInterval: settings.pollInterval)
+    var pollPolicy = PollPolicy(pollInterval: settings.pollInterval)
     var failures = 0
     while !isStopping {
       do {
         try await adopt()
-        await next(try await look(&pulse))
+        await next(try await look(&pollPolicy))
         failures = 0
       } catch {
         if takeLess(after: error) { continue }
@@ -39,15 +39,15 @@ extension Engine {
   ///
   /// What fails is tried again after a while: claims go by the new rules already, and do not wait.
   private func adopt() async throws {
-    let (rulebook, edition, adopted, notBefore) = state.withLock {
-      ($0.rulebook, $0.edition, $0.adopted, $0.adoptAt)
+    let (configuration, edition, adopted, notBefore) = state.withLock {
+      ($0.configuration, $0.edition, $0.adopted, $0.adoptAt)
     }
     if edition == adopted || time.uptime() < notBefore { return }
     // It goes through all live rides, page by page: the time that takes is not known.
     isFree(.claiming)
     let rides: Int
     do {
-      rides = try await parts.store.adopt(rulebook.rules)
+      rides = try await parts.store.adopt(configuration.rules)
     } catch let failure as StoreFailure where failure.cause != .unavailable {
       let uptime = time.uptime()
       state.withLock { $0.adoptAt = uptime + Self.failing.longest }
@@ -62,15 +62,15 @@ extension Engine {
     }
   }
 
-  private func look(_ pulse: inout Pulse) async throws -> Pulse.Step {
-    guard case .look(let asleep) = pulse.look else { return .rest(atMost: .zero) }
+  private func look(_ pollPolicy: inout PollPolicy) async throws -> PollPolicy.Step {
+    guard case .look(let asleep) = pollPolicy.look else { return .rest(atMost: .zero) }
     await waitWhileHalted()
     if isStopping { return .rest(atMost: .zero) }
     let limit = await room()
     turns(.claiming)
     let claim = try await claim(limit: limit, asleep: asleep)
     worked(claim)
-    return pulse.claimed(
+    return pollPolicy.claimed(
       claim.rides.count, of: claim.released > 0 ? claim.rides.count : limit,
       untilDue: claim.nextDue.map { $0 - claim.now })
   }
@@ -83,7 +83,7 @@ extension Engine {
     }
   }
 
-  private func next(_ step: Pulse.Step) async {
+  private func next(_ step: PollPolicy.Step) async {
     guard case .rest(let limit) = step, !isStopping else { return }
     turns(.claiming)
     await lookBell.wait(atMost: limit, on: parts.clock)

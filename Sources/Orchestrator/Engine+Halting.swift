@@ -4,7 +4,7 @@ import Synchronization
 /// Settlements fail, so that nothing is claimed or sent.
 public struct SettlementHalt: Sendable {
   /// Since when, by the database's clock as far as it is known.
-  public var since: Instant
+  public var since: Timestamp
   /// For how long.
   public var duration: Duration
   /// The last failure.

@@ -5,13 +5,13 @@ import Synchronization
 extension Engine {
   /// Claims, decides, and hands the pushes to the transport.
   func claim(limit: Int, asleep: Bool) async throws -> Claim {
-    let (look, rulebook) = state.withLock { state in
+    let (look, configuration) = state.withLock { state in
       state.looks += 1
-      return (state.looks, state.rulebook)
+      return (state.looks, state.configuration)
     }
     let asked = time.uptime()
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
-    note(ahead: time.read(claim.now, asked: asked))
+    record(ahead: time.read(claim.now, asked: asked))
     if claim.rides.isEmpty { return claim }
     if isHalted {
       await giveBack(claim)
@@ -21,7 +21,7 @@ extension Engine {
     // slept.
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
     let decisions = claim.rides.map { ride in
-      (ride.claim, decide(ride.view, by: rulebook, now: now))
+      (ride.claim, decide(ride.view, by: configuration, now: now))
     }
     let silent = await journal(decisions, now: now)
     let passed = time.uptime() - asked
@@ -48,7 +48,7 @@ extension Engine {
   }
 
   /// Says it once when this machine's clock and the database's part, and once when they meet again.
-  private func note(ahead: Duration) {
+  private func record(ahead: Duration) {
     let isOff = abs(ahead.microseconds) > settings.toleratedSkew.microseconds
     let at = time.uptime()
     let hasChanged = state.withLock { state in
@@ -70,7 +70,7 @@ extension Engine {
   ///
   /// - Returns: The rides that must not act: somebody else holds them by now, or nobody knows. They
   ///   fall due again when their lease ends.
-  private func journal(_ decisions: [(RideClaim, Decision)], now: Instant) async -> Set<RideID> {
+  private func journal(_ decisions: [(RideClaim, Decision)], now: Timestamp) async -> Set<RideID> {
     let memos = decisions.compactMap { claim, decision in
       decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
     }
@@ -102,7 +102,7 @@ extension Engine {
   ///
   /// A transport may report while it takes pushes; what follows from that is handed over by the
   /// call that is under way, whichever thread it is on.
-  private func submit(_ requests: [PushRequest], at now: Instant) {
+  private func submit(_ requests: [PushRequest], at now: Timestamp) {
     if requests.isEmpty { return }
     let isFirst = state.withLock { state in
       state.outbox += requests
@@ -111,14 +111,14 @@ extension Engine {
     }
     if !isFirst { return }
     while let (go, paused) = takeOutbox(at: now) {
-      if !paused.isEmpty { note(paused) }
+      if !paused.isEmpty { record(paused) }
       if !go.isEmpty {
-        parts.transport.submit(go) { [weak self] reports in self?.note(reports) }
+        parts.transport.submit(go) { [weak self] reports in self?.record(reports) }
       }
     }
   }
 
-  private func takeOutbox(at now: Instant) -> (go: [PushRequest], paused: [PushReport])? {
+  private func takeOutbox(at now: Timestamp) -> (go: [PushRequest], paused: [PushReport])? {
     state.withLock { state in
       if state.outbox.isEmpty {
         state.isSubmitting = false
@@ -129,35 +129,35 @@ extension Engine {
     }
   }
 
-  private func note(_ reports: [PushReport]) {
+  private func record(_ reports: [PushReport]) {
     let now = time.now
     let uptime = time.uptime()
     let (changes, next, hasFinished) = state.withLock { state in
       let changes = reports.compactMap { report in
         state.flights.lane(of: report.ticket).flatMap { lane in
-          state.lanes.note(report.outcome, of: lane, at: now).map { (report.outcome, $0) }
+          state.lanes.record(report.outcome, of: lane, at: now).map { (report.outcome, $0) }
         }
       }
       // What can't be settled is not sent.
       let mayFollow = !state.isStopping && state.settling.halt == nil
-      let next = state.flights.note(reports, at: mayFollow ? uptime : nil)
+      let next = state.flights.record(reports, at: mayFollow ? uptime : nil)
       return (changes, next, state.flights.hasFinished)
     }
-    for (outcome, (lane, change)) in changes { tell(lane, change, outcome, at: now) }
+    for (outcome, (lane, change)) in changes { notify(lane, change, outcome, at: now) }
     if hasFinished { settleBell.ring() }
     submit(next, at: now)
   }
 
-  private func tell(
-    _ lane: Lanes.Lane, _ change: LaneBreaker.Change, _ outcome: PushOutcome, at now: Instant
+  private func notify(
+    _ lane: Lanes.Lane, _ change: CircuitBreaker.Change, _ outcome: PushOutcome, at now: Timestamp
   ) {
     switch change {
-    case .paused(let until, let troubles, let count):
+    case .paused(let until, let problems, let count):
       parts.log(
         .error, "Pushes of an app are paused: APNs does not take them; look at keys and topics",
         [
           "app": lane.app, "environment": lane.environment.rawValue, "last": "\(outcome.reason)",
-          "troubles": "\(troubles) of \(count)", "for": "\(until - now)",
+          "troubles": "\(problems) of \(count)", "for": "\(until - now)",
         ])
     case .resumed:
       parts.log(

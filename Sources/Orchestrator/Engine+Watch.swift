@@ -14,19 +14,19 @@ extension Engine {
   }
 
   /// A loop begins something that ends by itself.
-  func turns(_ loop: LoopWatch.Loop) {
+  func turns(_ loop: StallDetector.Loop) {
     let uptime = time.uptime()
     state.withLock { $0.watch.turns(loop, at: uptime) }
   }
 
   /// A loop waits for the other.
-  func waits(_ loop: LoopWatch.Loop) {
+  func waits(_ loop: StallDetector.Loop) {
     let uptime = time.uptime()
     state.withLock { $0.watch.waits(loop, at: uptime) }
   }
 
   /// A loop is not to be judged.
-  func isFree(_ loop: LoopWatch.Loop) {
+  func isFree(_ loop: StallDetector.Loop) {
     state.withLock { $0.watch.isFree(loop) }
   }
 }

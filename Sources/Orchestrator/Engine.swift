@@ -13,7 +13,7 @@ public final class Engine: Sendable {
     var outbox: [PushRequest] = []
     var isSubmitting = false
     /// What decisions go by, the how manieth that is, and which of them the agenda follows.
-    var rulebook: Rulebook
+    var configuration: EngineConfiguration
     var edition = 1
     var adopted = 0
     /// When to adopt again after a conflict.
@@ -37,20 +37,20 @@ public final class Engine: Sendable {
     var claimSize: BatchSize
     /// Bytes of JSON in the rides held.
     var heldText = 0
-    var watch = LoopWatch()
+    var watch = StallDetector()
   }
 
   let parts: EngineParts
   let settings: EngineSettings
   let state: Mutex<State>
   /// There may be work to look for.
-  let lookBell = Doorbell()
+  let lookBell = AsyncSignal()
   /// Rides have been let go.
-  let roomBell = Doorbell()
+  let roomBell = AsyncSignal()
   /// A ride has finished.
-  let settleBell = Doorbell()
+  let settleBell = AsyncSignal()
   /// Leases need to be renewed, or no longer.
-  let renewBell = Doorbell()
+  let renewBell = AsyncSignal()
   let time: DatabaseTime
 
   /// An engine that rests until `run`.
@@ -59,7 +59,8 @@ public final class Engine: Sendable {
     self.settings = settings
     state = Mutex(
       State(
-        rulebook: parts.rulebook, settleSize: BatchSize(maximum: settings.settlementBatch),
+        configuration: parts.configuration,
+        settleSize: BatchSize(maximum: settings.settlementBatch),
         claimSize: BatchSize(maximum: settings.batch)))
     time = parts.time
   }
@@ -70,12 +71,12 @@ public final class Engine: Sendable {
   }
 
   /// What it decides by.
-  public var rulebook: Rulebook { state.withLock { $0.rulebook } }
+  public var configuration: EngineConfiguration { state.withLock { $0.configuration } }
 
   /// Decides by other rules from the next look on.
-  public func use(_ rulebook: Rulebook) {
+  public func use(_ configuration: EngineConfiguration) {
     state.withLock { state in
-      state.rulebook = rulebook
+      state.configuration = configuration
       state.edition += 1
     }
     lookBell.ring()
@@ -93,7 +94,7 @@ public final class Engine: Sendable {
       return true
     }
     if isFirst { parts.store.endCalls(within: settings.drainLimit + settings.settleLimit) }
-    for bell in [lookBell, roomBell, settleBell] { bell.ring() }
+    for signal in [lookBell, roomBell, settleBell] { signal.ring() }
   }
 
   /// Handles rides as they fall due until `stop`, through every failure of the database.

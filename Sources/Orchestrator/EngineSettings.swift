@@ -45,7 +45,7 @@ public struct EngineParts: Sendable {
   /// The way to APNs.
   public var transport: any PushTransport
   /// What decisions go by.
-  public var rulebook: Rulebook
+  public var configuration: EngineConfiguration
   /// Where the engine says what happened.
   public var log: Log
   /// What it waits by.
@@ -57,13 +57,14 @@ public struct EngineParts: Sendable {
 
   /// An engine that waits by the machine's own clock.
   public init(
-    store: any RideStore, transport: any PushTransport, rulebook: Rulebook, log: Log,
+    store: any RideStore, transport: any PushTransport, configuration: EngineConfiguration,
+    log: Log,
     time: DatabaseTime = .ofThisMachine(),
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) {
     self.store = store
     self.transport = transport
-    self.rulebook = rulebook
+    self.configuration = configuration
     self.log = log
     self.time = time
     self.onSettled = onSettled

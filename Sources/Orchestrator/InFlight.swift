@@ -15,12 +15,12 @@ struct InFlight {
     /// Until when followers may leave, on the engine's uptime.
     var deadline: Duration
     /// How urgent the ride is: until when the first of its pushes is valid.
-    var usefulUntil: Instant?
+    var validUntil: Timestamp?
 
     func request(slot: Int, index: Int) -> PushRequest {
       // A ticket is the ride's slot and the push's place in it: no table to look it up in.
       var request = decision.pushes[index].request(ticket: UInt64(slot) << 32 | UInt64(index))
-      request.usefulUntil = usefulUntil
+      request.validUntil = validUntil
       return request
     }
   }
@@ -63,7 +63,7 @@ struct InFlight {
       claim: claim, decision: decision, look: look,
       outcomes: Array(repeating: nil, count: decision.pushes.count), open: decision.pushes.count,
       followers: chains.followers, deadline: deadline,
-      usefulUntil: decision.pushes.map(\.trueUntil).min())
+      validUntil: decision.pushes.map(\.validUntil).min())
     let slot: Int
     if let free = freeSlots.popLast() {
       slot = free
@@ -90,7 +90,7 @@ struct InFlight {
   /// push is left aside.
   ///
   /// - Parameter uptime: The engine's uptime; nil if no push may leave any more.
-  mutating func note(_ reports: [PushReport], at uptime: Duration?) -> [PushRequest] {
+  mutating func record(_ reports: [PushReport], at uptime: Duration?) -> [PushRequest] {
     var next: [PushRequest] = []
     for report in reports {
       let slot = Int(truncatingIfNeeded: report.ticket >> 32)

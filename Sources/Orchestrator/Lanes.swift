@@ -7,10 +7,10 @@ struct Lanes {
     var app: String
   }
 
-  private var breakers: [(lane: Lane, breaker: LaneBreaker)] = []
+  private var breakers: [(lane: Lane, breaker: CircuitBreaker)] = []
 
   /// Parts pushes that may go from those that must wait; these end at once.
-  mutating func admit(_ requests: [PushRequest], at now: Instant)
+  mutating func admit(_ requests: [PushRequest], at now: Timestamp)
     -> (go: [PushRequest], paused: [PushReport])
   {
     var paused: [PushReport] = []
@@ -29,10 +29,10 @@ struct Lanes {
   }
 
   /// Takes note of how a push ended; returns what that has changed.
-  mutating func note(
-    _ outcome: PushOutcome, of lane: Lane, at now: Instant
-  ) -> (Lane, LaneBreaker.Change)? {
-    let change = breakers[index(of: lane.environment, lane.app)].breaker.note(outcome, at: now)
+  mutating func record(
+    _ outcome: PushOutcome, of lane: Lane, at now: Timestamp
+  ) -> (Lane, CircuitBreaker.Change)? {
+    let change = breakers[index(of: lane.environment, lane.app)].breaker.record(outcome, at: now)
     return change.map { (lane, $0) }
   }
 
@@ -50,7 +50,7 @@ struct Lanes {
       $0.lane.environment == environment && $0.lane.app == app
     }
     if let known { return known }
-    breakers.append((Lane(environment: environment, app: app), LaneBreaker()))
+    breakers.append((Lane(environment: environment, app: app), CircuitBreaker()))
     return breakers.count - 1
   }
 }

@@ -13,14 +13,14 @@ struct RuleListing {
     } catch {
       problems.append(
         RuleProblem(
-          file: path, place: nil, found: "the rule directory can't be read: \(error.text)",
+          file: path, location: nil, found: "the rule directory can't be read: \(error.text)",
           expected: "a directory with *.yaml files"))
       return
     }
     guard files.isEmpty, problems.isEmpty else { return }
     problems.append(
       RuleProblem(
-        file: path, place: nil, found: "no rule file in the directory",
+        file: path, location: nil, found: "no rule file in the directory",
         expected: "at least one *.yaml whose name does not start with \"_\""))
   }
 
@@ -32,7 +32,7 @@ struct RuleListing {
       guard let ending = [".yml", ".yaml"].first(where: lowercased.hasSuffix) else { return }
       problems.append(
         RuleProblem(
-          file: path, place: nil, found: "a file name that ends in \(name.suffix(ending.count))",
+          file: path, location: nil, found: "a file name that ends in \(name.suffix(ending.count))",
           expected: "the name \(quoted(name.dropLast(ending.count) + ".yaml"))"))
       return
     }
@@ -43,7 +43,7 @@ struct RuleListing {
     } catch {
       problems.append(
         RuleProblem(
-          file: path, place: nil, found: "the file can't be read: \(error)",
+          file: path, location: nil, found: "the file can't be read: \(error)",
           expected: "a readable file"))
     }
   }

@@ -6,13 +6,13 @@ struct RuleLoader {
   let unread: [RuleProblem]
 
   private struct File {
-    let log: ProblemLog
+    let log: Diagnostics
     let fields: Fields
   }
 
   func load(_ files: [(name: String, bytes: [UInt8])]) -> Result<LoadedRules, RuleProblems> {
     let sorted = files.sorted { $0.name < $1.name }
-    let logs = sorted.map { ProblemLog(file: $0.name) }
+    let logs = sorted.map { Diagnostics(file: $0.name) }
     let readable = zip(sorted, logs).compactMap { Self.file($0.bytes, log: $1) }
     var vocabulary = Vocabulary(isComplete: unread.isEmpty && readable.count == files.count)
     for file in readable { vocabulary.add(file.fields, log: file.log) }
@@ -28,19 +28,19 @@ struct RuleLoader {
     return .success(LoadedRules(ruleSet: ruleSet, fileCount: files.count))
   }
 
-  private static func file(_ bytes: [UInt8], log: ProblemLog) -> File? {
+  private static func file(_ bytes: [UInt8], log: Diagnostics) -> File? {
     do throws(YAMLFault) {
       let source = try SourceText(bytes)
       var builder = try YAMLTreeBuilder(source, log: log)
       guard let root = try builder.document() else {
         throw YAMLFault(
-          place: Place(line: 1, column: 1), found: "nothing in the file",
+          location: SourceLocation(line: 1, column: 1), found: "nothing in the file",
           expected: alternatives(Vocabulary.keys) + ", or a name that starts with \"_\" to skip it")
       }
       return Fields(root, of: "a rule file", known: Vocabulary.keys, log: log)
         .map { File(log: log, fields: $0) }
     } catch {
-      log.report(error.place, error.found, expected: error.expected)
+      log.report(error.location, error.found, expected: error.expected)
       return nil
     }
   }
@@ -61,10 +61,10 @@ struct RuleLoader {
         guard let name = draft.name else { continue }
         if let first = taken[name.text] {
           file.log.report(
-            name.place, "the rule name \(quoted(name.text)) for the second time",
+            name.location, "the rule name \(quoted(name.text)) for the second time",
             expected: "a name of its own (the first is at \(first))")
         } else {
-          taken[name.text] = "\(file.log.file):\(name.place)"
+          taken[name.text] = "\(file.log.file):\(name.location)"
         }
       }
     }
@@ -73,13 +73,13 @@ struct RuleLoader {
 
   /// Which card an activity belongs to is known by its app.
   private static func add(
-    _ rule: Rule, at name: PlacedWord?, to rules: inout [Rule], _ log: ProblemLog
+    _ rule: Rule, at name: PlacedWord?, to rules: inout [Rule], _ log: Diagnostics
   ) {
     if rule.when == .life, let name,
       let first = rules.first(where: { $0.when == .life && $0.app == rule.app })
     {
       log.report(
-        name.place, "the second live-activity rule of app \(rule.app)",
+        name.location, "the second live-activity rule of app \(rule.app)",
         expected: "one for each app: \(first.name) at \(first.source) is the other")
     }
     rules.append(rule)

@@ -5,7 +5,7 @@ public struct RuleProblem: Error, Hashable, Sendable {
   /// The file's path, or the directory's where the problem is not in one file.
   public let file: String
   /// Where in the file; nil where the file or directory as a whole is meant.
-  public let place: Place?
+  public let location: SourceLocation?
   /// What was found there.
   public let found: String
   /// What was expected instead.
@@ -13,9 +13,11 @@ public struct RuleProblem: Error, Hashable, Sendable {
   /// The known word that was probably meant.
   public let nearest: String?
 
-  init(file: String, place: Place?, found: String, expected: String, nearest: String? = nil) {
+  init(
+    file: String, location: SourceLocation?, found: String, expected: String, nearest: String? = nil
+  ) {
     self.file = file
-    self.place = place
+    self.location = location
     self.found = found
     self.expected = expected
     self.nearest = nearest
@@ -31,8 +33,8 @@ public struct RuleProblem: Error, Hashable, Sendable {
 extension RuleProblem: CustomStringConvertible {
   /// `FILE:LINE:COLUMN: FOUND; expected EXPECTED; did you mean "NEAREST"?`, always one line.
   public var description: String {
-    let place = place.map { ":\($0)" } ?? ""
-    return Escape.line("\(file)\(place): \(message)")
+    let location = location.map { ":\($0)" } ?? ""
+    return Escape.line("\(file)\(location): \(message)")
   }
 }
 
@@ -40,15 +42,16 @@ extension RuleProblem: Comparable {
   /// By file, line and column; a problem of the whole file first.
   public static func < (left: RuleProblem, right: RuleProblem) -> Bool {
     if left.file != right.file { return left.file < right.file }
-    if left.place != right.place {
-      return left.place ?? Place(line: 0, column: 0) < right.place ?? Place(line: 0, column: 0)
+    if left.location != right.location {
+      return left.location ?? SourceLocation(line: 0, column: 0) < right.location
+        ?? SourceLocation(line: 0, column: 0)
     }
     return left.message < right.message
   }
 }
 
 /// A place in a file; columns count Unicode scalars, as most editors do.
-public struct Place: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The line, from 1.
   public let line: Int
   /// The column, from 1.
@@ -60,7 +63,7 @@ public struct Place: Hashable, Comparable, Sendable, CustomStringConvertible {
   }
 
   /// Further up, or further left in the same line.
-  public static func < (left: Place, right: Place) -> Bool {
+  public static func < (left: SourceLocation, right: SourceLocation) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }
 

@@ -74,15 +74,15 @@ import Testing
           : try await play.client("--cert", "\(files)/\(name).pem", frame, quiet)
         #expect((said == ["quiet"]) == isWelcome, "\(name): \(said)")
         if !isWelcome {
-          let told = play.events.all.dropFirst(before).joined()
-          #expect(told.contains("turnedAway"), "\(name): \(told)")
+          let reported = play.events.all.dropFirst(before).joined()
+          #expect(reported.contains("turnedAway"), "\(name): \(reported)")
         }
       }
-      try await play.until { play.desk.taken == [0, 1, 2] }
+      try await play.until { play.store.taken == [0, 1, 2] }
     }
   }
 
-  @Test func `files that can't be used are told by name`() throws {
+  @Test func `files that can't be used are reported by name`() throws {
     func complaint(_ change: (inout GatewaySettings) -> Void) -> String {
       var settings = GatewaySettings(
         app: .customer, bundleID: Self.bundle, identity: .selfSigned(name: "x"))
@@ -90,7 +90,7 @@ import Testing
       settings.feedbackPort = 0
       change(&settings)
       do throws(GatewayError) {
-        _ = try GatewayServer(settings, desk: FakeDesk()) { _ in }
+        _ = try GatewayServer(settings, store: FakePushStore()) { _ in }
         return ""
       } catch {
         return error.description

@@ -9,7 +9,7 @@ import Testing
     return (0..<count).map { number in
       DisabledPhone(
         phone: Int64(number), token: token,
-        since: Instant(epochSeconds: 1_800_000_000 + Int64(number)))
+        since: Timestamp(epochSeconds: 1_800_000_000 + Int64(number)))
     }
   }
 
@@ -20,10 +20,10 @@ import Testing
   @Test func `tuples of 38 bytes, then the end, and they are forgotten`() async throws {
     try await Play.run { play in
       let phones = try phones(2)
-      play.desk.change { $0.phones = phones }
+      play.store.change { $0.phones = phones }
       let said = try await play.client("read:77", feedback: true)
       #expect(said == [tuple(0) + tuple(1) + " end"])
-      #expect(play.desk.told == 2)
+      #expect(play.store.reported == 2)
       let again = try await play.client("read:1", feedback: true)
       #expect(again == [" end"])
     }
@@ -32,33 +32,33 @@ import Testing
   @Test func `page after page`() async throws {
     try await Play.run { play in
       let phones = try phones(1700)
-      play.desk.change { $0.phones = phones }
+      play.store.change { $0.phones = phones }
       let said = try await play.client("read:\(1700 * 38)", "read:1", feedback: true)
       #expect(said == [(0..<1700).map(tuple).joined(), " end"])
-      #expect(play.desk.told == 1700)
+      #expect(play.store.reported == 1700)
     }
   }
 
   @Test func `what nobody reads is not forgotten`() async throws {
     try await Play.run { play in
       let phones = try phones(1_000_000)
-      play.desk.change { $0.phones = phones }
+      play.store.change { $0.phones = phones }
       async let said = play.client("read:38", "sleep:20000", feedback: true)
-      var told = (before: -1, now: 0)
-      while told.now == 0 || told.before != told.now {
+      var reported = (before: -1, now: 0)
+      while reported.now == 0 || reported.before != reported.now {
         try await Task.sleep(for: .seconds(2))  // poll: that no more comes tells nobody
-        told = (told.now, play.desk.told)
+        reported = (reported.now, play.store.reported)
       }
       // What two sockets hold, and not what there was to tell.
-      #expect(told.now < 700_000)
+      #expect(reported.now < 700_000)
       #expect(try await said == [tuple(0)])
     }
   }
 
-  @Test func `what can't be noted is told again`() async throws {
+  @Test func `what can't be noted is reported again`() async throws {
     try await Play.run { play in
       let phones = try phones(1)
-      play.desk.change { state in
+      play.store.change { state in
         state.phones = phones
         state.forgetsNothing = true
       }

@@ -36,15 +36,15 @@ import Testing
     try await Play.run { play in
       // One that is there before, and is silent while the others come.
       async let early = play.client(push(1), "quiet:8000", push(2), "quiet:300")
-      try await play.until { play.desk.taken == [1] }
+      try await play.until { play.store.taken == [1] }
       let flood = try Flood(play.server.port, count: 600, from: addresses)
       defer { flood.end() }
       for number in 3..<8 {
         #expect(try await play.client(push(number), "quiet:300") == ["quiet"])
-        try await play.until { play.desk.taken.contains(UInt32(number)) }
+        try await play.until { play.store.taken.contains(UInt32(number)) }
       }
       #expect(try await early == ["quiet", "quiet"])
-      try await play.until { play.desk.taken.contains(2) }
+      try await play.until { play.store.taken.contains(2) }
       // A flood is told in numbers, and not line by line.
       #expect(play.events.all.contains { $0.contains("handshakesEvicted") })
       #expect(play.events.all.count < 1000, "\(play.events.all.suffix(5))")

@@ -7,7 +7,7 @@ import Testing
 /// A gateway in this process, over a desk that does what a test says.
 struct Play {
   let server: GatewayServer
-  let desk: FakeDesk
+  let store: FakePushStore
   let events: Events
 
   /// Runs a gateway while the body lasts, and stops it.
@@ -24,16 +24,16 @@ struct Play {
     settings.port = 0
     settings.feedbackPort = 0
     change(&settings)
-    let (desk, events) = (FakeDesk(), Events())
-    let server = try GatewayServer(settings, desk: desk) { events.add($0) }
+    let (store, events) = (FakePushStore(), Events())
+    let server = try GatewayServer(settings, store: store) { events.add($0) }
     async let running: Void = server.run()
     let result: Result<Void, any Error>
     do {
-      result = .success(try await body(Play(server: server, desk: desk, events: events)))
+      result = .success(try await body(Play(server: server, store: store, events: events)))
     } catch {
       result = .failure(error)
     }
-    desk.change { $0.isHeld = false }
+    store.change { $0.isHeld = false }
     server.stop()
     await running
     try result.get()
@@ -83,7 +83,7 @@ final class Events: Sendable {
 }
 
 /// Commits nothing, and keeps what it was given.
-final class FakeDesk: LegacyDesk {
+final class FakePushStore: LegacyPushStore {
   struct State {
     var taken: [LegacyPush] = []
     /// Tokens that are disabled.
@@ -100,7 +100,7 @@ final class FakeDesk: LegacyDesk {
     /// It does not answer.
     var isHeld = false
     var phones: [DisabledPhone] = []
-    var told = 0
+    var reported = 0
     /// What was noted fails.
     var forgetsNothing = false
   }
@@ -116,9 +116,9 @@ final class FakeDesk: LegacyDesk {
   var failures: Int { state.withLock { $0.failures } }
   var identities: Int { state.withLock { $0.identities.count } }
   /// How many phones were told of.
-  var told: Int { state.withLock { $0.told } }
+  var reported: Int { state.withLock { $0.reported } }
 
-  func take(_ frames: [LegacyFrame]) async throws -> [LegacyTaking] {
+  func take(_ frames: [LegacyFrame]) async throws -> [LegacyCommitResult] {
     change { $0.asked += frames.count }
     while state.withLock({ $0.isHeld }) {
       try await Task.sleep(for: .milliseconds(5))  // poll: the test says when, and to nobody
@@ -155,13 +155,13 @@ final class FakeDesk: LegacyDesk {
   }
 
   func disabled(of app: App, limit: Int) async throws -> [DisabledPhone] {
-    state.withLock { Array($0.phones[$0.told...].prefix(limit)) }
+    state.withLock { Array($0.phones[$0.reported...].prefix(limit)) }
   }
 
   func forget(_ phones: [DisabledPhone]) async throws {
     try state.withLock { state in
       if state.forgetsNothing { throw Away() }
-      state.told += phones.count
+      state.reported += phones.count
     }
   }
 }

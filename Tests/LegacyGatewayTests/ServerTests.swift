@@ -22,7 +22,7 @@ import Testing
       let said = try await play.client(
         send(Wire.push(1), Wire.simple()), send(Wire.enhanced(3)), "quiet:200")
       #expect(said == ["quiet"])
-      try await play.until { play.desk.taken == [1, nil, 3] }
+      try await play.until { play.store.taken == [1, nil, 3] }
     }
   }
 
@@ -32,7 +32,7 @@ import Testing
       let frames = send(Wire.push(1), Wire.push(2), short, Wire.push(4))
       let said = try await play.client(frames, "read:7")
       #expect(said == [packet(5, 3) + " end"])
-      #expect(play.desk.taken == [1, 2])
+      #expect(play.store.taken == [1, 2])
     }
   }
 
@@ -43,17 +43,17 @@ import Testing
         send(Wire.push(1), [9]), "sleep:500", "flood:\(hex(rest)):300000", "sleep:200",
         "flood:\(hex(rest)):300000", "read:7")
       #expect(said.last == packet(255, 0) + " end", "\(said)")
-      #expect(play.desk.taken == [1])
+      #expect(play.store.taken == [1])
     }
   }
 
   @Test func `a token that is disabled: status 8 at once`() async throws {
     try await Play.run { play in
-      play.desk.change { $0.disabled = [Self.badHex] }
+      play.store.change { $0.disabled = [Self.badHex] }
       let frames = send(Wire.push(1), Wire.push(2, token: Self.bad), Wire.push(3))
       let said = try await play.client(frames, "read:7")
       #expect(said == [packet(8, 2) + " end"])
-      #expect(play.desk.taken == [1])
+      #expect(play.store.taken == [1])
     }
   }
 
@@ -61,38 +61,39 @@ import Testing
     async throws
   {
     try await Play.run { play in
-      play.desk.change { $0.bad = [Self.badHex] }
+      play.store.change { $0.bad = [Self.badHex] }
       let frames = send(
         Wire.push(1), Wire.push(2, token: Self.bad), Wire.push(3, token: Self.bad), Wire.push(4))
       let said = try await play.client(frames, "read:7")
       #expect(said == [packet(8, 2) + " end"])
-      #expect(play.desk.taken == [1, 2, 3, 4])
+      #expect(play.store.taken == [1, 2, 3, 4])
     }
   }
 
   @Test func `the database is away: status 10 behind the last one that is committed`() async throws
   {
     try await Play.run({ $0.outageLimit = .milliseconds(700) }) { play in
-      play.desk.change { $0.isAwayAfter = 2 }
+      play.store.change { $0.isAwayAfter = 2 }
       let said = try await play.client(
         send(Wire.push(1), Wire.push(2)), "quiet:300", send(Wire.push(3), Wire.push(4)), "read:7")
       #expect(said == ["quiet", packet(10, 2) + " end"])
-      #expect(play.desk.taken == [1, 2])
+      #expect(play.store.taken == [1, 2])
     }
   }
 
-  @Test func `the database is away for a moment: nobody is told, also who has gone loses nothing`()
+  @Test
+  func `the database is away for a moment: nobody is reported, also who has gone loses nothing`()
     async throws
   {
     try await Play.run({ $0.outageLimit = .seconds(60) }) { play in
-      play.desk.change { $0.isAwayAfter = 0 }
+      play.store.change { $0.isAwayAfter = 0 }
       _ = try await play.client(send(Wire.push(1), Wire.simple()))
       async let other = play.client(send(Wire.push(3)), "quiet:2000")
-      try await play.until { play.desk.failures > 2 }
-      play.desk.change { $0.isAwayAfter = .max }
-      try await play.until { play.desk.taken.count == 3 }
+      try await play.until { play.store.failures > 2 }
+      play.store.change { $0.isAwayAfter = .max }
+      try await play.until { play.store.taken.count == 3 }
       #expect(try await other == ["quiet"])
-      #expect(play.desk.identities == 3)
+      #expect(play.store.identities == 3)
       #expect(play.events.all.filter { $0.contains("be committed") }.count == 1)
     }
   }
@@ -100,26 +101,26 @@ import Testing
   @Test func `a stop commits what was read and says how far it came`() async throws {
     try await Play.run { play in
       async let silent = play.client(send(Wire.push(9)), "read:7")
-      try await play.until { play.desk.taken == [9] }
-      play.desk.change { $0.isHeld = true }
+      try await play.until { play.store.taken == [9] }
+      play.store.change { $0.isHeld = true }
       async let said = play.client(send(Wire.push(1), Wire.push(2)), "read:7")
-      try await play.until { play.desk.asked == 3 }
+      try await play.until { play.store.asked == 3 }
       play.server.stop()
-      play.desk.change { $0.isHeld = false }
+      play.store.change { $0.isHeld = false }
       let last = try await (said, silent)
       #expect(last.0 == [packet(10, 2) + " end"])
       #expect(last.1 == [packet(10, 9) + " end"])
-      #expect(play.desk.taken == [9, 1, 2])
+      #expect(play.store.taken == [9, 1, 2])
     }
   }
 
   @Test func `a sender that hangs up, or breaks off, loses nothing that was whole`() async throws {
     try await Play.run { play in
       _ = try await play.client(send(Wire.push(1), Array(Wire.push(2).dropLast())))
-      try await play.until { play.desk.taken == [1] }
+      try await play.until { play.store.taken == [1] }
       let said = try await play.client(send(Wire.push(3)), "quiet:100", "reset")
       #expect(said == ["quiet"])
-      try await play.until { play.desk.taken == [1, 3] }
+      try await play.until { play.store.taken == [1, 3] }
     }
   }
 
@@ -135,7 +136,7 @@ import Testing
       // Its token is all there is of the fourth one, and the rest never comes.
       #expect(isAnswered || bytes.hasPrefix("01"), "\(said)")
       #expect(try await other == ["quiet", "quiet"])
-      try await play.until { play.desk.taken == [1, 2] }
+      try await play.until { play.store.taken == [1, 2] }
     }
   }
 
@@ -155,20 +156,20 @@ import Testing
       #expect(drip == [" end"] || drip.first?.hasPrefix("error") == true, "\(drip)")
       // Who owes nothing may be silent for as long as he likes.
       #expect(try await nothing == ["quiet", "quiet"])
-      try await play.until { play.desk.taken == [3, 4] }
+      try await play.until { play.store.taken == [3, 4] }
     }
   }
 
   @Test func `while the database does not answer, a sender must wait`() async throws {
     try await Play.run { play in
-      play.desk.change { $0.isHeld = true }
+      play.store.change { $0.isHeld = true }
       let block = hex((0..<100).flatMap { Wire.push($0) })
       let said = try await play.client("flood:\(block):50000000", "reset")
       let bytes = said.first.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
       // What fits into the buffers of two sockets, and not what it had to say.
       let written = try #require(bytes)
       #expect(written < 20_000_000, "\(said)")
-      play.desk.change { $0.isHeld = false }
+      play.store.change { $0.isHeld = false }
     }
   }
 
@@ -180,19 +181,19 @@ import Testing
     try await Play.run(change) { play in
       async let first = play.client(send(Wire.push(1)), "read:1")
       async let second = play.client(send(Wire.push(2)), "read:1")
-      try await play.until { play.desk.taken.count == 2 }
+      try await play.until { play.store.taken.count == 2 }
       let third = try await play.client(send(Wire.push(3)), "quiet:100")
       #expect(third == ["quiet"])
-      try await play.until { play.desk.taken.contains(3) }
+      try await play.until { play.store.taken.contains(3) }
       #expect(play.events.all.contains { $0.contains("made room") }, "\(play.events.all)")
       play.server.stop()
       _ = try await (first, second)
     }
   }
 
-  @Test func `nothing that is told holds a token or a payload`() async throws {
+  @Test func `nothing that is reported holds a token or a payload`() async throws {
     try await Play.run { play in
-      play.desk.change { $0.bad = [Self.badHex] }
+      play.store.change { $0.bad = [Self.badHex] }
       _ = try await play.client(send(Wire.push(1, token: Self.bad)), "read:7")
       _ = try await play.client("tcp", "send:" + hex(Wire.push(1)), "read:1")
       try await play.until { play.events.all.count >= 2 }

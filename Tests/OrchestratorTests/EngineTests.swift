@@ -5,13 +5,13 @@ import Testing
 @testable import Orchestrator
 
 @Suite struct EngineTests {
-  static func rulebook() throws -> Rulebook {
+  static func configuration() throws -> EngineConfiguration {
     var alert = Alert()
     alert.title = LocalizedText(try TextTemplate("Your driver is here"))
     let rule = Rule(
       name: "arrived", app: .customer, when: .on(["driver_arrived"]), what: .alert(alert),
       expires: .after(.seconds(300)), source: "test.yaml:1")
-    return Rulebook(
+    return EngineConfiguration(
       rules: RuleSet(
         activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule]),
       bundleIDs: [.customer: "com.example.customer"])
@@ -27,7 +27,7 @@ import Testing
     settings.pollInterval = .milliseconds(20)
     return Engine(
       EngineParts(
-        store: store, transport: transport, rulebook: try rulebook(), log: log),
+        store: store, transport: transport, configuration: try configuration(), log: log),
       settings: settings)
   }
 
@@ -48,7 +48,7 @@ import Testing
       if level == .warning { said.withLock { $0.append(message) } }
     }
     let store = CheckingStore()
-    store.state.withLock { $0.now = Instant(epochSeconds: 1_000_000_000) }
+    store.state.withLock { $0.now = Timestamp(epochSeconds: 1_000_000_000) }
     for ride in 0..<5 { store.emit("ride-\(ride)") }
     await Self.run(try Self.engine(store, StrictTransport(), batch: 1, log: log), store) {
       $0.settled.count == 5
@@ -63,14 +63,15 @@ import Testing
     store.emit("r")
     let uptime = Mutex(Duration.zero)
     let time = DatabaseTime(
-      wall: { Instant(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
+      wall: { Timestamp(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
     // The claim is answered, and then the process stands still.
     store.state.withLock { $0.onClaim = { uptime.withLock { $0 = .seconds(16) } } }
     var settings = EngineSettings()
     settings.pollInterval = .milliseconds(20)
     let engine = Engine(
       EngineParts(
-        store: store, transport: transport, rulebook: try Self.rulebook(), log: Log { _, _, _ in },
+        store: store, transport: transport, configuration: try Self.configuration(),
+        log: Log { _, _, _ in },
         time: time), settings: settings)
     await Self.run(engine, store) { $0.claims.count >= 3 }
     #expect(transport.taken.isEmpty)
@@ -82,13 +83,14 @@ import Testing
     let transport = StrictTransport()
     let uptime = Mutex(Duration.zero)
     let time = DatabaseTime(
-      wall: { Instant(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
+      wall: { Timestamp(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
     var settings = EngineSettings()
     settings.pollInterval = .milliseconds(20)
     settings.sendWithin = .seconds(1000)
     let engine = Engine(
       EngineParts(
-        store: store, transport: transport, rulebook: try Self.rulebook(), log: Log { _, _, _ in },
+        store: store, transport: transport, configuration: try Self.configuration(),
+        log: Log { _, _, _ in },
         time: time), settings: settings)
     // The first look tells what time it is; at the next one the process stands still for longer
     // than the push is true.
@@ -134,7 +136,7 @@ import Testing
       settings.pollInterval = .milliseconds(20)
       let engine = Engine(
         EngineParts(
-          store: store, transport: transport, rulebook: try Self.cardBook(),
+          store: store, transport: transport, configuration: try Self.cardBook(),
           log: Log { _, _, _ in }), settings: settings)
       store.state.withLock { $0.journalFailures = failures }
       await Self.run(engine, store) {
@@ -145,14 +147,14 @@ import Testing
     }
   }
 
-  private static func cardBook() throws -> Rulebook {
+  private static func cardBook() throws -> EngineConfiguration {
     var card = LiveActivity(attributesType: "T")
     card.contentState = ["status": .value(try TextTemplate("{{ride.state}}"))]
     card.start = ["driver_arrived"]
     let rule = Rule(
       name: "card", app: .customer, when: .life, what: .liveActivity(card),
       expires: .after(.seconds(300)), source: "test.yaml:1")
-    return Rulebook(
+    return EngineConfiguration(
       rules: RuleSet(
         activeStates: ["driver_arrived"], finalStates: [], events: [], rules: [rule]),
       bundleIDs: [.customer: "com.example.customer"])

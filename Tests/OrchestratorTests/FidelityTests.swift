@@ -8,7 +8,7 @@ import Testing
 @Suite struct FidelityTests {
   /// A push as both sides tell of it.
   private struct Sent: Hashable {
-    var at: Instant
+    var at: Timestamp
     var rule: String
     var ride: RideID
     var phone: Int64?
@@ -21,7 +21,7 @@ import Testing
     "com.example.customer", "com.example.driver", "com.example.customer.push-type.liveactivity",
   ]
 
-  private static func rulebook() throws -> Rulebook {
+  private static func configuration() throws -> EngineConfiguration {
     var alert = Alert()
     alert.title = LocalizedText([
       ("en", try TextTemplate("{{event.name}} of {{ride.id}} at {{ride.pickup_at | time}}")),
@@ -67,14 +67,14 @@ import Testing
     let cards = Rule(
       name: "card", app: .customer, when: .life, what: .liveActivity(card),
       expires: .after(.seconds(600)), source: "test.yaml:1")
-    return Rulebook(
+    return EngineConfiguration(
       rules: RuleSet(
         activeStates: ["scheduled", "requested", "driver_arrived"], finalStates: ["over"],
         events: [], rules: rules + [cards]),
       bundleIDs: [.customer: "com.example.customer", .driver: "com.example.driver"])
   }
 
-  private static func fleet(_ seed: UInt64, at start: Instant) -> [RideView] {
+  private static func fleet(_ seed: UInt64, at start: Timestamp) -> [RideView] {
     var numbers = SeededGenerator(seed: seed)
     func chance(_ of: Int) -> Bool { Int.random(in: 0..<of, using: &numbers) == 0 }
     return (0..<500).map { number in
@@ -86,7 +86,9 @@ import Testing
       ride.timeZone =
         ["Europe/Berlin", "America/New_York", "Asia/Kathmandu"].randomElement(using: &numbers)
         ?? "UTC"
-      func soon() -> Instant { start + .seconds(Int64.random(in: -3600...30_000, using: &numbers)) }
+      func soon() -> Timestamp {
+        start + .seconds(Int64.random(in: -3600...30_000, using: &numbers))
+      }
       ride.pickupAt = chance(4) ? nil : soon()
       ride.updatedAt = start - .seconds(Int64.random(in: 0...5000, using: &numbers))
       if !chance(3) { ride.attributes = #"{"lands": \#(soon().epochSeconds)}"# }
@@ -126,9 +128,9 @@ import Testing
 
   /// What the preview says.
   private static func previewed(
-    _ views: [RideView], _ rulebook: Rulebook, _ start: Instant, _ end: Instant
+    _ views: [RideView], _ configuration: EngineConfiguration, _ start: Timestamp, _ end: Timestamp
   ) -> [Sent] {
-    var rehearsal = Rehearsal(views, by: rulebook, from: start)
+    var rehearsal = RideReplay(views, by: configuration, from: start)
     var sent: [Sent] = []
     while let (now, decision) = rehearsal.next(before: end) {
       sent += decision.pushes.map { push in
@@ -145,11 +147,11 @@ import Testing
     // Berlin's clocks go back at 01:00 UTC.
     let start = try #require(CivilTime.instant(iso: "2026-10-24T21:00:00Z"))
     let end = start + .seconds(9 * 3600)
-    let rulebook = try Self.rulebook()
+    let configuration = try Self.configuration()
     let views = Self.fleet(seed, at: start)
     let store = CheckingStore()
     store.add(views, at: start)
-    let took = Mutex<[(Instant, PushRequest)]>([])
+    let took = Mutex<[(Timestamp, PushRequest)]>([])
     let transport = StrictTransport(topics: Self.topics) { request in
       let now = store.state.withLock { $0.now }
       took.withLock { $0.append((now, request)) }
@@ -157,7 +159,7 @@ import Testing
     }
     let engine = Engine(
       EngineParts(
-        store: store, transport: transport, rulebook: rulebook, log: Log { _, _, _ in }))
+        store: store, transport: transport, configuration: configuration, log: Log { _, _, _ in }))
     async let running: Void = engine.run()
     repeat {
       engine.wake()
@@ -182,7 +184,7 @@ import Testing
         at: now, rule: entry.rule, ride: rides[request.address.text] ?? "", phone: entry.phone,
         address: request.address, headers: request.headers, payload: request.payload)
     }
-    let shown = Self.previewed(views, rulebook, start, end)
+    let shown = Self.previewed(views, configuration, start, end)
     print("fidelity: \(shown.count) pushes, seed \(seed)")
     #expect(transport.faults == [])
     #expect(Set(shown.map(\.rule)).count == 7, "seed \(seed)")
@@ -200,7 +202,7 @@ import Testing
     async throws
   {
     let start = try #require(CivilTime.instant(iso: "2026-10-24T22:30:00Z"))
-    let rulebook = try Self.rulebook()
+    let configuration = try Self.configuration()
     let views = Self.fleet(seed, at: start)
     let store = CheckingStore()
     store.add(views, at: start)
@@ -213,12 +215,13 @@ import Testing
       let transport = StrictTransport(topics: Self.topics)
       let engine = Engine(
         EngineParts(
-          store: store, transport: transport, rulebook: rulebook, log: Log { _, _, _ in }))
+          store: store, transport: transport, configuration: configuration, log: Log { _, _, _ in })
+      )
       try await engine.runOnce()
       sent += transport.taken.map(\.headers.id)
     }
     let end = start + .seconds((minutes - 1) * 60)
-    let shown = Self.previewed(views, rulebook, start, end).map(\.headers.id)
+    let shown = Self.previewed(views, configuration, start, end).map(\.headers.id)
     #expect(Set(sent).count == sent.count, "seed \(seed)")
     #expect(shown.count > 1_000)
     #expect(Set(shown).subtracting(sent).isEmpty, "seed \(seed)")

@@ -76,7 +76,8 @@ import Testing
     func engine() throws -> Engine {
       Engine(
         EngineParts(
-          store: store, transport: StrictTransport(), rulebook: try EngineTests.rulebook(),
+          store: store, transport: StrictTransport(),
+          configuration: try EngineTests.configuration(),
           log: Log { _, _, _ in }), settings: settings)
     }
     let first = try engine()

@@ -5,26 +5,26 @@ import Testing
 @testable import Orchestrator
 
 @Suite struct LaneTests {
-  private static let start = Instant(epochSeconds: 1_800_000_000)
+  private static let start = Timestamp(epochSeconds: 1_800_000_000)
   private static let refused = PushOutcome.refused(Refusal(status: 503, reason: "Shutdown"))
-  private static func at(_ seconds: Int64) -> Instant { start + .seconds(seconds) }
+  private static func at(_ seconds: Int64) -> Timestamp { start + .seconds(seconds) }
 
-  private func stormy(_ count: Int = 20) -> LaneBreaker {
-    var breaker = LaneBreaker()
-    for _ in 0..<count { _ = breaker.note(Self.refused, at: Self.start) }
+  private func stormy(_ count: Int = 20) -> CircuitBreaker {
+    var breaker = CircuitBreaker()
+    for _ in 0..<count { _ = breaker.record(Self.refused, at: Self.start) }
     return breaker
   }
 
-  @Test func `twenty troubles and three in five close a lane, and no fewer`() {
+  @Test func `twenty problems and three in five close a lane, and no fewer`() {
     var breaker = stormy(19)
     #expect(breaker.admit(at: Self.start) == .go)
-    let change = breaker.note(Self.refused, at: Self.start)
-    #expect(change == .paused(until: Self.at(5), troubles: 20, of: 20))
+    let change = breaker.record(Self.refused, at: Self.start)
+    #expect(change == .paused(until: Self.at(5), problems: 20, of: 20))
     #expect(breaker.admit(at: Self.at(4)) == .wait(until: Self.at(5)))
-    breaker = LaneBreaker()
+    breaker = CircuitBreaker()
     for _ in 0..<500 {
-      #expect(breaker.note(.accepted, at: Self.start) == nil)
-      #expect(breaker.note(Self.refused, at: Self.start) == nil)
+      #expect(breaker.record(.accepted, at: Self.start) == nil)
+      #expect(breaker.record(Self.refused, at: Self.start) == nil)
     }
     #expect(breaker.admit(at: Self.start) == .go)
   }
@@ -35,9 +35,9 @@ import Testing
     (429, "TooManyRequests"),
   ])
   func `refusals of single pushes close nothing`(status: Int, reason: String) {
-    var breaker = LaneBreaker()
+    var breaker = CircuitBreaker()
     for _ in 0..<500 {
-      _ = breaker.note(.refused(Refusal(status: status, reason: reason)), at: Self.start)
+      _ = breaker.record(.refused(Refusal(status: status, reason: reason)), at: Self.start)
     }
     #expect(breaker.admit(at: Self.start) == .go)
   }
@@ -47,10 +47,10 @@ import Testing
     #expect(breaker.admit(at: Self.at(5)) == .go)
     #expect(breaker.admit(at: Self.at(5)) == .wait(until: Self.at(6)))
     #expect(
-      breaker.note(Self.refused, at: Self.at(6))
-        == .paused(until: Self.at(16), troubles: 20, of: 20))
+      breaker.record(Self.refused, at: Self.at(6))
+        == .paused(until: Self.at(16), problems: 20, of: 20))
     #expect(breaker.admit(at: Self.at(16)) == .go)
-    #expect(breaker.note(.accepted, at: Self.at(17)) == .resumed)
+    #expect(breaker.record(.accepted, at: Self.at(17)) == .resumed)
     #expect(breaker.admit(at: Self.at(17)) == .go)
     #expect(breaker.admit(at: Self.at(17)) == .go)
   }
@@ -63,12 +63,12 @@ import Testing
   }
 
   @Test func `R5: twenty minutes of 503 cost a push a minute, and then it goes on`() {
-    var breaker = LaneBreaker()
+    var breaker = CircuitBreaker()
     var tries = 0
     for second in 0..<1200 {
       for _ in 0..<100 where breaker.admit(at: Self.at(Int64(second))) == .go {
         tries += 1
-        _ = breaker.note(Self.refused, at: Self.at(Int64(second)))
+        _ = breaker.record(Self.refused, at: Self.at(Int64(second)))
       }
     }
     // The first twenty, the probes at 5, 15, 35, 75 s, and one a minute from there.
@@ -76,7 +76,7 @@ import Testing
     var first: Int64 = 1200
     while breaker.admit(at: Self.at(first)) != .go { first += 1 }
     #expect(first <= 1260)
-    #expect(breaker.note(.accepted, at: Self.at(first)) == .resumed)
+    #expect(breaker.record(.accepted, at: Self.at(first)) == .resumed)
   }
 
   @Test

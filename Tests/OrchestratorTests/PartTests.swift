@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct PulseTests {
   /// Rides of a claim of 10, and the step that follows, from the start.
-  static let rows: [(String, [(Int, Pulse.Step)])] = [
+  static let rows: [(String, [(Int, PollPolicy.Step)])] = [
     (
       "nothing at all: once more after a commit's time, then the poll",
       [
@@ -33,33 +33,35 @@ import Testing
 
   @Test(arguments: rows.indices)
   func `when to look`(index: Int) {
-    var pulse = Pulse()
+    var pollPolicy = PollPolicy()
     for (rides, step) in Self.rows[index].1 {
-      #expect(pulse.claimed(rides, of: 10, untilDue: nil) == step, "\(Self.rows[index].0)")
+      #expect(pollPolicy.claimed(rides, of: 10, untilDue: nil) == step, "\(Self.rows[index].0)")
     }
   }
 
   @Test func `a ride that falls due earlier ends the rest, one that is due already too`() {
-    var pulse = Pulse()
+    var pollPolicy = PollPolicy()
     #expect(
-      pulse.claimed(0, of: 10, untilDue: .milliseconds(20)) == .rest(atMost: .milliseconds(20)))
-    #expect(pulse.claimed(0, of: 10, untilDue: .seconds(-5)) == .rest(atMost: .milliseconds(1)))
-    #expect(pulse.look == .look(asleep: true))
+      pollPolicy.claimed(0, of: 10, untilDue: .milliseconds(20)) == .rest(atMost: .milliseconds(20))
+    )
+    #expect(
+      pollPolicy.claimed(0, of: 10, untilDue: .seconds(-5)) == .rest(atMost: .milliseconds(1)))
+    #expect(pollPolicy.look == .look(asleep: true))
   }
 }
 
 @Suite struct InFlightTests {
   private func decision(pushes: Int) throws -> Decision {
-    let book = try EngineTests.rulebook()
+    let book = try EngineTests.configuration()
     var ride = Ride(id: "r", state: "driver_arrived")
     ride.customerID = "c"
     let phones = (0..<pushes).map {
       Phone(id: Int64($0), app: .customer, ownerID: "c", token: "aabb")
     }
-    let event = RideEvent(id: 1, name: "driver_arrived", at: Instant(epochSeconds: 1))
+    let event = RideEvent(id: 1, name: "driver_arrived", at: Timestamp(epochSeconds: 1))
     return decide(
       RideView(rideID: "r", ride: ride, events: [event], phones: phones), by: book,
-      now: Instant(epochSeconds: 2))
+      now: Timestamp(epochSeconds: 2))
   }
 
   @Test func `a ride without pushes is finished at once`() throws {
@@ -82,10 +84,10 @@ import Testing
       first, first, PushReport(ticket: .max, outcome: .accepted),
       PushReport(ticket: 1 << 40, outcome: .accepted),
     ]
-    #expect(flights.note(strangers, at: .zero).isEmpty)
+    #expect(flights.record(strangers, at: .zero).isEmpty)
     #expect(!flights.hasFinished)
     let last = PushReport(ticket: requests[1].ticket, outcome: .unanswered(.timeout))
-    #expect(flights.note([last], at: .zero).isEmpty)
+    #expect(flights.record([last], at: .zero).isEmpty)
     #expect(flights.takeFinished(atMost: 1).first?.outcomes == [.accepted, .unanswered(.timeout)])
   }
 
@@ -105,7 +107,7 @@ import Testing
       for _ in 0..<Int.random(in: 0...3, using: &random) {
         guard let next = open.popLast() else { break }
         let outcome = PushOutcome.refused(Refusal(status: Int(next.fence)))
-        _ = flights.note([PushReport(ticket: next.ticket, outcome: outcome)], at: nil)
+        _ = flights.record([PushReport(ticket: next.ticket, outcome: outcome)], at: nil)
       }
       for ride in flights.takeFinished(atMost: 3) {
         finished.append(ride.claim.fence)
@@ -117,7 +119,7 @@ import Testing
     let rest = open.map { open in
       PushReport(ticket: open.ticket, outcome: .refused(Refusal(status: Int(open.fence))))
     }
-    _ = flights.note(rest, at: nil)
+    _ = flights.record(rest, at: nil)
     finished += flights.takeFinished(atMost: .max).map(\.claim.fence)
     #expect(finished.sorted() == Array(1...500), "seed \(seed)")
   }
@@ -137,7 +139,7 @@ import Testing
         // The later, the more urgent.
         expires: .after(.seconds(Int64(300 - index * 100))), source: "test")
     }
-    let book = Rulebook(
+    let book = EngineConfiguration(
       rules: RuleSet(
         activeStates: ["requested", "driver_arrived"], finalStates: ["ride_completed"], events: [],
         rules: rules),
@@ -146,11 +148,11 @@ import Testing
     ride.customerID = "c"
     let phones = [1, 2].map { Phone(id: $0, app: .customer, ownerID: "c", token: "aa0\($0)") }
     let events = Self.names.enumerated().map { index, name in
-      RideEvent(id: Int64(index + 1), name: name, at: Instant(epochSeconds: 1))
+      RideEvent(id: Int64(index + 1), name: name, at: Timestamp(epochSeconds: 1))
     }
     return decide(
       RideView(rideID: "r", ride: ride, events: events, phones: phones), by: book,
-      now: Instant(epochSeconds: 2))
+      now: Timestamp(epochSeconds: 2))
   }
 
   private func report(_ request: PushRequest, _ outcome: PushOutcome) -> [PushReport] {
@@ -166,15 +168,15 @@ import Testing
       RideClaim(rideID: "r", fence: 1), decision, look: 1, deadline: .seconds(5))
     #expect(sent.map(\.headers.id) == decision.pushes.prefix(2).map(\.headers.id))
     // Urgency is the ride's: no push leaves before another of the ride for it.
-    #expect(Set(sent.map(\.usefulUntil)) == [Instant(epochSeconds: 101)])
+    #expect(Set(sent.map(\.validUntil)) == [Timestamp(epochSeconds: 101)])
     var order = [sent[0].headers.id]
     for outcome in [PushOutcome.accepted, .refused(Refusal(status: 400, reason: "BadTopic"))] {
-      sent = flights.note(report(sent[0], outcome), at: .seconds(1))
+      sent = flights.record(report(sent[0], outcome), at: .seconds(1))
       #expect(sent.count == 1)
       order += sent.map(\.headers.id)
     }
     #expect(order == [0, 2, 4].map { decision.pushes[$0].headers.id })
-    #expect(flights.note(report(sent[0], .accepted), at: .seconds(1)).isEmpty)
+    #expect(flights.record(report(sent[0], .accepted), at: .seconds(1)).isEmpty)
     #expect(!flights.hasFinished)
   }
 
@@ -186,8 +188,8 @@ import Testing
     var flights = InFlight()
     let sent = flights.add(
       RideClaim(rideID: "r", fence: 1), try decision(), look: 1, deadline: .seconds(5))
-    #expect(flights.note(report(sent[0], outcome), at: .zero).isEmpty)
-    #expect(flights.note(report(sent[1], outcome), at: .zero).isEmpty)
+    #expect(flights.record(report(sent[0], outcome), at: .zero).isEmpty)
+    #expect(flights.record(report(sent[1], outcome), at: .zero).isEmpty)
     let held = PushOutcome.unsent(.heldBack)
     #expect(
       flights.takeFinished(atMost: 1).first?.outcomes
@@ -199,52 +201,53 @@ import Testing
     var flights = InFlight()
     let sent = flights.add(
       RideClaim(rideID: "r", fence: 1), try decision(), look: 1, deadline: .seconds(5))
-    for request in sent { #expect(flights.note(report(request, .accepted), at: uptime).isEmpty) }
+    for request in sent { #expect(flights.record(report(request, .accepted), at: uptime).isEmpty) }
     #expect(
       flights.takeFinished(atMost: 1).first?.outcomes.dropFirst(2)
         .allSatisfy { $0 == .unsent(.heldBack) } == true)
   }
 }
 
-@Suite struct DoorbellTests {
+@Suite struct EventFDTests {
   @Test func `a ring before the wait spares it; several are one`() async {
-    let bell = Doorbell()
-    bell.ring()
-    bell.ring()
-    await bell.wait(on: ContinuousClock())
+    let signal = AsyncSignal()
+    signal.ring()
+    signal.ring()
+    await signal.wait(on: ContinuousClock())
     // A second ring is not left over: this wait ends by its limit.
-    await bell.wait(atMost: .milliseconds(1), on: ContinuousClock())
+    await signal.wait(atMost: .milliseconds(1), on: ContinuousClock())
   }
 
   @Test func `a waiter is always woken while somebody rings`() async {
-    let bell = Doorbell()
+    let signal = AsyncSignal()
     await withTaskGroup { group in
       let ringing = Task {
         while !Task.isCancelled {
-          bell.ring()
+          signal.ring()
           await Task.yield()
         }
       }
       group.addTask {
-        for _ in 0..<2_000 { await bell.wait(on: ContinuousClock()) }
+        for _ in 0..<2_000 { await signal.wait(on: ContinuousClock()) }
         ringing.cancel()
       }
     }
   }
 
   @Test func `the shortest limit ends a wait as well`() async {
-    let bell = Doorbell()
-    for _ in 0..<200 { await bell.wait(atMost: .nanoseconds(1), on: ContinuousClock()) }
+    let signal = AsyncSignal()
+    for _ in 0..<200 { await signal.wait(atMost: .nanoseconds(1), on: ContinuousClock()) }
   }
 
   @Test func `the database's time goes on between its answers`() {
     let uptime = Mutex(Duration.seconds(5))
     let time = DatabaseTime(
-      wall: { Instant(epochSeconds: 7) }, uptime: { uptime.withLock { $0 } })
-    #expect(time.now == Instant(epochSeconds: 7))
-    #expect(time.read(Instant(epochSeconds: 100), asked: .seconds(4)) == .seconds(93))
+      wall: { Timestamp(epochSeconds: 7) }, uptime: { uptime.withLock { $0 } })
+    #expect(time.now == Timestamp(epochSeconds: 7))
+    #expect(time.read(Timestamp(epochSeconds: 100), asked: .seconds(4)) == .seconds(93))
     uptime.withLock { $0 = .seconds(8) }
-    #expect(time.now == Instant(epochSeconds: 104) && time.earliest == Instant(epochSeconds: 103))
+    #expect(
+      time.now == Timestamp(epochSeconds: 104) && time.earliest == Timestamp(epochSeconds: 103))
   }
 
   /// Readings as (what the clock said, asked at, answered at), and what it shows at zero.
@@ -265,7 +268,7 @@ import Testing
   func `bounds of a clock`(readings: [(Int64, Int64, Int64)], expected: ClosedRange<Int64>) throws {
     let all = readings.map { reading, asked, answered in
       ClockBounds(
-        Instant(epochSeconds: reading), asked: .seconds(asked), answered: .seconds(answered))
+        Timestamp(epochSeconds: reading), asked: .seconds(asked), answered: .seconds(answered))
     }
     var bounds = try #require(all.first)
     for other in all.dropFirst() { bounds.learn(other) }

@@ -6,13 +6,13 @@ import Testing
 @Suite("The ledger's days", .timeLimit(.minutes(60))) struct LedgerTests {
   private let url: String
   private let session: PostgresSession
-  private let keeper: LedgerKeeper
+  private let keeper: LedgerPartitions
 
   init() async throws {
     url = try await makeDatabase()
     session = try PostgresSession(conninfo: url)
     _ = try await Migrations.apply(session: session)
-    keeper = LedgerKeeper(session: session)
+    keeper = LedgerPartitions(session: session)
   }
 
   /// A partition of the day so many days ago, with one row.
@@ -62,7 +62,7 @@ import Testing
     try await makeDay(40)
     try await makeDay(35, status: "pending")
     try await makeDay(29)
-    let deeds = try await keeper.tend()
+    let deeds = try await keeper.rotate()
     #expect(
       deeds == [
         .init(action: "dropped", object: try await day(40)),
@@ -72,12 +72,12 @@ import Testing
     #expect(try await session.value(rides) == "r29 r35")
     try await session.script("update ridepulse.ledger set status = 'expired'")
     #expect(
-      try await keeper.tend() == [.init(action: "dropped", object: try await day(35))])
+      try await keeper.rotate() == [.init(action: "dropped", object: try await day(35))])
     #expect(try await session.value(rides) == "r29")
     try await session.script("update ridepulse.retention set keep = '7 days'")
     #expect(
-      try await keeper.tend() == [.init(action: "dropped", object: try await day(29))])
-    #expect(try await keeper.tend() == [])
+      try await keeper.rotate() == [.init(action: "dropped", object: try await day(29))])
+    #expect(try await keeper.rotate() == [])
   }
 
   @Test func `R41: the days to come are made, with what has come too early`() async throws {
@@ -86,12 +86,12 @@ import Testing
     try await session.script("drop table ridepulse.\(try await day(-7))")
     try await session.script(row(-7))
     #expect(try await place(of: "r-7") == "ridepulse.ledger_default")
-    #expect(try await keeper.tend() == [.init(action: "made", object: try await day(-7))])
+    #expect(try await keeper.rotate() == [.init(action: "made", object: try await day(-7))])
     #expect(try await place(of: "r-7") == "ridepulse.\(try await day(-7))")
     // What is written now is in the way: the day stays where it is.
     try await session.script("drop table ridepulse.\(try await day(0)); \(row(0))")
     #expect(
-      try await keeper.tend() == [
+      try await keeper.rotate() == [
         .init(
           action: "not made, ledger_default has rows of it:", object: try await day(0))
       ])
@@ -104,7 +104,7 @@ import Testing
     let store = try makeStore()
     let year: Int64 = 365 * 86400
     let times = [0, year, 1_800_000_000, 7000 * year, -1900 * year].map {
-      Instant(epochSeconds: $0)
+      Timestamp(epochSeconds: $0)
     }
     for attempt in 1...2 {
       try await session.script("select ridepulse.emit('e', 'r1')")
@@ -175,19 +175,20 @@ import Testing
     let pid = try await other.value("select pg_backend_pid()") ?? ""
     let reader = other.begin("select count(*) from ridepulse.ledger, pg_sleep(60)")
     try await waitUntilAsleep(pid)
-    let deeds = try await keeper.tend()
+    let deeds = try await keeper.rotate()
     #expect(deeds == [.init(action: "in use, left for the next time:", object: try await day(40))])
     try await session.script(row(0))
     _ = try await session.value("select pg_cancel_backend($1::int)", [pid])
     _ = await reader.value
     // Two nodes at once: one of them does it.
     let node = other.begin(
-      "select count(*) from ridepulse.tend_ledger(), pg_sleep(case when action <> '' then 60 end)")
+      "select count(*) from ridepulse.rotate_ledger(), pg_sleep(case when action <> '' then 60 end)"
+    )
     try await waitUntilAsleep(pid)
-    #expect(try await keeper.tend() == [])
+    #expect(try await keeper.rotate() == [])
     _ = try await session.value("select pg_cancel_backend($1::int)", [pid])
     _ = await node.value
-    #expect(try await keeper.tend() == [.init(action: "dropped", object: try await day(40))])
+    #expect(try await keeper.rotate() == [.init(action: "dropped", object: try await day(40))])
     await other.close()
   }
 
@@ -201,7 +202,7 @@ import Testing
       from (values ('old', 'bad', 31), ('new', 'bad', 29), ('live', null, null))
         rows (id, reason, age)
       """)
-    #expect(try await keeper.tend() == [.init(action: "deleted", object: "1 parked rides")])
+    #expect(try await keeper.rotate() == [.init(action: "deleted", object: "1 parked rides")])
     let rides = "select string_agg(ride_id, ' ' order by ride_id) from ridepulse."
     #expect(try await session.value(rides + "agenda") == "live new")
     #expect(try await session.value(rides + "events") == "live new")
@@ -223,7 +224,7 @@ import Testing
       from unnest(array[1, 29, 33, 400]) n;
       """)
     #expect(
-      try await keeper.tend() == [
+      try await keeper.rotate() == [
         .init(action: "deleted", object: "2 of slot_counts"),
         .init(action: "deleted", object: "1 of ledger_default"),
       ])
@@ -231,7 +232,7 @@ import Testing
     let rides = "select string_agg(ride_id, ' ' order by ride_id) from ridepulse.deliveries"
     #expect(try await session.value(rides) == "r101 r102")
     await #expect(throws: PostgresError.self) {
-      try await session.value("select ridepulse.tend_ledger('1 h')")
+      try await session.value("select ridepulse.rotate_ledger('1 h')")
     }
   }
 

@@ -51,7 +51,7 @@ import Testing
       try await session.value(columns)
         == "ride_id, event, rule, app, push_type, status, reason, attempts, apns_id, "
         + "collapse_id, created_at, finished_at, token_suffix")
-    let history = try await RideDesk(session: session).history(of: "alert")
+    let history = try await RideQueries(session: session).history(of: "alert")
     #expect(Set(history.entries.map(\.status)) == ["pending", "accepted"])
     let rights = """
       select string_agg(privilege_type, ' ' order by privilege_type)
@@ -80,7 +80,7 @@ import Testing
     try await session.script(
       "update ridepulse.retention set cut_at = now() - interval '31 days'")
     #expect(
-      try await LedgerKeeper(session: session).tend()
+      try await LedgerPartitions(session: session).rotate()
         == [.init(action: "emptied", object: "ledger_before")])
     #expect(try await session.value("select count(*) from ridepulse.deliveries") == "1")
   }

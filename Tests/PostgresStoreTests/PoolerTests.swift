@@ -52,18 +52,18 @@ import Testing
   @Test func `R35: what another version prepared under a name is not executed`() async throws {
     try await through(sessions: 2) { sessions, direct in
       let (old, new) = (sessions[0], sessions[1])
-      func tell(_ version: Int) -> Call {
+      func notify(_ version: Int) -> Call {
         Call(Statement(name: "tell", sql: "select \(version)"))
       }
       let watch = try PostgresSession(conninfo: direct)
       // While the old one holds a connection, the new one prepares on the other.
-      async let first = old.run([tell(1), PostgresStoreTests.direct("select pg_sleep(3)")])
+      async let first = old.run([notify(1), PostgresStoreTests.direct("select pg_sleep(3)")])
       let sleeping = "select count(*) > 0 from pg_stat_activity where query ~ '^select pg_sleep'"
       try await watch.wait(until: sleeping, is: "t")
-      #expect(try await new.run([tell(2)])[0].int64(0, 0) == 2)
+      #expect(try await new.run([notify(2)])[0].int64(0, 0) == 2)
       #expect(try await first[0].int64(0, 0) == 1)
       // The pooler hands out the connection that was used last: the old one's.
-      #expect(try await new.run([tell(2)])[0].int64(0, 0) == 2)
+      #expect(try await new.run([notify(2)])[0].int64(0, 0) == 2)
       await watch.close()
     }
   }

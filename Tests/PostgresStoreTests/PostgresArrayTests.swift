@@ -11,7 +11,7 @@ import Testing
       ("quote and backslash", [#"a"b\c"#], #"{"a\"b\\c"}"#),
       ("braces and comma", ["{a,b}"], #"{"{a,b}"}"#),
     ] as [(String, [String?], String)])
-  func literal(trouble: String, elements: [String?], expected: String) {
+  func literal(problem: String, elements: [String?], expected: String) {
     #expect(PostgresArray.literal(elements) == expected)
   }
 }

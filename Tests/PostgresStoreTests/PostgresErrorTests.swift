@@ -45,7 +45,7 @@ import Testing
       ("unknown URL parameter", "postgres://host/db?colour=S3cret", "colour"),
     ] as [(String, String, String?)])
   func `a connection string that cannot be read is refused`(
-    trouble: String, conninfo: String, names: String?
+    problem: String, conninfo: String, names: String?
   ) {
     let error = #expect(throws: PostgresError.self) { try PostgresSession(conninfo: conninfo) }
     guard case .invalidConninfo = error?.kind else {

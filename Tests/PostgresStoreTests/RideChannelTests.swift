@@ -8,13 +8,13 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct RideChannelTests {
   private let conninfo: String
   private let session: PostgresSession
-  private let desk: ChannelDesk
+  private let store: ChannelRepository
 
   init() async throws {
     conninfo = try await makeDatabase()
     session = try PostgresSession(conninfo: conninfo)
     _ = try await Migrations.apply(session: session)
-    desk = ChannelDesk(session: session)
+    store = ChannelRepository(session: session)
   }
 
   private func wish(_ ride: String, isAwaited: Bool = true) -> ChannelWish {
@@ -28,8 +28,8 @@ import Testing
 
   private func make(_ ride: String, isAwaited: Bool = true) async throws {
     let wish = wish(ride, isAwaited: isAwaited)
-    _ = try await desk.claim(wish)
-    try await desk.made(try #require(ChannelID("YQ==")), wish)
+    _ = try await store.claim(wish)
+    try await store.made(try #require(ChannelID("YQ==")), wish)
   }
 
   private func value(_ sql: String) async throws -> String? {
@@ -64,10 +64,10 @@ import Testing
         "select count(*) from pg_stat_activity where datname = current_database() and query ~ '^select pg_sleep' and wait_event = 'PgSleep'",
       is: "1")
     let wish = wish("r1")
-    _ = try await desk.claim(wish)
-    #expect(!(try await desk.made(try #require(ChannelID("YQ==")), wish)))
+    _ = try await store.claim(wish)
+    #expect(!(try await store.made(try #require(ChannelID("YQ==")), wish)))
     #expect(try await value("select channel_id from ridepulse.channels") == "YQ==")
-    #expect(!(try await desk.reportAll()))
+    #expect(!(try await store.reportAll()))
     #expect(try await value(Self.events) == "requested", "nothing is reported by halves")
     _ = try await value(
       "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and query ~ '^select pg_sleep'"
@@ -76,17 +76,17 @@ import Testing
     await app.close()
     try await session.script(
       "insert into ridepulse.agenda (ride_id, fence, leased_until) values ('r1', 0, '-infinity')")
-    #expect(try await desk.reportAll())
+    #expect(try await store.reportAll())
     #expect(
       try await value("select attributes ->> 'customer_channel_id' from ridepulse.rides") == "YQ==")
     #expect(try await value(Self.events) == "requested channel_opened")
-    #expect(try await desk.reportAll())
+    #expect(try await store.reportAll())
     #expect(try await value(Self.events) == "requested channel_opened", "once")
   }
 
   @Test func `a refusal makes the ride due too`() async throws {
-    _ = try await desk.claim(wish("r1"))
-    try await desk.failed(wish("r1"), reason: "FeatureNotEnabled")
+    _ = try await store.claim(wish("r1"))
+    try await store.failed(wish("r1"), reason: "FeatureNotEnabled")
     #expect(try await value(Self.events) == "channel_refused")
     #expect(
       try await value("select data ->> 'reason' from ridepulse.events") == "FeatureNotEnabled")
@@ -100,8 +100,8 @@ import Testing
     try await session.script(
       "insert into ridepulse.agenda (ride_id, fence, leased_until) values ('r2', 1, now())")
     let wish = wish("r2", isAwaited: false)
-    _ = try await desk.claim(wish)
-    try await desk.made(try #require(ChannelID("Yg==")), wish)
+    _ = try await store.claim(wish)
+    try await store.made(try #require(ChannelID("Yg==")), wish)
     #expect(try await value(Self.events) == "channel_opened")
   }
 
@@ -136,12 +136,12 @@ import Testing
   @Test func `what has ended is to be deleted, once`() async throws {
     try await make("r1")
     let scope = wish("r1").scope
-    #expect(try await desk.toDelete(in: scope, atMost: 10).isEmpty)
+    #expect(try await store.toDelete(in: scope, atMost: 10).isEmpty)
     try await session.script(
       "update ridepulse.channels set ended_at = now(), ended_reason = 'ended'")
-    let rows = try await desk.toDelete(in: scope, atMost: 10)
+    let rows = try await store.toDelete(in: scope, atMost: 10)
     #expect(rows.map(\.channel?.rawValue) == ["YQ=="])
-    for row in rows { try await desk.deleted(row.id) }
-    #expect(try await desk.toDelete(in: scope, atMost: 10).isEmpty)
+    for row in rows { try await store.deleted(row.id) }
+    #expect(try await store.toDelete(in: scope, atMost: 10).isEmpty)
   }
 }

@@ -151,13 +151,14 @@ import Testing
           rideID: ride.claim.rideID, consumed: ride.view.events.map(\.id), entries: [], gone: [],
           memo: Memo(), tallies: [:], nextDue: nil, isOver: true)
         settlement.gone = [
-          GoneToken(kind: .phone, id: 1, since: since - .seconds(3600), reason: "ExpiredToken"),
-          GoneToken(kind: .phone, id: 1, since: since, reason: "Unregistered"),
-          GoneToken(kind: .activity, id: 1, since: nil, reason: "ended"),
+          TokenInvalidation(
+            kind: .phone, id: 1, since: since - .seconds(3600), reason: "ExpiredToken"),
+          TokenInvalidation(kind: .phone, id: 1, since: since, reason: "Unregistered"),
+          TokenInvalidation(kind: .activity, id: 1, since: nil, reason: "ended"),
         ]
         settlement.findings = [
-          PhoneFinding(phone: 1, .good), PhoneFinding(phone: 2, .bad(probe: nil)),
-          PhoneFinding(phone: 2, .throttled(until: since)),
+          PhoneObservation(phone: 1, .good), PhoneObservation(phone: 2, .bad(probe: nil)),
+          PhoneObservation(phone: 2, .throttled(until: since)),
         ]
         return ClaimedSettlement(claim: ride.claim, settlement: settlement)
       })

@@ -32,7 +32,8 @@ import Testing
     try await session.script("update ridepulse.agenda set leased_until = now()")
   }
 
-  @Test func `a lease that ended marks every later claim, until one settles`() async throws {
+  @Test func `a lease that ended measuresLowest every later claim, until one settles`() async throws
+  {
     #expect(try await !claim(by: first).view.isTakenOver)
     try await endLease()
     let taken = try await claim(by: second)
@@ -41,10 +42,10 @@ import Testing
     try await second.release([taken.claim])
     let again = try await claim(by: first)
     #expect(again.view.isTakenOver)
-    let rulebook = Rulebook(
+    let configuration = EngineConfiguration(
       rules: RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: []), bundleIDs: [:])
-    let now = Instant(epochSeconds: 1_800_000_000)
-    let decision = decide(again.view, by: rulebook, now: now)
+    let now = Timestamp(epochSeconds: 1_800_000_000)
+    let decision = decide(again.view, by: configuration, now: now)
     _ = try await first.settle([
       ClaimedSettlement(
         claim: again.claim, settlement: decision.settled([], now: now, jitter: { 0 }))
@@ -53,7 +54,7 @@ import Testing
     #expect(try await !claim(by: second).view.isTakenOver)
   }
 
-  @Test func `a release before anything was sent marks nothing`() async throws {
+  @Test func `a release before anything was sent measuresLowest nothing`() async throws {
     try await first.release([try await claim(by: first).claim])
     #expect(try await !claim(by: second).view.isTakenOver)
   }

@@ -87,9 +87,9 @@ extension PostgresSession {
   /// Waits until the one that holds rows back the furthest is as expected; nil where it never is.
   ///
   /// What autovacuum holds passes, and counts as well.
-  func rowHolder(where isExpected: (RowHolder) -> Bool) async throws -> RowHolder? {
+  func rowHolder(where isExpected: (BlockingBackend) -> Bool) async throws -> BlockingBackend? {
     for _ in 0..<500 {
-      if let holder = try await RowHolder.oldest(self), isExpected(holder) { return holder }
+      if let holder = try await BlockingBackend.oldest(self), isExpected(holder) { return holder }
       try await Task.sleep(for: .milliseconds(50))  // poll: the server tells nobody
     }
     return nil

@@ -6,7 +6,7 @@ import Testing
 @Suite("Rides that can't be read", .timeLimit(.minutes(60))) struct UnreadableTests {
   private let session: PostgresSession
   private let store: PostgresRideStore
-  private let rulebook: Rulebook
+  private let configuration: EngineConfiguration
 
   init() async throws {
     session = try PostgresSession(conninfo: try await makeDatabase())
@@ -20,7 +20,7 @@ import Testing
       name: "card", app: .customer, when: .life, what: .liveActivity(life),
       expires: .after(.seconds(60)), source: "test")
     let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule, card])
-    rulebook = Rulebook(rules: rules, bundleIDs: [:])
+    configuration = EngineConfiguration(rules: rules, bundleIDs: [:])
     store = PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer], rules: rules,
       lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
@@ -33,7 +33,7 @@ import Testing
     let claim = try await store.claim(limit: 100, asleep: false)
     _ = try await store.settle(
       claim.rides.map { ride in
-        let decision = decide(ride.view, by: rulebook, now: claim.now)
+        let decision = decide(ride.view, by: configuration, now: claim.now)
         return ClaimedSettlement(
           claim: ride.claim,
           settlement: decision.settled(
@@ -160,7 +160,7 @@ import Testing
         claim.rides.map { ride in
           ClaimedSettlement(
             claim: ride.claim,
-            settlement: decide(ride.view, by: rulebook, now: claim.now)
+            settlement: decide(ride.view, by: configuration, now: claim.now)
               .settled([], now: claim.now, jitter: { 0.5 }))
         })
     }

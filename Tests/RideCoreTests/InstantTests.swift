@@ -10,30 +10,30 @@ import Testing
       (Int64.max, 9_223_372_036_854), (Int64.min, -9_223_372_036_855),
     ] as [(Int64, Int64)])
   func wholeSeconds(microseconds: Int64, seconds: Int64) {
-    #expect(Instant(microseconds: microseconds).epochSeconds == seconds)
+    #expect(Timestamp(microseconds: microseconds).epochSeconds == seconds)
   }
 
   @Test func sums() {
-    let instant = Instant(epochSeconds: 100)
-    #expect(instant + .seconds(5) == Instant(epochSeconds: 105))
-    #expect(instant - .milliseconds(500) == Instant(microseconds: 99_500_000))
-    #expect(instant + .nanoseconds(1_999) == Instant(microseconds: 100_000_001))
-    #expect(instant - Instant(epochSeconds: 103) == .seconds(-3))
+    let instant = Timestamp(epochSeconds: 100)
+    #expect(instant + .seconds(5) == Timestamp(epochSeconds: 105))
+    #expect(instant - .milliseconds(500) == Timestamp(microseconds: 99_500_000))
+    #expect(instant + .nanoseconds(1_999) == Timestamp(microseconds: 100_000_001))
+    #expect(instant - Timestamp(epochSeconds: 103) == .seconds(-3))
     #expect(instant < instant + .microseconds(1))
   }
 
   @Test func theEndsOfTime() {
-    let last = Instant(microseconds: .max)
-    let first = Instant(microseconds: .min)
-    #expect(Instant(epochSeconds: .max) == last)
-    #expect(Instant(epochSeconds: .min) == first)
+    let last = Timestamp(microseconds: .max)
+    let first = Timestamp(microseconds: .min)
+    #expect(Timestamp(epochSeconds: .max) == last)
+    #expect(Timestamp(epochSeconds: .min) == first)
     #expect(last + .seconds(1) == last)
     #expect(first - .seconds(1) == first)
-    #expect(Instant(epochSeconds: 0) - .seconds(Int64.min) == last)
+    #expect(Timestamp(epochSeconds: 0) - .seconds(Int64.min) == last)
     #expect(last - first == .microseconds(Int64.max))
     #expect(first - last == .microseconds(Int64.min))
-    #expect(Instant(epochSeconds: 0) - first == .microseconds(Int64.max))
-    #expect(Instant(microseconds: -1) - first == .microseconds(Int64.max))
+    #expect(Timestamp(epochSeconds: 0) - first == .microseconds(Int64.max))
+    #expect(Timestamp(microseconds: -1) - first == .microseconds(Int64.max))
   }
 
   @Test func durationsInMicroseconds() {

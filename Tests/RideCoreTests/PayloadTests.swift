@@ -4,23 +4,26 @@ import Testing
 
 /// How a payload is filled in.
 @Suite struct PayloadTests {
-  static func scope(
+  static func context(
     attributes: String =
       #"{"n":3,"x":1.5,"yes":true,"no":null,"text":"a","empty":"","o":{"k":[1]}}"#,
     data: String = "{}", zone: String = "Europe/Berlin"
-  ) -> Scope {
+  ) -> TemplateContext {
     var ride = Ride(id: "r1", state: "driver_arrived")
     ride.timeZone = zone
-    ride.pickupAt = Instant(epochSeconds: 1_795_244_700)
+    ride.pickupAt = Timestamp(epochSeconds: 1_795_244_700)
     let event = RideEvent(
-      id: 1, name: "driver_arrived", at: Instant(microseconds: 1_782_000_000_999_999), data: data)
-    return Scope(ride: ride, attributes: JSONValue(json: attributes.utf8), event: event)
+      id: 1, name: "driver_arrived", at: Timestamp(microseconds: 1_782_000_000_999_999), data: data)
+    return TemplateContext(ride: ride, attributes: JSONValue(json: attributes.utf8), event: event)
   }
 
-  private func rendered(_ template: PayloadTemplate, in scope: Scope, locale: String? = nil) throws
+  private func rendered(
+    _ template: PayloadTemplate, in context: TemplateContext, locale: String? = nil
+  ) throws
     -> String
   {
-    String(decoding: try CompiledPayload(template).render(in: scope, locale: locale), as: UTF8.self)
+    String(
+      decoding: try CompiledPayload(template).render(in: context, locale: locale), as: UTF8.self)
   }
 
   @Test(arguments: [
@@ -45,7 +48,7 @@ import Testing
     ("{{event.name}}", #""driver_arrived""#),
   ])
   func values(text: String, json: String) throws {
-    #expect(try rendered(.value(TextTemplate(text)), in: Self.scope()) == json)
+    #expect(try rendered(.value(TextTemplate(text)), in: Self.context()) == json)
   }
 
   @Test(arguments: [
@@ -58,11 +61,11 @@ import Testing
     ("Europe/Berlin", "\"2026-11-21T08:05:00.25Z\"", "09:05", "2026-11-21"),
   ])
   func times(zone: String, value: String, time: String, date: String) throws {
-    let scope = Self.scope(data: "{\"t\":\(value)}", zone: zone)
+    let context = Self.context(data: "{\"t\":\(value)}", zone: zone)
     #expect(
-      try rendered(.value(TextTemplate("{{event.data.t | time}}")), in: scope) == "\"\(time)\"")
+      try rendered(.value(TextTemplate("{{event.data.t | time}}")), in: context) == "\"\(time)\"")
     #expect(
-      try rendered(.value(TextTemplate("{{event.data.t | date}}")), in: scope) == "\"\(date)\"")
+      try rendered(.value(TextTemplate("{{event.data.t | date}}")), in: context) == "\"\(date)\"")
   }
 
   @Test(
@@ -75,15 +78,15 @@ import Testing
       ("{{ride.attributes.yes | epoch}}", .notATime("ride.attributes.yes")),
     ] as [(String, RenderingError)])
   func failures(text: String, error: RenderingError) {
-    #expect(throws: error) { try rendered(.value(TextTemplate(text)), in: Self.scope()) }
+    #expect(throws: error) { try rendered(.value(TextTemplate(text)), in: Self.context()) }
   }
 
   @Test func whatTheRowsOfTheDatabaseCanGetWrong() throws {
     let time = try PayloadTemplate.value(TextTemplate("{{ride.pickup_at | time}}"))
     #expect(throws: RenderingError.unknownZone("Mars/Base")) {
-      try rendered(time, in: Self.scope(zone: "Mars/Base"))
+      try rendered(time, in: Self.context(zone: "Mars/Base"))
     }
-    let broken = Self.scope(attributes: "{", data: "[")
+    let broken = Self.context(attributes: "{", data: "[")
     #expect(throws: RenderingError.unreadable("ride.attributes")) {
       try rendered(.value(TextTemplate("{{ride.attributes.n}}")), in: broken)
     }
@@ -97,10 +100,10 @@ import Testing
     func visible(_ text: String) throws -> PayloadTemplate {
       .object(["title": .visible(LocalizedText(try TextTemplate(text)))])
     }
-    #expect(try rendered(visible("{{ride.attributes.n}}"), in: Self.scope()) == #"{"title":"3"}"#)
+    #expect(try rendered(visible("{{ride.attributes.n}}"), in: Self.context()) == #"{"title":"3"}"#)
     for text in ["{{ride.attributes.empty}}", " {{ride.attributes.empty}} ", "", " \n"] {
       #expect(throws: RenderingError.emptyText("title")) {
-        try rendered(visible(text), in: Self.scope())
+        try rendered(visible(text), in: Self.context())
       }
     }
     #expect(RenderingError.emptyText("title").reason == "empty title")
@@ -112,8 +115,8 @@ import Testing
       ("en", TextTemplate(literal: "Hi")), ("de", try TextTemplate("Hallo {{ride.id}}")),
     ])
     let template = PayloadTemplate.visible(try #require(texts))
-    #expect(try rendered(template, in: Self.scope(), locale: "de-DE") == #""Hallo r1""#)
-    #expect(try rendered(template, in: Self.scope()) == #""Hi""#)
+    #expect(try rendered(template, in: Self.context(), locale: "de-DE") == #""Hallo r1""#)
+    #expect(try rendered(template, in: Self.context()) == #""Hi""#)
     #expect(CompiledPayload(template).isLocalized)
     #expect(!CompiledPayload(.literal(.null)).isLocalized)
   }
@@ -125,16 +128,16 @@ import Testing
       "aps": .literal(.bool(true)), "c\"\n": .array([]),
     ])
     #expect(
-      try rendered(template, in: Self.scope()) == #"{"a":[1,{}],"aps":true,"b":"r1","c\"\n":[]}"#)
+      try rendered(template, in: Self.context()) == #"{"a":[1,{}],"aps":true,"b":"r1","c\"\n":[]}"#)
   }
 
   @Test func whatJSONMustEscape() throws {
-    let scope = Self.scope(attributes: #"{"t":"\"\\\n\t\u0001/é🚕\u2028"}"#)
+    let context = Self.context(attributes: #"{"t":"\"\\\n\t\u0001/é🚕\u2028"}"#)
     let expected = "\"\\\"\\\\\\n\\t\\u0001/é🚕\u{2028}\""
-    #expect(try rendered(.value(TextTemplate("{{ride.attributes.t}}")), in: scope) == expected)
+    #expect(try rendered(.value(TextTemplate("{{ride.attributes.t}}")), in: context) == expected)
     let literal = TextTemplate(literal: "\"\\\n\t\u{1}/é🚕\u{2028}")
-    #expect(try rendered(.value(literal), in: scope) == expected)
-    #expect(try rendered(.visible(LocalizedText(literal)), in: scope) == expected)
+    #expect(try rendered(.value(literal), in: context) == expected)
+    #expect(try rendered(.visible(LocalizedText(literal)), in: context) == expected)
   }
 
   @Test(arguments: [("3", "3"), ("{{ride.attributes.n}}", "3")])
@@ -143,6 +146,7 @@ import Testing
     alert.title = LocalizedText(TextTemplate(literal: "x"))
     alert.badge = try TextTemplate(text)
     #expect(
-      try rendered(alert.aps, in: Self.scope()) == #"{"alert":{"title":"x"},"badge":"# + json + "}")
+      try rendered(alert.aps, in: Self.context()) == #"{"alert":{"title":"x"},"badge":"# + json
+        + "}")
   }
 }

@@ -75,7 +75,7 @@ import Testing
 
   @Test func anExpirationIsNeverMistakenForNeverStore() {
     #expect(PushExpiration.neverStore.epochSeconds == 0)
-    #expect(PushExpiration.at(Instant(epochSeconds: 0)).epochSeconds == 1)
-    #expect(PushExpiration.at(Instant(epochSeconds: 1_795_248_300)).epochSeconds == 1_795_248_300)
+    #expect(PushExpiration.at(Timestamp(epochSeconds: 0)).epochSeconds == 1)
+    #expect(PushExpiration.at(Timestamp(epochSeconds: 1_795_248_300)).epochSeconds == 1_795_248_300)
   }
 }

@@ -88,7 +88,7 @@ import Testing
       // A node that is slow between its work and its commit.
       let first = Task {
         let answer = Statement(
-          name: "", sql: "select body from ridepulse.answer_once('k', 'events', $1::jsonb)")
+          name: "", sql: "select body from ridepulse.idempotent_call('k', 'events', $1::jsonb)")
         let wait = Statement(name: "", sql: "select pg_advisory_xact_lock(42)")
         return try await slow.run([Call(answer, [Self.body]), Call(wait)], timeout: .seconds(60))[0]
           .string(0, 0)
@@ -169,7 +169,7 @@ import Testing
       try await stage.asReader { environment in
         let session = try PostgresSession(conninfo: environment["DATABASE_URL"] ?? "")
         let event = #"'{"event": "e", "ride_id": "r"}'"#
-        for call in ["answer_once('k', 'events', \(event))", "answer('events', \(event))"] {
+        for call in ["idempotent_call('k', 'events', \(event))", "answer('events', \(event))"] {
           let error = await #expect(throws: PostgresError.self) {
             try await session.script("select ridepulse.\(call)")
           }

@@ -156,7 +156,7 @@ import Testing
       try await stage.asReader { environment in
         let doctor = try Command.ridepulse(["doctor"], environment)
         #expect(
-          doctor.output.contains("execute on function ridepulse.answer_once(key text"),
+          doctor.output.contains("execute on function ridepulse.idempotent_call(key text"),
           "\(doctor.output)")
       }
     }

@@ -17,7 +17,7 @@ import Testing
         create role \(role) login superuser;
         alter role \(role) set statement_timeout = '200ms'
         """)
-      try await SettlementTests.tell(1500, stage)
+      try await SettlementTests.notify(1500, stage)
       let server = try Server(
         stage.environment.merging(["DATABASE_URL": "\(stage.conninfo) user=\(role)"]) { $1 })
       try await stage.until(SettlementTests.accepted, is: "1500", within: .seconds(300))
@@ -45,7 +45,7 @@ import Testing
         create role \(role) login superuser;
         alter role \(role) set statement_timeout = '500ms'
         """)
-      try await SettlementTests.tell(2, stage)
+      try await SettlementTests.notify(2, stage)
       let server = try Server(
         stage.environment.merging(["DATABASE_URL": "\(stage.conninfo) user=\(role)"]) { $1 })
       try await server.says("role \(role) has statement_timeout = 500ms")
@@ -74,7 +74,7 @@ import Testing
         delete from ridepulse.events;
         select ridepulse.emit('driver_arrived', 'h' || n) from generate_series(1, 24) n
         """, timeout: .seconds(120))
-      try await SettlementTests.tell(20, stage)
+      try await SettlementTests.notify(20, stage)
       let (server, client) = try await APIClient.serve(stage.environment)
       try await stage.until(SettlementTests.accepted, is: "20", within: .seconds(240))
       for _ in 0..<600 {

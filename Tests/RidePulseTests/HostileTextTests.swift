@@ -212,12 +212,12 @@ import Testing
 
   @Test(arguments: HostileText.texts) func `the demo's screen is tame`(text: String) {
     var board = DemoBoard()
-    board.saw(.request(ride: "r1", customer: "c1", driver: "d1", attributes: "{}"))
+    board.observe(.request(ride: "r1", customer: "c1", driver: "d1", attributes: "{}"))
     let entry = LedgerEntry(
-      id: PushID(of: "x"), event: RideEvent(id: 1, name: text, at: Instant(epochSeconds: 1)),
+      id: PushID(of: "x"), event: RideEvent(id: 1, name: text, at: Timestamp(epochSeconds: 1)),
       rule: text, app: App(rawValue: text), pushType: .alert, status: .rejected, reason: text,
       attempts: 1)
-    let lines = [board.saw(entry, of: "r1")] + board.screen(elapsed: .zero)
+    let lines = [board.observe(entry, of: "r1")] + board.screen(elapsed: .zero)
     for line in lines {
       HostileText.expectTame(line)
       #expect(!line.utf8.contains(0x0a), "each is one line")

@@ -157,9 +157,9 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      let (heard, hear) = AsyncStream.makeStream(of: SessionEvent.self)
+      let (heard, handle) = AsyncStream.makeStream(of: SessionEvent.self)
       let listener = try PostgresSession(conninfo: stage.conninfo, listen: ["ridepulse_wake"]) {
-        hear.yield($0)
+        handle.yield($0)
       }
       _ = try await listener.run([Call(Statement(name: "", sql: "select 1"))])
       /// The payloads that one transaction of many events sends.

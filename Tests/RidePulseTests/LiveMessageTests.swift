@@ -6,7 +6,7 @@ import Testing
 @testable import RidePulse
 
 @Suite struct LiveMessageTests {
-  private static let now = Instant(epochSeconds: 1_000_000)
+  private static let now = Timestamp(epochSeconds: 1_000_000)
 
   private func add(
     _ count: Int, _ status: LedgerEntry.Status, _ reason: String? = nil, after delay: Duration,
@@ -57,14 +57,14 @@ import Testing
 
   private func message(
     _ database: LiveMessage.Database, _ change: LiveWindow.Change = .init(),
-    troubles: [String] = []
+    problems: [String] = []
   ) throws -> JSONValue {
     let lane = EngineStatistics.Lane(environment: .production, app: "customer", isPaused: true)
     let reading = ServiceMetrics.Reading(
       tally: PushTally(),
       engine: EngineStatistics(
         ridesHeld: 3, lanes: [lane], sinceLook: nil, databaseAhead: nil),
-      transport: [:], tokenAge: nil, apnsAhead: .zero, listenIsHealthy: true, troubles: troubles,
+      transport: [:], tokenAge: nil, apnsAhead: .zero, listenIsHealthy: true, problems: problems,
       database: nil)
     let message = LiveMessage(
       now: Self.now, node: "n", reading: reading, change: change, database: database)
@@ -76,7 +76,7 @@ import Testing
     let unknown = try message(.unknown)
     #expect(unknown.value(at: ["database"]) == .null && unknown.value(at: ["rides"]) == .null)
     #expect(unknown.value(at: ["ready"]) == .bool(true))
-    let silent = try message(.silent, troubles: ["a\nb"])
+    let silent = try message(.silent, problems: ["a\nb"])
     #expect(silent.value(at: ["database"]) == .bool(false))
     #expect(silent.value(at: ["ready"]) == .bool(false))
     #expect(silent.value(at: ["troubles"]) == .array([.string("a\nb")]))

@@ -30,7 +30,7 @@ import Testing
   @Test(arguments: [1, 2])
   func `a registration in an open transaction holds up no settlement`(nodes: Int) async throws {
     try await Stage.run { stage in
-      try await SettlementTests.tell(8, stage)
+      try await SettlementTests.notify(8, stage)
       try await stage.sql("delete from ridepulse.events")
       try await gone(stage, [(1, Self.later), (2, Self.earlier), (3, Self.later)])
       let servers = try (0..<nodes).map { _ in try Server(stage.environment) }
@@ -74,7 +74,7 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      try await SettlementTests.tell(6, stage)
+      try await SettlementTests.notify(6, stage)
       try await stage.sql("delete from ridepulse.events")
       try await gone(stage, [(1, Self.later)])
       let server = try Server(stage.environment)
@@ -96,7 +96,7 @@ import Testing
   @Test func `an app that registers many phones is no victim of a deadlock`() async throws {
     try await Stage.run { stage in
       let phones = 24
-      try await SettlementTests.tell(phones, stage)
+      try await SettlementTests.notify(phones, stage)
       try await stage.sql("delete from ridepulse.events")
       try await gone(stage, (1...phones).map { ($0, Self.later) })
       let server = try Server(stage.environment)
@@ -121,7 +121,7 @@ import Testing
 
   @Test func `an agenda row that somebody has locked holds up its own ride alone`() async throws {
     try await Stage.run { stage in
-      try await SettlementTests.tell(6, stage)
+      try await SettlementTests.notify(6, stage)
       try stage.faults(#"[{"match": {"first": 6}, "action": {"delay_ms": 3500}}]"#)
       let server = try Server(stage.environment)
       try await stage.until(
@@ -129,7 +129,7 @@ import Testing
       let operatorSession = try await Held(
         stage, "select from ridepulse.agenda where ride_id = 'r1' for update")
       try await stage.until(SettlementTests.accepted, is: "5")
-      try await SettlementTests.tell(2, from: 11, stage)
+      try await SettlementTests.notify(2, from: 11, stage)
       try await stage.until(SettlementTests.accepted, is: "7")
       try await operatorSession.commit()
       try await stage.until(SettlementTests.accepted, is: "8")

@@ -54,11 +54,11 @@ import Testing
         insert into ridepulse.nodes
         values (gen_random_uuid(), 'other', true, now() + interval '1 hour', 7)
         """)
-      let (heard, hear) = AsyncStream.makeStream(of: String.self)
+      let (heard, handle) = AsyncStream.makeStream(of: String.self)
       let witness = try PostgresSession(
         conninfo: stage.conninfo, listen: ["ridepulse_wake", "end"]
       ) {
-        if case .notification(let channel, _) = $0 { hear.yield(channel) }
+        if case .notification(let channel, _) = $0 { handle.yield(channel) }
       }
       _ = try await witness.run([Call(Statement(name: "", sql: "select 1"))])
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")

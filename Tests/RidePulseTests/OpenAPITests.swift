@@ -92,7 +92,7 @@ import Testing
       defer { server.stop() }
       var seen: Set<String> = []
       let error = try #require(document.root.value(at: ["components", "schemas", "Error"]))
-      func note(_ answer: APIClient.Answer, _ path: String, _ method: String = "POST") {
+      func record(_ answer: APIClient.Answer, _ path: String, _ method: String = "POST") {
         seen.insert(answer.code ?? "")
         #expect(document.faults(of: answer.body ?? .null, by: error) == [], "\(answer)")
         // What no operation is answers with a form, and with no operation's status.
@@ -105,30 +105,30 @@ import Testing
         #expect(
           answer.status == status && answer.code == code,
           "\(path) \(String(decoding: body.prefix(200), as: UTF8.self)): \(answer)")
-        note(answer, path)
+        record(answer, path)
       }
       let explain = "/v1/rides/{id}/explain"
       for path in ["/v1/rides/r9/explain", "/v1/rides/%FF/explain", "/v1/rides/'%22%5C/explain"] {
-        note(try api.get(path), explain, "GET")
+        record(try api.get(path), explain, "GET")
       }
-      note(try api.get("/v1/rides/a%2Fb/explain"), "/v1")
-      note(try api.get("/v1/events"), "/v1/events", "GET")
+      record(try api.get("/v1/rides/a%2Fb/explain"), "/v1")
+      record(try api.get("/v1/events"), "/v1/events", "GET")
       var stranger = api
       stranger.token = "wrong"
-      note(try stranger.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
+      record(try stranger.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
       let (other, outsider) = try await APIClient.serve(stage.environment, token: nil)
-      note(try outsider.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
+      record(try outsider.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
       other.stop()
       // Two requests of one key.
       _ = try api.post("/v1/contact", Self.valid["contact"] ?? "", key: "k")
-      note(try api.post("/v1/events", Self.valid["events"] ?? "", key: "k"), "/v1/events")
+      record(try api.post("/v1/events", Self.valid["events"] ?? "", key: "k"), "/v1/events")
       try await stage.sql(
         "select pg_advisory_lock(hashtextextended('ridepulse.idempotency_keys j', 0))")
-      note(try api.post("/v1/events", Self.valid["events"] ?? "", key: "j"), "/v1/events")
+      record(try api.post("/v1/events", Self.valid["events"] ?? "", key: "j"), "/v1/events")
       // Postgres refuses, does not answer, has another schema, is away.
       try await stage.sql(
         "alter table ridepulse.events add constraint mine check (event <> 'ping')")
-      note(try api.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
+      record(try api.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
       try await stage.sql("alter table ridepulse.events drop constraint mine")
       try await stage.sql("select pg_advisory_lock(42)")
       let holder = try PostgresSession(conninfo: stage.conninfo)
@@ -142,20 +142,20 @@ import Testing
       }
       try await stage.until(
         "select count(*) from pg_locks where locktype = 'advisory' and not granted", is: "1")
-      note(try api.post("/v1/contact", Self.valid["contact"] ?? ""), "/v1/contact")
-      note(try await Self.crowded(api), "/v1/contact")
+      record(try api.post("/v1/contact", Self.valid["contact"] ?? ""), "/v1/contact")
+      record(try await Self.crowded(api), "/v1/contact")
       try await stage.sql("select pg_advisory_unlock(42)")
       try await held.value
       await holder.close()
-      try await stage.sql("alter function ridepulse.answer_once rename to answer_twice")
-      note(try api.post("/v1/contact", Self.valid["contact"] ?? ""), "/v1/contact")
+      try await stage.sql("alter function ridepulse.idempotent_call rename to answer_twice")
+      record(try api.post("/v1/contact", Self.valid["contact"] ?? ""), "/v1/contact")
       await cluster.stop()
       for (path, method) in [("/v1/contact", "POST"), (explain, "GET")] {
         let answer =
           method == "GET"
           ? try api.get("/v1/rides/r1/explain") : try api.post(path, Self.valid["contact"] ?? "")
         #expect(answer.status == 503 && answer.headers["retry-after"] == "1", "\(answer)")
-        note(answer, path, method)
+        record(answer, path, method)
       }
       #expect(seen == Set(APIError.Code.allCases.map(\.rawValue)))
       #expect(server.isRunning)

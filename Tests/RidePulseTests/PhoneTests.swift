@@ -31,7 +31,7 @@ import Testing
     """
 
   /// So many rides of one customer, about all of which he is told at once.
-  private func tell(_ rides: Int, _ stage: Stage) async throws {
+  private func notify(_ rides: Int, _ stage: Stage) async throws {
     try await stage.sql(
       """
       select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
@@ -47,7 +47,7 @@ import Testing
       try stage.tokens(
         #"{"tokens": [{"token": "\#(Stage.customerToken)", "environment": "sandbox"}]}"#)
       try await withSandbox(stage) { sandbox, _ in
-        try await tell(12, stage)
+        try await notify(12, stage)
         try await stage.settled()
         let told = try await stage.rows(
           """
@@ -76,7 +76,7 @@ import Testing
             production, "\(sandbox.url)/simulator/tokens",
           ])
         #expect(told.status == 0)
-        try await tell(12, stage)
+        try await notify(12, stage)
         try await stage.settled()
         #expect(try arrivals(sandbox) == 1)
         let verdicts = try await stage.rows(
@@ -124,7 +124,7 @@ import Testing
         [{"match": {}, "times": 1, "action": {"answer":
           {"status": 429, "reason": "TooManyRequests", "retry_after": 3}}}]
         """)
-      try await tell(1, stage)
+      try await notify(1, stage)
       try await stage.until(
         "select count(*) from ridepulse.devices where quiet_until > now()", is: "1")
       try await stage.sql(

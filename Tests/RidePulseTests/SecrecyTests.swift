@@ -61,7 +61,7 @@ import Testing
       process.environment = stage.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
       process.standardError = FileHandle.nullDevice
       try process.run()
-      ProcessLeash.shared.hold(process.processIdentifier)
+      ProcessGuard.shared.hold(process.processIdentifier)
       try await stage.until("select count(*) > 0 from ridepulse.nodes", is: "t")
       kill(process.processIdentifier, SIGSEGV)
       process.waitUntilExit()

@@ -82,20 +82,20 @@ import Testing
     }
   }
 
-  @Test func `what is stuck stops the beat, and what is away only shows`() {
-    var beat = Beat()
-    #expect(beat.next(stuck: [], troubles: []).news == .alive(nil))
-    let away = beat.next(stuck: [], troubles: ["the database does not answer"])
+  @Test func `what is stuck stops the keepalive, and what is away only shows`() {
+    var keepalive = WatchdogKeepalive()
+    #expect(keepalive.next(stuck: [], problems: []).news == .alive(nil))
+    let away = keepalive.next(stuck: [], problems: ["the database does not answer"])
     #expect(away.news == .alive("the database does not answer"))
     #expect(away.log == nil)
     #expect(
-      beat.next(stuck: [], troubles: ["the database does not answer"]).news == .alive(nil))
-    #expect(beat.next(stuck: [], troubles: []).news == .alive("serving"))
-    let stuck = beat.next(stuck: ["settling rides has not moved for 61 s"], troubles: [])
+      keepalive.next(stuck: [], problems: ["the database does not answer"]).news == .alive(nil))
+    #expect(keepalive.next(stuck: [], problems: []).news == .alive("serving"))
+    let stuck = keepalive.next(stuck: ["settling rides has not moved for 61 s"], problems: [])
     #expect(stuck.news == nil)
     #expect(stuck.log?.level == .error)
-    #expect(beat.next(stuck: ["it"], troubles: []).log == nil, "said once")
-    let again = beat.next(stuck: [], troubles: [])
+    #expect(keepalive.next(stuck: ["it"], problems: []).log == nil, "said once")
+    let again = keepalive.next(stuck: [], problems: [])
     #expect(again.news == .alive(nil))
     #expect(again.log?.level == .info)
   }

@@ -5,7 +5,7 @@ import Testing
 /// What Postgres refuses to settle, and what it costs everything else: nothing.
 @Suite("Settlements that are refused", .timeLimit(.minutes(60))) struct SettlementTests {
   /// Rides with a customer and a phone each, all of whom are told something now.
-  static func tell(_ rides: Int, from first: Int = 1, _ stage: Stage) async throws {
+  static func notify(_ rides: Int, from first: Int = 1, _ stage: Stage) async throws {
     try await stage.sql(
       """
       select ridepulse.register_device('customer', 'c' || n, md5(n::text) || md5('x' || n))
@@ -45,14 +45,14 @@ import Testing
   @Test func `one ride that a trigger refuses is parked, and all others settle`() async throws {
     try await Stage.run { stage in
       try await stage.sql(Self.raise("new.ride_id = 'r7'"))
-      try await Self.tell(40, stage)
+      try await Self.notify(40, stage)
       let server = try Server(stage.environment)
       try await stage.until(Self.accepted, is: "39")
       try await stage.until("select ride_id from ridepulse.parked", is: "r7")
       let reason = try await stage.value("select reason from ridepulse.parked")
       #expect(reason?.contains("P0001: the auditor refuses r7") == true, "\(reason ?? "")")
       // Claims go on, and nobody was told twice.
-      try await Self.tell(5, from: 101, stage)
+      try await Self.notify(5, from: 101, stage)
       try await stage.until(Self.accepted, is: "44")
       #expect(try Self.arrivals(stage).count == 45)
       #expect(try Self.arrivals(stage).values.allSatisfy { $0 == 1 })
@@ -85,7 +85,7 @@ import Testing
           '0123456789abcdef', 'ghijklmnopqrstuv'), ''), 2680), 'driver_arrived', 'long'
         from generate_series(1, 2)
         """)
-      try await Self.tell(20, stage)
+      try await Self.notify(20, stage)
       let server = try Server(stage.environment)
       try await stage.until(Self.accepted, is: "20")
       try await stage.until("select length(ride_id) from ridepulse.parked", is: "2680")
@@ -113,7 +113,7 @@ import Testing
     let (server, client) = try await APIClient.serve(environment)
     #expect(try client.get("/readyz").status == 200)
     try await begin()
-    try await Self.tell(8, stage)
+    try await Self.notify(8, stage)
     try await Self.waitForArrivals(8, stage)
     // What comes now is not sent: it could not be settled.
     try await stage.until(
@@ -126,7 +126,7 @@ import Testing
     #expect(!(try client.get("/metrics").text.contains("ridepulse_settlement_failing_seconds 0\n")))
     let until = try await stage.value(
       "select max(leased_until) + interval '25 s' from ridepulse.agenda")
-    try await Self.tell(4, from: 51, stage)
+    try await Self.notify(4, from: 51, stage)
     try await stage.until(
       "select min(leased_until) > '\(until ?? "")' from ridepulse.agenda where node is not null",
       is: "t", within: .seconds(240))
@@ -235,7 +235,7 @@ import Testing
   {
     try await Stage.run { stage in
       try await stage.sql(Self.raise("true"))
-      try await Self.tell(3, stage)
+      try await Self.notify(3, stage)
       let server = try Server(stage.environment)
       try await Self.waitForArrivals(3, stage)
       try await server.says("Settlement failed, claiming paused")

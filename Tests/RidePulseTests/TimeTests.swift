@@ -80,11 +80,12 @@ import Testing
       try await Task.sleep(for: .milliseconds(2500))  // poll: none
       #expect(try stage.arrivals().count == beats.count)
       #expect(second.stop() == 0)
-      for beat in beats {
-        #expect(beat.header("apns-push-type") == "background")
-        #expect(beat.header("apns-priority") == "5")
+      for keepalive in beats {
+        #expect(keepalive.header("apns-push-type") == "background")
+        #expect(keepalive.header("apns-priority") == "5")
         #expect(
-          beat.record.value(at: ["payload", "aps"]) == .object(["content-available": .integer(1)]))
+          keepalive.record.value(at: ["payload", "aps"])
+            == .object(["content-available": .integer(1)]))
       }
       // One beat a period: a repeat after the crash bears the same ID.
       let slots = try await stage.rows(

@@ -19,10 +19,10 @@ import Testing
 
   @Test func `each kind has words, and one of a newer schema is shown as it is`() {
     for code in WatchProblem.Kind.allCases.map(\.rawValue) + ["of_tomorrow"] {
-      var facts = DatabaseFacts()
+      var probes = DatabaseState()
       let problem = WatchProblem(table: "public.t", column: "c", code: code)
-      facts.watched = .known(WatchedTables(count: 1, problems: [problem]))
-      let finding = DatabaseJudgement.findings(facts).first { $0.name == "watch public.t" }
+      probes.watched = .known(WatchedTables(count: 1, problems: [problem]))
+      let finding = DatabaseCheck.findings(probes).first { $0.name == "watch public.t" }
       #expect(finding?.standing == (problem.kind?.stopsTable == true ? .failure : .warning))
       #expect(finding?.mend.count == 1)
     }

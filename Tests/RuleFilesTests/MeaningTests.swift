@@ -15,8 +15,8 @@ import Testing
     let compiled = CompiledRule(try rule("alert: " + alert))
     var ride = Ride(id: "r1", state: "ride_started")
     ride.attributes = #"{"n": 3}"#
-    let event = RideEvent(id: 1, name: "ride_started", at: Instant(epochSeconds: 0))
-    let scope = Scope(
+    let event = RideEvent(id: 1, name: "ride_started", at: Timestamp(epochSeconds: 0))
+    let scope = TemplateContext(
       ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)
     return String(decoding: try compiled.payload.render(in: scope, locale: "de"), as: UTF8.self)
   }
@@ -86,9 +86,9 @@ import Testing
     let compiled = CompiledPayload(.object(try rule("data: { x: \(yaml) }").data))
     var ride = Ride(id: "r1", state: nil)
     ride.attributes = #"{"n": 3}"#
-    let scope = Scope(
+    let scope = TemplateContext(
       ride: ride, attributes: JSONValue(json: ride.attributes.utf8),
-      event: RideEvent(id: 1, name: "e", at: Instant(epochSeconds: 0)))
+      event: RideEvent(id: 1, name: "e", at: Timestamp(epochSeconds: 0)))
     let rendered = try compiled.render(in: scope, locale: nil)
     #expect(String(decoding: rendered, as: UTF8.self) == #"{"x":"# + json + "}")
   }

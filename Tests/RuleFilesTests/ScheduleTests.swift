@@ -69,7 +69,7 @@ import Testing
   }
 
   /// A ride as a service would have it, or with nothing but what the rules can't do without.
-  private func scope(of event: String, isFull: Bool) -> Scope {
+  private func scope(of event: String, isFull: Bool) -> TemplateContext {
     var ride = Ride(id: "ride-7", state: event)
     if isFull {
       ride.timeZone = "Europe/Berlin"
@@ -79,9 +79,9 @@ import Testing
         """
     }
     let data = #"{"eta_epoch": 1795248300, "address": "12 Canal Street"}"#
-    return Scope(
+    return TemplateContext(
       ride: ride, attributes: JSONValue(json: ride.attributes.utf8),
-      event: RideEvent(id: 1, name: event, at: Instant(epochSeconds: 1_795_248_000), data: data))
+      event: RideEvent(id: 1, name: event, at: Timestamp(epochSeconds: 1_795_248_000), data: data))
   }
 
   @Test(arguments: ["full", "bare"])
@@ -89,7 +89,7 @@ import Testing
     let card = try #require(ruleSet.cards.first)
     for state in ruleSet.activeStates.union(ruleSet.finalStates) {
       let scope = scope(of: state, isFull: kind == "full")
-      let face = CardFace(card, in: scope)
+      let face = RenderedCard(card, in: scope)
       let shown = JSONValue(json: face.state ?? [])
       #expect(shown?.value(at: ["status"]) == .string(state), "\(face.problem ?? "")")
       #expect(shown?.value(at: ["etaEpoch"]) == .integer(0))

@@ -42,7 +42,7 @@ struct Answer {
   }
 
   /// What the answer says; nil where it holds no status.
-  func outcome(at now: Instant) -> PushOutcome? {
+  func outcome(at now: Timestamp) -> PushOutcome? {
     guard status != 0 else { return nil }
     guard status != 200 else { return .accepted }
     var refusal = Refusal(status: status)
@@ -59,7 +59,7 @@ struct Answer {
 /// Apple's `{"reason": …, "timestamp": …}`, which a proxy's answer or a GOAWAY may not hold.
 struct ReasonBody {
   private(set) var reason: String?
-  private(set) var timestamp: Instant?
+  private(set) var timestamp: Timestamp?
 
   /// Nil where the bytes are no JSON object.
   init?(_ bytes: [UInt8]) {
@@ -74,7 +74,7 @@ struct ReasonBody {
       let milliseconds = Int64(exactly: number.doubleValue.rounded()), milliseconds >= 0
     {
       let (microseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
-      if !overflow { timestamp = Instant(microseconds: microseconds) }
+      if !overflow { timestamp = Timestamp(microseconds: microseconds) }
     }
   }
 }

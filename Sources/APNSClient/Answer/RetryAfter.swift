@@ -7,7 +7,7 @@ enum RetryAfter {
   static let longest: Duration = .seconds(24 * 3600)
 
   /// How long to wait; nil where the value is neither form.
-  static func duration(of value: [UInt8], at now: Instant) -> Duration? {
+  static func duration(of value: [UInt8], at now: Timestamp) -> Duration? {
     let text = String(decoding: value, as: UTF8.self)
       .trimmingPrefix { $0 == " " }
     guard !text.isEmpty else { return nil }
@@ -18,11 +18,11 @@ enum RetryAfter {
   }
 
   /// Reads a date of HTTP.
-  static func date(_ value: [UInt8]) -> Instant? {
+  static func date(_ value: [UInt8]) -> Timestamp? {
     let text = String(decoding: value, as: UTF8.self)
     // curl_getdate would also read "12:30" or "tomorrow"-like scraps; a date of HTTP ends so.
     guard text.hasSuffix("GMT") else { return nil }
     let seconds = unsafe text.withCString { unsafe curl_getdate($0, nil) }
-    return seconds < 0 ? nil : Instant(epochSeconds: Int64(seconds))
+    return seconds < 0 ? nil : Timestamp(epochSeconds: Int64(seconds))
   }
 }

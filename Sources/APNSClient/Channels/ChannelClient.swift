@@ -10,20 +10,20 @@ import Synchronization
 public final class ChannelClient: Sendable {
   private let configuration: APNsConfiguration
   private let mint: TokenMint
-  private let now: @Sendable () -> Instant
+  private let now: @Sendable () -> Timestamp
   private let lines = Mutex<[APNsEnvironment: ChannelLine]>([:])
 
   /// A client of its own; where there is an `APNSClient`, ask that one for its channels.
   ///
   /// `now` is the wall clock that signs tokens and should be the service's own (the database's).
   public convenience init(
-    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Instant
+    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp
   ) {
     self.init(configuration: configuration, mint: TokenMint(key: key), now: now)
   }
 
   init(
-    configuration: APNsConfiguration, mint: TokenMint, now: @escaping @Sendable () -> Instant
+    configuration: APNsConfiguration, mint: TokenMint, now: @escaping @Sendable () -> Timestamp
   ) {
     self.configuration = configuration
     self.mint = mint
@@ -111,7 +111,7 @@ public final class ChannelClient: Sendable {
       lines[scope.environment] = line
       return line
     }
-    let deadline = Moment.now() + configuration.requestTimeout
+    let deadline = MonotonicTime.now() + configuration.requestTimeout
     let result: Result<ChannelAnswer, ChannelError> = await withCheckedContinuation { done in
       let thread = WorkerThread { done.resume(returning: line.answer(request, by: deadline)) }
       if let thread {

@@ -25,7 +25,7 @@ public enum ChannelError: Error, Hashable, Sendable {
     switch self {
     case .unanswered: true
     // What went wrong inside APNs, or in a proxy before it, may have gone wrong after the deed.
-    case .refused(let refusal): refusal.status >= 500 && !refusal.saysNothingWasDone
+    case .refused(let refusal): refusal.status >= 500 && !refusal.didNotExecute
     case .unreachable, .key: false
     }
   }
@@ -52,7 +52,7 @@ public struct ChannelRefusal: Hashable, Sendable {
   /// What it means, and what to do.
   public var words: BroadcastReason { .of(status: status, reason: reason) }
 
-  var saysNothingWasDone: Bool { reason == "Shutdown" || reason == "ServiceUnavailable" }
+  var didNotExecute: Bool { reason == "Shutdown" || reason == "ServiceUnavailable" }
 }
 
 extension ChannelError: CustomStringConvertible {

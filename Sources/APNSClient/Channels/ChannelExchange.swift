@@ -39,7 +39,7 @@ final class ChannelExchange {
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     self.endpoint = endpoint
-    context = ExchangeContext(door: DoorContext(caFile: caFile, readsAhead: false))
+    context = ExchangeContext(curl: TLSVerifier(caFile: caFile, readsAhead: false))
   }
 
   deinit {
@@ -115,10 +115,12 @@ final class ChannelExchange {
 
   private func callbacks() -> [CURLcode] {
     let anchor = unsafe Unmanaged.passUnretained(context).toOpaque()
-    let door = unsafe Unmanaged.passUnretained(context.door).toOpaque()
+    let curl = unsafe Unmanaged.passUnretained(context.curl).toOpaque()
     return unsafe [
       curl_easy_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
-      curl_easy_setopt_pointer(handle, CURLOPT_SSL_CTX_DATA, door),
+      curl_easy_setopt_pointer(handle, CURLOPT_SSL_CTX_DATA, curl),
+      curl_easy_setopt_string(handle, CURLOPT_CAINFO, nil),
+      curl_easy_setopt_string(handle, CURLOPT_CAPATH, nil),
       curl_easy_setopt_ssl_ctx_function(handle, prepareDoorTLS),
       curl_easy_setopt_pointer(handle, CURLOPT_PREREQDATA, anchor),
       curl_easy_setopt_prereq_function(handle, mayBeSent),
@@ -130,7 +132,7 @@ final class ChannelExchange {
   }
 
   private func failure(_ code: CURLcode) -> ChannelError {
-    if let trouble = context.door.preparationTrouble { return .unreachable(trouble) }
+    if let problem = context.curl.preparationProblem { return .unreachable(problem) }
     if context.lacksHTTP2 {
       return .unreachable(
         "\(endpoint): the server did not agree to HTTP/2 (TLS ALPN \"h2\"); it is no APNs, or a "

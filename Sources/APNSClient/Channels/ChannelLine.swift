@@ -12,12 +12,12 @@ final class ChannelLine: Sendable {
   private let endpoint: APNsEndpoint
   private let configuration: APNsConfiguration
   private let mint: TokenMint
-  private let now: @Sendable () -> Instant
+  private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
   init(
     endpoint: APNsEndpoint, configuration: APNsConfiguration, mint: TokenMint,
-    now: @escaping @Sendable () -> Instant
+    now: @escaping @Sendable () -> Timestamp
   ) {
     self.endpoint = endpoint
     self.configuration = configuration
@@ -26,13 +26,13 @@ final class ChannelLine: Sendable {
   }
 
   /// Sends a request, once more where that does no harm; blocks until the deadline at most.
-  func answer(_ request: ChannelRequest, by deadline: Moment) -> Result<
+  func answer(_ request: ChannelRequest, by deadline: MonotonicTime) -> Result<
     ChannelAnswer, ChannelError
   > {
     state.withLock { state in
       let first = attempt(request, by: deadline, &state)
       guard request.isRepeatable, case .failure(let error) = first, error.mayPass,
-        Moment.now() < deadline
+        MonotonicTime.now() < deadline
       else { return first }
       let second = attempt(request, by: deadline, &state)
       // The first one did it, and its answer was lost.
@@ -46,7 +46,7 @@ final class ChannelLine: Sendable {
   }
 
   private func attempt(
-    _ request: ChannelRequest, by deadline: Moment, _ state: inout State
+    _ request: ChannelRequest, by deadline: MonotonicTime, _ state: inout State
   ) -> Result<ChannelAnswer, ChannelError> {
     do throws(ChannelError) {
       return .success(try send(request, by: deadline, &state))
@@ -57,7 +57,7 @@ final class ChannelLine: Sendable {
   }
 
   private func send(
-    _ request: ChannelRequest, by deadline: Moment, _ state: inout State
+    _ request: ChannelRequest, by deadline: MonotonicTime, _ state: inout State
   ) throws(ChannelError) -> ChannelAnswer {
     let token: ProviderToken
     do throws(SigningKeyError) {
@@ -74,7 +74,7 @@ final class ChannelLine: Sendable {
       exchange = try ChannelExchange(to: endpoint, caFile: configuration.caFile)
     }
     state = State(exchange: exchange, token: token)
-    let left = deadline - Moment.now()
+    let left = deadline - MonotonicTime.now()
     guard left > .zero else { throw .unreachable("other calls took all the time") }
     let answer = try exchange.perform(
       request, authorization: String(decoding: token.authorization, as: UTF8.self), timeout: left)

@@ -5,14 +5,14 @@ final class ExchangeContext {
   /// 10,000 IDs take about 300 KB.
   private static let bodyLimit = 4 << 20
 
-  let door: DoorContext
+  let curl: TLSVerifier
   private(set) var answer = ChannelAnswer()
   private(set) var timesSent = 0
   private(set) var lacksHTTP2 = false
   private var isRepeatable = true
 
-  init(door: DoorContext) {
-    self.door = door
+  init(curl: TLSVerifier) {
+    self.curl = curl
   }
 
   func begin(_ request: ChannelRequest) {
@@ -24,7 +24,7 @@ final class ExchangeContext {
 
   /// A connection stands; false where the request must not go out on it.
   func mayBeSent() -> Bool {
-    guard door.hasAgreedOnHTTP2 else {
+    guard curl.hasAgreedOnHTTP2 else {
       lacksHTTP2 = true
       return false
     }
@@ -68,7 +68,7 @@ func prepareDoorTLS(
   _: UnsafeMutableRawPointer?, tls: UnsafeMutableRawPointer?, anchor: UnsafeMutableRawPointer?
 ) -> CURLcode {
   guard let tls = unsafe tls, let anchor = unsafe anchor else { return CURLE_SSL_CONNECT_ERROR }
-  let context = unsafe Unmanaged<DoorContext>.fromOpaque(anchor).takeUnretainedValue()
+  let context = unsafe Unmanaged<TLSVerifier>.fromOpaque(anchor).takeUnretainedValue()
   return unsafe context.prepare(OpaquePointer(tls)) ? CURLE_OK : CURLE_SSL_CACERT_BADFILE
 }
 

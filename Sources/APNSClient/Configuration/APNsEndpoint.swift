@@ -14,26 +14,26 @@ public struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
   ///   query: they would be silently left out.
   public init(_ url: String) throws(APNsEndpointError) {
     guard let parts = URLComponents(string: url) else {
-      throw APNsEndpointError(value: url, trouble: "it is not a URL")
+      throw APNsEndpointError(value: url, problem: "it is not a URL")
     }
     guard parts.scheme == "https" else {
-      throw APNsEndpointError(value: url, trouble: "it does not begin with https://")
+      throw APNsEndpointError(value: url, problem: "it does not begin with https://")
     }
     guard let host = parts.host, !host.isEmpty else {
-      throw APNsEndpointError(value: url, trouble: "it names no host")
+      throw APNsEndpointError(value: url, problem: "it names no host")
     }
     guard parts.user == nil, parts.password == nil else {
-      throw APNsEndpointError(value: url, trouble: "it names a user", showsValue: false)
+      throw APNsEndpointError(value: url, problem: "it names a user", showsValue: false)
     }
     guard parts.path.isEmpty || parts.path == "/" else {
-      throw APNsEndpointError(value: url, trouble: "it has a path")
+      throw APNsEndpointError(value: url, problem: "it has a path")
     }
     guard parts.query == nil, parts.fragment == nil else {
-      throw APNsEndpointError(value: url, trouble: "it has a query or a fragment")
+      throw APNsEndpointError(value: url, problem: "it has a query or a fragment")
     }
     let port = parts.port ?? 443
     guard (1...65_535).contains(port) else {
-      throw APNsEndpointError(value: url, trouble: "its port is not 1 to 65535")
+      throw APNsEndpointError(value: url, problem: "its port is not 1 to 65535")
     }
     self.host = host
     self.port = port
@@ -66,14 +66,14 @@ public struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
   public let value: String
 
   /// What is wrong with it.
-  public let trouble: String
+  public let problem: String
 
   /// False where the value holds a password.
   let showsValue: Bool
 
-  init(value: String, trouble: String, showsValue: Bool = true) {
+  init(value: String, problem: String, showsValue: Bool = true) {
     self.value = value
-    self.trouble = trouble
+    self.problem = problem
     // A user and password may be in a text that is no URL, too.
     self.showsValue = showsValue && !value.utf8.contains(UInt8(ascii: "@"))
   }
@@ -81,6 +81,6 @@ public struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
   /// One sentence that names the value and what was expected; safe to log.
   public var description: String {
     let shown = showsValue ? "\"\(value)\"" : "the URL"
-    return "\(shown) is no APNs endpoint: \(trouble); expected https://host or https://host:port"
+    return "\(shown) is no APNs endpoint: \(problem); expected https://host or https://host:port"
   }
 }

@@ -7,28 +7,28 @@ import RideCore
 final class Connection {
   private let pool: Pool
   private let id: Int
-  private let wake: WakeSignal
-  private let door: CurlDoor
+  private let wake: EventFD
+  private let curl: CurlConnection
   private let session: HTTP2Session
   private var token: ProviderToken
-  private var tokenSince: Moment
+  private var tokenSince: MonotonicTime
   private let output = OutputBuffer()
   private let input: UnsafeMutableRawBufferPointer
-  private var closeAt: Moment?
+  private var closeAt: MonotonicTime?
   private var hasToldLeaving = false
 
   /// Opens the connection; blocks.
-  init(pool: Pool, id: Int, wake: WakeSignal, context: DoorContext) throws(DoorError) {
+  init(pool: Pool, id: Int, wake: EventFD, context: TLSVerifier) throws(CurlError) {
     self.pool = pool
     self.id = id
     self.wake = wake
     let configuration = pool.configuration
     let endpoint = pool.endpoint
-    door = try CurlDoor(to: endpoint, timeout: configuration.connectTimeout, context: context)
+    curl = try CurlConnection(to: endpoint, timeout: configuration.connectTimeout, context: context)
     do { token = try pool.mint.token(at: pool.now()) } catch {
-      throw DoorError(text: error.description)
+      throw CurlError(text: error.description)
     }
-    let now = Moment.now()
+    let now = MonotonicTime.now()
     tokenSince = now
     session = try HTTP2Session(
       settings: .init(configuration),
@@ -45,7 +45,7 @@ final class Connection {
       while true {
         try turn()
         if session.machine.isFinished { return farewell() }
-        if let closeAt, closeAt <= Moment.now() { return fail("closed") }
+        if let closeAt, closeAt <= MonotonicTime.now() { return fail("closed") }
         try sleep()
       }
     } catch {
@@ -53,30 +53,30 @@ final class Connection {
     }
   }
 
-  private func turn() throws(DoorError) {
+  private func turn() throws(CurlError) {
     session.wall = pool.now()
     try readAll()
-    let now = Moment.now()
+    let now = MonotonicTime.now()
     session.endTimedOut(at: now)
     let due = session.machine.due(at: now)
     if due.sendsPing { session.ping() }
     settle()
     if let lost = due.lost {
-      pool.tell(id, .pingLost)
-      throw DoorError(text: lost)
+      pool.notify(id, .pingLost)
+      throw CurlError(text: lost)
     }
     renewToken(at: now)
     repeat { try flush() } while takePushes()
     settle()
     if session.isDead, !session.machine.isFinished {
-      throw DoorError(text: "the server broke HTTP/2")
+      throw CurlError(text: "the server broke HTTP/2")
     }
   }
 
   /// Asks the pool for pushes; false where there is nothing to do for now.
   private func takePushes() -> Bool {
     tellLeaving()
-    let now = Moment.now()
+    let now = MonotonicTime.now()
     let taken = pool.take(by: id, load: session.machine.load(at: now), at: now)
     closeAt = taken.closeAt ?? closeAt
     if closeAt != nil { session.machine.drain("closed") }
@@ -85,7 +85,7 @@ final class Connection {
     return !taken.pushes.isEmpty
   }
 
-  private func renewToken(at now: Moment) {
+  private func renewToken(at now: MonotonicTime) {
     let usedFor = now - tokenSince
     switch pool.mint.verdict(on: token, usedFor: usedFor, at: session.wall) {
     case .keep: return
@@ -101,7 +101,7 @@ final class Connection {
 
   // MARK: Bytes
 
-  private func flush() throws(DoorError) {
+  private func flush() throws(CurlError) {
     while true {
       while output.hasRoom {
         let bytes = unsafe try session.nextOutput()
@@ -109,8 +109,8 @@ final class Connection {
         unsafe output.append(bytes)
       }
       if output.isEmpty { return }
-      let taken = unsafe try output.offer { bytes throws(DoorError) in
-        switch unsafe try door.send(bytes) {
+      let taken = unsafe try output.offer { bytes throws(CurlError) in
+        switch unsafe try curl.send(bytes) {
         case .bytes(let count): count
         case .wouldBlock, .ended: nil
         }
@@ -121,25 +121,25 @@ final class Connection {
   }
 
   /// Reads until the TLS layer has no more: `poll` does not see what it keeps.
-  private func readAll() throws(DoorError) {
+  private func readAll() throws(CurlError) {
     while true {
-      switch unsafe try door.receive(into: input) {
+      switch unsafe try curl.receive(into: input) {
       case .wouldBlock: return
-      case .ended: throw DoorError(text: "the server closed the connection")
+      case .ended: throw CurlError(text: "the server closed the connection")
       case .bytes(let count):
-        session.machine.received(at: Moment.now())
+        session.machine.received(at: MonotonicTime.now())
         unsafe try session.receive(UnsafeRawBufferPointer(rebasing: input[..<count]))
       }
     }
   }
 
-  private func sleep() throws(DoorError) {
-    let now = Moment.now()
+  private func sleep() throws(CurlError) {
+    let now = MonotonicTime.now()
     let until = min(session.machine.wakeAt(), closeAt ?? .never)
     var events = Int16(POLLIN)
     if !output.isEmpty { events |= Int16(POLLOUT) }
     var descriptors = [
-      pollfd(fd: door.socket, events: events, revents: 0),
+      pollfd(fd: curl.socket, events: events, revents: 0),
       pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     unsafe _ = poll(&descriptors, 2, until.pollTimeout(from: now))
@@ -150,18 +150,18 @@ final class Connection {
 
   /// Hands out reports, gives back what another connection may send, tells what happened.
   private func settle() {
-    for event in session.events { pool.tell(id, event) }
+    for event in session.events { pool.notify(id, event) }
     session.events.removeAll()
     if let serverTime = session.serverTime {
       session.serverTime = nil
       if let behind = pool.mint.learn(serverTime: serverTime, at: session.wall) {
-        pool.tell(id, .clockSkew(behind))
+        pool.notify(id, .clockSkew(behind))
       }
     }
     if session.hasTokenExpired {
       session.hasTokenExpired = false
       pool.mint.expired(token, at: session.wall)
-      pool.tell(id, .providerTokenExpired)
+      pool.notify(id, .providerTokenExpired)
     }
     tellLeaving()
     if !session.returned.isEmpty {
@@ -175,7 +175,7 @@ final class Connection {
   private func tellLeaving() {
     guard !hasToldLeaving, case .draining(let why) = session.machine.phase else { return }
     hasToldLeaving = true
-    pool.leaving(id, trouble: why)
+    pool.leaving(id, problem: why)
   }
 
   private func fail(_ why: String) -> String {

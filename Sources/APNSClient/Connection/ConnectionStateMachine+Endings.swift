@@ -7,14 +7,14 @@ extension ConnectionStateMachine {
     case report(Push, PushOutcome)
 
     /// APNs provably did not process it: another connection may, unless it was tried too often.
-    case again(Waiting<Push>, UnsentCause)
+    case again(QueuedRequest<Push>, UnsentCause)
   }
 
   /// HTTP/2's `REFUSED_STREAM`: not processed at all (RFC 9113, 8.7).
   static var refusedStream: UInt32 { 0x7 }
 
   /// The server ended a stream; `errorName` is what HTTP/2 calls the code.
-  mutating func closed(_ slot: Int, id: Int32, code: UInt32, errorName: String, wall: Instant)
+  mutating func closed(_ slot: Int, id: Int32, code: UInt32, errorName: String, wall: Timestamp)
     -> (ending: Ending, tokenExpired: Bool, refusal: Refusal?)?
   {
     guard let stream = streams.remove(slot, id: id) else { return nil }
@@ -47,7 +47,7 @@ extension ConnectionStateMachine {
   }
 
   /// The connection is gone; `sent` is how many of the produced bytes were handed to it.
-  mutating func lost(_ why: String, sent: Int, wall: Instant) -> [Ending] {
+  mutating func lost(_ why: String, sent: Int, wall: Timestamp) -> [Ending] {
     drain(why)
     return streams.used.compactMap { slot in
       guard let id = streams[slot]?.id, let stream = streams.remove(slot, id: id) else {

@@ -40,13 +40,13 @@ struct ConnectionStateMachine<Push> {
   /// The last stream that a GOAWAY names as processed, and its reason.
   private(set) var goAway: (lastStream: Int32, reason: String?)?
 
-  private let connectedAt: Moment
-  private var lastReceived: Moment
-  private var pingSentAt: Moment?
+  private let connectedAt: MonotonicTime
+  private var lastReceived: MonotonicTime
+  private var pingSentAt: MonotonicTime?
   private var timeouts = 0
   private(set) var isProved = false
 
-  init(settings: Settings, at now: Moment) {
+  init(settings: Settings, at now: MonotonicTime) {
     self.settings = settings
     connectedAt = now
     lastReceived = now
@@ -55,13 +55,13 @@ struct ConnectionStateMachine<Push> {
 
   // MARK: What may be done
 
-  func isSuspect(at now: Moment) -> Bool {
+  func isSuspect(at now: MonotonicTime) -> Bool {
     guard let pingSentAt else { return false }
     return now - pingSentAt >= settings.suspectAfter
   }
 
   /// How many more streams may be opened now.
-  func capacity(at now: Moment) -> Int {
+  func capacity(at now: MonotonicTime) -> Int {
     switch phase {
     case .firstStream: max(0, min(1, limit) - streams.count)
     case .open: isSuspect(at: now) ? 0 : max(0, limit - streams.count)
@@ -70,8 +70,8 @@ struct ConnectionStateMachine<Push> {
   }
 
   /// What the pool hears of this connection.
-  func load(at now: Moment) -> Seat.Load {
-    Seat.Load(
+  func load(at now: MonotonicTime) -> PooledConnection.Load {
+    PooledConnection.Load(
       spare: capacity(at: now), inFlight: streams.count, limit: isProved ? limit : 1,
       isProved: isProved, isSuspect: isSuspect(at: now))
   }
@@ -87,7 +87,7 @@ struct ConnectionStateMachine<Push> {
   // MARK: What comes from the server
 
   /// Any bytes are a sign of life.
-  mutating func received(at now: Moment) {
+  mutating func received(at now: MonotonicTime) {
     lastReceived = now
     pingSentAt = nil
   }
@@ -135,7 +135,7 @@ struct ConnectionStateMachine<Push> {
     var lost: String?
   }
 
-  mutating func due(at now: Moment) -> Due {
+  mutating func due(at now: MonotonicTime) -> Due {
     var due = Due()
     if let pingSentAt {
       if now - pingSentAt >= settings.pingTimeout {
@@ -151,7 +151,7 @@ struct ConnectionStateMachine<Push> {
   }
 
   /// Takes out the next stream whose time has passed.
-  mutating func nextTimeout(at now: Moment, sent: Int) -> (id: Int32, ending: Ending)? {
+  mutating func nextTimeout(at now: MonotonicTime, sent: Int) -> (id: Int32, ending: Ending)? {
     guard let due = streams.firstDue, due.deadline <= now, let stream = streams[due.slot] else {
       return nil
     }
@@ -164,7 +164,7 @@ struct ConnectionStateMachine<Push> {
   }
 
   /// When `due` and `nextTimeout` must be called at the latest.
-  func wakeAt() -> Moment {
+  func wakeAt() -> MonotonicTime {
     var next = connectedAt + settings.maxAge
     if case .draining = phase { next = .never }
     if let first = streams.firstDue { next = min(next, first.deadline) }

@@ -35,7 +35,7 @@ final class OutputBuffer {
   }
 
   /// Offers the next piece; the closure tells how much was taken, nil for nothing now.
-  func offer(_ send: (UnsafeRawBufferPointer) throws(DoorError) -> Int?) throws(DoorError) -> Int? {
+  func offer(_ send: (UnsafeRawBufferPointer) throws(CurlError) -> Int?) throws(CurlError) -> Int? {
     let length = pending > 0 ? pending : min(Self.record, end - start)
     let piece = unsafe UnsafeRawBufferPointer(rebasing: memory[start..<start + length])
     guard let taken = unsafe try send(piece) else {

@@ -4,9 +4,9 @@
 /// search; a stream that ends leaves the list without a search too.
 struct StreamTable<Push> {
   struct Stream {
-    var waiting: Waiting<Push>
+    var waiting: QueuedRequest<Push>
     var id: Int32
-    let openedAt: Moment
+    let openedAt: MonotonicTime
     var answer = Answer()
 
     /// How many bytes the connection had produced when this push's body began; nil before. A body
@@ -33,7 +33,7 @@ struct StreamTable<Push> {
   private(set) var count = 0
 
   /// The stream whose deadline comes first.
-  var firstDue: (slot: Int, deadline: Moment)? {
+  var firstDue: (slot: Int, deadline: MonotonicTime)? {
     guard oldest != Self.none, let stream = slots[oldest] else { return nil }
     return (oldest, stream.waiting.deadline)
   }
@@ -51,7 +51,9 @@ struct StreamTable<Push> {
   /// Gives back a slot that was reserved and not filled.
   mutating func release(_ slot: Int) { free.append(slot) }
 
-  mutating func fill(_ slot: Int, with waiting: Waiting<Push>, id: Int32, at now: Moment) {
+  mutating func fill(
+    _ slot: Int, with waiting: QueuedRequest<Push>, id: Int32, at now: MonotonicTime
+  ) {
     var stream = Stream(waiting: waiting, id: id, openedAt: now)
     // Deadlines come in order but for a push that is sent again: it goes a few places forward.
     var before = newest

@@ -11,17 +11,17 @@ final class HTTP2Session {
 
   /// What has ended and is not yet settled.
   var reports = ReportCollector()
-  var returned: [(waiting: Waiting<QueuedPush>, cause: UnsentCause)] = []
+  var returned: [(waiting: QueuedRequest<QueuedPush>, cause: UnsentCause)] = []
 
   /// What happened and is not yet told.
   var events: [TransportEvent.Kind] = []
   var hasTokenExpired = false
 
   /// What time it was at APNs, as a refused provider token's answer said.
-  var serverTime: Instant?
+  var serverTime: Timestamp?
 
   /// The wall clock at the begin of this turn, for dates in answers.
-  var wall: Instant
+  var wall: Timestamp
 
   /// Bytes that came out so far, and how many of them the socket has.
   private(set) var produced = 0
@@ -30,8 +30,8 @@ final class HTTP2Session {
   let headers: HeaderBlock
   private var handle: OpaquePointer?
 
-  init(settings: Machine.Settings, headers: HeaderBlock, at now: Moment, wall: Instant)
-    throws(DoorError)
+  init(settings: Machine.Settings, headers: HeaderBlock, at now: MonotonicTime, wall: Timestamp)
+    throws(CurlError)
   {
     machine = Machine(settings: settings, at: now)
     self.headers = headers
@@ -40,39 +40,39 @@ final class HTTP2Session {
     let anchor = unsafe Unmanaged.passUnretained(self).toOpaque()
     var option: OpaquePointer?
     guard unsafe nghttp2_option_new(&option) == 0, let option = unsafe option else {
-      throw DoorError(text: "out of memory")
+      throw CurlError(text: "out of memory")
     }
     defer { unsafe nghttp2_option_del(option) }
     // Our own reading of answers lets no odd header hide a status.
     unsafe nghttp2_option_set_no_http_messaging(option, 1)
     // Closed streams are kept for priorities only, which APNs ignores.
     unsafe nghttp2_option_set_no_closed_streams(option, 1)
-    guard let callbacks = unsafe makeCallbacks() else { throw DoorError(text: "out of memory") }
+    guard let callbacks = unsafe makeCallbacks() else { throw CurlError(text: "out of memory") }
     defer { unsafe nghttp2_session_callbacks_del(callbacks) }
     let failure = unsafe nghttp2_session_client_new2(&handle, callbacks, anchor, option)
-    guard failure == 0 else { throw DoorError(text: Self.text(of: failure)) }
+    guard failure == 0 else { throw CurlError(text: Self.text(of: failure)) }
     unsafe self.handle = unsafe handle
     try begin()
   }
 
   deinit { unsafe nghttp2_session_del(handle) }
 
-  private func begin() throws(DoorError) {
+  private func begin() throws(CurlError) {
     let settings = [
       nghttp2_settings_entry(
         settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)
     ]
     var failure = unsafe nghttp2_submit_settings(handle, 0, settings, settings.count)
-    guard failure == 0 else { throw DoorError(text: Self.text(of: failure)) }
+    guard failure == 0 else { throw CurlError(text: Self.text(of: failure)) }
     // Answers are small: with this much room hardly a window update is ever sent.
     failure = unsafe nghttp2_session_set_local_window_size(handle, 0, 0, 1 << 24)
-    guard failure == 0 else { throw DoorError(text: Self.text(of: failure)) }
+    guard failure == 0 else { throw CurlError(text: Self.text(of: failure)) }
   }
 
   // MARK: Pushes
 
   /// Opens a stream for a push; its end comes in `reports` or `returned`.
-  func submit(_ waiting: Waiting<QueuedPush>, at now: Moment) {
+  func submit(_ waiting: QueuedRequest<QueuedPush>, at now: MonotonicTime) {
     let slot = machine.streams.reserve()
     var body = unsafe nghttp2_data_provider()
     unsafe body.source.fd = Int32(truncatingIfNeeded: slot)
@@ -99,7 +99,7 @@ final class HTTP2Session {
   }
 
   /// Ends the streams that have had no answer in time.
-  func endTimedOut(at now: Moment) {
+  func endTimedOut(at now: MonotonicTime) {
     while let (id, ending) = machine.nextTimeout(at: now, sent: sent) {
       reset(id)
       finish(ending)
@@ -119,20 +119,20 @@ final class HTTP2Session {
   // MARK: Bytes
 
   /// The next bytes to send, valid until the next call; empty when there is nothing.
-  func nextOutput() throws(DoorError) -> UnsafeRawBufferPointer {
+  func nextOutput() throws(CurlError) -> UnsafeRawBufferPointer {
     var bytes: UnsafePointer<UInt8>?
     let count = unsafe nghttp2_session_mem_send(handle, &bytes)
-    guard count >= 0 else { throw DoorError(text: Self.text(of: Int32(count))) }
+    guard count >= 0 else { throw CurlError(text: Self.text(of: Int32(count))) }
     produced += count
     return unsafe UnsafeRawBufferPointer(start: bytes, count: count)
   }
 
   /// Reads what came from the server.
-  func receive(_ bytes: UnsafeRawBufferPointer) throws(DoorError) {
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlError) {
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let count = unsafe nghttp2_session_mem_recv(handle, start, bytes.count)
     guard count >= 0 else {
-      throw DoorError(text: "the server broke HTTP/2: " + Self.text(of: Int32(count)))
+      throw CurlError(text: "the server broke HTTP/2: " + Self.text(of: Int32(count)))
     }
   }
 

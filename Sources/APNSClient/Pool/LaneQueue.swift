@@ -6,7 +6,7 @@ protocol Routed {
   var lane: String { get }
 
   /// Until when it is of use, in microseconds since 1970.
-  var usefulUntil: Int64 { get }
+  var validUntil: Int64 { get }
 }
 
 /// What waits for a stream. Apps take turns, so that none waits behind another's thousands; within
@@ -15,13 +15,13 @@ struct LaneQueue<Push: Routed> {
   /// Most pushes come in the order in which they go; only the others are worth sorting.
   fileprivate struct Lane {
     let name: String
-    var inOrder = FIFO<Waiting<Push>>()
-    var early = Heap<Waiting<Push>>()
+    var inOrder = FIFO<QueuedRequest<Push>>()
+    var early = Heap<QueuedRequest<Push>>()
 
     var isEmpty: Bool { inOrder.isEmpty && early.isEmpty }
-    var all: [Waiting<Push>] { Array(inOrder.all) + early.all }
+    var all: [QueuedRequest<Push>] { Array(inOrder.all) + early.all }
 
-    mutating func append(_ waiting: Waiting<Push>) {
+    mutating func append(_ waiting: QueuedRequest<Push>) {
       if let last = inOrder.last, waiting < last {
         early.insert(waiting)
       } else {
@@ -29,14 +29,14 @@ struct LaneQueue<Push: Routed> {
       }
     }
 
-    mutating func popFirst(_ wanted: Int) -> [Waiting<Push>] {
+    mutating func popFirst(_ wanted: Int) -> [QueuedRequest<Push>] {
       if early.isEmpty { return inOrder.popFirst(wanted) }
-      var taken: [Waiting<Push>] = []
+      var taken: [QueuedRequest<Push>] = []
       while taken.count < wanted, let next = popFirst() { taken.append(next) }
       return taken
     }
 
-    private mutating func popFirst() -> Waiting<Push>? {
+    private mutating func popFirst() -> QueuedRequest<Push>? {
       guard let first = early.first else { return inOrder.popFirst(1).first }
       if let other = inOrder.first, other < first { return inOrder.popFirst(1).first }
       return early.popFirst()
@@ -48,14 +48,14 @@ struct LaneQueue<Push: Routed> {
   private var turn = 0
   private(set) var count = 0
   /// No push that waits must be reported before this; it may lie too early, never too late.
-  private(set) var nextDeadline: Moment?
+  private(set) var nextDeadline: MonotonicTime?
 
   var isEmpty: Bool { count == 0 }
 
-  mutating func append(_ waiting: Waiting<Push>) {
+  mutating func append(_ waiting: QueuedRequest<Push>) {
     lanes[lane(named: waiting.push.lane)].append(waiting)
     count += 1
-    nextDeadline = min(nextDeadline ?? .never, waiting.sendBy)
+    nextDeadline = min(nextDeadline ?? .never, waiting.sendDeadline)
   }
 
   /// There are as many as apps: a handful.
@@ -66,10 +66,10 @@ struct LaneQueue<Push: Routed> {
   }
 
   /// Takes the next ones, an equal share of each app's.
-  mutating func popFirst(_ wanted: Int) -> [Waiting<Push>] {
+  mutating func popFirst(_ wanted: Int) -> [QueuedRequest<Push>] {
     let limit = min(wanted, count)
     if limit <= 0 { return [] }
-    var taken: [Waiting<Push>] = []
+    var taken: [QueuedRequest<Push>] = []
     while taken.count < limit {
       let waiting = lanes.count { !$0.isEmpty }
       let share = max(1, (limit - taken.count) / max(1, waiting))
@@ -84,12 +84,12 @@ struct LaneQueue<Push: Routed> {
   }
 
   /// Takes those that must have left by now, in the order in which they came.
-  mutating func expire(at now: Moment) -> [Waiting<Push>] {
+  mutating func expire(at now: MonotonicTime) -> [QueuedRequest<Push>] {
     guard let nextDeadline, nextDeadline <= now else { return [] }
     let all = lanes.flatMap(\.all).sorted { $0.order < $1.order }
     self = LaneQueue()
-    for waiting in all where waiting.sendBy > now { append(waiting) }
-    return all.filter { $0.sendBy <= now }
+    for waiting in all where waiting.sendDeadline > now { append(waiting) }
+    return all.filter { $0.sendDeadline <= now }
   }
 }
 
@@ -97,11 +97,11 @@ extension LaneQueue.Lane: Sendable where Push: Sendable {}
 
 extension LaneQueue: Sendable where Push: Sendable {}
 
-extension Waiting: Equatable, Comparable where Push: Routed {
-  static func < (left: Waiting, right: Waiting) -> Bool {
-    left.usefulUntil == right.usefulUntil
-      ? left.order < right.order : left.usefulUntil < right.usefulUntil
+extension QueuedRequest: Equatable, Comparable where Push: Routed {
+  static func < (left: QueuedRequest, right: QueuedRequest) -> Bool {
+    left.validUntil == right.validUntil
+      ? left.order < right.order : left.validUntil < right.validUntil
   }
 
-  static func == (left: Waiting, right: Waiting) -> Bool { left.order == right.order }
+  static func == (left: QueuedRequest, right: QueuedRequest) -> Bool { left.order == right.order }
 }

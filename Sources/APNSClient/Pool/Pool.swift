@@ -7,8 +7,8 @@ final class Pool: Sendable {
 
   /// What others hold of a connection: enough to wake and to stop it.
   private struct Handle {
-    let wake: WakeSignal
-    let context: DoorContext
+    let wake: EventFD
+    let context: TLSVerifier
     let thread: WorkerThread
   }
 
@@ -16,21 +16,21 @@ final class Pool: Sendable {
     var machine: Machine
     var handles: [Int: Handle] = [:]
     var finished: [WorkerThread] = []
-    var closeAt: Moment?
+    var closeAt: MonotonicTime?
   }
 
   let environment: APNsEnvironment
   let endpoint: APNsEndpoint
   let configuration: APNsConfiguration
   let mint: TokenMint
-  let now: @Sendable () -> Instant
+  let now: @Sendable () -> Timestamp
   private let supervisor: Supervisor
   private let events: @Sendable (TransportEvent) -> Void
   private let state: Mutex<Guarded>
 
   init(
     environment: APNsEnvironment, endpoint: APNsEndpoint, configuration: APNsConfiguration,
-    mint: TokenMint, supervisor: Supervisor, now: @escaping @Sendable () -> Instant,
+    mint: TokenMint, supervisor: Supervisor, now: @escaping @Sendable () -> Timestamp,
     events: @escaping @Sendable (TransportEvent) -> Void
   ) {
     self.environment = environment
@@ -45,7 +45,7 @@ final class Pool: Sendable {
     state = Mutex(Guarded(machine: Machine(settings: .init(configuration), backoff: backoff)))
   }
 
-  func tell(_ id: Int, _ kind: TransportEvent.Kind) {
+  func notify(_ id: Int, _ kind: TransportEvent.Kind) {
     events(TransportEvent(environment: environment, connection: id, kind: kind))
   }
 
@@ -62,8 +62,8 @@ final class Pool: Sendable {
   }
 
   /// What a connection's thread gets when it asks.
-  func take(by id: Int, load: Seat.Load, at now: Moment)
-    -> (pushes: [Waiting<QueuedPush>], retires: Bool, closeAt: Moment?)
+  func take(by id: Int, load: PooledConnection.Load, at now: MonotonicTime)
+    -> (pushes: [QueuedRequest<QueuedPush>], retires: Bool, closeAt: MonotonicTime?)
   {
     let (taken, closeAt) = state.withLock { state in
       let taken = state.machine.take(by: id, load: load, at: now)
@@ -75,7 +75,7 @@ final class Pool: Sendable {
   }
 
   /// Takes back what APNs did not process; returns what is not sent again.
-  func requeue(_ returned: [(waiting: Waiting<QueuedPush>, cause: UnsentCause)])
+  func requeue(_ returned: [(waiting: QueuedRequest<QueuedPush>, cause: UnsentCause)])
     -> [Machine.Rejected]
   {
     state.withLock { state in
@@ -85,9 +85,9 @@ final class Pool: Sendable {
     }
   }
 
-  func leaving(_ id: Int, trouble: String) {
+  func leaving(_ id: Int, problem: String) {
     state.withLock { state in
-      perform(state.machine.leaving(id, trouble: trouble, at: .now()), &state)
+      perform(state.machine.leaving(id, problem: problem, at: .now()), &state)
     }
   }
 
@@ -114,7 +114,7 @@ final class Pool: Sendable {
     return isEmpty
   }
 
-  func close(at limit: Moment) {
+  func close(at limit: MonotonicTime) {
     let queued = state.withLock { state in
       state.closeAt = min(limit, state.closeAt ?? .never)
       for handle in state.handles.values {
@@ -135,43 +135,43 @@ final class Pool: Sendable {
   private func perform(_ orders: Machine.Orders, _ state: inout Guarded) {
     for id in orders.wake { state.handles[id]?.wake.signal() }
     if let id = orders.open { open(id, &state) }
-    if let moment = orders.superviseAt { supervisor.wake(by: moment) }
+    if let time = orders.superviseAt { supervisor.wake(by: time) }
   }
 
   // The thread is made under the lock, so that it is known before it can end.
   private func open(_ id: Int, _ state: inout Guarded) {
-    let context = DoorContext(caFile: configuration.caFile)
-    guard let wake = WakeSignal(),
+    let context = TLSVerifier(caFile: configuration.caFile)
+    guard let wake = EventFD(),
       let thread = WorkerThread({ self.serve(id, wake, context) })
     else {
       let (_, orders) = state.machine.ended(
-        id, trouble: "the system gives no more threads or file descriptors", at: .now())
-      if let moment = orders.superviseAt { supervisor.wake(by: moment) }
+        id, problem: "the system gives no more threads or file descriptors", at: .now())
+      if let time = orders.superviseAt { supervisor.wake(by: time) }
       return
     }
     state.handles[id] = Handle(wake: wake, context: context, thread: thread)
   }
 
-  private func serve(_ id: Int, _ wake: WakeSignal, _ context: DoorContext) {
+  private func serve(_ id: Int, _ wake: EventFD, _ context: TLSVerifier) {
     var isOpen = false
     let why: String
     do {
       let connection = try Connection(pool: self, id: id, wake: wake, context: context)
       isOpen = true
       state.withLock { $0.machine.connected(id, at: .now()) }
-      tell(id, .connected)
+      notify(id, .connected)
       why = connection.run()
     } catch {
       why = error.text
     }
     let wait = ended(id, why)
-    tell(id, isOpen ? .closed(why) : .connectFailed(why, wait: wait ?? .zero))
+    notify(id, isOpen ? .closed(why) : .connectFailed(why, wait: wait ?? .zero))
     finish(id)
   }
 
   private func ended(_ id: Int, _ why: String) -> Duration? {
     state.withLock { state in
-      let (wait, orders) = state.machine.ended(id, trouble: why, at: .now())
+      let (wait, orders) = state.machine.ended(id, problem: why, at: .now())
       perform(orders, &state)
       return wait
     }

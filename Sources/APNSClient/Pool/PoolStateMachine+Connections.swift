@@ -2,7 +2,7 @@ extension PoolStateMachine {
   // MARK: Connections come and go
 
   /// A connection stands and will ask for pushes.
-  mutating func connected(_ id: Int, at now: Moment) {
+  mutating func connected(_ id: Int, at now: MonotonicTime) {
     guard let seat = seats.firstIndex(where: { $0.id == id }) else { return }
     countOpened()
     seats[seat].phase = .ready
@@ -14,11 +14,11 @@ extension PoolStateMachine {
   }
 
   /// A connection finishes what it has and takes no more, for a reason of the server's.
-  mutating func leaving(_ id: Int, trouble: String, at now: Moment) -> Orders {
+  mutating func leaving(_ id: Int, problem: String, at now: MonotonicTime) -> Orders {
     guard let seat = seats.firstIndex(where: { $0.id == id }), seats[seat].phase == .ready else {
       return Orders()
     }
-    countLoss(of: seats[seat], trouble: trouble, at: now)
+    countLoss(of: seats[seat], problem: problem, at: now)
     seats[seat].phase = .leaving
     return dispatch(at: now)
   }
@@ -26,17 +26,20 @@ extension PoolStateMachine {
   /// A connection is gone, or could not be opened: then the text says why.
   ///
   /// Returns how long no other is opened.
-  mutating func ended(_ id: Int, trouble: String?, at now: Moment) -> (wait: Duration?, Orders) {
+  mutating func ended(_ id: Int, problem: String?, at now: MonotonicTime) -> (
+    wait: Duration?, Orders
+  ) {
     guard let seat = seats.firstIndex(where: { $0.id == id }) else { return (nil, Orders()) }
     let old = seats.remove(at: seat)
-    if let trouble, old.phase != .leaving { countLoss(of: old, trouble: trouble, at: now) }
+    if let problem, old.phase != .leaving { countLoss(of: old, problem: problem, at: now) }
     return (notBefore.map { $0 - now }, dispatch(at: now))
   }
 
   /// One that did not live long is a failure, whoever ended it: a server or proxy that drops each
   /// connection after its first push must not get a connection for each push.
-  private mutating func countLoss(of seat: Seat, trouble: String, at now: Moment) {
-    lastTrouble = trouble
+  private mutating func countLoss(of seat: PooledConnection, problem: String, at now: MonotonicTime)
+  {
+    lastTrouble = problem
     let lived = seat.phase != .connecting && seat.load.isProved
     if lived, now - seat.since >= settings.shortLife {
       backoff.succeeded()
@@ -48,7 +51,7 @@ extension PoolStateMachine {
   // MARK: What to do now
 
   /// Wakes connections that can take what waits, and opens another where they can't.
-  mutating func dispatch(at now: Moment) -> Orders {
+  mutating func dispatch(at now: MonotonicTime) -> Orders {
     var orders = Orders()
     guard !isClosed, !queue.isEmpty else { return orders }
     var uncovered = queue.count
@@ -59,7 +62,7 @@ extension PoolStateMachine {
       uncovered -= seats[index].load.spare
       orders.wake.append(seats[index].id)
     }
-    var blockedUntil: Moment?
+    var blockedUntil: MonotonicTime?
     if wantsAnother(for: uncovered) {
       blockedUntil = mayNotOpenBefore(at: now)
       if blockedUntil == nil { orders.open = open(at: now) }
@@ -69,15 +72,17 @@ extension PoolStateMachine {
     return orders
   }
 
-  private mutating func open(at now: Moment) -> Int {
+  private mutating func open(at now: MonotonicTime) -> Int {
     let id = nextID
     nextID += 1
-    seats.append(Seat(id: id, since: now, busyAt: now))
+    seats.append(PooledConnection(id: id, since: now, busyAt: now))
     notBefore = nil
     return id
   }
 
-  private func isUsable(_ seat: Seat) -> Bool { seat.phase == .ready && !seat.load.isSuspect }
+  private func isUsable(_ seat: PooledConnection) -> Bool {
+    seat.phase == .ready && !seat.load.isSuspect
+  }
 
   /// Another connection is worth it where none stands, or all are full and more waits than one of
   /// them carries at a time.
@@ -94,7 +99,7 @@ extension PoolStateMachine {
 
   /// Until when no connection may be opened: one at a time, each proved before the next, and none
   /// before the back-off ends.
-  private func mayNotOpenBefore(at now: Moment) -> Moment? {
+  private func mayNotOpenBefore(at now: MonotonicTime) -> MonotonicTime? {
     var latest = notBefore
     for seat in seats {
       switch seat.phase {
@@ -109,15 +114,15 @@ extension PoolStateMachine {
   }
 
   /// One more than needed: idle for long while another that is proved stands.
-  func isSpare(_ seat: Seat, at now: Moment) -> Bool {
+  func isSpare(_ seat: PooledConnection, at now: MonotonicTime) -> Bool {
     guard seat.load.inFlight == 0, now - seat.busyAt >= settings.idleTimeout else { return false }
     return seats.contains { $0.id != seat.id && isUsable($0) && $0.load.isProved }
   }
 }
 
-extension Moment {
+extension MonotonicTime {
   /// Later than any.
-  static let never = Moment(nanoseconds: .max)
+  static let never = MonotonicTime(nanoseconds: .max)
 }
 
 extension PoolStateMachine {

@@ -34,7 +34,7 @@ struct PoolStateMachine<Push: Routed> {
     var open: Int?
 
     /// When `supervise` must be called at the latest.
-    var superviseAt: Moment?
+    var superviseAt: MonotonicTime?
   }
 
   /// A push that ends without having been processed.
@@ -42,11 +42,11 @@ struct PoolStateMachine<Push: Routed> {
 
   let settings: Settings
   var queue = LaneQueue<Push>()
-  var seats: [Seat] = []
+  var seats: [PooledConnection] = []
   var backoff: ConnectBackoff
 
   /// No connect before this.
-  var notBefore: Moment?
+  var notBefore: MonotonicTime?
 
   /// What the last failed connection met.
   var lastTrouble: String?
@@ -67,32 +67,35 @@ struct PoolStateMachine<Push: Routed> {
   ///
   /// - Parameter wall: What time it is in the world, by which pushes are of use.
   mutating func enqueue(
-    _ pushes: [Push], at now: Moment, wall: Instant = Instant(microseconds: 0)
+    _ pushes: [Push], at now: MonotonicTime, wall: Timestamp = Timestamp(microseconds: 0)
   ) -> Orders? {
     guard !isClosed else { return nil }
     let deadline = now + settings.requestTimeout
     for push in pushes {
-      let useful = Instant(microseconds: push.usefulUntil) - wall
+      let useful = Timestamp(microseconds: push.validUntil) - wall
       let latest = settings.requestTimeout - settings.leastWait
-      let sendBy = now + min(max(.zero, useful), latest)
-      queue.append(Waiting(push: push, order: nextOrder, deadline: deadline, sendBy: sendBy))
+      let sendDeadline = now + min(max(.zero, useful), latest)
+      queue.append(
+        QueuedRequest(push: push, order: nextOrder, deadline: deadline, sendDeadline: sendDeadline))
       nextOrder += 1
     }
     return dispatch(at: now)
   }
 
   /// Takes back pushes that APNs provably did not process: they go to the front, or end here.
-  mutating func requeue(_ returned: [(waiting: Waiting<Push>, cause: UnsentCause)], at now: Moment)
+  mutating func requeue(
+    _ returned: [(waiting: QueuedRequest<Push>, cause: UnsentCause)], at now: MonotonicTime
+  )
     -> (rejected: [Rejected], orders: Orders)
   {
     var rejected: [Rejected] = []
-    var again: [Waiting<Push>] = []
+    var again: [QueuedRequest<Push>] = []
     for (returnedPush, cause) in returned {
       var waiting = returnedPush
       waiting.resends += 1
       if isClosed {
         rejected.append((waiting.push, .closed))
-      } else if waiting.resends > settings.resendLimit || waiting.sendBy <= now {
+      } else if waiting.resends > settings.resendLimit || waiting.sendDeadline <= now {
         rejected.append((waiting.push, cause))
       } else {
         again.append(waiting)
@@ -106,7 +109,7 @@ struct PoolStateMachine<Push: Routed> {
 
   /// What a connection's thread gets when it asks.
   struct Taken {
-    var pushes: [Waiting<Push>] = []
+    var pushes: [QueuedRequest<Push>] = []
     var rejected: [Rejected] = []
     var orders = Orders()
 
@@ -117,7 +120,7 @@ struct PoolStateMachine<Push: Routed> {
   /// A connection's thread tells its load and takes what it may send.
   ///
   /// Whoever gets nothing may go to sleep: it will be woken.
-  mutating func take(by id: Int, load: Seat.Load, at now: Moment) -> Taken {
+  mutating func take(by id: Int, load: PooledConnection.Load, at now: MonotonicTime) -> Taken {
     var taken = Taken()
     guard let seat = seats.firstIndex(where: { $0.id == id }), seats[seat].phase == .ready else {
       return taken
@@ -140,11 +143,11 @@ struct PoolStateMachine<Push: Routed> {
   }
 
   /// Ends the pushes whose time has passed and opens what is due; called when `superviseAt` came.
-  mutating func supervise(at now: Moment) -> (rejected: [Rejected], orders: Orders) {
+  mutating func supervise(at now: MonotonicTime) -> (rejected: [Rejected], orders: Orders) {
     (expire(at: now), dispatch(at: now))
   }
 
-  private mutating func expire(at now: Moment) -> [Rejected] {
+  private mutating func expire(at now: MonotonicTime) -> [Rejected] {
     let cause = whyQueued()
     return queue.expire(at: now).map { ($0.push, cause) }
   }

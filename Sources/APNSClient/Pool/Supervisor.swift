@@ -6,7 +6,7 @@ import Synchronization
 /// are being opened, starts what waited for a back-off, and gathers threads that have ended.
 final class Supervisor: Sendable {
   private struct State {
-    var wakeAt = Moment.never
+    var wakeAt = MonotonicTime.never
 
     /// Its thread sleeps, or is about to, until `wakeAt`.
     var isAsleep = false
@@ -16,20 +16,20 @@ final class Supervisor: Sendable {
     var whenEnded: [@Sendable () -> Void] = []
   }
 
-  private let wake: WakeSignal
+  private let wake: EventFD
   private let state = Mutex(State())
 
   /// Nil where the process has no file descriptor left.
   init?() {
-    guard let wake = WakeSignal() else { return nil }
+    guard let wake = EventFD() else { return nil }
     self.wake = wake
   }
 
   /// Makes sure that the pools are looked after then.
-  func wake(by moment: Moment) {
+  func wake(by time: MonotonicTime) {
     let mustWake = state.withLock { state in
-      guard moment < state.wakeAt else { return false }
-      state.wakeAt = moment
+      guard time < state.wakeAt else { return false }
+      state.wakeAt = time
       return state.isAsleep
     }
     if mustWake { wake.signal() }
@@ -60,7 +60,7 @@ final class Supervisor: Sendable {
   }
 
   /// Begins the end; the closure is called when all threads have ended.
-  func close(_ pools: [Pool], at limit: Moment, then done: @escaping @Sendable () -> Void) {
+  func close(_ pools: [Pool], at limit: MonotonicTime, then done: @escaping @Sendable () -> Void) {
     for pool in pools { pool.close(at: limit) }
     let hasEnded = state.withLock { state in
       state.isClosing = true
@@ -107,7 +107,7 @@ final class Supervisor: Sendable {
   private func sleep() {
     let until = state.withLock { state in
       state.isAsleep = true
-      return state.rejected.isEmpty ? state.wakeAt : Moment(nanoseconds: 0)
+      return state.rejected.isEmpty ? state.wakeAt : MonotonicTime(nanoseconds: 0)
     }
     var descriptor = pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)
     unsafe _ = poll(&descriptor, 1, until.pollTimeout(from: .now()))

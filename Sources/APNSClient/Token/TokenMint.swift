@@ -29,7 +29,7 @@ final class TokenMint: Sendable {
   }
 
   /// The token to begin with at this time.
-  func token(at now: Instant) throws(SigningKeyError) -> ProviderToken {
+  func token(at now: Timestamp) throws(SigningKeyError) -> ProviderToken {
     try state.withLock { state throws(SigningKeyError) in
       let issuedAt = state.schedule.issuedAt(at: now + state.correction)
       if let latest = state.latest, latest.issuedAt == issuedAt { return latest }
@@ -42,17 +42,17 @@ final class TokenMint: Sendable {
 
   /// How old the latest token is by APNs' clock, as far as that is known, and how far that one is
   /// ahead of the clock that signs.
-  func statistics(at now: Instant) -> (age: Duration?, ahead: Duration) {
+  func statistics(at now: Timestamp) -> (age: Duration?, ahead: Duration) {
     state.withLock { state in
       let age = state.latest.map {
-        now + state.correction - Instant(epochSeconds: $0.issuedAt)
+        now + state.correction - Timestamp(epochSeconds: $0.issuedAt)
       }
       return (age, state.correction)
     }
   }
 
   /// APNs called this token expired.
-  func expired(_ token: ProviderToken, at now: Instant) {
+  func expired(_ token: ProviderToken, at now: Timestamp) {
     state.withLock { $0.schedule.expired(issuedAt: token.issuedAt, at: now + $0.correction) }
   }
 
@@ -60,7 +60,7 @@ final class TokenMint: Sendable {
   ///
   /// - Returns: How far the clock that signs is behind, where that is enough to matter and was not
   ///   known yet.
-  func learn(serverTime: Instant, at now: Instant) -> Duration? {
+  func learn(serverTime: Timestamp, at now: Timestamp) -> Duration? {
     state.withLock { state in
       let ahead = serverTime - now
       let change = ahead - state.correction
@@ -74,7 +74,7 @@ final class TokenMint: Sendable {
   private static let toleratedSkew: Duration = .seconds(60)
 
   /// What a connection does that has used a token for so long.
-  func verdict(on token: ProviderToken, usedFor: Duration, at now: Instant)
+  func verdict(on token: ProviderToken, usedFor: Duration, at now: Timestamp)
     -> TokenSchedule.Verdict
   {
     state.withLock { state in

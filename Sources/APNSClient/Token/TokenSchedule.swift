@@ -19,7 +19,7 @@ struct TokenSchedule: Sendable {
   private var reissued: (window: Int64, issuedAt: Int64)?
 
   /// The `iat` of tokens that are handed out now.
-  func issuedAt(at now: Instant) -> Int64 {
+  func issuedAt(at now: Timestamp) -> Int64 {
     let start = Self.windowStart(at: now)
     guard let reissued, reissued.window == start else { return start }
     return reissued.issuedAt
@@ -27,14 +27,14 @@ struct TokenSchedule: Sendable {
 
   /// APNs called a token expired. A window's token is replaced once, by one of this very second;
   /// what else could help, if the clock is wrong, is not in our hands.
-  mutating func expired(issuedAt: Int64, at now: Instant) {
+  mutating func expired(issuedAt: Int64, at now: Timestamp) {
     let start = Self.windowStart(at: now)
     guard issuedAt == start, reissued?.window != start else { return }
     reissued = (window: start, issuedAt: now.epochSeconds)
   }
 
   /// What a connection does that has used a token for so long.
-  func verdict(issuedAt: Int64, usedFor: Duration, at now: Instant) -> Verdict {
+  func verdict(issuedAt: Int64, usedFor: Duration, at now: Timestamp) -> Verdict {
     let age = now.epochSeconds - issuedAt
     let mustChange = age > Self.oldest || age < -Self.toleratedLead
     if usedFor >= Self.shortestUse {
@@ -44,7 +44,7 @@ struct TokenSchedule: Sendable {
     return mustChange ? .recycle : .keep
   }
 
-  private static func windowStart(at now: Instant) -> Int64 {
+  private static func windowStart(at now: Timestamp) -> Int64 {
     let seconds = now.epochSeconds
     let rest = seconds % window
     return seconds - (rest < 0 ? rest + window : rest)

@@ -5,7 +5,7 @@ extension Simulator {
     at time: WallTime
   ) -> Decision {
     let push = Push(request, in: context(adoptedToken, now: time.seconds))
-    let judgement = Judge.judge(push, by: ChannelRules.all, proven: ChannelRules.proven)
+    let judgement = PushRules.judge(push, by: ChannelRules.all, proven: ChannelRules.proven)
     let fault = judgement.refusal == nil ? strike(push, connection: connection) : nil
     var grant = Grant(idHeader: "apns-request-id")
     // A fault that loses the answer comes after the deed; one that says no, in its place.

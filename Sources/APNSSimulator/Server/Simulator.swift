@@ -47,7 +47,7 @@ final class Simulator {
         request, stream: stream, connection: connection, adoptedToken: adoptedToken, at: time)
     }
     let push = Push(request, in: context(adoptedToken, now: time.seconds))
-    let judgement = Judge.judge(push)
+    let judgement = PushRules.judge(push)
     let fault = judgement.refusal == nil ? strike(push, connection: connection) : nil
     let verdict = Verdict(
       judgement.refusal, fault: fault?.action, apnsID: answerID(request),

@@ -28,7 +28,7 @@ internal import Glibc
     // libmicrohttpd takes a moment to close what the keeper has ended, and refuses beyond its limit.
     let connectionLimit = UInt32(limits.places + 64)
     let daemon = unsafe ridepulse_mhd_start(
-      socket.descriptor, HTTPExchange.answer, HTTPExchange.completed, ConnectionKeeper.notify,
+      socket.descriptor, HTTPExchange.answer, HTTPExchange.completed, ConnectionMonitor.notify,
       Unmanaged.passUnretained(context).toOpaque(), connectionLimit, Self.timeoutSeconds)
     guard let daemon = unsafe daemon else {
       close(socket.descriptor)
@@ -46,11 +46,11 @@ internal import Glibc
   /// What the callbacks of all connections share; the server outlives them.
   final class Context: Sendable {
     let handler: Handler
-    let connections: ConnectionKeeper
+    let connections: ConnectionMonitor
 
     init(handler: @escaping Handler, limits: ConnectionTable.Limits) {
       self.handler = handler
-      connections = ConnectionKeeper(limits)
+      connections = ConnectionMonitor(limits)
     }
   }
 }

@@ -16,7 +16,7 @@ public struct ServiceManager: Sendable {
   }
 
   /// Tells it; a manager that does not read holds this up for a second at most.
-  public func tell(_ news: ServiceNews) throws(NotifyError) {
+  public func notify(_ news: ServiceNews) throws(NotifyError) {
     try socket.send(news.text)
   }
 

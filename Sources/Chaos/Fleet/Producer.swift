@@ -4,29 +4,30 @@ import RideCore
 
 /// A ride service with a share of the fleet: writes what happens, and counts what committed.
 struct Producer {
-  private struct Seat {
+  private struct RideSlot {
     var ride: RideLife
     var due: ContinuousClock.Instant
   }
 
   let name: String
-  let desk: StepDesk
+  let runner: StepRunner
   private let hasStarts: Bool
   private var numbers: SeededGenerator
-  private var seats: [Seat] = []
+  private var seats: [RideSlot] = []
   private var rides = 0
 
   init(
-    name: String, conninfo: String, rides: Int, hasStarts: Bool, seed: UInt64, diary: Diary
+    name: String, conninfo: String, rides: Int, hasStarts: Bool, seed: UInt64,
+    incidents: IncidentLog
   ) throws {
     self.name = name
     self.hasStarts = hasStarts
-    desk = try StepDesk(conninfo: conninfo, diary: diary)
+    runner = try StepRunner(conninfo: conninfo, incidents: incidents)
     numbers = SeededGenerator(seed: seed)
     for _ in 0..<rides {
       // They do not all come at once.
       let due = ContinuousClock.now + .milliseconds(Int.random(in: 0...8_000, using: &numbers))
-      seats.append(Seat(ride: newRide(), due: due))
+      seats.append(RideSlot(ride: newRide(), due: due))
     }
   }
 
@@ -42,14 +43,14 @@ struct Producer {
       try await ContinuousClock().sleep(until: seats[next].due)
       let id = seats[next].ride.id
       let steps = seats[next].ride.next()
-      if Int.random(in: 0..<40, using: &numbers) == 0 { try await desk.rollBack(id) }
-      try await desk.perform(steps, of: id)
+      if Int.random(in: 0..<40, using: &numbers) == 0 { try await runner.rollBack(id) }
+      try await runner.perform(steps, of: id)
       if seats[next].ride.isOver { seats[next].ride = newRide() }
       seats[next].due = .now + seats[next].ride.pause()
     }
     for index in seats.indices where seats[index].ride.hasBegun {
-      try await desk.perform(seats[index].ride.end(), of: seats[index].ride.id)
+      try await runner.perform(seats[index].ride.end(), of: seats[index].ride.id)
     }
-    await desk.close()
+    await runner.close()
   }
 }

@@ -4,13 +4,13 @@ internal import SystemSupport
 
 // Coming, reading, writing, going.
 extension GatewayLoop {
-  func accept(_ doors: Doors) {
+  func accept(_ doors: Listeners) {
     if let again = acceptAgain, now < again { return }
     acceptAgain = nil
     let app = settings.app
-    let talks: [(Listener, (Int) -> Connection.Talk)] = [
-      (doors.pushes, { .sender(SenderTalk(app: app, sender: $0)) }),
-      (doors.feedback, { _ in .feedback(FeedbackTalk()) }),
+    let talks: [(Listener, (Int) -> SenderConnection.Talk)] = [
+      (doors.pushes, { .sender(SenderSession(app: app, sender: $0)) }),
+      (doors.feedback, { _ in .feedback(FeedbackSession()) }),
     ]
     for (listener, talk) in talks {
       // Not all at once: those that came before get on with their handshakes in between.
@@ -33,14 +33,14 @@ extension GatewayLoop {
     evicted += 1
     if let last = reportedEviction, now - last < .seconds(10) { return }
     reportedEviction = now
-    tell(.handshakesEvicted(evicted))
+    notify(.handshakesEvicted(evicted))
     evicted = 0
   }
 
   private func arrival(at listener: Listener) -> Listener.Arrival {
     let arrival = listener.accept()
     if case .exhausted = arrival {
-      tell(.failed("no descriptor is free for a further connection"))
+      notify(.failed("no descriptor is free for a further connection"))
       acceptAgain = now + .seconds(1)
     }
     return arrival
@@ -67,14 +67,14 @@ extension GatewayLoop {
       drop(longest, "made room: it was silent for the longest")
       return true
     }
-    if !isFull { tell(.full(settings.connectionLimit)) }
+    if !isFull { notify(.full(settings.connectionLimit)) }
     isFull = true
     acceptAgain = now + .milliseconds(200)
     return false
   }
 
   /// The socket can move.
-  func move(_ connection: Connection) {
+  func move(_ connection: SenderConnection) {
     guard connections[connection.number] === connection else { return }
     switch connection.phase {
     case .handshake: shakeHands(connection)
@@ -91,17 +91,17 @@ extension GatewayLoop {
     }
   }
 
-  private func shakeHands(_ connection: Connection) {
-    do throws(Connection.TurnedAway) {
+  private func shakeHands(_ connection: SenderConnection) {
+    do throws(SenderConnection.TurnedAway) {
       guard try connection.shakeHands() else { return }
       if settings.clientCA != nil,
         connection.stream.peerSubject?.names(settings.bundleID) != true
       {
-        throw Connection.TurnedAway(
+        throw SenderConnection.TurnedAway(
           reason: "its certificate is not for \(settings.bundleID)")
       }
     } catch {
-      tell(.turnedAway(peer: connection.peer, reason: error.reason))
+      notify(.turnedAway(peer: connection.peer, reason: error.reason))
       connections[connection.number] = nil
       handshakes.remove(connection.number)
       return
@@ -115,7 +115,7 @@ extension GatewayLoop {
   }
 
   /// Does what the talk calls for next.
-  func step(_ connection: Connection) {
+  func step(_ connection: SenderConnection) {
     guard connections[connection.number] === connection, connection.phase == .open else {
       return finish(connection)
     }
@@ -125,7 +125,7 @@ extension GatewayLoop {
     }
   }
 
-  private func step(_ connection: Connection, _ talk: SenderTalk) {
+  private func step(_ connection: SenderConnection, _ talk: SenderSession) {
     switch talk.step {
     case .read:
       // The time counts from when the frame began, and not from its last byte.
@@ -142,7 +142,7 @@ extension GatewayLoop {
     }
   }
 
-  private func step(_ connection: Connection, _ talk: FeedbackTalk) {
+  private func step(_ connection: SenderConnection, _ talk: FeedbackSession) {
     switch talk.step {
     case .ask: askForPhones(connection)
     case .forget: forgetPhones(connection)
@@ -156,14 +156,14 @@ extension GatewayLoop {
     }
   }
 
-  func close(_ connection: Connection) {
+  func close(_ connection: SenderConnection) {
     connection.phase = .closing
     connection.deadline = now + settings.patience
     guard connection.flush(now: now) else { return drop(connection, "the peer hung up") }
     finish(connection)
   }
 
-  private func finish(_ connection: Connection) {
+  private func finish(_ connection: SenderConnection) {
     guard connection.phase == .closing, !connection.hasOutput else { return }
     connection.stream.sendClose()
     connection.phase = .lingering
@@ -171,11 +171,11 @@ extension GatewayLoop {
     report(connection)
   }
 
-  func expire(_ connection: Connection) {
+  func expire(_ connection: SenderConnection) {
     guard let deadline = connection.deadline, deadline <= now else { return }
     switch connection.phase {
     case .handshake:
-      tell(.turnedAway(peer: connection.peer, reason: "the handshake took too long"))
+      notify(.turnedAway(peer: connection.peer, reason: "the handshake took too long"))
       connections[connection.number] = nil
       handshakes.remove(connection.number)
     case .open: drop(connection, "half a frame, or a reader too slow")
@@ -185,7 +185,7 @@ extension GatewayLoop {
   }
 
   /// Lets a connection go as it is.
-  func drop(_ connection: Connection, _ how: String? = nil) {
+  func drop(_ connection: SenderConnection, _ how: String? = nil) {
     guard connections.removeValue(forKey: connection.number) != nil else { return }
     handshakes.remove(connection.number)
     watch.forget(connection.number)
@@ -194,18 +194,18 @@ extension GatewayLoop {
     report(connection)
   }
 
-  private func report(_ connection: Connection) {
+  private func report(_ connection: SenderConnection) {
     watch.forget(connection.number)
     switch connection.talk {
     case .sender(let talk):
       if talk.isGone, talk.pending > 0 {
-        tell(.lost(peer: connection.peer, pushes: talk.pending))
+        notify(.lost(peer: connection.peer, pushes: talk.pending))
       }
-      tell(
+      notify(
         .senderEnded(
           peer: connection.peer, pushes: talk.committed, repeats: talk.repeats,
           how: connection.ending ?? "the sender hung up"))
-    case .feedback(let talk): tell(.feedbackRead(peer: connection.peer, phones: talk.told))
+    case .feedback(let talk): notify(.feedbackRead(peer: connection.peer, phones: talk.reported))
     }
   }
 }

@@ -4,19 +4,19 @@ internal import SystemSupport
 
 /// The life of the gateway's thread: sleep until something can move, move it, sleep again.
 final class GatewayLoop {
-  struct Doors: Sendable {
+  struct Listeners: Sendable {
     var pushes: Listener
     var feedback: Listener
     var tls: TLSContext
   }
 
   let settings: GatewaySettings
-  let desk: any LegacyDesk
-  let mailbox: Mailbox
-  let tell: @Sendable (GatewayEvent) -> Void
+  let store: any LegacyPushStore
+  let mailbox: LoopMailbox
+  let notify: @Sendable (GatewayEvent) -> Void
   /// Closed, both, once the gateway goes.
-  private(set) var doors: Doors?
-  var connections: [Int: Connection] = [:]
+  private(set) var doors: Listeners?
+  var connections: [Int: SenderConnection] = [:]
   var handshakes: PendingHandshakes
   /// Handshakes that were cut off since they were last reported.
   var evicted = 0
@@ -27,7 +27,7 @@ final class GatewayLoop {
   /// Since when nothing can be committed, and when it is tried again.
   var failingSince: ContinuousClock.Instant?
   var commitAgain: ContinuousClock.Instant?
-  var watch = VerdictWatch()
+  var watch = PendingVerdicts()
   var isAsking = false
   var nextAsk = ContinuousClock.now
   var askInterval: Duration = .milliseconds(100)
@@ -39,16 +39,17 @@ final class GatewayLoop {
   private var leaveBy: ContinuousClock.Instant?
 
   init(
-    _ settings: GatewaySettings, _ doors: Doors, _ desk: any LegacyDesk, _ mailbox: Mailbox,
-    _ tell: @escaping @Sendable (GatewayEvent) -> Void
+    _ settings: GatewaySettings, _ doors: Listeners, _ store: any LegacyPushStore,
+    _ mailbox: LoopMailbox,
+    _ notify: @escaping @Sendable (GatewayEvent) -> Void
   ) {
     self.settings = settings
     handshakes = PendingHandshakes(
       limit: settings.handshakeLimit, limitPerNetwork: settings.handshakeLimitPerPeer)
     self.doors = doors
-    self.desk = desk
+    self.store = store
     self.mailbox = mailbox
-    self.tell = tell
+    self.notify = notify
   }
 
   var isStopping: Bool { leaveBy != nil }
@@ -101,7 +102,7 @@ final class GatewayLoop {
   }
 
   /// Waits for what can move; the doors are looked at whenever they stand open.
-  private func sleep() -> [Connection] {
+  private func sleep() -> [SenderConnection] {
     var files = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
     if let doors, acceptAgain == nil {
       files.append(pollfd(fd: doors.pushes.socket, events: Int16(POLLIN), revents: 0))
@@ -133,11 +134,11 @@ final class GatewayLoop {
   /// A place for a further connection, under a number of its own.
   func admit(
     _ socket: Int32, _ peer: String, _ network: PeerNetwork, _ tls: TLSContext,
-    _ talk: (Int) -> Connection.Talk
+    _ talk: (Int) -> SenderConnection.Talk
   ) {
     guard let stream = TLSStream(socket: socket, context: tls) else { return }
     count += 1
-    connections[count] = Connection(
+    connections[count] = SenderConnection(
       number: count, peer: peer, stream: stream, talk: talk(count), now: now,
       until: now + settings.handshakeTime)
     handshakes.add(count, from: network)

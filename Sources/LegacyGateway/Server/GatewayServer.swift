@@ -15,37 +15,37 @@ public final class GatewayServer: Sendable {
   public let fingerprint: String
 
   private let settings: GatewaySettings
-  private let desk: any LegacyDesk
+  private let store: any LegacyPushStore
   private let onEvent: @Sendable (GatewayEvent) -> Void
-  private let mailbox: Mailbox
-  private let doors: Mutex<GatewayLoop.Doors?>
+  private let mailbox: LoopMailbox
+  private let doors: Mutex<GatewayLoop.Listeners?>
 
   /// Opens the ports; nobody is let in before `run`.
   ///
   /// - Parameter onEvent: Called on the server's thread; has to return at once.
   /// - Throws: Where a port, certificate, key or CA can't be used.
   public init(
-    _ settings: GatewaySettings, desk: any LegacyDesk,
+    _ settings: GatewaySettings, store: any LegacyPushStore,
     onEvent: @escaping @Sendable (GatewayEvent) -> Void
   ) throws(GatewayError) {
     let tls = try TLSContext(settings.identity, clientCA: settings.clientCA)
     let pushes = try Listener(address: settings.address, port: settings.port)
     let feedback = try Listener(address: settings.address, port: settings.feedbackPort)
-    mailbox = try Mailbox()
-    doors = Mutex(GatewayLoop.Doors(pushes: pushes, feedback: feedback, tls: tls))
+    mailbox = try LoopMailbox()
+    doors = Mutex(GatewayLoop.Listeners(pushes: pushes, feedback: feedback, tls: tls))
     (port, feedbackPort, fingerprint) = (pushes.port, feedback.port, tls.fingerprint)
     self.settings = settings
-    self.desk = desk
+    self.store = store
     self.onEvent = onEvent
   }
 
   /// Serves until `stop`; returns when all senders have been told. To be called once.
   public func run() async {
     guard let doors = doors.withLock({ $0.take() }) else { return }
-    let (settings, desk, mailbox, onEvent) = (settings, desk, mailbox, onEvent)
+    let (settings, store, mailbox, onEvent) = (settings, store, mailbox, onEvent)
     await withCheckedContinuation { continuation in
       let thread = Thread {
-        GatewayLoop(settings, doors, desk, mailbox, onEvent).run()
+        GatewayLoop(settings, doors, store, mailbox, onEvent).run()
         continuation.resume()
       }
       thread.name = "legacy gateway"

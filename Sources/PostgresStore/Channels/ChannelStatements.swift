@@ -1,4 +1,4 @@
-/// The SQL of `ChannelDesk`.
+/// The SQL of `ChannelRepository`.
 enum ChannelStatements {
   private static func micros(_ column: String) -> String {
     "(extract(epoch from \(column)) * 1000000)::bigint"

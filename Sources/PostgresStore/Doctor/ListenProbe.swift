@@ -47,7 +47,7 @@ public enum ListenProbe {
         guard let wasSent = try await listener.check(through: session) else { continue }
         if !wasSent { return .queueFull }
         isSent = true
-        end(feed, after: Canary.limit)
+        end(feed, after: NotifyHealthCheck.limit)
       case .notification where listener.isHealthy: return .effective
       case .notification, .disconnected: continue
       case .unreachable(let reason):

@@ -66,10 +66,10 @@ extension MissingRight {
       union all
       select 'execute',
         'function ridepulse.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid)
-          || ')', p.proname in ('tend_ledger', 'answer_once')
+          || ')', p.proname in ('rotate_ledger', 'idempotent_call')
       from pg_proc p
       where p.pronamespace = to_regnamespace('ridepulse')
-        and p.proname in ('emit', 'tend_ledger', 'report_channel', 'answer_once')
+        and p.proname in ('emit', 'rotate_ledger', 'report_channel', 'idempotent_call')
         and not has_function_privilege(p.oid, 'execute')
       """)
 

@@ -7,7 +7,7 @@ import Synchronization
 /// through by chance.
 public final class WakeListener: Sendable {
   private struct State {
-    var canary = Canary()
+    var healthCheck = NotifyHealthCheck()
     var session: PostgresSession?
   }
 
@@ -43,12 +43,12 @@ public final class WakeListener: Sendable {
     self.onEvent = onEvent
     let session = try PostgresSession(
       conninfo: conninfo, listen: [Self.wakeChannel, channel], applicationName: "ridepulse listen"
-    ) { [weak self] in self?.hear($0) }
+    ) { [weak self] in self?.handle($0) }
     state.withLock { $0.session = session }
   }
 
   /// True where notifications are known to reach this node. While they do not, it polls.
-  public var isHealthy: Bool { state.withLock { $0.canary.isHealthy } }
+  public var isHealthy: Bool { state.withLock { $0.healthCheck.isHealthy } }
 
   /// Ends the session.
   public func close() async {
@@ -62,19 +62,19 @@ public final class WakeListener: Sendable {
   /// - Throws: `PostgresError`; the next call tries again.
   @discardableResult
   func check(through session: PostgresSession) async throws(PostgresError) -> Bool? {
-    guard let number = state.withLock({ $0.canary.take(now: .now) }) else { return nil }
+    guard let number = state.withLock({ $0.healthCheck.take(now: .now) }) else { return nil }
     let call = Call(Self.notify, [channel, String(number)])
-    let rows = try await session.run([call], timeout: Canary.limit)
+    let rows = try await session.run([call], timeout: NotifyHealthCheck.limit)
     guard rows[0].bool(0, 0) ?? false else {
-      if state.withLock({ $0.canary.withheld(number, now: .now) }) == .queueFull {
+      if state.withLock({ $0.healthCheck.withheld(number, now: .now) }) == .queueFull {
         let usage = NotifyQueue(usage: rows[0].double(0, 1) ?? NotifyQueue.limit)
         report((try? await NotifyQueue.read(session)) ?? usage)
       }
       return false
     }
-    state.withLock { $0.canary.sent(number, now: .now) }
+    state.withLock { $0.healthCheck.sent(number, now: .now) }
     Task { [weak self] in
-      try? await Task.sleep(for: Canary.limit)
+      try? await Task.sleep(for: NotifyHealthCheck.limit)
       await self?.judge(number)
     }
     return true
@@ -94,22 +94,22 @@ public final class WakeListener: Sendable {
       ])
   }
 
-  private func hear(_ event: SessionEvent) {
+  private func handle(_ event: SessionEvent) {
     switch event {
     case .notification(channel, let payload):
       let (news, isNew) = state.withLock { state in
-        let wasHealthy = state.canary.isHealthy
-        let news = Int(payload).flatMap { state.canary.returned($0, now: .now) }
-        return (news, !wasHealthy && state.canary.isHealthy)
+        let wasHealthy = state.healthCheck.isHealthy
+        let news = Int(payload).flatMap { state.healthCheck.returned($0, now: .now) }
+        return (news, !wasHealthy && state.healthCheck.isHealthy)
       }
       if news == .regained { log(.info, "LISTEN works again") }
       // Meanwhile producers were told that nobody sleeps.
       if isNew { onEvent(event) }
     case .connected:
-      state.withLock { $0.canary.connected() }
+      state.withLock { $0.healthCheck.connected() }
       onEvent(event)
     case .disconnected:
-      state.withLock { $0.canary.disconnected() }
+      state.withLock { $0.healthCheck.disconnected() }
       onEvent(event)
     case .unreachable, .notification: onEvent(event)
     }
@@ -118,13 +118,13 @@ public final class WakeListener: Sendable {
   /// Where one did not come back, to LISTEN once more tells why: a dead connection is replaced by
   /// its session, and over a live one nothing is left to be done from here.
   private func judge(_ number: Int) async {
-    guard state.withLock({ $0.canary.isOverdue(number) }),
+    guard state.withLock({ $0.healthCheck.isOverdue(number) }),
       let session = state.withLock({ $0.session })
     else { return }
     do throws(PostgresError) {
       let listen = [Self.wakeChannel, channel].map { Statement.listen(to: $0) }
-      _ = try await session.run(listen.map { Call($0) }, timeout: Canary.limit)
-      guard state.withLock({ $0.canary.explained() }) == .lost else { return }
+      _ = try await session.run(listen.map { Call($0) }, timeout: NotifyHealthCheck.limit)
+      guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }
       log(
         .warning,
         """
@@ -134,7 +134,7 @@ public final class WakeListener: Sendable {
         """)
     } catch {
       if error.kind == .closed { return }
-      guard state.withLock({ $0.canary.explained() }) == .lost else { return }
+      guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }
       log(
         .warning, "LISTEN was lost: its connection did not answer, and is replaced",
         ["error": "\(error)"])

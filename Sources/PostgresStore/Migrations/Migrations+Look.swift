@@ -1,5 +1,5 @@
 extension Migrations {
-  private static let look = Statement(
+  private static let plan = Statement(
     name: "",
     sql: """
       select current_setting('server_version_num'), to_regnamespace('ridepulse') is not null,
@@ -22,7 +22,7 @@ extension Migrations {
   static func makePlan(
     _ session: PostgresSession, steps: [Migration], makesTable: Bool, timeout: Duration
   ) async throws(MigrationError) -> MigrationPlan {
-    let facts = try await one(session, Call(look), timeout: timeout)
+    let facts = try await one(session, Call(plan), timeout: timeout)
     try MigrationPlan.check(serverVersion: Int(facts.int64(0, 0) ?? 0))
     try MigrationPlan.check(encoding: facts.string(0, 3) ?? "", database: facts.string(0, 4) ?? "")
     var hasTable = facts.bool(0, 2) ?? false

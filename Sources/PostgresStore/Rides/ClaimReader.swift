@@ -5,10 +5,10 @@ import RideCore
 struct ClaimReader {
   private let log: Log
   private let decoder = JSONDecoder()
-  private var now = Instant(microseconds: 0)
-  private var nextDue: Instant?
+  private var now = Timestamp(microseconds: 0)
+  private var nextDue: Timestamp?
   private var lowestEvent: Int64?
-  private var lowestDue: Instant?
+  private var lowestDue: Timestamp?
   private(set) var claims: [RideClaim] = []
   private var memos: [Memo] = []
   var rows = RideRows()
@@ -18,10 +18,10 @@ struct ClaimReader {
   }
 
   mutating func readClaims(_ rows: QueryResult) {
-    if let micros = rows.int64(0, 0) { now = Instant(microseconds: micros) }
-    nextDue = rows.int64(0, 1).map { Instant(microseconds: $0) }
+    if let micros = rows.int64(0, 0) { now = Timestamp(microseconds: micros) }
+    nextDue = rows.int64(0, 1).map { Timestamp(microseconds: $0) }
     lowestEvent = rows.int64(0, 6)
-    lowestDue = rows.int64(0, 7).map { Instant(microseconds: $0) }
+    lowestDue = rows.int64(0, 7).map { Timestamp(microseconds: $0) }
     claims.reserveCapacity(rows.rowCount)
     for row in 0..<rows.rowCount {
       guard let ride = rows.string(row, 2).map(RideID.init), let fence = rows.int64(row, 3) else {
@@ -87,8 +87,8 @@ struct ClaimReader {
   }
 
   /// What the next claims may begin at.
-  var sight: Horizon.Sight {
-    Horizon.Sight(
+  var scan: LowWaterMark.ScanResult {
+    LowWaterMark.ScanResult(
       lowestEvent: lowestEvent, highestEvent: rows.highestEvent, lowestDue: lowestDue, now: now)
   }
 

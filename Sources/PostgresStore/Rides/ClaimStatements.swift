@@ -16,7 +16,7 @@ enum ClaimStatements {
   /// Takes rides that are due and nobody holds.
   ///
   /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds; $6 the event and $7 the time
-  /// due, in microseconds, where `Horizon` says that it begins, $8 whether it says what is lowest. One
+  /// due, in microseconds, where `LowWaterMark` says that it begins, $8 whether it says what is lowest. One
   /// row at least: now, next due, where a ride was taken it, its fence and memo, and whether another's
   /// lease on it ran out, and the lowest event and time due that are not set aside. Rows that exist are
   /// locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so that two nodes can't
@@ -246,7 +246,7 @@ enum ClaimStatements {
     """
 
   /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last one is
-  /// `PhoneTrouble`, and the last contact comes after it.
+  /// `PhoneProblem`, and the last contact comes after it.
   static let phoneColumns = """
     d.id, d.app, d.owner_id, d.token, d.environment, d.locale,
       case when d.refusals > 0 or d.probe is not null or d.is_probed and d.environment is null

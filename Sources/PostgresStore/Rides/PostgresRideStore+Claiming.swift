@@ -12,7 +12,7 @@ extension PostgresRideStore {
   public func claim(limit: Int, asleep: Bool) async throws -> Claim {
     let began = uptime
     sweep(at: began)
-    let look = horizon.withLock { $0.look(at: began) }
+    let plan = lowWaterMark.withLock { $0.plan(at: began) }
     // A NOTIFY that this node can't hear would cost producers something for nothing.
     let isAsleep = asleep && listener?.isHealthy ?? false
     let calls = [
@@ -21,8 +21,8 @@ extension PostgresRideStore {
         ClaimStatements.claim,
         [
           node, host, isAsleep ? "t" : "f", String(limit), String(lease.microseconds / 1000),
-          String(look.bounds.event ?? .min), look.bounds.due.map { String($0.microseconds) },
-          look.marks ? "t" : "f",
+          String(plan.bounds.event ?? .min), plan.bounds.due.map { String($0.microseconds) },
+          plan.measuresLowest ? "t" : "f",
         ]),
     ]
     let results: [QueryResult]
@@ -39,14 +39,14 @@ extension PostgresRideStore {
     var reader = ClaimReader(log: log)
     reader.readClaims(results[1])
     let left = try await read(&reader, began: ended)
-    horizon.withLock { $0.saw(reader.sight, by: look, began: began, ended: ended) }
+    lowWaterMark.withLock { $0.observe(reader.scan, by: plan, began: began, ended: ended) }
     let unreadable = reader.unreadable
     await leave(unreadable)
     reader.remove(unreadable.map(\.claim) + left)
     var claim = reader.claim
     claim.released = left.count
     // The node looks again when the next sweep is due.
-    if let sweep = horizon.withLock({ $0.nextSweep }) {
+    if let sweep = lowWaterMark.withLock({ $0.nextSweep }) {
       let due = claim.now + max(.zero, sweep - uptime)
       claim.nextDue = min(claim.nextDue ?? due, due)
     }
@@ -129,7 +129,7 @@ extension PostgresRideStore {
 
   /// A time-out of one ride's statement: the limit may be the role's.
   private func named(_ failure: StoreFailure) async -> StoreFailure {
-    let row = try? await run(claims, [Call(ServerFacts.statementTimeout)])[0]
+    let row = try? await run(claims, [Call(ServerState.statementTimeout)])[0]
     guard let row, let role = row.string(0, 0), let limit = row.string(0, 1), limit != "0" else {
       return failure
     }
@@ -190,7 +190,7 @@ extension PostgresRideStore {
 
   /// Looks below where claims begin, where that takes too long for a claim.
   private func sweep(at began: Duration) {
-    guard let bounds = horizon.withLock({ $0.beginSweep(at: began) }) else { return }
+    guard let bounds = lowWaterMark.withLock({ $0.beginSweep(at: began) }) else { return }
     Task {
       let session = try? sweeping?()
       let rows = try? await (session ?? claims).run(
@@ -202,13 +202,13 @@ extension PostgresRideStore {
         ], timeout: .seconds(60))
       await session?.close()
       let late = rows.map { rows in
-        Horizon.Bounds(
+        LowWaterMark.Bounds(
           event: rows[1].int64(0, 0),
-          due: rows[1].int64(0, 1).map { Instant(microseconds: $0) })
+          due: rows[1].int64(0, 1).map { Timestamp(microseconds: $0) })
       }
       let ended = uptime
-      horizon.withLock { $0.endSweep(late, began: began, ended: ended) }
-      if let late, late != Horizon.Bounds() { onLate() }
+      lowWaterMark.withLock { $0.endSweep(late, began: began, ended: ended) }
+      if let late, late != LowWaterMark.Bounds() { onLate() }
     }
   }
 }

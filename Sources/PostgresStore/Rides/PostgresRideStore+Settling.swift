@@ -53,7 +53,7 @@ extension PostgresRideStore {
   ///
   /// - Throws: `StoreFailure`: no settlement can succeed now.
   public func checkSettling() async throws {
-    let now = Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
+    let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
     let batch = [false, true].map { isOver in
       let ride: RideID = "ridepulse-check-\(isOver ? "over" : "live")-\(node)"
       return ClaimedSettlement(

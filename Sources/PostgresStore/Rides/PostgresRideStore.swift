@@ -10,7 +10,7 @@ public final class PostgresRideStore: RideStore {
   let host: String
   private let apps: [App]
   let reading: Mutex<RideReading>
-  let horizon = Mutex(Horizon())
+  let lowWaterMark = Mutex(LowWaterMark())
   private let start = ContinuousClock.now
   let lease: Duration
   let claims: PostgresSession

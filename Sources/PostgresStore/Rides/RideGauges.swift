@@ -15,7 +15,7 @@ public struct RideGauges: Hashable, Sendable {
   /// Broadcast channels of each app and environment, as Apple listed them last.
   public var channels: [ChannelScope: Int64]
   /// Who keeps Postgres from removing dead rows.
-  public var rowHolder: RowHolder?
+  public var rowHolder: BlockingBackend?
   /// Outcomes of pushes that are not applied to their tokens yet, at most `TokenBacklog.countLimit`.
   public var waitingOutcomes: Int64 = 0
   /// How long the oldest of them has waited.
@@ -61,7 +61,7 @@ public struct RideGauges: Hashable, Sendable {
     var gauges = RideGauges(
       liveRides: number(0), dueRides: number(1), oldestDue: .microseconds(max(0, number(4))),
       parkedRides: number(2), quarantinedPhones: number(3), channels: used,
-      rowHolder: try await RowHolder.oldest(session))
+      rowHolder: try await BlockingBackend.oldest(session))
     gauges.waitingOutcomes = results[2].int64(0, 0) ?? 0
     gauges.oldestOutcome = .microseconds(max(0, results[2].int64(0, 1) ?? 0))
     return gauges

@@ -9,7 +9,7 @@ public struct RideHistory: Sendable {
     /// What it tells of.
     public var event: String
     /// When that happened.
-    public var occurredAt: Instant
+    public var occurredAt: Timestamp
     /// The rule's name.
     public var rule: String
     /// The app.
@@ -35,9 +35,9 @@ public struct RideHistory: Sendable {
     /// The token's last six digits.
     public var tokenSuffix: String?
     /// When it was decided.
-    public var createdAt: Instant
+    public var createdAt: Timestamp
     /// When its verdict was written; nil while it has none.
-    public var finishedAt: Instant?
+    public var finishedAt: Timestamp?
   }
 
   /// One row of `ridepulse.live_activities`.
@@ -53,9 +53,9 @@ public struct RideHistory: Sendable {
     /// The token's last six digits.
     public var tokenSuffix: String
     /// When its token was registered.
-    public var registeredAt: Instant
+    public var registeredAt: Timestamp
     /// When it ended.
-    public var endedAt: Instant?
+    public var endedAt: Timestamp?
     /// How: `ended`, `expired`, or Apple's reason.
     public var endedReason: String?
   }
@@ -67,13 +67,13 @@ public struct RideHistory: Sendable {
     /// Whose phone.
     public var ownerID: OwnerID
     /// When that was.
-    public var contactedAt: Instant
+    public var contactedAt: Timestamp
   }
 
   /// The ride's place on the agenda.
   public struct Plan: Sendable {
     /// When it needs attention next; nil: with its next event.
-    public var due: Instant?
+    public var due: Timestamp?
     /// The node that holds it; nil where none does.
     public var node: String?
     /// Why it is set aside, where it is.
@@ -83,7 +83,7 @@ public struct RideHistory: Sendable {
   }
 
   /// When this was so.
-  public var now: Instant
+  public var now: Timestamp
   /// The ride's row.
   public var ride: Ride?
   /// Its place on the agenda; nil for a ride that is over, or was never there.
@@ -103,7 +103,7 @@ public struct RideHistory: Sendable {
   }
 }
 
-extension RideDesk {
+extension RideQueries {
   private static let ledger = Statement(
     name: "history_ledger",
     sql: """
@@ -168,7 +168,7 @@ extension RideDesk {
     let view = reader.claim.rides.first?.view
     let plan = results[4]
     return RideHistory(
-      now: Instant(microseconds: plan.int64(0, 0) ?? 0), ride: view?.ride,
+      now: Timestamp(microseconds: plan.int64(0, 0) ?? 0), ride: view?.ride,
       plan: plan.bool(0, 1) == true
         ? RideHistory.Plan(
           due: plan.instant(0, 2), node: plan.string(0, 3),
@@ -184,33 +184,33 @@ extension RideDesk {
     func text(_ column: Int) -> String { rows.string(row, column) ?? "" }
     return RideHistory.Entry(
       eventID: rows.int64(row, 0), event: text(1),
-      occurredAt: rows.instant(row, 2) ?? Instant(microseconds: 0), rule: text(3), app: text(4),
+      occurredAt: rows.instant(row, 2) ?? Timestamp(microseconds: 0), rule: text(3), app: text(4),
       pushType: text(5), cardEvent: rows.string(row, 6), status: text(7),
       reason: rows.string(row, 8), attempts: rows.int64(row, 9) ?? 0, id: text(10),
       collapseID: rows.string(row, 11), priority: rows.int64(row, 12),
       expiration: rows.int64(row, 13), tokenSuffix: rows.string(row, 14),
-      createdAt: rows.instant(row, 15) ?? Instant(microseconds: 0),
+      createdAt: rows.instant(row, 15) ?? Timestamp(microseconds: 0),
       finishedAt: rows.instant(row, 16))
   }
 
   private static func contact(_ rows: QueryResult, _ row: Int) -> RideHistory.Contact {
     RideHistory.Contact(
       app: rows.string(row, 0) ?? "", ownerID: OwnerID(rows.string(row, 1) ?? ""),
-      contactedAt: rows.instant(row, 2) ?? Instant(microseconds: 0))
+      contactedAt: rows.instant(row, 2) ?? Timestamp(microseconds: 0))
   }
 
   private static func activity(_ rows: QueryResult, _ row: Int) -> RideHistory.Activity {
     func text(_ column: Int) -> String { rows.string(row, column) ?? "" }
     return RideHistory.Activity(
       id: rows.int64(row, 0) ?? 0, activityID: text(1), app: text(2), ownerID: OwnerID(text(3)),
-      tokenSuffix: text(4), registeredAt: rows.instant(row, 5) ?? Instant(microseconds: 0),
+      tokenSuffix: text(4), registeredAt: rows.instant(row, 5) ?? Timestamp(microseconds: 0),
       endedAt: rows.instant(row, 6), endedReason: rows.string(row, 7))
   }
 }
 
 extension QueryResult {
   /// A time that was read as microseconds since 1970.
-  fileprivate func instant(_ row: Int, _ column: Int) -> Instant? {
-    int64(row, column).map { Instant(microseconds: $0) }
+  fileprivate func instant(_ row: Int, _ column: Int) -> Timestamp? {
+    int64(row, column).map { Timestamp(microseconds: $0) }
   }
 }

@@ -39,7 +39,7 @@ struct RideRows {
       }
       let data = rows.string(row, 4) ?? "{}"
       bytes += data.utf8.count
-      var event = RideEvent(id: id, name: name, at: Instant(microseconds: micros), data: data)
+      var event = RideEvent(id: id, name: name, at: Timestamp(microseconds: micros), data: data)
       event.people = people(rows, row, ofRide: ride)
       events[ride, default: []].append(event)
     }
@@ -73,10 +73,10 @@ struct RideRows {
       var ride = Ride(id: id, state: rows.string(row, 1))
       ride.customerID = rows.string(row, 2).map(OwnerID.init)
       ride.driverID = rows.string(row, 3).map(OwnerID.init)
-      ride.pickupAt = rows.int64(row, 4).map { Instant(microseconds: $0) }
+      ride.pickupAt = rows.int64(row, 4).map { Timestamp(microseconds: $0) }
       ride.timeZone = rows.string(row, 5) ?? "UTC"
       ride.attributes = rows.string(row, 6) ?? "{}"
-      ride.updatedAt = rows.int64(row, 7).map { Instant(microseconds: $0) }
+      ride.updatedAt = rows.int64(row, 7).map { Timestamp(microseconds: $0) }
       bytes += ride.attributes.utf8.count
       rides[id] = ride
       if let bytes = rows.int64(row, 8) {
@@ -111,10 +111,10 @@ struct RideRows {
         environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
         locale: rows.string(row, 6))
       // Postgres made this JSON: it is never unreadable.
-      phone.trouble = rows.string(row, 7).flatMap {
-        try? JSONDecoder().decode(PhoneTrouble.self, from: Data($0.utf8))
+      phone.problem = rows.string(row, 7).flatMap {
+        try? JSONDecoder().decode(PhoneProblem.self, from: Data($0.utf8))
       }
-      phone.contactedAt = rows.int64(row, 8).map { Instant(microseconds: $0) }
+      phone.contactedAt = rows.int64(row, 8).map { Timestamp(microseconds: $0) }
       phones[ride, default: []].append(phone)
     }
   }
@@ -130,7 +130,7 @@ struct RideRows {
           id: id, app: App(rawValue: app), ownerID: owner, token: token,
           environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
           isFrequent: rows.string(row, 6) == "t",
-          registeredAt: Instant(microseconds: registered), isGone: rows.string(row, 8) == "t"))
+          registeredAt: Timestamp(microseconds: registered), isGone: rows.string(row, 8) == "t"))
     }
   }
 
@@ -145,7 +145,7 @@ struct RideRows {
         StartToken(
           id: id, app: App(rawValue: app), ownerID: owner, attributesType: type, token: token,
           environment: rows.string(row, 6).flatMap(APNsEnvironment.init(rawValue:)),
-          registeredAt: Instant(microseconds: registered)))
+          registeredAt: Timestamp(microseconds: registered)))
     }
   }
 
@@ -160,7 +160,7 @@ struct RideRows {
       channels[ride, default: []].append(
         RideChannel(
           id: id, app: App(rawValue: app), environment: environment, storage: storage,
-          createdAt: Instant(microseconds: created),
+          createdAt: Timestamp(microseconds: created),
           standing: Self.standing(
             rows.string(row, 5).flatMap { ChannelID($0) }, isUnanswered: rows.string(row, 7) == "t",
             isEnded: rows.string(row, 8) == "t", reason: rows.string(row, 9))))

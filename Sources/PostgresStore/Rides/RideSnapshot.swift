@@ -52,8 +52,8 @@ public struct RideSnapshot {
     name: "snapshot_now", sql: "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
 
   /// The database's time.
-  public func now() async throws -> Instant {
-    Instant(microseconds: try await session.run([Call(Self.now)])[0].int64(0, 0) ?? 0)
+  public func now() async throws -> Timestamp {
+    Timestamp(microseconds: try await session.run([Call(Self.now)])[0].int64(0, 0) ?? 0)
   }
 
   /// Reads one ride; nil where there is none.

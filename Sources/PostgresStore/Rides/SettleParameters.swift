@@ -77,7 +77,7 @@ struct SettleParameters {
   }
 }
 
-extension PhoneFinding.Kind {
+extension PhoneObservation.Kind {
   /// What `SettleStatements.settle` calls it.
   fileprivate var word: String {
     switch self {

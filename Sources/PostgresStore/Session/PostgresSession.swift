@@ -6,8 +6,8 @@ internal import Synchronization
 /// It connects when it is made and again whenever the connection is lost. Runs are handled one
 /// after another, in the order of their coming.
 public final class PostgresSession: Sendable {
-  private let mailbox = Mailbox()
-  private let watch = Mutex(AnswerWatch())
+  private let mailbox = SessionMailbox()
+  private let watch = Mutex(StatementTimeouts())
 
   /// Begins to connect in the background.
   ///
@@ -27,7 +27,7 @@ public final class PostgresSession: Sendable {
   ) throws(PostgresError) {
     let settings = try ConnectionSettings(
       conninfo: conninfo, applicationName: applicationName, connectTimeout: connectTimeout)
-    guard mailbox.bell.isUsable else {
+    guard mailbox.wakeup.isUsable else {
       throw PostgresError(.unreachable(reason: "this process may open no more files"))
     }
     let mailbox = mailbox
@@ -88,13 +88,13 @@ public final class PostgresSession: Sendable {
   }
 
   private func perform(
-    _ work: Run.Work, timeout: Duration
+    _ work: Transaction.Work, timeout: Duration
   ) async throws(PostgresError) -> [QueryResult] {
     let now = ContinuousClock.now
     let deadline = now + timeout
     let number = watch.withLock { $0.asked(now: now) }
-    let outcome: Run.Outcome = await withCheckedContinuation { continuation in
-      let run = Run(work: work, deadline: deadline) { continuation.resume(returning: $0) }
+    let outcome: Transaction.Outcome = await withCheckedContinuation { continuation in
+      let run = Transaction(work: work, deadline: deadline) { continuation.resume(returning: $0) }
       if !mailbox.submit(run) { run.finish(.failure(PostgresError(.closed))) }
     }
     watch.withLock { $0.ended(number, outcome) }

@@ -36,7 +36,7 @@ extension SessionLoop {
     let calls = channels.map { Call(Statement.listen(to: $0)) }
     let steps = PipelineStep.plan(calls, known: [:], named: false)
     guard connection.send(steps, of: calls) else { return drop(connection.errorMessage) }
-    activity = Exchange(Conversation(pipeline: steps), for: .listen)
+    activity = InFlightTransaction(PipelineStateMachine(pipeline: steps), for: .listen)
     pushOut(connection)
   }
 
@@ -53,9 +53,9 @@ extension SessionLoop {
     let wasReady = if case .ready = lifecycle.state { true } else { false }
     lifecycle.lost(now: .now, random: Double.random(in: 0..<1))
     lastFailure = reason
-    if let exchange = activity, let run = exchange.run {
+    if let inFlight = activity, let run = inFlight.run {
       run.finish(
-        .failure(PostgresError(.connectionLost(sent: exchange.isSent, reason: reason))))
+        .failure(PostgresError(.connectionLost(sent: inFlight.isSent, reason: reason))))
     }
     activity = nil
     onEvent(wasReady ? .disconnected(reason: reason) : .unreachable(reason: reason))

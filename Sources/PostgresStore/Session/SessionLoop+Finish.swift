@@ -1,35 +1,37 @@
 /// What happens when all replies to a run are there.
 extension SessionLoop {
-  func finish(_ exchange: Exchange, _ connection: Connection) {
+  func finish(_ inFlight: InFlightTransaction, _ connection: Connection) {
     activity = nil
     lifecycle.heard(now: .now)
-    guard case .run(let run) = exchange.errand else {
-      if case .listen = exchange.errand { endGreeting(exchange, connection) }
+    guard case .run(let run) = inFlight.purpose else {
+      if case .listen = inFlight.purpose { endGreeting(inFlight, connection) }
       return
     }
-    if let error = exchange.firstError {
-      if repeats(run, exchange, after: error) { return }
+    if let error = inFlight.firstError {
+      if repeats(run, inFlight, after: error) { return }
       run.finish(.failure(PostgresError(.server(error))))
     } else if connection.isOutsideTransaction {
-      run.finish(.success(exchange.results))
+      run.finish(.success(inFlight.results))
     } else {
       run.finish(.failure(PostgresError(.protocol(reason: "the run left a transaction open"))))
     }
-    if let reason = reasonToReplace(connection, after: exchange) { drop(reason) }
+    if let reason = reasonToReplace(connection, after: inFlight) { drop(reason) }
   }
 
   /// Why the next run shall not go over the same connection.
-  private func reasonToReplace(_ connection: Connection, after exchange: Exchange) -> String? {
+  private func reasonToReplace(_ connection: Connection, after inFlight: InFlightTransaction)
+    -> String?
+  {
     if !connection.isOutsideTransaction { return "replaced, because a transaction was left open" }
-    if exchange.firstError?.wantsAnotherServer == true {
+    if inFlight.firstError?.wantsAnotherServer == true {
       return "replaced, because the server is read-only"
     }
-    if exchange.isScript, !connection.endScript() { return connection.errorMessage }
+    if inFlight.isScript, !connection.endScript() { return connection.errorMessage }
     return nil
   }
 
-  private func endGreeting(_ exchange: Exchange, _ connection: Connection) {
-    if let error = exchange.firstError {
+  private func endGreeting(_ inFlight: InFlightTransaction, _ connection: Connection) {
+    if let error = inFlight.firstError {
       drop("LISTEN was refused: \(error)")
     } else {
       becomeReady(connection)
@@ -38,9 +40,11 @@ extension SessionLoop {
 
   /// Sends a run once more whose transaction was rolled back for a reason that lies in prepared
   /// statements and not in the run.
-  private func repeats(_ run: Run, _ exchange: Exchange, after error: ServerError) -> Bool {
+  private func repeats(
+    _ run: Transaction, _ inFlight: InFlightTransaction, after error: ServerError
+  ) -> Bool {
     // Twice: prepared anew because of an outdated plan, it may meet that of a pooler's other client.
-    guard exchange.usesNamedStatements, run.repeats < 2 else { return false }
+    guard inFlight.usesNamedStatements, run.repeats < 2 else { return false }
     guard error.saysPreparedStatementsAreShared || error.saysPlanIsOutdated else { return false }
     var again = run
     again.repeats += 1

@@ -5,22 +5,22 @@ internal import Glibc
 final class SessionLoop {
   let settings: ConnectionSettings
   let channels: [String]
-  let mailbox: Mailbox
+  let mailbox: SessionMailbox
   let onEvent: @Sendable (SessionEvent) -> Void
 
   var lifecycle: Lifecycle
-  var queue = RunQueue()
+  var queue = TransactionQueue()
   var closeBy: ContinuousClock.Instant?
   var connection: Connection?
   var connecting: Connection.Progress = .wantsWrite
   /// Nil where the connection is idle, or not there.
-  var activity: Exchange?
+  var activity: InFlightTransaction?
   /// False for good once a pooler has shown that prepared statements do not stay.
   var usesNamedStatements = true
   var lastFailure = "no attempt to connect has ended yet"
 
   init(
-    settings: ConnectionSettings, channels: [String], mailbox: Mailbox,
+    settings: ConnectionSettings, channels: [String], mailbox: SessionMailbox,
     onEvent: @escaping @Sendable (SessionEvent) -> Void
   ) {
     self.settings = settings
@@ -48,9 +48,9 @@ final class SessionLoop {
     return now >= closeBy || (queue.isEmpty && activity?.run == nil)
   }
 
-  private func take(_ post: Mailbox.Post) {
-    for run in post.runs { queue.append(run) }
-    if let moment = post.closeBy { closeBy = min(closeBy ?? moment, moment) }
+  private func take(_ message: SessionMailbox.Message) {
+    for run in message.runs { queue.append(run) }
+    if let moment = message.closeBy { closeBy = min(closeBy ?? moment, moment) }
   }
 
   /// Fails what is over time: waiting runs alone, a running one together with its connection.
@@ -62,13 +62,13 @@ final class SessionLoop {
         run.finish(.failure(PostgresError(.unreachable(reason: lastFailure))))
       }
     }
-    guard let exchange = activity, let deadline = exchange.deadline, deadline <= now else { return }
+    guard let inFlight = activity, let deadline = inFlight.deadline, deadline <= now else { return }
     activity = nil
-    guard let run = exchange.run else {
+    guard let run = inFlight.run else {
       return drop("no sign of life within \(Lifecycle.signOfLifeLimit)")
     }
     connection?.makeCanceller()?.cancelInBackground()
-    run.finish(.failure(PostgresError(.timeout(sent: exchange.isSent))))
+    run.finish(.failure(PostgresError(.timeout(sent: inFlight.isSent))))
     drop("a statement ran out of time")
   }
 
@@ -81,10 +81,10 @@ final class SessionLoop {
   }
 
   private func abandonAll() {
-    if let exchange = activity, let run = exchange.run {
+    if let inFlight = activity, let run = inFlight.run {
       connection?.makeCanceller()?.cancelInBackground()
       let error = PostgresError(
-        .connectionLost(sent: exchange.isSent, reason: "the session was closed"))
+        .connectionLost(sent: inFlight.isSent, reason: "the session was closed"))
       run.finish(.failure(error))
     }
     activity = nil
@@ -96,7 +96,7 @@ final class SessionLoop {
 
   /// Waits for the bell, the socket or the next deadline; true where the socket can move.
   private func sleep() -> Bool {
-    var files = [pollfd(fd: mailbox.bell.descriptor, events: Int16(POLLIN), revents: 0)]
+    var files = [pollfd(fd: mailbox.wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
     if let connection {
       files.append(pollfd(fd: connection.socket, events: interest, revents: 0))
     }

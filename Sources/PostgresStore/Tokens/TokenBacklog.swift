@@ -5,14 +5,14 @@ public struct TokenBacklog: Hashable, Sendable {
   /// How long the oldest has waited; nil where there is none.
   public var age: Duration?
   /// The session that has the oldest one's row or table locked, as far as this role may see it.
-  public var blocker: BlockingBackend?
+  public var blocker: LockHolder?
 
   /// No more than these are counted.
   public static let countLimit = 10_000
 }
 
 /// A session or prepared transaction that holds a lock.
-public struct BlockingBackend: Hashable, Sendable {
+public struct LockHolder: Hashable, Sendable {
   /// Its process; nil for a prepared transaction.
   public var processID: Int32?
   /// `application_name`, or the name of the prepared transaction.
@@ -82,7 +82,7 @@ extension TokenBacklog {
     if backlog.count == 0 { return backlog }
     let found = try await session.run([Call(blockers)])[0]
     if let name = found.string(0, 1) {
-      backlog.blocker = BlockingBackend(
+      backlog.blocker = LockHolder(
         processID: found.int64(0, 0).flatMap { Int32(exactly: $0) }, name: name,
         age: found.int64(0, 2).map { .microseconds($0) })
     }

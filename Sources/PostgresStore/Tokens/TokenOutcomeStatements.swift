@@ -24,7 +24,7 @@ enum TokenOutcomeStatements {
             else t.refusals + o.is_refused::int end,
           quarantined_at = case when o.created_at < t.registered_at then t.quarantined_at
             when o.is_good or o.environment is not null then null
-            when t.refusals + o.is_refused::int >= \(PhoneTrouble.quarantineAfter)
+            when t.refusals + o.is_refused::int >= \(PhoneProblem.quarantineAfter)
             then coalesce(t.quarantined_at, clock_timestamp()) end,
           probe = case when o.created_at < t.registered_at then t.probe
             when o.is_probed or o.unprobed = t.probe then null
@@ -67,7 +67,7 @@ enum TokenOutcomeStatements {
   }
 
   private static func apply(
-    _ kind: GoneToken.Kind, to table: String, updates: String
+    _ kind: TokenInvalidation.Kind, to table: String, updates: String
   ) -> Statement {
     Statement(
       name: "outcomes_\(kind.rawValue)",

@@ -32,7 +32,7 @@ public struct TokenOutcomes: Sendable {
   public func apply() async throws -> Progress {
     var progress = Progress()
     for (kind, statement) in [
-      (GoneToken.Kind.phone, TokenOutcomeStatements.phones),
+      (TokenInvalidation.Kind.phone, TokenOutcomeStatements.phones),
       (.activity, TokenOutcomeStatements.activities), (.start, TokenOutcomeStatements.starts),
       (.channel, TokenOutcomeStatements.channels),
     ] {
@@ -50,7 +50,8 @@ public struct TokenOutcomes: Sendable {
     return progress
   }
 
-  private func pass(_ statement: Statement, _ kind: GoneToken.Kind) async throws -> Progress {
+  private func pass(_ statement: Statement, _ kind: TokenInvalidation.Kind) async throws -> Progress
+  {
     var progress = Progress()
     var last = Int64.min
     var limit = Self.batch
@@ -88,7 +89,7 @@ public struct TokenOutcomes: Sendable {
     return progress
   }
 
-  private func oldest(_ kind: GoneToken.Kind, over id: Int64) async throws -> Int64? {
+  private func oldest(_ kind: TokenInvalidation.Kind, over id: Int64) async throws -> Int64? {
     try await session.run([
       Call(TokenOutcomeStatements.oldest, [String(id), kind.rawValue])
     ])[0].int64(0, 0)

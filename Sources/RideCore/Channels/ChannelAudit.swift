@@ -22,7 +22,7 @@ public struct ChannelAudit: Hashable, Sendable {
   }
 
   /// One channel's verdict.
-  public struct Finding: Hashable, Sendable {
+  public struct CheckResult: Hashable, Sendable {
     /// The channel.
     public var channel: ChannelID
     /// Whose it is.
@@ -45,7 +45,7 @@ public struct ChannelAudit: Hashable, Sendable {
   }
 
   /// The verdicts, sorted by standing and ID.
-  public private(set) var findings: [Finding] = []
+  public private(set) var findings: [CheckResult] = []
 
   /// Creates without an answer that made no channel, or one that is gone: nothing is left to find.
   public private(set) var idle: [ChannelRow] = []
@@ -61,14 +61,14 @@ public struct ChannelAudit: Hashable, Sendable {
   ///   - rows: all rows of the app and environment, read after the listing had come.
   ///   - others: what was noted of channels that no row names, this listing included.
   public init(
-    listed: Set<ChannelID>, began: Instant, rows: [ChannelRow], others: [OtherChannel]
+    listed: Set<ChannelID>, began: Timestamp, rows: [ChannelRow], others: [OtherChannel]
   ) {
     used = listed.count
     var named: [ChannelID: ChannelRow] = [:]
     for row in rows { if let channel = row.channel { named[channel] = row } }
     for (channel, row) in named {
       if let standing = Self.standing(of: row, isListed: listed.contains(channel), began) {
-        findings.append(Finding(channel, standing, rows: [row]))
+        findings.append(CheckResult(channel, standing, rows: [row]))
       }
     }
     let sightings = others.filter { listed.contains($0.channel) && named[$0.channel] == nil }
@@ -76,13 +76,13 @@ public struct ChannelAudit: Hashable, Sendable {
     explain(sightings, by: lost, began)
     let known = Set(findings.map(\.channel))
     // Came while others were noted: the next listing knows more.
-    findings += listed.subtracting(known).map { Finding($0, .pending) }
+    findings += listed.subtracting(known).map { CheckResult($0, .pending) }
     findings.sort { ($0.standing.order, $0.channel) < ($1.standing.order, $1.channel) }
   }
 
   /// The standing of a channel that a row names; nil where there is nothing to say of it.
   private static func standing(
-    of row: ChannelRow, isListed: Bool, _ began: Instant
+    of row: ChannelRow, isListed: Bool, _ began: Timestamp
   ) -> Standing? {
     if let endedAt = row.endedAt {
       // It may have been deleted while Apple wrote the list.
@@ -93,7 +93,7 @@ public struct ChannelAudit: Hashable, Sendable {
   }
 
   private mutating func explain(
-    _ sightings: [OtherChannel], by lost: [ChannelRow], _ began: Instant
+    _ sightings: [OtherChannel], by lost: [ChannelRow], _ began: Timestamp
   ) {
     let candidates = sightings.map { sighting in lost.filter { $0.mayHaveMade(sighting) } }
     for (sighting, rows) in zip(sightings, candidates) {
@@ -103,7 +103,7 @@ public struct ChannelAudit: Hashable, Sendable {
       } else if !rows.isEmpty {
         standing = Self.hasOneEach(rows, candidates) ? .leaked : .unclear
       }
-      findings.append(Finding(sighting.channel, standing, rows: rows, sighting: sighting))
+      findings.append(CheckResult(sighting.channel, standing, rows: rows, sighting: sighting))
     }
     let explaining = Set(candidates.joined().map(\.id))
     idle = lost.filter {
@@ -162,7 +162,7 @@ extension ChannelRow {
   }
 
   /// Its answer may still come.
-  fileprivate func mayBeUnderWay(at now: Instant) -> Bool {
+  fileprivate func mayBeUnderWay(at now: Timestamp) -> Bool {
     unansweredAt == nil && now < createdAt + Self.longestCall
   }
 }

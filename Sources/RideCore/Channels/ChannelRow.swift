@@ -13,20 +13,20 @@ public struct ChannelRow: Hashable, Sendable {
   /// `apns-request-id` of the create.
   public var requestID: PushID
   /// When the row was written, just before the create.
-  public var createdAt: Instant
+  public var createdAt: Timestamp
   /// When its ID was noted.
-  public var confirmedAt: Instant?
+  public var confirmedAt: Timestamp?
   /// When it was clear that nobody knows what became of the create.
-  public var unansweredAt: Instant?
+  public var unansweredAt: Timestamp?
   /// When it was given up.
-  public var endedAt: Instant?
+  public var endedAt: Timestamp?
   /// Why.
   public var endedReason: String?
 
   /// A row.
   public init(
     id: Int64, app: App, channel: ChannelID? = nil, storage: ChannelStorage,
-    rideID: RideID? = nil, requestID: PushID, createdAt: Instant
+    rideID: RideID? = nil, requestID: PushID, createdAt: Timestamp
   ) {
     self.id = id
     self.app = app
@@ -75,15 +75,15 @@ public struct OtherChannel: Hashable, Sendable {
   /// Its ID.
   public var channel: ChannelID
   /// When the last listing without it began; nil: it stood in the first one that there was.
-  public var absentAt: Instant?
+  public var absentAt: Timestamp?
   /// When the first listing with it had come.
-  public var seenAt: Instant
+  public var seenAt: Timestamp
   /// What it keeps, where somebody has read it.
   public var storage: ChannelStorage?
 
   /// A channel that somebody made between two listings.
   public init(
-    channel: ChannelID, absentAt: Instant?, seenAt: Instant, storage: ChannelStorage? = nil
+    channel: ChannelID, absentAt: Timestamp?, seenAt: Timestamp, storage: ChannelStorage? = nil
   ) {
     self.channel = channel
     self.absentAt = absentAt

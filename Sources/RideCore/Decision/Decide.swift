@@ -2,16 +2,18 @@
 ///
 /// A pure function: equal views, rulebooks and instants give equal decisions. The service sends
 /// what it says, a dry run prints it.
-public func decide(_ view: RideView, by rulebook: Rulebook, now: Instant) -> Decision {
-  var decider = Decider(view: view, rulebook: rulebook, now: now)
+public func decide(_ view: RideView, by configuration: EngineConfiguration, now: Timestamp)
+  -> Decision
+{
+  var decider = Decider(view: view, configuration: configuration, now: now)
   decider.run()
   return decider.decision
 }
 
 /// The state of one call of `decide`.
 struct Decider {
-  let rulebook: Rulebook
-  let now: Instant
+  let configuration: EngineConfiguration
+  let now: Timestamp
   /// The ride's attributes, read once for all events and rules.
   let attributes: JSONValue?
   /// The events that this decision handles.
@@ -23,10 +25,10 @@ struct Decider {
   var phones: [Phone] = []
   var decision: Decision
   /// Cards that can be sent nothing now, by `Card.id`: they say nothing aloud.
-  var mute: Set<Int64> = []
+  var suppressedCards: Set<Int64> = []
 
-  init(view: RideView, rulebook: Rulebook, now: Instant) {
-    self.rulebook = rulebook
+  init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
+    self.configuration = configuration
     self.now = now
     decision = Decision(view: view)
     switch view.ride?.attributes {
@@ -39,31 +41,31 @@ struct Decider {
     news = part == nil ? view.events : []
     recipients = RecipientResolver(view.events)
     if let state = view.ride?.state {
-      decision.isActive = rulebook.rules.activeStates.contains(state)
+      decision.isActive = configuration.rules.activeStates.contains(state)
     }
   }
 
   mutating func run() {
-    speakOfCards()
+    evaluateCards()
     let slots = dueSlots()
     selectPhones(slots)
     for event in events {
       if event.isLegacyPush(of: decision.view.rideID) {
-        speakOfLegacy(event)
+        evaluateLegacyPush(event)
         continue
       }
-      let rules = rulebook.rules.rules(on: event.name)
+      let rules = configuration.rules.rules(on: event.name)
       if rules.isEmpty { continue }
-      guard let scope = scope(event) else {
+      guard let context = context(event) else {
         for rule in rules where isFirstPart {
           close(draft(rule, event), .suppressed, "ride not found")
         }
         continue
       }
-      for rule in rules { fire(rule, scope) }
+      for rule in rules { fire(rule, context) }
     }
     for (rule, slot) in slots {
-      if let scope = scope(event(of: rule, at: slot)) { fire(rule.rule, scope) }
+      if let context = context(event(of: rule, at: slot)) { fire(rule.rule, context) }
     }
     retryWhatIsDue()
     orderPushes()
@@ -73,9 +75,9 @@ struct Decider {
   var isFirstPart: Bool { decision.view.memo.part == nil }
 
   /// Chooses the phones of this part. The events stay until the last part has addressed them all.
-  private mutating func selectPhones(_ slots: [(rule: TimedRule, at: Instant)]) {
+  private mutating func selectPhones(_ slots: [(rule: TimedRule, at: Timestamp)]) {
     let firings = events.reduce(slots.count) { count, event in
-      count + max(1, rulebook.rules.rules(on: event.name).count)
+      count + max(1, configuration.rules.rules(on: event.name).count)
     }
     let (selected, isLast) = decision.view.phones(forFirings: firings)
     phones = selected
@@ -91,28 +93,28 @@ struct Decider {
   }
 
   /// The slots at which rules fire now; those that were passed over end here.
-  private mutating func dueSlots() -> [(rule: TimedRule, at: Instant)] {
+  private mutating func dueSlots() -> [(rule: TimedRule, at: Timestamp)] {
     if decision.view.ride == nil { return [] }
     if let part = decision.view.memo.part {
       decision.slots = decision.view.memo.slots
       return part.slots.compactMap { slot in
-        rulebook.rules.timed.first { $0.rule.rule.name == slot.rule }.map { ($0, slot.at) }
+        configuration.rules.timed.first { $0.rule.rule.name == slot.rule }.map { ($0, slot.at) }
       }
     }
-    var slots: [(rule: TimedRule, at: Instant)] = []
-    for rule in rulebook.rules.timed where concerns(rule) {
-      var keeper = SlotKeeper(rule, of: decision.view, attributes: attributes, now: now)
-      keeper.run(isState: rulebook.rules.isState)
-      slots += keeper.due.map { (rule, $0) }
-      for (slot, reason) in keeper.passedOver {
+    var slots: [(rule: TimedRule, at: Timestamp)] = []
+    for rule in configuration.rules.timed where concerns(rule) {
+      var machine = ScheduleEvaluator(rule, of: decision.view, attributes: attributes, now: now)
+      machine.run(isState: configuration.rules.isState)
+      slots += machine.due.map { (rule, $0) }
+      for (slot, reason) in machine.passedOver {
         close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
       }
-      if keeper.tally.due > 0 { decision.tallies[rule.rule.rule.name] = keeper.tally }
+      if machine.tally.due > 0 { decision.tallies[rule.rule.rule.name] = machine.tally }
       // A ride that is over needs no memory of what was: only of what is still to come.
-      if let memo = keeper.memo, decision.isActive || keeper.next != nil {
+      if let memo = machine.memo, decision.isActive || machine.next != nil {
         decision.slots[rule.rule.rule.name] = memo
       }
-      if let next = keeper.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
+      if let next = machine.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
     }
     return slots
   }
@@ -126,33 +128,33 @@ struct Decider {
       || view.events.contains { rule.timing.states.contains($0.name) }
   }
 
-  private func event(of rule: TimedRule, at slot: Instant) -> RideEvent {
+  private func event(of rule: TimedRule, at slot: Timestamp) -> RideEvent {
     RideEvent(id: 0, name: rule.timing.keyword, at: slot)
   }
 
   /// Fires one rule on one event, for each phone of its recipient.
-  private mutating func fire(_ rule: CompiledRule, _ scope: Scope) {
+  private mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
     let app = rule.rule.app
-    var nobody = draft(rule, scope.event)
-    guard let recipient = recipients.recipient(of: app, in: scope) else {
+    var nobody = draft(rule, context.event)
+    guard let recipient = recipients.recipient(of: app, in: context) else {
       if isFirstPart { close(nobody, .suppressed, "the ride has no \(app)") }
       return
     }
     let owner = recipient.owner
     nobody.owner = owner
-    let shown = recipient.image.map { self.scope(scope.event, as: $0) } ?? scope
+    let shown = recipient.image.map { self.context(context.event, as: $0) } ?? context
     var planner = Planner(
-      rule: rule, scope: shown, image: recipient.image, rulebook: rulebook, now: now)
+      rule: rule, context: shown, image: recipient.image, configuration: configuration, now: now)
     var isCovered: Bool?
     for phone in phones where phone.app == app && phone.ownerID == owner {
-      nobody.id = pushID(rule, scope.event, phone.token)
+      nobody.id = pushID(rule, context.event, phone.token)
       nobody.phone = phone.id
       nobody.tokenSuffix = String(phone.token.suffix(6))
       if let reason = contact(rule, phone) {
         close(nobody, .suppressed, reason)
         continue
       }
-      let covered = isCovered ?? mayBeTold(rule, scope.event, owner)
+      let covered = isCovered ?? isCoveredByCard(rule, context.event, owner)
       isCovered = covered
       if covered {
         planner.place(&nobody)
@@ -169,9 +171,10 @@ struct Decider {
   }
 
   /// Whether a card of a phone's owner says the same aloud.
-  mutating func mayBeTold(_ rule: CompiledRule, _ event: RideEvent, _ owner: OwnerID) -> Bool {
+  mutating func isCoveredByCard(_ rule: CompiledRule, _ event: RideEvent, _ owner: OwnerID) -> Bool
+  {
     rule.rule.what.pushType == .alert && !rule.rule.isSentWithCard
-      && isTold(event, to: owner, by: rule.rule.app)
+      && isAnnouncedByCard(event, to: owner, by: rule.rule.app)
   }
 
   mutating func hold(_ entry: LedgerEntry, _ owner: OwnerID) {
@@ -197,13 +200,13 @@ struct Decider {
     decision.closed.append(entry)
   }
 
-  func scope(_ event: RideEvent) -> Scope? {
-    decision.view.ride.map { Scope(ride: $0, attributes: attributes, event: event) }
+  func context(_ event: RideEvent) -> TemplateContext? {
+    decision.view.ride.map { TemplateContext(ride: $0, attributes: attributes, event: event) }
   }
 
   /// What a push to a former owner shows: the row as it was for that one.
-  func scope(_ event: RideEvent, as image: RideImage) -> Scope {
-    Scope(
+  func context(_ event: RideEvent, as image: RideImage) -> TemplateContext {
+    TemplateContext(
       ride: image.ride(decision.view.rideID),
       attributes: JSONValue(json: image.attributes.utf8), event: event)
   }

@@ -1,7 +1,7 @@
 // Pushes of old senders: each says itself whom it tells what, and until when.
 extension Decider {
   /// One push to the phone with its token; the frame takes the place of rule and ride.
-  mutating func speakOfLegacy(_ event: RideEvent) {
+  mutating func evaluateLegacyPush(_ event: RideEvent) {
     guard let (push, id) = LegacyPush.read(event) else {
       let id = PushID(of: "event", String(event.id), decision.view.rideID.text, LegacyPush.rule)
       return close(legacyEntry(id, event, of: App(rawValue: "")), .suppressed, "unreadable frame")
@@ -37,17 +37,18 @@ extension Decider {
   private func planned(
     _ push: LegacyPush, _ entry: LedgerEntry, to phone: Phone
   ) throws(Planner.Refused) -> PlannedPush {
-    let trueUntil = push.trueUntil(from: entry.event.at)
-    try Planner.check(trueUntil, at: now)
-    let topic = try Planner.topic(of: push.app, entry.pushType, rulebook)
+    let validUntil = push.validUntil(from: entry.event.at)
+    try Planner.check(validUntil, at: now)
+    let topic = try Planner.topic(of: push.app, entry.pushType, configuration)
     let payload = Array(push.payload.utf8)
     try Planner.check(payload)
     let headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: push.priority,
-      expiration: push.expiration == 0 ? .neverStore : .at(trueUntil),
+      expiration: push.expiration == 0 ? .neverStore : .at(validUntil),
       collapseID: CollapseID(entry.id.description))
     return PlannedPush(
-      entry, headers, payload, to: phone, token: push.token, trueUntil: trueUntil, by: rulebook)
+      entry, headers, payload, to: phone, token: push.token, validUntil: validUntil,
+      by: configuration)
   }
 
   private func legacyEntry(_ id: PushID, _ event: RideEvent, of app: App) -> LedgerEntry {

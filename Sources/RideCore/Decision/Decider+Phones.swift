@@ -20,20 +20,20 @@ extension Decider {
   }
 
   mutating func plan(_ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone) {
-    guard let trouble = phone.trouble else {
+    guard let problem = phone.problem else {
       decision.pushes.append(push)
       return
     }
-    if trouble.isQuarantined {
+    if problem.isQuarantined {
       close(
         entry, .suppressed,
-        "the phone is in quarantine: BadDeviceToken \(trouble.refusals) times in a row")
-    } else if let quiet = trouble.quiet, quiet > now {
+        "the phone is in quarantine: BadDeviceToken \(problem.refusals) times in a row")
+    } else if let quiet = problem.quiet, quiet > now {
       postpone(push, until: quiet, "TooManyRequests")
-    } else if entry.reason == "BadDeviceToken", phone.environment == nil, trouble.isProbed {
+    } else if entry.reason == "BadDeviceToken", phone.environment == nil, problem.isProbed {
       close(entry, .rejected, "BadDeviceToken")
     } else if entry.reason == "BadDeviceToken", phone.environment == nil,
-      trouble.probe != nil, !phone.isProbed(by: entry)
+      problem.probe != nil, !phone.isProbed(by: entry)
     {
       // Another push finds out for this one.
       postpone(push, until: now + .seconds(1), "BadDeviceToken")
@@ -42,27 +42,29 @@ extension Decider {
     }
   }
 
-  mutating func postpone(_ push: PlannedPush, until due: Instant, _ reason: String) {
+  mutating func postpone(_ push: PlannedPush, until due: Timestamp, _ reason: String) {
     var entry = push.entry
-    if due >= push.trueUntil { return close(entry, .expired, reason) }
+    if due >= push.validUntil { return close(entry, .expired, reason) }
     entry.status = .pending
     entry.reason = reason
     decision.postponed.append(PendingPush(entry: entry, due: due, image: push.image))
   }
 }
 
-extension PhoneTrouble {
-  fileprivate var quiet: Instant? { quietUntil.map { Instant(microseconds: $0) } }
+extension PhoneProblem {
+  fileprivate var quiet: Timestamp? { quietUntil.map { Timestamp(microseconds: $0) } }
 }
 
 // What outcomes say of phones.
 extension Settlement {
   /// Notes what the outcome of a push says of its phone.
   mutating func examine(
-    _ push: PlannedPush, _ outcome: PushOutcome, _ verdict: Verdict, goesAgain: Bool, now: Instant
+    _ push: PlannedPush, _ outcome: PushOutcome, _ verdict: Verdict, goesAgain: Bool, now: Timestamp
   ) {
     guard let phone = push.entry.phone else { return }
-    func found(_ kind: PhoneFinding.Kind) { findings.append(PhoneFinding(phone: phone, kind)) }
+    func found(_ kind: PhoneObservation.Kind) {
+      findings.append(PhoneObservation(phone: phone, kind))
+    }
     if outcome == .accepted {
       if push.isProbe {
         found(.probed(push.environment))
@@ -80,19 +82,19 @@ extension Settlement {
 
   /// A push that was to try the other environment, and has ended otherwise, leaves that to others.
   mutating func releaseProbes(of view: RideView) {
-    let probes = view.phones.compactMap { phone in phone.trouble?.probe.map { ($0, phone) } }
+    let probes = view.phones.compactMap { phone in phone.problem?.probe.map { ($0, phone) } }
     let phones = Dictionary(probes, uniquingKeysWith: { first, _ in first })
     let probed = Set(findings.lazy.filter(\.isProbe).map(\.phone))
     for entry in entries where entry.status != .pending {
       guard let phone = phones[entry.id], phone.id == entry.phone, phone.isProbed(by: entry),
         !probed.contains(phone.id)
       else { continue }
-      findings.append(PhoneFinding(phone: phone.id, .unprobed(entry.id)))
+      findings.append(PhoneObservation(phone: phone.id, .unprobed(entry.id)))
     }
   }
 }
 
-extension PhoneFinding {
+extension PhoneObservation {
   fileprivate var isProbe: Bool {
     if case .probed = kind { true } else { false }
   }

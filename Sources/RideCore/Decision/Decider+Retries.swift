@@ -12,7 +12,7 @@ extension Decider {
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let addressed = Set(decision.pushes.compactMap(\.entry.phone))
     // Of each phone the oldest goes first, and one that waits holds back what is newer.
-    var waiting: [Int64: Instant] = [:]
+    var waiting: [Int64: Timestamp] = [:]
     var tried = 0
     for pending in EventOrder.sorted(retries, event: \.entry.event) {
       let phone = pending.entry.phone
@@ -35,7 +35,7 @@ extension Decider {
   }
 
   /// Keeps pushes behind older ones to the same phone that wait.
-  private mutating func holdBack(_ waiting: [Int64: Instant]) {
+  private mutating func holdBack(_ waiting: [Int64: Timestamp]) {
     if waiting.isEmpty { return }
     let tried = Set(decision.view.memo.retries.map(\.entry.id))
     let held = decision.pushes.filter { push in
@@ -56,7 +56,7 @@ extension Decider {
     let entry = pending.entry
     if let start = entry.startToken { return retryStart(entry, start) }
     if entry.event.isLegacyPush(of: decision.view.rideID) { return retryLegacy(entry) }
-    guard let rule = rulebook.rules.rule(named: entry.rule) else {
+    guard let rule = configuration.rules.rule(named: entry.rule) else {
       return close(entry, .suppressed, "the rule is gone")
     }
     guard let phone = entry.phone.flatMap({ phones[$0] }) else {
@@ -66,17 +66,18 @@ extension Decider {
     if phone.ownerID != owner {
       return close(entry, .suppressed, "the phone is another person's by now")
     }
-    guard let scope = scope(entry.event) else {
+    guard let context = context(entry.event) else {
       return close(entry, .suppressed, "ride not found")
     }
-    if case .at(let timing) = rule.rule.when, !timing.states.contains(scope.ride.state ?? "") {
+    if case .at(let timing) = rule.rule.when, !timing.states.contains(context.ride.state ?? "") {
       return close(entry, .suppressed, "the ride left the states of the rule")
     }
     if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
-    let image = recipients.recipient(owner, of: entry.app, in: scope, pending.image).image
-    let shown = image.map { self.scope(entry.event, as: $0) } ?? scope
-    var planner = Planner(rule: rule, scope: shown, image: image, rulebook: rulebook, now: now)
-    if mayBeTold(rule, entry.event, owner) {
+    let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
+    let shown = image.map { self.context(entry.event, as: $0) } ?? context
+    var planner = Planner(
+      rule: rule, context: shown, image: image, configuration: configuration, now: now)
+    if isCoveredByCard(rule, entry.event, owner) {
       var entry = entry
       planner.place(&entry)
       return hold(entry, owner)
@@ -85,13 +86,13 @@ extension Decider {
   }
 
   /// What waits keeps the row that its text shows: the change that tells it is consumed now.
-  private func showing(_ pending: PendingPush, until due: Instant? = nil) -> PendingPush {
+  private func showing(_ pending: PendingPush, until due: Timestamp? = nil) -> PendingPush {
     var pending = pending
     if let due { pending.due = due }
     guard recipients.haveChanged, pending.image == nil, let owner = pending.entry.owner,
-      let scope = scope(pending.entry.event)
+      let context = context(pending.entry.event)
     else { return pending }
-    pending.image = recipients.recipient(owner, of: pending.entry.app, in: scope, nil).image
+    pending.image = recipients.recipient(owner, of: pending.entry.app, in: context, nil).image
     return pending
   }
 
@@ -142,8 +143,8 @@ enum EventOrder {
     let isSorted = zip(events, events.dropFirst()).allSatisfy { !$0.isNewer(than: $1) }
     if isSorted { return elements }
     // An event is no earlier than those before it, though the clock was set back between them.
-    var times: [Int64: Instant] = [:]
-    var latest = Instant(microseconds: .min)
+    var times: [Int64: Timestamp] = [:]
+    var latest = Timestamp(microseconds: .min)
     for event in events.sorted(by: { $0.id < $1.id }) where event.id != 0 {
       latest = max(latest, event.at)
       times[event.id] = latest

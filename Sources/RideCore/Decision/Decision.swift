@@ -17,15 +17,15 @@ public struct Decision: Sendable {
   /// What became of slots that were due, by rule.
   public var tallies: [String: SlotTally] = [:]
   /// The next slot at which a rule may speak.
-  public var nextSlot: Instant?
+  public var nextSlot: Timestamp?
   /// The lives of the ride's cards, by `Card.id`.
   public var cards: [Int64: CardMemo] = [:]
   /// Starts by push, by `StartToken.id`.
   public var starts: [Int64: StartMemo] = [:]
   /// When a card to which nothing is sent now is to be looked at again.
-  public var nextCard: Instant?
+  public var nextCard: Timestamp?
   /// Tokens that are of no more use, whatever becomes of the pushes.
-  public var gone: [GoneToken] = []
+  public var gone: [TokenInvalidation] = []
   /// Broadcast channels that the ride needs.
   public var needs: [ChannelNeed] = []
   /// Whether the ride's state is one of the active ones.
@@ -42,7 +42,7 @@ public struct Decision: Sendable {
   ///
   /// A start must not go twice, so that it is about to go is known first. A card's timestamps must
   /// rise: the clock says so by itself, but for one that was set back.
-  public func journal(now: Instant) -> Memo? {
+  public func journal(now: Timestamp) -> Memo? {
     var memo = view.memo
     for push in pushes {
       if let id = push.entry.startToken {
@@ -76,7 +76,7 @@ public struct PlannedPush: Hashable, Sendable {
   /// The JSON body.
   public var payload: [UInt8]
   /// Past this instant it is not sent any more.
-  public var trueUntil: Instant
+  public var validUntil: Timestamp
   /// Whether it tries its phone in the other environment.
   var isProbe = false
   /// Whether it may go again in the other environment, should APNs call its token bad.
@@ -96,7 +96,7 @@ public struct PlannedPush: Hashable, Sendable {
 
   init(
     entry: LedgerEntry, environment: APNsEnvironment, address: PushAddress,
-    headers: PushHeaders, payload: [UInt8], trueUntil: Instant, step: CardStep? = nil,
+    headers: PushHeaders, payload: [UInt8], validUntil: Timestamp, step: CardStep? = nil,
     note: String? = nil
   ) {
     self.entry = entry
@@ -104,7 +104,7 @@ public struct PlannedPush: Hashable, Sendable {
     self.address = address
     self.headers = headers
     self.payload = payload
-    self.trueUntil = trueUntil
+    self.validUntil = validUntil
     self.note = note
     aside = step.map { .step($0) }
   }
@@ -120,7 +120,7 @@ public struct PlannedPush: Hashable, Sendable {
       ticket: ticket, environment: environment, address: address, headers: headers, payload: payload
     )
     request.lane = entry.app.rawValue
-    request.usefulUntil = trueUntil
+    request.validUntil = validUntil
     return request
   }
 }
@@ -129,16 +129,17 @@ extension PlannedPush {
   /// A push to a phone, with what APNs has said against that one.
   init(
     _ entry: LedgerEntry, _ headers: PushHeaders, _ payload: [UInt8], to phone: Phone,
-    token: DeviceToken, trueUntil: Instant, by rulebook: Rulebook
+    token: DeviceToken, validUntil: Timestamp, by configuration: EngineConfiguration
   ) {
     var entry = entry
-    entry.note(headers)
+    entry.record(headers)
     self.init(
-      entry: entry, environment: phone.environment(of: entry, rulebook), address: .device(token),
-      headers: headers, payload: payload, trueUntil: trueUntil)
+      entry: entry, environment: phone.environment(of: entry, configuration),
+      address: .device(token),
+      headers: headers, payload: payload, validUntil: validUntil)
     isProbe = phone.isProbed(by: entry)
-    mayProbe = !isProbe && phone.mayBeProbed(rulebook)
-    isToRefusedPhone = (phone.trouble?.refusals ?? 0) > 0
+    mayProbe = !isProbe && phone.mayBeProbed(configuration)
+    isToRefusedPhone = (phone.problem?.refusals ?? 0) > 0
   }
 }
 
@@ -220,7 +221,7 @@ extension LedgerEntry {
   }
 
   /// Keeps of the headers what the ledger says.
-  mutating func note(_ headers: PushHeaders) {
+  mutating func record(_ headers: PushHeaders) {
     priority = headers.priority
     expiration = headers.expiration.epochSeconds
     collapseID = headers.collapseID?.text

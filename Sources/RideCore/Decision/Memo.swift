@@ -26,14 +26,14 @@ public struct PendingPush: Hashable, Sendable {
   /// What the ledger says of it so far.
   public var entry: LedgerEntry
   /// When it goes again.
-  public var due: Instant
+  public var due: Timestamp
   /// True where it was not tried, since a card is to say the same.
   public var waitsForCard: Bool?
   /// The row that its text shows, if the ride names another person by now.
   public var image: RideImage?
 
   /// A push that goes again at a time.
-  public init(entry: LedgerEntry, due: Instant, image: RideImage? = nil) {
+  public init(entry: LedgerEntry, due: Timestamp, image: RideImage? = nil) {
     self.entry = entry
     self.due = due
     self.image = image
@@ -43,13 +43,13 @@ public struct PendingPush: Hashable, Sendable {
 /// How far one rule that speaks by the clock has come with one ride.
 public struct SlotMemo: Hashable, Sendable {
   /// Since when the ride is in the rule's states; nil while it is in others.
-  public var anchor: Instant?
+  public var anchor: Timestamp?
   /// Every slot up to here has been accounted for.
-  public var through: Instant
+  public var through: Timestamp
   /// The slot that follows from a time of the ride, as it was when last looked at.
-  public var planned: Instant?
+  public var planned: Timestamp?
   /// The last such slot that the rule spoke at.
-  public var fired: Instant?
+  public var fired: Timestamp?
 }
 
 extension SlotMemo: Codable {
@@ -57,9 +57,9 @@ extension SlotMemo: Codable {
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
-    func instant(_ index: Int) throws -> Instant? {
+    func instant(_ index: Int) throws -> Timestamp? {
       if words[index] == "-" { return nil }
-      if let microseconds = Int64(words[index]) { return Instant(microseconds: microseconds) }
+      if let microseconds = Int64(words[index]) { return Timestamp(microseconds: microseconds) }
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: "not times of slots: \(text)"))
     }
@@ -74,7 +74,7 @@ extension SlotMemo: Codable {
   /// Writes one text: a memo is written with every settlement, and an object for each rule would
   /// take three times as long.
   public func encode(to encoder: any Encoder) throws {
-    func text(_ instant: Instant?) -> String { instant.map { String($0.microseconds) } ?? "-" }
+    func text(_ instant: Timestamp?) -> String { instant.map { String($0.microseconds) } ?? "-" }
     var container = encoder.singleValueContainer()
     try container.encode(
       "\(text(anchor)) \(text(through)) \(text(planned)) \(text(fired))")

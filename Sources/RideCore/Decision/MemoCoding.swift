@@ -8,7 +8,7 @@ extension Memo: Codable {
   /// A retry, with its image by its place in `images`.
   private struct Retry: Codable {
     var entry: LedgerEntry
-    var due: Instant
+    var due: Timestamp
     var waitsForCard: Bool?
     var image: Int?
   }
@@ -89,7 +89,7 @@ extension Memo: Codable {
 
 extension CardMemo {
   fileprivate mutating func updateEvents(_ update: (inout RideEvent) -> Void) {
-    for path in [\CardMemo.told, \.cause, \.alert] {
+    for path in [\CardMemo.subject, \.cause, \.alert] {
       guard var event = self[keyPath: path] else { continue }
       update(&event)
       self[keyPath: path] = event

@@ -4,7 +4,7 @@ public struct OpenPart: Hashable, Sendable, Codable {
   /// A slot at which a rule fired.
   public struct Slot: Hashable, Sendable, Codable {
     var rule: String
-    var at: Instant
+    var at: Timestamp
   }
 
   /// The last event of the look; later ones wait for the last part.

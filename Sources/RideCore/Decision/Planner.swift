@@ -1,21 +1,22 @@
 /// Makes one rule's pushes about one event: renders each text once for all phones that share it.
 struct Planner {
   let rule: CompiledRule
-  let scope: Scope
+  let context: TemplateContext
   /// The row that the texts show, if the recipient is a former one.
   let image: RideImage?
-  let rulebook: Rulebook
-  let now: Instant
+  let configuration: EngineConfiguration
+  let now: Timestamp
   private var payloads: [String: Result<[UInt8], RenderingError>] = [:]
   private var collapse: Result<CollapseID?, Refused>?
 
   init(
-    rule: CompiledRule, scope: Scope, image: RideImage?, rulebook: Rulebook, now: Instant
+    rule: CompiledRule, context: TemplateContext, image: RideImage?,
+    configuration: EngineConfiguration, now: Timestamp
   ) {
     self.rule = rule
-    self.scope = scope
+    self.context = context
     self.image = image
-    self.rulebook = rulebook
+    self.configuration = configuration
     self.now = now
   }
 
@@ -27,21 +28,21 @@ struct Planner {
 
   /// The push of this rule to one phone.
   mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Refused) -> PlannedPush {
-    let trueUntil = entry.event.at + rule.rule.truth
-    try Self.check(trueUntil, at: now)
-    let topic = try Self.topic(of: rule.rule, rulebook)
+    let validUntil = entry.event.at + rule.rule.validity
+    try Self.check(validUntil, at: now)
+    let topic = try Self.topic(of: rule.rule, configuration)
     guard let token = DeviceToken(phone.token) else {
       throw Refused(status: .suppressed, reason: "the phone's token is not hexadecimal")
     }
     let payload = try payload(for: phone.locale)
     let collapseID = try collapseID() ?? CollapseID(entry.id.description)
     let expiration: PushExpiration =
-      rule.rule.expires == .neverStore ? .neverStore : .at(trueUntil)
+      rule.rule.expires == .neverStore ? .neverStore : .at(validUntil)
     let headers = PushHeaders(
       id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.what.priority,
       expiration: expiration, collapseID: collapseID)
     var push = PlannedPush(
-      entry, headers, payload, to: phone, token: token, trueUntil: trueUntil, by: rulebook)
+      entry, headers, payload, to: phone, token: token, validUntil: validUntil, by: configuration)
     push.image = image
     return push
   }
@@ -52,23 +53,23 @@ struct Planner {
   }
 
   /// `apns-topic` of a rule's pushes.
-  static func topic(of rule: Rule, _ rulebook: Rulebook) throws(Refused) -> String {
-    try topic(of: rule.app, rule.what.pushType, rulebook)
+  static func topic(of rule: Rule, _ configuration: EngineConfiguration) throws(Refused) -> String {
+    try topic(of: rule.app, rule.what.pushType, configuration)
   }
 
   /// `apns-topic` of an app's pushes of some type.
   static func topic(
-    of app: App, _ pushType: PushType, _ rulebook: Rulebook
+    of app: App, _ pushType: PushType, _ configuration: EngineConfiguration
   ) throws(Refused) -> String {
-    if let topic = rulebook.topic(of: app, pushType) { return topic }
+    if let topic = configuration.topic(of: app, pushType) { return topic }
     let name = "APNS_\(app.rawValue.uppercased())_BUNDLE_ID"
     throw Refused(status: .suppressed, reason: "no bundle ID for \(app): set \(name)")
   }
 
   /// Refuses what is no longer true.
-  static func check(_ trueUntil: Instant, at now: Instant) throws(Refused) {
-    if now < trueUntil { return }
-    throw Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
+  static func check(_ validUntil: Timestamp, at now: Timestamp) throws(Refused) {
+    if now < validUntil { return }
+    throw Refused(status: .expired, reason: "true until \(CivilTime.iso(validUntil))")
   }
 
   /// Refuses what APNs would call too large.
@@ -87,7 +88,7 @@ struct Planner {
       payload = known
     } else {
       payload = Result { () throws(RenderingError) in
-        try rule.payload.render(in: scope, locale: locale)
+        try rule.payload.render(in: context, locale: locale)
       }
       payloads[key] = payload
     }
@@ -103,17 +104,17 @@ struct Planner {
   /// repeats: see `push(_:to:)`.
   private mutating func collapseID() throws(Refused) -> CollapseID? {
     guard let template = rule.rule.collapse else { return nil }
-    let result = collapse ?? Result { () throws(Refused) in try Self.collapse(template, scope) }
+    let result = collapse ?? Result { () throws(Refused) in try Self.collapse(template, context) }
     collapse = result
     return try result.get()
   }
 
   private static func collapse(
-    _ template: TextTemplate, _ scope: Scope
+    _ template: TextTemplate, _ context: TemplateContext
   ) throws(Refused) -> CollapseID? {
     let text: String
     do {
-      text = try scope.text(of: template)
+      text = try context.text(of: template)
     } catch {
       throw Refused(status: .suppressed, reason: error.reason)
     }

@@ -25,32 +25,34 @@ struct RecipientResolver {
   /// An event's data may name another with the key `<app>_id`, as an offer does:
   /// `{"driver_id": "d9"}`. The owner for an app other than customer and driver is the ride's
   /// attribute of that name.
-  func recipient(of app: App, in scope: Scope) -> Recipient? {
-    if let named = Self.named(app, by: scope) { return Recipient(owner: named) }
-    let present = Self.present(app, in: scope)
+  func recipient(of app: App, in context: TemplateContext) -> Recipient? {
+    if let named = Self.named(app, by: context) { return Recipient(owner: named) }
+    let present = Self.present(app, in: context)
     // A slot is decided on the present row.
-    if scope.event.id == 0 { return present.map { Recipient(owner: $0) } }
-    let next = image(after: scope.event)
-    let removed = scope.event.people?.former.flatMap { Self.owner(app, $0) }
+    if context.event.id == 0 { return present.map { Recipient(owner: $0) } }
+    let next = image(after: context.event)
+    let removed = context.event.people?.former.flatMap { Self.owner(app, $0) }
     let left = next.flatMap { Self.owner(app, $0) } ?? present
     // The row's columns are recorded with each event; attributes only where they change.
     let owner =
       app == .customer || app == .driver
-      ? Self.recorded(app, scope.event) ?? removed ?? left : left ?? removed
+      ? Self.recorded(app, context.event) ?? removed ?? left : left ?? removed
     guard let owner else { return nil }
     if owner == present { return Recipient(owner: owner) }
-    let images = [next, scope.event.people?.former].compactMap(\.self)
+    let images = [next, context.event.people?.former].compactMap(\.self)
     return Recipient(owner: owner, image: Self.image(of: owner, app, among: images))
   }
 
   /// The recipient of a push that goes again, and was addressed to `owner` before.
-  func recipient(_ owner: OwnerID, of app: App, in scope: Scope, _ known: RideImage?) -> Recipient {
-    if scope.event.id == 0 || Self.named(app, by: scope) == owner
-      || Self.present(app, in: scope) == owner
+  func recipient(_ owner: OwnerID, of app: App, in context: TemplateContext, _ known: RideImage?)
+    -> Recipient
+  {
+    if context.event.id == 0 || Self.named(app, by: context) == owner
+      || Self.present(app, in: context) == owner
     {
       return Recipient(owner: owner)
     }
-    let later = changes.lazy.filter { $0.id > scope.event.id }.map(\.former)
+    let later = changes.lazy.filter { $0.id > context.event.id }.map(\.former)
     return Recipient(
       owner: owner,
       image: known ?? Self.image(of: owner, app, among: Array(later)))
@@ -69,17 +71,19 @@ struct RecipientResolver {
         customer: app == .customer ? owner : nil, driver: app == .driver ? owner : nil)
   }
 
-  private static func named(_ app: App, by scope: Scope) -> OwnerID? {
-    guard let named = scope.datum(key(app)), named != .null, !named.text.isEmpty else { return nil }
+  private static func named(_ app: App, by context: TemplateContext) -> OwnerID? {
+    guard let named = context.datum(key(app)), named != .null, !named.text.isEmpty else {
+      return nil
+    }
     return OwnerID(named.text)
   }
 
   /// Whom the present row names.
-  static func present(_ app: App, in scope: Scope) -> OwnerID? {
+  static func present(_ app: App, in context: TemplateContext) -> OwnerID? {
     switch app {
-    case .customer: scope.ride.customerID
-    case .driver: scope.ride.driverID
-    default: scope.attribute(key(app)).flatMap { $0 == .null ? nil : OwnerID($0.text) }
+    case .customer: context.ride.customerID
+    case .driver: context.ride.driverID
+    default: context.attribute(key(app)).flatMap { $0 == .null ? nil : OwnerID($0.text) }
     }
   }
 
@@ -108,11 +112,11 @@ extension RideView {
   /// Whose phones a decision about an event of this ride would look for, by app.
   public func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: OwnerID)] {
     guard let ride else { return [] }
-    let scope = Scope(
+    let context = TemplateContext(
       ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)
     let resolver = RecipientResolver([event])
     return apps.compactMap { app in
-      resolver.recipient(of: app, in: scope).map { (app, $0.owner) }
+      resolver.recipient(of: app, in: context).map { (app, $0.owner) }
     }
   }
 }

@@ -1,7 +1,7 @@
 extension Settlement {
   /// A settlement of a ride that does not exist, with something for each table that a settlement
   /// writes to: what it takes to see whether any can be written.
-  public static func madeUp(ride: RideID, now: Instant, isOver: Bool) -> Settlement {
+  public static func madeUp(ride: RideID, now: Timestamp, isOver: Bool) -> Settlement {
     let word = "settlement-check"
     let event = RideEvent(id: 0, name: word, at: now)
     let entries = [LedgerEntry.Status.accepted, .suppressed].map { status in
@@ -21,9 +21,9 @@ extension Settlement {
     tally.fired = 1
     var settlement = Settlement(
       rideID: ride, consumed: [0], entries: entries,
-      gone: [GoneToken(kind: .activity, id: 0, since: now, reason: word)], memo: Memo(),
+      gone: [TokenInvalidation(kind: .activity, id: 0, since: now, reason: word)], memo: Memo(),
       tallies: [word: tally], nextDue: isOver ? nil : now, isOver: isOver)
-    settlement.findings = [PhoneFinding(phone: 0, .good)]
+    settlement.findings = [PhoneObservation(phone: 0, .good)]
     return settlement
   }
 }

@@ -7,9 +7,9 @@ public struct Settlement: Hashable, Sendable {
   /// Ledger rows, new and changed.
   public var entries: [LedgerEntry]
   /// Tokens that are of no more use.
-  public var gone: [GoneToken]
+  public var gone: [TokenInvalidation]
   /// What was found out about phones.
-  public var findings: [PhoneFinding] = []
+  public var findings: [PhoneObservation] = []
   /// Broadcast channels that the ride needs: said again until it has them.
   public var needs: [ChannelNeed] = []
   /// What the next decision will need.
@@ -17,13 +17,13 @@ public struct Settlement: Hashable, Sendable {
   /// What became of slots that were due, by rule.
   public var tallies: [String: SlotTally]
   /// When the ride needs attention again; nil: with its next event.
-  public var nextDue: Instant?
+  public var nextDue: Timestamp?
   /// Whether the ride leaves the agenda.
   public var isOver: Bool
 }
 
 /// A token that is of no more use: APNs no longer knows it, or the card that it is of has ended.
-public struct GoneToken: Hashable, Sendable {
+public struct TokenInvalidation: Hashable, Sendable {
   /// What a token reaches.
   public enum Kind: String, Hashable, Sendable {
     /// A phone: `Phone.id`.
@@ -42,15 +42,15 @@ public struct GoneToken: Hashable, Sendable {
   public var id: Int64
   /// Since when, as APNs learned it; a later registration outweighs it. Nil: whatever was
   /// registered since.
-  public var since: Instant?
+  public var since: Timestamp?
   /// Apple's reason, or `ended`.
   public var reason: String
 }
 
-extension GoneToken {
+extension TokenInvalidation {
   /// What a card's pushes are sent to: its phone's token, or the channel that stands in for one.
-  static func ofCard(_ id: Int64, since: Instant?, reason: String) -> GoneToken {
-    GoneToken(
+  static func ofCard(_ id: Int64, since: Timestamp?, reason: String) -> TokenInvalidation {
+    TokenInvalidation(
       kind: id < 0 ? .channel : .activity, id: abs(id), since: since, reason: reason)
   }
 }
@@ -63,7 +63,7 @@ extension Decision {
   ///   - jitter: For each push a number from 0 up to 1 that spreads retries.
   ///   - now: The database's time, as far as the caller knows it.
   public func settled(
-    _ outcomes: [PushOutcome], now: Instant, jitter: () -> Double
+    _ outcomes: [PushOutcome], now: Timestamp, jitter: () -> Double
   ) -> Settlement {
     var settlement = Settlement(
       rideID: view.rideID, consumed: consumed, entries: closed, gone: gone, memo: Memo(),
@@ -74,7 +74,7 @@ extension Decision {
     settlement.memo.part = part
     settlement.needs = needs
     var dues = [nextSlot, nextCard].compactMap { $0 }
-    var told: [RideEvent: Set<App>] = [:]
+    var announced: [RideEvent: Set<App>] = [:]
     var queue = RetryQueue(waiting, now: now)
     settlement.entries += postponed.map { queue.keep($0) }
     for (push, outcome) in zip(pushes, outcomes) {
@@ -82,18 +82,18 @@ extension Decision {
         let due = settlement.record(push, step, outcome, now: now, jitter: jitter)
         if let due { dues.append(due) }
         if let alert = step.alert, outcome == .accepted {
-          told[alert, default: []].insert(push.entry.app)
+          announced[alert, default: []].insert(push.entry.app)
         }
       } else {
         settlement.record(push, outcome, &queue, jitter: jitter)
       }
     }
     settlement.memo.retries = queue.retries
-    for (event, apps) in told {
+    for (event, apps) in announced {
       for app in apps { settlement.memo.part?.shown[app.rawValue, default: []].append(event.id) }
     }
-    settlement.settle(held, view, told: told, nextCard: nextCard, now: now)
-    if view.phones.contains(where: { $0.trouble?.probe != nil }) {
+    settlement.settle(held, view, announced: announced, nextCard: nextCard, now: now)
+    if view.phones.contains(where: { $0.problem?.probe != nil }) {
       settlement.releaseProbes(of: view)
     }
     // The rest of a look follows at once, and after its last part what parts leave aside.
@@ -107,12 +107,12 @@ extension Decision {
 /// The pushes of a ride that go again.
 struct RetryQueue {
   private(set) var retries: [PendingPush]
-  let now: Instant
+  let now: Timestamp
   private var budget: MemoBudget
   /// When the push that is tried again goes, for each phone: those behind it go with it.
-  private var heldUntil: [Int64: Instant] = [:]
+  private var heldUntil: [Int64: Timestamp] = [:]
 
-  init(_ retries: [PendingPush], now: Instant) {
+  init(_ retries: [PendingPush], now: Timestamp) {
     self.retries = retries
     self.now = now
     budget = MemoBudget(retries)
@@ -130,7 +130,7 @@ struct RetryQueue {
   }
 
   /// Keeps a push for another attempt; ends it if the memo has no room.
-  mutating func keep(_ entry: inout LedgerEntry, of push: PlannedPush, until due: Instant) {
+  mutating func keep(_ entry: inout LedgerEntry, of push: PlannedPush, until due: Timestamp) {
     if let reason = budget.admit(entry.event) { return entry.end(.suppressed, reason) }
     entry.status = .pending
     retries.append(PendingPush(entry: entry, due: due, image: push.image))
@@ -166,7 +166,7 @@ extension Settlement {
       if verdict.mayHaveArrived { entry.doubt = .unanswered }
       let delay = retryBackoff.delay(failures: push.entry.attempts, random: jitter())
       let due = queue.now + least + delay
-      if due < push.trueUntil {
+      if due < push.validUntil {
         queue.keep(&entry, of: push, until: due)
       } else {
         entry.end(.expired, verdict.reason ?? "")
@@ -178,7 +178,7 @@ extension Settlement {
       record(start: start, entry, verdict)
     } else if let since = verdict.phoneGone, let phone = entry.phone {
       gone.append(
-        GoneToken(kind: .phone, id: phone, since: since, reason: verdict.reason ?? ""))
+        TokenInvalidation(kind: .phone, id: phone, since: since, reason: verdict.reason ?? ""))
     }
   }
 }

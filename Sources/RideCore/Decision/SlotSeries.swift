@@ -1,14 +1,14 @@
 /// The instants at which one rule may speak of one ride.
 enum SlotSeries {
   /// Whole periods after an anchor.
-  case beats(anchor: Instant, period: Duration)
+  case beats(anchor: Timestamp, period: Duration)
   /// One instant.
-  case once(Instant)
+  case once(Timestamp)
   /// What a cron expression means in a zone.
   case cron(CronSchedule, ZoneTimes)
 
   /// The first slot after an instant.
-  func next(after instant: Instant) -> Instant? {
+  func next(after instant: Timestamp) -> Timestamp? {
     switch self {
     case .once(let slot): return slot > instant ? slot : nil
     case .cron(let schedule, let zone): return schedule.next(after: instant, in: zone)
@@ -20,7 +20,7 @@ enum SlotSeries {
   }
 
   /// How many slots lie after one instant and not after another.
-  func count(after: Instant, through: Instant) -> Int {
+  func count(after: Timestamp, through: Timestamp) -> Int {
     guard through > after else { return 0 }
     switch self {
     case .once(let slot): return slot > after && slot <= through ? 1 : 0
@@ -32,7 +32,7 @@ enum SlotSeries {
   }
 
   /// The newest slots of such a time, at most `limit`, the oldest of them first.
-  func last(_ limit: Int, after: Instant, through: Instant) -> [Instant] {
+  func last(_ limit: Int, after: Timestamp, through: Timestamp) -> [Timestamp] {
     guard through > after else { return [] }
     switch self {
     case .once(let slot): return slot > after && slot <= through ? [slot] : []
@@ -47,17 +47,18 @@ enum SlotSeries {
   }
 
   /// How many whole periods have passed since the anchor; the anchor itself is no beat.
-  private static func beats(_ anchor: Instant, _ period: Duration, _ instant: Instant) -> Int64 {
+  private static func beats(_ anchor: Timestamp, _ period: Duration, _ instant: Timestamp) -> Int64
+  {
     max(0, (instant - anchor).microseconds / max(1, period.microseconds))
   }
 
-  private static func beat(_ number: Int64, _ anchor: Instant, _ period: Duration) -> Instant {
+  private static func beat(_ number: Int64, _ anchor: Timestamp, _ period: Duration) -> Timestamp {
     anchor + .microseconds(number.multipliedSaturating(by: period.microseconds))
   }
 
   /// Beats of a ride, shifted a little from the anchor: rides that entered their states together,
   /// in one import, do not beat together.
-  static func beats(since anchor: Instant, period: Duration, of ride: RideID, rule: String)
+  static func beats(since anchor: Timestamp, period: Duration, of ride: RideID, rule: String)
     -> SlotSeries
   {
     let room = UInt64(min(period / 10, .seconds(120)).microseconds)

@@ -13,7 +13,7 @@ struct Verdict: Equatable {
   /// Why, for the ledger: Apple's word where Apple said one.
   var reason: String?
   /// The phone is no longer there, as APNs learned then.
-  var phoneGone: Instant?
+  var phoneGone: Timestamp?
   /// What it was sent to is no longer there, whoever says since when.
   var isGone = false
   /// APNs took it, or may have taken it: nobody knows.

@@ -57,14 +57,14 @@ public struct PushTally: Sendable {
   /// Counts what settlements say.
   ///
   /// - Parameter now: when they were written, by the clock of their events.
-  public mutating func add(_ settlements: [Settlement], at now: Instant) {
+  public mutating func add(_ settlements: [Settlement], at now: Timestamp) {
     for settlement in settlements {
       for entry in settlement.entries { add(entry, at: now) }
       for tally in settlement.tallies.values { slots += tally }
     }
   }
 
-  private mutating func add(_ entry: LedgerEntry, at now: Instant) {
+  private mutating func add(_ entry: LedgerEntry, at now: Timestamp) {
     count(entry)
     guard entry.status == .accepted else { return }
     let seconds = max(0, (now - entry.event.at).inSeconds)
@@ -106,7 +106,7 @@ public struct PushTally: Sendable {
   private mutating func count(_ event: CardEvent, of entry: LedgerEntry) {
     let line = CardLine(app: entry.app, event: event, priority: entry.priority?.rawValue ?? 0)
     cards[line, default: 0] += 1
-    if entry.reason?.hasPrefix(CardKeeper.overBudget) == true {
+    if entry.reason?.hasPrefix(CardStateMachine.overBudget) == true {
       overBudget[entry.app, default: 0] += 1
     }
   }

@@ -106,16 +106,16 @@ public struct RideClaim: Hashable, Sendable {
 /// Rides that were claimed together.
 public struct Claim: Sendable {
   /// The database's time.
-  public var now: Instant
+  public var now: Timestamp
   /// When the first ride that nobody holds falls due; nil where none is planned.
-  public var nextDue: Instant?
+  public var nextDue: Timestamp?
   /// The rides, with all that a decision looks at.
   public var rides: [(claim: RideClaim, view: RideView)]
   /// How many further rides were due and released at once, because they did not fit in.
   public var released = 0
 
   /// Rides that were claimed together.
-  public init(now: Instant, nextDue: Instant?, rides: [(claim: RideClaim, view: RideView)]) {
+  public init(now: Timestamp, nextDue: Timestamp?, rides: [(claim: RideClaim, view: RideView)]) {
     self.now = now
     self.nextDue = nextDue
     self.rides = rides

@@ -68,12 +68,12 @@ public struct LegacyPush: Hashable, Sendable {
   }
 
   /// Past this instant it is not sent any more, where it came at another.
-  func trueUntil(from start: Instant) -> Instant {
+  func validUntil(from start: Timestamp) -> Timestamp {
     switch expiration {
     case nil: start + .seconds(86_400)
     case 0: start + .seconds(30)
     // Apple stores nothing for longer.
-    case let seconds?: min(Instant(epochSeconds: Int64(seconds)), start + .seconds(30 * 86_400))
+    case let seconds?: min(Timestamp(epochSeconds: Int64(seconds)), start + .seconds(30 * 86_400))
     }
   }
 }

@@ -28,7 +28,7 @@ public enum PushExpiration: Hashable, Sendable {
   case neverStore
 
   /// Stored until then, in whole seconds; APNs may deliver a little after.
-  case at(Instant)
+  case at(Timestamp)
 
   /// The header's value: UNIX seconds in UTC.
   public var epochSeconds: Int64 {

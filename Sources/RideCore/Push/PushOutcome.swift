@@ -22,17 +22,17 @@ public struct Refusal: Hashable, Sendable {
   public var reason: String?
 
   /// With 410: when APNs learned that the token is no longer valid.
-  public var timestamp: Instant?
+  public var timestamp: Timestamp?
 
   /// What time it was at APNs, in whole seconds, where the answer said so.
-  public var serverTime: Instant?
+  public var serverTime: Timestamp?
 
   /// Where the answer had `retry-after`: how long to wait.
   public var retryAfter: Duration?
 
   /// An answer of APNs other than 200.
   public init(
-    status: Int, reason: String? = nil, timestamp: Instant? = nil, retryAfter: Duration? = nil
+    status: Int, reason: String? = nil, timestamp: Timestamp? = nil, retryAfter: Duration? = nil
   ) {
     self.status = status
     self.reason = reason

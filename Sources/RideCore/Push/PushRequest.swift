@@ -19,7 +19,7 @@ public struct PushRequest: Hashable, Sendable {
   public var lane = ""
 
   /// Until when it is of use: what has less time goes first.
-  public var usefulUntil: Instant?
+  public var validUntil: Timestamp?
 
   /// A push, ready for the wire.
   public init(

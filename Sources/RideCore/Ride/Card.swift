@@ -13,7 +13,7 @@ public struct Card: Hashable, Sendable {
   /// Whether the app may update it often (`frequentPushesEnabled`).
   public var isFrequent: Bool
   /// When the token was registered.
-  public var registeredAt: Instant
+  public var registeredAt: Timestamp
   /// The person or the phone put it away: it is there no more, and no other takes its place.
   public var isGone: Bool
   /// Where `token` is a broadcast channel's ID: what APNs keeps of its messages.
@@ -22,7 +22,7 @@ public struct Card: Hashable, Sendable {
   /// A card of a ride.
   public init(
     id: Int64, app: App, ownerID: OwnerID, token: String, environment: APNsEnvironment? = nil,
-    isFrequent: Bool = false, registeredAt: Instant, isGone: Bool = false
+    isFrequent: Bool = false, registeredAt: Timestamp, isGone: Bool = false
   ) {
     self.id = id
     self.app = app
@@ -50,12 +50,12 @@ public struct StartToken: Hashable, Sendable {
   /// Which of Apple's worlds the token belongs to; nil where the app did not say.
   public var environment: APNsEnvironment?
   /// When it was registered; of a phone's tokens the newest counts.
-  public var registeredAt: Instant
+  public var registeredAt: Timestamp
 
   /// A token that starts cards.
   public init(
     id: Int64, app: App, ownerID: OwnerID, attributesType: String, token: String,
-    environment: APNsEnvironment? = nil, registeredAt: Instant
+    environment: APNsEnvironment? = nil, registeredAt: Timestamp
   ) {
     self.id = id
     self.app = app

@@ -37,7 +37,7 @@ public final class RideImage: Hashable, Sendable, Codable {
   /// `driver_id`.
   public let driver: OwnerID?
   /// `pickup_at`.
-  public let pickupAt: Instant?
+  public let pickupAt: Timestamp?
   /// `time_zone`.
   public let timeZone: String
   /// `attributes`: the JSON text.
@@ -46,7 +46,7 @@ public final class RideImage: Hashable, Sendable, Codable {
   /// A row as it was.
   public init(
     state: String? = nil, customer: OwnerID? = nil, driver: OwnerID? = nil,
-    pickupAt: Instant? = nil, timeZone: String = "UTC", attributes: String = "{}"
+    pickupAt: Timestamp? = nil, timeZone: String = "UTC", attributes: String = "{}"
   ) {
     self.state = state
     self.customer = customer

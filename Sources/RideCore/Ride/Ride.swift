@@ -9,13 +9,13 @@ public struct Ride: Hashable, Sendable {
   /// `driver_id`: whose phones app `driver` has.
   public var driverID: OwnerID?
   /// `pickup_at`.
-  public var pickupAt: Instant?
+  public var pickupAt: Timestamp?
   /// `time_zone`: an IANA name.
   public var timeZone: String
   /// `attributes`: the JSON text as Postgres gave it; read once for each decision.
   public var attributes: String
   /// `updated_at`.
-  public var updatedAt: Instant?
+  public var updatedAt: Timestamp?
 
   /// A ride with nothing known but its ID and state.
   public init(id: RideID, state: String?) {
@@ -33,14 +33,14 @@ public struct RideEvent: Hashable, Sendable, Codable {
   /// What happened: `driver_arrived`. For a slot what the rule goes by: `every`, `cron`.
   public var name: String
   /// When it was emitted, by the database's clock.
-  public var at: Instant
+  public var at: Timestamp
   /// `data`: the JSON text as Postgres gave it.
   public var data: String
   /// Whom the ride named when the event was emitted; nil if that was not recorded.
   public var people: EventPeople?
 
   /// An event of a ride.
-  public init(id: Int64, name: String, at: Instant, data: String = "{}") {
+  public init(id: Int64, name: String, at: Timestamp, data: String = "{}") {
     self.id = id
     self.name = name
     self.at = at
@@ -75,9 +75,9 @@ public struct Phone: Hashable, Sendable {
   /// The language that the app runs in: `de`, `pt-BR`.
   public var locale: String?
   /// What APNs has said against it; nil where nothing.
-  public var trouble: PhoneTrouble?
+  public var problem: PhoneProblem?
   /// When its owner was last heard from (`ridepulse.contact`); nil where nobody said so.
-  public var contactedAt: Instant?
+  public var contactedAt: Timestamp?
 
   /// A phone that is registered for an app.
   public init(

@@ -24,14 +24,14 @@ public struct RideChannel: Hashable, Sendable {
   /// What APNs keeps of its messages.
   public var storage: ChannelStorage
   /// When it was asked for.
-  public var createdAt: Instant
+  public var createdAt: Timestamp
   /// How things stand with it.
   public var standing: Standing
 
   /// A channel of a ride.
   public init(
     id: Int64, app: App, environment: APNsEnvironment, storage: ChannelStorage,
-    createdAt: Instant, standing: Standing
+    createdAt: Timestamp, standing: Standing
   ) {
     self.id = id
     self.app = app
@@ -42,7 +42,7 @@ public struct RideChannel: Hashable, Sendable {
   }
 
   /// When another one may be asked for, where this one is of no use.
-  var nextAsk: Instant {
+  var nextAsk: Timestamp {
     switch standing {
     // Somebody must mend keys or capabilities first.
     case .refused: createdAt + .seconds(600)

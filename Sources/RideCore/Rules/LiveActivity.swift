@@ -68,12 +68,12 @@ public struct LiveActivity: Hashable, Sendable {
 
   /// Until when a push sent now says that what it shows holds: the next whole second, since the one
   /// before may come sooner than the refresh.
-  func stale(from now: Instant) -> Instant {
-    Instant(epochSeconds: (now + freshness + .microseconds(999_999)).epochSeconds)
+  func stale(from now: Timestamp) -> Timestamp {
+    Timestamp(epochSeconds: (now + freshness + .microseconds(999_999)).epochSeconds)
   }
 
   /// When a card that shows what holds until `stale` is sent again.
-  func refresh(before stale: Instant) -> Instant { stale - freshness / 4 }
+  func refresh(before stale: Timestamp) -> Timestamp { stale - freshness / 4 }
 
   /// The most pushes of priority 10 that a card gets in an hour. Apple publishes no number; cards
   /// of apps with `NSSupportsLiveActivitiesFrequentUpdates` bear more.

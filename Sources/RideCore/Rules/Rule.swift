@@ -84,11 +84,11 @@ public struct Rule: Hashable, Sendable {
   /// How long RidePulse itself still sends it, counted from what it tells of.
   ///
   /// A heartbeat ends where the next one is due, so that two never come together.
-  public var truth: Duration {
+  public var validity: Duration {
     if case .at(let timing) = when, case .every(let period) = timing.slots {
-      return min(period, expires.truth)
+      return min(period, expires.validity)
     }
-    return expires.truth
+    return expires.validity
   }
 }
 
@@ -103,7 +103,7 @@ public enum RuleExpiry: Hashable, Sendable {
   /// How long RidePulse itself still sends it, counted from what it tells of.
   ///
   /// For `never-store` 15 s: time to get over a lost connection, and no more.
-  public var truth: Duration {
+  public var validity: Duration {
     switch self {
     case .after(let duration): duration
     case .neverStore: .seconds(15)

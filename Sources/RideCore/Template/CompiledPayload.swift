@@ -18,7 +18,7 @@ struct CompiledPayload: Sendable {
   }
 
   /// The JSON for one ride, event and locale.
-  func render(in scope: Scope, locale: String?) throws(RenderingError) -> [UInt8] {
+  func render(in context: TemplateContext, locale: String?) throws(RenderingError) -> [UInt8] {
     var json: [UInt8] = []
     json.reserveCapacity(512)
     for piece in pieces {
@@ -26,12 +26,12 @@ struct CompiledPayload: Sendable {
       case .bytes(let bytes): json += bytes
       case .value(let template):
         if let placeholder = template.solePlaceholder {
-          Self.append(try scope.value(of: placeholder), to: &json)
+          Self.append(try context.value(of: placeholder), to: &json)
         } else {
-          Self.append(.string(try scope.text(of: template)), to: &json)
+          Self.append(.string(try context.text(of: template)), to: &json)
         }
       case .visible(let texts, let key):
-        let text = try scope.text(of: texts.texts[texts.index(for: locale)].text)
+        let text = try context.text(of: texts.texts[texts.index(for: locale)].text)
         if text.allSatisfy(\.isWhitespace) { throw .emptyText(key) }
         Self.append(.string(text), to: &json)
       }
@@ -92,7 +92,7 @@ struct CompiledPayload: Sendable {
   }
 }
 
-extension Scope {
+extension TemplateContext {
   /// The text with its placeholders filled in.
   func text(of template: TextTemplate) throws(RenderingError) -> String {
     if let literal = template.literalText { return literal }

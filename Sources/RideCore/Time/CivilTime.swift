@@ -3,12 +3,12 @@ public import Foundation
 /// Instants as people write them. Foundation knows the calendar and the zones.
 public enum CivilTime {
   /// `2026-11-21T08:05:00Z`.
-  public static func iso(_ instant: Instant) -> String {
+  public static func iso(_ instant: Timestamp) -> String {
     instant.date.formatted(.iso8601)
   }
 
   /// Reads ISO 8601 with a zone, with or without fractions of a second.
-  public static func instant(iso text: String) -> Instant? {
+  public static func instant(iso text: String) -> Timestamp? {
     // Foundation reads what it knows and leaves the rest of the text alone.
     let zone = text.utf8.drop { $0 != UInt8(ascii: "T") }.drop {
       $0 != UInt8(ascii: "Z") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-")
@@ -18,22 +18,22 @@ public enum CivilTime {
     let date =
       (try? Date(text, strategy: .iso8601))
       ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-    return date.map { Instant(microseconds: Int64(($0.timeIntervalSince1970 * 1e6).rounded())) }
+    return date.map { Timestamp(microseconds: Int64(($0.timeIntervalSince1970 * 1e6).rounded())) }
   }
 
   /// `08:05`, in a zone.
-  public static func time(_ instant: Instant, in zone: TimeZone) -> String {
+  public static func time(_ instant: Timestamp, in zone: TimeZone) -> String {
     let parts = components(instant, in: zone)
     return twoDigits(parts.hour) + ":" + twoDigits(parts.minute)
   }
 
   /// `2026-11-21`, in a zone.
-  public static func date(_ instant: Instant, in zone: TimeZone) -> String {
+  public static func date(_ instant: Timestamp, in zone: TimeZone) -> String {
     let parts = components(instant, in: zone)
     return "\(parts.year ?? 0)-" + twoDigits(parts.month) + "-" + twoDigits(parts.day)
   }
 
-  private static func components(_ instant: Instant, in zone: TimeZone) -> DateComponents {
+  private static func components(_ instant: Timestamp, in zone: TimeZone) -> DateComponents {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = zone
     return calendar.dateComponents([.year, .month, .day, .hour, .minute], from: instant.date)
@@ -45,7 +45,7 @@ public enum CivilTime {
   }
 }
 
-extension Instant {
+extension Timestamp {
   /// The same point for Foundation; microseconds are kept to within one for a few centuries.
   public var date: Date {
     Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)

@@ -9,7 +9,7 @@ struct APIRoutes: Sendable {
   /// Does a writing call.
   var answer:
     @Sendable (_ call: String, _ arguments: String, _ key: String?) async throws ->
-      APIDesk.Outcome
+      APICallStore.Outcome
   /// Reads a ride.
   var history: @Sendable (_ ride: String) async throws -> RideHistory
 
@@ -77,7 +77,7 @@ extension APIRoutes {
       apps: service.apps,
       answer: { call, arguments, key in
         try await service.callers.with { session in
-          try await APIDesk(session: session).answer(call, arguments, key: key)
+          try await APICallStore(session: session).answer(call, arguments, key: key)
         }
       },
       history: { try await service.history(of: $0) })

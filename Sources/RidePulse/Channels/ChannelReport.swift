@@ -38,14 +38,14 @@ struct ChannelReport {
     return grouped(number / 1000) + "," + digits.suffix(3)
   }
 
-  private func cells(_ finding: ChannelAudit.Finding) -> [String] {
+  private func cells(_ finding: ChannelAudit.CheckResult) -> [String] {
     [
       finding.channel.rawValue, finding.standing.rawValue, finding.storage?.rawValue ?? "-",
       finding.named?.rideID?.text ?? "-", what(finding),
     ]
   }
 
-  private func what(_ finding: ChannelAudit.Finding) -> String {
+  private func what(_ finding: ChannelAudit.CheckResult) -> String {
     if let row = finding.named {
       let since = "since \(Self.time(row.createdAt))"
       switch finding.standing {
@@ -69,7 +69,7 @@ struct ChannelReport {
     }
   }
 
-  private static func time(_ instant: Instant) -> String { CivilTime.iso(instant) }
+  private static func time(_ instant: Timestamp) -> String { CivilTime.iso(instant) }
 
   /// For machines: one JSON object, keys sorted.
   var json: String {
@@ -82,10 +82,10 @@ struct ChannelReport {
     return String(decoding: JSONValue.object(members).json, as: UTF8.self)
   }
 
-  private static func object(_ finding: ChannelAudit.Finding) -> JSONValue {
+  private static func object(_ finding: ChannelAudit.CheckResult) -> JSONValue {
     let row = finding.named
     func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-    func time(_ instant: Instant?) -> JSONValue { text(instant.map { CivilTime.exact($0) }) }
+    func time(_ instant: Timestamp?) -> JSONValue { text(instant.map { CivilTime.exact($0) }) }
     return .object([
       "channel": .string(finding.channel.rawValue), "standing": .string(finding.standing.rawValue),
       "storage": text(finding.storage?.rawValue), "ride_id": text(row?.rideID?.text),
@@ -96,7 +96,7 @@ struct ChannelReport {
   }
 }
 
-extension ChannelAudit.Finding {
+extension ChannelAudit.CheckResult {
   /// The row that names the channel.
   fileprivate var named: ChannelRow? { rows.first { $0.channel == channel } }
 

@@ -74,7 +74,7 @@ extension Channels {
     }
 
     /// Tells about one channel.
-    func tell(_ what: String, _ channel: ChannelID, storage: ChannelStorage?) {
+    func notify(_ what: String, _ channel: ChannelID, storage: ChannelStorage?) {
       if isJSON {
         let members: [String: JSONValue] = [
           "channel": .string(channel.rawValue), "result": .string(what),

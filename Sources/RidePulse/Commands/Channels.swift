@@ -47,58 +47,58 @@ enum Channels: Command {
     let key = try variables.signingKey()
     return try await Database.with(environment, name: "channels") { session in
       try await Database.requireSchema(session)
-      let desk = ChannelDesk(session: session)
-      let (clock, base) = (ContinuousClock(), try await desk.now())
+      let repository = ChannelRepository(session: session)
+      let (clock, base) = (ContinuousClock(), try await repository.now())
       let start = clock.now
       let client = ChannelClient(
         configuration: variables.configuration, key: key,
         now: { base + start.duration(to: clock.now) })
-      let office = ChannelOffice(client: client, desk: desk)
-      return try await perform(request, office, context)
+      let service = ChannelService(client: client, repository: repository)
+      return try await perform(request, service, context)
     }
   }
 
   private static func perform(
-    _ request: Request, _ office: ChannelOffice, _ context: CommandContext
+    _ request: Request, _ service: ChannelService, _ context: CommandContext
   ) async throws -> ExitStatus {
     switch request.word {
-    case .create: try await create(request, office)
-    case .read: try await read(request, office)
-    case .delete: try await delete(request, office, context)
+    case .create: try await create(request, service)
+    case .read: try await read(request, service)
+    case .delete: try await delete(request, service, context)
     case .list:
-      request.print(try await office.audit(in: request.scope))
+      request.print(try await service.audit(in: request.scope))
       return .done
     case .reconcile:
-      return try await reconcile(request, office, applies: context.arguments.has("--apply"))
+      return try await reconcile(request, service, applies: context.arguments.has("--apply"))
     }
     return .done
   }
 
-  private static func create(_ request: Request, _ office: ChannelOffice) async throws {
+  private static func create(_ request: Request, _ service: ChannelService) async throws {
     let wish = ChannelWish(
       app: request.app, scope: request.scope, storage: request.storage,
       rideID: request.ride.map(RideID.init),
-      requestID: ChannelOffice.newRequestID())
-    let made = try await office.create(wish)
-    request.tell(
+      requestID: ChannelService.newRequestID())
+    let made = try await service.create(wish)
+    request.notify(
       made.isNew ? "made" : "the ride has it already", made.channel, storage: wish.storage)
   }
 
-  private static func read(_ request: Request, _ office: ChannelOffice) async throws {
+  private static func read(_ request: Request, _ service: ChannelService) async throws {
     let channel = try request.channel()
-    let storage = try await office.client.storage(of: channel, in: request.scope)
-    let row = try await office.desk.row(of: channel, in: request.scope)
-    request.tell(row == nil ? "not ours" : "ours", channel, storage: storage)
+    let storage = try await service.client.storage(of: channel, in: request.scope)
+    let row = try await service.repository.row(of: channel, in: request.scope)
+    request.notify(row == nil ? "not ours" : "ours", channel, storage: storage)
   }
 
   private static func delete(
-    _ request: Request, _ office: ChannelOffice, _ context: CommandContext
+    _ request: Request, _ service: ChannelService, _ context: CommandContext
   ) async throws {
     let channel = try request.channel()
-    let row = try await office.desk.row(of: channel, in: request.scope)
+    let row = try await service.repository.row(of: channel, in: request.scope)
     if let ride = row?.rideID, row?.endedAt == nil {
       let states = (try? RuleDirectoryChoice.load(nil, context.environment))?.ruleSet.activeStates
-      if try await office.desk.isLive(ride: ride.text, activeStates: states ?? []) {
+      if try await service.repository.isLive(ride: ride.text, activeStates: states ?? []) {
         throw CommandFailure(
           "the channel \(channel) is in use: ride \(Escape.line(ride.text)) goes on; delete it when the ride is over"
         )
@@ -107,8 +107,8 @@ enum Channels: Command {
     guard try agreed(context, "delete the channel \(channel) of \(request.scope) for ever?") else {
       throw CommandFailure("nothing was deleted")
     }
-    let wasThere = try await office.delete(channel, in: request.scope)
-    request.tell(wasThere ? "deleted" : "gone already", channel, storage: row?.storage)
+    let wasThere = try await service.delete(channel, in: request.scope)
+    request.notify(wasThere ? "deleted" : "gone already", channel, storage: row?.storage)
   }
 
   private static func agreed(_ context: CommandContext, _ question: String) throws -> Bool {
@@ -121,11 +121,11 @@ enum Channels: Command {
   }
 
   private static func reconcile(
-    _ request: Request, _ office: ChannelOffice, applies: Bool
+    _ request: Request, _ service: ChannelService, applies: Bool
   ) async throws -> ExitStatus {
-    var audit = try await office.audit(in: request.scope)
+    var audit = try await service.audit(in: request.scope)
     let deleted = applies ? audit.count(.leaked) : 0
-    if applies { audit = try await office.clear(audit, in: request.scope) }
+    if applies { audit = try await service.clear(audit, in: request.scope) }
     request.print(audit)
     let left = audit.count(.leaked)
     let open = left + audit.count(.unclear) + (applies ? 0 : audit.count(.missing))

@@ -19,7 +19,7 @@ enum Check: Command {
       Terminal.print(problems.description)
       return .foundProblems
     case .success(let rules):
-      for advice in RuleAdvice.all(about: rules.ruleSet) {
+      for advice in RuleLint.all(about: rules.ruleSet) {
         let rule = advice.rule.map { "the rule \($0): " } ?? ""
         Terminal.print(Escape.line("\(advice.source ?? path): warning: \(rule)\(advice.text)"))
       }

@@ -34,15 +34,15 @@ enum Doctor: Command {
   }
 
   private static func diagnosis(_ environment: [String: String]) async -> Diagnosis {
-    let rules = RuleFacts(environment)
-    let database = await DatabaseProbe(environment: environment).facts()
+    let rules = RuleState(environment)
+    let database = await DatabaseProbe(environment: environment).probes()
     let phones = database.phones.value ?? []
     let apns = await APNsProbe(environment: environment, lead: database.lead.value)
-      .facts(isUsed: Set(phones.compactMap(\.environment)))
+      .probes(isUsed: Set(phones.compactMap(\.environment)))
     let standard = (try? APNsVariables.defaultEnvironment(environment)) ?? .production
     return Diagnosis(
-      findings: DatabaseJudgement.findings(database) + APNsJudgement.findings(apns)
-        + RuleJudgement.findings(
+      findings: DatabaseCheck.findings(database) + APNsCheck.findings(apns)
+        + RuleCheck.findings(
           rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard))
   }
 }

@@ -19,7 +19,7 @@ enum DryRunReport {
     let lines =
       [
         "\(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix)), "
-          + "\(push.environment.rawValue), true until \(CivilTime.iso(push.trueUntil))",
+          + "\(push.environment.rawValue), true until \(CivilTime.iso(push.validUntil))",
         "POST /3/device/\(push.address)",
       ]
       + fields + ["", Escape.json(String(decoding: push.payload, as: UTF8.self))]
@@ -27,7 +27,7 @@ enum DryRunReport {
   }
 
   /// One line of the ledger.
-  static func line(of delivery: RideDesk.Delivery) -> String {
+  static func line(of delivery: RideQueries.Delivery) -> String {
     let reason = delivery.reason.isEmpty ? "" : ": \(Escape.line(delivery.reason))"
     let suffix = delivery.tokenSuffix.isEmpty ? nil : delivery.tokenSuffix
     return "\(delivery.status): \(delivery.rule) to \(whom(delivery.app, suffix))\(reason)"

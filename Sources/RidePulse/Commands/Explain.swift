@@ -25,7 +25,7 @@ enum Explain: Command {
       context.arguments.value("--format") ?? "table", "format", of: Format.self)
     let id = context.arguments.operands[0]
     let history = try await Database.with(context.environment, name: "explain") { session in
-      try await RideDesk(session: session).history(of: id)
+      try await RideQueries(session: session).history(of: id)
     }
     if history.isEmpty { throw CommandFailure("nothing is known of a ride \(Escape.line(id))") }
     let story = RideStory(history, of: id)

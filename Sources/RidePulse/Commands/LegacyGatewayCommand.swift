@@ -35,7 +35,7 @@ enum LegacyGatewayCommand: Command {
     let options = try GatewayOptions(context.arguments, context.environment, form)
     let session = try await Database.session(
       Database.conninfo(context.environment), name: "legacy-gateway",
-      onEvent: { SessionLog.note($0, of: "legacy-gateway", log) })
+      onEvent: { SessionLog.record($0, of: "legacy-gateway", log) })
     let result: Result<Void, any Error>
     do {
       try await Database.requireSchema(session)
@@ -53,11 +53,11 @@ enum LegacyGatewayCommand: Command {
   private static func serve(
     _ options: GatewayOptions, _ session: PostgresSession, _ log: Log
   ) async throws {
-    let desk = PostgresLegacyDesk(
+    let store = PostgresLegacyPushStore(
       app: options.settings.app, environment: options.environment, session: session)
     let gateway: GatewayServer
     do {
-      gateway = try GatewayServer(options.settings, desk: desk) { GatewayLog.note($0, log) }
+      gateway = try GatewayServer(options.settings, store: store) { GatewayLog.record($0, log) }
     } catch {
       throw CommandFailure("legacy-gateway: \(error)")
     }
@@ -86,7 +86,7 @@ enum LegacyGatewayCommand: Command {
 
 /// What the gateway tells, as log lines.
 enum GatewayLog {
-  static func note(_ event: GatewayEvent, _ log: Log) {
+  static func record(_ event: GatewayEvent, _ log: Log) {
     switch event {
     case .turnedAway(let peer, let reason):
       log(.warning, "A sender was turned away", ["peer": peer, "reason": reason])

@@ -10,7 +10,7 @@ enum Migrate: Command {
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let dryRun = context.arguments.has("--dry-run")
     let all = try await Database.with(context.environment, name: "migrate") { session in
-      if let warning = Self.warning(try await ServerFacts.read(session)) {
+      if let warning = Self.warning(try await ServerState.read(session)) {
         Terminal.complain(warning)
       }
       var progress = ProgressLine()
@@ -28,7 +28,7 @@ enum Migrate: Command {
   }
 
   /// What is said of the role that will own the schema; nil where it is none too mighty.
-  static func warning(_ server: ServerFacts) -> String? {
+  static func warning(_ server: ServerState) -> String? {
     guard server.isSuperuser else { return nil }
     return """
       ridepulse: warning: role \(server.role) is a superuser. The functions of schema ridepulse run \

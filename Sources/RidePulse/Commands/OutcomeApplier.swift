@@ -12,7 +12,7 @@ final class OutcomeApplier: Sendable {
   private let conninfo: String
   private let log: Log
   private let onChannels: @Sendable () -> Void
-  private let bell = Doorbell()
+  private let signal = AsyncSignal()
   private let isBlocked = Mutex(false)
   private let failures = Mutex(0)
 
@@ -32,12 +32,12 @@ final class OutcomeApplier: Sendable {
 
   /// Looks for outcomes among what was settled; returns at once.
   func handle(_ settlements: [Settlement]) {
-    if settlements.contains(where: { !$0.gone.isEmpty || !$0.findings.isEmpty }) { bell.ring() }
+    if settlements.contains(where: { !$0.gone.isEmpty || !$0.findings.isEmpty }) { signal.ring() }
   }
 
   /// There is something to apply or to report, or may be; also lets `run` see that its task was
   /// cancelled.
-  func ring() { bell.ring() }
+  func ring() { signal.ring() }
 
   /// Until the task is cancelled.
   func run() async {
@@ -47,7 +47,7 @@ final class OutcomeApplier: Sendable {
       let wait =
         failures == 0
         ? Self.interval : Self.blocked.delay(failures: failures, random: .random(in: 0.5..<1))
-      await bell.wait(atMost: wait, on: ContinuousClock())
+      await signal.wait(atMost: wait, on: ContinuousClock())
     } while !Task.isCancelled
   }
 
@@ -77,7 +77,7 @@ final class OutcomeApplier: Sendable {
             isDone
             ? Self.idle : Self.blocked.delay(failures: failures, random: .random(in: 0.5..<1))
           let began = ContinuousClock.now
-          await bell.wait(atMost: wait, on: ContinuousClock())
+          await signal.wait(atMost: wait, on: ContinuousClock())
           if isDone, ContinuousClock.now - began >= wait { return }
         }
       }
@@ -96,13 +96,13 @@ final class OutcomeApplier: Sendable {
   private func apply(_ session: PostgresSession) async throws -> Bool {
     let progress = try await TokenOutcomes(session: session).apply()
     if progress.channels > 0 { onChannels() }
-    let areReported = try await ChannelDesk(session: session).reportAll()
-    note(progress)
+    let areReported = try await ChannelRepository(session: session).reportAll()
+    record(progress)
     return progress.left == 0 && areReported
   }
 
   /// What holds it up is named once, until it no longer does.
-  private func note(_ progress: TokenOutcomes.Progress) {
+  private func record(_ progress: TokenOutcomes.Progress) {
     let was = isBlocked.withLock { blocked in
       defer { blocked = progress.left > 0 }
       return blocked

@@ -43,9 +43,9 @@ enum Preview: Command {
     let length = try arguments.duration("--for", of: form) ?? .seconds(3600)
     let from = try arguments.value("--from").map(time)
     let limit = try arguments.value("--limit").map(count)
-    let rulebook = try rulebook(arguments.value("--schedules"), context)
-    let other = try arguments.value("--diff").map { try Preview.rulebook($0, context) }
-    let (views, start) = try await rides(rulebook, from, context)
+    let configuration = try configuration(arguments.value("--schedules"), context)
+    let other = try arguments.value("--diff").map { try Preview.configuration($0, context) }
+    let (views, start) = try await rides(configuration, from, context)
     let begin = from ?? start
     let window =
       arguments.has("--rides")
@@ -54,21 +54,21 @@ enum Preview: Command {
     let output = try PreviewOutput(path: arguments.value("--output"))
     if let other {
       var diff = PreviewDiff()
-      diff.compare(views, window, by: rulebook, with: other)
+      diff.compare(views, window, by: configuration, with: other)
       try output.write(format == .json ? diff.json : diff.table)
       try output.flush()
       return diff.isEmpty ? .done : .foundProblems
     }
     switch format {
     case .table:
-      var writer = PreviewTable(output, rules: rulebook.rules, rides: views)
-      _ = try window.run(views, by: rulebook, to: &writer)
+      var writer = PreviewTable(output, rules: configuration.rules, rides: views)
+      _ = try window.run(views, by: configuration, to: &writer)
     case .json:
-      var writer = PreviewJSON(output, rules: rulebook.rules)
-      _ = try window.run(views, by: rulebook, to: &writer)
+      var writer = PreviewJSON(output, rules: configuration.rules)
+      _ = try window.run(views, by: configuration, to: &writer)
     case .html:
       var writer = PreviewPage(output)
-      _ = try window.run(views, by: rulebook, to: &writer)
+      _ = try window.run(views, by: configuration, to: &writer)
     }
     try output.flush()
     return .done
@@ -83,7 +83,7 @@ enum Preview: Command {
     return format
   }
 
-  private static func time(_ text: String) throws -> Instant {
+  private static func time(_ text: String) throws -> Timestamp {
     if let instant = CivilTime.instant(iso: text) { return instant }
     throw UsageError(
       "--from \(text) is not a time; expected one with a zone such as 2026-11-21T08:00:00Z or "
@@ -95,7 +95,9 @@ enum Preview: Command {
     throw UsageError("--limit \(text) is not a whole number from 1 on", form: form)
   }
 
-  private static func rulebook(_ directory: String?, _ context: CommandContext) throws -> Rulebook {
+  private static func configuration(_ directory: String?, _ context: CommandContext) throws
+    -> EngineConfiguration
+  {
     let all = try RuleDirectoryChoice.load(directory, context.environment).ruleSet
     var rules = all
     if let name = context.arguments.value("--rule") {
@@ -110,7 +112,9 @@ enum Preview: Command {
     return try book(rules, context)
   }
 
-  private static func book(_ rules: RuleSet, _ context: CommandContext) throws -> Rulebook {
+  private static func book(_ rules: RuleSet, _ context: CommandContext) throws
+    -> EngineConfiguration
+  {
     var bundleIDs = APNsVariables.bundleIDs(context.environment)
     // Without a database there need be no service either: a name that says so stands in.
     if context.arguments.has("--rides") {
@@ -118,7 +122,7 @@ enum Preview: Command {
         bundleIDs[app] = "unset.\(app)"
       }
     }
-    return Rulebook(
+    return EngineConfiguration(
       rules: rules, bundleIDs: bundleIDs,
       widgetBundleIDs: APNsVariables.widgetBundleIDs(context.environment),
       defaultEnvironment: try APNsVariables.defaultEnvironment(context.environment))
@@ -126,11 +130,11 @@ enum Preview: Command {
 
   /// The rides, and when they stand so.
   private static func rides(
-    _ rulebook: Rulebook, _ from: Instant?, _ context: CommandContext
-  ) async throws -> ([RideView], Instant) {
+    _ configuration: EngineConfiguration, _ from: Timestamp?, _ context: CommandContext
+  ) async throws -> ([RideView], Timestamp) {
     let ride = context.arguments.value("--ride").map(RideID.init)
     if let path = context.arguments.value("--rides") {
-      let now = Instant(epochSeconds: Int64(Date().timeIntervalSince1970))
+      let now = Timestamp(epochSeconds: Int64(Date().timeIntervalSince1970))
       let start = from ?? now
       let views = try RidesFile.read(path, at: start).filter {
         ride == nil || $0.rideID == ride
@@ -141,15 +145,15 @@ enum Preview: Command {
       return (views, start)
     }
     return try await Database.with(context.environment, name: "preview") { session in
-      try await read(ride, rulebook, session, context.log.log)
+      try await read(ride, configuration, session, context.log.log)
     }
   }
 
   private static func read(
-    _ ride: RideID?, _ rulebook: Rulebook, _ session: PostgresSession, _ log: Log
-  ) async throws -> ([RideView], Instant) {
+    _ ride: RideID?, _ configuration: EngineConfiguration, _ session: PostgresSession, _ log: Log
+  ) async throws -> ([RideView], Timestamp) {
     let snapshot = RideSnapshot(
-      session: session, apps: rulebook.rules.apps, rules: rulebook.rules, log: log)
+      session: session, apps: configuration.rules.apps, rules: configuration.rules, log: log)
     let now = try await snapshot.now()
     if let ride {
       guard let view = try await snapshot.ride(ride) else {
@@ -160,7 +164,7 @@ enum Preview: Command {
     var views: [RideView] = []
     var progress = ProgressLine()
     defer { progress.end() }
-    try await snapshot.rides(in: rulebook.rules.activeStates) { page in
+    try await snapshot.rides(in: configuration.rules.activeStates) { page in
       views += page
       progress.show("reading rides: \(views.count)")
     }

@@ -64,24 +64,24 @@ enum Serve: Command {
       log(.info, "Serving", fields)
       try await service.engine.runOnce()
       await service.outcomes.once(within: .seconds(10))
-      await service.channels.tend()
+      await service.channels.reconcile()
       await service.watchMonitor.check()
-      return await service.upkeep.tend()
+      return await service.maintenance.rotate()
     }
-    let doors = try ServiceDoors(service, context, log)
-    defer { doors.close() }
+    let endpoints = try ServiceEndpoints(service, context, log)
+    defer { endpoints.close() }
     log(.info, "Serving", fields)
     supervision.ready()
-    let upkeep = Task { await service.upkeep.run() }
-    let beat = Task {
-      await supervision.beat(
-        stuck: { service.engine.stuck() }, troubles: { service.troubles })
+    let maintenance = Task { await service.maintenance.run() }
+    let keepalive = Task {
+      await supervision.keepalive(
+        stuck: { service.engine.stuck() }, problems: { service.problems })
     }
     let channels = Task { await service.channels.run() }
     let watch = Task { await service.watchMonitor.run() }
     let outcomes = Task { await service.outcomes.run() }
     await service.engine.run()
-    for task in [upkeep, watch, beat, channels, outcomes] { task.cancel() }
+    for task in [maintenance, watch, keepalive, channels, outcomes] { task.cancel() }
     service.channels.stop()
     service.outcomes.ring()
     await service.endCalls()

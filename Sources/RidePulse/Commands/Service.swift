@@ -10,9 +10,9 @@ final class Service: Sendable {
   /// The name under which this process holds rides.
   let node = UUID().uuidString.lowercased()
   let engine: Engine
-  let upkeep: Upkeep
+  let maintenance: Maintenance
   let watchMonitor: WatchMonitor
-  let channels: ChannelTender
+  let channels: ChannelReconciler
   let outcomes: OutcomeApplier
   private let store: PostgresRideStore
   private let transport: APNSClient
@@ -41,14 +41,14 @@ final class Service: Sendable {
   ) async throws {
     let key = try apns.signingKey()
     self.conninfo = conninfo
-    let bell = EngineBell()
+    let signal = EngineSignal()
     let time = DatabaseTime.ofThisMachine()
     self.time = time
     let claims = try await Database.session(
       conninfo, name: "claims",
       onEvent: { event in
-        SessionLog.note(event, of: "claims", log)
-        bell.ring()
+        SessionLog.record(event, of: "claims", log)
+        signal.ring()
       })
     try await Database.requireSchema(claims)
     let settlements = try await Database.session(conninfo, name: "settlements")
@@ -56,8 +56,8 @@ final class Service: Sendable {
       listener = try WakeListener(
         conninfo: conninfo, node: node, log: log,
         onEvent: { event in
-          SessionLog.note(event, of: "listen", log)
-          bell.ring()
+          SessionLog.record(event, of: "listen", log)
+          signal.ring()
         })
     } else {
       listener = nil
@@ -68,19 +68,19 @@ final class Service: Sendable {
       rules: rules, lease: Self.lease, claims: claims, settlements: settlements, listener: listener,
       sweeping: {
         try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
-      }, onLate: { bell.ring() }, log: log)
+      }, onLate: { signal.ring() }, log: log)
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
     let admin = AdminSession(conninfo: conninfo)
     self.admin = admin
     watchMonitor = WatchMonitor(session: { try await admin.get() }, log: log)
     callers = APISessions(conninfo: conninfo)
-    upkeep = Upkeep(conninfo: conninfo, log: log)
+    maintenance = Maintenance(conninfo: conninfo, log: log)
     self.apns = apns
     transport = try APNSClient(
       configuration: apns.configuration, key: key, now: { time.now },
-      events: { TransportLog.note($0, log) })
-    let channels = ChannelTender(
+      events: { TransportLog.record($0, log) })
+    let channels = ChannelReconciler(
       conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes, log: log)
     self.channels = channels
     let outcomes = OutcomeApplier(conninfo: conninfo, log: log, onChannels: { channels.ended() })
@@ -88,24 +88,24 @@ final class Service: Sendable {
     channels.onUnreported = { outcomes.ring() }
     engine = Engine(
       EngineParts(
-        store: store, transport: transport, rulebook: apns.rulebook(of: rules), log: log,
+        store: store, transport: transport, configuration: apns.configuration(of: rules), log: log,
         time: time,
         onSettled: { settlements in
-          meter.hear(settlements)
-          channels.hear(settlements)
+          meter.handle(settlements)
+          channels.handle(settlements)
           outcomes.handle(settlements)
           onSettled(settlements)
         }))
-    bell.connect(to: engine)
+    signal.connect(to: engine)
   }
 
   /// What hinders it from doing its work; each look for due rides asks the database.
-  var troubles: [String] {
-    var troubles = engine.settlementHalt.map { [Self.words($0)] } ?? []
+  var problems: [String] {
+    var problems = engine.settlementHalt.map { [Self.words($0)] } ?? []
     if sessions.contains(where: { $0.isStalled() }) {
-      troubles.append("the database does not answer")
+      problems.append("the database does not answer")
     }
-    return troubles.isEmpty ? engine.stuck(after: Self.longestTurn) : troubles
+    return problems.isEmpty ? engine.stuck(after: Self.longestTurn) : problems
   }
 
   private static func words(_ halt: SettlementHalt) -> String {
@@ -143,16 +143,16 @@ final class Service: Sendable {
       transport: [
         .production: transport.statistics(of: .production),
         .sandbox: transport.statistics(of: .sandbox),
-      ], tokenAge: age, apnsAhead: ahead, listenIsHealthy: listenIsHealthy, troubles: troubles,
+      ], tokenAge: age, apnsAhead: ahead, listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges)
   }
 
   /// What the database would call the time.
-  var now: Instant { time.now }
+  var now: Timestamp { time.now }
 
   /// All that is known of one ride.
   func history(of ride: String) async throws -> RideHistory {
-    try await RideDesk(session: admin.get()).history(of: ride)
+    try await RideQueries(session: admin.get()).history(of: ride)
   }
 
   /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
@@ -161,7 +161,7 @@ final class Service: Sendable {
 
   /// Goes by other rules from now on.
   func use(_ rules: RuleSet) {
-    engine.use(apns.rulebook(of: rules))
+    engine.use(apns.configuration(of: rules))
   }
 
   /// Signs with another key from now on.
@@ -208,7 +208,7 @@ final class Service: Sendable {
 }
 
 /// Rings for an engine that comes into being later.
-private final class EngineBell: Sendable {
+private final class EngineSignal: Sendable {
   private let engine = Mutex<Engine?>(nil)
 
   func connect(to engine: Engine) {
@@ -222,7 +222,7 @@ private final class EngineBell: Sendable {
 
 /// What a database session tells, as log lines.
 enum SessionLog {
-  static func note(_ event: SessionEvent, of session: String, _ log: Log) {
+  static func record(_ event: SessionEvent, of session: String, _ log: Log) {
     switch event {
     case .connected(let version, _):
       log(.info, "Database connected", ["session": session, "version": "\(version)"])
@@ -238,7 +238,7 @@ enum SessionLog {
 
 /// What the APNs client tells, as log lines.
 enum TransportLog {
-  static func note(_ event: TransportEvent, _ log: Log) {
+  static func record(_ event: TransportEvent, _ log: Log) {
     let place = "\(event.environment.rawValue) \(event.connection)"
     switch event.kind {
     case .connected:

@@ -30,9 +30,9 @@ enum Trigger: Command {
       throw UsageError("--ride ID is missing", form: form)
     }
     // As the schema bounds it; said before anything is asked of the database.
-    if ride.utf8.count > RideDesk.idLimit {
+    if ride.utf8.count > RideQueries.idLimit {
       throw UsageError(
-        "--ride has \(ride.utf8.count) bytes; an ID has \(RideDesk.idLimit) at most", form: form)
+        "--ride has \(ride.utf8.count) bytes; an ID has \(RideQueries.idLimit) at most", form: form)
     }
     let event = arguments.operands[0]
     let data = try EventData.json(arguments.all("--data"))
@@ -44,28 +44,28 @@ enum Trigger: Command {
         "unknown event \(event)", known: rules.knownEvents.sorted(), word: event, form: form)
     }
     return try await Database.with(context.environment, name: "trigger") { session in
-      let desk = RideDesk(session: session)
+      let queries = RideQueries(session: session)
       if arguments.has("--dry-run") {
-        return try await dryRun(event, RideID(ride), data, rules, desk, context.environment)
+        return try await dryRun(event, RideID(ride), data, rules, queries, context.environment)
       }
-      return try await fire(event, RideID(ride), data, desk, waits: arguments.has("--wait"))
+      return try await fire(event, RideID(ride), data, queries, waits: arguments.has("--wait"))
     }
   }
 
   private static func dryRun(
-    _ event: String, _ ride: RideID, _ data: String, _ rules: RuleSet, _ desk: RideDesk,
+    _ event: String, _ ride: RideID, _ data: String, _ rules: RuleSet, _ queries: RideQueries,
     _ environment: [String: String]
   ) async throws -> ExitStatus {
-    let rulebook = Rulebook(
+    let configuration = EngineConfiguration(
       rules: rules, bundleIDs: APNsVariables.bundleIDs(environment),
       widgetBundleIDs: APNsVariables.widgetBundleIDs(environment),
       defaultEnvironment: try APNsVariables.defaultEnvironment(environment))
-    let (view, now) = try await desk.view(event, ride: ride, data: data, apps: rules.apps)
+    let (view, now) = try await queries.view(event, ride: ride, data: data, apps: rules.apps)
     if view.ride == nil {
       throw CommandFailure("ridepulse.rides has no ride \(Escape.line(ride.text))")
     }
     // What the clock makes due at the same time is the preview's to show.
-    var decision = decide(view, by: rulebook, now: now)
+    var decision = decide(view, by: configuration, now: now)
     decision.pushes.removeAll { !view.events.contains($0.entry.event) }
     decision.closed.removeAll { !view.events.contains($0.event) }
     decision.held.removeAll { !view.events.contains($0.entry.event) }
@@ -74,14 +74,14 @@ enum Trigger: Command {
   }
 
   private static func fire(
-    _ event: String, _ ride: RideID, _ data: String, _ desk: RideDesk, waits: Bool
+    _ event: String, _ ride: RideID, _ data: String, _ queries: RideQueries, waits: Bool
   ) async throws -> ExitStatus {
-    let id = try await desk.emit(event, ride: ride, data: data)
+    let id = try await queries.emit(event, ride: ride, data: data)
     Terminal.print("event \(id): \(event) of ride \(Escape.line(ride.text))")
     if !waits { return .done }
     let limit = ContinuousClock.now + .seconds(60)
     while true {
-      let (deliveries, isComplete) = try await desk.deliveries(of: id, ride: ride)
+      let (deliveries, isComplete) = try await queries.deliveries(of: id, ride: ride)
       if isComplete {
         for delivery in deliveries { Terminal.print(DryRunReport.line(of: delivery)) }
         if deliveries.isEmpty { Terminal.print("no rule speaks of it") }

@@ -47,16 +47,16 @@ struct APNsVariables {
   }
 
   /// What decisions go by.
-  func rulebook(of rules: RuleSet) -> Rulebook {
-    var rulebook = Rulebook(
+  func configuration(of rules: RuleSet) -> EngineConfiguration {
+    var engine = EngineConfiguration(
       rules: rules, bundleIDs: bundleIDs, widgetBundleIDs: widgetBundleIDs,
       defaultEnvironment: defaultEnvironment)
     // Where one environment is a simulator or a proxy and the other one Apple's own, a push for the
     // one must not turn up in the other.
     let apple = APNsConfiguration()
-    rulebook.probesEnvironment =
+    engine.probesEnvironment =
       (configuration.production == apple.production) == (configuration.sandbox == apple.sandbox)
-    return rulebook
+    return engine
   }
 
   /// `APNS_<APP>_BUNDLE_ID` of every app; those of widgets are no app's.

@@ -10,7 +10,7 @@ struct DemoBoard {
   private let height = 12
 
   /// A step of the fleet was written.
-  mutating func saw(_ step: Fleet.Step) {
+  mutating func observe(_ step: Fleet.Step) {
     changes += 1
     switch step {
     case .offerCard, .card: break
@@ -30,7 +30,7 @@ struct DemoBoard {
   }
 
   /// A ledger row was written; returns its line.
-  mutating func saw(_ entry: LedgerEntry, of ride: String) -> String {
+  mutating func observe(_ entry: LedgerEntry, of ride: String) -> String {
     counts[entry.status, default: 0] += 1
     let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
     let reason = entry.reason.map { ": \($0)" } ?? ""

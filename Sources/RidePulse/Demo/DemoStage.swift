@@ -18,7 +18,7 @@ struct DemoStage {
     let service = try await Service(
       conninfo: conninfo, apns: apns, rules: rules,
       // Log lines would tear the screen.
-      log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.saw($0) })
+      log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.observe($0) })
     async let serving: Void = service.engine.run()
     let outcomes = Task { await service.outcomes.run() }
     defer {
@@ -58,7 +58,7 @@ struct DemoStage {
       let elapsed = start.duration(to: clock.now)
       for step in fleet.steps(until: elapsed) {
         try await backend.perform(step)
-        view.saw(step)
+        view.observe(step)
       }
       view.draw(elapsed: elapsed)
       try await clock.sleep(for: .milliseconds(50))

@@ -7,14 +7,14 @@ final class DemoView: Sendable {
   private let board = Mutex(DemoBoard())
   private let isInteractive = Terminal.isInteractive
 
-  func saw(_ step: Fleet.Step) {
-    board.withLock { $0.saw(step) }
+  func observe(_ step: Fleet.Step) {
+    board.withLock { $0.observe(step) }
   }
 
-  func saw(_ settlements: [Settlement]) {
+  func observe(_ settlements: [Settlement]) {
     for settlement in settlements {
       for entry in settlement.entries {
-        let line = board.withLock { $0.saw(entry, of: settlement.rideID.text) }
+        let line = board.withLock { $0.observe(entry, of: settlement.rideID.text) }
         if !isInteractive { Terminal.print(line) }
       }
     }

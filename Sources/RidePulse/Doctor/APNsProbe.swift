@@ -12,14 +12,14 @@ struct APNsProbe {
 
   private static let payload = Array(#"{"aps":{"content-available":1}}"#.utf8)
 
-  private var now: Instant { MachineTime.now + (lead ?? .zero) }
+  private var now: Timestamp { MachineTime.now + (lead ?? .zero) }
 
   /// - Parameter isUsed: the worlds of which there are phones whose rows say so.
-  func facts(isUsed: Set<APNsEnvironment>) async -> APNsFacts {
-    var facts = APNsFacts()
-    facts.key = KeyFacts(environment)
-    facts.bundleIDs = APNsVariables.bundleIDs(environment)
-    facts.goesByDatabase = lead != nil
+  func probes(isUsed: Set<APNsEnvironment>) async -> APNsState {
+    var probes = APNsState()
+    probes.key = KeyState(environment)
+    probes.bundleIDs = APNsVariables.bundleIDs(environment)
+    probes.goesByDatabase = lead != nil
     let settings: (configuration: APNsConfiguration, standard: APNsEnvironment)
     do {
       settings = (
@@ -27,49 +27,50 @@ struct APNsProbe {
         try APNsVariables.defaultEnvironment(environment)
       )
     } catch {
-      facts.settings = .failed("\(error)")
-      return facts
+      probes.settings = .failed("\(error)")
+      return probes
     }
-    facts.settings = .known(
+    probes.settings = .known(
       "phones whose row names no environment are \(settings.standard.rawValue)")
-    facts.hasCAFile = settings.configuration.caFile != nil
+    probes.hasCAFile = settings.configuration.caFile != nil
     let others = APNsEnvironment.allCases.filter { $0 != settings.standard && isUsed.contains($0) }
     for environment in [settings.standard] + others {
-      let world = await world(environment, settings.configuration, facts)
-      facts.worlds.append(world)
+      let world = await world(environment, settings.configuration, probes)
+      probes.worlds.append(world)
     }
-    return facts
+    return probes
   }
 
   private func world(
-    _ environment: APNsEnvironment, _ configuration: APNsConfiguration, _ facts: APNsFacts
-  ) async -> APNsFacts.World {
-    var world = APNsFacts.World(
+    _ environment: APNsEnvironment, _ configuration: APNsConfiguration, _ probes: APNsState
+  ) async -> APNsState.World {
+    var world = APNsState.World(
       environment: environment, endpoint: "\(configuration.endpoint(of: environment))")
-    let door = await Fact.find(within: configuration.connectTimeout + .seconds(1)) {
-      do throws(DoorTrouble) {
-        try await configuration.tryDoor(to: environment)
-        return DoorTrouble?.none
+    let door = await Probe.find(within: configuration.connectTimeout + .seconds(1)) {
+      do throws(ConnectivityFailure) {
+        try await configuration.probeConnectivity(to: environment)
+        return ConnectivityFailure?.none
       } catch {
         return error
       }
     }
     switch door {
-    case .known(let trouble): world.trouble = trouble
-    case .failed(let why): world.trouble = DoorTrouble(.unreachable, "\(world.endpoint): \(why)")
+    case .known(let problem): world.problem = problem
+    case .failed(let why):
+      world.problem = ConnectivityFailure(.unreachable, "\(world.endpoint): \(why)")
     case .unasked: break
     }
-    if world.trouble == nil, facts.missing.isEmpty {
-      await push(&world, configuration, facts)
+    if world.problem == nil, probes.missing.isEmpty {
+      await push(&world, configuration, probes)
     }
     return world
   }
 
   private func push(
-    _ world: inout APNsFacts.World, _ configuration: APNsConfiguration, _ facts: APNsFacts
+    _ world: inout APNsState.World, _ configuration: APNsConfiguration, _ probes: APNsState
   ) async {
-    guard let token = Self.token, let path = facts.key.path, let keyID = facts.key.keyID,
-      let teamID = facts.key.teamID,
+    guard let token = Self.token, let path = probes.key.path, let keyID = probes.key.keyID,
+      let teamID = probes.key.teamID,
       let key = try? SigningKey(path: path, keyID: keyID, teamID: teamID)
     else { return }
     let lead = lead ?? .zero
@@ -77,7 +78,7 @@ struct APNsProbe {
       let client = try? APNSClient(
         configuration: configuration, key: key, now: { MachineTime.now + lead })
     else { return }
-    let apps = facts.bundleIDs.sorted { $0.key.rawValue < $1.key.rawValue }
+    let apps = probes.bundleIDs.sorted { $0.key.rawValue < $1.key.rawValue }
     let requests = apps.enumerated().map { index, app in
       PushRequest(
         ticket: UInt64(index), environment: world.environment, address: .device(token),

@@ -9,36 +9,36 @@ struct DatabaseProbe {
   /// For one question to a server that answered before.
   private static let patience: Duration = .seconds(5)
 
-  func facts() async -> DatabaseFacts {
-    var facts = DatabaseFacts()
+  func probes() async -> DatabaseState {
+    var probes = DatabaseState()
     let names = ["DATABASE_URL", "PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"]
-    facts.isConfigured = names.contains { !(environment[$0] ?? "").isEmpty }
+    probes.isConfigured = names.contains { !(environment[$0] ?? "").isEmpty }
     let conninfo = Database.conninfo(environment)
-    let opened = await Fact.find(within: .seconds(8)) { try await Self.open(conninfo) }
+    let opened = await Probe.find(within: .seconds(8)) { try await Self.open(conninfo) }
     guard case .known(let session) = opened else {
-      if case .failed(let why) = opened { facts.server = .failed(why) }
-      return facts
+      if case .failed(let why) = opened { probes.server = .failed(why) }
+      return probes
     }
-    facts.server = await ask { try await ServerFacts.read(session) }
-    facts.listens = (try? Database.listens(environment)) ?? true
-    if let server = facts.server.value, !server.isTooOld {
-      facts.lead = await ask { try await Self.lead(session) }
-      facts.holder = await ask { try await RowHolder.oldest(session) }
-      facts.queue = await ask { try await NotifyQueue.read(session) }
-      if server.holdsUnicode { facts.schema = await ask { try await Self.schema(session) } }
+    probes.server = await ask { try await ServerState.read(session) }
+    probes.listens = (try? Database.listens(environment)) ?? true
+    if let server = probes.server.value, !server.isTooOld {
+      probes.lead = await ask { try await Self.lead(session) }
+      probes.holder = await ask { try await BlockingBackend.oldest(session) }
+      probes.queue = await ask { try await NotifyQueue.read(session) }
+      if server.holdsUnicode { probes.schema = await ask { try await Self.schema(session) } }
       if server.hasSchema {
-        facts.rights = await ask { try await MissingRight.all(session) }
+        probes.rights = await ask { try await MissingRight.all(session) }
         // Without rights the answer is an error that says no more.
-        if facts.rights.value?.allSatisfy(\.isMinor) ?? false {
-          facts.phones = await ask { try await PhoneCount.all(session) }
-          if facts.schema.value == .current {
-            facts.watched = await ask { try await WatchedTables.read(session) }
-            facts.outcomes = await ask { try await TokenBacklog.read(session) }
+        if probes.rights.value?.allSatisfy(\.isMinor) ?? false {
+          probes.phones = await ask { try await PhoneCount.all(session) }
+          if probes.schema.value == .current {
+            probes.watched = await ask { try await WatchedTables.read(session) }
+            probes.outcomes = await ask { try await TokenBacklog.read(session) }
           }
         }
       }
-      if facts.listens {
-        facts.listen = await Fact.find(within: .seconds(8)) {
+      if probes.listens {
+        probes.listen = await Probe.find(within: .seconds(8)) {
           try await ListenProbe.run(
             conninfo: conninfo, session: session, node: UUID().uuidString.lowercased())
         }
@@ -46,13 +46,13 @@ struct DatabaseProbe {
     }
     // The process ends soon, and a server that went silent must not hold it up.
     Task { await session.close() }
-    return facts
+    return probes
   }
 
   private func ask<Value: Sendable>(
     _ question: @escaping @Sendable () async throws -> Value
-  ) async -> Fact<Value> {
-    await Fact.find(within: Self.patience, question)
+  ) async -> Probe<Value> {
+    await Probe.find(within: Self.patience, question)
   }
 
   /// A session with a connection. A session would go on trying; the first attempt's trouble is told.
@@ -71,7 +71,7 @@ struct DatabaseProbe {
     throw PostgresError(.closed)
   }
 
-  private static func schema(_ session: PostgresSession) async throws -> DatabaseFacts.Schema {
+  private static func schema(_ session: PostgresSession) async throws -> DatabaseState.Schema {
     do throws(MigrationError) {
       let pending = try await Migrations.apply(session: session, dryRun: true)
         .filter { $0.outcome == .pending }
@@ -86,7 +86,7 @@ struct DatabaseProbe {
 
   private static func lead(_ session: PostgresSession) async throws -> Duration {
     let before = MachineTime.now
-    let theirs = try await ChannelDesk(session: session).now()
+    let theirs = try await ChannelRepository(session: session).now()
     // It was read somewhere between question and answer.
     return theirs - (before + (MachineTime.now - before) / 2)
   }
@@ -94,5 +94,5 @@ struct DatabaseProbe {
 
 /// This machine's own clock.
 enum MachineTime {
-  static var now: Instant { Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }
+  static var now: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }
 }

@@ -22,7 +22,7 @@ struct DoctorTable {
 
   private var summary: String {
     let words = [
-      (Finding.Standing.failure, "failure", "failures"), (.warning, "warning", "warnings"),
+      (CheckResult.Standing.failure, "failure", "failures"), (.warning, "warning", "warnings"),
       (.skipped, "skipped", "skipped"),
     ].compactMap { standing, one, many in
       let count = diagnosis.count(standing)
@@ -37,7 +37,7 @@ struct DoctorTable {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
-  private func coloured(_ text: String, _ standing: Finding.Standing) -> String {
+  private func coloured(_ text: String, _ standing: CheckResult.Standing) -> String {
     guard hasColour else { return text }
     let code =
       switch standing {

@@ -61,7 +61,7 @@ enum ExplainJSON {
       "ended_reason": text(activity.endedReason), "stale_at": time(memo?.staleAt),
       "retry_at": time(memo?.retryAt), "refused": .bool(memo?.isRefused ?? false),
       "complaint": text(memo?.complaint),
-      "urgent_pushes": .array((memo?.urgentAt ?? []).map { time(Instant(epochSeconds: $0)) }),
+      "urgent_pushes": .array((memo?.urgentAt ?? []).map { time(Timestamp(epochSeconds: $0)) }),
     ])
   }
 
@@ -74,7 +74,7 @@ enum ExplainJSON {
 
   private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
   private static func number(_ number: Int64?) -> JSONValue { number.map { .integer($0) } ?? .null }
-  private static func time(_ instant: Instant?) -> JSONValue {
+  private static func time(_ instant: Timestamp?) -> JSONValue {
     instant.map { .string(CivilTime.exact($0)) } ?? .null
   }
 }

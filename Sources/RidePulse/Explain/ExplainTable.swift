@@ -62,7 +62,7 @@ struct ExplainTable {
     if let expiration = entry.expiration {
       headers.append(
         expiration == 0
-          ? "never stored" : "expires \(local(Instant(epochSeconds: expiration)).dropFirst(11))")
+          ? "never stored" : "expires \(local(Timestamp(epochSeconds: expiration)).dropFirst(11))")
     }
     if let collapse = entry.collapseID, collapse != entry.id {
       headers.append("collapse \(collapse)")
@@ -95,5 +95,5 @@ struct ExplainTable {
     return [text, "      " + state.joined(separator: ", ")]
   }
 
-  private func local(_ instant: Instant) -> String { CivilTime.local(instant, zone) }
+  private func local(_ instant: Timestamp) -> String { CivilTime.local(instant, zone) }
 }

@@ -5,7 +5,7 @@ import RideCore
 struct RideStory {
   /// An event or a slot of time, and what was decided of it.
   struct Chapter {
-    var at: Instant
+    var at: Timestamp
     var event: String
     var eventID: Int64?
     /// Nobody has handled it yet.

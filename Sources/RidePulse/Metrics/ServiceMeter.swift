@@ -4,14 +4,14 @@ import Synchronization
 /// Hears what the engine settles, and counts it.
 final class ServiceMeter: Sendable {
   private let tally = Mutex(PushTally())
-  private let now: @Sendable () -> Instant
+  private let now: @Sendable () -> Timestamp
 
   /// - Parameter now: the clock of the events, the database's.
-  init(now: @escaping @Sendable () -> Instant) {
+  init(now: @escaping @Sendable () -> Timestamp) {
     self.now = now
   }
 
-  func hear(_ settlements: [Settlement]) {
+  func handle(_ settlements: [Settlement]) {
     let now = now()
     tally.withLock { $0.add(settlements, at: now) }
   }

@@ -15,7 +15,7 @@ enum ServiceMetrics {
     var apnsAhead: Duration
     /// Nil where the node does not listen.
     var listenIsHealthy: Bool?
-    var troubles: [String]
+    var problems: [String]
     /// Nil where the database did not answer.
     var database: RideGauges?
     var watched: [WatchProblem] = []
@@ -51,7 +51,7 @@ enum ServiceMetrics {
     return [
       MetricFamily(
         .gauge, "ridepulse_ready", "1 where /readyz says ready.",
-        reading.troubles.isEmpty ? 1 : 0),
+        reading.problems.isEmpty ? 1 : 0),
       MetricFamily(
         .gauge, "ridepulse_database_answers", "1 where the database answered this scrape.",
         reading.database == nil ? 0 : 1),

@@ -13,7 +13,7 @@ struct LiveMessage {
     case answers(RideGauges, RideStates)
   }
 
-  var now: Instant
+  var now: Timestamp
   var node: String
   var reading: ServiceMetrics.Reading
   var change: LiveWindow.Change
@@ -25,8 +25,8 @@ struct LiveMessage {
   var json: [UInt8] {
     JSONValue.object([
       "at": .integer(now.microseconds / 1000), "node": .string(node),
-      "version": .string(Version.text), "ready": .bool(reading.troubles.isEmpty),
-      "troubles": .array(reading.troubles.map { .string($0) }), "database": answers,
+      "version": .string(Version.text), "ready": .bool(reading.problems.isEmpty),
+      "troubles": .array(reading.problems.map { .string($0) }), "database": answers,
       "listen": .bool(reading.listenIsHealthy ?? true), "rides": rides,
       "window_s": .number(change.span.inSeconds), "pushes": .array(pushes),
       "all": type("all", Array(change.delays.values)), "verdicts": .array(verdicts),

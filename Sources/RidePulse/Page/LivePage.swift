@@ -8,12 +8,13 @@ import RideCore
 final class LivePage: Sendable {
   private let service: Service
   private let stream: LiveStream
-  private let timeline: TimelineDesk
+  private let timeline: TimelineCache
 
   init(_ service: Service) {
     self.service = service
     stream = LiveStream(service)
-    timeline = TimelineDesk(conninfo: service.conninfo, rulebook: { service.engine.rulebook })
+    timeline = TimelineCache(
+      conninfo: service.conninfo, configuration: { service.engine.configuration })
   }
 
   var routes: [Route] {

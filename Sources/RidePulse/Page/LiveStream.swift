@@ -15,7 +15,7 @@ final class LiveStream: Sendable {
 
   /// A person with a page open at some desks; others are told to come later.
   static let listenerLimit = 16
-  private static let beat: Duration = .seconds(1)
+  private static let keepalive: Duration = .seconds(1)
   /// The database is asked this often at most, for all who listen together, and less often where
   /// its answer takes long: it spends no more than a tenth of its time on this.
   private static let rest: Duration = .seconds(3)
@@ -54,7 +54,7 @@ final class LiveStream: Sendable {
       askDatabase()
       feed.publish(message())
       // Woken by nothing: a stop ends the process, whoever sleeps here.
-      try? await Task.sleep(for: Self.beat)
+      try? await Task.sleep(for: Self.keepalive)
     }
   }
 

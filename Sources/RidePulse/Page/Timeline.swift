@@ -11,22 +11,22 @@ struct Timeline {
   static let pushLimit = 20_000
   static let decisionLimit = 40_000
 
-  private let from: Instant
+  private let from: Timestamp
   private let rides: Int
   private let hasMoreRides: Bool
   private var minutes: [Int64: [String: Int]] = [:]
   private var next: [JSONValue] = []
   private var pushes = 0
-  private var cutAt: Instant?
+  private var cutAt: Timestamp?
 
   /// Takes rides, as they stand at `from`, through the hour. It may take a second: not for a thread
   /// that others wait for.
-  init(_ views: [RideView], hasMore: Bool, by rulebook: Rulebook, from: Instant) {
+  init(_ views: [RideView], hasMore: Bool, by configuration: EngineConfiguration, from: Timestamp) {
     self.from = from
     rides = views.count
     hasMoreRides = hasMore
     let end = from + Self.length
-    var rehearsal = Rehearsal(views, by: rulebook, from: from)
+    var rehearsal = RideReplay(views, by: configuration, from: from)
     var decisions = 0
     while let (now, decision) = rehearsal.next(before: end) {
       if pushes >= Self.pushLimit || decisions >= Self.decisionLimit {

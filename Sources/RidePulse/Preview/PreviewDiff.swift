@@ -8,16 +8,16 @@ struct PreviewDiff {
   }
 
   private struct Sent {
-    var at: Instant
+    var at: Timestamp
     var push: PlannedPush
   }
 
-  private struct Finding {
+  private struct CheckResult {
     var count = 0
     var example = ""
   }
 
-  private var findings: [String: [Change: Finding]] = [:]
+  private var findings: [String: [Change: CheckResult]] = [:]
   private(set) var unchanged = 0
 
   var isEmpty: Bool { findings.isEmpty }
@@ -25,13 +25,14 @@ struct PreviewDiff {
   /// Takes rides through the window twice, one ride at a time, so that nothing is kept of those that
   /// were compared.
   mutating func compare(
-    _ views: [RideView], _ window: PreviewWindow, by rulebook: Rulebook, with other: Rulebook
+    _ views: [RideView], _ window: PreviewWindow, by configuration: EngineConfiguration,
+    with other: EngineConfiguration
   ) {
     var progress = ProgressLine()
     defer { progress.end() }
     for (index, view) in views.enumerated() {
       progress.show("\(index) of \(views.count) rides")
-      let before = Self.sent(view, window, rulebook)
+      let before = Self.sent(view, window, configuration)
       let after = Self.sent(view, window, other)
       for key in Set(before.keys).union(after.keys).sorted() {
         compare(before[key] ?? [], after[key] ?? [], ride: view.rideID)
@@ -41,10 +42,10 @@ struct PreviewDiff {
 
   /// The pushes of one ride, by rule and phone.
   private static func sent(
-    _ view: RideView, _ window: PreviewWindow, _ rulebook: Rulebook
+    _ view: RideView, _ window: PreviewWindow, _ configuration: EngineConfiguration
   ) -> [String: [Sent]] {
     var sent: [String: [Sent]] = [:]
-    var rehearsal = Rehearsal([view], by: rulebook, from: window.start)
+    var rehearsal = RideReplay([view], by: configuration, from: window.start)
     while let (now, decision) = rehearsal.next(before: window.to) {
       guard let at = window.place(now) else { continue }
       for push in decision.pushes {
@@ -74,21 +75,21 @@ struct PreviewDiff {
     for (old, new) in zip(left, right) {
       let (from, to) = (CivilTime.iso(old.at), CivilTime.iso(new.at))
       if old.at == new.at {
-        note(.changed, new, "ride \(ride) at \(to): \(Self.difference(old.push, new.push))")
+        record(.changed, new, "ride \(ride) at \(to): \(Self.difference(old.push, new.push))")
       } else {
-        note(.moved, new, "ride \(ride) from \(from) to \(to)")
+        record(.moved, new, "ride \(ride) from \(from) to \(to)")
       }
     }
     for sent in left.dropFirst(right.count) {
-      note(.removed, sent, "ride \(ride) at \(CivilTime.iso(sent.at))")
+      record(.removed, sent, "ride \(ride) at \(CivilTime.iso(sent.at))")
     }
     for sent in right.dropFirst(left.count) {
-      note(.added, sent, "ride \(ride) at \(CivilTime.iso(sent.at))")
+      record(.added, sent, "ride \(ride) at \(CivilTime.iso(sent.at))")
     }
   }
 
-  private mutating func note(_ change: Change, _ sent: Sent, _ example: String) {
-    var finding = findings[sent.push.entry.rule]?[change] ?? Finding(count: 0, example: example)
+  private mutating func record(_ change: Change, _ sent: Sent, _ example: String) {
+    var finding = findings[sent.push.entry.rule]?[change] ?? CheckResult(count: 0, example: example)
     finding.count += 1
     findings[sent.push.entry.rule, default: [:]][change] = finding
   }

@@ -12,7 +12,7 @@ struct PreviewJSON: PreviewWriter {
     self.output = output
     var warnings: [String: [String]] = [:]
     for rule in rules.rules.map(\.rule) {
-      if let text = RuleAdvice.heartbeat(rule) { warnings[rule.name] = [text] }
+      if let text = RuleLint.heartbeat(rule) { warnings[rule.name] = [text] }
     }
     self.warnings = warnings
   }
@@ -62,7 +62,7 @@ struct PreviewJSON: PreviewWriter {
     ]
     if let busiest = summary.busiest {
       members["busiest_minute"] = .object([
-        "at": .string(CivilTime.iso(Instant(epochSeconds: busiest.minute * 60))),
+        "at": .string(CivilTime.iso(Timestamp(epochSeconds: busiest.minute * 60))),
         "pushes": .integer(Int64(busiest.pushes)),
       ])
     }

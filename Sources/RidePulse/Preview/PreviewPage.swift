@@ -44,7 +44,7 @@ struct PreviewPage: PreviewWriter {
             "\(cell.app), \(cell.type), priority \(push.headers.priority.rawValue), "
               + "\(counted(group.pushes.count, "phone")), \(push.payload.count) bytes",
             push.headers.expiration == .neverStore
-              ? "never stored" : "true until \(CivilTime.local(push.trueUntil, zone))",
+              ? "never stored" : "true until \(CivilTime.local(push.validUntil, zone))",
             String(decoding: push.payload, as: UTF8.self),
           ].joined(separator: "\n")),
       ]))
@@ -60,7 +60,7 @@ struct PreviewPage: PreviewWriter {
         "at": .integer(cell.minute * 60), "rule": .string(cell.rule), "app": .string(cell.app),
         "type": .string(cell.type), "n": .integer(Int64(count)),
         "text": .string(
-          "\(cell.rule)\n\(CivilTime.iso(Instant(epochSeconds: cell.minute * 60)))\n\(count) pushes "
+          "\(cell.rule)\n\(CivilTime.iso(Timestamp(epochSeconds: cell.minute * 60)))\n\(count) pushes "
             + "in this minute"),
       ])
     }

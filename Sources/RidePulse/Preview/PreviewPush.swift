@@ -2,14 +2,14 @@ import RideCore
 
 /// What one rule would send about one ride at one instant: a push for each phone.
 struct PreviewGroup {
-  var at: Instant
+  var at: Timestamp
   var ride: Ride
   var pushes: [PlannedPush]
 
   var first: PlannedPush { pushes[0] }
 
   /// The pushes of one decision, those of one rule and slot together.
-  static func groups(_ decision: Decision, at instant: Instant) -> [PreviewGroup] {
+  static func groups(_ decision: Decision, at instant: Timestamp) -> [PreviewGroup] {
     guard let ride = decision.view.ride else { return [] }
     var groups: [PreviewGroup] = []
     for push in decision.pushes {
@@ -43,7 +43,7 @@ protocol PreviewWriter {
 
 extension CivilTime {
   /// `2026-11-21T08:15:00Z`, with microseconds where there are any.
-  static func exact(_ instant: Instant) -> String {
+  static func exact(_ instant: Timestamp) -> String {
     let rest = instant.microseconds - instant.epochSeconds * 1_000_000
     let text = iso(instant)
     if rest == 0 { return text }
@@ -53,9 +53,9 @@ extension CivilTime {
   }
 
   /// `2026-11-21 09:15:00 +01:00`, as the clock of a zone shows it.
-  static func local(_ instant: Instant, _ zone: ZoneTimes?) -> String {
+  static func local(_ instant: Timestamp, _ zone: ZoneTimes?) -> String {
     let offset = zone?.offset(at: instant) ?? 0
-    let wall = iso(Instant(epochSeconds: instant.epochSeconds + offset))
+    let wall = iso(Timestamp(epochSeconds: instant.epochSeconds + offset))
     return wall.dropLast().replacing("T", with: " ") + " " + offsetText(offset)
   }
 

@@ -2,32 +2,32 @@ import RideCore
 
 /// What a preview is asked for.
 struct PreviewWindow {
-  var from: Instant
-  var to: Instant
+  var from: Timestamp
+  var to: Timestamp
   /// When the rides stand as they do: decisions begin here, also those before the window.
-  var start: Instant
+  var start: Timestamp
   var limit: Int?
 
   /// A window over rides that stand as they do just before it: what falls on its first instant is
   /// in it, and what is due already is told at that.
-  static func file(from: Instant, to: Instant, limit: Int?) -> PreviewWindow {
+  static func file(from: Timestamp, to: Timestamp, limit: Int?) -> PreviewWindow {
     PreviewWindow(from: from, to: to, start: from - .microseconds(1), limit: limit)
   }
 
   /// When a decision of the window counts; nil for one before it.
-  func place(_ now: Instant) -> Instant? {
+  func place(_ now: Timestamp) -> Timestamp? {
     now >= from || start == from - .microseconds(1) ? max(now, from) : nil
   }
 
   /// Hands every push of the window to a writer.
   func run(
-    _ views: [RideView], by rulebook: Rulebook, to writer: inout some PreviewWriter
+    _ views: [RideView], by configuration: EngineConfiguration, to writer: inout some PreviewWriter
   ) throws -> PreviewSummary {
     var summary = PreviewSummary(from: from, to: to)
     summary.rides = views.count
     var progress = ProgressLine()
     defer { progress.end() }
-    var rehearsal = Rehearsal(views, by: rulebook, from: start)
+    var rehearsal = RideReplay(views, by: configuration, from: start)
     while !summary.isCut, let (now, decision) = rehearsal.next(before: to) {
       progress.show("\(CivilTime.iso(now)): \(summary.pushes) pushes about \(views.count) rides")
       guard let at = place(now) else { continue }
@@ -42,7 +42,7 @@ struct PreviewWindow {
         try writer.write(group)
       }
     }
-    summary.note(rulebook.rules, zones: Set(views.compactMap { $0.ride?.timeZone }))
+    summary.record(configuration.rules, zones: Set(views.compactMap { $0.ride?.timeZone }))
     try writer.end(summary)
     return summary
   }

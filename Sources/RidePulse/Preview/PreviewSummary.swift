@@ -2,8 +2,8 @@ import RideCore
 
 /// What a preview comes to.
 struct PreviewSummary {
-  var from: Instant
-  var to: Instant
+  var from: Timestamp
+  var to: Timestamp
   var rides = 0
   var pushes = 0
   var byRule: [String: Int] = [:]
@@ -19,7 +19,7 @@ struct PreviewSummary {
   /// Whether `--limit` cut it short.
   var isCut = false
 
-  init(from: Instant, to: Instant) {
+  init(from: Timestamp, to: Timestamp) {
     self.from = from
     self.to = to
   }
@@ -47,9 +47,9 @@ struct PreviewSummary {
   }
 
   /// What the rules and zones themselves give cause to say.
-  mutating func note(_ rules: RuleSet, zones: Set<String>) {
+  mutating func record(_ rules: RuleSet, zones: Set<String>) {
     for rule in rules.rules.map(\.rule) {
-      if let text = RuleAdvice.heartbeat(rule) { notes.append("\(rule.name): \(text)") }
+      if let text = RuleLint.heartbeat(rule) { notes.append("\(rule.name): \(text)") }
     }
     var names = Set<String>()
     for rule in rules.rules {

@@ -58,7 +58,7 @@ struct PreviewTable: PreviewWriter {
       lines.append("  \(count)  \(Escape.line(rule))")
     }
     if let busiest = summary.busiest {
-      let minute = CivilTime.iso(Instant(epochSeconds: busiest.minute * 60))
+      let minute = CivilTime.iso(Timestamp(epochSeconds: busiest.minute * 60))
       lines.append("busiest minute: \(minute) with \(busiest.pushes)")
     }
     let warnings = summary.warnings

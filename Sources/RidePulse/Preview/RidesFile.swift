@@ -5,7 +5,7 @@ import RideCore
 /// `live_activities` and `push_to_start`.
 enum RidesFile {
   /// - Throws: `CommandFailure` with the line that can't be read.
-  static func read(_ path: String, at instant: Instant) throws -> [RideView] {
+  static func read(_ path: String, at instant: Timestamp) throws -> [RideView] {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw CommandFailure("--rides: \(path) can't be read")
     }
@@ -56,7 +56,7 @@ private struct RideLine {
     self.number = number
   }
 
-  mutating func view(_ line: Data, at instant: Instant) throws -> RideView {
+  mutating func view(_ line: Data, at instant: Timestamp) throws -> RideView {
     let members = try object(JSONValue(json: line), "the line", Self.keys)
     guard let id = try text(members, "id").map(RideID.init), !id.text.isEmpty else {
       throw Problem("no id")
@@ -86,7 +86,7 @@ private struct RideLine {
       rideID: id, ride: ride, events: events, phones: phones, cards: cards, startTokens: tokens)
   }
 
-  private func event(_ value: JSONValue, _ id: Int64, at instant: Instant) throws -> RideEvent {
+  private func event(_ value: JSONValue, _ id: Int64, at instant: Timestamp) throws -> RideEvent {
     let members = try object(value, "an event", Self.eventKeys)
     guard let name = try text(members, "event") else { throw Problem("an event without event") }
     let data = members["data"] ?? .object([:])
@@ -106,7 +106,7 @@ private struct RideLine {
   }
 
   private func card(
-    _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue, at instant: Instant
+    _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue, at instant: Timestamp
   ) throws -> Card {
     let members = try object(value, "a live activity", Self.cardKeys)
     let address = try address(members, "a live activity", ride, attributes)
@@ -117,7 +117,7 @@ private struct RideLine {
   }
 
   private func startToken(
-    _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue, at instant: Instant
+    _ value: JSONValue, _ id: Int64, _ ride: Ride, _ attributes: JSONValue, at instant: Timestamp
   ) throws -> StartToken {
     let members = try object(value, "a push-to-start token", Self.startKeys)
     let address = try address(members, "a push-to-start token", ride, attributes)
@@ -183,7 +183,7 @@ private struct RideLine {
     }
   }
 
-  private func time(_ members: [String: JSONValue], _ key: String) throws -> Instant? {
+  private func time(_ members: [String: JSONValue], _ key: String) throws -> Timestamp? {
     guard let text = try text(members, key) else { return nil }
     if let instant = CivilTime.instant(iso: text) { return instant }
     // As Postgres itself writes it: 2026-11-21 08:00:00+00.

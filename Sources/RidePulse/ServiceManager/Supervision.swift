@@ -8,9 +8,9 @@ final class Supervision: Sendable {
   private struct State {
     var isReady = false
     var isStopping = false
-    var beat = Beat()
+    var keepalive = WatchdogKeepalive()
     /// A manager that can't be told is a matter of one line and not of one a beat.
-    var isDeaf = false
+    var isUnreachable = false
   }
 
   private let manager: ServiceManager?
@@ -28,14 +28,14 @@ final class Supervision: Sendable {
       state.isReady = true
       return !state.isStopping
     }
-    if mayTell { tell(.ready(Beat.status)) }
+    if mayTell { notify(.ready(WatchdogKeepalive.status)) }
   }
 
   /// Does what SIGHUP asks for, between the two words that frame it.
   func reloading(_ body: () -> Void) {
     let mayTell = state.withLock { $0.isReady && !$0.isStopping }
     if mayTell {
-      tell(.reloading(monotonicMicroseconds: ServiceManager.monotonicMicroseconds))
+      notify(.reloading(monotonicMicroseconds: ServiceManager.monotonicMicroseconds))
     }
     body()
     if mayTell { ready() }
@@ -44,7 +44,7 @@ final class Supervision: Sendable {
   /// It takes no more work.
   func stopping() {
     state.withLock { $0.isStopping = true }
-    tell(.stopping)
+    notify(.stopping)
   }
 
   /// Signs of life as often as the watchdog wants them, until the task is cancelled.
@@ -52,27 +52,27 @@ final class Supervision: Sendable {
   /// - Parameters:
   ///   - stuck: What of the service's own will never move again: then none is given.
   ///   - troubles: What hinders it from outside: that is told, and no reason to end it.
-  func beat(stuck: () -> [String], troubles: () -> [String]) async {
+  func keepalive(stuck: () -> [String], problems: () -> [String]) async {
     guard let interval = manager?.watchdog else { return }
     while !Task.isCancelled {
-      let (stuck, troubles) = (stuck(), troubles())
-      let step = state.withLock { $0.beat.next(stuck: stuck, troubles: troubles) }
+      let (stuck, problems) = (stuck(), problems())
+      let step = state.withLock { $0.keepalive.next(stuck: stuck, problems: problems) }
       if let line = step.log { log(line.level, line.message, line.fields) }
-      if let news = step.news { tell(news) }
+      if let news = step.news { notify(news) }
       // The clock that systemd's own watchdog goes by: it stands while the machine sleeps.
       try? await Task.sleep(for: interval, clock: .suspending)
     }
   }
 
-  private func tell(_ news: ServiceNews) {
+  private func notify(_ news: ServiceNews) {
     guard let manager else { return }
     do {
-      try manager.tell(news)
-      state.withLock { $0.isDeaf = false }
+      try manager.notify(news)
+      state.withLock { $0.isUnreachable = false }
     } catch {
       let isKnown = state.withLock { state in
-        defer { state.isDeaf = true }
-        return state.isDeaf
+        defer { state.isUnreachable = true }
+        return state.isUnreachable
       }
       if !isKnown { log(.warning, "The service manager can't be told", ["error": "\(error)"]) }
     }

@@ -1,6 +1,6 @@
 import RideCore
 
-extension ProblemLog {
+extension Diagnostics {
   /// The keys of `alert:`, in the order in which messages name them.
   static let alertKeys = [
     "title", "subtitle", "body", "title-loc-key", "title-loc-args", "subtitle-loc-key",
@@ -22,7 +22,7 @@ extension ProblemLog {
       fields.keys.allSatisfy(Self.alertKeys.contains)
     {
       report(
-        node.place, "an alert that shows nothing",
+        node.location, "an alert that shows nothing",
         expected: "at least one of \(shown.joined(separator: ", "))")
     }
     var alert = Alert()
@@ -60,7 +60,7 @@ extension ProblemLog {
     if let list = fields[listName] {
       if fields[keyName] == nil {
         report(
-          fields.place(of: listName), "\(listName) without \(keyName)",
+          fields.location(of: listName), "\(listName) without \(keyName)",
           expected: "\(keyName) beside it: the text that the arguments are filled into")
       }
       if case .sequence(let elements) = list.kind {
@@ -79,7 +79,8 @@ extension ProblemLog {
     let expected = "default, or a sound file of the app such as horn.caf"
     if case .mapping = node.kind {
       report(
-        node.place, "sound is a mapping, Apple's form for critical alerts, which is not supported",
+        node.location,
+        "sound is a mapping, Apple's form for critical alerts, which is not supported",
         expected: expected)
       return nil
     }

@@ -10,7 +10,7 @@ struct CardReader {
     "while",
   ]
 
-  let log: ProblemLog
+  let log: Diagnostics
   let vocabulary: Vocabulary
 
   func card(_ node: YAMLNode) -> LiveActivity? {
@@ -40,7 +40,7 @@ struct CardReader {
   private func required(_ key: String, in fields: Fields, such example: String) -> YAMLNode? {
     if let node = fields[key] { return node }
     if !fields.meant.contains(key) {
-      log.report(fields.place, "live-activity without \(key)", expected: "\(key): \(example)")
+      log.report(fields.location, "live-activity without \(key)", expected: "\(key): \(example)")
     }
     return nil
   }
@@ -67,7 +67,7 @@ struct CardReader {
     let paths = members.map { PayloadTemplate.object($0).placeholders } ?? []
     if !events, let path = paths.first(where: \.isOfEvent)?.path {
       log.report(
-        node.place, "{{\(path)}} in \(key)",
+        node.location, "{{\(path)}} in \(key)",
         expected: "the ride's own values: a card is sent again without an event, before it is stale"
       )
     }
@@ -78,15 +78,15 @@ struct CardReader {
   private func events(_ key: String, in fields: Fields) -> [String] {
     guard let node = fields[key] else { return [] }
     let words = log.oneOrMoreWords(node, for: key, form: .event)
-    for word in words { requireKnown(word.text, word.place, key) }
+    for word in words { requireKnown(word.text, word.location, key) }
     return words.map(\.text)
   }
 
-  private func requireKnown(_ event: String, _ place: Place, _ key: String) {
+  private func requireKnown(_ event: String, _ location: SourceLocation, _ key: String) {
     let known = vocabulary.events.sorted()
     if vocabulary.isComplete, !known.contains(event) {
       log.report(
-        place, "\(key) names the unknown event \(quoted(event))",
+        location, "\(key) names the unknown event \(quoted(event))",
         expected: "one of \(known.joined(separator: ", "))", word: event, among: known)
     }
   }
@@ -100,7 +100,7 @@ struct CardReader {
       }
       if duration > limit {
         log.report(
-          node.place, "\(key) is \(duration.rideText)",
+          node.location, "\(key) is \(duration.rideText)",
           expected: "at most \(limit.rideText): \(why)")
       }
       return duration
@@ -166,7 +166,7 @@ struct CardReader {
     let words = log.oneOrMoreWords(node, for: "while", form: .event)
     for word in words where vocabulary.isComplete && !vocabulary.active.contains(word.text) {
       log.report(
-        word.place, "while names \(quoted(word.text)), which is no active state",
+        word.location, "while names \(quoted(word.text)), which is no active state",
         expected: "one of \(vocabulary.active.joined(separator: ", "))", word: word.text,
         among: vocabulary.active)
     }
@@ -198,7 +198,7 @@ struct CardReader {
   }
 }
 
-extension ProblemLog {
+extension Diagnostics {
   /// The keys of an alert within a card, in the order in which messages name them.
   private static let cardAlertKeys = [
     "title", "body", "title-loc-key", "title-loc-args", "loc-key", "loc-args", "sound",
@@ -219,13 +219,13 @@ extension ProblemLog {
       fields.keys.allSatisfy(Self.cardAlertKeys.contains)
     {
       report(
-        node.place, "an alert that shows nothing",
+        node.location, "an alert that shows nothing",
         expected: "at least one of \(shown.joined(separator: ", "))")
     }
     for (text, key) in [("title", "title-loc-key"), ("body", "loc-key")]
     where fields[text] != nil && fields[key] != nil {
       report(
-        fields.place(of: key), "\(key) beside \(text)",
+        fields.location(of: key), "\(key) beside \(text)",
         expected: "one of the two: in a card both stand in the same place")
     }
     var alert = CardAlert()

@@ -1,6 +1,6 @@
 import RideCore
 
-extension ProblemLog {
+extension Diagnostics {
   /// The custom keys beside `aps`.
   func data(_ node: YAMLNode) -> [String: PayloadTemplate]? {
     guard case .mapping(let pairs) = node.kind else {

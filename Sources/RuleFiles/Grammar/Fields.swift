@@ -2,7 +2,7 @@ import RideCore
 
 /// A mapping whose keys are words of the format.
 struct Fields {
-  let place: Place
+  let location: SourceLocation
   /// The known keys that were probably meant by unknown ones: these are not missing.
   let meant: Set<String>
   private let pairs: [YAMLNode.Pair]
@@ -21,8 +21,8 @@ struct Fields {
   }
 
   /// Where a key stands.
-  func place(of key: String) -> Place {
-    pairs.first { $0.key == key }?.keyPlace ?? place
+  func location(of key: String) -> SourceLocation {
+    pairs.first { $0.key == key }?.keyPlace ?? location
   }
 }
 
@@ -34,14 +34,14 @@ extension Fields {
   ///   - elsewhere: where a key belongs that the format knows, but not here.
   init?(
     _ node: YAMLNode, of subject: String, known: [String], unserved: [String] = [],
-    elsewhere: [String: String] = [:], log: ProblemLog
+    elsewhere: [String: String] = [:], log: Diagnostics
   ) {
     guard case .mapping(let pairs) = node.kind else {
       log.reportType(
         of: node, for: subject, expected: "a mapping (keys: \(known.joined(separator: ", ")))")
       return nil
     }
-    place = node.place
+    location = node.location
     self.pairs = pairs
     let unknown = pairs.filter { !known.contains($0.key) && !unserved.contains($0.key) }
     meant = Set(unknown.compactMap { nearestWord(to: $0.key, among: known + unserved) })

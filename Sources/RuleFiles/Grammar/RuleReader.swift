@@ -9,7 +9,7 @@ struct RuleReader {
     "also-with-card", "unless-contact-within",
   ]
 
-  let log: ProblemLog
+  let log: Diagnostics
   let vocabulary: Vocabulary
 
   /// The rule as far as it could be read.
@@ -19,7 +19,7 @@ struct RuleReader {
   }
 
   func draft(_ node: YAMLNode) -> Draft {
-    let ofTheAlert = ProblemLog.alertKeys.map { ($0, "it within alert") }
+    let ofTheAlert = Diagnostics.alertKeys.map { ($0, "it within alert") }
     guard case .mapping = node.kind else {
       log.reportType(
         of: node, for: "an entry of rules", expected: "a mapping that starts with \"name:\"")
@@ -34,8 +34,8 @@ struct RuleReader {
       .flatMap { log.word($0, for: "name", form: .ruleName) }
     let app = required("app", in: fields, expected: WordForm.app.rule)
       .flatMap { log.word($0, for: "app", form: .app) }
-    let when = WhenReader(log: log, vocabulary: vocabulary).when(fields)
-    let what = WhatReader(log: log, vocabulary: vocabulary).what(fields)
+    let when = TriggerDecoder(log: log, vocabulary: vocabulary).when(fields)
+    let what = ActionDecoder(log: log, vocabulary: vocabulary).what(fields)
     let data = fields["data"].map { log.data($0) } ?? [:]
     let expires = required(
       "expires", in: fields,
@@ -57,7 +57,7 @@ struct RuleReader {
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
       expires: expires, collapse: collapse, isSentWithCard: (isSentWithCard ?? false) ?? false,
       unlessContactWithin: contact ?? nil,
-      source: "\(log.file):\(node.place.line)")
+      source: "\(log.file):\(node.location.line)")
     return Draft(name: name, rule: rule)
   }
 
@@ -65,7 +65,7 @@ struct RuleReader {
     if let node = fields[key] { return node }
     if fields.meant.contains(key) { return nil }
     let title = fields["name"]?.string.map { "the rule \(quoted($0))" } ?? "a rule"
-    log.report(fields.place, "\(title) has no \(key)", expected: expected)
+    log.report(fields.location, "\(title) has no \(key)", expected: expected)
     return nil
   }
 
@@ -79,11 +79,11 @@ struct RuleReader {
     if size > 64 {
       let part = template.placeholders.isEmpty ? "" : " beside its placeholders"
       log.report(
-        node.place, "collapse has \(size) bytes\(part)",
+        node.location, "collapse has \(size) bytes\(part)",
         expected: "at most 64: APNs refuses a longer collapse ID")
     } else if literals.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) {
       log.report(
-        node.place, "collapse holds a line break or control character",
+        node.location, "collapse holds a line break or control character",
         expected: "one line: it is sent as a header")
     }
     return template

@@ -1,6 +1,6 @@
 import RideCore
 
-extension ProblemLog {
+extension Diagnostics {
   /// A text with placeholders, not an empty one.
   func text(
     _ node: YAMLNode, for key: String, expected: String = "a text such as \"Your driver is here\""
@@ -10,7 +10,7 @@ extension ProblemLog {
       return nil
     }
     if text.allSatisfy(\.isWhitespace) {
-      report(node.place, "\(key) is an empty text", expected: expected)
+      report(node.location, "\(key) is an empty text", expected: expected)
       return nil
     }
     return template(node, for: key)
@@ -23,9 +23,11 @@ extension ProblemLog {
       return try TextTemplate(scalar.text)
     } catch {
       let before = scalar.text.prefix(error.offset).unicodeScalars.count
-      let place = scalar.textPlace.map { Place(line: $0.line, column: $0.column + before) }
+      let location = scalar.textPlace.map {
+        SourceLocation(line: $0.line, column: $0.column + before)
+      }
       report(
-        place ?? node.place, "\(Self.named(error.found)) in a placeholder of \(key)",
+        location ?? node.location, "\(Self.named(error.found)) in a placeholder of \(key)",
         expected: error.expected, nearest: error.nearest)
       return nil
     }
@@ -40,7 +42,7 @@ extension ProblemLog {
       ).map { LocalizedText($0) }
     }
     if pairs.isEmpty {
-      report(node.place, "\(key) is an empty map", expected: "a text for at least one locale")
+      report(node.location, "\(key) is an empty map", expected: "a text for at least one locale")
     }
     var first: [[String]: String] = [:]
     let texts = pairs.compactMap { pair -> (locale: String, text: TextTemplate)? in

@@ -13,7 +13,7 @@ enum KeyGroup {
   static let whats = ["alert", "background", "live-activity"]
 }
 
-extension ProblemLog {
+extension Diagnostics {
   /// The one key of a group that is there; none, or several, are reported.
   func single(
     _ group: [String], in fields: Fields, lack: String, expected: String, elsewhere: [String] = []
@@ -24,13 +24,13 @@ extension ProblemLog {
       if !fields.meant.isDisjoint(with: group) { return nil }
       if fields.keys.contains(where: elsewhere.contains) { return nil }
       let title = fields["name"]?.string.map { "the rule \(quoted($0))" } ?? "a rule"
-      report(fields.place, "\(title) does not say \(lack)", expected: expected)
+      report(fields.location, "\(title) does not say \(lack)", expected: expected)
       return nil
     }
     for second in present.dropFirst() {
       report(
-        fields.place(of: second),
-        "\(quoted(second)) in a rule that has \(quoted(first)) at \(fields.place(of: first))",
+        fields.location(of: second),
+        "\(quoted(second)) in a rule that has \(quoted(first)) at \(fields.location(of: first))",
         expected: "one of the two; the other in a rule of its own")
     }
     return present.count == 1 ? first : nil
@@ -39,7 +39,7 @@ extension ProblemLog {
   /// Reports keys that have no meaning beside the rule's own kind.
   func reportStray(_ keys: [String], in fields: Fields, _ found: String, expected: String) {
     for key in fields.keys where keys.contains(key) {
-      report(fields.place(of: key), "\(quoted(key)) \(found)", expected: expected)
+      report(fields.location(of: key), "\(quoted(key)) \(found)", expected: expected)
     }
   }
 }

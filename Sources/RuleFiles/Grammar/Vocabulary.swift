@@ -26,7 +26,7 @@ struct Vocabulary {
   }
 
   /// Takes over what one file says.
-  mutating func add(_ file: Fields, log: ProblemLog) {
+  mutating func add(_ file: Fields, log: Diagnostics) {
     if !file.isWhole(Self.keys) { isComplete = false }
     if let node = file["events"] {
       declared.formUnion(words(node, for: "events", log: log).map(\.text))
@@ -34,16 +34,16 @@ struct Vocabulary {
     guard let states = file["states"] else { return }
     if let statesPlace {
       log.report(
-        file.place(of: "states"), "states for the second time",
+        file.location(of: "states"), "states for the second time",
         expected: "them in one file only (the first are at \(statesPlace))")
       isComplete = false
     } else {
-      statesPlace = "\(log.file):\(file.place(of: "states"))"
+      statesPlace = "\(log.file):\(file.location(of: "states"))"
       addStates(states, log: log)
     }
   }
 
-  private mutating func addStates(_ node: YAMLNode, log: ProblemLog) {
+  private mutating func addStates(_ node: YAMLNode, log: Diagnostics) {
     let keys = ["active", "final"]
     guard let fields = Fields(node, of: "states", known: keys, log: log) else {
       isComplete = false
@@ -55,7 +55,7 @@ struct Vocabulary {
       // A misspelt key was reported already.
       if fields.isWhole(keys) {
         log.report(
-          fields.place, "states without \(key)",
+          fields.location, "states without \(key)",
           expected: "the lists active (on the agenda) and final (over)")
       }
       isComplete = false
@@ -64,19 +64,19 @@ struct Vocabulary {
     for word in lists[1] {
       guard let active = lists[0].first(where: { $0.text == word.text }) else { continue }
       log.report(
-        word.place, "the state \(quoted(word.text)) is both active and final",
-        expected: "it in one of the lists (active has it at \(active.place))")
+        word.location, "the state \(quoted(word.text)) is both active and final",
+        expected: "it in one of the lists (active has it at \(active.location))")
     }
     for word in lists.joined() where word.text == "ride_updated" {
       log.report(
-        word.place, "a state named ride_updated",
+        word.location, "a state named ride_updated",
         expected: "another name: a ride's changes beside its state go by this one")
     }
     (active, final) = (lists[0].map(\.text), lists[1].map(\.text))
   }
 
   private mutating func words(
-    _ node: YAMLNode, for key: String, log: ProblemLog
+    _ node: YAMLNode, for key: String, log: Diagnostics
   ) -> [PlacedWord] {
     let words = log.words(node, for: key, form: .event)
     if case .sequence(let elements) = node.kind, elements.count == words.count { return words }

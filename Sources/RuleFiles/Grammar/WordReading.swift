@@ -3,10 +3,10 @@ import RideCore
 /// A word of a file, and where it stands.
 struct PlacedWord {
   let text: String
-  let place: Place
+  let location: SourceLocation
 }
 
-extension ProblemLog {
+extension Diagnostics {
   /// A word of a certain form.
   func word(_ node: YAMLNode, for key: String, form: WordForm) -> PlacedWord? {
     guard let text = node.string, form.allows(text) else {
@@ -14,7 +14,7 @@ extension ProblemLog {
       reportType(of: node, for: key, expected: form.rule, nearest: repaired)
       return nil
     }
-    return PlacedWord(text: text, place: node.place)
+    return PlacedWord(text: text, location: node.location)
   }
 
   /// A list of words, none of them twice; those that are wrong are left out.
@@ -24,16 +24,16 @@ extension ProblemLog {
       return []
     }
     if elements.isEmpty {
-      report(node.place, "\(key) is an empty list", expected: "at least one entry")
+      report(node.location, "\(key) is an empty list", expected: "at least one entry")
     }
-    var first: [String: Place] = [:]
+    var first: [String: SourceLocation] = [:]
     return elements.compactMap { element in
       guard let word = self.word(element, for: "an entry of \(key)", form: form) else { return nil }
-      guard let place = first.updateValue(word.place, forKey: word.text) else { return word }
-      first[word.text] = place
+      guard let location = first.updateValue(word.location, forKey: word.text) else { return word }
+      first[word.text] = location
       report(
-        word.place, "\(quoted(word.text)) for the second time in \(key)",
-        expected: "it once (the first is at line \(place.line))")
+        word.location, "\(quoted(word.text)) for the second time in \(key)",
+        expected: "it once (the first is at line \(location.line))")
       return nil
     }
   }

@@ -9,7 +9,7 @@ struct SourceText {
     let limit = RuleDirectory.fileSizeLimit
     guard file.count <= limit else {
       throw YAMLFault(
-        place: Place(line: 1, column: 1), found: "a file of more than \(limit) bytes",
+        location: SourceLocation(line: 1, column: 1), found: "a file of more than \(limit) bytes",
         expected: "its rules in several files")
     }
     bytes = Array(file.starts(with: [0xef, 0xbb, 0xbf]) ? file.dropFirst(3) : file[...])
@@ -19,7 +19,7 @@ struct SourceText {
       guard String(validating: line, as: UTF8.self) == nil else { continue }
       let (column, byte) = Self.firstBadByte(line)
       throw YAMLFault(
-        place: Place(line: index + 1, column: column),
+        location: SourceLocation(line: index + 1, column: column),
         found: "the byte 0x\(String(byte, radix: 16)), which is not UTF-8",
         expected: "the file saved as UTF-8")
     }
@@ -31,10 +31,10 @@ struct SourceText {
   }
 
   /// The place of a byte.
-  func place(ofByte offset: Int) -> Place {
+  func location(ofByte offset: Int) -> SourceLocation {
     let before = bytes.prefix(max(0, offset))
     let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    return Place(
+    return SourceLocation(
       line: before.count { $0 == UInt8(ascii: "\n") } + 1,
       column: String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1)
   }
@@ -54,7 +54,7 @@ struct SourceText {
 
 /// Why a file can't be read as YAML at all.
 struct YAMLFault: Error {
-  let place: Place
+  let location: SourceLocation
   let found: String
   let expected: String
 }

@@ -1,8 +1,8 @@
 /// One step of libyaml through a document, taken over into values of ours.
 struct YAMLEvent {
   let kind: Kind
-  let place: Place
-  let end: Place
+  let location: SourceLocation
+  let end: SourceLocation
   /// The `&name` before it.
   var anchor: String?
   /// The `!tag` before it.

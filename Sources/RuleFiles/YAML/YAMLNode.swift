@@ -2,7 +2,7 @@ import RideCore
 
 /// A piece of a YAML document, and where it stands.
 struct YAMLNode {
-  let place: Place
+  let location: SourceLocation
   let kind: Kind
 
   enum Kind {
@@ -16,7 +16,7 @@ struct YAMLNode {
   /// One entry of a mapping; keys are texts, and no two of a mapping are equal.
   struct Pair {
     let key: String
-    let keyPlace: Place
+    let keyPlace: SourceLocation
     let value: YAMLNode
     /// Whether the key stood there again; what it then said is left out.
     var isRepeated = false
@@ -29,7 +29,7 @@ struct YAMLScalar {
   /// What the text means: always a string where it is quoted; nil for a number that JSON can't hold.
   let value: JSONValue?
   /// Where the text's own first character stands, if it stands in the file letter by letter.
-  let textPlace: Place?
+  let textPlace: SourceLocation?
 }
 
 extension YAMLNode {

@@ -14,7 +14,7 @@ struct YAMLParser: ~Copyable {
     guard unsafe yaml_parser_initialize(parser) == 1 else {
       unsafe parser.deallocate()
       throw YAMLFault(
-        place: Place(line: 1, column: 1), found: "no memory to read the file",
+        location: SourceLocation(line: 1, column: 1), found: "no memory to read the file",
         expected: "free memory")
     }
     unsafe self.parser = unsafe parser
@@ -40,14 +40,14 @@ struct YAMLParser: ~Copyable {
   }
 
   private static func taken(_ event: yaml_event_t) -> YAMLEvent {
-    let place = unsafe Place(event.start_mark)
-    let end = unsafe Place(event.end_mark)
+    let location = unsafe SourceLocation(event.start_mark)
+    let end = unsafe SourceLocation(event.end_mark)
     func taken(
       _ kind: YAMLEvent.Kind, anchor: UnsafeMutablePointer<UInt8>? = nil,
       tag: UnsafeMutablePointer<UInt8>? = nil
     ) -> YAMLEvent {
       YAMLEvent(
-        kind: kind, place: place, end: end, anchor: unsafe anchor.map { unsafe string($0) },
+        kind: kind, location: location, end: end, anchor: unsafe anchor.map { unsafe string($0) },
         tag: unsafe tag.map { unsafe string($0) })
     }
     switch unsafe event.type {
@@ -97,12 +97,13 @@ struct YAMLParser: ~Copyable {
     let isReader = unsafe state.error == YAML_READER_ERROR
     return unsafe YAMLSyntaxError(
       problem: text(state.problem), context: text(state.context),
-      place: isReader ? source.place(ofByte: state.problem_offset) : Place(state.problem_mark),
-      start: state.context == nil ? nil : Place(state.context_mark), source: source)
+      location: isReader
+        ? source.location(ofByte: state.problem_offset) : SourceLocation(state.problem_mark),
+      start: state.context == nil ? nil : SourceLocation(state.context_mark), source: source)
   }
 }
 
-extension Place {
+extension SourceLocation {
   fileprivate init(_ mark: yaml_mark_t) {
     self.init(line: mark.line + 1, column: mark.column + 1)
   }

@@ -3,91 +3,94 @@ struct YAMLSyntaxError {
   let problem: String
   let context: String
   /// Where libyaml noticed it.
-  let place: Place
+  let location: SourceLocation
   /// Where the thing began that libyaml was reading.
-  let start: Place?
+  let start: SourceLocation?
   let source: SourceText
 
   var fault: YAMLFault {
     barePlaceholder ?? badCharacter ?? badStructure
       ?? YAMLFault(
-        place: place, found: "invalid YAML: " + (context.isEmpty ? "" : context + ", ") + problem,
+        location: location,
+        found: "invalid YAML: " + (context.isEmpty ? "" : context + ", ") + problem,
         expected: "valid YAML")
   }
 
   /// `title: {{ride.id}} is here`: YAML takes the braces for a mapping.
   private var barePlaceholder: YAMLFault? {
-    let rest = source.line(place.line).unicodeScalars.dropFirst(place.column - 1)
-    if rest.starts(with: "{{".unicodeScalars) { return .barePlaceholder(at: place) }
-    for number in Set([place.line, place.line - 1, start?.line ?? place.line]).sorted() {
+    let rest = source.line(location.line).unicodeScalars.dropFirst(location.column - 1)
+    if rest.starts(with: "{{".unicodeScalars) { return .barePlaceholder(at: location) }
+    for number in Set([location.line, location.line - 1, start?.line ?? location.line]).sorted() {
       let line = Array(source.line(number).unicodeScalars)
       for column in line.indices.dropFirst(2)
       where line[column...].starts(with: "{{".unicodeScalars) && line[column - 1] == " "
         && (line[column - 2] == ":" || line[column - 2] == "-")
       {
-        return .barePlaceholder(at: Place(line: number, column: column + 1))
+        return .barePlaceholder(at: SourceLocation(line: number, column: column + 1))
       }
     }
     return nil
   }
 
   private var badCharacter: YAMLFault? {
-    let line = Array(source.line(place.line).unicodeScalars)
-    let character = place.column <= line.count ? line[place.column - 1] : nil
+    let line = Array(source.line(location.line).unicodeScalars)
+    let character = location.column <= line.count ? line[location.column - 1] : nil
     let name = character.map { quoted(String($0)) } ?? "the end of the line"
     switch problem {
     case "control characters are not allowed":
       return YAMLFault(
-        place: place, found: "the control character \(name)", expected: "text without it")
+        location: location, found: "the control character \(name)", expected: "text without it")
     case "found character that cannot start any token" where character == "\t",
       "found a tab character that violates indentation",
       "found a tab character where an indentation space is expected":
       return YAMLFault(
-        place: place, found: "a tab in the indentation", expected: "spaces")
+        location: location, found: "a tab in the indentation", expected: "spaces")
     case "found character that cannot start any token",
       "did not find expected alphabetic or numeric character":
       return YAMLFault(
-        place: start ?? place, found: "a value that starts with \(startingCharacter)",
+        location: start ?? location, found: "a value that starts with \(startingCharacter)",
         expected: "the text in quotes")
     case "found unknown escape character":
       return YAMLFault(
-        place: place, found: "an unknown escape in a text in double quotes",
+        location: location, found: "an unknown escape in a text in double quotes",
         expected: "\\\\ for a backslash, or the text in single quotes")
     default: return nil
     }
   }
 
   private var startingCharacter: String {
-    let start = start ?? place
+    let start = start ?? location
     let line = Array(source.line(start.line).unicodeScalars)
     return start.column <= line.count ? quoted(String(line[start.column - 1])) : "nothing"
   }
 
   private var badStructure: YAMLFault? {
-    let start = start ?? place
+    let start = start ?? location
     switch problem {
     case "found unexpected end of stream" where context.contains("quoted scalar"):
       return YAMLFault(
-        place: start, found: "a quote that is never closed",
+        location: start, found: "a quote that is never closed",
         expected: "the same quote at the end of the text")
     case "could not find expected ':'":
       return YAMLFault(
-        place: start, found: "a line that is no entry", expected: "\"key: value\" or \"- value\"")
+        location: start, found: "a line that is no entry", expected: "\"key: value\" or \"- value\""
+      )
     case "mapping values are not allowed in this context": return strayColon
     case "block sequence entries are not allowed in this context":
       return YAMLFault(
-        place: place, found: "\"- \" where no list can start",
+        location: location, found: "\"- \" where no list can start",
         expected: "the list on lines of its own, below its key")
     case "did not find expected key" where ["\"", "'"].contains(textBefore.last):
       return YAMLFault(
-        place: place, found: "text behind the closing quote", expected: "quotes around all of it")
+        location: location, found: "text behind the closing quote",
+        expected: "quotes around all of it")
     case "did not find expected key":
       return YAMLFault(
-        place: place, found: "something that does not belong where it stands",
+        location: location, found: "something that does not belong where it stands",
         expected: "a key in column \(start.column), as in line \(start.line)")
     case "did not find expected '-' indicator":
       return YAMLFault(
-        place: place, found: "something that does not belong where it stands",
+        location: location, found: "something that does not belong where it stands",
         expected: "\"- \" in column \(start.column), as in line \(start.line), or more indentation")
     default: return badFlow
     }
@@ -98,11 +101,11 @@ struct YAMLSyntaxError {
     case "did not find expected ',' or '}'", "did not find expected ',' or ']'":
       let (open, close) = problem.hasSuffix("'}'") ? ("{", "}") : ("[", "]")
       return YAMLFault(
-        place: place, found: "no end of the \"\(open)\" at \(start ?? place)",
+        location: location, found: "no end of the \"\(open)\" at \(start ?? location)",
         expected: "\",\" or \"\(close)\" here")
     case "did not find expected node content":
       return YAMLFault(
-        place: place, found: "no value where one must stand",
+        location: location, found: "no value where one must stand",
         expected: "a value, or text in quotes")
     default: return nil
     }
@@ -111,11 +114,12 @@ struct YAMLSyntaxError {
   /// A colon behind a text that has one already, or that began on the line above.
   private var strayColon: YAMLFault {
     let words = textBefore.split(separator: " ")
-    if words.count > 1 || place.line == 1 {
+    if words.count > 1 || location.line == 1 {
       return YAMLFault(
-        place: place, found: "a colon and a space within a value", expected: "the text in quotes")
+        location: location, found: "a colon and a space within a value",
+        expected: "the text in quotes")
     }
-    let above = (1..<place.line).last { number in
+    let above = (1..<location.line).last { number in
       let line = source.line(number).drop { $0 == " " }
       return !line.isEmpty && !line.hasPrefix("#")
     }
@@ -123,18 +127,18 @@ struct YAMLSyntaxError {
     let column = 1 + line.prefix { $0 == " " }.count
     if let above, !line.contains(":") {
       return YAMLFault(
-        place: Place(line: above, column: column), found: "a line that is no entry",
+        location: SourceLocation(line: above, column: column), found: "a line that is no entry",
         expected: "\"key: value\" or \"- value\"")
     }
-    let indent = source.line(place.line).prefix { $0 == " " }.count
+    let indent = source.line(location.line).prefix { $0 == " " }.count
     return YAMLFault(
-      place: Place(line: place.line, column: indent + 1),
+      location: SourceLocation(line: location.line, column: indent + 1),
       found: "a key below the value of another", expected: "it indented like its neighbours")
   }
 
   /// What stands in the line before the place, without the spaces at its ends.
   private var textBefore: String {
-    let before = source.line(place.line).unicodeScalars.prefix(place.column - 1)
+    let before = source.line(location.line).unicodeScalars.prefix(location.column - 1)
     let text = String(before).drop { $0 == " " }
     return String(text.reversed().drop { $0 == " " }.reversed())
   }
@@ -142,9 +146,9 @@ struct YAMLSyntaxError {
 
 extension YAMLFault {
   /// A placeholder that YAML takes for a mapping.
-  static func barePlaceholder(at place: Place) -> YAMLFault {
+  static func barePlaceholder(at location: SourceLocation) -> YAMLFault {
     YAMLFault(
-      place: place, found: "a placeholder outside quotes",
+      location: location, found: "a placeholder outside quotes",
       expected: "the whole text in quotes, such as \"{{ride.id}}\"")
   }
 }

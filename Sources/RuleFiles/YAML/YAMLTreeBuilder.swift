@@ -6,10 +6,10 @@ struct YAMLTreeBuilder: ~Copyable {
   static let depthLimit = 64
 
   private var parser: YAMLParser
-  private let log: ProblemLog
+  private let log: Diagnostics
   private var anchors: Set<String> = []
 
-  init(_ source: SourceText, log: ProblemLog) throws(YAMLFault) {
+  init(_ source: SourceText, log: Diagnostics) throws(YAMLFault) {
     parser = try YAMLParser(source)
     self.log = log
   }
@@ -25,7 +25,7 @@ struct YAMLTreeBuilder: ~Copyable {
     let rest = try parser.next()
     if rest.kind == .documentStart {
       log.report(
-        rest.place, "a second document in the file", expected: "it in a file of its own")
+        rest.location, "a second document in the file", expected: "it in a file of its own")
     }
     return root
   }
@@ -33,14 +33,14 @@ struct YAMLTreeBuilder: ~Copyable {
   private mutating func node(_ event: YAMLEvent, depth: Int) throws(YAMLFault) -> YAMLNode {
     guard depth <= Self.depthLimit else {
       throw YAMLFault(
-        place: event.place, found: "a value more than \(Self.depthLimit) levels deep",
+        location: event.location, found: "a value more than \(Self.depthLimit) levels deep",
         expected: "a flatter one")
     }
     let isDecorated = reportAnchorAndTag(of: event)
     switch event.kind {
     case .scalar(let text, let style):
       return YAMLNode(
-        place: event.place,
+        location: event.location,
         kind: isDecorated ? .refused : .scalar(scalar(text, style, event)))
     case .sequenceStart:
       var elements: [YAMLNode] = []
@@ -49,16 +49,16 @@ struct YAMLTreeBuilder: ~Copyable {
         if element.kind == .sequenceEnd { break }
         elements.append(try node(element, depth: depth + 1))
       }
-      return YAMLNode(place: event.place, kind: .sequence(elements))
+      return YAMLNode(location: event.location, kind: .sequence(elements))
     case .mappingStart:
-      return YAMLNode(place: event.place, kind: try mapping(event, depth: depth))
+      return YAMLNode(location: event.location, kind: try mapping(event, depth: depth))
     case .alias(let name):
       if !anchors.contains(name) {
         log.report(
-          event.place, "the alias \(quoted("*" + name))", expected: "the value written out here")
+          event.location, "the alias \(quoted("*" + name))", expected: "the value written out here")
       }
-      return YAMLNode(place: event.place, kind: .refused)
-    default: return YAMLNode(place: event.place, kind: .refused)
+      return YAMLNode(location: event.location, kind: .refused)
+    default: return YAMLNode(location: event.location, kind: .refused)
     }
   }
 
@@ -81,27 +81,28 @@ struct YAMLTreeBuilder: ~Copyable {
       if let first = indices[scalar.text] {
         pairs[first].isRepeated = true
         log.report(
-          key.place, "the key \(quoted(scalar.text)) for the second time",
+          key.location, "the key \(quoted(scalar.text)) for the second time",
           expected: "it once (the first is at line \(pairs[first].keyPlace.line))")
         continue
       }
       indices[scalar.text] = pairs.count
-      pairs.append(YAMLNode.Pair(key: scalar.text, keyPlace: key.place, value: value))
+      pairs.append(YAMLNode.Pair(key: scalar.text, keyPlace: key.location, value: value))
     }
   }
 
   /// Whether `{{…}}` outside quotes was read: a flow mapping whose key is one, brace beside brace.
   private static func isPlaceholder(_ key: YAMLEvent, in mapping: YAMLEvent) -> Bool {
     key.kind == .mappingStart(isFlow: true) && mapping.kind == .mappingStart(isFlow: true)
-      && key.place == Place(line: mapping.place.line, column: mapping.place.column + 1)
+      && key.location
+        == SourceLocation(line: mapping.location.line, column: mapping.location.column + 1)
   }
 
   private func reportKey(_ key: YAMLNode, isPlaceholder: Bool, in mapping: YAMLEvent) {
     if isPlaceholder {
-      let fault = YAMLFault.barePlaceholder(at: mapping.place)
-      log.report(fault.place, fault.found, expected: fault.expected)
+      let fault = YAMLFault.barePlaceholder(at: mapping.location)
+      log.report(fault.location, fault.found, expected: fault.expected)
     } else if !key.isRefused {
-      log.report(key.place, "\(key.summary) as a key", expected: "a word")
+      log.report(key.location, "\(key.summary) as a key", expected: "a word")
     }
   }
 
@@ -109,13 +110,13 @@ struct YAMLTreeBuilder: ~Copyable {
     if let anchor = event.anchor {
       anchors.insert(anchor)
       log.report(
-        event.place, "the anchor \(quoted("&" + anchor))",
+        event.location, "the anchor \(quoted("&" + anchor))",
         expected: "each value written out where it is used")
     }
     if let tag = event.tag {
       let core = "tag:yaml.org,2002:"
       let short = tag.hasPrefix(core) ? "!!" + tag.dropFirst(core.count) : tag
-      log.report(event.place, "the tag \(quoted(short))", expected: "the value without a tag")
+      log.report(event.location, "the tag \(quoted(short))", expected: "the value without a tag")
     }
     return event.anchor != nil || event.tag != nil
   }
@@ -125,13 +126,14 @@ struct YAMLTreeBuilder: ~Copyable {
   ) -> YAMLScalar {
     // An escape takes more room in the file than in the text: where the widths agree, there is none.
     let quotes = style == .quoted ? 2 : 0
-    let width = event.end.column - event.place.column
+    let width = event.end.column - event.location.column
     let isLiteral =
-      style != .block && event.place.line == event.end.line
+      style != .block && event.location.line == event.end.line
       && width == text.unicodeScalars.count + quotes
     return YAMLScalar(
       text: text, value: style == .plain ? CoreSchema.value(of: text) : .string(text),
       textPlace: isLiteral
-        ? Place(line: event.place.line, column: event.place.column + quotes / 2) : nil)
+        ? SourceLocation(line: event.location.line, column: event.location.column + quotes / 2)
+        : nil)
   }
 }

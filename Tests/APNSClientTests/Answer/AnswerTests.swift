@@ -4,7 +4,7 @@ import Testing
 @testable import APNSClient
 
 @Suite struct AnswerTests {
-  static let now = Instant(epochSeconds: 784_111_700)
+  static let now = Timestamp(epochSeconds: 784_111_700)
 
   private func outcome(
     _ status: [String], body: String = "", retryAfter: String? = nil
@@ -53,7 +53,7 @@ import Testing
       (#"{"reason":""# + String(repeating: "x", count: 129) + #""}"#, nil, nil),
     ] as [(String, String?, Int64?)])
   func reason(body: String, reason: String?, milliseconds: Int64?) {
-    let timestamp = milliseconds.map { Instant(microseconds: $0 * 1000) }
+    let timestamp = milliseconds.map { Timestamp(microseconds: $0 * 1000) }
     #expect(
       outcome(["410"], body: body)
         == .refused(Refusal(status: 410, reason: reason, timestamp: timestamp)))

@@ -20,8 +20,8 @@ struct ChannelBench {
 
   init(
     _ script: String, timeout: Duration = .seconds(10),
-    clock: @escaping @Sendable () -> Instant = {
-      Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+    clock: @escaping @Sendable () -> Timestamp = {
+      Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
     }
   ) async throws {
     server = try await FaultServer(script)
@@ -166,7 +166,7 @@ extension Result where Failure == ChannelError {
   }
 
   @Test("What went wrong inside APNs may have made a channel", arguments: [500, 502, 504])
-  func trouble(status: Int) async throws {
+  func problem(status: Int) async throws {
     let bench = try await ChannelBench(answers: #"{"status":\#(status),"body":"<html>"}"#)
     let error = try #require(await bench.create().error)
     #expect(error == .refused(ChannelRefusal(status: status)))

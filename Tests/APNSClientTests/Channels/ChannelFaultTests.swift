@@ -90,7 +90,7 @@ import Testing
     let age = Age()
     let bench = try await ChannelBench(
       #"{"connections":[{"answers":[{"status":200,"body":"{\"channels\":[]}"}]}]}"#,
-      clock: { Instant(epochSeconds: 1_790_000_000 + age.seconds.load(ordering: .relaxed)) })
+      clock: { Timestamp(epochSeconds: 1_790_000_000 + age.seconds.load(ordering: .relaxed)) })
     for seconds in [0, 60, 2400] as [Int64] {
       age.seconds.store(seconds, ordering: .relaxed)
       _ = try await bench.client.all(in: ChannelBench.scope)
@@ -138,8 +138,8 @@ import Testing
     #expect(await requestCount(bench) == 0)
   }
 
-  private static let now: @Sendable () -> Instant = {
-    Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+  private static let now: @Sendable () -> Timestamp = {
+    Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
   }
 
   @Test("A bundle ID that is none never leaves", arguments: ["", "a/b", "a b", "a\r\nb", "a?b"])
@@ -158,7 +158,7 @@ import Testing
   @Test("Calls wait for each other, and one that has no time left then is not sent")
   func oneAfterAnother() async throws {
     let bench = try await ChannelBench(#"{"connections":[{"answers":[{"silent":true}]}]}"#)
-    let deadline = Moment.now() + .milliseconds(1500)
+    let deadline = MonotonicTime.now() + .milliseconds(1500)
     let request = ChannelRequest(
       method: "POST", path: "/1/apps/com.example.customer/channels",
       requestID: ChannelBench.request.description, isRepeatable: false)

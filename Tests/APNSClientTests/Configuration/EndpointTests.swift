@@ -31,12 +31,12 @@ import Testing
       ("https://a.example:70000", "its port is not 1 to 65535"),
       ("https://a b", "it is not a URL"),
     ])
-  func bad(url: String, trouble: String) {
+  func bad(url: String, problem: String) {
     let error = #expect(throws: APNsEndpointError.self) { try APNsEndpoint(url) }
-    #expect(error?.trouble == trouble)
+    #expect(error?.problem == problem)
     #expect(
       error?.description
-        == "\"\(url)\" is no APNs endpoint: \(trouble); expected https://host or https://host:port")
+        == "\"\(url)\" is no APNs endpoint: \(problem); expected https://host or https://host:port")
   }
 
   @Test("A password in a URL is not shown")

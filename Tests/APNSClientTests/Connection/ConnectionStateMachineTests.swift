@@ -6,10 +6,10 @@ import Testing
 @Suite struct ConnectionStateMachineTests {
   typealias Machine = ConnectionStateMachine<Int>
 
-  static let wall = Instant(epochSeconds: 1_700_000_000)
+  static let wall = Timestamp(epochSeconds: 1_700_000_000)
 
-  static func at(_ milliseconds: Int64) -> Moment {
-    Moment(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
+  static func at(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
   }
 
   static func machine() -> Machine { Machine(settings: .init(), at: at(0)) }
@@ -20,7 +20,7 @@ import Testing
     openedAt: Int64 = 0, bodyStart: Int? = 0
   ) -> Int {
     let slot = machine.streams.reserve()
-    let waiting = Waiting(push: push, order: UInt64(push), deadline: at(deadline))
+    let waiting = QueuedRequest(push: push, order: UInt64(push), deadline: at(deadline))
     machine.streams.fill(slot, with: waiting, id: id, at: at(openedAt))
     _ = machine.streams.update(slot, id: id) { $0.bodyStart = bodyStart }
     return slot

@@ -4,8 +4,8 @@ import Testing
 @testable import APNSClient
 
 @Suite struct StreamTableTests {
-  private func waiting(_ push: Int, deadline: Int64) -> Waiting<Int> {
-    Waiting(push: push, order: UInt64(push), deadline: Moment(nanoseconds: deadline))
+  private func waiting(_ push: Int, deadline: Int64) -> QueuedRequest<Int> {
+    QueuedRequest(push: push, order: UInt64(push), deadline: MonotonicTime(nanoseconds: deadline))
   }
 
   @Test("The first due is the first due, in whatever order streams come and go")

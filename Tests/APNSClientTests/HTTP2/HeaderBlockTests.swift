@@ -28,7 +28,7 @@ import Testing
   private func request(_ number: UInt64, collapse: String?) -> PushRequest {
     var request = PushRequest.test(number)
     request.headers.collapseID = collapse.flatMap { CollapseID($0) }
-    request.headers.expiration = .at(Instant(epochSeconds: 1_700_000_000))
+    request.headers.expiration = .at(Timestamp(epochSeconds: 1_700_000_000))
     request.headers.priority = number.isMultiple(of: 2) ? .powerAware : .immediate
     return request
   }

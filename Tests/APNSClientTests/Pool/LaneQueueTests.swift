@@ -6,27 +6,27 @@ import Testing
 /// A number is a push of one lane: what came first goes first.
 extension Int: Routed {
   var lane: String { "" }
-  var usefulUntil: Int64 { .max }
+  var validUntil: Int64 { .max }
 }
 
 @Suite struct LaneQueueTests {
   private struct Push: Routed, Hashable {
     var lane: String
-    var usefulUntil: Int64
+    var validUntil: Int64
     var number: UInt64
   }
 
-  private func waiting(_ push: Push, deadline: Int64 = 1000) -> Waiting<Push> {
-    Waiting(push: push, order: push.number, deadline: Moment(nanoseconds: deadline))
+  private func waiting(_ push: Push, deadline: Int64 = 1000) -> QueuedRequest<Push> {
+    QueuedRequest(push: push, order: push.number, deadline: MonotonicTime(nanoseconds: deadline))
   }
 
   @Test("R13: a thousand pushes of one app do not stand before one of the other")
   func turns() {
     var queue = LaneQueue<Push>()
     for number in 0..<1000 {
-      queue.append(waiting(Push(lane: "driver", usefulUntil: 5, number: UInt64(number))))
+      queue.append(waiting(Push(lane: "driver", validUntil: 5, number: UInt64(number))))
     }
-    queue.append(waiting(Push(lane: "customer", usefulUntil: 9, number: 1000)))
+    queue.append(waiting(Push(lane: "customer", validUntil: 9, number: 1000)))
     #expect(queue.popFirst(1).map(\.push.lane) == ["driver"])
     #expect(queue.popFirst(1).map(\.push.lane) == ["customer"])
     #expect(queue.popFirst(2000).count == 999)
@@ -37,7 +37,7 @@ extension Int: Routed {
   func urgency() {
     var queue = LaneQueue<Push>()
     for (number, until) in [(0, 120), (1, 300), (2, 15), (3, 15)] as [(UInt64, Int64)] {
-      queue.append(waiting(Push(lane: "driver", usefulUntil: until, number: number)))
+      queue.append(waiting(Push(lane: "driver", validUntil: until, number: number)))
     }
     #expect(queue.popFirst(4).map(\.push.number) == [2, 3, 0, 1])
   }
@@ -46,13 +46,13 @@ extension Int: Routed {
   func useless() {
     var machine = PoolStateMachine<Push>(
       settings: .init(), backoff: ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1))
-    let wall = Instant(epochSeconds: 1_800_000_000)
+    let wall = Timestamp(epochSeconds: 1_800_000_000)
     let pushes = [(0, 3), (1, 60), (2, -5)].map { number, seconds in
       Push(
-        lane: "driver", usefulUntil: (wall + .seconds(Int64(seconds))).microseconds,
+        lane: "driver", validUntil: (wall + .seconds(Int64(seconds))).microseconds,
         number: UInt64(number))
     }
-    let start = Moment(nanoseconds: 1_000_000_000)
+    let start = MonotonicTime(nanoseconds: 1_000_000_000)
     _ = machine.enqueue(pushes, at: start, wall: wall)
     #expect(machine.supervise(at: start).rejected.map(\.push.number) == [2])
     #expect(machine.supervise(at: start + .milliseconds(2999)).rejected.isEmpty)
@@ -63,13 +63,13 @@ extension Int: Routed {
   @Test("What waits is what came and neither went nor expired, in its order")
   func model() {
     var queue = LaneQueue<Push>()
-    var model: [Waiting<Push>] = []
+    var model: [QueuedRequest<Push>] = []
     var random = SeededGenerator(seed: 3)
     var now: Int64 = 0
     for number in 0..<3000 {
       let push = Push(
         lane: ["a", "b", "c"].randomElement(using: &random) ?? "",
-        usefulUntil: .random(in: 0..<50, using: &random), number: UInt64(number))
+        validUntil: .random(in: 0..<50, using: &random), number: UInt64(number))
       queue.append(waiting(push, deadline: now + 100))
       model.append(waiting(push, deadline: now + 100))
       now += .random(in: 0..<3, using: &random)
@@ -81,7 +81,7 @@ extension Int: Routed {
         }
       }
       if number % 31 == 0 {
-        let expired = queue.expire(at: Moment(nanoseconds: now))
+        let expired = queue.expire(at: MonotonicTime(nanoseconds: now))
         #expect(
           expired.map(\.order) == model.filter { $0.deadline.nanoseconds <= now }.map(\.order))
         model.removeAll { $0.deadline.nanoseconds <= now }

@@ -15,14 +15,14 @@ import Testing
   }
 
   /// Milliseconds after the machine's begin.
-  static func at(_ milliseconds: Int64) -> Moment {
-    Moment(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
+  static func at(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
   }
 
   static func load(
     _ spare: Int, inFlight: Int = 0, limit: Int = 1000, proved: Bool = true, suspect: Bool = false
-  ) -> Seat.Load {
-    Seat.Load(
+  ) -> PooledConnection.Load {
+    PooledConnection.Load(
       spare: spare, inFlight: inFlight, limit: limit, isProved: proved, isSuspect: suspect)
   }
 
@@ -115,7 +115,7 @@ import Testing
     #expect(machine.enqueue([1], at: now)?.open == 1)
     for id in 1...12 {
       let wait = expected.failed()
-      let (told, orders) = machine.ended(id, trouble: "refused", at: now)
+      let (told, orders) = machine.ended(id, problem: "refused", at: now)
       #expect(told == wait)
       #expect(orders.open == nil)
       #expect(orders.superviseAt == now + wait)
@@ -123,7 +123,7 @@ import Testing
       now = now + wait
       #expect(machine.supervise(at: now).orders.open == id + 1)
     }
-    _ = machine.ended(13, trouble: "no route", at: now)
+    _ = machine.ended(13, problem: "no route", at: now)
     let rejected = machine.supervise(at: now + .seconds(700)).rejected
     #expect(rejected.map(\.cause).allSatisfy { $0 == .noConnection("no route") })
     #expect(rejected.count == 13)
@@ -132,7 +132,7 @@ import Testing
   @Test("A server that drops each connection after one push gets no connection for each push")
   func shortLives() {
     var machine = Self.open(spare: 10)
-    let orders = machine.leaving(1, trouble: "GOAWAY", at: Self.at(20))
+    let orders = machine.leaving(1, problem: "GOAWAY", at: Self.at(20))
     #expect(orders.open == nil)
     let next = machine.enqueue([1], at: Self.at(20))
     #expect(next?.open == nil)
@@ -142,7 +142,7 @@ import Testing
   @Test("A connection that lived is replaced at once, and only for a push")
   func longLife() {
     var machine = Self.open(spare: 10)
-    #expect(machine.leaving(1, trouble: "GOAWAY", at: Self.at(60_000)).open == nil)
+    #expect(machine.leaving(1, problem: "GOAWAY", at: Self.at(60_000)).open == nil)
     #expect(machine.enqueue([1], at: Self.at(60_000))?.open == 2)
   }
 

@@ -26,7 +26,7 @@ struct TestClient {
     client = try APNSClient(
       configuration: configuration, key: key,
       now: {
-        Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) + clockOffset
+        Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) + clockOffset
       },
       events: { continuation.yield($0) })
   }

@@ -70,9 +70,9 @@ import Testing
   @Test("A window's token is signed once and shared")
   func mint() throws {
     let mint = TokenMint(key: try key())
-    let first = try mint.token(at: Instant(epochSeconds: 1_700_000_100))
-    #expect(try mint.token(at: Instant(epochSeconds: 1_700_000_900)) == first)
-    #expect(try mint.token(at: Instant(epochSeconds: 1_700_001_000)) != first)
+    let first = try mint.token(at: Timestamp(epochSeconds: 1_700_000_100))
+    #expect(try mint.token(at: Timestamp(epochSeconds: 1_700_000_900)) == first)
+    #expect(try mint.token(at: Timestamp(epochSeconds: 1_700_001_000)) != first)
   }
 
   @Test(

@@ -7,7 +7,7 @@ import Testing
   /// A window's start: 1,700,000,000 floored to half an hour.
   static let start: Int64 = 1_699_999_200
 
-  static func at(_ seconds: Int64) -> Instant { Instant(epochSeconds: start + seconds) }
+  static func at(_ seconds: Int64) -> Timestamp { Timestamp(epochSeconds: start + seconds) }
 
   @Test(
     "iat is floored to half hours, so that all nodes sign the same",
@@ -20,7 +20,7 @@ import Testing
 
   @Test("A time before 1970 is floored too")
   func beforeTheEpoch() {
-    #expect(TokenSchedule().issuedAt(at: Instant(epochSeconds: -1)) == -1800)
+    #expect(TokenSchedule().issuedAt(at: Timestamp(epochSeconds: -1)) == -1800)
   }
 
   struct Row: Sendable, CustomTestStringConvertible {

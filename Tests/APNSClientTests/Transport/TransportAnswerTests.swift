@@ -29,7 +29,7 @@ import Testing
       outcome: .refused(
         Refusal(
           status: 410, reason: "Unregistered",
-          timestamp: Instant(microseconds: 1_700_000_000_123_000)))),
+          timestamp: Timestamp(microseconds: 1_700_000_000_123_000)))),
     Row(
       testDescription: "retry-after in capitals",
       answer: #"{"status": 429, "headers": [["Retry-After", "2"]]}"#,

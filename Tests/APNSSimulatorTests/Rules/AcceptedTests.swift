@@ -10,7 +10,7 @@ import Testing
     var request = Fixture.request(type)
     var context = Fixture.context
     change(&request, &context)
-    return Judge.judge(request, in: context).refusal
+    return PushRules.judge(request, in: context).refusal
   }
 
   @Test(arguments: [

@@ -9,7 +9,7 @@ import Testing
     var request = Fixture.request(kind)
     change(&request)
     let push = Push(request, in: Fixture.channelContext)
-    return Judge.judge(push, by: ChannelRules.all, proven: ChannelRules.proven).refusal
+    return PushRules.judge(push, by: ChannelRules.all, proven: ChannelRules.proven).refusal
   }
 
   @Test(arguments: ChannelCall.Kind.allCases)
@@ -31,7 +31,7 @@ import Testing
     var rules = ChannelRules.all
     let removed = rules.remove(at: index)
     // Those that pushes share have their rows there.
-    if Judge.rules.contains(where: { $0.name == removed.name }) { return }
+    if PushRules.rules.contains(where: { $0.name == removed.name }) { return }
     let caught = WrongCall.all.contains { $0.judged(by: rules).refusal != $0.judged().refusal }
     #expect(caught, "no row needs the rule: \(removed.name)")
   }

@@ -5,8 +5,8 @@ import Testing
 @Suite struct JudgeTests {
   @Test(arguments: PushType.allCases)
   func `a good push is accepted`(type: PushType) {
-    let judgement = Judge.judge(Fixture.request(type), in: Fixture.context)
-    #expect(judgement == Judgement(refusal: nil, provenIssuedAt: Fixture.now - 600))
+    let judgement = PushRules.judge(Fixture.request(type), in: Fixture.context)
+    #expect(judgement == RuleResult(refusal: nil, provenIssuedAt: Fixture.now - 600))
   }
 
   @Test(arguments: Wrong.all)
@@ -16,9 +16,9 @@ import Testing
   }
 
   /// The table above must be able to fail: without any one rule, some row ends otherwise.
-  @Test(arguments: Judge.rules.indices)
+  @Test(arguments: PushRules.rules.indices)
   func `no rule is idle`(index: Int) {
-    var rules = Judge.rules
+    var rules = PushRules.rules
     let removed = rules.remove(at: index)
     let caught = Wrong.all.contains { $0.judged(by: rules) != $0.judged() }
     #expect(caught, "no row needs the rule: \(removed.name)")
@@ -28,7 +28,7 @@ import Testing
   func `no header may be left out`(name: String) {
     var request = Fixture.request()
     request.set(name, nil)
-    let refusal = Judge.judge(request, in: Fixture.context).refusal
+    let refusal = PushRules.judge(request, in: Fixture.context).refusal
     // The three that APNs itself can do without.
     let optional = [":authority", "apns-collapse-id", "content-type"].contains(name)
     #expect((refusal == nil) == optional, "\(name): \(refusal?.detail ?? "accepted")")

@@ -50,11 +50,11 @@ struct Wrong: Sendable, CustomTestStringConvertible {
     Wrong("token " + name, reason) { _, context in context.deviceTokens[Fixture.token] = entry }
   }
 
-  func judged(by rules: [Rule] = Judge.rules) -> Judgement {
+  func judged(by rules: [Rule] = PushRules.rules) -> RuleResult {
     var request = Fixture.request(type)
     var context = Fixture.context
     spoil(&request, &context)
-    return Judge.judge(Push(request, in: context), by: rules)
+    return PushRules.judge(Push(request, in: context), by: rules)
   }
 
   var testDescription: String { name }

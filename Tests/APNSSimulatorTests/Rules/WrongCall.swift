@@ -39,11 +39,11 @@ struct WrongCall: Sendable, CustomTestStringConvertible {
     WrongCall("body \(text.prefix(70))", reason, kind) { request, _ in request.setBody(text) }
   }
 
-  func judged(by rules: [Rule] = ChannelRules.all) -> Judgement {
+  func judged(by rules: [Rule] = ChannelRules.all) -> RuleResult {
     var request = Fixture.request(kind)
     var context = Fixture.channelContext
     spoil(&request, &context)
-    return Judge.judge(Push(request, in: context), by: rules, proven: ChannelRules.proven)
+    return PushRules.judge(Push(request, in: context), by: rules, proven: ChannelRules.proven)
   }
 }
 

@@ -7,7 +7,7 @@ import Testing
 /// Whatever stands in an answer of APNs, or of a proxy in its place: its status comes through, and
 /// what is read out of it keeps within bounds.
 @Suite struct `Fuzzing of answers` {
-  private static let now = Instant(epochSeconds: 1_800_000_000)
+  private static let now = Timestamp(epochSeconds: 1_800_000_000)
 
   @Test func `No body hides a status`() {
     Fuzz.run("answers", cases: 8000) { chance throws(Fuzz.Fault) in

@@ -36,10 +36,10 @@ final class ServerTalk {
     session = try HTTP2Session(
       settings: settings,
       headers: HeaderBlock(authority: "api.example", authorization: Array("bearer x".utf8)),
-      at: Moment(nanoseconds: clock), wall: Instant(epochSeconds: 1_800_000_000))
+      at: MonotonicTime(nanoseconds: clock), wall: Timestamp(epochSeconds: 1_800_000_000))
   }
 
-  private var now: Moment { Moment(nanoseconds: clock) }
+  private var now: MonotonicTime { MonotonicTime(nanoseconds: clock) }
 
   func run() throws {
     var bytes: [UInt8] = []
@@ -114,7 +114,7 @@ final class ServerTalk {
       submitted.append(requests[index].ticket)
       let deadline = now + .milliseconds(chance.number(1...20_000))
       session.submit(
-        Waiting(
+        QueuedRequest(
           push: QueuedPush(submission: submission, index: index), order: requests[index].ticket,
           deadline: deadline), at: now)
     }
@@ -133,7 +133,7 @@ final class ServerTalk {
 
   private func flush() throws(Fuzz.Fault) {
     var pieces = 0
-    do throws(DoorError) {
+    do throws(CurlError) {
       while !isLost, unsafe try !session.nextOutput().isEmpty {
         pieces += 1
         if pieces > 20_000 { break }
@@ -148,7 +148,7 @@ final class ServerTalk {
     if isLost || bytes.isEmpty { return }
     session.machine.received(at: now)
     unsafe bytes.withUnsafeBytes { bytes in
-      do throws(DoorError) { unsafe try session.receive(bytes) } catch { lose(error.text) }
+      do throws(CurlError) { unsafe try session.receive(bytes) } catch { lose(error.text) }
     }
   }
 

@@ -24,7 +24,7 @@ struct BookMaker {
     "UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Africa/Casablanca",
   ].compactMap { ZoneTimes(identifier: $0) }
 
-  mutating func book() -> Rulebook {
+  mutating func book() -> EngineConfiguration {
     var rules = (0..<chance.number(1...4)).map { rule("r\($0)") }
     for app in RideMaker.apps where chance.percent(50) {
       rules.append(card("card-\(app)", app))
@@ -36,7 +36,7 @@ struct BookMaker {
       .customer: "com.example.customer", .driver: "com.example.driver",
     ]
     if chance.percent(50) { bundleIDs[RideMaker.apps[2]] = "com.example.courier" }
-    return Rulebook(rules: set, bundleIDs: bundleIDs)
+    return EngineConfiguration(rules: set, bundleIDs: bundleIDs)
   }
 
   private mutating func text() -> TextTemplate {

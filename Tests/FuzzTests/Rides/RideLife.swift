@@ -6,10 +6,10 @@ import Foundation
 /// like, and then left alone.
 struct RideLife {
   var maker: RideMaker
-  private let book: Rulebook
+  private let book: EngineConfiguration
   private var view: RideView
-  private var now: Instant
-  private var due: Instant?
+  private var now: Timestamp
+  private var due: Timestamp?
   private var lastEvent: Int64 = 0
   /// What came about, for a test of the test.
   private(set) var seen: Set<String> = []
@@ -73,7 +73,8 @@ struct RideLife {
     // Where time itself ends, no later time can be waited for.
     let year = Duration.seconds(366 * 86_400)
     now = min(
-      max(now, Instant(microseconds: .min) + year * 20), Instant(microseconds: .max) - year * 20)
+      max(now, Timestamp(microseconds: .min) + year * 20), Timestamp(microseconds: .max) - year * 20
+    )
     view.events = []
     for looks in 0... {
       try look { _ in .accepted }
@@ -132,7 +133,7 @@ struct RideLife {
           reason: chance.pick(
             nil, "BadDeviceToken", "Unregistered", "ChannelNotRegistered", "TooManyRequests",
             "IdleTimeout", "\u{0}"),
-          timestamp: chance.pick(nil, Instant(microseconds: chance.number(.min ... .max))),
+          timestamp: chance.pick(nil, Timestamp(microseconds: chance.number(.min ... .max))),
           retryAfter: chance.pick(nil, .zero, .seconds(chance.number(0...86_400)))))
     case 1: .unanswered(chance.pick(.timeout, .connectionLost("\u{0}"), .reset("CANCEL")))
     case 2:

@@ -9,7 +9,7 @@ struct RideMaker {
 
   var chance: Chance
   /// What most times lie about.
-  var now = Instant(epochSeconds: 1_800_000_000)
+  var now = Timestamp(epochSeconds: 1_800_000_000)
 
   /// Times beyond which calendars, texts or sums end.
   private static let edges: [Int64] = [
@@ -18,11 +18,11 @@ struct RideMaker {
     253_402_300_800_000_000, 4_102_444_800_000_000, -9_223_372_036_000_000,
   ]
 
-  mutating func instant() -> Instant {
+  mutating func instant() -> Timestamp {
     switch chance.number(0...49) {
-    case 0: return Instant(microseconds: chance.pick(of: Self.edges, else: 0))
-    case 1: return Instant(microseconds: chance.number(.min ... .max))
-    case 2, 3: return Instant(epochSeconds: chance.number(0...4_102_444_800))
+    case 0: return Timestamp(microseconds: chance.pick(of: Self.edges, else: 0))
+    case 1: return Timestamp(microseconds: chance.number(.min ... .max))
+    case 2, 3: return Timestamp(epochSeconds: chance.number(0...4_102_444_800))
     default:
       // From microseconds to weeks before or after.
       let reach = Int64(1) << chance.number(0...40)
@@ -31,7 +31,7 @@ struct RideMaker {
   }
 
   /// About as far away as rules speak before or after it.
-  private mutating func near() -> Instant {
+  private mutating func near() -> Timestamp {
     let distance: Int64 = chance.pick(1, 15, 60, 300, 1200, 3600, 86_400)
     return now + .seconds(chance.pick(-distance, distance) + chance.number(-5...120))
   }
@@ -185,7 +185,7 @@ extension RideMaker {
         "-1e308", "1e400", "4e-324", "18446744073709551615", "1e12", "999999999999.9",
         "0.1e1", "123456789012345678901234567890")
     case 5: return String((chance.percent(50) ? near() : instant()).epochSeconds)
-    case 6: return quoted(CivilTime.iso(Instant(epochSeconds: chance.number(0...4_102_444_800))))
+    case 6: return quoted(CivilTime.iso(Timestamp(epochSeconds: chance.number(0...4_102_444_800))))
     case 7:
       return quoted(
         chance.pick(

@@ -33,7 +33,7 @@ import Testing
     try require(!problems.isEmpty, "refused without a problem")
     try require(problems == problems.sorted(), "out of order: \(problems)")
     for problem in problems {
-      guard let file = files.first(where: { $0.name == problem.file }), let place = problem.place
+      guard let file = files.first(where: { $0.name == problem.file }), let place = problem.location
       else { throw Fuzz.Fault(text: "without a place: \(problem)") }
       // A line ends in one byte at least, and a column holds one.
       let isInFile =
@@ -46,10 +46,10 @@ import Testing
 
   /// Rules that were taken over are good for whatever rules are used for.
   private func use(_ rules: RuleSet, _ chance: inout Chance) throws(Fuzz.Fault) {
-    for advice in RuleAdvice.all(about: rules) {
+    for advice in RuleLint.all(about: rules) {
       try require(!advice.text.contains(where: \.isNewline), "advice in two lines: \(advice)")
     }
-    let now = Instant(epochSeconds: 1_800_000_000)
+    let now = Timestamp(epochSeconds: 1_800_000_000)
     let states = rules.activeStates.union(rules.finalStates).sorted()
     var ride = Ride(id: "r1", state: chance.pick(of: states, else: "requested"))
     ride.customerID = "c"
@@ -69,7 +69,7 @@ import Testing
     let view = RideView(
       rideID: ride.id, ride: ride, events: events, phones: phones,
       cards: chance.percent(50) ? [card] : [])
-    let book = Rulebook(
+    let book = EngineConfiguration(
       rules: rules, bundleIDs: [.customer: "com.example", .driver: "com.example"])
     let decision = decide(view, by: book, now: now)
     for push in decision.pushes {

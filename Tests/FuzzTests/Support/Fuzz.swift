@@ -31,7 +31,7 @@ enum Fuzz {
     var faults = 0
     for number in 0..<count where faults < faultLimit {
       let seed = first &+ number
-      words.note(seed)
+      words.record(seed)
       var chance = Chance(seed: UInt64(bitPattern: Int64(seed)))
       do { try body(&chance) } catch {
         faults += 1

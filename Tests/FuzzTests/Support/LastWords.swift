@@ -19,12 +19,12 @@ struct LastWords {
     for (place, byte) in words.prefix(end).enumerated() { unsafe text[place] = byte }
     unsafe text[end + Self.digits] = UInt8(ascii: "\n")
     unsafe text[end + Self.digits + 1] = 0
-    note(0)
+    record(0)
     memory.listen()
   }
 
   /// The case with this seed begins.
-  func note(_ seed: Int) {
+  func record(_ seed: Int) {
     var rest = seed.magnitude
     for place in (end..<end + Self.digits).reversed() {
       unsafe text[place] = UInt8(ascii: "0") + UInt8(rest % 10)

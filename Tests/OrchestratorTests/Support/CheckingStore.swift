@@ -4,18 +4,18 @@ import Synchronization
 /// Rides in memory, with the rules of the real agenda: a lease, a fence, events consumed by ID.
 final class CheckingStore: RideStore {
   struct State {
-    var now = Instant(epochSeconds: 1_800_000_000)
+    var now = Timestamp(epochSeconds: 1_800_000_000)
     /// Rides with phones of their own; any other is made up where an event names it.
     var views: [RideID: RideView] = [:]
     var nextEvent: Int64 = 0
     var nextFence: Int64 = 0
     var events: [RideID: [RideEvent]] = [:]
     var memos: [RideID: Memo] = [:]
-    var due: [RideID: Instant] = [:]
+    var due: [RideID: Timestamp] = [:]
     var holders: [RideID: Int64] = [:]
     var settled: [Int64: Int] = [:]
     var entries: [LedgerEntry] = []
-    var gone: [GoneToken] = []
+    var gone: [TokenInvalidation] = []
     var claims: [(rides: Int, limit: Int, asleep: Bool)] = []
     var mostHeld = 0
     var failures: [any Error] = []
@@ -48,7 +48,7 @@ final class CheckingStore: RideStore {
   }
 
   /// Takes rides as they are, all of them due at once.
-  func add(_ views: [RideView], at now: Instant) {
+  func add(_ views: [RideView], at now: Timestamp) {
     state.withLock { state in
       state.now = now
       for view in views {
@@ -60,7 +60,7 @@ final class CheckingStore: RideStore {
   }
 
   /// Moves the clock to the next ride that falls due before an instant; false where none does.
-  func advance(before end: Instant) -> Bool {
+  func advance(before end: Timestamp) -> Bool {
     state.withLock { state in
       guard let due = state.due.values.min(), due < end else { return false }
       state.now = max(state.now, due)

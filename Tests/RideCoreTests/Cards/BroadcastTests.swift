@@ -57,7 +57,7 @@ import Testing
     #expect(stage.wire.map(\.status) == ["ride_started"])
   }
 
-  @Test func `a refusal is told once, in words, and asked again after ten minutes`() {
+  @Test func `a refusal is announced once, in words, and asked again after ten minutes`() {
     var stage = stage()
     stage.state("requested")
     stage.channels = [stage.channel(.refused("FeatureNotEnabled"))]
@@ -78,7 +78,7 @@ import Testing
     #expect(stage.needs.count == 1)
   }
 
-  @Test func `everybody who watches is told of changes, and of the end`() throws {
+  @Test func `everybody who watches is announced of changes, and of the end`() throws {
     var stage = open()
     stage.state("requested")
     stage.run(for: .seconds(30))
@@ -158,7 +158,7 @@ import Testing
     stage.state("requested")
     stage.wait(100)
     stage.look { _ in .refused(400, reason) }
-    #expect(stage.gone == [GoneToken(kind: .channel, id: 7, since: nil, reason: reason)])
+    #expect(stage.gone == [TokenInvalidation(kind: .channel, id: 7, since: nil, reason: reason)])
     #expect(stage.due == stage.now)
     stage.look()
     #expect(stage.needs.count == 1)
@@ -217,7 +217,7 @@ import Testing
   @Test func `a preview takes channels to be made`() throws {
     var stage = stage()
     stage.state("requested")
-    var rehearsal = Rehearsal([stage.view], by: stage.rulebook, from: stage.now)
+    var rehearsal = RideReplay([stage.view], by: stage.configuration, from: stage.now)
     var pushes: [PlannedPush] = []
     while let (_, decision) = rehearsal.next(before: stage.now + .seconds(200)) {
       pushes += decision.pushes

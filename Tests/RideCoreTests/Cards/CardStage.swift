@@ -4,7 +4,7 @@
 struct CardStage {
   /// A push of type `liveactivity` as a phone reads it, or an ordinary alert.
   struct Arrival {
-    var at: Instant
+    var at: Timestamp
     var push: PlannedPush
     var aps: JSONValue
 
@@ -49,12 +49,12 @@ struct CardStage {
   var memo = Memo()
   var events: [RideEvent] = []
   var now = start
-  var due: Instant?
+  var due: Timestamp?
   var wire: [Arrival] = []
   var ledger: [PushID: LedgerEntry] = [:]
   /// What would leave a row of the ledger pending for ever: its key has the time that it tells of.
   var doubled: [LedgerEntry] = []
-  var gone: [GoneToken] = []
+  var gone: [TokenInvalidation] = []
   private var lastEvent: Int64 = 0
   private var lastCard: Int64 = 0
 
@@ -75,11 +75,11 @@ struct CardStage {
     ride.state = "requested"
   }
 
-  var rulebook: Rulebook {
+  var configuration: EngineConfiguration {
     let card = Rule(
       name: "card", app: .customer, when: .life, what: .liveActivity(life), expires: expires,
       source: "sample.yaml:1")
-    return Rulebook(
+    return EngineConfiguration(
       rules: RuleSet(
         activeStates: [
           "requested", "driver_assigned", "driver_en_route", "driver_arrived", "ride_started",
@@ -145,7 +145,7 @@ extension CardStage {
     crash: Crash? = nil, answer: (PlannedPush) -> PushOutcome = { _ in .accepted },
     jitter: Double = 0.5
   ) {
-    let decision = decide(view, by: rulebook, now: now)
+    let decision = decide(view, by: configuration, now: now)
     if crash == .afterClaim { return }
     if let journal = decision.journal(now: now) { memo = journal }
     if crash == .afterJournal { return }
@@ -213,7 +213,7 @@ extension PushOutcome {
     }
   }
 
-  static func refused(_ status: Int, _ reason: String, since: Instant? = nil) -> PushOutcome {
+  static func refused(_ status: Int, _ reason: String, since: Timestamp? = nil) -> PushOutcome {
     .refused(Refusal(status: status, reason: reason, timestamp: since))
   }
 }

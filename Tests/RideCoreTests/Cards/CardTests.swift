@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 @Suite struct `A card` {
-  @Test func `a card that is registered is told at once how things stand`() throws {
+  @Test func `a card that is registered is announced at once how things stand`() throws {
     var stage = CardStage()
     stage.run()
     stage.register()
@@ -124,7 +124,7 @@ import Testing
     let end = try #require(stage.wire.last)
     #expect(end.event == "end" && end.status == state && end.priority == 10)
     #expect(end.dismissalDate == Sample.now.epochSeconds + 605 && end.staleDate == nil)
-    #expect(stage.gone == [GoneToken(kind: .activity, id: 1, since: nil, reason: "ended")])
+    #expect(stage.gone == [TokenInvalidation(kind: .activity, id: 1, since: nil, reason: "ended")])
     #expect(stage.due == nil)
     stage.eta(9)
     stage.run(for: .seconds(600))
@@ -176,12 +176,13 @@ import Testing
     stage.register()
     stage.run(for: .seconds(5))
     var lost = decide(
-      RideView(rideID: "r1", ride: nil, cards: stage.cards, memo: stage.memo), by: stage.rulebook,
+      RideView(rideID: "r1", ride: nil, cards: stage.cards, memo: stage.memo),
+      by: stage.configuration,
       now: stage.now)
     #expect(lost.pushes.map(\.entry.cardEvent) == [.end])
     #expect(lost.pushes.first?.note == "the ride is gone")
     stage.ride.customerID = "somebody else"
-    lost = decide(stage.view, by: stage.rulebook, now: stage.now)
+    lost = decide(stage.view, by: stage.configuration, now: stage.now)
     #expect(lost.pushes.first?.note == "the ride has another customer")
   }
 
@@ -310,12 +311,12 @@ import Testing
     stage.run(for: .seconds(600)) { _ in .refused(410, "Unregistered", since: since) }
     #expect(
       stage.gone == [
-        GoneToken(kind: .activity, id: 1, since: since, reason: "Unregistered")
+        TokenInvalidation(kind: .activity, id: 1, since: since, reason: "Unregistered")
       ])
     #expect(stage.wire.count == 1 && stage.due == nil)
   }
 
-  @Test func `a token that APNs refuses is not refreshed, and a new one is told at once`() {
+  @Test func `a token that APNs refuses is not refreshed, and a new one is announced at once`() {
     var stage = CardStage()
     stage.register()
     var tries = 0
@@ -347,7 +348,7 @@ import Testing
     #expect(stage.wire.last?.token == "cc" && stage.wire.last?.event == "end")
   }
 
-  @Test func `the newest token wins, and is told at once`() {
+  @Test func `the newest token wins, and is announced at once`() {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(3))

@@ -99,11 +99,11 @@ import Testing
     // An end waits for a phone that is off as long as the card could stand there.
     #expect(end.expiration.epochSeconds == 1_800_043_200)
     #expect(update.collapseID == end.collapseID && update.id != end.id)
-    var rulebook = stage.rulebook
-    rulebook.widgetBundleIDs = [.customer: "com.example.customer.widget"]
+    var configuration = stage.configuration
+    configuration.widgetBundleIDs = [.customer: "com.example.customer.widget"]
     stage = CardStage()
     stage.register()
-    let push = try #require(decide(stage.view, by: rulebook, now: stage.now).pushes.first)
+    let push = try #require(decide(stage.view, by: configuration, now: stage.now).pushes.first)
     #expect(push.headers.topic == "com.example.customer.widget.push-type.liveactivity")
   }
 }

@@ -24,8 +24,8 @@ import Testing
     }
     for phase in Self.phases {
       let at = Double(phase.minute * 60)
-      let told = stage.wire.first { $0.status == phase.state && abs($0.seconds - at) < 1 }
-      #expect(told?.priority == 10, "\(phase)")
+      let announced = stage.wire.first { $0.status == phase.state && abs($0.seconds - at) < 1 }
+      #expect(announced?.priority == 10, "\(phase)")
     }
     #expect(stage.wire.filter { $0.priority == 10 }.count == Self.phases.count)
     let ticks = stage.wire.filter { $0.priority == 5 }

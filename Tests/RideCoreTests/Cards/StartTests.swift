@@ -97,7 +97,7 @@ import Testing
     stage.now = stage.due ?? stage.now
     stage.look(crash: crash)
     stage.wait(20)
-    let decision = decide(stage.view, by: stage.rulebook, now: stage.now)
+    let decision = decide(stage.view, by: stage.configuration, now: stage.now)
     let ids = decision.closed.map(\.id) + decision.pushes.map(\.entry.id)
     #expect(Set(ids).count == ids.count)
     stage.run(for: .seconds(60))

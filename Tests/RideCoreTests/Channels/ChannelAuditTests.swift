@@ -5,8 +5,8 @@ import Testing
 @Suite struct ChannelAuditTests {
   typealias Standing = ChannelAudit.Standing
 
-  private static func at(_ seconds: Int64) -> Instant {
-    Instant(epochSeconds: 1_790_000_000 + seconds)
+  private static func at(_ seconds: Int64) -> Timestamp {
+    Timestamp(epochSeconds: 1_790_000_000 + seconds)
   }
 
   private static func id(_ text: String) throws -> ChannelID { try #require(ChannelID(text)) }

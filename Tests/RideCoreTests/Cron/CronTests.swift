@@ -97,7 +97,7 @@ import Testing
     let zone = try zone(name)
     var instant = try #require(CivilTime.instant(iso: start))
     let first = instant
-    var slots: [Instant] = []
+    var slots: [Timestamp] = []
     for _ in expected {
       instant = try #require(schedule.next(after: instant, in: zone))
       slots.append(instant)
@@ -112,14 +112,14 @@ import Testing
     for name in TimeZone.knownTimeZoneIdentifiers {
       let zone = try zone(name)
       let foundation = try #require(TimeZone(identifier: name))
-      var seconds = zone.changes(after: Instant(epochSeconds: 946_684_800), through: .end)
+      var seconds = zone.changes(after: Timestamp(epochSeconds: 946_684_800), through: .end)
         .flatMap { [$0.at.epochSeconds - 1, $0.at.epochSeconds] }
       // What the table may have missed, it does not name: the shortest summer time is a month.
       seconds += stride(
         from: Int64.random(in: 946_684_800..<947_462_400, using: &numbers), to: 2_145_916_800,
         by: 9 * 86_400)
       let wrong = seconds.filter {
-        zone.offset(at: Instant(epochSeconds: $0))
+        zone.offset(at: Timestamp(epochSeconds: $0))
           != Int64(foundation.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))))
       }
       #expect(wrong.isEmpty, "\(name)")
@@ -138,12 +138,12 @@ import Testing
     var changes = 0
     for name in TimeZone.knownTimeZoneIdentifiers {
       let zone = try zone(name)
-      for change in zone.changes(after: Instant(epochSeconds: 946_684_800), through: .end) {
+      for change in zone.changes(after: Timestamp(epochSeconds: 946_684_800), through: .end) {
         changes += 1
         let start = change.at - .seconds(10 * 3600 + changes % 3600)
         let end = change.at + .seconds(30 * 3600)
         for schedule in schedules {
-          var slots: [Instant] = []
+          var slots: [Timestamp] = []
           var instant = start
           while let next = schedule.next(after: instant, in: zone), next <= end {
             #expect(next > instant)
@@ -174,8 +174,8 @@ import Testing
     ].joined(separator: " ")
     guard let schedule = try? CronSchedule(text) else { return }
     let zone = try zone(pick(TimeZone.knownTimeZoneIdentifiers))
-    let start = Instant(microseconds: .random(in: 0..<2_100_000_000_000_000, using: &numbers))
-    var slots: [Instant] = []
+    let start = Timestamp(microseconds: .random(in: 0..<2_100_000_000_000_000, using: &numbers))
+    var slots: [Timestamp] = []
     var instant = start
     while slots.count < 300, let next = schedule.next(after: instant, in: zone) {
       slots.append(next)
@@ -190,22 +190,22 @@ import Testing
   @Test func `times out of all range do no harm`() throws {
     let schedule = try CronSchedule("* * * * *")
     let zone = try zone("Europe/Berlin")
-    for edge in [Instant(microseconds: .min), Instant(microseconds: .max)] {
+    for edge in [Timestamp(microseconds: .min), Timestamp(microseconds: .max)] {
       _ = schedule.next(after: edge, in: zone)
       _ = schedule.last(2, after: edge, through: edge, in: zone)
       _ = schedule.count(after: edge, through: edge, in: zone)
       #expect(schedule.next(after: edge, in: zone).map { $0 > edge } ?? true)
     }
-    let all = (Instant(microseconds: .min), Instant(microseconds: .max))
+    let all = (Timestamp(microseconds: .min), Timestamp(microseconds: .max))
     #expect(schedule.last(2, after: all.0, through: all.1, in: zone).count == 2)
     // 2^64 microseconds hold this many minutes.
     #expect(
       try schedule.count(after: all.0, through: all.1, in: self.zone("UTC")) == 307_445_734_561)
-    let day = Instant(epochSeconds: 1_800_000_000)
+    let day = Timestamp(epochSeconds: 1_800_000_000)
     #expect(schedule.count(after: day, through: day + .seconds(30 * 86_400), in: zone) == 43_200)
   }
 }
 
-extension Instant {
-  fileprivate static let end = Instant(epochSeconds: 2_145_916_800)
+extension Timestamp {
+  fileprivate static let end = Timestamp(epochSeconds: 2_145_916_800)
 }

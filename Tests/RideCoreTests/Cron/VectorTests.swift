@@ -30,8 +30,9 @@ import Testing
       let end = min(slots.last ?? 0, ours.last ?? 0)
       let different = Set(slots).symmetricDifference(ours).filter { $0 <= end }
       let changes = zone.changes(
-        after: Instant(epochSeconds: start - 86_400), through: Instant(epochSeconds: end + 86_400))
-      func isNear(_ change: (at: Instant, from: Int64, to: Int64)) -> Bool {
+        after: Timestamp(epochSeconds: start - 86_400),
+        through: Timestamp(epochSeconds: end + 86_400))
+      func isNear(_ change: (at: Timestamp, from: Int64, to: Int64)) -> Bool {
         different.allSatisfy { abs($0 - change.at.epochSeconds) <= 86_400 }
       }
       guard !different.isEmpty, let change = changes.first(where: isNear) else { return nil }
@@ -67,7 +68,7 @@ import Testing
       let schedule = try schedules[vector.expression] ?? CronSchedule(vector.expression)
       schedules[vector.expression] = schedule
       var slots: [Int64] = []
-      var instant = Instant(epochSeconds: vector.start)
+      var instant = Timestamp(epochSeconds: vector.start)
       while slots.count < vector.slots.count, let next = schedule.next(after: instant, in: zone) {
         slots.append(next.epochSeconds)
         instant = next

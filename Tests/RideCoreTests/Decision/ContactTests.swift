@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 @Suite struct `Who was heard from` {
-  private func book(_ limit: Duration?) -> Rulebook {
+  private func book(_ limit: Duration?) -> EngineConfiguration {
     var rule = Sample.rule()
     rule.unlessContactWithin = limit
     return Sample.book([rule])
@@ -26,7 +26,7 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `is told nothing by a rule that says so, for so long`(index: Int) {
+  func `is announced nothing by a rule that says so, for so long`(index: Int) {
     let (limit, ago, reason) = Self.cases[index]
     let decision = decide(view(heard: ago), by: book(limit), now: Sample.now)
     #expect(decision.pushes.count == (reason == nil ? 1 : 0))

@@ -4,13 +4,13 @@ import Testing
 @testable import RideCore
 
 @Suite struct `Cron rules` {
-  private func desk(
+  private func stage(
     _ expression: String, _ missed: Timing.Missed = .skip, zone: String? = "UTC",
     expires: Duration = .seconds(86_400)
-  ) throws -> Desk {
+  ) throws -> AgendaStage {
     let zone: Timing.Zone =
       if let zone { .named(try #require(ZoneTimes(identifier: zone))) } else { .ride }
-    return Desk(
+    return AgendaStage(
       .cron(try CronSchedule(expression), zone: zone, missed: missed), while: ["requested"],
       expires: expires)
   }
@@ -21,99 +21,99 @@ import Testing
     (.all(atMost: 99), 12, 0),
   ])
   func `after three hours down`(missed: Timing.Missed, fired: Int, capped: Int) throws {
-    var desk = try desk("*/15 * * * *", missed)
-    desk.state("requested", at: 1)
-    desk.look(at: 1)
-    desk.look(at: 187)
+    var stage = try stage("*/15 * * * *", missed)
+    stage.state("requested", at: 1)
+    stage.look(at: 1)
+    stage.look(at: 187)
     let slots: [Double] = stride(from: 15, through: 180, by: 15).suffix(fired).map { $0 }
-    #expect(desk.minutes == slots)
-    #expect(desk.tally.due == 12 && desk.tally.fired == fired && desk.tally.capped == capped)
-    #expect(desk.tally.remainder == 0)
-    #expect(desk.look(at: 187) == 195)
+    #expect(stage.minutes == slots)
+    #expect(stage.tally.due == 12 && stage.tally.fired == fired && stage.tally.capped == capped)
+    #expect(stage.tally.remainder == 0)
+    #expect(stage.look(at: 187) == 195)
   }
 
   /// R46.
   @Test func `after thirty days down with a slot a minute: the bound, and the rest is counted`()
     throws
   {
-    var desk = try desk("* * * * *", .all(atMost: 10))
-    desk.state("requested", at: 0)
-    desk.look(at: 0)
-    desk.look(at: 43_200.5)
+    var stage = try stage("* * * * *", .all(atMost: 10))
+    stage.state("requested", at: 0)
+    stage.look(at: 0)
+    stage.look(at: 43_200.5)
     // Three are on time, ten are made up for.
-    #expect(desk.slots.count == 12 || desk.slots.count == 13)
-    #expect(desk.tally.due == 43_200 && desk.tally.remainder == 0)
-    #expect(desk.tally.capped == 43_200 - desk.slots.count)
-    #expect(desk.reasons.count == 1 && desk.reasons[0].hasPrefix("beyond the 10 slots"))
+    #expect(stage.slots.count == 12 || stage.slots.count == 13)
+    #expect(stage.tally.due == 43_200 && stage.tally.remainder == 0)
+    #expect(stage.tally.capped == 43_200 - stage.slots.count)
+    #expect(stage.reasons.count == 1 && stage.reasons[0].hasPrefix("beyond the 10 slots"))
   }
 
   @Test func `a slot looked at within two minutes is on time, and the newest is made up for`()
     throws
   {
     for missed in [Timing.Missed.skip, .latest] {
-      var desk = try desk("0 * * * *", missed)
-      desk.state("requested", at: 1)
-      desk.look(at: 1)
-      let first = (60 - Double(Desk.start.epochSeconds / 60 % 60)).truncatingRemainder(
+      var stage = try stage("0 * * * *", missed)
+      stage.state("requested", at: 1)
+      stage.look(at: 1)
+      let first = (60 - Double(AgendaStage.start.epochSeconds / 60 % 60)).truncatingRemainder(
         dividingBy: 60)
-      desk.look(at: first + 121 + 0.9)
-      desk.look(at: first + 182.1)
-      #expect(desk.minutes.suffix(1) == [missed == .skip ? first + 120 : first + 180])
+      stage.look(at: first + 121 + 0.9)
+      stage.look(at: first + 182.1)
+      #expect(stage.minutes.suffix(1) == [missed == .skip ? first + 120 : first + 180])
     }
   }
 
   @Test func `where a slot is on time, none before it is made up for`() throws {
-    var desk = try desk("* * * * *", .latest)
-    desk.state("requested", at: 0.1)
-    desk.look(at: 0.1)
-    desk.look(at: 30.5)
-    #expect(desk.minutes == [29, 30])
-    #expect(desk.tally.missed == 28 && desk.tally.remainder == 0)
+    var stage = try stage("* * * * *", .latest)
+    stage.state("requested", at: 0.1)
+    stage.look(at: 0.1)
+    stage.look(at: 30.5)
+    #expect(stage.minutes == [29, 30])
+    #expect(stage.tally.missed == 28 && stage.tally.remainder == 0)
   }
 
   @Test func `made up for only while it is true`() throws {
-    var desk = try desk("*/15 * * * *", .all(atMost: 10), expires: .seconds(3600))
-    desk.state("requested", at: 1)
-    desk.look(at: 1)
-    desk.look(at: 187)
-    #expect(desk.minutes == [135, 150, 165, 180])
-    #expect(desk.tally.fired == 4 && desk.tally.expired == 6 && desk.tally.capped == 2)
-    #expect(desk.tally.remainder == 0)
+    var stage = try stage("*/15 * * * *", .all(atMost: 10), expires: .seconds(3600))
+    stage.state("requested", at: 1)
+    stage.look(at: 1)
+    stage.look(at: 187)
+    #expect(stage.minutes == [135, 150, 165, 180])
+    #expect(stage.tally.fired == 4 && stage.tally.expired == 6 && stage.tally.capped == 2)
+    #expect(stage.tally.remainder == 0)
   }
 
   @Test func `in the ride's own zone, also where that changes`() throws {
-    var desk = try desk("0 8 * * *", zone: nil)
-    desk.ride.timeZone = "Asia/Tokyo"
-    desk.state("requested", at: 0)
-    desk.run(until: 1440)
-    desk.ride.timeZone = "America/New_York"
-    desk.emit("ride_updated", at: 1441)
-    var next = desk.look(at: 1441)
-    while let due = next, due < 2880 { next = desk.look(at: due) }
-    let hours = desk.slots.map { CivilTime.iso($0).dropFirst(11).prefix(5) }
+    var stage = try stage("0 8 * * *", zone: nil)
+    stage.ride.timeZone = "Asia/Tokyo"
+    stage.state("requested", at: 0)
+    stage.run(until: 1440)
+    stage.ride.timeZone = "America/New_York"
+    stage.emit("ride_updated", at: 1441)
+    var next = stage.look(at: 1441)
+    while let due = next, due < 2880 { next = stage.look(at: due) }
+    let hours = stage.slots.map { CivilTime.iso($0).dropFirst(11).prefix(5) }
     #expect(hours == ["23:00", "13:00"])
   }
 
   @Test func `an unknown zone of the ride is said once`() throws {
-    var desk = try desk("0 8 * * *", zone: nil)
-    desk.ride.timeZone = "Nowhere/Else"
-    desk.state("requested", at: 0)
-    desk.look(at: 0)
-    desk.look(at: 5)
-    #expect(desk.reasons == ["unknown time zone Nowhere/Else"])
+    var stage = try stage("0 8 * * *", zone: nil)
+    stage.ride.timeZone = "Nowhere/Else"
+    stage.state("requested", at: 0)
+    stage.look(at: 0)
+    stage.look(at: 5)
+    #expect(stage.reasons == ["unknown time zone Nowhere/Else"])
   }
 
   /// R49: a look before its time changes nothing, and none fires twice.
   @Test func `looked at early, late and again, each slot fires once`() throws {
-    var desk = try desk("*/10 * * * *")
+    var stage = try stage("*/10 * * * *")
     var numbers = SeededGenerator(seed: 7)
-    desk.state("requested", at: 0.5)
+    stage.state("requested", at: 0.5)
     for slot in stride(from: 10.0, through: 1000, by: 10) {
       for shift in [-0.08, 0.0, 0.08, 0.08] {
-        desk.look(at: slot + shift * Double.random(in: 0...1, using: &numbers))
+        stage.look(at: slot + shift * Double.random(in: 0...1, using: &numbers))
       }
     }
-    #expect(desk.slots.count == 100 && Set(desk.slots).count == 100)
+    #expect(stage.slots.count == 100 && Set(stage.slots).count == 100)
   }
 }
 
@@ -128,23 +128,23 @@ import Testing
       .relative(to: .pickupAt, by: .seconds(600)), Self.cron(.skip), Self.cron(.latest),
       Self.cron(.all(atMost: 3)),
     ]
-    var desk = Desk(kinds[seed % kinds.count], while: ["requested", "ride_completed"])
+    var stage = AgendaStage(kinds[seed % kinds.count], while: ["requested", "ride_completed"])
     let states = ["requested", "driver_arrived", "ride_completed"]
     var minute = 0.0
     for _ in 0..<300 {
       minute += Double.random(in: 0...20, using: &numbers)
       switch Int.random(in: 0..<4, using: &numbers) {
-      case 0: desk.state(states[Int.random(in: 0..<3, using: &numbers)], at: minute)
-      case 1: desk.pickup(minute + Double.random(in: -60...120, using: &numbers), at: minute)
+      case 0: stage.state(states[Int.random(in: 0..<3, using: &numbers)], at: minute)
+      case 1: stage.pickup(minute + Double.random(in: -60...120, using: &numbers), at: minute)
       default: break
       }
-      let before = desk.slots.count
-      desk.look(at: minute)
-      #expect(desk.slots.dropFirst(before).allSatisfy { $0 <= Desk.at(minute) })
+      let before = stage.slots.count
+      stage.look(at: minute)
+      #expect(stage.slots.dropFirst(before).allSatisfy { $0 <= AgendaStage.at(minute) })
     }
-    #expect(desk.tally.remainder == 0, "seed \(seed): \(desk.tally)")
-    #expect(Set(desk.slots).count == desk.slots.count, "seed \(seed)")
-    #expect(desk.tally.fired == desk.slots.count, "seed \(seed)")
+    #expect(stage.tally.remainder == 0, "seed \(seed): \(stage.tally)")
+    #expect(Set(stage.slots).count == stage.slots.count, "seed \(seed)")
+    #expect(stage.tally.fired == stage.slots.count, "seed \(seed)")
   }
 
   private static func cron(_ missed: Timing.Missed) -> Timing.Slots {
@@ -155,7 +155,7 @@ import Testing
 
   @Test func `a memo reads back as it was written`() throws {
     var memo = Memo()
-    let now = Instant(microseconds: 1_795_248_300_000_001)
+    let now = Timestamp(microseconds: 1_795_248_300_000_001)
     memo.slots["a"] = SlotMemo(anchor: nil, through: now, planned: nil, fired: now)
     memo.slots["b"] = SlotMemo(anchor: now, through: now - .seconds(5), planned: now, fired: nil)
     let json = try JSONEncoder().encode(memo)

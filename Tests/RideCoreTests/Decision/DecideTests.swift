@@ -24,7 +24,7 @@ import Testing
   }
 
   /// What is spoilt, and what the ledger says instead of a push.
-  static let suppressions: [(String, RideView, Rulebook, String)] = [
+  static let suppressions: [(String, RideView, EngineConfiguration, String)] = [
     (
       "the ride is gone", Sample.view(ride: nil), Sample.book(), "suppressed: ride not found"
     ),
@@ -64,10 +64,10 @@ import Testing
 
   @Test(arguments: suppressions.indices)
   func `what can't be sent is closed with its reason`(index: Int) {
-    let (trouble, view, book, reason) = Self.suppressions[index]
+    let (problem, view, book, reason) = Self.suppressions[index]
     let decision = decide(view, by: book, now: Sample.now)
-    #expect(decision.pushes.isEmpty, "\(trouble)")
-    #expect(decision.reasons == [reason], "\(trouble)")
+    #expect(decision.pushes.isEmpty, "\(problem)")
+    #expect(decision.reasons == [reason], "\(problem)")
   }
 
   @Test func `unreadable attributes suppress what needs them, and nothing else`() {
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `true until the last microsecond, and expired from then on`() {
     let end = Sample.event().at + .seconds(300)
-    let before = Instant(microseconds: end.microseconds - 1)
+    let before = Timestamp(microseconds: end.microseconds - 1)
     #expect(decide(Sample.view(), by: Sample.book(), now: before).pushes.count == 1)
     let late = decide(Sample.view(), by: Sample.book(), now: end)
     #expect(late.pushes.isEmpty)

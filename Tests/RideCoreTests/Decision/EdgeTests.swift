@@ -19,9 +19,9 @@ import Testing
       status: .pending, attempts: .max, phone: 1)
     stage.memo.retries = [PendingPush(entry: push, due: stage.now)]
     stage.memo.starts[1] = StartMemo(entry: push, owner: "c", shown: nil, isOpen: true)
-    var told = Sample.rule()
-    told.name = "told"
-    stage.others = [told]
+    var announced = Sample.rule()
+    announced.name = "told"
+    stage.others = [announced]
     for _ in 0..<3 {
       stage.look { _ in .refused(503, "Shutdown") }
       stage.wait(120)
@@ -34,12 +34,12 @@ import Testing
   }
 
   @Test func `a heartbeat that began before all time is not due for ever`() {
-    var desk = Desk(.every(.seconds(300)), while: ["requested"])
-    desk.ride.updatedAt = Instant(microseconds: .min)
+    var stage = AgendaStage(.every(.seconds(300)), while: ["requested"])
+    stage.ride.updatedAt = Timestamp(microseconds: .min)
     for minutes in [0, 1, 2.0] {
-      let due = desk.look(at: minutes)
+      let due = stage.look(at: minutes)
       #expect(due ?? .infinity > minutes)
     }
-    #expect(desk.tally.remainder == 0)
+    #expect(stage.tally.remainder == 0)
   }
 }

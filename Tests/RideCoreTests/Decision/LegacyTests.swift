@@ -21,7 +21,7 @@ import Testing
 
   private func decision(
     _ events: [RideEvent], phones: [Phone] = [Sample.phone(9, owner: "legacy:1")],
-    memo: Memo = Memo(), book: Rulebook = Sample.book(), now: Instant = Sample.now
+    memo: Memo = Memo(), book: EngineConfiguration = Sample.book(), now: Timestamp = Sample.now
   ) -> Decision {
     decide(
       RideView(rideID: Self.ride, ride: nil, events: events, phones: phones, memo: memo), by: book,
@@ -37,7 +37,7 @@ import Testing
     #expect(planned.address == .device(push.token) && planned.entry.phone == 9)
     #expect(planned.payload == Array(Self.alert.utf8))
     #expect(planned.headers.topic == "com.example.customer")
-    #expect(planned.headers.expiration == .at(Instant(epochSeconds: 1_800_000_100)))
+    #expect(planned.headers.expiration == .at(Timestamp(epochSeconds: 1_800_000_100)))
     #expect(planned.headers.priority == .immediate && planned.headers.pushType == .alert)
     #expect(planned.entry.rule == "legacy" && planned.entry.event.name == "legacy_push")
   }
@@ -53,7 +53,7 @@ import Testing
     let end = Sample.now + .seconds(seconds)
     let push = try push(expiration: expiration)
     let before = decision([event(push)], now: end - .milliseconds(1))
-    #expect(before.pushes.map(\.trueUntil) == [end])
+    #expect(before.pushes.map(\.validUntil) == [end])
     #expect(before.pushes.map(\.headers.expiration) == [header ?? .at(end)])
     let after = decision([event(push)], now: end)
     #expect(after.reasons == ["expired: true until \(CivilTime.iso(end))"])
@@ -99,7 +99,7 @@ import Testing
     let settlement = second.settled([.accepted], now: now) { 0 }
     #expect(settlement.entries.map(\.attempts) == [2])
     #expect(settlement.isOver && settlement.memo.isEmpty && settlement.nextDue == nil)
-    let late = decision([], memo: failed.memo, now: Instant(epochSeconds: 1_800_000_100))
+    let late = decision([], memo: failed.memo, now: Timestamp(epochSeconds: 1_800_000_100))
     #expect(late.closed.map(\.status) == [.expired])
     #expect(
       decision([], phones: [], memo: failed.memo, now: now).reasons == [
@@ -109,10 +109,10 @@ import Testing
 
   @Test func `what speaks against a phone speaks against this too`() throws {
     var phone = Sample.phone(9)
-    var trouble = PhoneTrouble()
-    trouble.refusals = 3
-    trouble.isQuarantined = true
-    phone.trouble = trouble
+    var problem = PhoneProblem()
+    problem.refusals = 3
+    problem.isQuarantined = true
+    phone.problem = problem
     let event = event(try push())
     #expect(decision([event], phones: [phone]).reasons.first?.contains("in quarantine") == true)
     #expect(decision([event], phones: []).reasons == ["suppressed: the phone is disabled"])

@@ -11,7 +11,8 @@ import Testing
 
   /// Handles a look to its end, as the engine does; returns what was sent and the decisions.
   private func run(
-    _ view: RideView, _ book: Rulebook, _ outcome: (PlannedPush) -> PushOutcome = { _ in .accepted }
+    _ view: RideView, _ book: EngineConfiguration,
+    _ outcome: (PlannedPush) -> PushOutcome = { _ in .accepted }
   ) -> (sent: [PlannedPush], decisions: Int, last: Settlement?) {
     var view = view
     var sent: [PlannedPush] = []
@@ -151,7 +152,7 @@ import Testing
     var memo = Memo()
     memo.part = part
     var decider = Decider(
-      view: Sample.view(memo: memo), rulebook: Sample.book(), now: Sample.now)
+      view: Sample.view(memo: memo), configuration: Sample.book(), now: Sample.now)
     let entry = decider.draft(try #require(Sample.book().rules.rules.first), Sample.event())
     decider.hold(entry, "c")
     #expect(decider.decision.reasons == ["suppressed: the card says it"])

@@ -5,7 +5,7 @@ import Testing
 /// What leaves for one phone, and in which order.
 @Suite struct OrderTests {
   private static let names = ["requested", "driver_arrived", "eta_changed"]
-  private func rules(collapse: String?) -> Rulebook {
+  private func rules(collapse: String?) -> EngineConfiguration {
     Sample.book(
       Self.names.map { name in
         Sample.rule(
@@ -96,8 +96,8 @@ import Testing
     #expect(next.pushes.map(\.entry.event.id) == [1, 2, 3])
   }
 
-  @Test func `a phone that another person uses by now is not told what waited for the former one`()
-  {
+  @Test
+  func `a phone that another person uses by now is not announced what waited for the former one`() {
     let first = decide(Sample.view(), by: Sample.book(), now: Sample.now)
     let memo = first.settled([.unsent(.refusedStream)], now: Sample.now, jitter: { 0 }).memo
     let next = decide(

@@ -5,30 +5,31 @@ import Testing
 @Suite struct `What APNs says against a phone` {
   private static let bad = PushOutcome.refused(Refusal(status: 400, reason: "BadDeviceToken"))
 
-  private var book: Rulebook {
+  private var book: EngineConfiguration {
     var book = Sample.book()
     book.probesEnvironment = true
     return book
   }
 
-  private func phone(_ change: (inout PhoneTrouble) -> Void) -> Phone {
+  private func phone(_ change: (inout PhoneProblem) -> Void) -> Phone {
     var phone = Sample.phone()
-    var trouble = PhoneTrouble()
-    trouble.refusals = 1
-    change(&trouble)
-    phone.trouble = trouble
+    var problem = PhoneProblem()
+    problem.refusals = 1
+    change(&problem)
+    phone.problem = problem
     return phone
   }
 
   private func decision(
-    _ phone: Phone, _ memo: Memo = Memo(), book: Rulebook? = nil, now: Instant = Sample.now
+    _ phone: Phone, _ memo: Memo = Memo(), book: EngineConfiguration? = nil,
+    now: Timestamp = Sample.now
   ) -> Decision {
     let events = memo.retries.isEmpty ? [Sample.event()] : []
     return decide(
       Sample.view(events: events, phones: [phone], memo: memo), by: book ?? self.book, now: now)
   }
 
-  private func settled(_ decision: Decision, _ outcome: PushOutcome, now: Instant = Sample.now)
+  private func settled(_ decision: Decision, _ outcome: PushOutcome, now: Timestamp = Sample.now)
     -> Settlement
   {
     decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0 }
@@ -43,7 +44,7 @@ import Testing
   @Test func `R16: a phone that states no environment goes again, and asks to be probed`() {
     let (settlement, id) = refused()
     #expect(settlement.entries.map(\.status) == [.pending])
-    #expect(settlement.findings == [PhoneFinding(phone: 1, .bad(probe: id))])
+    #expect(settlement.findings == [PhoneObservation(phone: 1, .bad(probe: id))])
     #expect(settlement.memo.retries.map(\.entry.id) == [id])
   }
 
@@ -53,10 +54,10 @@ import Testing
     let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
     #expect(probe.pushes.map(\.environment) == [.sandbox])
     let accepted = settled(probe, .accepted, now: now)
-    #expect(accepted.findings == [PhoneFinding(phone: 1, .probed(.sandbox))])
+    #expect(accepted.findings == [PhoneObservation(phone: 1, .probed(.sandbox))])
     #expect(accepted.entries.map(\.status) == [.accepted])
     let refuted = settled(probe, Self.bad, now: now)
-    #expect(refuted.findings == [PhoneFinding(phone: 1, .probed(nil))])
+    #expect(refuted.findings == [PhoneObservation(phone: 1, .probed(nil))])
     #expect(refuted.entries.map(\.status) == [.rejected])
     #expect(refuted.memo.retries.isEmpty)
   }
@@ -98,7 +99,7 @@ import Testing
     #expect(late.pushes.isEmpty)
     let end = settled(late, .accepted, now: later)
     #expect(end.entries.map(\.status) == [.expired])
-    #expect(end.findings == id.map { [PhoneFinding(phone: 1, .unprobed($0))] })
+    #expect(end.findings == id.map { [PhoneObservation(phone: 1, .unprobed($0))] })
   }
 
   @Test func `R16: no probe where the app stated the environment, or it was tried, or may not be`()
@@ -113,7 +114,7 @@ import Testing
     ] {
       let settlement = settled(decision, Self.bad)
       #expect(settlement.entries.map(\.status) == [.rejected])
-      #expect(settlement.findings == [PhoneFinding(phone: 1, .bad(probe: nil))])
+      #expect(settlement.findings == [PhoneObservation(phone: 1, .bad(probe: nil))])
     }
   }
 
@@ -145,7 +146,7 @@ import Testing
 
   @Test func `A phone that is taken again is good, and one that always was is not written`() {
     #expect(
-      settled(decision(phone { _ in }), .accepted).findings == [PhoneFinding(phone: 1, .good)])
+      settled(decision(phone { _ in }), .accepted).findings == [PhoneObservation(phone: 1, .good)])
     #expect(settled(decision(Sample.phone()), .accepted).findings.isEmpty)
   }
 
@@ -154,7 +155,7 @@ import Testing
       Refusal(status: 429, reason: "TooManyRequests", retryAfter: .seconds(20)))
     let until = Sample.now + .seconds(20)
     let settlement = settled(decision(Sample.phone()), busy)
-    #expect(settlement.findings == [PhoneFinding(phone: 1, .throttled(until: until))])
+    #expect(settlement.findings == [PhoneObservation(phone: 1, .throttled(until: until))])
 
     let spared = decision(phone { $0.quietUntil = until.microseconds })
     #expect(spared.pushes.isEmpty)

@@ -66,7 +66,7 @@ import Testing
     #expect(sent(decision) == ["1 d1 Ana d1", "2 d2 Bea d2", "3 d2 Bea d2"])
   }
 
-  @Test func `drivers in a row are told apart`() {
+  @Test func `drivers in a row are announced apart`() {
     let decision = decision([
       event(1, "driver_arrived", driver: "d1"),
       event(2, "driver_arrived", driver: "d3", former: Self.image("d1", "Ana")),
@@ -140,10 +140,10 @@ import Testing
       event(1, "driver_arrived", driver: "d1"),
       event(2, "requested", driver: "d2", former: Self.image("d1", "Ana")),
     ])
-    let scope = Scope(
+    let context = TemplateContext(
       ride: Self.ride, attributes: .object([:]), event: event(1, "driver_arrived", driver: "d1"))
-    #expect(resolver.recipient(of: .driver, in: scope)?.owner == "d1")
-    #expect(resolver.recipient(of: .driver, in: scope)?.image != nil)
-    #expect(resolver.recipient(of: .customer, in: scope) == .init(owner: "c"))
+    #expect(resolver.recipient(of: .driver, in: context)?.owner == "d1")
+    #expect(resolver.recipient(of: .driver, in: context)?.image != nil)
+    #expect(resolver.recipient(of: .customer, in: context) == .init(owner: "c"))
   }
 }

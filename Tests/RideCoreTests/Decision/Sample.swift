@@ -2,7 +2,7 @@
 
 /// A ride, rules and phones that tests spoil one thing of.
 enum Sample {
-  static let now = Instant(epochSeconds: 1_800_000_000)
+  static let now = Timestamp(epochSeconds: 1_800_000_000)
   static let customerToken = String(repeating: "c1", count: 32)
   static let driverToken = String(repeating: "d1", count: 32)
 
@@ -27,8 +27,8 @@ enum Sample {
   static func book(
     _ rules: [Rule] = [rule()], bundleIDs: [App: String]? = nil,
     environment: APNsEnvironment = .production
-  ) -> Rulebook {
-    Rulebook(
+  ) -> EngineConfiguration {
+    EngineConfiguration(
       rules: RuleSet(
         activeStates: ["requested", "driver_arrived"], finalStates: ["ride_completed"],
         events: ["eta_changed"], rules: rules),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `A settlement` {
   private func settlement(
-    _ outcome: PushOutcome, rule: Rule = Sample.rule(), now: Instant = Sample.now,
+    _ outcome: PushOutcome, rule: Rule = Sample.rule(), now: Timestamp = Sample.now,
     jitter: Double = 0, memo: Memo = Memo(), events: [RideEvent] = [Sample.event()]
   ) -> Settlement {
     let decision = decide(
@@ -113,10 +113,11 @@ import Testing
   }
 
   @Test func `410 names the phone and since when; without a time nobody is disabled`() {
-    let since = Instant(epochSeconds: 1_799_999_999)
+    let since = Timestamp(epochSeconds: 1_799_999_999)
     let gone = settlement(
       .refused(Refusal(status: 410, reason: "Unregistered", timestamp: since)))
-    #expect(gone.gone == [GoneToken(kind: .phone, id: 1, since: since, reason: "Unregistered")])
+    #expect(
+      gone.gone == [TokenInvalidation(kind: .phone, id: 1, since: since, reason: "Unregistered")])
     #expect(settlement(.refused(Refusal(status: 410, reason: "Unregistered"))).gone.isEmpty)
   }
 

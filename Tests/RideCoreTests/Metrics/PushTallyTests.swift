@@ -52,7 +52,7 @@ import Testing
     var urgent = entry(.accepted)
     urgent.cardEvent = .update
     urgent.priority = .immediate
-    var over = entry(.accepted, "\(CardKeeper.overBudget)20 urgent pushes in an hour")
+    var over = entry(.accepted, "\(CardStateMachine.overBudget)20 urgent pushes in an hour")
     over.cardEvent = .update
     over.priority = .powerAware
     let tally = tally([urgent, over, urgent])

@@ -3,7 +3,7 @@ import Testing
 
 /// One run of `ridepulse doctor`.
 struct Checkup: CustomStringConvertible {
-  struct Finding: Decodable {
+  struct CheckResult: Decodable {
     var name: String
     var standing: String
     var what: String
@@ -12,11 +12,11 @@ struct Checkup: CustomStringConvertible {
 
   private struct Document: Decodable {
     var ok: Bool
-    var findings: [Finding]
+    var findings: [CheckResult]
   }
 
   let status: Int32
-  let findings: [Finding]
+  let findings: [CheckResult]
   let description: String
 
   init(_ environment: [String: String], sourceLocation: SourceLocation = #_sourceLocation) throws {

@@ -48,8 +48,8 @@ extension DoctorTests {
       let accepted = "select count(*) from ridepulse.ledger where status = 'accepted'"
       #expect(try await stage.value(accepted) != "0", "\(served)")
       // What keeps the ledger small is no condition for a push.
-      try await stage.sql("revoke execute on function ridepulse.tend_ledger from \(role)")
-      try Checkup(environment).expect("rights", "warning", "tend_ledger")
+      try await stage.sql("revoke execute on function ridepulse.rotate_ledger from \(role)")
+      try Checkup(environment).expect("rights", "warning", "rotate_ledger")
       try await stage.sql("drop owned by \(role); drop role \(role)")
     }
   }
@@ -106,7 +106,7 @@ extension DoctorTests {
     async let held: Void = holder.script("begin; insert into t values (1); select pg_sleep(60)")
     let watch = try PostgresSession(conninfo: conninfo)
     for _ in 0..<1500 {
-      if try await RowHolder.oldest(watch)?.name == "a report" { break }
+      if try await BlockingBackend.oldest(watch)?.name == "a report" { break }
       try await Task.sleep(for: .milliseconds(20))  // poll: the holder tells nobody
     }
     try Checkup(Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })

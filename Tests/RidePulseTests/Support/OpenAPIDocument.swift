@@ -15,7 +15,7 @@ struct OpenAPIDocument {
   /// Reads it with the YAML reader of rule files: no anchors, no names that stand twice.
   init() throws {
     let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: Self.path)))
-    let log = ProblemLog(file: "openapi.yaml")
+    let log = Diagnostics(file: "openapi.yaml")
     var builder = try YAMLTreeBuilder(SourceText(bytes), log: log)
     let node = try #require(try builder.document())
     #expect(log.problems.isEmpty, "\(log.problems)")

@@ -24,7 +24,7 @@ final class Server {
       if said.add(data) { isServing.signal() }
     }
     try process.run()
-    ProcessLeash.shared.hold(process.processIdentifier)
+    ProcessGuard.shared.hold(process.processIdentifier)
     if isServing.wait(timeout: .now() + 120) == .timedOut {
       process.terminate()
       throw TestFailure("serve did not start: \(said.text)")

@@ -1,9 +1,9 @@
 /// What is known of one card between decisions.
 public struct CardMemo: Hashable, Sendable, Codable {
   /// When it was first seen: about when it began to live.
-  public var since: Instant
+  public var since: Timestamp
   /// When anything was last heard of its ride.
-  public var heardAt: Instant
+  public var heardAt: Timestamp
   /// The last digits of the token that it was last reached by.
   public var token: String
   /// The highest `timestamp` that was used.
@@ -13,18 +13,18 @@ public struct CardMemo: Hashable, Sendable, Codable {
   /// The fingerprint of what APNs last took; nil where nobody knows what it shows.
   public var shown: String?
   /// Until when that holds, as the card says.
-  public var staleAt: Instant?
+  public var staleAt: Timestamp?
   /// When the last push left.
-  public var sentAt: Instant?
+  public var sentAt: Timestamp?
   /// How often the next push was tried.
   public var failures = 0
   /// The ledger has a row of the next push: it waits, tried or not.
   public var isPending = false
   /// What the ledger's row of the next push tells of, where there is one: all attempts of one push
   /// tell of one thing there, whatever has happened since.
-  public var told: RideEvent?
+  public var subject: RideEvent?
   /// When it may go again.
-  public var retryAt: Instant?
+  public var retryAt: Timestamp?
   /// When pushes of priority 10 left within the last hour, in seconds since 1970.
   public var urgentAt: [Int64] = []
   /// What the next push will tell of, where that is an event.
@@ -34,7 +34,7 @@ public struct CardMemo: Hashable, Sendable, Codable {
   /// The event that the next push says aloud.
   public var alert: RideEvent?
   /// When what ends it happened; from then on nothing but an end is sent.
-  public var endsAt: Instant?
+  public var endsAt: Timestamp?
   /// APNs refused the last push for good: nothing is sent again without a cause.
   public var isRefused = false
   /// Its owner is whom the ride names; where that was so and is no more, the card must go.
@@ -43,7 +43,7 @@ public struct CardMemo: Hashable, Sendable, Codable {
   public var complaint: String?
 
   /// A card that was just seen.
-  init(of card: Card, now: Instant) {
+  init(of card: Card, now: Timestamp) {
     since = min(card.registeredAt, now)
     heardAt = now
     token = Self.suffix(of: card)
@@ -51,7 +51,7 @@ public struct CardMemo: Hashable, Sendable, Codable {
 
   /// What lies ahead of a push that has left was said by a clock that was set back since: nothing
   /// waits for that time to come again. Timestamps stay, since they must rise.
-  mutating func follow(_ now: Instant, freshness: Duration) {
+  mutating func follow(_ now: Timestamp, freshness: Duration) {
     guard let sentAt, sentAt > now else { return }
     self.sentAt = now
     since = min(since, now)
@@ -84,7 +84,7 @@ struct CardStep: Hashable, Sendable {
   var event: CardEvent
   /// The fingerprint of what it shows.
   var shown: String?
-  var staleAt: Instant?
+  var staleAt: Timestamp?
   /// The event that it says aloud.
   var alert: RideEvent?
   var life: LiveActivity

@@ -2,52 +2,55 @@
 extension Decider {
   /// The push that a card is told something by.
   func plan(
-    _ wish: CardKeeper.Wish, _ keeper: inout CardKeeper, _ card: Card, _ rule: CardRule,
-    _ face: CardFace
+    _ update: CardStateMachine.CardUpdate, _ machine: inout CardStateMachine, _ card: Card,
+    _ rule: CardRule,
+    _ rendered: RenderedCard
   ) throws(Planner.Refused) -> PlannedPush {
     let (topic, address) = try address(card.token, rule)
-    let isEnd = wish.event == .end
-    let trueUntil = now + rule.rule.rule.truth
-    let (priority, note) = keeper.priority(wish, frequent: card.isFrequent)
+    let isEnd = update.event == .end
+    let validUntil = now + rule.rule.rule.validity
+    let (priority, note) = machine.priority(update, frequent: card.isFrequent)
     let staleAt = isEnd ? nil : rule.life.stale(from: now)
-    let timestamp = keeper.stamp()
+    let timestamp = machine.stamp()
     var aps = rule.life.members(
-      wish.event, timestamp: timestamp, staleAt: staleAt, endsAt: isEnd ? keeper.memo.endsAt : nil)
-    if let state = face.state { aps.append(("content-state", state)) }
+      update.event, timestamp: timestamp, staleAt: staleAt,
+      endsAt: isEnd ? machine.memo.endsAt : nil)
+    if let state = rendered.state { aps.append(("content-state", state)) }
     var spoken: RideEvent?
-    if let alert = keeper.memo.alert, let json = rendered(alert, rule, owner: card.ownerID) {
+    if let alert = machine.memo.alert, let json = self.rendered(alert, rule, owner: card.ownerID) {
       aps.append(("alert", json))
       spoken = alert
     }
-    keeper.memo.alert = spoken
-    let payload = try payload(aps, rule, about: wish.cause)
-    var entry = entry(of: card.id, keeper.memo, rule, card, wish)
+    machine.memo.alert = spoken
+    let payload = try payload(aps, rule, about: update.cause)
+    var entry = entry(of: card.id, machine.memo, rule, card, update)
     let expiration: PushExpiration =
       switch card.storage {
       // A phone that is off may show the card for as long as it lives.
-      case nil where isEnd: .at(keeper.memo.since + LiveActivity.screenLimit)
-      case nil: expiration(rule, trueUntil)
+      case nil where isEnd: .at(machine.memo.since + LiveActivity.screenLimit)
+      case nil: expiration(rule, validUntil)
       case .nothing: .neverStore
       case .latest:
-        .at(isEnd ? now + Self.longestStorage : min(trueUntil, now + Self.longestStorage))
+        .at(isEnd ? now + Self.longestStorage : min(validUntil, now + Self.longestStorage))
       }
     let headers = headers(entry, topic, priority, expiration, collapse: "\(card.id)")
-    entry.note(headers)
+    entry.record(headers)
     return PlannedPush(
-      entry: entry, environment: card.environment ?? rulebook.defaultEnvironment,
-      address: address, headers: headers, payload: payload, trueUntil: trueUntil,
+      entry: entry, environment: card.environment ?? configuration.defaultEnvironment,
+      address: address, headers: headers, payload: payload, validUntil: validUntil,
       step: CardStep(
-        card: card.id, event: wish.event, shown: face.shown, staleAt: staleAt, alert: spoken,
+        card: card.id, event: update.event, shown: rendered.shown, staleAt: staleAt, alert: spoken,
         life: rule.life, priority: priority, timestamp: timestamp), note: note)
   }
 
   /// The push that starts a card.
   func start(
-    _ entry: LedgerEntry, _ start: StartToken, _ rule: CardRule, _ state: [UInt8], _ scope: Scope
+    _ entry: LedgerEntry, _ start: StartToken, _ rule: CardRule, _ state: [UInt8],
+    _ context: TemplateContext
   ) throws(Planner.Refused) -> PlannedPush {
-    let trueUntil = entry.event.at + rule.rule.rule.truth
-    if now >= trueUntil {
-      throw Planner.Refused(status: .expired, reason: "true until \(CivilTime.iso(trueUntil))")
+    let validUntil = entry.event.at + rule.rule.rule.validity
+    if now >= validUntil {
+      throw Planner.Refused(status: .expired, reason: "true until \(CivilTime.iso(validUntil))")
     }
     let (topic, address) = try address(start.token, rule)
     let life = rule.life
@@ -56,13 +59,13 @@ extension Decider {
     aps.append(("content-state", state))
     aps.append(("attributes-type", JSONValue.string(life.attributesType).json))
     do throws(RenderingError) {
-      aps.append(("attributes", try rule.compiled.attributes.render(in: scope, locale: nil)))
+      aps.append(("attributes", try rule.compiled.attributes.render(in: context, locale: nil)))
       if let channel = life.pushChannel {
-        aps.append(("input-push-channel", JSONValue.string(try scope.text(of: channel)).json))
+        aps.append(("input-push-channel", JSONValue.string(try context.text(of: channel)).json))
       }
       if let alert = rule.compiled.alerts[entry.event.name] {
         let locale = locale(of: start.ownerID, rule)
-        aps.append(("alert", try alert.render(in: scope, locale: locale)))
+        aps.append(("alert", try alert.render(in: context, locale: locale)))
       }
     } catch {
       throw Planner.Refused(status: .suppressed, reason: error.reason)
@@ -70,18 +73,18 @@ extension Decider {
     if life.wantsPushToken { aps.append(("input-push-token", Array("1".utf8))) }
     let payload = try payload(aps, rule, about: entry.event)
     let headers = headers(
-      entry, topic, .immediate, expiration(rule, trueUntil), collapse: "start \(start.id)")
+      entry, topic, .immediate, expiration(rule, validUntil), collapse: "start \(start.id)")
     var entry = entry
-    entry.note(headers)
+    entry.record(headers)
     return PlannedPush(
-      entry: entry, environment: start.environment ?? rulebook.defaultEnvironment,
-      address: address, headers: headers, payload: payload, trueUntil: trueUntil)
+      entry: entry, environment: start.environment ?? configuration.defaultEnvironment,
+      address: address, headers: headers, payload: payload, validUntil: validUntil)
   }
 
   private func address(
     _ token: String, _ rule: CardRule
   ) throws(Planner.Refused) -> (topic: String, address: PushAddress) {
-    let topic = try Planner.topic(of: rule.rule.rule, rulebook)
+    let topic = try Planner.topic(of: rule.rule.rule, configuration)
     if rule.life.broadcast != nil {
       return (topic, .channel(try channel(token, of: rule.rule.rule.app)))
     }
@@ -94,9 +97,10 @@ extension Decider {
   private func channel(
     _ id: String, of app: App
   ) throws(Planner.Refused) -> BroadcastChannel {
-    guard let bundleID = rulebook.bundleIDs[app], let id = ChannelID(id),
+    guard let bundleID = configuration.bundleIDs[app], let id = ChannelID(id),
       let channel = BroadcastChannel(
-        id: id, scope: ChannelScope(bundleID: bundleID, environment: rulebook.defaultEnvironment))
+        id: id,
+        scope: ChannelScope(bundleID: bundleID, environment: configuration.defaultEnvironment))
     else {
       throw Planner.Refused(
         status: .suppressed, reason: "the bundle ID of \(app) can't stand in a path")
@@ -112,7 +116,7 @@ extension Decider {
   ) throws(Planner.Refused) -> [UInt8] {
     let payload: [UInt8]
     do throws(RenderingError) {
-      payload = try rule.compiled.payload(aps, in: scope(event))
+      payload = try rule.compiled.payload(aps, in: context(event))
     } catch {
       throw Planner.Refused(status: .suppressed, reason: error.reason)
     }
@@ -131,14 +135,16 @@ extension Decider {
       expiration: expiration, collapseID: CollapseID(collapse.description))
   }
 
-  private func expiration(_ rule: CardRule, _ trueUntil: Instant) -> PushExpiration {
-    rule.rule.rule.expires == .neverStore ? .neverStore : .at(trueUntil)
+  private func expiration(_ rule: CardRule, _ validUntil: Timestamp) -> PushExpiration {
+    rule.rule.rule.expires == .neverStore ? .neverStore : .at(validUntil)
   }
 
   /// The alert of an event, in the language of its owner's phone; nil where it can't be said.
   private func rendered(_ event: RideEvent, _ rule: CardRule, owner: OwnerID) -> [UInt8]? {
-    guard let alert = rule.compiled.alerts[event.name], let scope = scope(event) else { return nil }
-    return try? alert.render(in: scope, locale: locale(of: owner, rule))
+    guard let alert = rule.compiled.alerts[event.name], let context = context(event) else {
+      return nil
+    }
+    return try? alert.render(in: context, locale: locale(of: owner, rule))
   }
 
   /// A card's row names no language; its owner's phones do.

@@ -2,17 +2,20 @@
 // asking APNs, so a decision can only say that one is needed; it says so again until there is one.
 extension Decider {
   mutating func broadcast(
-    _ rule: CardRule, _ face: CardFace, _ scope: Scope?, _ storage: ChannelStorage
+    _ rule: CardRule, _ rendered: RenderedCard, _ context: TemplateContext?,
+    _ storage: ChannelStorage
   ) {
     turnAwayTokens(rule)
     let app = rule.rule.rule.app
     let channel = decision.view.channels.last {
-      $0.app == app && $0.environment == rulebook.defaultEnvironment
+      $0.app == app && $0.environment == configuration.defaultEnvironment
     }
-    if let card = channel.flatMap({ Card(of: $0) }) { return follow(card, of: rule, face, scope) }
-    guard scope != nil, needsChannel(rule), isOver(rule) == nil else { return }
+    if let card = channel.flatMap({ Card(of: $0) }) {
+      return follow(card, of: rule, rendered, context)
+    }
+    guard context != nil, needsChannel(rule), isOver(rule) == nil else { return }
     if let channel {
-      tell(of: channel, rule)
+      notify(of: channel, rule)
       if channel.nextAsk > now { return look(again: channel.nextAsk) }
     }
     decision.needs.append(ChannelNeed(app: app, storage: storage))
@@ -26,7 +29,7 @@ extension Decider {
   }
 
   /// Why a ride has no channel, once for each time that APNs refused it one.
-  private mutating func tell(of channel: RideChannel, _ rule: CardRule) {
+  private mutating func notify(of channel: RideChannel, _ rule: CardRule) {
     guard case .refused(let reason) = channel.standing,
       news.contains(where: { $0.name == RideChannel.failure })
     else { return }
@@ -42,11 +45,11 @@ extension Decider {
   private mutating func turnAwayTokens(_ rule: CardRule) {
     for card in decision.view.cards where card.app == rule.rule.rule.app && !card.isGone {
       let memo = decision.view.memo.cards[card.id]
-      var keeper = CardKeeper(rule.life, card, memo, now: now)
+      var machine = CardStateMachine(rule.life, card, memo, now: now)
       complain(
-        &keeper, .suppressed, "the rule broadcasts: the app is to listen to the ride's channel",
+        &machine, .suppressed, "the rule broadcasts: the app is to listen to the ride's channel",
         rule, card)
-      decision.cards[card.id] = keeper.memo
+      decision.cards[card.id] = machine.memo
     }
   }
 }

@@ -13,12 +13,12 @@ extension Decider {
     }
   }
 
-  mutating func start(_ rule: CardRule, on event: RideEvent, _ face: CardFace) {
+  mutating func start(_ rule: CardRule, on event: RideEvent, _ rendered: RenderedCard) {
     let app = rule.rule.rule.app
     var nobody = draft(rule.rule, event)
     nobody.cardEvent = .start
-    guard let scope = scope(event) else { return close(nobody, .suppressed, "ride not found") }
-    guard let recipient = recipients.recipient(of: app, in: scope) else {
+    guard let context = context(event) else { return close(nobody, .suppressed, "ride not found") }
+    guard let recipient = recipients.recipient(of: app, in: context) else {
       return close(nobody, .suppressed, "the ride has no \(app)")
     }
     let owner = recipient.owner
@@ -46,13 +46,14 @@ extension Decider {
         of: "start", "\(event.id)", decision.view.rideID.text, rule.rule.rule.name, "\(token.id)")
       entry.startToken = token.id
       entry.tokenSuffix = String(token.token.suffix(6))
-      planStart(entry, token, rule, face)
+      planStart(entry, token, rule, rendered)
     }
   }
 
   /// A start that provably did not happen goes again.
   mutating func retryStart(_ entry: LedgerEntry, _ id: Int64) {
-    guard let rule = rulebook.rules.cards.first(where: { $0.rule.rule.name == entry.rule }) else {
+    guard let rule = configuration.rules.cards.first(where: { $0.rule.rule.name == entry.rule })
+    else {
       return close(entry, .suppressed, "the rule is gone")
     }
     guard let token = decision.view.startTokens.first(where: { $0.id == id }) else {
@@ -63,23 +64,23 @@ extension Decider {
     }) {
       return close(entry, .suppressed, "the phone has a card by now")
     }
-    let quiet = scope(RideEvent(id: 0, name: "refresh", at: now))
-    planStart(entry, token, rule, CardFace(rule, in: quiet))
+    let quiet = context(RideEvent(id: 0, name: "refresh", at: now))
+    planStart(entry, token, rule, RenderedCard(rule, in: quiet))
   }
 
   private mutating func planStart(
-    _ entry: LedgerEntry, _ token: StartToken, _ rule: CardRule, _ face: CardFace
+    _ entry: LedgerEntry, _ token: StartToken, _ rule: CardRule, _ rendered: RenderedCard
   ) {
     if isOver(rule) != nil { return close(entry, .suppressed, "the ride is over already") }
-    if let problem = face.problem { return close(entry, .suppressed, problem) }
-    guard let scope = scope(entry.event), let state = face.state else {
+    if let problem = rendered.problem { return close(entry, .suppressed, problem) }
+    guard let context = context(entry.event), let state = rendered.state else {
       return close(entry, .suppressed, "ride not found")
     }
     do {
-      let push = try start(entry, token, rule, state, scope)
+      let push = try start(entry, token, rule, state, context)
       decision.pushes.append(push)
       decision.starts[token.id] = StartMemo(
-        entry: push.entry, owner: token.ownerID, shown: face.shown, isOpen: false)
+        entry: push.entry, owner: token.ownerID, shown: rendered.shown, isOpen: false)
     } catch {
       close(entry, error.status, error.reason)
     }

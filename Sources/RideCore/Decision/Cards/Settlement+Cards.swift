@@ -2,9 +2,9 @@
 extension Settlement {
   /// A push to a card has an outcome; returns when the card is to be looked at again.
   mutating func record(
-    _ push: PlannedPush, _ step: CardStep, _ outcome: PushOutcome, now: Instant,
+    _ push: PlannedPush, _ step: CardStep, _ outcome: PushOutcome, now: Timestamp,
     jitter: () -> Double
-  ) -> Instant? {
+  ) -> Timestamp? {
     guard var card = memo.cards[step.card] else { return nil }
     var entry = push.entry
     let verdict = Verdict(outcome)
@@ -31,7 +31,7 @@ extension Settlement {
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
       entry.status = .pending
       card.isPending = true
-      card.told = entry.event
+      card.subject = entry.event
       card.failures = card.failures.addingSaturating(verdict.wasTried ? 1 : 0)
       // What nobody has seen folds nothing.
       if !verdict.mayHaveArrived { card.sentAt = nil }
@@ -43,7 +43,7 @@ extension Settlement {
     if verdict.isGone, step.isBroadcast { return now }
     if verdict.phoneGone != nil { return nil }
     if let retryAt = card.retryAt { return retryAt }
-    return CardKeeper(step.life, card, now: now).due(card.shown)
+    return CardStateMachine(step.life, card, now: now).due(card.shown)
   }
 
   private func retryDelay(
@@ -61,27 +61,28 @@ extension Settlement {
     if entry.status == .rejected {
       memo.starts[id] = nil
       if let since = verdict.phoneGone {
-        gone.append(GoneToken(kind: .start, id: id, since: since, reason: entry.reason ?? ""))
+        gone.append(
+          TokenInvalidation(kind: .start, id: id, since: since, reason: entry.reason ?? ""))
       }
     }
   }
 
   /// Alerts that a card was to say: they are its own where it could, and go out where it can't.
   mutating func settle(
-    _ held: [HeldAlert], _ view: RideView, told: [RideEvent: Set<App>], nextCard: Instant?,
-    now: Instant
+    _ held: [HeldAlert], _ view: RideView, announced: [RideEvent: Set<App>], nextCard: Timestamp?,
+    now: Timestamp
   ) {
     let cards = Dictionary(grouping: view.cards) { Owner(app: $0.app, id: $0.ownerID) }
     for alert in held {
       var entry = alert.entry
-      if told[entry.event]?.contains(entry.app) == true {
+      if announced[entry.event]?.contains(entry.app) == true {
         entries.append(entry)
         continue
       }
       let shown = cards[Owner(app: entry.app, id: alert.owner)] ?? []
       let tellers = shown.compactMap { memo.cards[$0.id] }.filter { $0.alert == entry.event }
       // One that was not sent now is looked at again with the next card, and the alert with it.
-      let dues: [Instant] = tellers.compactMap { card in
+      let dues: [Timestamp] = tellers.compactMap { card in
         if let retryAt = card.retryAt, retryAt > now { retryAt } else { nextCard }
       }
       entry.status = .pending
@@ -93,7 +94,7 @@ extension Settlement {
     }
     memo.retries.removeAll { pending in
       guard pending.waitsForCard == true,
-        told[pending.entry.event]?.contains(pending.entry.app) == true
+        announced[pending.entry.event]?.contains(pending.entry.app) == true
       else { return false }
       var entry = pending.entry
       entry.status = .suppressed
@@ -117,7 +118,7 @@ extension CardMemo {
     number = number.addingSaturating(1)
     failures = 0
     isPending = false
-    told = nil
+    subject = nil
     retryAt = nil
     cause = nil
     isUrgent = false

@@ -18,17 +18,17 @@ public struct CronSchedule: Hashable, Sendable {
   }
 
   /// The first slot after an instant; nil only where time ends.
-  public func next(after instant: Instant, in zone: ZoneTimes) -> Instant? {
+  public func next(after instant: Timestamp, in zone: ZoneTimes) -> Timestamp? {
     let second = instant.epochSeconds
     var stretch = zone.stretch(at: second)
     var minute = CronFields.floor(second + stretch.offset, 60) + 1
     while true {
       if stretch.start > second, firesAtStart(of: stretch) {
-        return Instant(epochSeconds: stretch.start)
+        return Timestamp(epochSeconds: stretch.start)
       }
       let from = max(minute, firstMinute(of: stretch))
       if let found = fields.first(from: from, to: endMinute(of: stretch)) {
-        let slot = Instant(epochSeconds: found * 60 - stretch.offset)
+        let slot = Timestamp(epochSeconds: found * 60 - stretch.offset)
         // At the end of all time an instant stays where it is.
         return slot > instant ? slot : nil
       }
@@ -40,26 +40,26 @@ public struct CronSchedule: Hashable, Sendable {
 
   /// The newest slots after one instant and not after another, at most `limit`, oldest first.
   public func last(
-    _ limit: Int, after: Instant, through: Instant, in zone: ZoneTimes
-  ) -> [Instant] {
-    var slots: [Instant] = []
+    _ limit: Int, after: Timestamp, through: Timestamp, in zone: ZoneTimes
+  ) -> [Timestamp] {
+    var slots: [Timestamp] = []
     var instant = through
     while slots.count < limit, let slot = last(upTo: instant, in: zone), slot > after {
       slots.append(slot)
-      instant = Instant(epochSeconds: slot.epochSeconds - 1)
+      instant = Timestamp(epochSeconds: slot.epochSeconds - 1)
     }
     return slots.reversed()
   }
 
-  private func last(upTo instant: Instant, in zone: ZoneTimes) -> Instant? {
+  private func last(upTo instant: Timestamp, in zone: ZoneTimes) -> Timestamp? {
     let second = instant.epochSeconds
     var stretch = zone.stretch(at: second)
     var minute = CronFields.floor(second + stretch.offset, 60)
     while true {
       if let found = fields.last(upTo: minute, from: firstMinute(of: stretch)) {
-        return Instant(epochSeconds: found * 60 - stretch.offset)
+        return Timestamp(epochSeconds: found * 60 - stretch.offset)
       }
-      if firesAtStart(of: stretch) { return Instant(epochSeconds: stretch.start) }
+      if firesAtStart(of: stretch) { return Timestamp(epochSeconds: stretch.start) }
       guard let earlier = zone.stretch(beside: stretch, by: -1) else { return nil }
       stretch = earlier
       minute = endMinute(of: earlier) - 1
@@ -67,7 +67,7 @@ public struct CronSchedule: Hashable, Sendable {
   }
 
   /// How many slots lie after one instant and not after another: by whole days, not one by one.
-  public func count(after: Instant, through: Instant, in zone: ZoneTimes) -> Int {
+  public func count(after: Timestamp, through: Timestamp, in zone: ZoneTimes) -> Int {
     guard through > after else { return 0 }
     let (first, last) = (after.epochSeconds + 1, through.epochSeconds)
     guard first <= last else { return 0 }

@@ -60,16 +60,16 @@ public struct ZoneTimes: Hashable, Sendable {
   }
 
   /// Seconds that local time is ahead of UTC.
-  public func offset(at instant: Instant) -> Int64 {
+  public func offset(at instant: Timestamp) -> Int64 {
     offsets[index(at: instant.epochSeconds)]
   }
 
   /// The changes of the offset in a stretch of time: when, from what, and to what.
   public func changes(
-    after: Instant, through: Instant
-  ) -> [(at: Instant, from: Int64, to: Int64)] {
+    after: Timestamp, through: Timestamp
+  ) -> [(at: Timestamp, from: Int64, to: Int64)] {
     starts.indices.dropFirst().compactMap { index in
-      let at = Instant(epochSeconds: starts[index])
+      let at = Timestamp(epochSeconds: starts[index])
       guard at > after, at <= through else { return nil }
       return (at, offsets[index - 1], offsets[index])
     }

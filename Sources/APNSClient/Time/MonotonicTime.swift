@@ -1,0 +1,44 @@
+import Glibc
+
+/// A point on the clock that never jumps: for deadlines and waiting, never for what Apple reads.
+struct MonotonicTime: Hashable, Comparable, Sendable {
+  /// Nanoseconds since the machine started.
+  let nanoseconds: Int64
+
+  static func now() -> MonotonicTime {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
+  static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+    left.nanoseconds < right.nanoseconds
+  }
+
+  static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+    let (sum, overflow) = time.nanoseconds.addingReportingOverflow(duration.nanoseconds)
+    return MonotonicTime(nanoseconds: overflow ? .max : sum)
+  }
+
+  static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
+    .nanoseconds(later.nanoseconds &- earlier.nanoseconds)
+  }
+
+  /// How many milliseconds `poll` should wait from now until then: more than the rest, so that it
+  /// does not wake just before and turn idly.
+  func pollTimeout(from now: MonotonicTime) -> Int32 {
+    let left = nanoseconds - now.nanoseconds
+    return left <= 0 ? 0 : Int32(clamping: left / 1_000_000 + 1)
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds, kept within range.
+  var nanoseconds: Int64 {
+    let parts = components
+    let (whole, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    if overflow { return parts.seconds < 0 ? .min : .max }
+    let (sum, tooLarge) = whole.addingReportingOverflow(parts.attoseconds / 1_000_000_000)
+    return tooLarge ? .max : sum
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import LocalPostgres
+import RideCore
+
+/// One kind of trouble, as the run starts it.
+struct PlannedFault: Sendable {
+  /// Leaves it out; nil if the trouble looks at the options itself.
+  let part: ChaosOptions.Part?
+  let run: @Sendable (inout FaultInjector) async throws -> Void
+
+  init(
+    _ part: ChaosOptions.Part? = nil,
+    _ run: @escaping @Sendable (inout FaultInjector) async throws -> Void
+  ) {
+    self.part = part
+    self.run = run
+  }
+}
+
+/// Does harm of one kind until a point in time, and makes it good at the end.
+struct FaultInjector {
+  let end: ContinuousClock.Instant
+  let without: Set<ChaosOptions.Part>
+  var numbers: SeededGenerator
+  let incidents: IncidentLog
+  let outages: Outages
+  /// Of Postgres, as its superuser.
+  let conninfo: String
+
+  /// Rests for a while, at most until the end; false where that has come.
+  func rest(_ milliseconds: Int) async throws -> Bool {
+    let limit = min(.now + .milliseconds(milliseconds), end)
+    try await ContinuousClock().sleep(until: limit)
+    return .now < end
+  }
+
+  /// Waits until an outage of one of these kinds begins, or for so long if there is none; false if the
+  /// end has come.
+  func waitForOutage(_ kinds: Set<Outages.Kind>, atMost milliseconds: Int) async throws -> Bool {
+    let before = outages.count(of: kinds)
+    let limit = ContinuousClock.now + .milliseconds(milliseconds)
+    while outages.count(of: kinds) == before, .now < limit {
+      if try await !rest(50) { return false }
+    }
+    return true
+  }
+
+  /// Kills a node or lets it sleep, now and again; what ends is started again.
+  mutating func problem(_ node: Node) async throws {
+    var next = ContinuousClock.now + .milliseconds(Int.random(in: 2_000...8_000, using: &numbers))
+    while try await rest(200) {
+      try await node.supervise()
+      if .now < next { continue }
+      if Int.random(in: 0..<10, using: &numbers) < 6 {
+        let delay = Int.random(in: 0...3_000, using: &numbers)
+        if !without.contains(.kill) { await node.kill9() }
+        if try await !rest(delay) { break }
+      } else {
+        let length = pause()
+        if !without.contains(.pause) { await node.pause(for: .milliseconds(length)) }
+      }
+      next = .now + .milliseconds(Int.random(in: 3_000...15_000, using: &numbers))
+    }
+    try await node.supervise()
+  }
+
+  /// Kills or pauses both nodes together for some seconds, as a deploy does.
+  mutating func takeDown(_ nodes: [Node]) async throws {
+    while try await rest(Int.random(in: 6_000...22_000, using: &numbers)) {
+      let isKill = Bool.random(using: &numbers)
+      let length = Duration.milliseconds(Int.random(in: 2_000...6_000, using: &numbers))
+      if without.contains(isKill ? .kill : .pause) { continue }
+      let start = IncidentLog.now
+      outages.begin(.bothNodes)
+      await withTaskGroup { group in
+        for node in nodes {
+          group.addTask {
+            if isKill { await node.kill9(downFor: length) } else { await node.pause(for: length) }
+          }
+        }
+      }
+      if isKill, try await !rest(Int(length.components.seconds * 1_000)) { break }
+      incidents.record(.bothNodes, from: start, to: IncidentLog.now, isKill ? "killed" : "paused")
+    }
+  }
+
+  /// Milliseconds: often a hiccup, sometimes longer than an answer may take, sometimes longer than
+  /// the lease of 20 s.
+  private mutating func pause() -> Int {
+    switch Int.random(in: 0..<10, using: &numbers) {
+    case 0..<5: Int.random(in: 100...4_000, using: &numbers)
+    case 5..<8: Int.random(in: 4_000...19_000, using: &numbers)
+    default: Int.random(in: 20_500...30_000, using: &numbers)
+    }
+  }
+
+  /// Restarts Postgres, mostly as a crash would.
+  ///
+  /// Recovery may need space for the ledger: if it does not come up on a full disk, the disk is
+  /// emptied first, as a person would do.
+  mutating func problem(_ cluster: LocalCluster, ledgerOn volume: LedgerVolume?) async throws {
+    while try await rest(Int.random(in: 5_000...30_000, using: &numbers)) {
+      let isCrash = Int.random(in: 0..<4, using: &numbers) > 0
+      let start = IncidentLog.now
+      outages.begin(.database)
+      do {
+        try await cluster.restart(isCrash ? .immediate : .fast)
+      } catch {
+        guard try volume?.empty() == true else { throw error }
+        try await cluster.start()
+      }
+      incidents.record(.restart, from: start, to: IncidentLog.now, isCrash ? "immediate" : "fast")
+    }
+  }
+
+  /// Sets Postgres' clock ahead and back, by less and by more than a lease.
+  mutating func problem(_ clock: DatabaseClock) async throws {
+    while try await rest(Int.random(in: 8_000...30_000, using: &numbers)) {
+      let ahead =
+        Int.random(in: 0..<3, using: &numbers) == 0 ? 0 : Int.random(in: 1...40, using: &numbers)
+      try clock.set(ahead: ahead)
+      incidents.record(.clockStep, from: IncidentLog.now, "to \(ahead) s ahead")
+    }
+    try clock.set(ahead: 0)
+    incidents.record(.clockStep, from: IncidentLog.now, "to 0 s ahead")
+  }
+
+  /// Sets faults, and none for a while in between.
+  mutating func problem(_ wire: SimulatorControl) async throws {
+    while try await rest(Int.random(in: 300...2_000, using: &numbers)) {
+      let faults = SimulatorFault.some(&numbers)
+      let start = IncidentLog.now
+      try await wire.set(faults)
+      let goesOn = try await rest(Int.random(in: 1_000...5_000, using: &numbers))
+      try await wire.set([])
+      incidents.record(
+        .faults, from: start, to: IncidentLog.now, faults.map(\.json).joined(separator: ", "))
+      if !goesOn { break }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import LocalPostgres
+import RideCore
+
+/// The simulator's faults, as they are set from outside.
+struct SimulatorControl: Sendable {
+  let url: String
+  let directory: String
+
+  init(_ simulator: LocalSimulator) {
+    url = simulator.url
+    directory = simulator.directory
+  }
+
+  /// Puts these faults in the place of all that were.
+  func set(_ faults: [SimulatorFault]) async throws {
+    try await post("[\(faults.map(\.json).joined(separator: ", "))]", to: "faults")
+  }
+
+  /// Lets APNs answer from now on that these tokens are gone, since a time in milliseconds.
+  func unregister(_ tokens: [String], since: String) async throws {
+    let entries = tokens.map { #"{"token": "\#($0)", "unregistered_since": \#(since)}"# }
+    try await post(#"{"tokens": [\#(entries.joined(separator: ", "))]}"#, to: "tokens")
+  }
+
+  private func post(_ json: String, to place: String) async throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+    process.arguments = [
+      "--silent", "--show-error", "--fail", "--http2", "--max-time", "20",
+      "--cacert", "\(directory)/ca.pem", "--data", json, "\(url)/simulator/\(place)",
+    ]
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+    guard process.terminationStatus == 0 else {
+      throw ChaosFailure("the simulator does not take \(json)")
+    }
+  }
+}
+
+/// One fault, as `POST /simulator/faults` reads it.
+struct SimulatorFault: Sendable {
+  let json: String
+
+  private init(every: Int, times: Int, _ action: String) {
+    json = #"{"match": {"every": \#(every)}, "action": {\#(action)}, "times": \#(times)}"#
+  }
+
+  /// One or two faults that are in force together.
+  static func some(_ numbers: inout SeededGenerator) -> [SimulatorFault] {
+    (0..<Int.random(in: 1...2, using: &numbers)).map { _ in one(&numbers) }
+  }
+
+  private static let resets = ["REFUSED_STREAM", "INTERNAL_ERROR", "CANCEL", "ENHANCE_YOUR_CALM"]
+  private static let refusals = [
+    #""status": 429, "reason": "TooManyRequests""#,
+    #""status": 500, "reason": "InternalServerError""#,
+    #""status": 503, "reason": "ServiceUnavailable""#,
+    #""status": 503, "reason": "Shutdown", "retry_after": 3"#,
+  ]
+
+  private static func one(_ numbers: inout SeededGenerator) -> SimulatorFault {
+    func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &numbers) }
+    switch number(0...9) {
+    case 0:
+      let last = number(0...1) == 0 ? "this" : "previous"
+      return SimulatorFault(
+        every: number(5...60), times: number(1...3),
+        #""goaway": {"last_stream": "\#(last)", "reason": "Shutdown"}"#)
+    case 1, 2:
+      return SimulatorFault(
+        every: number(1...10), times: number(1...40),
+        #""reset": "\#(resets[number(0...resets.count - 1)])""#)
+    case 3:
+      return SimulatorFault(every: number(2...20), times: number(1...10), #""stall": true"#)
+    case 4:
+      return SimulatorFault(
+        every: number(1...4), times: number(10...400), #""delay_ms": \#(number(10...1500))"#)
+    case 5:
+      // Longer than an answer may take: APNs has it, and nobody knows.
+      return SimulatorFault(
+        every: number(2...20), times: number(1...10), #""delay_ms": \#(number(3000...13000))"#)
+    case 6, 7, 8:
+      return SimulatorFault(
+        every: number(1...3), times: number(20...300),
+        #""answer": {\#(refusals[number(0...refusals.count - 1)])}"#)
+    default:
+      return SimulatorFault(
+        every: number(5...60), times: number(1...3),
+        number(0...3) == 0 ? #""no_ping": true"# : #""close": true"#)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import PostgresStore
+import RideCore
+
+/// Commits steps, each exactly once, through every restart of the database.
+///
+/// Each transaction writes down which step it is and which events it made: a step whose answer was
+/// lost is tried again, and is refused where it had committed.
+final class StepRunner: Sendable {
+  private let session: PostgresSession
+  private let incidents: IncidentLog
+
+  init(conninfo: String, incidents: IncidentLog) throws {
+    session = try PostgresSession(conninfo: conninfo, applicationName: "chaos")
+    self.incidents = incidents
+  }
+
+  /// The desk's own tables.
+  static let schema = """
+    create schema chaos;
+    create table chaos.steps (
+      id text primary key, ride_id text not null, events integer not null);
+    create table chaos.events (
+      event_id bigint primary key, ride_id text not null, event text, driver_id text);
+    create table chaos.cards (token text primary key, activity_id text not null);
+    create table chaos.gone (token text primary key, since timestamptz not null);
+    create function chaos.refuse() returns trigger language plpgsql as $$
+    begin
+      raise exception 'refused by a trigger of the app' using errcode = tg_argv[0];
+    end
+    $$;
+    """
+
+  private static let step = Statement(
+    name: "chaos_step", sql: "insert into chaos.steps (id, ride_id, events) values ($1, $2, $3)")
+  private static let request = Statement(
+    name: "chaos_request",
+    sql: """
+      insert into ridepulse.rides (id, state, customer_id, driver_id, attributes)
+      values ($1, 'requested', $2, $3, jsonb_build_object('driver_name', $3::text))
+      """)
+  private static let state = Statement(
+    name: "chaos_state", sql: "update ridepulse.rides set state = $2 where id = $1")
+  private static let driver = Statement(
+    name: "chaos_driver",
+    sql: """
+      update ridepulse.rides set driver_id = $2, state = coalesce($3, state),
+        attributes = attributes || jsonb_build_object('driver_name', $2::text)
+      where id = $1
+      """)
+  private static let eta = Statement(
+    name: "chaos_eta",
+    sql: """
+      update ridepulse.rides set attributes = attributes || jsonb_build_object('eta', $2::bigint)
+      where id = $1
+      """)
+  private static let emit = Statement(
+    name: "chaos_emit", sql: "select ridepulse.emit($2, $1, $3::jsonb)")
+  private static let phone = Statement(
+    name: "chaos_phone",
+    sql: "select ridepulse.register_device($1, $2, $3, installation_id => $4)")
+  private static let phones = Statement(
+    name: "chaos_phones",
+    sql: """
+      select count(*) from generate_series($3::integer, $4::integer) n,
+        ridepulse.register_device($1, $2,
+          encode(sha256(convert_to($2 || ' ' || n, 'UTF8')), 'hex'),
+          installation_id => $2 || ' ' || n)
+      """)
+  private static let burst = Statement(
+    name: "chaos_burst",
+    sql: """
+      select count(*) from generate_series(1, $2::integer) n,
+        ridepulse.emit(case n % 2 when 0 then 'board_changed' else 'note_added' end, $1,
+          jsonb_build_object('number', n))
+      """)
+  private static let card = Statement(
+    name: "chaos_card",
+    sql: """
+      select ridepulse.register_live_activity(
+        $1, 'customer', $2, $3, $4, frequent => $5::boolean)
+      """)
+  private static let cardToken = Statement(
+    name: "chaos_card_token", sql: "insert into chaos.cards (token, activity_id) values ($1, $2)")
+  private static let gone = Statement(
+    name: "chaos_gone",
+    sql: """
+      insert into chaos.gone values ($1, to_timestamp($2::bigint / 1000.0)) on conflict do nothing
+      """)
+  private static let startToken = Statement(
+    name: "chaos_start_token",
+    sql: "select ridepulse.register_push_to_start('customer', $1, $2, 'RideAttributes')")
+  /// The rows that this very transaction made.
+  private static let collect = Statement(
+    name: "chaos_collect",
+    sql: """
+      insert into chaos.events (event_id, ride_id, event, driver_id)
+      select e.id, e.ride_id, e.event, r.driver_id
+      from ridepulse.events e left join ridepulse.rides r on r.id = e.ride_id
+      where e.ride_id = $1 and e.xmin = pg_current_xact_id()::xid
+      """)
+
+  func perform(_ steps: [Step], of ride: String) async throws {
+    if steps.isEmpty { return }
+    let events = steps.reduce(0) { $0 + $1.events }
+    let first = Call(Self.step, [UUID().uuidString, ride, "\(events)"])
+    let calls = [first] + steps.flatMap { self.calls(for: $0, of: ride) }
+    try await commit(calls + [Call(Self.collect, [ride])])
+  }
+
+  private func commit(_ calls: [Call]) async throws {
+    var isReported = false
+    while true {
+      do {
+        _ = try await session.run(calls, timeout: .seconds(60))
+        return
+      } catch {
+        // The step is there already: it committed, and the answer was lost.
+        if error.server?.constraint == "steps_pkey" { return }
+        let isCaused = incidents.findIfCaused(by: error, isReported: isReported)
+        if !error.isTransient && !error.mayHaveCommitted && !isCaused { throw error }
+        isReported = isReported || isCaused
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+  }
+
+  /// Records a token that APNs calls gone, since a time in milliseconds.
+  func recordGone(_ token: String, since: String) async throws {
+    try await commit([Call(Self.gone, [token, since])])
+  }
+
+  /// Says something in a transaction that is given up.
+  func rollBack(_ ride: String) async throws {
+    do {
+      try await session.script(
+        "begin; select ridepulse.emit('\(ChaosRules.neverSaid)', '\(ride)'); rollback")
+    } catch {
+      // Whatever happened to it: it did not commit.
+      if !error.isTransient && !error.mayHaveCommitted { throw error }
+    }
+  }
+
+  func close() async {
+    await session.close()
+  }
+
+  private func calls(for step: Step, of ride: String) -> [Call] {
+    switch step {
+    case .request(let customer, let driver): [Call(Self.request, [ride, customer, driver])]
+    case .state(let state): [Call(Self.state, [ride, state])]
+    case .eta(let epoch): [Call(Self.eta, [ride, "\(epoch)"])]
+    case .driver(let driver, let state): [Call(Self.driver, [ride, driver, state])]
+    case .emit(let event, let data): [Call(Self.emit, [ride, event, data])]
+    case .burst(let count): [Call(Self.burst, [ride, "\(count)"])]
+    case .phone(let app, let owner, let token, let installation):
+      [Call(Self.phone, [app, owner, token, installation ?? owner])]
+    case .phones(let app, let owner, let numbers):
+      [Call(Self.phones, [app, owner, "\(numbers.lowerBound)", "\(numbers.upperBound)"])]
+    case .card(let activity, let owner, let token, let frequent):
+      [
+        Call(Self.card, [ride, owner, token, activity, frequent ? "t" : "f"]),
+        Call(Self.cardToken, [token, activity]),
+      ]
+    case .startToken(let owner, let token): [Call(Self.startToken, [owner, token])]
+    }
+  }
+}

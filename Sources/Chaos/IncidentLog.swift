@@ -1,0 +1,90 @@
+import Foundation
+import PostgresStore
+import Synchronization
+
+/// Something that was done to the service, or happened to it.
+struct Incident: Sendable {
+  /// What was done.
+  enum Kind: String, Sendable, CaseIterable {
+    case kill = "kill -9 of a node"
+    case pause = "SIGSTOP of a node"
+    case longPause = "SIGSTOP past the lease"
+    case restart = "restart of Postgres"
+    case faults = "set of faults"
+    case clockStep = "step of Postgres' clock"
+    case start = "start of a node"
+    case refusedStart = "start without a database"
+    case bothNodes = "outage of both nodes"
+    case refusal = "refusal of one ride by the ledger"
+    case unpark = "unpark of a refused ride"
+    case fullDisk = "full disk below the ledger"
+    case lockedPhones = "phones' rows locked by an app"
+    case lockedTable = "index built on all phones"
+    case notifyQueue = "NOTIFY queue filled by another application"
+    case revoked = "right revoked from the engine"
+    case crowd = "event for 5,000 phones"
+    case burst = "5,000 events of one ride"
+    case reassignment = "change of a driver during an outage"
+
+    /// Whether settlements fail or wait while it lasts.
+    var disturbsSettling: Bool {
+      switch self {
+      case .refusal, .fullDisk, .lockedPhones, .lockedTable, .revoked: true
+      default: false
+      }
+    }
+  }
+
+  var kind: Kind
+  /// Seconds since 1970.
+  var from: Double
+  /// Until when it lasted, as far as it is over.
+  var to: Double
+  /// Which node, or what fault.
+  var detail: String
+
+  /// As one line for a person, with times since the start of the run.
+  func line(since start: Double) -> String {
+    let length = to - from > 0.05 ? String(format: " for %.1f s", to - from) : ""
+    return String(format: "%8.2f s  ", from - start) + "\(kind.rawValue)\(length) \(detail)"
+  }
+}
+
+/// All that was done, in the order of its beginning, and what else must be said.
+final class IncidentLog: Sendable {
+  private let state = Mutex((incidents: [Incident](), findings: [String]()))
+
+  /// The wall clock, as the simulator writes it.
+  static var now: Double { Date().timeIntervalSince1970 }
+
+  func record(_ kind: Incident.Kind, from: Double, to: Double? = nil, _ detail: String = "") {
+    state.withLock {
+      $0.incidents.append(Incident(kind: kind, from: from, to: to ?? from, detail: detail))
+    }
+  }
+
+  /// Something that must not happen, seen while it did.
+  func find(_ text: String) {
+    state.withLock { $0.findings.append(text) }
+  }
+
+  /// Records it if an app's own commit failed because of the service; true if that is so.
+  ///
+  /// - Parameter isReported: this commit's failure is recorded already.
+  func findIfCaused(by error: PostgresError, isReported: Bool = false) -> Bool {
+    guard let server = error.server, let cause = Self.causes[server.sqlState] else { return false }
+    if !isReported { find("a commit of an app failed: \(cause) (\(server))") }
+    return true
+  }
+
+  /// What the service must never do to an app, by SQLSTATE.
+  private static let causes = [
+    "40P01": "it was the victim of a deadlock", "54000": "the NOTIFY queue is full",
+  ]
+
+  var incidents: [Incident] {
+    state.withLock { $0.incidents }.sorted { $0.from < $1.from }
+  }
+
+  var findings: [String] { state.withLock { $0.findings } }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// What happened and what was proved, for a person.
+struct ChaosReport {
+  private let evidence: Evidence
+  private let proofs: [Invariant]
+
+  init(_ evidence: Evidence) {
+    self.evidence = evidence
+    proofs = [
+      .ofEvents(evidence), .ofWire(evidence), .ofExpirations(evidence), .ofCards(evidence),
+      .ofSlots(evidence), .ofRepeats(evidence), .ofOrder(evidence), .ofDrivers(evidence),
+      .ofTokens(evidence),
+    ]
+  }
+
+  /// Prints everything; true where all of it held.
+  func notify() -> Bool {
+    tellWhatHappened()
+    for invariant in proofs {
+      line("\n\(invariant.title)")
+      for row in invariant.rows {
+        self.row(row.name, row.count, expected: row.expected)
+        for name in row.names.prefix(3) { line("        \(name)") }
+        if row.names.count > 3 { line("        … and \(row.names.count - 3) more") }
+      }
+    }
+    let own = evidence.incidents.findings
+    let findings = own.isEmpty ? [] : [("The run", [Invariant.Violation(name: "", texts: own)])]
+    return notify(findings + proofs.map { ($0.title, $0.findings) })
+  }
+
+  private func notify(_ findings: [(title: String, findings: [Invariant.Violation])]) -> Bool {
+    let count = findings.flatMap(\.findings).reduce(0) { $0 + $1.texts.count }
+    if count == 0 {
+      line("\nEverything held.")
+      return true
+    }
+    line("\nFindings: \(count)")
+    for (title, findings) in findings where !findings.isEmpty {
+      line("\n\(title)")
+      for finding in findings {
+        if !finding.name.isEmpty { line("  \(finding.name)") }
+        for text in finding.texts.prefix(5) { line("  - \(text)") }
+        if finding.texts.count > 5 { line("  … and \(finding.texts.count - 5) more") }
+      }
+    }
+    return false
+  }
+
+  private func tellWhatHappened() {
+    line("\nWhat happened")
+    let incidents = Dictionary(grouping: evidence.incidents.incidents) { $0.kind }
+    for kind in Incident.Kind.allCases { row(kind.rawValue, incidents[kind]?.count ?? 0) }
+    let faults = Dictionary(grouping: evidence.arrivals) { $0.fault ?? "" }
+    for (fault, struck) in faults.sorted(by: { $0.key < $1.key }) where !fault.isEmpty {
+      row("pushes struck by \(fault)", struck.count)
+    }
+    row("rides", evidence.rides)
+    row("committed events", evidence.events.count)
+    let statuses = Dictionary(grouping: evidence.arrivals) { $0.status }
+    row("requests beyond the last stream of a GOAWAY", evidence.arrivals.count { $0.isDisowned })
+    for (status, pushes) in statuses.sorted(by: { $0.key < $1.key }) {
+      row(status == 0 ? "requests without an answer" : "requests answered \(status)", pushes.count)
+    }
+    let verdicts = Dictionary(grouping: evidence.ledger) { $0.status }
+    for (status, rows) in verdicts.sorted(by: { $0.key < $1.key }) {
+      row("pushes \(status)", rows.count)
+    }
+  }
+
+  private func row(_ name: String, _ count: Int, expected: Int? = nil) {
+    let padded = name.padding(toLength: 62, withPad: " ", startingAt: 0)
+    guard let expected else { return line("  \(padded)\(count)") }
+    let value = "\(count)".padding(toLength: 8, withPad: " ", startingAt: 0)
+    line("  \(padded)\(value)\(expected == count ? "= \(expected)" : "expected \(expected)  <--")")
+  }
+
+  private func line(_ text: String) { Say.line(text) }
+}

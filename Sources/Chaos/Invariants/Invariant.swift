@@ -1,0 +1,105 @@
+import Foundation
+
+/// One promise: counts beside what is expected, and what does not fit.
+struct Invariant {
+  struct Row {
+    let name: String
+    let count: Int
+    /// Nil where any number will do.
+    let expected: Int?
+    /// What was counted, by name.
+    var names: [String] = []
+  }
+
+  /// What does not fit, under the name of its row.
+  struct Violation {
+    let name: String
+    let texts: [String]
+  }
+
+  let title: String
+  private(set) var rows: [Row] = []
+  private(set) var findings: [Violation] = []
+
+  init(_ title: String) {
+    self.title = title
+  }
+
+  /// A count that holds where it is as expected.
+  mutating func count(_ name: String, _ count: Int, expected: Int? = nil) {
+    rows.append(Row(name: name, count: count, expected: expected))
+    if let expected, count != expected {
+      findings.append(Violation(name: name, texts: ["\(count) and not \(expected)"]))
+    }
+  }
+
+  /// Things that may be, and are to be named.
+  mutating func name(_ name: String, _ named: [String]) {
+    rows.append(Row(name: name, count: named.count, expected: nil, names: named))
+  }
+
+  /// Things of which there must be none.
+  mutating func none(_ name: String, _ found: [String]) {
+    rows.append(Row(name: name, count: found.count, expected: 0))
+    if !found.isEmpty { findings.append(Violation(name: name, texts: found)) }
+  }
+}
+
+extension Invariant {
+  /// 1. Every committed event has its verdict.
+  static func ofEvents(_ evidence: Evidence) -> Invariant {
+    var invariant = Invariant("1. Every committed event has its verdict")
+    let own = evidence.events.values.count { $0.name != "card_registered" }
+    invariant.count("events that the producers committed", own, expected: evidence.stepped)
+    let spoken = evidence.events.filter { ChaosRules.spokenOf.contains($0.value.name) }
+    let verdicts = Set(evidence.ledger.compactMap(\.eventID))
+    invariant.count("of these, a rule speaks of", spoken.count)
+    let silent = spoken.filter { !verdicts.contains($0.key) }.sorted { $0.key < $1.key }
+    invariant.count(
+      "of these, with a row in the ledger", spoken.count - silent.count, expected: spoken.count)
+    invariant.none(
+      "without a verdict", silent.map { "event \($0.key), \($0.value.name) of \($0.value.ride)" })
+    invariant.count("unconsumed at the end", evidence.unconsumed, expected: 0)
+    invariant.none(
+      "pending at the end", evidence.ledger.filter { $0.status == "pending" }.map(\.line))
+    let unknown = evidence.ledger.filter { row in
+      row.event == ChaosRules.neverSaid || row.eventID.map { evidence.events[$0] == nil } ?? false
+    }
+    invariant.none("rows of events that never committed", unknown.map(\.line))
+    return invariant
+  }
+
+  /// 3. Nothing arrived after its time.
+  static func ofExpirations(_ evidence: Evidence) -> Invariant {
+    var invariant = Invariant("3. No push arrived after its apns-expiration")
+    let bounded = evidence.arrivals.filter { $0.expiration != 0 }
+    invariant.count("pushes with an expiration", bounded.count)
+    var openings: [Int: Double] = [:]
+    for arrival in evidence.arrivals where openings[arrival.connection] == nil {
+      openings[arrival.connection] = arrival.at
+    }
+    var late: [String: [String]] = ["": [], " on a new connection": [], " after a sleep": []]
+    for arrival in bounded.sorted(by: { $0.lateness > $1.lateness }) where arrival.lateness > 1 {
+      let wakings = evidence.wakings(before: arrival.at)
+      let isNew = openings[arrival.connection].map { arrival.at < $0 + 0.5 } ?? false
+      late[wakings.isEmpty ? isNew ? " on a new connection" : "" : " after a sleep"]?.append(
+        String(format: "%.2f s: ", arrival.lateness) + evidence.line(arrival) + wakings)
+    }
+    for (what, pushes) in late.sorted(by: { $0.key < $1.key }) {
+      invariant.none("more than 1 s too late\(what)", pushes)
+    }
+    return invariant
+  }
+
+  /// 5. Each slot has one fate.
+  static func ofSlots(_ evidence: Evidence) -> Invariant {
+    var invariant = Invariant("5. Each slot has one fate")
+    for (rule, counts) in evidence.slots {
+      let names = ["fired", "skipped", "missed", "capped", "expired"]
+      let fates = zip(names, counts.dropFirst()).filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+      invariant.count("slots of \(rule): \(fates.joined(separator: ", "))", Int(counts[0]))
+      invariant.count("remainder of \(rule)", Int(counts[6]), expected: 0)
+    }
+    return invariant
+  }
+}

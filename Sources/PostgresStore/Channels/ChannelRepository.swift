@@ -1,0 +1,224 @@
+public import RideCore
+
+/// What the table knows of broadcast channels: each create is noted before it is asked for.
+public struct ChannelRepository: Sendable {
+  let session: PostgresSession
+
+  /// A desk over an open session, which it does not close.
+  public init(session: PostgresSession) {
+    self.session = session
+  }
+
+  /// What a claim found.
+  public struct Claim: Hashable, Sendable {
+    /// The create that is noted, or what the ride has already.
+    public var row: ChannelRow
+    /// The create is this caller's: ask for it now, and say what became of it. Otherwise the ride has
+    /// a channel, or somebody is making one.
+    public var isBegun: Bool
+  }
+
+  /// What time it is for the database.
+  public func now() async throws -> Timestamp {
+    let results = try await session.run([Call(ChannelStatements.now)])
+    return Timestamp(microseconds: results[0].int64(0, 0) ?? 0)
+  }
+
+  // MARK: One create
+
+  /// Notes that a channel is about to be made. A ride gets one at a time.
+  ///
+  /// May be repeated with the same request ID after an error.
+  public func claim(_ wish: ChannelWish) async throws -> Claim {
+    // Few parameters on purpose: with a 128-bit one on the stack, this function's task jumps to
+    // address 0 when it is resumed (Swift 6.3, x86-64).
+    let words = [wish.app.rawValue, wish.scope.environment.rawValue]
+    let id = wish.requestID.description
+    let results = try await session.run([
+      Call(
+        ChannelStatements.giveUp,
+        words + [wish.rideID?.text, String(ChannelRow.longestCall.microseconds)]),
+      Call(
+        ChannelStatements.claim,
+        words + [wish.scope.bundleID, wish.storage.rawValue, wish.rideID?.text, id]),
+      Call(ChannelStatements.claimed, words + [wish.rideID?.text, id]),
+    ])
+    guard let row = Self.rows(results[2]).first else {
+      throw PostgresError(.protocol(reason: "a claim that was written can't be read"))
+    }
+    return Claim(row: row, isBegun: row.requestID == wish.requestID)
+  }
+
+  /// APNs made it, under this ID; its ride's attributes hold it from now on.
+  ///
+  /// The ID is kept first, in a transaction of its own: an app that has the ride locked must not
+  /// make it be lost.
+  ///
+  /// - Returns: Whether the ride has it; false where an app has it locked, and `reportAll` must follow.
+  @discardableResult
+  public func made(_ channel: ChannelID, _ wish: ChannelWish) async throws -> Bool {
+    let id = wish.requestID.description
+    _ = try await session.run([Call(ChannelStatements.made, [id, channel.rawValue])])
+    let rows = try? await session.run([Call(LockLimit.short), Self.report(wish)])
+    return Self.areDone(rows?.last)
+  }
+
+  private static func report(_ wish: ChannelWish) -> Call {
+    Call(ChannelStatements.report, [wish.requestID.description, wish.isAwaited ? "t" : "f"])
+  }
+
+  private static func areDone(_ rows: QueryResult?) -> Bool {
+    guard let rows else { return false }
+    return (0..<rows.rowCount).allSatisfy { rows.bool($0, 0) ?? true }
+  }
+
+  /// Reports channels to rides that were locked when they were made.
+  ///
+  /// - Returns: Whether all are reported.
+  public func reportAll() async throws -> Bool {
+    let limit = 100
+    let rows = try await session.run([
+      Call(LockLimit.short), Call(ChannelStatements.reportAll, [String(limit)]),
+    ])[1]
+    return rows.rowCount < limit && Self.areDone(rows)
+  }
+
+  /// Nobody knows whether it was made.
+  public func lost(requestID: PushID) async throws {
+    _ = try await session.run([Call(ChannelStatements.lost, [requestID.description])])
+  }
+
+  /// It was not made.
+  public func failed(_ wish: ChannelWish, reason: String) async throws {
+    _ = try await session.run([
+      Call(ChannelStatements.failed, [wish.requestID.description, reason]), Self.report(wish),
+    ])
+  }
+
+  // MARK: Its life
+
+  /// The row that names a channel.
+  public func row(of channel: ChannelID, in scope: ChannelScope) async throws -> ChannelRow? {
+    let results = try await session.run([
+      Call(ChannelStatements.row, Self.words(scope) + [channel.rawValue])
+    ])
+    return Self.rows(results[0]).first
+  }
+
+  /// The channel that a ride has now for an app and environment.
+  public func channel(
+    ofRide ride: String, app: App, environment: APNsEnvironment
+  ) async throws -> ChannelRow? {
+    let results = try await session.run([
+      Call(ChannelStatements.ofRide, [app.rawValue, environment.rawValue, ride])
+    ])
+    return Self.rows(results[0]).first
+  }
+
+  /// Channels whose cards have ended, oldest first.
+  public func toDelete(in scope: ChannelScope, atMost limit: Int) async throws -> [ChannelRow] {
+    let results = try await session.run([
+      Call(ChannelStatements.toDelete, Self.words(scope) + [String(limit)])
+    ])
+    return Self.rows(results[0])
+  }
+
+  /// APNs has the channel of this row no more.
+  public func deleted(_ row: Int64) async throws {
+    _ = try await session.run([Call(ChannelStatements.deleted, [String(row)])])
+  }
+
+  /// Gives rows up: their channels, if they have some, may be deleted at Apple.
+  public func end(_ rows: [Int64], reason: String) async throws {
+    _ = try await session.run([
+      Call(
+        ChannelStatements.end, [PostgresArray.literal(rows.map { String($0) }), reason])
+    ])
+  }
+
+  /// Whether a ride goes on: it is on the agenda, has events that wait, or is in one of the states.
+  public func isLive(ride: String, activeStates: some Sequence<String>) async throws -> Bool {
+    let states = PostgresArray.literal(Array(activeStates))
+    let results = try await session.run([Call(ChannelStatements.isLive, [ride, states])])
+    return results[0].bool(0, 0) ?? false
+  }
+
+  // MARK: What Apple lists
+
+  /// Notes what Apple listed, and reads all that an audit compares it with.
+  ///
+  /// - Parameter began: the database's time before Apple was asked.
+  public func record(
+    _ listed: [ChannelID], began: Timestamp, in scope: ChannelScope
+  ) async throws -> (rows: [ChannelRow], others: [OtherChannel]) {
+    let words = Self.words(scope)
+    let ids = PostgresArray.literal(listed.map(\.rawValue))
+    let results = try await session.run([
+      Call(ChannelStatements.openListing, words),
+      Call(ChannelStatements.lockListing, words),
+      Call(ChannelStatements.noteOthers, words + [ids, String(began.microseconds)]),
+      Call(ChannelStatements.forgetOthers, words + [ids, String(began.microseconds)]),
+      Call(
+        ChannelStatements.closeListing,
+        words + [String(listed.count), String(began.microseconds)]),
+      Call(ChannelStatements.rows, words + [ids]),
+      Call(ChannelStatements.others, words),
+    ])
+    return (Self.rows(results[5]), Self.others(results[6]))
+  }
+
+  /// Notes what a channel of which no row knows keeps.
+  public func record(
+    _ storage: ChannelStorage, of channel: ChannelID, in scope: ChannelScope
+  ) async throws {
+    _ = try await session.run([
+      Call(
+        ChannelStatements.noteStorage,
+        Self.words(scope) + [channel.rawValue, storage.rawValue])
+    ])
+  }
+
+  private static func words(_ scope: ChannelScope) -> [String?] {
+    [scope.bundleID, scope.environment.rawValue]
+  }
+
+  // MARK: Reading
+
+  private static func rows(_ result: QueryResult) -> [ChannelRow] {
+    (0..<result.rowCount).compactMap { index in
+      guard let id = result.int64(index, 0),
+        let storage = result.string(index, 3).flatMap({ ChannelStorage(rawValue: $0) }),
+        let requestID = result.string(index, 5).flatMap({ PushID($0) }),
+        let createdAt = result.time(index, 6)
+      else { return nil }
+      var row = ChannelRow(
+        id: id, app: App(rawValue: result.string(index, 1) ?? ""),
+        channel: result.string(index, 2).flatMap { ChannelID($0) }, storage: storage,
+        rideID: result.string(index, 4).map(RideID.init), requestID: requestID, createdAt: createdAt
+      )
+      row.confirmedAt = result.time(index, 7)
+      row.unansweredAt = result.time(index, 8)
+      row.endedAt = result.time(index, 9)
+      row.endedReason = result.string(index, 10)
+      return row
+    }
+  }
+
+  private static func others(_ result: QueryResult) -> [OtherChannel] {
+    (0..<result.rowCount).compactMap { index in
+      guard let channel = result.string(index, 0).flatMap({ ChannelID($0) }),
+        let seenAt = result.time(index, 2)
+      else { return nil }
+      return OtherChannel(
+        channel: channel, absentAt: result.time(index, 1), seenAt: seenAt,
+        storage: result.string(index, 3).flatMap { ChannelStorage(rawValue: $0) })
+    }
+  }
+}
+
+extension QueryResult {
+  /// A time that was read as microseconds since 1970.
+  fileprivate func time(_ row: Int, _ column: Int) -> Timestamp? {
+    int64(row, column).map { Timestamp(microseconds: $0) }
+  }
+}

@@ -1,0 +1,58 @@
+/// Who keeps Postgres from removing dead rows, and for how long already.
+public struct BlockingBackend: Hashable, Sendable {
+  /// In what form a snapshot is held.
+  public enum Kind: String, Hashable, Sendable {
+    /// A session, in most cases one that is idle in a transaction.
+    case session
+    /// A transaction that was prepared for a commit in two phases, and has not come to it.
+    case prepared
+    /// A replication slot, or a standby behind it.
+    case slot
+  }
+
+  /// In what form.
+  public var kind: Kind
+  /// The session's process; nil where there is none.
+  public var processID: Int32?
+  /// `application_name`, or the name of the prepared transaction or slot.
+  public var name: String
+  /// How long it has been open; nil where this role may not see that, and for a slot.
+  public var age: Duration?
+  /// How many transactions have begun since.
+  public var transactions: Int64
+}
+
+extension BlockingBackend {
+  private static let oldest = Statement(
+    name: "oldest_row_holder",
+    sql: """
+      select kind, pid, name, (extract(epoch from now() - since) * 1000000)::bigint, transactions
+      from (
+        select 'session' as kind, pid, application_name as name, xact_start as since,
+          greatest(age(backend_xmin), age(backend_xid)) as transactions
+        from pg_stat_activity
+        where (datname = current_database() or datname is null) and pid <> pg_backend_pid()
+        union all
+        select 'prepared', null, gid, prepared, age(transaction)
+        from pg_prepared_xacts where database = current_database()
+        union all
+        select 'slot', active_pid, slot_name, null, age(xmin) from pg_replication_slots
+      ) holders
+      where transactions is not null
+      order by transactions desc, since limit 1
+      """)
+
+  /// The one that goes back the furthest; nil where nobody holds anything.
+  ///
+  /// This session itself is not counted.
+  public static func oldest(_ session: PostgresSession) async throws(PostgresError)
+    -> BlockingBackend?
+  {
+    let rows = try await session.run([Call(oldest)])[0]
+    guard let kind = rows.string(0, 0).flatMap(Kind.init(rawValue:)) else { return nil }
+    return BlockingBackend(
+      kind: kind, processID: rows.int64(0, 1).flatMap { Int32(exactly: $0) },
+      name: rows.string(0, 2) ?? "", age: rows.int64(0, 3).map { .microseconds($0) },
+      transactions: rows.int64(0, 4) ?? 0)
+  }
+}

@@ -1,0 +1,122 @@
+public import RideCore
+
+/// What a person asks and tells about one ride, beside the service.
+public struct RideQueries: Sendable {
+  let session: PostgresSession
+
+  /// A desk over an open session, which it does not close.
+  public init(session: PostgresSession) {
+    self.session = session
+  }
+
+  /// How many bytes an ID may have: `ridepulse.check_text` refuses longer ones.
+  public static let idLimit = 512
+
+  private static let emit = Statement(
+    name: "desk_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
+
+  private static let phones = Statement(
+    name: "desk_phones",
+    sql: """
+      select $1::text, \(ClaimStatements.phoneColumns), \(ClaimStatements.contact)
+      from unnest($2::text[], $3::text[]) owner (app, owner_id)
+      join ridepulse.current_devices d on d.app = owner.app and d.owner_id = owner.owner_id
+      order by d.id
+      """)
+
+  private static let startTokens = Statement(
+    name: "desk_start_tokens",
+    sql: """
+      select $1::text, \(ClaimStatements.startTokenColumns)
+      from unnest($2::text[], $3::text[]) owner (app, owner_id)
+      join ridepulse.current_start_tokens t
+        on t.app = owner.app and t.owner_id = owner.owner_id
+      order by t.id
+      """)
+
+  private static let deliveries = Statement(
+    name: "desk_deliveries",
+    sql: """
+      select rule, app, coalesce(token_suffix, ''), status, coalesce(reason, '')
+      from ridepulse.ledger where ride_id = $1 and event_id = $2::bigint
+      order by created_at, rule, device_id
+      """)
+
+  private static let waiting = Statement(
+    name: "desk_waiting", sql: "select from ridepulse.events where id = $1::bigint")
+
+  /// Says that something happened to a ride; returns the event's ID.
+  ///
+  /// - Parameter data: a JSON object.
+  public func emit(_ event: String, ride: RideID, data: String) async throws -> Int64 {
+    let results = try await session.run([Call(Self.emit, [event, ride.text, data])])
+    return results[0].int64(0, 0) ?? 0
+  }
+
+  /// What a decision would look at if the event came now, with all that is in the ride's mind.
+  /// Writes nothing.
+  public func view(_ event: String, ride: RideID, data: String, apps: [App]) async throws
+    -> (view: RideView, now: Timestamp)
+  {
+    let rides = PostgresArray.literal([ride])
+    let read = try await session.run([
+      Call(ClaimStatements.rides, [rides]), Call(RideSnapshot.memos, [rides]),
+      Call(ClaimStatements.cards, [rides]), Call(ClaimStatements.channels, [rides]),
+    ])
+    var reader = ClaimReader(log: Log { _, _, _ in })
+    reader.readClaims(read[1])
+    reader.rows.readRides(read[0])
+    reader.rows.readCards(read[2])
+    reader.rows.readChannels(read[3])
+    let (now, rows) = (reader.claim.now, reader.rows)
+    let event = RideEvent(id: 0, name: event, at: now, data: data)
+    let owners = rows.view(of: ride).owners(of: apps, on: event)
+    let words = [
+      ride.text, PostgresArray.literal(owners.map(\.app.rawValue)),
+      PostgresArray.literal(owners.map(\.owner)),
+    ]
+    let found = try await session.run([
+      Call(Self.phones, words), Call(Self.startTokens, words),
+    ])
+    reader.rows.readPhones(found[0])
+    reader.rows.readStartTokens(found[1])
+    guard var view = reader.claim.rides.first?.view else { return (rows.view(of: ride), now) }
+    view.events = [event]
+    return (view, now)
+  }
+
+  /// One row of the ledger, as people read it.
+  public struct Delivery: Hashable, Sendable {
+    /// The rule's name.
+    public var rule: String
+    /// The app.
+    public var app: String
+    /// The token's last digits; empty where there was no phone.
+    public var tokenSuffix: String
+    /// What became of it, in the words of `deliveries.status`.
+    public var status: String
+    /// Why; empty where there is nothing to say.
+    public var reason: String
+  }
+
+  /// What became of an event so far, and whether that is all.
+  public func deliveries(
+    of event: Int64, ride: RideID
+  ) async throws -> (deliveries: [Delivery], isComplete: Bool) {
+    // The event before the ledger: consumed means that its rows are there.
+    let results = try await session.run([
+      Call(Self.waiting, [String(event)]), Call(Self.deliveries, [ride.text, String(event)]),
+    ])
+    let rows = results[1]
+    let deliveries = (0..<rows.rowCount).map { row in
+      Delivery(
+        rule: rows.string(row, 0) ?? "", app: rows.string(row, 1) ?? "",
+        tokenSuffix: rows.string(row, 2) ?? "", status: rows.string(row, 3) ?? "",
+        reason: rows.string(row, 4) ?? "")
+    }
+    let isComplete =
+      results[0].rowCount == 0
+      && !deliveries.contains { $0.status == LedgerEntry.Status.pending.rawValue }
+    return (deliveries, isComplete)
+  }
+}

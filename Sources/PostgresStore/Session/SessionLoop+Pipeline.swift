@@ -1,0 +1,94 @@
+internal import CLibpq
+
+/// How a run goes over the wire.
+extension SessionLoop {
+  /// Sends the next waiting run, where the connection is free.
+  func startNext() {
+    guard case .ready = lifecycle.state, activity == nil, let connection, !queue.isEmpty else {
+      return
+    }
+    if lifecycle.isDoubtful(now: .now) { return askForSignOfLife(connection) }
+    guard let run = queue.popFirst() else { return }
+    let isBuffered: Bool
+    switch run.work {
+    case .script(let sql):
+      activity = InFlightTransaction(.script, for: .run(run))
+      isBuffered = connection.send(script: sql)
+    case .calls(let calls):
+      let steps = PipelineStep.plan(
+        calls, known: connection.prepared, named: usesNamedStatements)
+      activity = InFlightTransaction(
+        PipelineStateMachine(pipeline: steps), for: .run(run),
+        usesNamedStatements: usesNamedStatements)
+      isBuffered = connection.send(steps, of: calls)
+    }
+    if isBuffered { pushOut(connection) } else { drop(connection.errorMessage) }
+  }
+
+  /// Asks with a bare Sync, which is no transaction, so that it costs the server next to nothing
+  /// and what waits can still go over another connection.
+  private func askForSignOfLife(_ connection: Connection) {
+    activity = InFlightTransaction(
+      PipelineStateMachine(pipeline: []), for: .signOfLife(until: .now + Lifecycle.signOfLifeLimit))
+    guard connection.send([], of: []) else { return drop(connection.errorMessage) }
+    pushOut(connection)
+  }
+
+  /// Hands the kernel as much as it takes.
+  func pushOut(_ connection: Connection) {
+    guard let isSent = connection.flush() else { return drop(connection.errorMessage) }
+    activity?.isSent = isSent
+  }
+
+  /// Reads before it writes: a server that is stuck on its answers reads no more questions.
+  func converse(_ connection: Connection) {
+    let isAlive = connection.consumeInput()
+    // What came before the end is still good, and a report in it tells the reason.
+    readResults(connection)
+    guard self.connection === connection else { return }
+    while let (channel, payload) = connection.nextNotification() {
+      onEvent(.notification(channel: channel, payload: payload))
+    }
+    guard isAlive else { return drop(connection.errorMessage) }
+    if let activity, !activity.isSent { pushOut(connection) }
+  }
+
+  private func readResults(_ connection: Connection) {
+    while let inFlight = activity, !connection.isBusy {
+      let result = connection.nextResult()
+      switch inFlight.pipeline.receive(reply(result)) {
+      case .goOn: break
+      case .keep: if let result { inFlight.results.append(result) }
+      case .prepared(let statement): connection.prepared[statement.name] = statement.sql
+      case .failed: if let result { record(result, in: inFlight) }
+      case .finished: finish(inFlight, connection)
+      case .broken(let what): breakOff(inFlight, what)
+      }
+    }
+  }
+
+  private func reply(_ result: QueryResult?) -> PipelineStateMachine.Reply {
+    guard let result else { return .endOfStep }
+    return switch result.status {
+    case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: .success
+    case PGRES_FATAL_ERROR: .failure
+    case PGRES_PIPELINE_ABORTED: .aborted
+    case PGRES_PIPELINE_SYNC: .sync
+    default: .foreign(result.statusName)
+    }
+  }
+
+  private func record(_ result: QueryResult, in inFlight: InFlightTransaction) {
+    guard let error = ServerError(result, statement: inFlight.currentStatement) else {
+      return drop(result.errorMessage)
+    }
+    if result.isFatal { return drop(error.description) }
+    if inFlight.firstError == nil { inFlight.firstError = error }
+  }
+
+  private func breakOff(_ inFlight: InFlightTransaction, _ what: String) {
+    activity = nil
+    inFlight.run?.finish(.failure(PostgresError(.protocol(reason: what))))
+    drop("replaced, because the server answered out of turn: \(what)")
+  }
+}

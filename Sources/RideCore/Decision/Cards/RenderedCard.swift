@@ -1,0 +1,102 @@
+/// What the cards of one rule show of a ride now, rendered once for all of them.
+struct RenderedCard {
+  let state: [UInt8]?
+  /// The same for equal states; nil where there is none.
+  let shown: String?
+  /// Why there is none.
+  let problem: String?
+
+  init(_ rule: CardRule, in context: TemplateContext?) {
+    guard let context else {
+      (state, shown, problem) = (nil, nil, nil)
+      return
+    }
+    do {
+      let state = try rule.compiled.contentState.render(in: context, locale: nil)
+      self.state = state
+      shown = PushID(of: String(decoding: state, as: UTF8.self)).description
+      problem = nil
+    } catch {
+      (state, shown, problem) = (nil, nil, error.reason)
+    }
+  }
+}
+
+/// The parts of a card's payload, prepared: what is the same each time is encoded once, at load.
+struct CompiledCard: Sendable {
+  let contentState: CompiledPayload
+  let attributes: CompiledPayload
+  let alerts: [String: CompiledPayload]
+  /// Custom keys beside `aps`.
+  private let data: [(key: String, value: CompiledPayload)]
+
+  init(_ life: LiveActivity, data: [String: PayloadTemplate]) {
+    contentState = CompiledPayload(.object(life.contentState))
+    attributes = CompiledPayload(.object(life.attributes))
+    let needed = Set(life.start).union(life.alerts.keys)
+    alerts = Dictionary(
+      uniqueKeysWithValues: needed.map { event in
+        let alert = life.alerts[event] ?? CardAlert(standingInFor: event)
+        return (event, CompiledPayload(alert.template))
+      })
+    self.data = data.map { ($0.key, CompiledPayload($0.value)) }
+  }
+
+  /// The whole JSON: keys sorted, as everywhere.
+  func payload(_ aps: [(key: String, json: [UInt8])], in context: TemplateContext?)
+    throws(RenderingError)
+    -> [UInt8]
+  {
+    var members: [(key: String, json: [UInt8])] = [("aps", Self.object(aps))]
+    if let context {
+      for (key, value) in data { members.append((key, try value.render(in: context, locale: nil))) }
+    }
+    return Self.object(members)
+  }
+
+  private static func object(_ members: [(key: String, json: [UInt8])]) -> [UInt8] {
+    var json = Array("{".utf8)
+    for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+      if index > 0 { json.append(UInt8(ascii: ",")) }
+      json += JSONValue.string(member.key).json
+      json.append(UInt8(ascii: ":"))
+      json += member.json
+    }
+    json.append(UInt8(ascii: "}"))
+    return json
+  }
+}
+
+extension LiveActivity {
+  /// The `aps` members of a push, but content-state and alert.
+  func members(
+    _ event: CardEvent, timestamp: Int64, staleAt: Timestamp?, endsAt: Timestamp?
+  ) -> [(key: String, json: [UInt8])] {
+    var members: [(key: String, json: [UInt8])] = [
+      ("event", JSONValue.string(event.rawValue).json), ("timestamp", Array("\(timestamp)".utf8)),
+    ]
+    if let staleAt { members.append(("stale-date", Array("\(staleAt.epochSeconds)".utf8))) }
+    if let relevanceScore {
+      members.append(("relevance-score", JSONValue.number(relevanceScore).json))
+    }
+    if let endsAt, let dismissAfter {
+      members.append(("dismissal-date", Array("\((endsAt + dismissAfter).epochSeconds)".utf8)))
+    }
+    return members
+  }
+
+  /// The largest payload that the rule can give, before it is filled in: a start.
+  func template(data: [String: PayloadTemplate]) -> PayloadTemplate {
+    let second = PayloadTemplate.literal(.integer(1_800_000_000))
+    let loudest = alerts.sorted { $0.key < $1.key }.first?.value ?? CardAlert(standingInFor: "")
+    var aps: [String: PayloadTemplate] = [
+      "event": .literal(.string("start")), "timestamp": second, "stale-date": second,
+      "attributes-type": .literal(.string(attributesType)), "attributes": .object(attributes),
+      "content-state": .object(contentState), "alert": loudest.template,
+    ]
+    aps["relevance-score"] = relevanceScore.map { .literal(.number($0)) }
+    if wantsPushToken { aps["input-push-token"] = .literal(.integer(1)) }
+    aps["input-push-channel"] = pushChannel.map { .value($0) }
+    return .object(data.merging(["aps": .object(aps)]) { _, aps in aps })
+  }
+}

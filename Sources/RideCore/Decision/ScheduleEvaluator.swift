@@ -1,0 +1,188 @@
+/// Finds which slots of one rule are due for one ride, and accounts for every one that was.
+///
+/// A ride is in the rule's states from one event to another; slots outside of that time are none.
+struct ScheduleEvaluator {
+  let rule: TimedRule
+  let view: RideView
+  let attributes: JSONValue?
+  let now: Timestamp
+
+  private(set) var memo: SlotMemo?
+  /// The ride has come into the states since the last decision.
+  private var hasEntered = false
+  private(set) var tally = SlotTally()
+  /// The slots at which the rule speaks now, the oldest first.
+  private(set) var due: [Timestamp] = []
+  /// Slots at which it does not, as the ledger says it: the newest of them, and why.
+  private(set) var passedOver: [(slot: Timestamp, reason: String)] = []
+  /// The next slot.
+  private(set) var next: Timestamp?
+
+  init(_ rule: TimedRule, of view: RideView, attributes: JSONValue?, now: Timestamp) {
+    self.rule = rule
+    self.view = view
+    self.attributes = attributes
+    self.now = now
+    memo = view.memo.slots[rule.rule.rule.name]
+  }
+
+  /// Follows the ride through its events, and then up to now.
+  mutating func run(isState: (String) -> Bool) {
+    for event in view.events where isState(event.name) {
+      if rule.timing.states.contains(event.name) {
+        enter(at: event.at, lookedAt: event.at)
+      } else {
+        leave(at: event.at)
+      }
+    }
+    // The row is ahead of events that were not read yet.
+    if view.hasMoreEvents { return }
+    if let state = view.ride?.state, rule.timing.states.contains(state) {
+      // Without an event: the rule is new, or the ride was there before RidePulse. What its slots
+      // were before now is nobody's concern.
+      enter(at: min(now, view.ride?.updatedAt ?? now), lookedAt: now)
+      advance()
+    } else {
+      leave(at: now)
+    }
+  }
+
+  private mutating func enter(at anchor: Timestamp, lookedAt: Timestamp) {
+    if memo?.anchor != nil { return }
+    hasEntered = true
+    memo = SlotMemo(anchor: anchor, through: lookedAt, planned: nil, fired: memo?.fired)
+  }
+
+  private mutating func leave(at instant: Timestamp) {
+    guard var left = memo, left.anchor != nil else { return }
+    hasEntered = false
+    if let series = series(left) {
+      let count = series.count(after: left.through, through: instant)
+      if count > 0 {
+        tally.due += count
+        tally.skipped += count
+        record(series, count, upTo: instant, "the ride left the states of the rule")
+      }
+    }
+    left.anchor = nil
+    left.planned = nil
+    memo = left.fired == nil ? nil : left
+  }
+
+  private mutating func advance() {
+    plan()
+    guard var memo else { return }
+    let series = series(memo)
+    if series == nil, hasEntered, case .cron = rule.timing.slots {
+      passedOver.append((now, RenderingError.unknownZone(view.ride?.timeZone ?? "").reason))
+    }
+    let count = series?.count(after: memo.through, through: now) ?? 0
+    if let series, count > 0 {
+      tally.due += count
+      fire(series, count, after: memo.through)
+      if case .once(let slot) = series { memo.fired = slot }
+    }
+    memo.through = max(memo.through, now)
+    next = series?.next(after: memo.through)
+    self.memo = memo
+  }
+
+  private mutating func fire(_ series: SlotSeries, _ count: Int, after: Timestamp) {
+    if case .cron(_, _, let missed) = rule.timing.slots {
+      makeUp(series, missed, after: after)
+      evaluateEventRules(series.last(count, after: max(after, now - Timing.grace), through: now))
+      return
+    }
+    // A heartbeat whose successor is due is not made up for.
+    let newest = series.last(1, after: after, through: now)
+    evaluateEventRules(newest)
+    guard count > 1, let newest = newest.first else { return }
+    tally.skipped += count - 1
+    record(series, count - 1, upTo: newest - .microseconds(1), "too late, the next was due")
+  }
+
+  /// Cron slots that nobody looked at in time.
+  private mutating func makeUp(_ series: SlotSeries, _ missed: Timing.Missed, after: Timestamp) {
+    let end = now - Timing.grace
+    let count = series.count(after: after, through: end)
+    if count == 0 { return }
+    let wanted =
+      switch missed {
+      case .skip: 0
+      case .latest: series.last(1, after: max(after, end), through: now).isEmpty ? 1 : 0
+      case .all(let bound): bound
+      }
+    let slots = series.last(wanted, after: after, through: end)
+    let left = count - slots.count
+    if left > 0 {
+      let newest = slots.first.map { $0 - .microseconds(1) } ?? end
+      if case .all(let bound) = missed {
+        tally.capped += left
+        record(
+          series, left, upTo: newest, "beyond the \(bound) slots that missed: all makes up for")
+      } else {
+        tally.missed += left
+        record(series, left, upTo: newest, "missed: nobody looked in time")
+      }
+    }
+    evaluateEventRules(slots)
+  }
+
+  private mutating func evaluateEventRules(_ slots: [Timestamp]) {
+    for slot in slots {
+      due.append(slot)
+      if now >= slot + rule.rule.rule.validity { tally.expired += 1 } else { tally.fired += 1 }
+    }
+  }
+
+  /// Sees whether the ride's time has moved, and with it the slot of a reminder.
+  private mutating func plan() {
+    guard case .relative(let time, let offset) = rule.timing.slots, var memo else { return }
+    let slot = view.ride?.time(time, attributes: attributes).map { $0 + offset }
+    if slot == memo.planned { return }
+    let setAt = hasEntered ? memo.through : view.events.first.map(\.at) ?? now
+    memo.planned = slot
+    defer { self.memo = memo }
+    guard let slot else { return }
+    memo.through = setAt
+    // A small move of a time that was told is no news; another appointment is.
+    if let fired = memo.fired, slot <= fired + Duration.microseconds(abs(offset.microseconds)) {
+      memo.through = max(now, slot)
+    } else if slot <= setAt, !view.events.isEmpty {
+      tally.due += 1
+      tally.skipped += 1
+      passedOver.append((slot, "it had passed when it was set"))
+    }
+  }
+
+  private mutating func record(
+    _ series: SlotSeries, _ count: Int, upTo instant: Timestamp, _ reason: String
+  ) {
+    guard let slot = series.last(1, after: .init(microseconds: .min), through: instant).last
+    else { return }
+    passedOver.append((slot, count == 1 ? reason : "\(reason) (\(count) slots up to this one)"))
+  }
+
+  private func series(_ memo: SlotMemo) -> SlotSeries? {
+    switch rule.timing.slots {
+    case .every(let period):
+      return memo.anchor.map {
+        .beats(since: $0, period: period, of: view.rideID, rule: rule.rule.rule.name)
+      }
+    case .relative: return memo.planned.map { .once($0) }
+    case .cron(let schedule, .named(let zone), _): return .cron(schedule, zone)
+    case .cron(let schedule, .ride, _):
+      return view.ride.flatMap { ZoneTimes(identifier: $0.timeZone) }.map { .cron(schedule, $0) }
+    }
+  }
+}
+
+extension Ride {
+  /// A time of the ride; nil where it is not there, or is not a time.
+  func time(_ time: RideTime, attributes: JSONValue?) -> Timestamp? {
+    switch time {
+    case .pickupAt: pickupAt
+    case .attribute(let keys): attributes?.value(at: keys).flatMap(TemplateContext.instant(from:))
+    }
+  }
+}

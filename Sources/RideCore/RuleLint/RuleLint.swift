@@ -1,0 +1,156 @@
+/// What is allowed in rule files and probably not meant.
+///
+/// Said by `check` and by the preview; nothing is refused for it.
+public struct RuleLint: Hashable, Sendable {
+  /// The rule's name; nil for what concerns all of them.
+  public var rule: String?
+  /// Where the rule stands: `schedules/driver.yaml:12`.
+  public var source: String?
+  /// What may go wrong, and what to do.
+  public var text: String
+
+  /// Everything that rules give cause to say, in their order.
+  public static func all(about rules: RuleSet) -> [RuleLint] {
+    var advice: [RuleLint] = []
+    for rule in rules.rules.map(\.rule) {
+      let texts =
+        [heartbeat(rule), silence(rule), overflow(rule)].compactMap { $0 } + truncation(rule)
+        + card(rule)
+      advice += texts.map { RuleLint(rule: rule.name, source: rule.source, text: $0) }
+    }
+    let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.spokenStates)
+    if !silent.isEmpty {
+      advice.append(
+        RuleLint(text: "no rule speaks of \(silent.sorted().joined(separator: ", "))"))
+    }
+    return advice
+  }
+
+  /// A heartbeat that Apple does not deliver.
+  public static func heartbeat(_ rule: Rule) -> String? {
+    guard case .at(let timing) = rule.when, case .every(let period) = timing.slots,
+      rule.what.pushType == .background, period < .seconds(1200)
+    else { return nil }
+    return "every \(period.rideText): Apple delivers two or three background pushes an hour at "
+      + "best; 20m is the shortest period that makes sense"
+  }
+
+  /// A rule by the clock that needs what only an event has.
+  private static func silence(_ rule: Rule) -> String? {
+    guard case .at(let timing) = rule.when else { return nil }
+    let missing = rule.template.placeholders.first { placeholder in
+      guard case .eventData = placeholder.source else { return false }
+      return !placeholder.filters.contains { if case .fallback = $0 { true } else { false } }
+    }
+    return missing.map {
+      "it can never speak: a slot of \(timing.keyword) has no data, and {{\($0.path)}} has no default"
+    }
+  }
+
+  /// A payload that goes over Apple's limit where values are long.
+  private static func overflow(_ rule: Rule) -> String? {
+    let limit = rule.what.payloadLimit
+    let size = rule.template.size(ofPlaceholder: plausible.value)
+    guard size > limit else { return nil }
+    let bare = rule.template.size(ofPlaceholder: 0)
+    if bare > limit {
+      return "it can never be sent: its payload has \(bare) bytes before anything is filled in, "
+        + "\(limit) are allowed"
+    }
+    return "its payload comes to \(size) bytes where values have \(plausible.value); "
+      + "\(limit) are allowed"
+  }
+
+  /// A card that may show what is no longer so, or starts without a word of the rule's own.
+  private static func card(_ rule: Rule) -> [String] {
+    guard case .liveActivity(let life) = rule.what else { return [] }
+    var texts: [String] = []
+    if life.staleAfter == nil {
+      texts.append(
+        "live-activity has no stale-after: a card that is not reached looks true for "
+          + "\(life.freshness.rideText); 2m suits a ride")
+    }
+    if life.minInterval < .seconds(5) {
+      texts.append(
+        "min-interval \(life.minInterval.rideText): iOS draws a card anew every 5 to 15 seconds at "
+          + "best; 15s is the shortest that makes sense")
+    }
+    for event in life.start where life.alerts[event] == nil {
+      texts.append(
+        "start on \(event) without an alert: Apple demands one, and the phone shows the words of the "
+          + "event; state it under alerts")
+    }
+    return texts
+  }
+
+  /// Texts that a lock screen cuts off.
+  private static func truncation(_ rule: Rule) -> [String] {
+    guard case .alert(let alert, _) = rule.what else { return [] }
+    let texts = [
+      ("title", alert.title, 50), ("subtitle", alert.subtitle, 50), ("body", alert.body, 180),
+    ]
+    return texts.flatMap { key, localized, limit -> [String] in
+      (localized?.texts ?? []).compactMap { locale, text in
+        let length = text.length(ofPlaceholder: plausible.name)
+        guard length > limit else { return nil }
+        let place = locale.isEmpty ? key : "\(key).\(locale)"
+        return "\(place) comes to \(length) letters where values have \(plausible.name); a lock "
+          + "screen shows about \(limit)"
+      }
+    }
+  }
+
+  /// How long what is filled in may well be: a name on the screen, a value in the data.
+  private static let plausible = (name: 20, value: 200)
+}
+
+extension RuleSet {
+  /// States that some rule names.
+  fileprivate var spokenStates: Set<String> {
+    rules.reduce(into: []) { states, rule in
+      switch rule.rule.when {
+      case .on(let events): states.formUnion(events)
+      case .at(let timing): states.formUnion(timing.states)
+      case .life:
+        if case .liveActivity(let life) = rule.rule.what {
+          states.formUnion(life.start + life.end + life.urgent)
+          states.formUnion(life.alerts.keys)
+        }
+      }
+    }
+  }
+}
+
+extension Rule {
+  /// The whole payload before it is filled in.
+  fileprivate var template: PayloadTemplate { CompiledRule.template(self) }
+}
+
+extension PayloadTemplate {
+  /// About how many bytes it comes to; of several languages the longest.
+  fileprivate func size(ofPlaceholder size: Int) -> Int {
+    switch self {
+    case .literal(let value): value.json.count
+    case .value(let text): text.bytes(ofPlaceholder: size) + 2
+    case .visible(let texts):
+      (texts.texts.map { $0.text.bytes(ofPlaceholder: size) }.max() ?? 0) + 2
+    case .object(let members):
+      members.reduce(1) { $0 + $1.key.utf8.count + 4 + $1.value.size(ofPlaceholder: size) }
+    case .array(let elements): elements.reduce(1) { $0 + 1 + $1.size(ofPlaceholder: size) }
+    }
+  }
+}
+
+extension TextTemplate {
+  fileprivate func length(ofPlaceholder length: Int) -> Int {
+    segments.reduce(0) { sum, segment in
+      if case .literal(let text) = segment { sum + text.count } else { sum + length }
+    }
+  }
+
+  fileprivate func bytes(ofPlaceholder size: Int) -> Int {
+    segments.reduce(0) { sum, segment in
+      if case .literal(let text) = segment { sum + text.utf8.count } else { sum + size }
+    }
+  }
+}

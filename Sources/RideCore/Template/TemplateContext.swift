@@ -1,0 +1,139 @@
+import Foundation
+
+/// What placeholders are filled from: one ride and one event.
+struct TemplateContext {
+  let ride: Ride
+  let event: RideEvent
+  private let attributes: JSONValue?
+  private let data: JSONValue?
+
+  /// Reads the ride's attributes and the event's data, once for all rules and phones.
+  init(ride: Ride, attributes: JSONValue?, event: RideEvent) {
+    self.ride = ride
+    self.event = event
+    self.attributes = attributes
+    data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
+  }
+
+  /// A value of the ride's attributes; nil where they can't be read, too.
+  func attribute(_ key: String) -> JSONValue? { attributes?.value(at: [key]) }
+
+  /// A value of the event's data; nil where it can't be read, too.
+  func datum(_ key: String) -> JSONValue? { data?.value(at: [key]) }
+
+  /// The value of a placeholder, filters applied.
+  func value(of placeholder: Placeholder) throws(RenderingError) -> JSONValue {
+    var value = try raw(placeholder)
+    var instant = instant(placeholder.source)
+    for filter in placeholder.filters {
+      switch filter {
+      case .fallback(let fallback):
+        if value == nil || value == .null || value == .string("") {
+          value = fallback
+          instant = nil
+        }
+      case .time, .date, .epoch:
+        guard value != nil, value != .null else { continue }
+        guard let time = instant ?? value.flatMap(Self.instant(from:)) else {
+          throw .notATime(placeholder.path)
+        }
+        value = try written(time, by: filter, placeholder.path)
+        instant = nil
+      case .upper: value = value.map { .string($0.text.uppercased()) }
+      case .lower: value = value.map { .string($0.text.lowercased()) }
+      }
+    }
+    guard let value, value != .null else { throw .missing(placeholder.path) }
+    return value
+  }
+
+  private func raw(_ placeholder: Placeholder) throws(RenderingError) -> JSONValue? {
+    switch placeholder.source {
+    case .eventName: return .string(event.name)
+    case .attributes(let keys):
+      guard let attributes else { throw .unreadable("ride.attributes") }
+      return attributes.value(at: keys)
+    case .eventData(let keys):
+      guard let data else { throw .unreadable("event.data") }
+      return data.value(at: keys)
+    case .ride(let field):
+      switch field {
+      case .id: return .string(ride.id.text)
+      case .state: return ride.state.map { .string($0) }
+      case .customerID: return ride.customerID.map { .string($0.text) }
+      case .driverID: return ride.driverID.map { .string($0.text) }
+      case .timeZone: return .string(ride.timeZone)
+      case .pickupAt, .updatedAt: break
+      }
+    case .eventTime: break
+    }
+    return instant(placeholder.source).map { .string(CivilTime.iso($0)) }
+  }
+
+  private func instant(_ source: Placeholder.Source) -> Timestamp? {
+    switch source {
+    case .eventTime: event.at
+    case .ride(.pickupAt): ride.pickupAt
+    case .ride(.updatedAt): ride.updatedAt
+    default: nil
+    }
+  }
+
+  /// A time that an attribute holds: seconds since 1970, or ISO 8601.
+  static func instant(from value: JSONValue) -> Timestamp? {
+    switch value {
+    case .integer(let seconds): Timestamp(epochSeconds: seconds)
+    case .number(let seconds) where abs(seconds) < 1e12: Timestamp(epochSeconds: Int64(seconds))
+    case .string(let text): CivilTime.instant(iso: text)
+    default: nil
+    }
+  }
+
+  private func written(
+    _ time: Timestamp, by filter: Filter, _ path: String
+  ) throws(RenderingError) -> JSONValue {
+    if filter == .epoch { return .integer(time.epochSeconds) }
+    guard let zone = TimeZone(identifier: ride.timeZone) else {
+      throw .unknownZone(ride.timeZone)
+    }
+    return .string(
+      filter == .time ? CivilTime.time(time, in: zone) : CivilTime.date(time, in: zone))
+  }
+}
+
+extension JSONValue {
+  /// The value within a text.
+  var text: String {
+    switch self {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    case .bool(let flag): flag ? "true" : "false"
+    default: String(decoding: json, as: UTF8.self)
+    }
+  }
+}
+
+/// Why a push can't be filled in; its text stands in the ledger.
+public enum RenderingError: Error, Hashable, Sendable {
+  /// The value is not there, or null.
+  case missing(String)
+  /// A text for people came out empty.
+  case emptyText(String)
+  /// The JSON can't be read.
+  case unreadable(String)
+  /// A time filter met something that is not a time.
+  case notATime(String)
+  /// The ride's zone is not in the tz database.
+  case unknownZone(String)
+
+  /// What the ledger says.
+  public var reason: String {
+    switch self {
+    case .missing(let path): "missing \(path)"
+    case .emptyText(let key): "empty \(key)"
+    case .unreadable(let path): "unreadable \(path)"
+    case .notATime(let path): "\(path) is not a time"
+    case .unknownZone(let zone): "unknown time zone \(zone.prefix(60))"
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import APNSClient
+import Orchestrator
+import PostgresStore
+import RideCore
+import Synchronization
+
+/// Makes the channels that rides need, and deletes those whose cards have ended.
+///
+/// What it is told it keeps in memory only: a ride says again what it needs, and which channels have
+/// ended stands in the database.
+final class ChannelReconciler: Sendable {
+  private struct Need: Hashable {
+    var ride: RideID
+    var app: App
+    var storage: ChannelStorage
+  }
+
+  private struct State {
+    var needs: [Need] = []
+    var known: Set<Need> = []
+    /// There are channels to delete, or may be.
+    var hasEnded = false
+    /// When it was looked for such as nobody here has heard of; nil: never.
+    var lookedAt: ContinuousClock.Instant?
+  }
+
+  private let conninfo: String
+  private let client: ChannelClient
+  private let scopes: [App: ChannelScope]
+  private let log: Log
+  private let signal = AsyncSignal()
+  private let state = Mutex(State())
+  private let unreported = Mutex<@Sendable () -> Void>({})
+
+  /// Called when a ride was locked, so that it does not have its channel's ID yet; must not block.
+  var onUnreported: @Sendable () -> Void {
+    get { unreported.withLock { $0 } }
+    set { unreported.withLock { $0 = newValue } }
+  }
+
+  /// How long a channel that could not be deleted waits.
+  static let interval: Duration = .seconds(60)
+
+  /// How often it is looked for channels that ended with a node that died.
+  static let lookInterval: Duration = .seconds(3600)
+
+  /// How many needs are kept, and channels deleted in one go.
+  static let batch = 1000
+
+  init(conninfo: String, client: ChannelClient, scopes: [App: ChannelScope], log: Log) {
+    self.conninfo = conninfo
+    self.client = client
+    self.scopes = scopes
+    self.log = log
+  }
+
+  /// Hears what was settled, and returns at once.
+  func handle(_ settlements: [Settlement]) {
+    var needs: [Need] = []
+    for settlement in settlements {
+      for need in settlement.needs {
+        needs.append(Need(ride: settlement.rideID, app: need.app, storage: need.storage))
+      }
+    }
+    if needs.isEmpty { return }
+    state.withLock { state in
+      for need in needs where state.needs.count < Self.batch {
+        if state.known.insert(need).inserted { state.needs.append(need) }
+      }
+    }
+    signal.ring()
+  }
+
+  /// There are ended channels in the database; returns at once.
+  func ended() {
+    state.withLock { $0.hasEnded = true }
+    signal.ring()
+  }
+
+  /// Until the task is cancelled.
+  func run() async {
+    repeat {
+      await reconcile()
+      await signal.wait(atMost: Self.interval, on: ContinuousClock())
+    } while !Task.isCancelled
+  }
+
+  /// Lets `run` see that its task was cancelled.
+  func stop() { signal.ring() }
+
+  /// Makes and deletes channels once, as rides need them. A failure is logged and tried again later.
+  func reconcile() async {
+    let (needs, hasEnded) = state.withLock { state in
+      let now = ContinuousClock.now
+      let looks = state.lookedAt.map { now - $0 >= Self.lookInterval } ?? true
+      let todo = (state.needs, state.hasEnded || looks)
+      state = State(lookedAt: looks ? now : state.lookedAt)
+      return todo
+    }
+    if needs.isEmpty, !hasEnded { return }
+    do {
+      // A session for the moment: claims and settlements don't stand behind it.
+      try await Database.with(conninfo: conninfo, name: "channels") { session in
+        let service = ChannelService(
+          client: client, repository: ChannelRepository(session: session))
+        await make(needs, service)
+        if hasEnded { await deleteEnded(service) }
+      }
+    } catch {
+      log(.warning, "Can't tend the broadcast channels; trying again soon", ["error": "\(error)"])
+      state.withLock { $0.hasEnded = $0.hasEnded || hasEnded }
+    }
+  }
+
+  private func make(_ needs: [Need], _ service: ChannelService) async {
+    for (app, needs) in Dictionary(grouping: needs, by: \.app) {
+      guard let scope = scopes[app] else { continue }
+      do {
+        _ = try await service.audit(in: scope)
+      } catch {
+        // Rides ask again.
+        log(
+          .warning, "Can't list the broadcast channels, so none is made",
+          ["app": "\(app)", "error": "\(error)"])
+        continue
+      }
+      for need in needs { await make(need, in: scope, service) }
+    }
+  }
+
+  private func make(_ need: Need, in scope: ChannelScope, _ service: ChannelService) async {
+    var wish = ChannelWish(
+      app: need.app, scope: scope, storage: need.storage, rideID: need.ride,
+      requestID: ChannelService.newRequestID())
+    wish.isAwaited = true
+    do {
+      if let made = try await service.createAudited(wish), made.isNew {
+        log(
+          .info, "Broadcast channel made", ["ride": need.ride.text, "channel": "\(made.channel)"])
+        if !made.isReported { onUnreported() }
+      }
+    } catch {
+      log(.warning, "No broadcast channel made", ["ride": need.ride.text, "error": "\(error)"])
+    }
+  }
+
+  private func deleteEnded(_ service: ChannelService) async {
+    for scope in Set(scopes.values) {
+      do {
+        for row in try await service.repository.toDelete(in: scope, atMost: Self.batch) {
+          guard let channel = row.channel else { continue }
+          _ = try await service.delete(channel, in: scope)
+          try await service.repository.deleted(row.id)
+          log(
+            .info, "Broadcast channel deleted",
+            ["ride": row.rideID?.text ?? "", "channel": "\(channel)"])
+        }
+      } catch {
+        log(
+          .warning, "Can't delete the channels of rides that are over; trying again in a minute",
+          ["app": scope.bundleID, "error": "\(error)"])
+        state.withLock { $0.hasEnded = true }
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import PostgresStore
+import RideCore
+import Synchronization
+
+/// What the database needs now and then: a ledger that is cut into days and loses the old ones.
+///
+/// Every node does it; that two don't do it at once is the database's concern.
+final class Maintenance: Sendable {
+  private let conninfo: String
+  private let log: Log
+  private let mayNot = Mutex(false)
+
+  static let interval: Duration = .seconds(3600)
+
+  init(conninfo: String, log: Log) {
+    self.conninfo = conninfo
+    self.log = log
+  }
+
+  /// Now, and each hour until the task is cancelled.
+  func run() async {
+    repeat {
+      await rotate()
+      try? await Task.sleep(for: Self.interval)
+    } while !Task.isCancelled
+  }
+
+  /// Rotates the ledger's partitions once. A failure is logged; nothing that is sent depends on it.
+  func rotate() async {
+    do {
+      // A session for the moment: claims and settlements don't stand behind it.
+      let actions = try await Database.with(conninfo: conninfo, name: "maintenance") { session in
+        try await LedgerPartitions(session: session).rotate()
+      }
+      if actions.isEmpty { return }
+      log(
+        .info, "Ledger partitions rotated",
+        ["did": actions.map(\.description).joined(separator: ", ")])
+    } catch let error as PostgresError where error.refusesRights {
+      record(error)
+    } catch {
+      log(.warning, "Ledger rotation failed, retrying in an hour", ["error": "\(error)"])
+    }
+  }
+
+  /// A right that is missing is said once: somebody may want it so.
+  private func record(_ error: PostgresError) {
+    let isKnown = mayNot.withLock { known in
+      defer { known = true }
+      return known
+    }
+    if isKnown { return }
+    log(
+      .warning,
+      "This role may not cut the ledger into days, and nothing old is dropped: grant it execute on ridepulse.rotate_ledger",
+      ["error": "\(error)"])
+  }
+}

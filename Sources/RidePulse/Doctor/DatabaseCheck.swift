@@ -1,0 +1,208 @@
+import PostgresStore
+import RideCore
+
+/// Says what the facts of Postgres mean.
+enum DatabaseCheck {
+  static func findings(_ probes: DatabaseState) -> [CheckResult] {
+    [
+      server(probes), schema(probes), rights(probes), listen(probes),
+      QueueCheck.finding(probes.queue),
+      ClockCheck.database(probes.lead), holder(probes),
+    ] + WatchCheck.findings(probes) + LimitCheck.findings(probes)
+  }
+
+  private static func server(_ probes: DatabaseState) -> CheckResult {
+    switch probes.server {
+    case .failed(let why) where !probes.isConfigured:
+      return .failure(
+        "postgres", "DATABASE_URL is not set, and libpq's defaults lead nowhere: \(why)",
+        "export DATABASE_URL=postgres://USER:PASSWORD@HOST/DATABASE")
+    case .failed(let why): return .failure("postgres", why, mend(why))
+    case .unasked: return .skipped("postgres", needs: "a connection")
+    case .known(let server) where server.isTooOld:
+      return .failure(
+        "postgres", "\(server.version) is too old", "upgrade it to Postgres 14 or newer")
+    case .known(let server) where !server.holdsUnicode:
+      return .failure(
+        "postgres",
+        "database \(server.database) is encoded in \(server.encoding), which does not hold every text "
+          + "that phones show",
+        "psql -c \"create database NAME encoding 'UTF8' template template0\"",
+        "copy it there with pg_dump and pg_restore, and let DATABASE_URL name it")
+    case .known(let server) where server.isReadOnly:
+      return .failure(
+        "postgres", "\(server.version), which takes no writes: a standby, or read-only",
+        "let DATABASE_URL lead to the primary, or add target_session_attrs=read-write to it")
+    case .known(let server):
+      return .ok("postgres", "\(server.version), database \(server.database), role \(server.role)")
+    }
+  }
+
+  private static func mend(_ why: String) -> String {
+    if why.contains("connection string") {
+      return "export DATABASE_URL=postgres://USER:PASSWORD@HOST/DATABASE"
+    }
+    if why.contains("database \""), why.contains("does not exist") {
+      return "createdb DATABASE, or name another one in DATABASE_URL"
+    }
+    if why.contains("pg_hba.conf") {
+      return "let pg_hba.conf of the server admit this role from here, then reload it"
+    }
+    if why.contains("too many clients") || why.contains("connection slots") {
+      return "raise max_connections, or end sessions that nobody needs; serve needs three"
+    }
+    if why.contains("authentication failed") || why.contains("no password supplied")
+      || why.contains("role \"")
+    {
+      return "mend user and password in DATABASE_URL; psql \"$DATABASE_URL\" tries them"
+    }
+    return "start Postgres, or let DATABASE_URL lead to where it listens; "
+      + "psql \"$DATABASE_URL\" tries it"
+  }
+
+  private static func schema(_ probes: DatabaseState) -> CheckResult {
+    switch probes.schema {
+    case .unasked:
+      let isEncoded = probes.server.value?.holdsUnicode ?? true
+      return .skipped("schema", needs: isEncoded ? "postgres" : "a database in UTF8")
+    case .known(.current): return .ok("schema", "current")
+    case .known(.foreign(let what)):
+      return .failure("schema", what, "deploy the ridepulse that the database was migrated with")
+    case .known(.lacks(let names)):
+      guard let server = probes.server.value else {
+        return .failure("schema", "it lacks \(list(names))", "ridepulse migrate")
+      }
+      if server.hasSchema {
+        return .failure("schema", "it lacks \(list(names))", "ridepulse migrate")
+      }
+      if server.mayMakeSchema {
+        return .failure("schema", "the database has none yet", "ridepulse migrate")
+      }
+      return .failure(
+        "schema", "the database has none yet, and role \(server.role) may not make it",
+        "as the database's owner: "
+          + "psql -c "
+          + ShellText.word(
+            "grant create on database \(SQLText.identifier(server.database)) "
+              + "to \(SQLText.identifier(server.role))"),
+        "ridepulse migrate")
+    case .failed(let why):
+      if let rights = probes.rights.value, !rights.isEmpty {
+        return .skipped("schema", needs: "rights")
+      }
+      return .failure("schema", "it can't be read: \(why)", "ridepulse migrate --dry-run says more")
+    }
+  }
+
+  private static func rights(_ probes: DatabaseState) -> CheckResult {
+    switch probes.rights {
+    case .unasked:
+      return .skipped("rights", needs: probes.server.value == nil ? "postgres" : "schema")
+    case .failed(let why):
+      return .failure("rights", "they can't be read: \(why)", "ridepulse doctor, once more")
+    case .known([]): return .ok("rights", "all that serve needs")
+    case .known(let missing):
+      let role = probes.server.value?.role ?? "ROLE"
+      let command = ShellText.word(grants(missing, to: SQLText.identifier(role)))
+      let words = list(missing.map { "\($0.privilege) on \($0.object)" })
+      let what = "role \(role) lacks \(words)"
+      let mend = "as the schema's owner, in that database: psql -c \(command)"
+      return missing.allSatisfy(\.isMinor)
+        ? .warning("rights", "\(what): \(loss(missing))", mend)
+        : .failure("rights", what, mend)
+    }
+  }
+
+  /// One GRANT for each object, in the order in which they were missed; the role as SQL has it.
+  static func grants(_ missing: [MissingRight], to role: String) -> String {
+    var order: [String] = []
+    for right in missing where !order.contains(right.object) { order.append(right.object) }
+    return order.map { object in
+      let privileges = missing.filter { $0.object == object }.map(\.privilege)
+      return "grant \(privileges.joined(separator: ", ")) on \(object) to \(role)"
+    }.joined(separator: "; ")
+  }
+
+  /// What does not work without rights that no push needs.
+  private static func loss(_ missing: [MissingRight]) -> String {
+    let losses = [
+      ("ridepulse.idempotent_call", "calls of POST /v1 answer 503"),
+      ("ridepulse.rotate_ledger", "old days of the ledger are kept for ever"),
+      ("ridepulse.watch", "problems of attached tables are not shown"),
+    ]
+    return losses.filter { loss in missing.contains { $0.object.contains(loss.0) } }.map(\.1)
+      .joined(separator: ", ")
+  }
+
+  private static func listen(_ probes: DatabaseState) -> CheckResult {
+    let pooler = "let DATABASE_URL lead to Postgres itself, or to a pool in session mode"
+    switch probes.listen {
+    case .unasked where !probes.listens:
+      return .ok("listen", "off: an event waits for the next poll, 2s at most")
+    case .known(.queueFull):
+      return .warning(
+        "listen", "nothing was notified, because the NOTIFY queue is not read",
+        "see \(QueueCheck.name) below")
+    case .unasked: return .skipped("listen", needs: "postgres")
+    case .known(.effective): return .ok("listen", "a notification came back")
+    case .known(.swallowed):
+      return .warning(
+        "listen",
+        "Postgres takes LISTEN, but no notification comes, as behind a pooler in transaction mode; "
+          + "events wait for the next poll, 2s at most", pooler)
+    case .known(.unreachable(let why)), .failed(let why):
+      return .failure(
+        "listen", "a second connection failed: \(why)",
+        "raise max_connections, or the pool's size; serve needs three connections")
+    }
+  }
+
+  /// Long enough for any transaction of a ride service.
+  private static let longAge: Duration = .seconds(5 * 60)
+  /// For what has no age: as many transactions leave indexes that claims notice.
+  private static let manyTransactions: Int64 = 1_000_000
+
+  private static func holder(_ probes: DatabaseState) -> CheckResult {
+    let name = "dead rows"
+    switch probes.holder {
+    case .unasked: return .skipped(name, needs: "postgres")
+    case .failed(let why):
+      return .warning(
+        name, "who holds them back can't be read: \(why)", "ridepulse doctor, once more")
+    case .known(nil): return .ok(name, "nobody holds them back")
+    case .known(let holder?):
+      let age = holder.age.map { " for \($0.rideText)" } ?? ""
+      let what =
+        "\(words(holder)) holds them back\(age), \(counted(Int(holder.transactions), "transaction"))"
+      let isLong = holder.age.map { $0 >= longAge } ?? (holder.transactions >= manyTransactions)
+      return isLong
+        ? .warning(name, "\(what); claims slow down with that", release(holder)) : .ok(name, what)
+    }
+  }
+
+  private static func words(_ holder: BlockingBackend) -> String {
+    switch holder.kind {
+    case .session: "session \(holder.processID.map { "\($0)" } ?? "?") (\(holder.name))"
+    case .prepared: "the prepared transaction \(holder.name)"
+    case .slot: "the replication slot \(holder.name)"
+    }
+  }
+
+  private static func release(_ holder: BlockingBackend) -> String {
+    let name = SQLText.literal(holder.name)
+    func psql(_ sql: String) -> String { "psql \"$DATABASE_URL\" -c \(ShellText.word(sql))" }
+    return switch holder.kind {
+    case .session:
+      psql("select pg_terminate_backend(\(holder.processID.map { "\($0)" } ?? "PID"))")
+        + ", once you know whose it is"
+    case .prepared: psql("rollback prepared \(name)") + ", or commit it"
+    case .slot: psql("select pg_drop_replication_slot(\(name))") + ", if its standby is gone"
+    }
+  }
+
+  /// The first few, and how many more.
+  static func list(_ names: [String]) -> String {
+    let shown = names.prefix(6).joined(separator: ", ")
+    return names.count > 6 ? "\(shown) and \(names.count - 6) more" : shown
+  }
+}

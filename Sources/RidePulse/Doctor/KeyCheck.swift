@@ -1,0 +1,126 @@
+import APNSClient
+import Foundation
+import RideCore
+
+/// The signing key, as far as it can be judged without asking APNs.
+struct KeyState: Hashable, Sendable {
+  /// Nil where the variable is not set.
+  var path: String?
+  var problem: SigningKeyError?
+  /// Every user of the machine may read it.
+  var isOpenToAll = false
+  var keyID: String?
+  var teamID: String?
+
+  /// What should name the file holds the key.
+  var isKeyItself: Bool { path.map { $0.contains("-----BEGIN") || $0.contains("\n") } ?? false }
+
+  /// Reads the file that the environment names.
+  init(_ environment: [String: String]) {
+    func value(_ name: String) -> String? {
+      environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+    (keyID, teamID) = (value("APNS_KEY_ID"), value("APNS_TEAM_ID"))
+    path = value("APNS_PRIVATE_KEY_PATH")
+    guard let path, !isKeyItself else { return }
+    do throws(SigningKeyError) { try SigningKey.check(path: path) } catch { problem = error }
+    let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+    isOpenToAll = ((mode as? NSNumber)?.intValue ?? 0) & 0o004 != 0
+  }
+
+  /// For tables of tests.
+  init(
+    path: String? = nil, problem: SigningKeyError? = nil, isOpenToAll: Bool = false,
+    keyID: String? = nil, teamID: String? = nil
+  ) {
+    self.path = path
+    self.problem = problem
+    self.isOpenToAll = isOpenToAll
+    self.keyID = keyID
+    self.teamID = teamID
+  }
+}
+
+/// Says what the facts of the key mean.
+enum KeyCheck {
+  static func findings(_ probes: KeyState) -> [CheckResult] {
+    [
+      file(probes),
+      id("key ID", "APNS_KEY_ID", probes.keyID, example: "ABC123DEFG", hint(probes)),
+      id("team ID", "APNS_TEAM_ID", probes.teamID, example: "DEF123GHIJ", nil),
+    ]
+  }
+
+  private static func file(_ probes: KeyState) -> CheckResult {
+    let name = "key file"
+    guard let path = probes.path else {
+      return .failure(
+        name, "APNS_PRIVATE_KEY_PATH is not set",
+        "export APNS_PRIVATE_KEY_PATH=AuthKey_ABC123DEFG.p8, the file from Apple's page Keys")
+    }
+    if probes.isKeyItself {
+      return .failure(
+        name, "APNS_PRIVATE_KEY_PATH holds the key itself; expected the path of its file",
+        "write the key to a file of mode 600, and export APNS_PRIVATE_KEY_PATH with its path")
+    }
+    switch probes.problem {
+    case .unreadable:
+      return .failure(
+        name, describe(probes),
+        "ls -l \(ShellText.word(path)), and let this user read it; "
+          + "or export APNS_PRIVATE_KEY_PATH with another path")
+    case .notPrivateKey, .notP256:
+      return .failure(
+        name, describe(probes),
+        "export APNS_PRIVATE_KEY_PATH=AuthKey_ABC123DEFG.p8, as Apple's page Keys gave it")
+    case .badKeyID, .badTeamID, .signing:
+      return .failure(name, describe(probes), "ridepulse doctor")
+    case nil where probes.isOpenToAll:
+      return .warning(
+        name, "\(path) is on P-256, and everybody may read it", "chmod 600 \(ShellText.word(path))")
+    case nil: return .ok(name, "\(path) is on P-256")
+    }
+  }
+
+  private static func describe(_ probes: KeyState) -> String {
+    probes.problem.map(\.description) ?? ""
+  }
+
+  private static func id(
+    _ name: String, _ variable: String, _ value: String?, example: String, _ hint: String?
+  ) -> CheckResult {
+    let mend = "export \(variable)=\(hint ?? example)"
+    guard let value else { return .failure(name, "\(variable) is not set", mend) }
+    if !SigningKey.isTenCharacterID(value) {
+      return .failure(
+        name, "\(variable) is \"\(safe(value))\"; expected 10 characters of A-Z and 0-9", mend)
+    }
+    if let hint, hint != value {
+      return .warning(
+        name, "\(variable) is \(value), and the key file's name says \(hint)", mend)
+    }
+    return .ok(name, value)
+  }
+
+  /// Somebody may have put the key itself there.
+  private static func safe(_ value: String) -> String {
+    value.count > 20 ? "\(value.prefix(4))…, \(value.count) characters" : value
+  }
+
+  /// The key ID by the name that Apple gives the file: `AuthKey_ABC123DEFG.p8`.
+  private static func hint(_ probes: KeyState) -> String? {
+    guard let file = probes.path?.split(separator: "/").last, file.hasPrefix("AuthKey_"),
+      file.hasSuffix(".p8")
+    else { return nil }
+    let id = String(file.dropFirst("AuthKey_".count).dropLast(".p8".count))
+    return SigningKey.isTenCharacterID(id) ? id : nil
+  }
+}
+
+extension KeyCheck {
+  /// Whether a provider token can be signed, and by what.
+  static func isUsable(_ probes: KeyState) -> Bool {
+    probes.path != nil && probes.problem == nil && !probes.isKeyItself
+      && [probes.keyID, probes.teamID].allSatisfy { $0.map(SigningKey.isTenCharacterID) ?? false }
+  }
+}

@@ -1,0 +1,56 @@
+import PostgresStore
+import RideCore
+
+/// Finds what makes the engine wait or give up: limits of its role, and locks of others.
+enum LimitCheck {
+  /// One finding for each limit that is in the way; none where all is well.
+  static func findings(_ probes: DatabaseState) -> [CheckResult] {
+    [statements(probes), outcomes(probes)].compactMap(\.self)
+  }
+
+  /// A claim of a full batch takes well under this, also on a busy server.
+  private static let shortStatement: Duration = .seconds(2)
+
+  private static func statements(_ probes: DatabaseState) -> CheckResult? {
+    guard let server = probes.server.value, let limit = server.statementLimit,
+      limit < shortStatement
+    else { return nil }
+    let milliseconds = limit.microseconds / 1000
+    return .warning(
+      "statement timeout",
+      "role \(server.role) has statement_timeout = \(milliseconds)ms: claims and settlements are "
+        + "made smaller until they fit, and a ride that does not fit alone is parked",
+      "psql \"$DATABASE_URL\" -c \"alter role \(server.role) set statement_timeout = '10s'\"")
+  }
+
+  /// They are applied within moments unless another session has the row locked.
+  private static let longWait: Duration = .seconds(60)
+
+  private static func outcomes(_ probes: DatabaseState) -> CheckResult? {
+    let name = "token outcomes"
+    switch probes.outcomes {
+    case .unasked: return nil
+    case .failed(let why):
+      return .warning(name, "they can't be read: \(why)", "ridepulse doctor, once more")
+    case .known(let backlog):
+      guard let age = backlog.age, age >= longWait else { return nil }
+      let what =
+        "\(counted(Int(backlog.count), "answer")) of APNs not applied to phones, cards or channels, "
+        + "the oldest for \(age.rideText)"
+      guard let blocker = backlog.blocker else {
+        return .warning(
+          name, what, "start ridepulse serve, and look for 'Token outcome' in its log")
+      }
+      let open = blocker.age.map { ", open for \($0.rideText)" } ?? ""
+      guard let pid = blocker.processID else {
+        return .warning(
+          name, "\(what): the prepared transaction \(blocker.name) has rows locked\(open)",
+          "commit prepared '\(blocker.name.replacing("'", with: "''"))', or roll it back")
+      }
+      return .warning(
+        name, "\(what): session \(pid) (\(blocker.name)) has rows or a table locked\(open)",
+        "end its transaction; psql \"$DATABASE_URL\" -c 'select pg_terminate_backend(\(pid))' does, "
+          + "once you know whose it is")
+    }
+  }
+}

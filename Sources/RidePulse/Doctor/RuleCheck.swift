@@ -1,0 +1,130 @@
+import PostgresStore
+import RideCore
+import RuleFiles
+
+/// The rule files, as far as others have to fit to them.
+struct RuleState: Sendable {
+  var path: String
+  /// What is wrong, a line each; empty where they can be used.
+  var problems: [String] = []
+  /// It is the directory that can't be used, and no file in it.
+  var lacksDirectory = false
+  var rules = 0
+  var files = 0
+  /// What `check` advises, a line each.
+  var advice: [String] = []
+  /// The apps that rules speak to.
+  var apps: Set<App> = []
+
+  /// Reads the rule files that the environment names.
+  init(_ environment: [String: String]) {
+    path = RuleDirectoryChoice.path(nil, environment)
+    switch RuleDirectory.load(path) {
+    case .failure(let found):
+      problems = found.problems.map(\.description)
+      lacksDirectory = found.problems.contains { $0.file == path }
+    case .success(let loaded):
+      (rules, files) = (loaded.ruleCount, loaded.fileCount)
+      advice = RuleLint.all(about: loaded.ruleSet).map(\.text)
+      apps = Set(loaded.ruleSet.rules.map(\.rule.app))
+    }
+  }
+
+  /// For tables of tests.
+  init(
+    path: String = "schedules", problems: [String] = [], advice: [String] = [], apps: Set<App> = []
+  ) {
+    (self.path, self.problems, self.advice, self.apps) = (path, problems, advice, apps)
+  }
+}
+
+/// Says what the facts of rules and phones mean, and whether they fit to the bundle IDs.
+enum RuleCheck {
+  static func findings(
+    _ probes: RuleState, bundleIDs: [App: String], phones: Probe<[PhoneCount]>,
+    standard: APNsEnvironment
+  ) -> [CheckResult] {
+    let names = [App](probes.apps).sorted { $0.rawValue < $1.rawValue }
+    let lacking = names.filter { bundleIDs[$0] == nil }
+    var findings = [rules(probes)]
+    // Where there is none at all, that has been said.
+    if !bundleIDs.isEmpty {
+      findings += lacking.map { app in
+        .failure(
+          "topic \(app)", "rules speak to \(app), which has no bundle ID",
+          APNsCheck.export(app))
+      }
+    }
+    return findings + self.phones(phones, apps: names, bundleIDs, standard)
+  }
+
+  private static func rules(_ probes: RuleState) -> CheckResult {
+    let name = "rule files"
+    let check = "ridepulse check \(ShellText.word(probes.path))"
+    if let first = probes.problems.first {
+      if probes.lacksDirectory {
+        return .failure(
+          name, first, "export RIDEPULSE_SCHEDULES=DIR, where your rule files are",
+          "ridepulse check")
+      }
+      let more = probes.problems.count - 1
+      return .failure(name, more == 0 ? first : "\(first) (and \(more) more)", check)
+    }
+    let what =
+      "\(probes.path): \(counted(probes.rules, "rule")) in \(counted(probes.files, "file"))"
+    guard let first = probes.advice.first else { return .ok(name, what) }
+    let more = probes.advice.count - 1
+    return .warning(name, "\(what): \(first)\(more == 0 ? "" : " (and \(more) more)")", check)
+  }
+
+  private static func phones(
+    _ phones: Probe<[PhoneCount]>, apps: [App], _ bundleIDs: [App: String],
+    _ standard: APNsEnvironment
+  ) -> [CheckResult] {
+    switch phones {
+    case .unasked: return [.skipped("phones", needs: "schema and rights")]
+    case .failed(let why):
+      return [.failure("phones", "they can't be counted: \(why)", "mend schema and rights first")]
+    case .known(let counts):
+      let all = Set(counts.map(\.app)).union(apps).sorted { $0.rawValue < $1.rawValue }
+      if all.isEmpty { return [.warning("phones", "none is registered", register(.customer))] }
+      return all.map { app in
+        registered(app, counts.filter { $0.app == app }, bundleIDs[app] != nil, standard)
+      }
+    }
+  }
+
+  private static func registered(
+    _ app: App, _ counts: [PhoneCount], _ hasBundleID: Bool, _ standard: APNsEnvironment
+  ) -> CheckResult {
+    let name = "phones \(app)"
+    if counts.isEmpty {
+      return .warning(name, "rules speak to \(app), and no phone is registered", register(app))
+    }
+    var live: [APNsEnvironment: Int64] = [:]
+    for count in counts { live[count.environment ?? standard, default: 0] += count.live }
+    let words = APNsEnvironment.allCases.compactMap { environment in
+      live[environment].map { "\($0) \(environment.rawValue)" }
+    }
+    let what = words.joined(separator: ", ")
+    if !hasBundleID {
+      return .warning(
+        name, "\(what), and \(app) has no bundle ID: nothing can be sent to them",
+        APNsCheck.export(app))
+    }
+    let quarantined = counts.reduce(0) { $0 + $1.quarantined }
+    if quarantined > 0 {
+      return .warning(
+        name, "\(what), \(quarantined) of them in quarantine: APNs refused their tokens",
+        "psql \"$DATABASE_URL\" -c 'select * from ridepulse.quarantine'; after a mistake of "
+          + "configuration: psql \"$DATABASE_URL\" -c "
+          + ShellText.word("select ridepulse.unquarantine(\(SQLText.literal(app.rawValue)))"))
+    }
+    return .ok(name, what)
+  }
+
+  private static func register(_ app: App) -> String {
+    "from your backend: select ridepulse.register_device("
+      + "\(SQLText.literal(app.rawValue)), 'OWNER', 'TOKEN')"
+  }
+}

@@ -1,0 +1,76 @@
+import PostgresStore
+import RideCore
+
+/// Judges the tables that `ridepulse.watch` attached, and the triggers of the schema.
+enum WatchCheck {
+  static func findings(_ probes: DatabaseState) -> [CheckResult] {
+    let name = "watch"
+    switch probes.watched {
+    case .unasked:
+      return [.skipped(name, needs: probes.server.value == nil ? "postgres" : "schema and rights")]
+    case .failed(let why):
+      return [.warning(name, "problems of attached tables can't be read: \(why)", "see rights")]
+    case .known(let tables) where tables.problems.isEmpty:
+      let count = tables.count == 0 ? "no" : "\(tables.count)"
+      return [.ok(name, "\(count) attached \(tables.count == 1 ? "table" : "tables")")]
+    case .known(let tables):
+      return Dictionary(grouping: tables.problems, by: \.table).sorted { $0.key < $1.key }
+        .map { finding("\(name) \($0.key)", $0.key, $0.value) }
+    }
+  }
+
+  private static func finding(
+    _ name: String, _ table: String, _ problems: [WatchProblem]
+  ) -> CheckResult {
+    var mend: [String] = []
+    for problem in problems {
+      let fix = fix(problem)
+      if !mend.contains(fix) { mend.append(fix) }
+    }
+    let stops = problems.contains { $0.kind?.stopsTable ?? false }
+    return CheckResult(
+      name: name, standing: stops ? .failure : .warning,
+      what: DatabaseCheck.list(problems.map(words)), mend: mend)
+  }
+
+  /// What is wrong, with how often and where.
+  private static func words(_ problem: WatchProblem) -> String {
+    let column = "column \(problem.column)"
+    let what =
+      switch problem.kind {
+      case .missingTable: "the table is gone"
+      case .missingColumn: "\(column), which is mapped, is gone: no row is copied"
+      case .missingTrigger: "trigger \(problem.column) is gone: no row is copied"
+      case .disabledTrigger: "trigger \(problem.column) is disabled"
+      case .notRead: "trigger ridepulse_read did not run: rows were not copied"
+      case .notAttached: "it has a trigger of RidePulse, and is not attached"
+      case .unreadableRow: "rows can't be read"
+      case .nullID: "\(column) holds no ID"
+      case .emptyID: "\(column) holds an empty ID"
+      case .tooLong: "\(column) holds more than 512 bytes"
+      case .badTime: "\(column) holds what is no time"
+      case .noTimeZone: "\(column) holds a time without a zone"
+      case .unknownTimeZone: "\(column) holds no time zone that Postgres knows"
+      case .notAnObject: "\(column) holds JSON that is no object"
+      case nil: "\(problem.column) \(problem.code)"
+      }
+    guard let count = problem.count else { return what }
+    let row = problem.rowID.map { ", last in row \($0)" } ?? ""
+    return "\(what) (\(counted(Int(count), "transaction"))\(row))"
+  }
+
+  private static func fix(_ problem: WatchProblem) -> String {
+    let table = problem.table
+    return switch problem.kind {
+    case .missingTable: "psql -c 'delete from ridepulse.watches where relation = \(table)'"
+    case .missingColumn, .missingTrigger, .notRead, .notAttached:
+      "as the table's owner: select ridepulse.watch('\(table)', MAPPING) with its columns of now; "
+        + "select * from ridepulse.watched shows the mapping"
+    case .disabledTrigger:
+      "as the table's owner: alter table \(table) enable trigger \(problem.column)"
+    case .unreadableRow, .nullID, .emptyID, .tooLong, .badTime, .noTimeZone, .unknownTimeZone,
+      .notAnObject, nil:
+      "select * from ridepulse.watch_problems; fix the rows, or the mapping. It is shown for a day"
+    }
+  }
+}

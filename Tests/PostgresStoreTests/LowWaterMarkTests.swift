@@ -1,0 +1,116 @@
+import Testing
+
+@testable import PostgresStore
+@testable import RideCore
+
+@Suite("Where claims begin") struct LowWaterMarkTests {
+  private var lowWaterMark = LowWaterMark()
+  private let now = Timestamp(epochSeconds: 1_800_000_000)
+
+  private func time(_ second: Double) -> Duration { .microseconds(Int64(second * 1e6)) }
+
+  /// A claim; returns where it began.
+  @discardableResult
+  private mutating func plan(
+    at second: Double, lowest: Int64?, highest: Int64? = nil, due: Timestamp? = nil,
+    cost: Duration = .milliseconds(40)
+  ) -> LowWaterMark.Bounds {
+    let plan = lowWaterMark.plan(at: time(second))
+    lowWaterMark.observe(
+      LowWaterMark.ScanResult(
+        lowestEvent: lowest, highestEvent: highest, lowestDue: due, now: now + time(second)),
+      by: plan, began: time(second), ended: time(second) + cost)
+    return plan.bounds
+  }
+
+  @Test mutating func `R41: a claim begins where the lowest event was a while ago`() {
+    #expect(plan(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300)) == .init())
+    #expect(plan(at: 0.5, lowest: 300, cost: .milliseconds(300)).event == nil)
+    #expect(plan(at: 1.4, lowest: 400, cost: .milliseconds(300)).event == nil)
+    // What was lowest at 0 s; at 1.4 s the next was marked.
+    #expect(plan(at: 2.2, lowest: 500).event == 100)
+    #expect(plan(at: 2.5, lowest: 600).event == 100)
+    #expect(plan(at: 2.7, lowest: 600).event == 100)
+    #expect(plan(at: 2.8, lowest: 600).event == 400)
+    #expect(
+      !lowWaterMark.plan(at: time(3.2)).measuresLowest
+        && lowWaterMark.plan(at: time(3.8)).measuresLowest)
+  }
+
+  @Test mutating func `R41: where none is left it begins behind the last that it took`() {
+    plan(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300))
+    plan(at: 1.4, lowest: nil, cost: .milliseconds(300))
+    plan(at: 2.8, lowest: nil)
+    #expect(plan(at: 3.8, lowest: nil).event == 201)
+  }
+
+  @Test
+  mutating func `R37, R41: where that is cheap, claims plan at everything every now and then`() {
+    plan(at: 0, lowest: 100, highest: 200)
+    #expect(plan(at: 1.2, lowest: 300) == .init())
+    #expect(plan(at: 2, lowest: 300).event == 100)
+    #expect(plan(at: 2.3, lowest: 300, cost: .milliseconds(2)) == .init())
+    #expect(plan(at: 2.7, lowest: 300).event == 300)
+    // This one comes too soon to say where later ones begin.
+    #expect(plan(at: 2.9, lowest: 700) == .init())
+    plan(at: 3.5, lowest: 800)
+    #expect(plan(at: 3.6, lowest: 800).event == 300)
+    #expect(lowWaterMark.beginSweep(at: time(100)) == nil && lowWaterMark.nextSweep == nil)
+  }
+
+  @Test mutating func `R37, R41: where that is costly, it is done beside the claims`() {
+    plan(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300))
+    plan(at: 1.4, lowest: 300, cost: .milliseconds(300))
+    #expect(lowWaterMark.beginSweep(at: time(2.4)) == nil)
+    plan(at: 2.8, lowest: 400)
+    #expect(plan(at: 2.9, lowest: 500).event == 300)
+    plan(at: 3.9, lowest: 500)
+    #expect(plan(at: 4, lowest: 500).event == 400)
+    #expect(lowWaterMark.nextSweep == time(3.9))
+    #expect(lowWaterMark.beginSweep(at: time(4.1))?.event == 400)
+    #expect(lowWaterMark.beginSweep(at: time(4.1)) == nil, "one at a time")
+    lowWaterMark.endSweep(.init(event: 50), began: time(4.1), ended: time(4.3))
+    // What was committed late is where claims begin then, and not for long.
+    #expect(plan(at: 4.5, lowest: 50).event == 50)
+    plan(at: 5.7, lowest: 600)
+    #expect(plan(at: 6.8, lowest: 700).event == 50)
+    #expect(plan(at: 6.9, lowest: 700).event == 600)
+    #expect(lowWaterMark.beginSweep(at: time(7)) != nil)
+    // It failed, and is tried again; then it has become cheap.
+    lowWaterMark.endSweep(nil, began: time(7), ended: time(7.1))
+    #expect(lowWaterMark.beginSweep(at: time(8.2)) != nil)
+    lowWaterMark.endSweep(.init(), began: time(8.2), ended: time(8.201))
+    #expect(plan(at: 9.5, lowest: 700) == .init())
+  }
+
+  /// What a look cost, and how long a commit just after its begin may wait for the end of the next.
+  @Test(arguments: [1, 4, 20, 49, 50, 51, 100, 400, 900, 1200])
+  mutating func `R37: a late commit is found within three seconds, whatever a plan costs`(
+    milliseconds: Int
+  ) {
+    let cost = Duration.milliseconds(milliseconds)
+    plan(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300))
+    plan(at: 1.4, lowest: 300, cost: .milliseconds(300))
+    plan(at: 2.8, lowest: 400)
+    #expect(lowWaterMark.beginSweep(at: time(4)) != nil)
+    lowWaterMark.endSweep(.init(), began: time(4), ended: time(4) + cost)
+    var next: Duration?
+    for step in 0...1000 where next == nil {
+      let uptime = time(4) + cost + .milliseconds(50 * step)
+      if lowWaterMark.plan(at: uptime).isFull || lowWaterMark.beginSweep(at: uptime) != nil {
+        next = uptime
+      }
+    }
+    let found = (next ?? .seconds(3600)) + cost - time(4)
+    #expect(found <= max(.milliseconds(3050), cost * 3 + .milliseconds(50)), "\(found)")
+  }
+
+  @Test mutating func `R41: rides are looked for from the first that was due`() {
+    let later = now + .seconds(600)
+    plan(at: 0, lowest: nil, due: now - .seconds(60))
+    plan(at: 1.2, lowest: nil, due: later)
+    #expect(plan(at: 2, lowest: nil, due: later).due == now - .seconds(61))
+    plan(at: 2.5, lowest: nil, due: later)
+    #expect(plan(at: 3, lowest: nil).due == now + .milliseconds(200))
+  }
+}

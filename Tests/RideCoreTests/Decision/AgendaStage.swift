@@ -1,0 +1,68 @@
+@testable import RideCore
+
+/// One ride with one rule that speaks by the clock, looked at again and again.
+struct AgendaStage {
+  var rule: Rule
+  var ride = Sample.ride()
+  var memo = Memo()
+  var events: [RideEvent] = []
+  var slots: [Timestamp] = []
+  var closed: [LedgerEntry] = []
+  var tally = SlotTally()
+  private var lastEvent: Int64 = 0
+
+  init(_ slots: Timing.Slots, while states: Set<String>, expires: Duration = .seconds(300)) {
+    rule = Sample.rule("r", app: .driver, body: "at {{event.at}}", expires: .after(expires))
+    rule.when = .at(Timing(slots, while: states))
+    ride.state = "requested"
+  }
+
+  static let start = Sample.now
+  static func at(_ minutes: Double) -> Timestamp { start + .microseconds(Int64(minutes * 6e7)) }
+
+  /// The ride's state changes.
+  mutating func state(_ state: String, at minutes: Double) {
+    ride.state = state
+    emit(state, at: minutes)
+  }
+
+  mutating func pickup(_ pickup: Double?, at minutes: Double) {
+    ride.pickupAt = pickup.map(Self.at)
+    emit("ride_updated", at: minutes)
+  }
+
+  mutating func emit(_ name: String, at minutes: Double) {
+    lastEvent += 1
+    ride.updatedAt = Self.at(minutes)
+    events.append(RideEvent(id: lastEvent, name: name, at: Self.at(minutes)))
+  }
+
+  /// The engine looks; when it is to look again.
+  @discardableResult
+  mutating func look(at minutes: Double) -> Double? {
+    look(Self.at(minutes)).map { Double(($0 - Self.start).microseconds) / 6e7 }
+  }
+
+  @discardableResult
+  mutating func look(_ now: Timestamp) -> Timestamp? {
+    let decision = decide(
+      Sample.view(ride: ride, events: events, memo: memo), by: Sample.book([rule]), now: now)
+    let outcomes = decision.pushes.map { _ in PushOutcome.accepted }
+    let settlement = decision.settled(outcomes, now: now) { 0.5 }
+    slots += decision.pushes.filter { $0.entry.rule == "r" }.map(\.entry.event.at)
+    closed += decision.closed
+    tally += settlement.tallies["r"] ?? SlotTally()
+    memo = settlement.memo
+    events = []
+    return settlement.nextDue
+  }
+
+  /// The service runs: it looks whenever something is due.
+  mutating func run(until minutes: Double) {
+    var next = look(Self.at(minutes - minutes))
+    while let due = next, due <= Self.at(minutes) { next = look(due) }
+  }
+
+  var minutes: [Double] { slots.map { Double(($0 - Self.start).microseconds) / 6e7 } }
+  var reasons: [String] { closed.map { $0.reason ?? "" } }
+}

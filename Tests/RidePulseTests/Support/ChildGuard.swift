@@ -1,0 +1,6 @@
+import LocalPostgres
+
+extension ProcessGuard {
+  /// Of the services of this process.
+  static let shared = ProcessGuard(binary: "*/ridepulse")
+}

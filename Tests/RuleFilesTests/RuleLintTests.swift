@@ -1,0 +1,98 @@
+import Testing
+
+@testable import RideCore
+@testable import RuleFiles
+
+/// What `check` says of rule files that are right.
+@Suite struct RuleLintTests {
+  private func advice(_ change: String) throws -> [String] {
+    let yaml = ruleFile(changing: change)
+    let rules = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
+    // The file's one rule leaves most states unspoken of; that is a row of its own.
+    return RuleLint.all(about: rules).filter { $0.rule != nil }
+      .map { "\($0.source ?? ""): \($0.rule ?? ""): \($0.text)" }
+  }
+
+  private static let long = String(repeating: "long ", count: 40)
+
+  /// What is changed in a good rule, and what is said.
+  static let rows: [(String, [String])] = [
+    ("", []),
+    (
+      "-on\n-alert\nevery: 19m\nwhile: [ride_started]\nbackground: {}",
+      [
+        "a.yaml:2: r: every 19m: Apple delivers two or three background pushes an hour at best; "
+          + "20m is the shortest period that makes sense"
+      ]
+    ),
+    ("-on\n-alert\nevery: 20m\nwhile: [ride_started]\nbackground: {}", []),
+    // An alert each minute may be a nuisance, and is delivered.
+    ("-on\nevery: 1m\nwhile: [ride_started]", []),
+    (
+      "-on\ncron: 0 8 * * *\ndata: { a: \"{{event.data.x}}\" }",
+      [
+        "a.yaml:2: r: it can never speak: a slot of cron has no data, and {{event.data.x}} has no "
+          + "default"
+      ]
+    ),
+    ("-on\ncron: 0 8 * * *\ndata: { a: \"{{event.data.x | default: 'y'}}\" }", []),
+    (
+      "alert: { title: \"{{ride.id}} {{ride.id}} and a few words\", body: { en: \(long), de: x } }",
+      [
+        "a.yaml:2: r: title comes to 57 letters where values have 20; a lock screen shows about 50",
+        "a.yaml:2: r: body.en comes to 199 letters where values have 20; a lock screen shows about "
+          + "180",
+      ]
+    ),
+    (
+      "data: { a: \"\(String(repeating: "{{ride.id}}", count: 21))\" }",
+      ["a.yaml:2: r: its payload comes to 4238 bytes where values have 200; 4096 are allowed"]
+    ),
+    (
+      "data: { a: \(String(repeating: "x", count: 4100)) }",
+      [
+        "a.yaml:2: r: it can never be sent: its payload has 4138 bytes before anything is filled "
+          + "in, 4096 are allowed"
+      ]
+    ),
+    (
+      card(),
+      [
+        "a.yaml:2: r: live-activity has no stale-after: a card that is not reached looks true for "
+          + "15m; 2m suits a ride"
+      ]
+    ),
+    (
+      card("stale-after: 2m", "start: driver_assigned", "min-interval: 2s"),
+      [
+        "a.yaml:2: r: min-interval 2s: iOS draws a card anew every 5 to 15 seconds at best; 15s is "
+          + "the shortest that makes sense",
+        "a.yaml:2: r: start on driver_assigned without an alert: Apple demands one, and the phone "
+          + "shows the words of the event; state it under alerts",
+      ]
+    ),
+    (
+      card(
+        "stale-after: 2m", "start: driver_assigned", "alerts: { driver_assigned: { title: x } }"),
+      []
+    ),
+  ]
+
+  private static func card(_ lines: String...) -> String {
+    let all = ["attributes-type: T", "content-state: { s: \"{{ride.state}}\" }"] + lines
+    return "-on\n-alert\nlive-activity:\n" + all.map { "  \($0)\n" }.joined()
+  }
+
+  @Test(arguments: rows.indices)
+  func whatIsSaid(index: Int) throws {
+    let (change, expected) = Self.rows[index]
+    #expect(try advice(change) == expected)
+  }
+
+  @Test func statesThatNoRuleSpeaksOf() throws {
+    let yaml = "states: { active: [a, b, c], final: [d] }\n" + ruleFile(changing: "on: [a, d]")
+    let rules = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
+    let advice = RuleLint.all(about: rules).map(\.text)
+    #expect(advice == ["no rule speaks of b, c"])
+  }
+}
