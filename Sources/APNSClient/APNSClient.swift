@@ -1,4 +1,4 @@
-public import RideCore
+package import RideCore
 
 /// The way to APNs over HTTP/2, with provider tokens.
 ///
@@ -6,7 +6,7 @@ public import RideCore
 /// network does. A push that APNs provably did not process is sent again, with the same `apns-id`;
 /// one that may have been processed never is. Order between pushes is kept only as far as one
 /// connection keeps it: two pushes for one phone should not be in flight together.
-public final class APNSClient: PushTransport {
+package final class APNSClient: PushTransport {
   private let supervisor: Supervisor
   private let production: Pool
   private let sandbox: Pool
@@ -22,7 +22,7 @@ public final class APNSClient: PushTransport {
   /// `events` is called on the client's threads and must not block.
   ///
   /// - Throws: `TransportStartError` where the system has no thread or file descriptor left.
-  public init(
+  package init(
     configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp,
     events: @escaping @Sendable (TransportEvent) -> Void = { _ in }
   ) throws(TransportStartError) {
@@ -57,7 +57,7 @@ public final class APNSClient: PushTransport {
   private var pools: [Pool] { [production, sandbox] + broadcasts.values }
 
   /// Takes pushes and returns at once; each ends in exactly one report.
-  public func submit(
+  package func submit(
     _ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void
   ) {
     let submission = Submission(requests, report: report)
@@ -78,7 +78,7 @@ public final class APNSClient: PushTransport {
   }
 
   /// Signs with another key from now on: connections of the old one finish what they have.
-  public func use(_ key: SigningKey) {
+  package func use(_ key: SigningKey) {
     mint.use(key)
   }
 
@@ -87,7 +87,7 @@ public final class APNSClient: PushTransport {
   /// What waited is reported `unsent`, what is not answered by then `unanswered`. A connection that
   /// is just being opened may hold the end up for about a second. A second call waits for the same
   /// end, with the shorter limit of both.
-  public func close(within limit: Duration) async {
+  package func close(within limit: Duration) async {
     let deadline = MonotonicTime.now() + max(.zero, limit)
     await withCheckedContinuation { continuation in
       supervisor.close(pools, at: deadline) { continuation.resume() }
@@ -95,13 +95,13 @@ public final class APNSClient: PushTransport {
   }
 
   /// What the connections of one environment are doing now; not those that only broadcast.
-  public func statistics(of environment: APNsEnvironment) -> TransportStatistics {
+  package func statistics(of environment: APNsEnvironment) -> TransportStatistics {
     pool(PoolName(environment: environment, broadcasts: false)).statistics()
   }
 
   /// How old the provider token is, where one was signed, and how far APNs' clock is ahead of `now`,
   /// where APNs has said so.
-  public func tokenStatistics() -> (age: Duration?, ahead: Duration) {
+  package func tokenStatistics() -> (age: Duration?, ahead: Duration) {
     mint.statistics(at: now())
   }
 
@@ -124,9 +124,9 @@ public final class APNSClient: PushTransport {
 }
 
 /// The system gave no thread or no file descriptor to begin with.
-public struct TransportStartError: Error, Hashable, CustomStringConvertible {
+package struct TransportStartError: Error, Hashable, CustomStringConvertible {
   /// What to look at.
-  public var description: String {
+  package var description: String {
     "the APNs client can't start: the system gives no more threads or file descriptors"
   }
 }

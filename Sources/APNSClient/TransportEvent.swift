@@ -1,11 +1,11 @@
-public import RideCore
+package import RideCore
 
 /// Something that happened to a connection; the client tells it and logs nothing itself.
 ///
 /// No event holds a device token, a provider token or a payload.
-public struct TransportEvent: Hashable, Sendable {
+package struct TransportEvent: Hashable, Sendable {
   /// What happened.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// A connection stands.
     case connected
 
@@ -32,13 +32,13 @@ public struct TransportEvent: Hashable, Sendable {
   }
 
   /// Which of Apple's worlds.
-  public var environment: APNsEnvironment
+  package var environment: APNsEnvironment
 
   /// Numbers the connections of one environment from 1.
-  public var connection: Int
+  package var connection: Int
 
   /// What happened.
-  public var kind: Kind
+  package var kind: Kind
 
   init(environment: APNsEnvironment, connection: Int, kind: Kind) {
     self.environment = environment

@@ -1,18 +1,18 @@
 /// What the connections to one of Apple's worlds are doing.
-public struct TransportStatistics: Hashable, Sendable {
+package struct TransportStatistics: Hashable, Sendable {
   /// Connections that take pushes.
-  public var openConnections = 0
+  package var openConnections = 0
 
   /// Pushes that were sent, or are being sent, and have no answer yet. A connection under load
   /// tells it about once a turn, so it may be a moment old.
-  public var inFlight = 0
+  package var inFlight = 0
 
   /// Pushes that wait for a connection or a free stream.
-  public var queued = 0
+  package var queued = 0
 
   /// How many streams each of the open connections may have, in the order of their opening.
-  public var streamLimits: [Int] = []
+  package var streamLimits: [Int] = []
 
   /// Connections opened since the client was made.
-  public var openedTotal = 0
+  package var openedTotal = 0
 }

@@ -1,12 +1,12 @@
 /// What the admin server asks the service, and tells it.
-public struct AdminQueries: Sendable {
+package struct AdminQueries: Sendable {
   /// What hinders the service from doing its work; empty where nothing does.
-  public var problems: @Sendable () -> [String]
+  package var problems: @Sendable () -> [String]
   /// Looks for due rides at once; returns the line that says so.
-  public var wake: @Sendable () async -> String
+  package var wake: @Sendable () async -> String
 
   /// A desk of these.
-  public init(
+  package init(
     problems: @escaping @Sendable () -> [String], wake: @escaping @Sendable () async -> String
   ) {
     self.problems = problems
@@ -15,11 +15,11 @@ public struct AdminQueries: Sendable {
 }
 
 /// Health of the service, a door to wake it, and whatever else it is given, over HTTP.
-public final class AdminServer: Sendable {
+package final class AdminServer: Sendable {
   private let server: HTTPServer
 
   /// Where it listens.
-  public var port: UInt16 { server.port }
+  package var port: UInt16 { server.port }
 
   /// Listens from now on.
   ///
@@ -28,7 +28,7 @@ public final class AdminServer: Sendable {
   ///     refused.
   ///   - routes: what it does besides health and waking.
   /// - Throws: `ListenError`.
-  public init(
+  package init(
     _ address: ListenAddress, token: String?, queries: AdminQueries, routes: [Route] = []
   ) throws(ListenError) {
     let routes = Self.own(queries) + routes
@@ -47,7 +47,7 @@ public final class AdminServer: Sendable {
   static let vitalPaths: Set = ["/healthz", "/readyz"]
 
   /// Answers no more.
-  public func stop() { server.stop() }
+  package func stop() { server.stop() }
 
   private static func own(_ queries: AdminQueries) -> [Route] {
     [

@@ -1,20 +1,20 @@
 internal import Glibc
 
 /// Where a server listens: `127.0.0.1:9464`, `[::1]:9464`, `localhost:0` (0: any free port).
-public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// A name or a number, without brackets.
-  public var host: String
+  package var host: String
   /// 0 for any that is free.
-  public var port: UInt16
+  package var port: UInt16
 
   /// A host and a port.
-  public init(host: String, port: UInt16) {
+  package init(host: String, port: UInt16) {
     self.host = host
     self.port = port
   }
 
   /// Reads `HOST:PORT`; nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
     else { return nil }
     var host = text[..<colon]
@@ -28,7 +28,7 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether only this machine can reach it.
-  public var isLoopback: Bool {
+  package var isLoopback: Bool {
     if host == "localhost" || host == "::1" { return true }
     // A name may begin with 127 and lead anywhere.
     let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -36,13 +36,13 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// As it was written.
-  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 /// A server that can't listen where it was told to.
-public struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Where, why, and what to do.
-  public var description: String
+  package var description: String
 }
 
 /// A socket that takes connections.

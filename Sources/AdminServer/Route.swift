@@ -1,21 +1,21 @@
 /// One thing that the server does.
-public struct Route: Sendable {
+package struct Route: Sendable {
   /// Makes the answer; the path's variable part comes with the request.
-  public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
+  package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
   /// `GET`, `POST`.
-  public let method: String
+  package let method: String
   /// Segments; one such as `{id}` stands for any text.
-  public let path: String
+  package let path: String
   /// Only who has the token may.
-  public let isWriting: Bool
+  package let isWriting: Bool
   /// Only who has the token may, where there is one; without one only this machine.
-  public let isPrivate: Bool
+  package let isPrivate: Bool
   let handler: Handler
   private let segments: [Substring.UTF8View]
 
   /// A thing that the server does.
-  public init(
+  package init(
     _ method: String, _ path: String, isWriting: Bool = false, isPrivate: Bool = false,
     _ handler: @escaping Handler
   ) {

@@ -7,7 +7,7 @@ internal import SystemSupport
 ///
 /// Nothing is read, so a telnet, a line of a crontab or a database trigger will do. All that come
 /// while an answer is being made get the same one: many pokes at once cost one look.
-public final class WakePort: Sendable {
+package final class WakePort: Sendable {
   private let socket: ListenSocket
   private let isOver = Mutex(false)
   private let hasEnded = DispatchSemaphore(value: 0)
@@ -16,13 +16,13 @@ public final class WakePort: Sendable {
   private static let callers = 256
 
   /// Where it listens.
-  public var port: UInt16 { socket.port }
+  package var port: UInt16 { socket.port }
 
   /// Listens from now on.
   ///
   /// - Parameter wake: looks for due rides at once; returns the line to answer with.
   /// - Throws: `ListenError`.
-  public init(_ address: ListenAddress, wake: @escaping @Sendable () async -> String)
+  package init(_ address: ListenAddress, wake: @escaping @Sendable () async -> String)
     throws(ListenError)
   {
     socket = try ListenSocket(address)
@@ -31,7 +31,7 @@ public final class WakePort: Sendable {
   }
 
   /// Answers no more.
-  public func stop() {
+  package func stop() {
     let wasOver = isOver.withLock { isOver in
       defer { isOver = true }
       return isOver

@@ -5,9 +5,9 @@ internal import Synchronization
 ///
 /// It can only be reached over a unix socket in that directory. Nothing of it is left after `stop`
 /// or after the end of this process, even by SIGKILL.
-public final class LocalCluster: Sendable {
+package final class LocalCluster: Sendable {
   /// What the data has to survive.
-  public enum Durability: Hashable, Sendable {
+  package enum Durability: Hashable, Sendable {
     /// Nothing: no fsync, for tests.
     case fast
     /// What Postgres promises by default.
@@ -15,7 +15,7 @@ public final class LocalCluster: Sendable {
   }
 
   /// How to end the server before it starts again.
-  public enum RestartMode: Hashable, Sendable {
+  package enum RestartMode: Hashable, Sendable {
     /// Without a checkpoint, as after a crash.
     case immediate
     /// In order: connections are ended, then everything is written.
@@ -23,7 +23,7 @@ public final class LocalCluster: Sendable {
   }
 
   /// The cluster's own directory: data, socket and logs; gone after `stop`.
-  public let directory: String
+  package let directory: String
   private let binaries: Binaries
   private let user: ServerUser
   private let guardian: Guardian
@@ -37,7 +37,7 @@ public final class LocalCluster: Sendable {
   ///   - durability: what the data has to survive.
   ///   - options: server settings, each as `name=value`; they win over the ones made here.
   ///   - environment: variables of the server's own, beside those of this process.
-  public init(
+  package init(
     durability: Durability = .fast, options: [String] = [], environment: [String: String] = [:]
   ) async throws(LocalPostgresError) {
     self.environment = environment
@@ -52,12 +52,12 @@ public final class LocalCluster: Sendable {
   }
 
   /// A connection string for libpq, to a database of this cluster as its superuser.
-  public func url(database: String = "postgres") -> String {
+  package func url(database: String = "postgres") -> String {
     "host=\(directory) port=5432 user=postgres dbname=\(database)"
   }
 
   /// Starts the server again after `kill`; does nothing while it runs.
-  public func start() async throws(LocalPostgresError) {
+  package func start() async throws(LocalPostgresError) {
     if postmaster.withLock({ $0?.child.hasEnded == false }) { return }
     let data = "\(directory)/data"
     // The server's own, and not of what starts it under another user.
@@ -71,31 +71,31 @@ public final class LocalCluster: Sendable {
   }
 
   /// Ends the server and starts it again; the data stays.
-  public func restart(_ mode: RestartMode = .fast) async throws(LocalPostgresError) {
+  package func restart(_ mode: RestartMode = .fast) async throws(LocalPostgresError) {
     await end(mode == .fast ? .fast : .immediate)
     try await start()
   }
 
   /// Kills the server with SIGKILL, as a crash of the machine would; `start` brings it back.
-  public func kill() async {
+  package func kill() async {
     await end(.killed)
   }
 
   /// Ends the server and removes all of the cluster; it cannot be started again.
-  public func stop() async {
+  package func stop() async {
     await guardian.dismiss()
   }
 
   /// The process that all processes of the server descend from.
   ///
   /// - Throws: what Foundation throws while the server does not run.
-  public func postmasterID() throws -> Int32 {
+  package func postmasterID() throws -> Int32 {
     let text = try String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8)
     return text.split(separator: "\n").first.flatMap { Int32($0) } ?? 0
   }
 
   /// Makes a database as a copy of another, to which nobody may be connected meanwhile.
-  public func createDatabase(
+  package func createDatabase(
     _ name: String, template: String = "template1"
   ) async throws(LocalPostgresError) {
     let line = [

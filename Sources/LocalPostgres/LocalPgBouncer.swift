@@ -5,9 +5,9 @@ internal import Glibc
 ///
 /// It can only be reached over a unix socket in a directory of its own, and ends with this process,
 /// even by SIGKILL.
-public final class LocalPgBouncer: Sendable {
+package final class LocalPgBouncer: Sendable {
   /// When a client gives the server's connection back.
-  public enum PoolMode: String, Sendable {
+  package enum PoolMode: String, Sendable {
     /// When the client disconnects.
     case session
     /// After each transaction.
@@ -24,7 +24,7 @@ public final class LocalPgBouncer: Sendable {
   ///   - cluster: the Postgres behind it, with all its databases.
   ///   - mode: when a client gives the server's connection back.
   ///   - poolSize: the most connections to each database.
-  public init(
+  package init(
     before cluster: LocalCluster, mode: PoolMode, poolSize: Int = 4
   ) async throws(LocalPostgresError) {
     let binary = try Self.binary()
@@ -44,12 +44,12 @@ public final class LocalPgBouncer: Sendable {
   }
 
   /// A connection string for libpq, to a database of the cluster as its superuser.
-  public func url(database: String) -> String {
+  package func url(database: String) -> String {
     "host=\(guardian.directory) port=6432 user=postgres dbname=\(database)"
   }
 
   /// Ends it and removes all of it.
-  public func stop() async {
+  package func stop() async {
     await guardian.dismiss()
   }
 

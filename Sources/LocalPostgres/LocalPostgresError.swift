@@ -1,5 +1,5 @@
 /// Why a private Postgres cannot be had.
-public enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The server's programs are not installed.
   case missingBinaries(lookedIn: [String])
   /// PgBouncer is not installed.
@@ -12,7 +12,7 @@ public enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertib
   case tooSlow(what: String, output: String)
 
   /// What happened, and what to do about it where that is known.
-  public var description: String {
+  package var description: String {
     switch self {
     case .missingBinaries(let places):
       "Postgres is not installed (no initdb in \(places.joined(separator: ", "))): "

@@ -1,13 +1,13 @@
 internal import Foundation
 
 /// An `apns-simulator` beside this process; it ends when this process does, however that happens.
-public final class LocalSimulator {
+package final class LocalSimulator {
   /// Where it listens: `https://127.0.0.1:PORT`.
-  public let url: String
+  package let url: String
   /// Its keys, certificates and records.
-  public let directory: String
+  package let directory: String
   /// The process.
-  public var processID: Int32 { process.processIdentifier }
+  package var processID: Int32 { process.processIdentifier }
 
   private let process = Process()
   private let input = Pipe()
@@ -21,7 +21,7 @@ public final class LocalSimulator {
   ///   - directory: where its keys and records go; made where it is missing.
   ///   - options: further words for its command line.
   /// - Throws: where the binary is neither beside this one nor on PATH, or does not start.
-  public init(directory: String, options: [String] = []) throws {
+  package init(directory: String, options: [String] = []) throws {
     self.directory = directory
     process.executableURL = URL(fileURLWithPath: try LocalBinary.path("apns-simulator"))
     process.arguments =
@@ -39,7 +39,7 @@ public final class LocalSimulator {
   }
 
   /// The variables with which a service uses it.
-  public var environment: [String: String] {
+  package var environment: [String: String] {
     [
       "APNS_KEY_ID": Self.keyID, "APNS_TEAM_ID": Self.teamID,
       "APNS_PRIVATE_KEY_PATH": "\(directory)/AuthKey_\(Self.keyID).p8",
@@ -51,19 +51,19 @@ public final class LocalSimulator {
   }
 
   /// Where it writes what arrived, a JSON object a line.
-  public var records: String { directory + "/requests.jsonl" }
+  package var records: String { directory + "/requests.jsonl" }
 
   /// Ends it.
-  public func stop() {
+  package func stop() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
   }
 }
 
 /// The project's own binaries, as this process finds them.
-public enum LocalBinary {
+package enum LocalBinary {
   /// The path of one: beside this process's own binary, or on PATH.
-  public static func path(_ name: String) throws(LocalBinaryError) -> String {
+  package static func path(_ name: String) throws(LocalBinaryError) -> String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders =
@@ -80,9 +80,9 @@ public enum LocalBinary {
 }
 
 /// A binary that can't be found or does not start.
-public struct LocalBinaryError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct LocalBinaryError: Error, Hashable, Sendable, CustomStringConvertible {
   let text: String
 
   /// What is wrong and what to do.
-  public var description: String { text }
+  package var description: String { text }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// A shell waits for the end of a pipe whose other end only this process holds, and then ends each
 /// number that it was told, where that is still one of the binaries meant.
-public final class ProcessGuard: Sendable {
+package final class ProcessGuard: Sendable {
   private let input = Pipe()
   private static let program = """
     trap '' HUP INT TERM QUIT
@@ -21,7 +21,7 @@ public final class ProcessGuard: Sendable {
   ///
   /// - Parameter binary: the path of the binary that may be ended, or a pattern of the shell's for
   ///   several.
-  public init(binary: String) {
+  package init(binary: String) {
     let shell = Process()
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
     shell.arguments = ["-c", Self.program, binary]
@@ -32,7 +32,7 @@ public final class ProcessGuard: Sendable {
   }
 
   /// Ends this process with ours.
-  public func hold(_ pid: Int32) {
+  package func hold(_ pid: Int32) {
     try? input.fileHandleForWriting.write(contentsOf: Data("\(pid)\n".utf8))
   }
 }

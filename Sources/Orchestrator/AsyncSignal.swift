@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Wakes one waiting task; rings while nobody waits are kept, as one.
-public final class AsyncSignal: Sendable {
+package final class AsyncSignal: Sendable {
   private struct State {
     var isRung = false
     var visit: UInt64 = 0
@@ -11,10 +11,10 @@ public final class AsyncSignal: Sendable {
   private let state = Mutex(State())
 
   /// A bell that has not rung.
-  public init() {}
+  package init() {}
 
   /// Wakes the waiter, or spares the next one its wait.
-  public func ring() {
+  package func ring() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let waiter = state.waiter else {
         state.isRung = true
@@ -27,7 +27,7 @@ public final class AsyncSignal: Sendable {
   }
 
   /// Returns when the bell rings, or after the limit where there is one.
-  public func wait(atMost limit: Duration? = nil, on clock: any Clock<Duration>) async {
+  package func wait(atMost limit: Duration? = nil, on clock: any Clock<Duration>) async {
     let visit = state.withLock { state -> UInt64 in
       state.visit += 1
       return state.visit

@@ -1,12 +1,12 @@
 import Foundation
-public import RideCore
+package import RideCore
 import Synchronization
 
 /// The database's time between two answers of it, as far as they tell.
 ///
 /// A node whose own clock is wrong decides right all the same, and signs tokens of the same windows
 /// as every other node.
-public final class DatabaseTime: Sendable {
+package final class DatabaseTime: Sendable {
   /// Time since some fixed point, on a clock that is never set.
   let uptime: @Sendable () -> Duration
   private let wall: @Sendable () -> Timestamp
@@ -15,7 +15,7 @@ public final class DatabaseTime: Sendable {
   /// - Parameters:
   ///   - wall: This machine's own clock, which counts until the database has said something.
   ///   - uptime: Time since some fixed point, on a clock that is never set.
-  public init(
+  package init(
     wall: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Duration
   ) {
     self.wall = wall
@@ -23,7 +23,7 @@ public final class DatabaseTime: Sendable {
   }
 
   /// One that goes by this machine until the database has spoken.
-  public static func ofThisMachine() -> DatabaseTime {
+  package static func ofThisMachine() -> DatabaseTime {
     let clock = ContinuousClock()
     let start = clock.now
     return DatabaseTime(
@@ -44,7 +44,7 @@ public final class DatabaseTime: Sendable {
   }
 
   /// What the database may say by now at the latest: what is still true then is true.
-  public var now: Timestamp {
+  package var now: Timestamp {
     bounds.withLock { bounds in bounds.map { $0.latest + uptime() } } ?? wall()
   }
 

@@ -1,20 +1,20 @@
-public import RideCore
+package import RideCore
 import Synchronization
 
 /// Settlements fail, so that nothing is claimed or sent.
-public struct SettlementHalt: Sendable {
+package struct SettlementHalt: Sendable {
   /// Since when, by the database's clock as far as it is known.
-  public var since: Timestamp
+  package var since: Timestamp
   /// For how long.
-  public var duration: Duration
+  package var duration: Duration
   /// The last failure.
-  public var failure: StoreFailure
+  package var failure: StoreFailure
 }
 
 // What happens while settlements fail.
 extension Engine {
   /// Nil while settlements succeed.
-  public var settlementHalt: SettlementHalt? {
+  package var settlementHalt: SettlementHalt? {
     let uptime = time.uptime()
     return state.withLock { $0.settling.halt }.map { halt in
       SettlementHalt(

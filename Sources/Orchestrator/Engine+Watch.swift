@@ -6,7 +6,7 @@ extension Engine {
   /// away is none of it.
   ///
   /// - Parameter limit: how long a turn may take; nil: longer than any turn that will end.
-  public func stuck(after limit: Duration? = nil) -> [String] {
+  package func stuck(after limit: Duration? = nil) -> [String] {
     let uptime = time.uptime()
     return state.withLock {
       $0.watch.stuck(at: uptime, after: limit ?? settings.longestTurn)

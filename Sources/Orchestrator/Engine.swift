@@ -1,11 +1,11 @@
-public import RideCore
+package import RideCore
 import Synchronization
 
 /// Claims due rides, decides them, sends, and settles, until it is told to stop.
 ///
 /// Two loops share the rides in flight: one claims and sends, one settles what has ended. Neither
 /// waits for the other but when the node holds all that it may.
-public final class Engine: Sendable {
+package final class Engine: Sendable {
   struct State {
     var flights = InFlight()
     var lanes = Lanes()
@@ -54,7 +54,7 @@ public final class Engine: Sendable {
   let time: DatabaseTime
 
   /// An engine that rests until `run`.
-  public init(_ parts: EngineParts, settings: EngineSettings = EngineSettings()) {
+  package init(_ parts: EngineParts, settings: EngineSettings = EngineSettings()) {
     self.parts = parts
     self.settings = settings
     state = Mutex(
@@ -66,15 +66,15 @@ public final class Engine: Sendable {
   }
 
   /// Looks for due rides at once: something was committed, or a person asked.
-  public func wake() {
+  package func wake() {
     lookBell.ring()
   }
 
   /// What it decides by.
-  public var configuration: EngineConfiguration { state.withLock { $0.configuration } }
+  package var configuration: EngineConfiguration { state.withLock { $0.configuration } }
 
   /// Decides by other rules from the next look on.
-  public func use(_ configuration: EngineConfiguration) {
+  package func use(_ configuration: EngineConfiguration) {
     state.withLock { state in
       state.configuration = configuration
       state.edition += 1
@@ -84,7 +84,7 @@ public final class Engine: Sendable {
 
   /// Takes no more rides. `run` returns when those in flight have ended, and at the latest when the
   /// drain limit and the settle limit have passed.
-  public func stop() {
+  package func stop() {
     let uptime = time.uptime()
     let isFirst = state.withLock { state in
       defer { state.isStopping = true }
@@ -98,7 +98,7 @@ public final class Engine: Sendable {
   }
 
   /// Handles rides as they fall due until `stop`, through every failure of the database.
-  public func run() async {
+  package func run() async {
     await withTaskGroup { group in
       group.addTask { await self.settleUntilDrained() }
       group.addTask { await self.renewUntilSettled() }
@@ -110,7 +110,7 @@ public final class Engine: Sendable {
   /// Handles what is due now, and returns when all of it has ended.
   ///
   /// - Throws: What the store threw; rides in flight have ended then too.
-  public func runOnce() async throws {
+  package func runOnce() async throws {
     try await withThrowingTaskGroup { group in
       group.addTask { await self.settleUntilDrained() }
       group.addTask { await self.renewUntilSettled() }

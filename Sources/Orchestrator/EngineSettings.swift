@@ -1,62 +1,62 @@
-public import RideCore
+package import RideCore
 
 /// How much an engine takes on, and how long it may take.
-public struct EngineSettings: Sendable {
+package struct EngineSettings: Sendable {
   /// The most rides that one claim takes.
-  public var batch = 500
+  package var batch = 500
   /// The most rides that the node holds at once.
-  public var maximumInFlight = 2000
+  package var maximumInFlight = 2000
   /// The most rides that one settlement writes.
-  public var settlementBatch = 1000
+  package var settlementBatch = 1000
   /// How long after its claim a ride may still be sent: well within its lease. A node that slept in
   /// between would send what another has sent since.
-  public var sendWithin: Duration = .seconds(15)
+  package var sendWithin: Duration = .seconds(15)
   /// How long after its claim a ride's next push to the same phone may leave: its answer comes
   /// within a push's deadline (10 s), and that within the lease.
-  public var followWithin: Duration = .seconds(5)
+  package var followWithin: Duration = .seconds(5)
   /// How far this machine's clock may be from the database's before somebody should know.
-  public var toleratedSkew: Duration = .seconds(30)
+  package var toleratedSkew: Duration = .seconds(30)
   /// How often a ride's journal is tried before the ride is left to its lease.
-  public var journalAttempts = 6
+  package var journalAttempts = 6
   /// How long a graceful stop waits for answers.
-  public var drainLimit: Duration = .seconds(10)
+  package var drainLimit: Duration = .seconds(10)
   /// How long after that it tries to settle what still fails.
-  public var settleLimit: Duration = .seconds(3)
+  package var settleLimit: Duration = .seconds(3)
   /// How often leases are renewed while settlements fail: several times in a lease.
-  public var renewInterval: Duration = .seconds(4)
+  package var renewInterval: Duration = .seconds(4)
   /// How long settlements may fail before `runOnce` gives up.
-  public var haltLimit: Duration = .seconds(30)
+  package var haltLimit: Duration = .seconds(30)
   /// The bytes of JSON in held rides beyond which no more are claimed.
-  public var maximumText = 64 << 20
+  package var maximumText = 64 << 20
   /// How long the node rests where nothing wakes it.
-  public var pollInterval: Duration = .seconds(2)
+  package var pollInterval: Duration = .seconds(2)
   /// How long a turn of a loop may take before the loop counts as stuck: well above what ends a
   /// statement (10 s) and a rest (5 s).
-  public var longestTurn: Duration = .seconds(60)
+  package var longestTurn: Duration = .seconds(60)
 
   /// What a service runs with.
-  public init() {}
+  package init() {}
 }
 
 /// What an engine is made of besides its settings.
-public struct EngineParts: Sendable {
+package struct EngineParts: Sendable {
   /// Where the rides are.
-  public var store: any RideStore
+  package var store: any RideStore
   /// The way to APNs.
-  public var transport: any PushTransport
+  package var transport: any PushTransport
   /// What decisions go by.
-  public var configuration: EngineConfiguration
+  package var configuration: EngineConfiguration
   /// Where the engine says what happened.
-  public var log: Log
+  package var log: Log
   /// What it waits by.
-  public var clock: any Clock<Duration>
+  package var clock: any Clock<Duration>
   /// The database's time, which each claim tells anew.
-  public var time: DatabaseTime
+  package var time: DatabaseTime
   /// Is told each ledger row once it is written; must not block.
-  public var onSettled: @Sendable ([Settlement]) -> Void
+  package var onSettled: @Sendable ([Settlement]) -> Void
 
   /// An engine that waits by the machine's own clock.
-  public init(
+  package init(
     store: any RideStore, transport: any PushTransport, configuration: EngineConfiguration,
     log: Log,
     time: DatabaseTime = .ofThisMachine(),

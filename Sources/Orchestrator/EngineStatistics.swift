@@ -1,19 +1,19 @@
-public import RideCore
+package import RideCore
 import Synchronization
 
 /// What an engine is doing.
-public struct EngineStatistics: Sendable {
+package struct EngineStatistics: Sendable {
   /// The pushes of one app in one of Apple's worlds.
-  public struct Lane: Hashable, Sendable {
+  package struct Lane: Hashable, Sendable {
     /// Which of Apple's worlds.
-    public var environment: APNsEnvironment
+    package var environment: APNsEnvironment
     /// The app.
-    public var app: String
+    package var app: String
     /// They wait: APNs did not take them.
-    public var isPaused: Bool
+    package var isPaused: Bool
 
     /// The pushes of one app.
-    public init(environment: APNsEnvironment, app: String, isPaused: Bool) {
+    package init(environment: APNsEnvironment, app: String, isPaused: Bool) {
       self.environment = environment
       self.app = app
       self.isPaused = isPaused
@@ -21,18 +21,18 @@ public struct EngineStatistics: Sendable {
   }
 
   /// Rides that the node holds.
-  public var ridesHeld: Int
+  package var ridesHeld: Int
   /// The lanes that have had pushes.
-  public var lanes: [Lane]
+  package var lanes: [Lane]
   /// How long ago the database last answered a look for due rides; nil: it never did.
-  public var sinceLook: Duration?
+  package var sinceLook: Duration?
   /// How far the database's clock was ahead of this machine's then.
-  public var databaseAhead: Duration?
+  package var databaseAhead: Duration?
   /// How long settlements have failed without a break; zero while they succeed.
-  public var settlementFailing: Duration = .zero
+  package var settlementFailing: Duration = .zero
 
   /// What an engine is doing.
-  public init(
+  package init(
     ridesHeld: Int, lanes: [Lane], sinceLook: Duration?, databaseAhead: Duration?
   ) {
     self.ridesHeld = ridesHeld
@@ -44,7 +44,7 @@ public struct EngineStatistics: Sendable {
 
 extension Engine {
   /// What it is doing now.
-  public var statistics: EngineStatistics {
+  package var statistics: EngineStatistics {
     let uptime = time.uptime()
     return state.withLock { state in
       var statistics = EngineStatistics(

@@ -1,20 +1,20 @@
-public import RideCore
+package import RideCore
 
 /// The rule files of one directory, read and checked as a whole.
-public enum RuleDirectory {
+package enum RuleDirectory {
   /// The most bytes that a rule file may have.
-  public static let fileSizeLimit = 1 << 20
+  package static let fileSizeLimit = 1 << 20
 
   /// Reads every `*.yaml` of a directory; a name that starts with `_` or `.` is skipped.
   ///
   /// All problems of all files are found in one run; with a single one there is no rule set.
-  public static func load(_ directory: String) -> Result<LoadedRules, RuleProblems> {
+  package static func load(_ directory: String) -> Result<LoadedRules, RuleProblems> {
     let listing = RuleListing(of: directory)
     return RuleLoader(unread: listing.problems).load(listing.files)
   }
 
   /// Reads rule files that are already in memory, as `load` does; no file is no problem here.
-  public static func parse(
+  package static func parse(
     files: [(name: String, bytes: [UInt8])]
   ) -> Result<LoadedRules, RuleProblems> {
     RuleLoader(unread: []).load(files)
@@ -22,11 +22,11 @@ public enum RuleDirectory {
 }
 
 /// Rule files without a problem.
-public struct LoadedRules: Sendable {
+package struct LoadedRules: Sendable {
   /// What they say.
-  public let ruleSet: RuleSet
+  package let ruleSet: RuleSet
   /// How many files were read.
-  public let fileCount: Int
+  package let fileCount: Int
   /// How many rules they hold.
-  public var ruleCount: Int { ruleSet.rules.count }
+  package var ruleCount: Int { ruleSet.rules.count }
 }

@@ -1,17 +1,17 @@
 internal import RideCore
 
 /// One thing that is wrong with the rule files, said in one line.
-public struct RuleProblem: Error, Hashable, Sendable {
+package struct RuleProblem: Error, Hashable, Sendable {
   /// The file's path, or the directory's where the problem is not in one file.
-  public let file: String
+  package let file: String
   /// Where in the file; nil where the file or directory as a whole is meant.
-  public let location: SourceLocation?
+  package let location: SourceLocation?
   /// What was found there.
-  public let found: String
+  package let found: String
   /// What was expected instead.
-  public let expected: String
+  package let expected: String
   /// The known word that was probably meant.
-  public let nearest: String?
+  package let nearest: String?
 
   init(
     file: String, location: SourceLocation?, found: String, expected: String, nearest: String? = nil
@@ -24,7 +24,7 @@ public struct RuleProblem: Error, Hashable, Sendable {
   }
 
   /// What is wrong, without the place: `FOUND; expected EXPECTED; did you mean "NEAREST"?`.
-  public var message: String {
+  package var message: String {
     let message = "\(found); expected \(expected)"
     return nearest.map { "\(message); did you mean \"\($0)\"?" } ?? message
   }
@@ -32,7 +32,7 @@ public struct RuleProblem: Error, Hashable, Sendable {
 
 extension RuleProblem: CustomStringConvertible {
   /// `FILE:LINE:COLUMN: FOUND; expected EXPECTED; did you mean "NEAREST"?`, always one line.
-  public var description: String {
+  package var description: String {
     let location = location.map { ":\($0)" } ?? ""
     return Escape.line("\(file)\(location): \(message)")
   }
@@ -40,7 +40,7 @@ extension RuleProblem: CustomStringConvertible {
 
 extension RuleProblem: Comparable {
   /// By file, line and column; a problem of the whole file first.
-  public static func < (left: RuleProblem, right: RuleProblem) -> Bool {
+  package static func < (left: RuleProblem, right: RuleProblem) -> Bool {
     if left.file != right.file { return left.file < right.file }
     if left.location != right.location {
       return left.location ?? SourceLocation(line: 0, column: 0) < right.location
@@ -51,11 +51,11 @@ extension RuleProblem: Comparable {
 }
 
 /// A place in a file; columns count Unicode scalars, as most editors do.
-public struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The line, from 1.
-  public let line: Int
+  package let line: Int
   /// The column, from 1.
-  public let column: Int
+  package let column: Int
 
   init(line: Int, column: Int) {
     self.line = line
@@ -63,21 +63,21 @@ public struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConver
   }
 
   /// Further up, or further left in the same line.
-  public static func < (left: SourceLocation, right: SourceLocation) -> Bool {
+  package static func < (left: SourceLocation, right: SourceLocation) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }
 
   /// `LINE:COLUMN`.
-  public var description: String { "\(line):\(column)" }
+  package var description: String { "\(line):\(column)" }
 }
 
 /// All that is wrong with a rule directory, found in one run.
-public struct RuleProblems: Error, Hashable, Sendable, CustomStringConvertible {
+package struct RuleProblems: Error, Hashable, Sendable, CustomStringConvertible {
   /// The problems, by file, line and column; at least one.
-  public let problems: [RuleProblem]
+  package let problems: [RuleProblem]
 
   /// One line for each problem.
-  public var description: String {
+  package var description: String {
     problems.map(\.description).joined(separator: "\n")
   }
 }

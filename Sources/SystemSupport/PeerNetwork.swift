@@ -2,16 +2,16 @@ internal import Glibc
 
 /// The network that a connection comes from, as far as limits for each peer distinguish peers: an
 /// IPv4 address, or the 64 bits of an IPv6 prefix, since one host has all addresses below it.
-public struct PeerNetwork: Hashable, Sendable {
+package struct PeerNetwork: Hashable, Sendable {
   private let bits: UInt64
 
   /// The network of a number, for tests.
-  public init(_ bits: UInt64) {
+  package init(_ bits: UInt64) {
     self.bits = bits
   }
 
   /// The network of a connected socket's peer; all that are not IP, or have gone, are one network.
-  public init(ofSocket socket: Int32) {
+  package init(ofSocket socket: Int32) {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let isKnown = unsafe withUnsafeMutablePointer(to: &storage) { pointer in

@@ -2,12 +2,12 @@ internal import CSystem
 internal import Glibc
 
 /// Keeps what the process holds in memory, keys and tokens, from leaving it.
-public enum ProcessSecrecy {
+package enum ProcessSecrecy {
   /// Forbids core dumps and, except for root, reading the memory with a debugger. It does not pass to
   /// programs that this process starts.
   ///
   /// RLIMIT_CORE alone would not do: a core pattern that is a pipe ignores it.
-  public static func forbidMemoryDumps() {
+  package static func forbidMemoryDumps() {
     _ = ridepulse_set_undumpable()
   }
 
@@ -15,7 +15,7 @@ public enum ProcessSecrecy {
   /// session to that file.
   ///
   /// To be called before there is a second thread: another one may read the environment.
-  public static func forgetKeyLogFile() -> String? {
+  package static func forgetKeyLogFile() -> String? {
     let name = "SSLKEYLOGFILE"
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)

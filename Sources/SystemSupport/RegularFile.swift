@@ -4,21 +4,21 @@ internal import Glibc
 ///
 /// Such a path may lead to a named pipe, a device or a file that never ends. Opening a pipe blocks
 /// until another process writes to it, and would hold up a reload for ever.
-public enum RegularFile {
+package enum RegularFile {
   /// Why a file was not read.
-  public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+  package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, without the path: `No such file or directory`.
-    public let description: String
+    package let description: String
   }
 
   /// The most bytes of a file that holds a key or certificates. The system's bundle of all
   /// authorities has about 220 KB.
-  public static let pemLimit = 4 << 20
+  package static let pemLimit = 4 << 20
 
   /// All bytes of a regular file.
   ///
   /// - Throws: `Failure`, also for a file that is not a regular one or has more bytes than `limit`.
-  public static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
+  package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
     let bytes = try start(of: path, limit: limit + 1)
     if bytes.count > limit {
       throw Failure(description: "it has more than \(limit) bytes")
@@ -27,7 +27,7 @@ public enum RegularFile {
   }
 
   /// The first bytes of a regular file, up to a limit.
-  public static func start(of path: String, limit: Int) throws(Failure) -> [UInt8] {
+  package static func start(of path: String, limit: Int) throws(Failure) -> [UInt8] {
     if path.utf8.contains(0) { throw Failure(description: "the path holds a NUL") }
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
     let descriptor = unsafe open(path, flags)

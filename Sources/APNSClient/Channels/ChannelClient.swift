@@ -1,5 +1,5 @@
 import Foundation
-public import RideCore
+package import RideCore
 import Synchronization
 
 /// Makes, reads, lists and deletes broadcast channels at Apple.
@@ -7,7 +7,7 @@ import Synchronization
 /// Calls run one after another on a thread of their own. Each ends within the request timeout; what
 /// may be repeated is repeated once, where no answer came or the provider token was too old. A
 /// create never is: nobody knows whether a lost one made a channel.
-public final class ChannelClient: Sendable {
+package final class ChannelClient: Sendable {
   private let configuration: APNsConfiguration
   private let mint: TokenMint
   private let now: @Sendable () -> Timestamp
@@ -16,7 +16,7 @@ public final class ChannelClient: Sendable {
   /// A client of its own; where there is an `APNSClient`, ask that one for its channels.
   ///
   /// `now` is the wall clock that signs tokens and should be the service's own (the database's).
-  public convenience init(
+  package convenience init(
     configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp
   ) {
     self.init(configuration: configuration, mint: TokenMint(key: key), now: now)
@@ -33,7 +33,7 @@ public final class ChannelClient: Sendable {
   /// Makes a channel; note the wish before the call.
   ///
   /// - Throws: `ChannelError`; where `mayHaveTakenEffect`, there may be a channel of unknown ID.
-  public func create(_ wish: ChannelWish) async throws(ChannelError) -> ChannelID {
+  package func create(_ wish: ChannelWish) async throws(ChannelError) -> ChannelID {
     let body = #"{"message-storage-policy":\#(wish.storage.policy),"push-type":"LiveActivity"}"#
     let request = ChannelRequest(
       method: "POST", path: try path("channels", wish.scope),
@@ -46,7 +46,7 @@ public final class ChannelClient: Sendable {
   }
 
   /// What a channel keeps for phones that are away.
-  public func storage(
+  package func storage(
     of channel: ChannelID, in scope: ChannelScope
   ) async throws(ChannelError) -> ChannelStorage {
     let request = ChannelRequest(
@@ -62,7 +62,7 @@ public final class ChannelClient: Sendable {
   }
 
   /// Deletes a channel, for ever.
-  public func delete(
+  package func delete(
     _ channel: ChannelID, in scope: ChannelScope
   ) async throws(ChannelError) {
     let request = ChannelRequest(
@@ -72,7 +72,7 @@ public final class ChannelClient: Sendable {
   }
 
   /// All channels of the app in the environment, whoever made them.
-  public func all(in scope: ChannelScope) async throws(ChannelError) -> [ChannelID] {
+  package func all(in scope: ChannelScope) async throws(ChannelError) -> [ChannelID] {
     let request = ChannelRequest(
       method: "GET", path: try path("all-channels", scope), requestID: Self.newRequestID())
     let answer = try await perform(request, in: scope)
@@ -126,7 +126,7 @@ public final class ChannelClient: Sendable {
 
 extension APNSClient {
   /// The channels of this client's apps, with its provider tokens.
-  public func channels() -> ChannelClient {
+  package func channels() -> ChannelClient {
     ChannelClient(configuration: configuration, mint: mint, now: now)
   }
 }

@@ -1,7 +1,7 @@
-public import RideCore
+package import RideCore
 
 /// Why a call about channels did not do what it was asked to.
-public enum ChannelError: Error, Hashable, Sendable {
+package enum ChannelError: Error, Hashable, Sendable {
   /// APNs answered, and did not do it.
   case refused(ChannelRefusal)
 
@@ -16,12 +16,12 @@ public enum ChannelError: Error, Hashable, Sendable {
   case key(SigningKeyError)
 
   /// What APNs answered, where it did.
-  public var refusal: ChannelRefusal? {
+  package var refusal: ChannelRefusal? {
     if case .refused(let refusal) = self { refusal } else { nil }
   }
 
   /// True where a create may have made a channel whose ID nobody has.
-  public var mayHaveTakenEffect: Bool {
+  package var mayHaveTakenEffect: Bool {
     switch self {
     case .unanswered: true
     // What went wrong inside APNs, or in a proxy before it, may have gone wrong after the deed.
@@ -32,32 +32,32 @@ public enum ChannelError: Error, Hashable, Sendable {
 }
 
 /// An answer of APNs other than that it was done.
-public struct ChannelRefusal: Hashable, Sendable {
+package struct ChannelRefusal: Hashable, Sendable {
   /// The HTTP status.
-  public var status: Int
+  package var status: Int
 
   /// Apple's reason; nil where the body held none.
-  public var reason: String?
+  package var reason: String?
 
   /// The `apns-request-id` of the answer, by which Apple can find the call.
-  public var requestID: String?
+  package var requestID: String?
 
   /// An answer of APNs.
-  public init(status: Int, reason: String? = nil, requestID: String? = nil) {
+  package init(status: Int, reason: String? = nil, requestID: String? = nil) {
     self.status = status
     self.reason = reason
     self.requestID = requestID
   }
 
   /// What it means, and what to do.
-  public var words: BroadcastReason { .of(status: status, reason: reason) }
+  package var words: BroadcastReason { .of(status: status, reason: reason) }
 
   var didNotExecute: Bool { reason == "Shutdown" || reason == "ServiceUnavailable" }
 }
 
 extension ChannelError: CustomStringConvertible {
   /// What happened and what to do, in one line; safe to log.
-  public var description: String {
+  package var description: String {
     switch self {
     case .refused(let refusal):
       let reason = refusal.reason.map { " \($0)" } ?? ""

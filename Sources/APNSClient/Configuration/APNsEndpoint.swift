@@ -1,18 +1,18 @@
 import Foundation
 
 /// Where an environment's pushes go: host and port of a checked `https` URL.
-public struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
+package struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
   /// The host's name or address, an IPv6 address in brackets.
-  public let host: String
+  package let host: String
 
   /// The TCP port; 443 where the URL names none.
-  public let port: Int
+  package let port: Int
 
   /// Reads `https://host[:port]`.
   ///
   /// - Throws: `APNsEndpointError` where the text is anything else, also with a path, a user or a
   ///   query: they would be silently left out.
-  public init(_ url: String) throws(APNsEndpointError) {
+  package init(_ url: String) throws(APNsEndpointError) {
     guard let parts = URLComponents(string: url) else {
       throw APNsEndpointError(value: url, problem: "it is not a URL")
     }
@@ -57,16 +57,16 @@ public struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
   var authority: String { port == 443 ? host : "\(host):\(port)" }
 
   /// The URL with its port.
-  public var description: String { "https://\(host):\(port)" }
+  package var description: String { "https://\(host):\(port)" }
 }
 
 /// A URL that can't be an APNs endpoint.
-public struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
+package struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
   /// The text as given.
-  public let value: String
+  package let value: String
 
   /// What is wrong with it.
-  public let problem: String
+  package let problem: String
 
   /// False where the value holds a password.
   let showsValue: Bool
@@ -79,7 +79,7 @@ public struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
   }
 
   /// One sentence that names the value and what was expected; safe to log.
-  public var description: String {
+  package var description: String {
     let shown = showsValue ? "\"\(value)\"" : "the URL"
     return "\(shown) is no APNs endpoint: \(problem); expected https://host or https://host:port"
   }

@@ -1,9 +1,9 @@
-public import RideCore
+package import RideCore
 
 /// Why no connection to APNs can be opened.
-public struct ConnectivityFailure: Error, Hashable, Sendable {
+package struct ConnectivityFailure: Error, Hashable, Sendable {
   /// What has to be mended.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// Its name, the way there, or something on it: nobody answered in TLS.
     case unreachable
     /// The server's certificate leads to no authority that is trusted, or is not for this name or
@@ -16,12 +16,12 @@ public struct ConnectivityFailure: Error, Hashable, Sendable {
   }
 
   /// What has to be mended.
-  public var kind: Kind
+  package var kind: Kind
   /// What was met, with the address; safe to log.
-  public var text: String
+  package var text: String
 
   /// A trouble of a kind.
-  public init(_ kind: Kind, _ text: String) {
+  package init(_ kind: Kind, _ text: String) {
     self.kind = kind
     self.text = text
   }
@@ -31,7 +31,8 @@ extension APNsConfiguration {
   /// Opens a connection as the client does, with address, TCP, proxy, TLS and ALPN, and lets it go.
   ///
   /// It ends within `connectTimeout`.
-  public func probeConnectivity(to environment: APNsEnvironment) async throws(ConnectivityFailure) {
+  package func probeConnectivity(to environment: APNsEnvironment) async throws(ConnectivityFailure)
+  {
     let (endpoint, timeout, caFile) = (endpoint(of: environment), connectTimeout, caFile)
     let problem: ConnectivityFailure? = await withCheckedContinuation { done in
       let thread = WorkerThread {

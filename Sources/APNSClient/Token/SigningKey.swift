@@ -3,19 +3,19 @@ import Glibc
 import SystemSupport
 
 /// The .p8 key with which a team signs its provider tokens.
-public struct SigningKey: Sendable, CustomStringConvertible {
+package struct SigningKey: Sendable, CustomStringConvertible {
   /// Apple's name of the key.
-  public let keyID: String
+  package let keyID: String
 
   /// The team that owns it.
-  public let teamID: String
+  package let teamID: String
 
   let key: PrivateKey
 
   /// Loads the key from a file.
   ///
   /// - Throws: `SigningKeyError`, which names the file and the trouble and holds none of the key.
-  public init(path: String, keyID: String, teamID: String) throws(SigningKeyError) {
+  package init(path: String, keyID: String, teamID: String) throws(SigningKeyError) {
     guard Self.isTenCharacterID(keyID) else { throw .badKeyID(keyID) }
     guard Self.isTenCharacterID(teamID) else { throw .badTeamID(teamID) }
     self.keyID = keyID
@@ -26,15 +26,15 @@ public struct SigningKey: Sendable, CustomStringConvertible {
   /// Looks at a key file alone, whatever it is named.
   ///
   /// - Throws: `SigningKeyError`, where nobody could sign with it.
-  public static func check(path: String) throws(SigningKeyError) {
+  package static func check(path: String) throws(SigningKeyError) {
     _ = try PrivateKey(path: path)
   }
 
   /// The IDs; never the key.
-  public var description: String { "APNs signing key \(keyID) of team \(teamID)" }
+  package var description: String { "APNs signing key \(keyID) of team \(teamID)" }
 
   /// Whether it has the form of a key ID or team ID: ten characters of A-Z and 0-9.
-  public static func isTenCharacterID(_ text: String) -> Bool {
+  package static func isTenCharacterID(_ text: String) -> Bool {
     text.utf8.count == 10
       && text.utf8.allSatisfy {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)

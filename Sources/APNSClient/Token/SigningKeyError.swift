@@ -1,5 +1,5 @@
 /// Why a signing key can't be used. No case holds any of the key.
-public enum SigningKeyError: Error, Hashable, Sendable {
+package enum SigningKeyError: Error, Hashable, Sendable {
   /// The file can't be read; the text is the system's.
   case unreadable(path: String, reason: String)
 
@@ -21,7 +21,7 @@ public enum SigningKeyError: Error, Hashable, Sendable {
 
 extension SigningKeyError: CustomStringConvertible {
   /// What is wrong and what was expected; safe to log.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unreadable(let path, let reason):
       "can't read the APNs signing key \(path): \(reason)"

@@ -1,8 +1,8 @@
 import Foundation
-public import RideCore
+package import RideCore
 
 /// The JSON object that a call brings.
-public enum APIBody {
+package enum APIBody {
   /// Objects and arrays within each other beyond this are refused: whatever reads an event's data
   /// goes down into it.
   static let depthLimit = 32
@@ -10,7 +10,7 @@ public enum APIBody {
   /// Reads it.
   ///
   /// - Throws: `unsupportedMediaType`, or `invalidJSON` with the place of the mistake.
-  public static func members(of request: HTTPRequest) throws(APIError) -> [String: JSONValue] {
+  package static func members(of request: HTTPRequest) throws(APIError) -> [String: JSONValue] {
     let type = request.headers["content-type"] ?? ""
     let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     guard essence == "application/json" else {

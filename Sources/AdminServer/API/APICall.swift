@@ -1,17 +1,17 @@
-public import RideCore
+package import RideCore
 
 /// A writing call of the API: what it takes is what the SQL function of its kind takes.
-public struct APICall: Hashable, Sendable {
+package struct APICall: Hashable, Sendable {
   /// What `ridepulse.answer` calls it, and the last part of its path.
-  public let name: String
+  package let name: String
   /// What its body may hold.
-  public let fields: [APIField]
+  package let fields: [APIField]
 
   /// Where it is posted to.
-  public var path: String { "/v1/\(name)" }
+  package var path: String { "/v1/\(name)" }
 
   /// `ridepulse.emit`.
-  public static let events = APICall(
+  package static let events = APICall(
     name: "events",
     fields: [
       APIField("event", .word), APIField("ride_id", .word),
@@ -19,7 +19,7 @@ public struct APICall: Hashable, Sendable {
     ])
 
   /// `ridepulse.register_device`.
-  public static let devices = APICall(
+  package static let devices = APICall(
     name: "devices",
     fields: [
       APIField("app", .app), APIField("owner_id", .word), APIField("token", .token),
@@ -29,7 +29,7 @@ public struct APICall: Hashable, Sendable {
     ])
 
   /// `ridepulse.register_live_activity`.
-  public static let liveActivities = APICall(
+  package static let liveActivities = APICall(
     name: "live-activities",
     fields: [
       APIField("ride_id", .word), APIField("app", .app), APIField("owner_id", .word),
@@ -39,7 +39,7 @@ public struct APICall: Hashable, Sendable {
     ])
 
   /// `ridepulse.register_push_to_start`.
-  public static let pushToStart = APICall(
+  package static let pushToStart = APICall(
     name: "push-to-start",
     fields: [
       APIField("app", .app), APIField("owner_id", .word), APIField("token", .token),
@@ -48,17 +48,17 @@ public struct APICall: Hashable, Sendable {
     ])
 
   /// `ridepulse.contact`.
-  public static let contact = APICall(
+  package static let contact = APICall(
     name: "contact", fields: [APIField("app", .app), APIField("owner_id", .word)])
 
   /// All of them.
-  public static let all = [events, devices, liveActivities, pushToStart, contact]
+  package static let all = [events, devices, liveActivities, pushToStart, contact]
 
   /// What a body says, ready for the SQL function; an optional field that is null is left out.
   ///
   /// - Parameter apps: the apps that the service speaks to.
   /// - Throws: the first thing that is wrong.
-  public func arguments(
+  package func arguments(
     _ members: [String: JSONValue], apps: [App]
   ) throws(APIError) -> [String: JSONValue] {
     let known = fields.map(\.name)
@@ -87,11 +87,11 @@ public struct APICall: Hashable, Sendable {
 }
 
 /// `Idempotency-Key`: who sends one twice means one call.
-public enum IdempotencyKey {
+package enum IdempotencyKey {
   /// The key of a request; nil where it has none.
   ///
   /// - Throws: `invalidIdempotencyKey`.
-  public static func of(_ request: HTTPRequest) throws(APIError) -> String? {
+  package static func of(_ request: HTTPRequest) throws(APIError) -> String? {
     guard let key = request.headers["idempotency-key"] else { return nil }
     guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (33...126).contains($0) })
     else {

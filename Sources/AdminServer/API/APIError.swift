@@ -1,9 +1,9 @@
 import RideCore
 
 /// Why a call of the API was refused: a code for programs, a sentence for people.
-public struct APIError: Error, Hashable, Sendable {
+package struct APIError: Error, Hashable, Sendable {
   /// What programs go by. Words and statuses never change; there may be more of them one day.
-  public enum Code: String, CaseIterable, Sendable {
+  package enum Code: String, CaseIterable, Sendable {
     /// The body is no JSON object.
     case invalidJSON = "invalid_json"
     /// `Idempotency-Key` is no key.
@@ -46,7 +46,7 @@ public struct APIError: Error, Hashable, Sendable {
     case databaseNotReady = "database_not_ready"
 
     /// The status that it comes with.
-    public var status: Int {
+    package var status: Int {
       switch self {
       case .invalidJSON, .invalidIdempotencyKey: 400
       case .unauthorized: 401
@@ -65,21 +65,21 @@ public struct APIError: Error, Hashable, Sendable {
   }
 
   /// What programs go by.
-  public var code: Code
+  package var code: Code
   /// What is wrong, and what to do.
-  public var message: String
+  package var message: String
   /// The field that is wrong, where it is one.
-  public var field: String?
+  package var field: String?
 
   /// A refusal.
-  public init(_ code: Code, _ message: String, field: String? = nil) {
+  package init(_ code: Code, _ message: String, field: String? = nil) {
     self.code = code
     self.message = message
     self.field = field
   }
 
   /// The refusal as it is answered.
-  public var response: HTTPResponse {
+  package var response: HTTPResponse {
     var members: [String: JSONValue] = [
       "code": .string(code.rawValue), "message": .string(message),
     ]
@@ -101,7 +101,7 @@ extension HTTPResponse {
   }
 
   /// A text that is JSON.
-  public static func json(_ status: Int, _ text: String) -> HTTPResponse {
+  package static func json(_ status: Int, _ text: String) -> HTTPResponse {
     HTTPResponse(
       status: status, contentType: "application/json", body: Array((text + "\n").utf8))
   }

@@ -1,9 +1,9 @@
 import RideCore
 
 /// One field of a call's body.
-public struct APIField: Hashable, Sendable {
+package struct APIField: Hashable, Sendable {
   /// What it may hold.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// A word or an ID: text that is not empty and stands on one line.
     case word
     /// One of the service's apps.
@@ -19,14 +19,14 @@ public struct APIField: Hashable, Sendable {
   }
 
   /// Its name.
-  public let name: String
+  package let name: String
   /// What it may hold.
-  public let kind: Kind
+  package let kind: Kind
   /// The call makes no sense without it.
-  public let isRequired: Bool
+  package let isRequired: Bool
 
   /// A field.
-  public init(_ name: String, _ kind: Kind, isRequired: Bool = true) {
+  package init(_ name: String, _ kind: Kind, isRequired: Bool = true) {
     self.name = name
     self.kind = kind
     self.isRequired = isRequired

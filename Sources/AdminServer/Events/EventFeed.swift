@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Texts for all who listen, as server-sent events. Nothing is queued: whoever reads slowly misses
 /// texts and gets the newest one.
-public final class EventFeed: Sendable {
+package final class EventFeed: Sendable {
   private struct State {
     var listeners: [ObjectIdentifier: Weak] = [:]
     var newest: [UInt8]?
@@ -19,18 +19,18 @@ public final class EventFeed: Sendable {
   /// A feed that nobody listens to yet.
   ///
   /// - Parameter limit: how many may listen at once.
-  public init(limit: Int) {
+  package init(limit: Int) {
     self.limit = limit
   }
 
   /// How many listen.
-  public var listenerCount: Int { state.withLock { $0.listeners.count } }
+  package var listenerCount: Int { state.withLock { $0.listeners.count } }
 
   /// What to answer to who wants to listen: the newest text at once, then each one that comes; 503
   /// where too many do already.
   ///
   /// - Parameter onFirst: called where nobody listened before; has to return at once.
-  public func response(onFirst: () -> Void) -> HTTPResponse {
+  package func response(onFirst: () -> Void) -> HTTPResponse {
     let listener = EventListener(self)
     let (isIn, isFirst) = state.withLock { state in
       if state.isOver || state.listeners.count >= limit { return (false, false) }
@@ -48,7 +48,7 @@ public final class EventFeed: Sendable {
   }
 
   /// Gives a text without line breaks to all who listen.
-  public func publish(_ text: [UInt8]) {
+  package func publish(_ text: [UInt8]) {
     let message = Array("data: ".utf8) + text + Array("\n\n".utf8)
     let listeners = state.withLock { state in
       state.newest = message
@@ -58,7 +58,7 @@ public final class EventFeed: Sendable {
   }
 
   /// Ends all streams; nobody may listen any more.
-  public func end() {
+  package func end() {
     let listeners = state.withLock { state in
       state.isOver = true
       return state.listeners.values.compactMap(\.listener)

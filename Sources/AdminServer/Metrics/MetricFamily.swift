@@ -1,7 +1,7 @@
 /// One metric with all its samples, as Prometheus' text format (version 0.0.4) has it.
-public struct MetricFamily: Hashable, Sendable {
+package struct MetricFamily: Hashable, Sendable {
   /// What kind of values it has.
-  public enum Kind: String, Sendable {
+  package enum Kind: String, Sendable {
     /// They only rise, but for a new start of the process; the name ends in `_total`.
     case counter
     /// They rise and fall.
@@ -11,53 +11,53 @@ public struct MetricFamily: Hashable, Sendable {
   }
 
   /// One value with its labels.
-  public struct Sample: Hashable, Sendable {
+  package struct Sample: Hashable, Sendable {
     /// What follows the family's name: `_bucket`, `_sum` and `_count` of a histogram.
-    public var suffix = ""
+    package var suffix = ""
     /// Names and values, in order.
-    public var labels: [Label]
+    package var labels: [Label]
     /// The value.
-    public var value: Double
+    package var value: Double
   }
 
   /// A label of a sample.
-  public struct Label: Hashable, Sendable {
+  package struct Label: Hashable, Sendable {
     /// `[a-z_]+`.
-    public var name: String
+    package var name: String
     /// Any text.
-    public var value: String
+    package var value: String
 
     /// A label.
-    public init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
   /// The whole name, with its unit.
-  public let name: String
+  package let name: String
   /// What it says, in a sentence.
-  public let help: String
+  package let help: String
   /// What kind of values it has.
-  public let kind: Kind
+  package let kind: Kind
   /// Its values.
-  public private(set) var samples: [Sample] = []
+  package private(set) var samples: [Sample] = []
 
   /// A metric without samples yet.
-  public init(_ kind: Kind, _ name: String, _ help: String) {
+  package init(_ kind: Kind, _ name: String, _ help: String) {
     self.kind = kind
     self.name = name
     self.help = help
   }
 
   /// A metric with one value.
-  public init(_ kind: Kind, _ name: String, _ help: String, _ value: Double) {
+  package init(_ kind: Kind, _ name: String, _ help: String, _ value: Double) {
     self.init(kind, name, help)
     add(value)
   }
 
   /// Adds a value.
-  public mutating func add(_ value: Double, _ labels: [Label] = []) {
+  package mutating func add(_ value: Double, _ labels: [Label] = []) {
     samples.append(Sample(labels: labels, value: value))
   }
 
@@ -67,7 +67,7 @@ public struct MetricFamily: Hashable, Sendable {
   ///   - bounds: upper bounds, rising, without the infinite one.
   ///   - counts: how many values lay in each, one more than there are bounds; not summed up.
   ///   - sum: the sum of all values.
-  public mutating func add(bounds: [Double], counts: [Int], sum: Double, _ labels: [Label]) {
+  package mutating func add(bounds: [Double], counts: [Int], sum: Double, _ labels: [Label]) {
     var total = 0
     for (index, count) in counts.enumerated() {
       total += count
@@ -80,7 +80,7 @@ public struct MetricFamily: Hashable, Sendable {
   }
 
   /// The whole page; a metric that has no samples yet is named all the same.
-  public static func page(_ families: [MetricFamily]) -> String {
+  package static func page(_ families: [MetricFamily]) -> String {
     var page = ""
     for family in families {
       page += "# HELP \(family.name) \(escaped(family.help))\n"

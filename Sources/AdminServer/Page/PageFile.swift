@@ -1,14 +1,14 @@
 internal import CPage
 
 /// One file of the page at `/`, as it lies in the repository's folder `page`.
-public struct PageFile: Sendable {
+package struct PageFile: Sendable {
   /// The file's name: `page.css`.
-  public let name: String
+  package let name: String
   /// What is in it.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// The files that the program carries.
-  public static var all: [PageFile] {
+  package static var all: [PageFile] {
     var files: [PageFile] = []
     while let entry = unsafe ridepulse_page_file_at(files.count) {
       let name = unsafe entry.pointee.name.map { unsafe String(cString: $0) } ?? ""
@@ -30,7 +30,7 @@ public struct PageFile: Sendable {
   }
 
   /// The routes of all of them: `/` for `index.html`, `/NAME` for each other one.
-  public static var routes: [Route] {
+  package static var routes: [Route] {
     all.map { file in
       let answer = HTTPResponse(
         status: 200, contentType: file.contentType, headers: PageHeaders.all, body: file.bytes)
@@ -40,10 +40,10 @@ public struct PageFile: Sendable {
 }
 
 /// What a browser is told about anything that the page shows.
-public enum PageHeaders {
+package enum PageHeaders {
   /// Nothing from elsewhere, nothing inline, in nobody's frame, and no word to others of where one
   /// was.
-  public static let all = [
+  package static let all = [
     "Content-Security-Policy":
       "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
       + "object-src 'none'",

@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// A service manager that can't be told something.
-public struct NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What `NOTIFY_SOCKET` says, and why it does not do.
-  public var description: String
+  package var description: String
 }
 
 /// Where a service manager listens: a socket's path, or `@` and an abstract name.

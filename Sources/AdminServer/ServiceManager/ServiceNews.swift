@@ -1,7 +1,7 @@
 internal import RideCore
 
 /// What a service manager is told, in the words of `sd_notify(3)`.
-public enum ServiceNews: Hashable, Sendable {
+package enum ServiceNews: Hashable, Sendable {
   /// It serves; the line is what `systemctl status` shows.
   case ready(String)
   /// It reads its files anew, since that many microseconds of the monotonic clock.

@@ -1,7 +1,7 @@
 /// What the old protocol says before it hangs up; it has no word for success.
-public struct ErrorPacket: Hashable, Sendable {
+package struct ErrorPacket: Hashable, Sendable {
   /// Apple's numbers.
-  public enum Status: UInt8, Hashable, Sendable {
+  package enum Status: UInt8, Hashable, Sendable {
     /// The frame can't be read, or its payload is no JSON object.
     case processing = 1
     /// No device token.
@@ -21,18 +21,18 @@ public struct ErrorPacket: Hashable, Sendable {
   }
 
   /// Why.
-  public var status: Status
+  package var status: Status
   /// The frame's identifier; 0 where it is not known.
-  public var identifier: UInt32
+  package var identifier: UInt32
 
   /// What the old protocol says before it hangs up.
-  public init(_ status: Status, identifier: UInt32) {
+  package init(_ status: Status, identifier: UInt32) {
     self.status = status
     self.identifier = identifier
   }
 
   /// As it is sent: command 8, status, identifier.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     [8, status.rawValue] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: identifier >> $0) }
   }
 }

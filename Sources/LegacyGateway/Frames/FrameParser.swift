@@ -1,12 +1,12 @@
-public import RideCore
+package import RideCore
 
 /// Reads frames of the old binary protocol, command 0, 1 and 2, from bytes as they come.
 ///
 /// What a frame says of lengths is believed only within its limits, so no more than one frame is
 /// ever kept beyond what was given.
-public struct FrameParser: Sendable {
+package struct FrameParser: Sendable {
   /// What the bytes so far give.
-  public enum Step: Hashable, Sendable {
+  package enum Step: Hashable, Sendable {
     /// A whole push.
     case push(LegacyPush)
     /// What can't be read; nothing after it is looked at.
@@ -16,7 +16,7 @@ public struct FrameParser: Sendable {
   }
 
   /// The most bytes of items in a frame of command 2.
-  public static let frameLimit = 5120
+  package static let frameLimit = 5120
 
   private let app: App
   private var buffer: [UInt8] = []
@@ -24,18 +24,18 @@ public struct FrameParser: Sendable {
   private var refusal: ErrorPacket?
 
   /// A parser of the frames of an app's sender.
-  public init(app: App) {
+  package init(app: App) {
     self.app = app
   }
 
   /// Whether a part of a frame is there.
-  public var hasPart: Bool { partSize > 0 }
+  package var hasPart: Bool { partSize > 0 }
 
   /// How many bytes wait for the rest of their frame, or to be looked at.
-  public var partSize: Int { buffer.count - start }
+  package var partSize: Int { buffer.count - start }
 
   /// Takes what has come.
-  public mutating func append(_ bytes: some Collection<UInt8>) {
+  package mutating func append(_ bytes: some Collection<UInt8>) {
     if refusal != nil { return }
     buffer.removeSubrange(..<start)
     start = 0
@@ -43,7 +43,7 @@ public struct FrameParser: Sendable {
   }
 
   /// The next push, or why there is none.
-  public mutating func next() -> Step {
+  package mutating func next() -> Step {
     if let refusal { return .refused(refusal) }
     var reader = ByteReader(buffer[start...])
     do throws(Stop) {

@@ -1,5 +1,5 @@
 /// What the gateway has to tell whoever keeps its log: never a token, never a payload.
-public enum GatewayEvent: Sendable {
+package enum GatewayEvent: Sendable {
   /// A connection was turned away: a handshake that failed, or a certificate for another app.
   case turnedAway(peer: String, reason: String)
   /// A sender has gone, or was sent away.

@@ -1,18 +1,18 @@
 internal import Foundation
-public import RideCore
+package import RideCore
 internal import Synchronization
 
 /// A TLS server that speaks the old binary protocol and commits what it hears.
 ///
 /// One thread holds all connections. It never waits for the database: the desk's answers come
 /// through a mailbox, and until they are there a sender is not read on.
-public final class GatewayServer: Sendable {
+package final class GatewayServer: Sendable {
   /// The port for pushes.
-  public let port: UInt16
+  package let port: UInt16
   /// The port for phones that were disabled.
-  public let feedbackPort: UInt16
+  package let feedbackPort: UInt16
   /// SHA-256 of the gateway's certificate.
-  public let fingerprint: String
+  package let fingerprint: String
 
   private let settings: GatewaySettings
   private let store: any LegacyPushStore
@@ -24,7 +24,7 @@ public final class GatewayServer: Sendable {
   ///
   /// - Parameter onEvent: Called on the server's thread; has to return at once.
   /// - Throws: Where a port, certificate, key or CA can't be used.
-  public init(
+  package init(
     _ settings: GatewaySettings, store: any LegacyPushStore,
     onEvent: @escaping @Sendable (GatewayEvent) -> Void
   ) throws(GatewayError) {
@@ -40,7 +40,7 @@ public final class GatewayServer: Sendable {
   }
 
   /// Serves until `stop`; returns when all senders have been told. To be called once.
-  public func run() async {
+  package func run() async {
     guard let doors = doors.withLock({ $0.take() }) else { return }
     let (settings, store, mailbox, onEvent) = (settings, store, mailbox, onEvent)
     await withCheckedContinuation { continuation in
@@ -54,7 +54,7 @@ public final class GatewayServer: Sendable {
   }
 
   /// Lets nobody in, commits what was read, and tells senders how far they came.
-  public func stop() {
+  package func stop() {
     mailbox.put(.stop)
   }
 }

@@ -1,45 +1,45 @@
-public import RideCore
+package import RideCore
 
 /// Where the gateway listens, for whom, and how much it takes on.
-public struct GatewaySettings: Sendable {
+package struct GatewaySettings: Sendable {
   /// The app whose senders connect.
-  public var app: App
+  package var app: App
   /// Its bundle ID, which senders' certificates must name.
-  public var bundleID: String
+  package var bundleID: String
   /// The address to listen on, as numbers.
-  public var address = "127.0.0.1"
+  package var address = "127.0.0.1"
   /// The port for pushes; 0 for any.
-  public var port: UInt16 = 2195
+  package var port: UInt16 = 2195
   /// The port for phones that were disabled; 0 for any.
-  public var feedbackPort: UInt16 = 2196
+  package var feedbackPort: UInt16 = 2196
   /// By what the gateway shows who it is.
-  public var identity: ServerIdentity
+  package var identity: ServerIdentity
   /// A PEM file of those who sign senders' certificates; nil: senders need none.
-  public var clientCA: String?
+  package var clientCA: String?
 
   /// The most connections at once.
-  public var connectionLimit = 512
+  package var connectionLimit = 512
   /// The most connections whose handshake is not finished; the oldest one makes room for the next.
-  public var handshakeLimit = 256
+  package var handshakeLimit = 256
   /// The most of those from one address (IPv6: from one /64).
-  public var handshakeLimitPerPeer = 64
+  package var handshakeLimitPerPeer = 64
   /// How long a handshake may take in all.
-  public var handshakeTime: Duration = .seconds(10)
+  package var handshakeTime: Duration = .seconds(10)
   /// How long the rest of a frame may take, or a peer to take what it is sent.
-  public var patience: Duration = .seconds(30)
+  package var patience: Duration = .seconds(30)
   /// Where all places are taken, a sender that was silent for so long loses its own.
-  public var idleLimit: Duration = .seconds(60)
+  package var idleLimit: Duration = .seconds(60)
   /// How long senders wait for a database that is away, before they are told to come again.
-  public var outageLimit: Duration = .seconds(15)
+  package var outageLimit: Duration = .seconds(15)
   /// How long what was left by senders that have gone is tried again.
-  public var keepLimit: Duration = .seconds(600)
+  package var keepLimit: Duration = .seconds(600)
   /// How long bytes are still read, and thrown away, after the gateway has hung up.
-  public var lingerLimit: Duration = .seconds(3)
+  package var lingerLimit: Duration = .seconds(3)
   /// How long a stop waits for the database and for peers.
-  public var stopLimit: Duration = .seconds(10)
+  package var stopLimit: Duration = .seconds(10)
 
   /// A gateway on the loopback address, with the old ports.
-  public init(app: App, bundleID: String, identity: ServerIdentity) {
+  package init(app: App, bundleID: String, identity: ServerIdentity) {
     self.app = app
     self.bundleID = bundleID
     self.identity = identity

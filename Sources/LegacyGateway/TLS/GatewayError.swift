@@ -2,9 +2,9 @@ internal import COpenSSL
 internal import Glibc
 
 /// Why the gateway can't open its doors, in one line.
-public struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong, and with what.
-  public let description: String
+  package let description: String
 
   init(_ description: String) {
     self.description = description

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// By what the gateway shows who it is.
-public enum ServerIdentity: Hashable, Sendable {
+package enum ServerIdentity: Hashable, Sendable {
   /// A certificate chain and its key, as PEM files.
   case files(certificate: String, key: String)
   /// A certificate of its own making, for a name, that lives as long as the process.

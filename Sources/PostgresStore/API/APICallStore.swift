@@ -1,14 +1,14 @@
 /// Does what a writing call of the API asks for, once for each key.
-public struct APICallStore: Sendable {
+package struct APICallStore: Sendable {
   private let session: PostgresSession
 
   /// A desk over an open session, which it does not close.
-  public init(session: PostgresSession) {
+  package init(session: PostgresSession) {
     self.session = session
   }
 
   /// What became of a call.
-  public enum Outcome: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
     /// It was done, now or by an earlier request of the same key.
     case answered(status: Int, body: String, isReplayed: Bool)
     /// The first request of this key has not ended yet; nothing was done.
@@ -27,7 +27,7 @@ public struct APICallStore: Sendable {
   /// One round trip, one transaction: the key and the effect are there together or not at all.
   ///
   /// - Parameter arguments: a JSON object, checked before.
-  public func answer(
+  package func answer(
     _ call: String, _ arguments: String, key: String?
   ) async throws(PostgresError) -> Outcome {
     let rows = try await session.run(

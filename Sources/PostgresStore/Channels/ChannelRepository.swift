@@ -1,25 +1,25 @@
-public import RideCore
+package import RideCore
 
 /// What the table knows of broadcast channels: each create is noted before it is asked for.
-public struct ChannelRepository: Sendable {
+package struct ChannelRepository: Sendable {
   let session: PostgresSession
 
   /// A desk over an open session, which it does not close.
-  public init(session: PostgresSession) {
+  package init(session: PostgresSession) {
     self.session = session
   }
 
   /// What a claim found.
-  public struct Claim: Hashable, Sendable {
+  package struct Claim: Hashable, Sendable {
     /// The create that is noted, or what the ride has already.
-    public var row: ChannelRow
+    package var row: ChannelRow
     /// The create is this caller's: ask for it now, and say what became of it. Otherwise the ride has
     /// a channel, or somebody is making one.
-    public var isBegun: Bool
+    package var isBegun: Bool
   }
 
   /// What time it is for the database.
-  public func now() async throws -> Timestamp {
+  package func now() async throws -> Timestamp {
     let results = try await session.run([Call(ChannelStatements.now)])
     return Timestamp(microseconds: results[0].int64(0, 0) ?? 0)
   }
@@ -29,7 +29,7 @@ public struct ChannelRepository: Sendable {
   /// Notes that a channel is about to be made. A ride gets one at a time.
   ///
   /// May be repeated with the same request ID after an error.
-  public func claim(_ wish: ChannelWish) async throws -> Claim {
+  package func claim(_ wish: ChannelWish) async throws -> Claim {
     // Few parameters on purpose: with a 128-bit one on the stack, this function's task jumps to
     // address 0 when it is resumed (Swift 6.3, x86-64).
     let words = [wish.app.rawValue, wish.scope.environment.rawValue]
@@ -56,7 +56,7 @@ public struct ChannelRepository: Sendable {
   ///
   /// - Returns: Whether the ride has it; false where an app has it locked, and `reportAll` must follow.
   @discardableResult
-  public func made(_ channel: ChannelID, _ wish: ChannelWish) async throws -> Bool {
+  package func made(_ channel: ChannelID, _ wish: ChannelWish) async throws -> Bool {
     let id = wish.requestID.description
     _ = try await session.run([Call(ChannelStatements.made, [id, channel.rawValue])])
     let rows = try? await session.run([Call(LockLimit.short), Self.report(wish)])
@@ -75,7 +75,7 @@ public struct ChannelRepository: Sendable {
   /// Reports channels to rides that were locked when they were made.
   ///
   /// - Returns: Whether all are reported.
-  public func reportAll() async throws -> Bool {
+  package func reportAll() async throws -> Bool {
     let limit = 100
     let rows = try await session.run([
       Call(LockLimit.short), Call(ChannelStatements.reportAll, [String(limit)]),
@@ -84,12 +84,12 @@ public struct ChannelRepository: Sendable {
   }
 
   /// Nobody knows whether it was made.
-  public func lost(requestID: PushID) async throws {
+  package func lost(requestID: PushID) async throws {
     _ = try await session.run([Call(ChannelStatements.lost, [requestID.description])])
   }
 
   /// It was not made.
-  public func failed(_ wish: ChannelWish, reason: String) async throws {
+  package func failed(_ wish: ChannelWish, reason: String) async throws {
     _ = try await session.run([
       Call(ChannelStatements.failed, [wish.requestID.description, reason]), Self.report(wish),
     ])
@@ -98,7 +98,7 @@ public struct ChannelRepository: Sendable {
   // MARK: Its life
 
   /// The row that names a channel.
-  public func row(of channel: ChannelID, in scope: ChannelScope) async throws -> ChannelRow? {
+  package func row(of channel: ChannelID, in scope: ChannelScope) async throws -> ChannelRow? {
     let results = try await session.run([
       Call(ChannelStatements.row, Self.words(scope) + [channel.rawValue])
     ])
@@ -106,7 +106,7 @@ public struct ChannelRepository: Sendable {
   }
 
   /// The channel that a ride has now for an app and environment.
-  public func channel(
+  package func channel(
     ofRide ride: String, app: App, environment: APNsEnvironment
   ) async throws -> ChannelRow? {
     let results = try await session.run([
@@ -116,7 +116,7 @@ public struct ChannelRepository: Sendable {
   }
 
   /// Channels whose cards have ended, oldest first.
-  public func toDelete(in scope: ChannelScope, atMost limit: Int) async throws -> [ChannelRow] {
+  package func toDelete(in scope: ChannelScope, atMost limit: Int) async throws -> [ChannelRow] {
     let results = try await session.run([
       Call(ChannelStatements.toDelete, Self.words(scope) + [String(limit)])
     ])
@@ -124,12 +124,12 @@ public struct ChannelRepository: Sendable {
   }
 
   /// APNs has the channel of this row no more.
-  public func deleted(_ row: Int64) async throws {
+  package func deleted(_ row: Int64) async throws {
     _ = try await session.run([Call(ChannelStatements.deleted, [String(row)])])
   }
 
   /// Gives rows up: their channels, if they have some, may be deleted at Apple.
-  public func end(_ rows: [Int64], reason: String) async throws {
+  package func end(_ rows: [Int64], reason: String) async throws {
     _ = try await session.run([
       Call(
         ChannelStatements.end, [PostgresArray.literal(rows.map { String($0) }), reason])
@@ -137,7 +137,7 @@ public struct ChannelRepository: Sendable {
   }
 
   /// Whether a ride goes on: it is on the agenda, has events that wait, or is in one of the states.
-  public func isLive(ride: String, activeStates: some Sequence<String>) async throws -> Bool {
+  package func isLive(ride: String, activeStates: some Sequence<String>) async throws -> Bool {
     let states = PostgresArray.literal(Array(activeStates))
     let results = try await session.run([Call(ChannelStatements.isLive, [ride, states])])
     return results[0].bool(0, 0) ?? false
@@ -148,7 +148,7 @@ public struct ChannelRepository: Sendable {
   /// Notes what Apple listed, and reads all that an audit compares it with.
   ///
   /// - Parameter began: the database's time before Apple was asked.
-  public func record(
+  package func record(
     _ listed: [ChannelID], began: Timestamp, in scope: ChannelScope
   ) async throws -> (rows: [ChannelRow], others: [OtherChannel]) {
     let words = Self.words(scope)
@@ -168,7 +168,7 @@ public struct ChannelRepository: Sendable {
   }
 
   /// Notes what a channel of which no row knows keeps.
-  public func record(
+  package func record(
     _ storage: ChannelStorage, of channel: ChannelID, in scope: ChannelScope
   ) async throws {
     _ = try await session.run([

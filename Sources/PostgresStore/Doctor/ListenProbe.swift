@@ -1,9 +1,9 @@
 import RideCore
 
 /// Whether notifications reach a listener on this way to Postgres, by the means of the service.
-public enum ListenProbe {
+package enum ListenProbe {
   /// What came of it.
-  public enum Outcome: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
     /// A notification came back.
     case effective
     /// Postgres took LISTEN, and the notification did not come, as behind a pooler.
@@ -19,7 +19,7 @@ public enum ListenProbe {
   /// It ends within the limit, of which the notification itself is given two seconds.
   ///
   /// - Throws: `PostgresError`, where the session can't notify.
-  public static func run(
+  package static func run(
     conninfo: String, session: PostgresSession, node: String, limit: Duration = .seconds(6)
   ) async throws(PostgresError) -> Outcome {
     let (events, feed) = AsyncStream.makeStream(of: SessionEvent.self)

@@ -1,14 +1,14 @@
 /// A right that the engine needs and this session's role lacks.
-public struct MissingRight: Hashable, Sendable {
+package struct MissingRight: Hashable, Sendable {
   /// Such as `select`, in lower case.
-  public var privilege: String
+  package var privilege: String
   /// As it stands in a GRANT: `ridepulse.agenda`, `schema ridepulse`, `function ridepulse.f()`.
-  public var object: String
+  package var object: String
   /// Pushes leave without it all the same.
-  public var isMinor: Bool
+  package var isMinor: Bool
 
   /// A right on something.
-  public init(_ privilege: String, on object: String, isMinor: Bool = false) {
+  package init(_ privilege: String, on object: String, isMinor: Bool = false) {
     self.privilege = privilege
     self.object = object
     self.isMinor = isMinor
@@ -76,7 +76,8 @@ extension MissingRight {
   /// All that the role lacks of what is there; what the schema lacks is another matter.
   ///
   /// It asks the catalogue, so that a role without any right may ask too.
-  public static func all(_ session: PostgresSession) async throws(PostgresError) -> [MissingRight] {
+  package static func all(_ session: PostgresSession) async throws(PostgresError) -> [MissingRight]
+  {
     let needs = tables.flatMap { table in table.privileges.map { (table.name, $0) } }
     let results = try await session.run([
       Call(others),

@@ -1,18 +1,18 @@
-public import RideCore
+package import RideCore
 
 /// How many phones there are of an app in one of Apple's worlds.
-public struct PhoneCount: Hashable, Sendable {
+package struct PhoneCount: Hashable, Sendable {
   /// The app.
-  public var app: App
+  package var app: App
   /// Nil where their rows name none.
-  public var environment: APNsEnvironment?
+  package var environment: APNsEnvironment?
   /// Those that pushes go to, or would without quarantine.
-  public var live: Int64
+  package var live: Int64
   /// Those of them in quarantine.
-  public var quarantined: Int64
+  package var quarantined: Int64
 
   /// Phones of an app.
-  public init(app: App, environment: APNsEnvironment?, live: Int64, quarantined: Int64 = 0) {
+  package init(app: App, environment: APNsEnvironment?, live: Int64, quarantined: Int64 = 0) {
     self.app = app
     self.environment = environment
     self.live = live
@@ -29,7 +29,7 @@ extension PhoneCount {
       """)
 
   /// Counts all phones that are not disabled, in the order of apps.
-  public static func all(_ session: PostgresSession) async throws(PostgresError) -> [PhoneCount] {
+  package static func all(_ session: PostgresSession) async throws(PostgresError) -> [PhoneCount] {
     let rows = try await session.run([Call(statement)])[0]
     return (0..<rows.rowCount).map { row in
       PhoneCount(

@@ -1,28 +1,28 @@
 /// What a server says of itself, of the database, and of this session's role.
-public struct ServerState: Hashable, Sendable {
+package struct ServerState: Hashable, Sendable {
   /// Such as `15.18`.
-  public var version: String
+  package var version: String
   /// Older than what the schema needs.
-  public var isTooOld: Bool
+  package var isTooOld: Bool
   /// The database's name.
-  public var database: String
+  package var database: String
   /// The database's encoding, as Postgres names it.
-  public var encoding: String
+  package var encoding: String
   /// The role's name, as it stands in SQL.
-  public var role: String
+  package var role: String
   /// The role may do anything.
-  public var isSuperuser: Bool
+  package var isSuperuser: Bool
   /// A standby, or told to take no writes.
-  public var isReadOnly: Bool
+  package var isReadOnly: Bool
   /// There is a schema of RidePulse, of whatever age.
-  public var hasSchema: Bool
+  package var hasSchema: Bool
   /// The role may make it.
-  public var mayMakeSchema: Bool
+  package var mayMakeSchema: Bool
   /// When the server ends a statement of this role; nil: never.
-  public var statementLimit: Duration?
+  package var statementLimit: Duration?
 
   /// What a server says of itself.
-  public init(
+  package init(
     version: String, isTooOld: Bool, database: String, encoding: String = "UTF8", role: String,
     isSuperuser: Bool = false, isReadOnly: Bool, hasSchema: Bool, mayMakeSchema: Bool
   ) {
@@ -40,7 +40,7 @@ public struct ServerState: Hashable, Sendable {
 
 extension ServerState {
   /// The database holds every text that a push may carry.
-  public var holdsUnicode: Bool { encoding == "UTF8" }
+  package var holdsUnicode: Bool { encoding == "UTF8" }
 
   private static let statement = Statement(
     name: "",
@@ -60,7 +60,7 @@ extension ServerState {
     sql: "select quote_ident(current_user), current_setting('statement_timeout')")
 
   /// Asks for them; any role may.
-  public static func read(_ session: PostgresSession) async throws(PostgresError) -> ServerState {
+  package static func read(_ session: PostgresSession) async throws(PostgresError) -> ServerState {
     let row = try await session.run([Call(statement)])[0]
     // Debian adds where it was built.
     let version = row.string(0, 0)?.split(separator: " ").first.map(String.init) ?? "unknown"

@@ -1,8 +1,8 @@
-public import RideCore
+package import RideCore
 import Synchronization
 
 /// Where the legacy gateway commits: events, phones and frames in Postgres.
-public final class PostgresLegacyPushStore: LegacyPushStore {
+package final class PostgresLegacyPushStore: LegacyPushStore {
   private let app: App
   private let environment: APNsEnvironment?
   private let session: PostgresSession
@@ -11,7 +11,7 @@ public final class PostgresLegacyPushStore: LegacyPushStore {
   /// A desk over an open session, which it does not close.
   ///
   /// - Parameter environment: That of phones which come to be known by a frame.
-  public init(app: App, environment: APNsEnvironment?, session: PostgresSession) {
+  package init(app: App, environment: APNsEnvironment?, session: PostgresSession) {
     self.app = app
     self.environment = environment
     self.session = session
@@ -20,7 +20,7 @@ public final class PostgresLegacyPushStore: LegacyPushStore {
   /// Commits what senders have sent, in one transaction.
   ///
   /// - Throws: `PostgresError`. The same may be given again: what is there already is a repeat.
-  public func take(_ frames: [LegacyFrame]) async throws -> [LegacyCommitResult] {
+  package func take(_ frames: [LegacyFrame]) async throws -> [LegacyCommitResult] {
     let pushes = frames.map(\.push)
     let results = try await session.run([
       Call(SettleStatements.hashing),
@@ -58,7 +58,7 @@ public final class PostgresLegacyPushStore: LegacyPushStore {
   }
 
   /// What became of pushes so far; those without a verdict are left out.
-  public func verdicts(on pushes: [LegacyReceipt]) async throws -> [PushID: LegacyVerdict] {
+  package func verdicts(on pushes: [LegacyReceipt]) async throws -> [PushID: LegacyVerdict] {
     let rows = try await session.run([
       Call(ClaimStatements.lookups),
       Call(
@@ -78,7 +78,7 @@ public final class PostgresLegacyPushStore: LegacyPushStore {
   }
 
   /// Phones of an app that were disabled and not told of yet, at most so many.
-  public func disabled(of app: App, limit: Int) async throws -> [DisabledPhone] {
+  package func disabled(of app: App, limit: Int) async throws -> [DisabledPhone] {
     let rows = try await session.run([
       Call(LegacyStatements.disabled, [app.rawValue, String(limit)])
     ])[0]
@@ -91,7 +91,7 @@ public final class PostgresLegacyPushStore: LegacyPushStore {
   }
 
   /// Tells of these phones no more, until they are disabled again.
-  public func forget(_ phones: [DisabledPhone]) async throws {
+  package func forget(_ phones: [DisabledPhone]) async throws {
     // Who has a phone locked must not hold up what senders commit over the same session.
     _ = try await session.run([
       Call(LockLimit.short),

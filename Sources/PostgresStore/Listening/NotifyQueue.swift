@@ -1,21 +1,21 @@
 /// How full the server's NOTIFY queue is, and who may keep it from being emptied.
-public struct NotifyQueue: Hashable, Sendable {
+package struct NotifyQueue: Hashable, Sendable {
   /// A session that may hold the queue back: a listener reads it only between its transactions, and
   /// only as long as its client takes what it is sent.
-  public struct Holder: Hashable, Sendable {
+  package struct Holder: Hashable, Sendable {
     /// The session's process.
-    public var processID: Int32
+    package var processID: Int32
     /// `application_name`.
-    public var application: String
+    package var application: String
     /// The database, of which any counts: the queue is one for all of the server.
-    public var database: String
+    package var database: String
     /// Such as `idle in transaction`.
-    public var state: String
+    package var state: String
     /// Since its transaction began.
-    public var age: Duration
+    package var age: Duration
 
     /// A session that may hold the queue back.
-    public init(
+    package init(
       processID: Int32, application: String, database: String, state: String, age: Duration
     ) {
       self.processID = processID
@@ -29,24 +29,24 @@ public struct NotifyQueue: Hashable, Sendable {
   /// From here on nothing is notified, as in `ridepulse.wake()`: a queue that is read is empty within
   /// moments, so 1 % (80 MB by default) is one that is not. The other 99 % stay between the listener
   /// that does not read and the commits of the app.
-  public static let limit = 0.01
+  package static let limit = 0.01
 
   /// The part that is used, from 0 to 1.
-  public var usage: Double
+  package var usage: Double
   /// Of the sessions that this role may see the one with the oldest transaction.
-  public var holder: Holder?
+  package var holder: Holder?
 
   /// A queue.
-  public init(usage: Double, holder: Holder? = nil) {
+  package init(usage: Double, holder: Holder? = nil) {
     self.usage = usage
     self.holder = holder
   }
 
   /// It is used to a part from which on nothing is notified.
-  public var isFull: Bool { usage >= Self.limit }
+  package var isFull: Bool { usage >= Self.limit }
 
   /// The usage in percent, such as `1.3 %`.
-  public var percentage: String {
+  package var percentage: String {
     let tenths = Int((min(max(usage, 0), 1) * 1000).rounded())
     return "\(tenths / 10).\(tenths % 10) %"
   }
@@ -70,7 +70,7 @@ extension NotifyQueue {
       """)
 
   /// Reads it; a role that is no member of `pg_monitor` sees no sessions but its own.
-  public static func read(_ session: PostgresSession) async throws(PostgresError) -> NotifyQueue {
+  package static func read(_ session: PostgresSession) async throws(PostgresError) -> NotifyQueue {
     let row = try await session.run([Call(statement)])[0]
     var queue = NotifyQueue(usage: row.double(0, 0) ?? 0)
     if let processID = row.int64(0, 1).flatMap({ Int32(exactly: $0) }) {

@@ -1,11 +1,11 @@
-public import RideCore
+package import RideCore
 import Synchronization
 
 /// Hears when producers notify a sleeping node, and knows whether it can hear.
 ///
 /// It has a session of its own: over one that also runs statements a pooler may let a notification
 /// through by chance.
-public final class WakeListener: Sendable {
+package final class WakeListener: Sendable {
   private struct State {
     var healthCheck = NotifyHealthCheck()
     var session: PostgresSession?
@@ -35,7 +35,7 @@ public final class WakeListener: Sendable {
   ///   - onEvent: What the session tells, and a notification too where it can hear again; has to
   ///     return at once.
   /// - Throws: `PostgresError`, as a session does.
-  public init(
+  package init(
     conninfo: String, node: String, log: Log, onEvent: @escaping @Sendable (SessionEvent) -> Void
   ) throws(PostgresError) {
     channel = "ridepulse_canary_\(node)"
@@ -48,10 +48,10 @@ public final class WakeListener: Sendable {
   }
 
   /// True where notifications are known to reach this node. While they do not, it polls.
-  public var isHealthy: Bool { state.withLock { $0.healthCheck.isHealthy } }
+  package var isHealthy: Bool { state.withLock { $0.healthCheck.isHealthy } }
 
   /// Ends the session.
-  public func close() async {
+  package func close() async {
     await state.withLock { $0.session }?.close()
   }
 

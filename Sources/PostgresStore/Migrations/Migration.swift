@@ -1,16 +1,16 @@
 internal import CMigrations
 
 /// One numbered step of the database's schema.
-public struct Migration: Hashable, Sendable {
+package struct Migration: Hashable, Sendable {
   /// The digits that the name begins with; steps are applied in this order.
-  public let number: Int
+  package let number: Int
   /// The file's name without its ending, such as `0001_init`.
-  public let name: String
+  package let name: String
   /// The text of the file: commands without BEGIN or COMMIT of their own.
-  public let sql: String
+  package let sql: String
 
   /// A step; nil where the name does not begin with a positive number and an underscore.
-  public init?(name: String, sql: String) {
+  package init?(name: String, sql: String) {
     guard let end = name.firstIndex(of: "_"), let number = Int(name[..<end]), number > 0 else {
       return nil
     }
@@ -21,9 +21,9 @@ public struct Migration: Hashable, Sendable {
 }
 
 /// Brings the schema of a database up to what this program expects.
-public enum Migrations {
+package enum Migrations {
   /// The steps that the program carries, in order: the files of `sql/`.
-  public static var all: [Migration] {
+  package static var all: [Migration] {
     var found: [Migration] = []
     var index = 0
     while let entry = unsafe ridepulse_migration_at(index) {

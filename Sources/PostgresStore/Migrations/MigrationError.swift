@@ -1,5 +1,5 @@
 /// Why a database could not be brought up to date.
-public enum MigrationError: Error, Hashable, Sendable {
+package enum MigrationError: Error, Hashable, Sendable {
   /// The server is older than Postgres 14; the version as `server_version_num` has it.
   case serverTooOld(version: Int)
   /// The database is not encoded in UTF-8.
@@ -16,7 +16,7 @@ public enum MigrationError: Error, Hashable, Sendable {
 
 extension MigrationError: CustomStringConvertible {
   /// What happened and what to do, on one line that is safe to log.
-  public var description: String {
+  package var description: String {
     switch self {
     case .serverTooOld(let version):
       "Postgres \(version / 10_000) is too old: 14 or later is needed"

@@ -1,7 +1,7 @@
 /// What was done about one step.
-public struct MigrationReport: Hashable, Sendable {
+package struct MigrationReport: Hashable, Sendable {
   /// What happened to it.
-  public enum Outcome: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
     /// It has been in the database before.
     case present
     /// It was applied now.
@@ -13,9 +13,9 @@ public struct MigrationReport: Hashable, Sendable {
   }
 
   /// The step.
-  public let migration: Migration
+  package let migration: Migration
   /// What happened to it.
-  public let outcome: Outcome
+  package let outcome: Outcome
 }
 
 extension Migrations {
@@ -29,7 +29,7 @@ extension Migrations {
   ///   - steps: the steps, in order.
   ///   - timeout: for each step, including the wait for other nodes.
   ///   - onStep: is told of each step right before it is applied.
-  public static func apply(
+  package static func apply(
     session: PostgresSession, dryRun: Bool = false, steps: [Migration] = all,
     timeout: Duration = .seconds(600), onStep: (Migration) -> Void = { _ in }
   ) async throws(MigrationError) -> [MigrationReport] {

@@ -1,7 +1,7 @@
 /// Who keeps Postgres from removing dead rows, and for how long already.
-public struct BlockingBackend: Hashable, Sendable {
+package struct BlockingBackend: Hashable, Sendable {
   /// In what form a snapshot is held.
-  public enum Kind: String, Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
     /// A session, in most cases one that is idle in a transaction.
     case session
     /// A transaction that was prepared for a commit in two phases, and has not come to it.
@@ -11,15 +11,15 @@ public struct BlockingBackend: Hashable, Sendable {
   }
 
   /// In what form.
-  public var kind: Kind
+  package var kind: Kind
   /// The session's process; nil where there is none.
-  public var processID: Int32?
+  package var processID: Int32?
   /// `application_name`, or the name of the prepared transaction or slot.
-  public var name: String
+  package var name: String
   /// How long it has been open; nil where this role may not see that, and for a slot.
-  public var age: Duration?
+  package var age: Duration?
   /// How many transactions have begun since.
-  public var transactions: Int64
+  package var transactions: Int64
 }
 
 extension BlockingBackend {
@@ -45,7 +45,7 @@ extension BlockingBackend {
   /// The one that goes back the furthest; nil where nobody holds anything.
   ///
   /// This session itself is not counted.
-  public static func oldest(_ session: PostgresSession) async throws(PostgresError)
+  package static func oldest(_ session: PostgresSession) async throws(PostgresError)
     -> BlockingBackend?
   {
     let rows = try await session.run([Call(oldest)])[0]

@@ -12,7 +12,7 @@ extension PostgresRideStore {
 
   /// How many rides need attention now, those that are being handled among them; of a backlog no
   /// more than about so many are counted.
-  public func dueRides(atMost limit: Int) async throws -> Int {
+  package func dueRides(atMost limit: Int) async throws -> Int {
     let results = try await settlements.run(
       [Call(Self.due, [String(limit)])], timeout: .seconds(2))
     return Int(results[0].int64(0, 0) ?? 0)

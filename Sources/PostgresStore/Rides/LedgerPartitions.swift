@@ -1,21 +1,21 @@
 /// Makes the ledger's days to come, and drops those that are past.
-public struct LedgerPartitions: Sendable {
+package struct LedgerPartitions: Sendable {
   private let session: PostgresSession
 
   /// A keeper over an open session, which it does not close.
-  public init(session: PostgresSession) {
+  package init(session: PostgresSession) {
     self.session = session
   }
 
   /// Something that was done, or left: `made`, `ledger_20260301`.
-  public struct MaintenanceAction: Hashable, Sendable, CustomStringConvertible {
+  package struct MaintenanceAction: Hashable, Sendable, CustomStringConvertible {
     /// What was done.
-    public var action: String
+    package var action: String
     /// To what.
-    public var object: String
+    package var object: String
 
     /// Both, as a person reads them.
-    public var description: String { "\(action) \(object)" }
+    package var description: String { "\(action) \(object)" }
   }
 
   static let rotate = Statement(
@@ -24,7 +24,7 @@ public struct LedgerPartitions: Sendable {
   /// Returns what was done: nothing where another node does it at this moment.
   ///
   /// - Throws: `PostgresError`; nothing was done then. `refusesRights` says that this role may not.
-  public func rotate() async throws(PostgresError) -> [MaintenanceAction] {
+  package func rotate() async throws(PostgresError) -> [MaintenanceAction] {
     // It reads a day from end to end before it drops it, beside all that writes.
     let rows = try await session.run([Call(Self.rotate)], timeout: .seconds(300))[0]
     return (0..<rows.rowCount).map { row in
@@ -35,5 +35,5 @@ public struct LedgerPartitions: Sendable {
 
 extension PostgresError {
   /// The role lacks a right.
-  public var refusesRights: Bool { server?.sqlState == "42501" }
+  package var refusesRights: Bool { server?.sqlState == "42501" }
 }

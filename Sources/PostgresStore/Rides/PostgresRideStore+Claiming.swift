@@ -1,4 +1,4 @@
-public import RideCore
+package import RideCore
 import Synchronization
 
 // Taking due rides, and reading what a decision looks at.
@@ -9,7 +9,7 @@ extension PostgresRideStore {
   ///
   /// - Throws: `StoreFailure`. Rides that were taken before the failure are released, or fall due
   ///   again when their lease ends.
-  public func claim(limit: Int, asleep: Bool) async throws -> Claim {
+  package func claim(limit: Int, asleep: Bool) async throws -> Claim {
     let began = uptime
     sweep(at: began)
     let plan = lowWaterMark.withLock { $0.plan(at: began) }

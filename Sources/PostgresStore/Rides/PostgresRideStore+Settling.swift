@@ -1,5 +1,5 @@
 import Foundation
-public import RideCore
+package import RideCore
 
 // Writes the outcomes of claimed rides and releases them.
 extension PostgresRideStore {
@@ -7,7 +7,7 @@ extension PostgresRideStore {
   ///
   /// - Returns: The rides whose lease has ended or gone to another node.
   /// - Throws: `StoreFailure`; the same may be written again.
-  public func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
+  package func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
     let results = try await run(
       claims,
       [
@@ -27,7 +27,7 @@ extension PostgresRideStore {
   /// Writes the outcome of claimed rides and releases them.
   ///
   /// - Throws: `StoreFailure`; the same settlements may be given again.
-  public func settle(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
+  package func settle(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
     let results = try await run(settlements, settling(batch))
     let written = Self.fences(results[1])
     let missing = batch.map(\.claim).filter { !written.contains($0.fence) }
@@ -52,7 +52,7 @@ extension PostgresRideStore {
   /// Settles two rides that do not exist, one that goes on and one that is over, and rolls it back.
   ///
   /// - Throws: `StoreFailure`: no settlement can succeed now.
-  public func checkSettling() async throws {
+  package func checkSettling() async throws {
     let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
     let batch = [false, true].map { isOver in
       let ride: RideID = "ridepulse-check-\(isOver ? "over" : "live")-\(node)"
@@ -75,7 +75,7 @@ extension PostgresRideStore {
   /// Extends the lease of claimed rides.
   ///
   /// - Throws: `StoreFailure`; the leases may be as they were.
-  public func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
+  package func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
     let words = Self.words(of: rides)
     let results = try await run(
       claims,
@@ -91,7 +91,7 @@ extension PostgresRideStore {
   /// Sets a ride aside until `ridepulse.unpark` is called for it.
   ///
   /// - Throws: `StoreFailure`; the ride is held as before.
-  public func park(_ ride: RideClaim, reason: String) async throws {
+  package func park(_ ride: RideClaim, reason: String) async throws {
     _ = try await run(
       settlements,
       [
@@ -105,7 +105,7 @@ extension PostgresRideStore {
   /// Releases claimed rides untouched.
   ///
   /// - Throws: `StoreFailure`; they fall due again when their lease ends.
-  public func release(_ rides: [RideClaim]) async throws {
+  package func release(_ rides: [RideClaim]) async throws {
     try await release(rides, over: claims, timeout: .seconds(10))
   }
 

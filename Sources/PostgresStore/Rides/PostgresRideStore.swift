@@ -1,11 +1,11 @@
-public import RideCore
+package import RideCore
 import Synchronization
 
 /// The rides, events, phones, agenda and ledger in Postgres.
 ///
 /// One session claims and reads, another settles, so that neither waits for the other, and a third
 /// may listen. A claim is two round trips and a settlement one, for any number of rides.
-public final class PostgresRideStore: RideStore {
+package final class PostgresRideStore: RideStore {
   let node: String
   let host: String
   private let apps: [App]
@@ -48,7 +48,7 @@ public final class PostgresRideStore: RideStore {
   ///   - sweeping: Opens a session for a look that takes too long for a claim; it is closed again.
   ///     Without it the claims' own takes the time.
   ///   - onLate: Called when such a look has found something to claim; must not block.
-  public init(
+  package init(
     node: String, host: String, apps: [App], rules: RuleSet, lease: Duration,
     claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil,
     sweeping: (@Sendable () throws -> PostgresSession)? = nil,
@@ -71,7 +71,7 @@ public final class PostgresRideStore: RideStore {
   var uptime: Duration { ContinuousClock.now - start }
 
   /// Ends every call by then.
-  public func endCalls(within limit: Duration) {
+  package func endCalls(within limit: Duration) {
     end.withLock { [uptime] end in end = min(end ?? .seconds(Int64.max >> 1), uptime + limit) }
   }
 
@@ -96,7 +96,7 @@ public final class PostgresRideStore: RideStore {
   ///
   /// - Throws: `StoreFailure`; the same rules may be given again. After a `conflict` only the rides
   ///   that were locked are tried again.
-  public func adopt(_ rules: RuleSet) async throws -> Int {
+  package func adopt(_ rules: RuleSet) async throws -> Int {
     reading.withLock { $0 = RideReading(apps: apps, rules: rules) }
     let digest = rules.timingDigest
     let known = try await run(settlements, [Call(TimingStatements.known)])
@@ -141,7 +141,7 @@ public final class PostgresRideStore: RideStore {
   }
 
   /// Says that this node looks no more.
-  public func leave() async throws {
+  package func leave() async throws {
     _ = try await settlements.run([Call(SettleStatements.leave, [node])], timeout: .seconds(1))
   }
 }

@@ -1,28 +1,28 @@
-public import RideCore
+package import RideCore
 
 /// How the database stands: what an operator wants to see of it.
-public struct RideGauges: Hashable, Sendable {
+package struct RideGauges: Hashable, Sendable {
   /// Rides on the agenda, parked ones among them.
-  public var liveRides: Int64
+  package var liveRides: Int64
   /// Rides that need attention now, at most `countLimit`.
-  public var dueRides: Int64
+  package var dueRides: Int64
   /// How long the oldest of them has waited.
-  public var oldestDue: Duration
+  package var oldestDue: Duration
   /// Rides that were set aside.
-  public var parkedRides: Int64
+  package var parkedRides: Int64
   /// Phones that were set aside.
-  public var quarantinedPhones: Int64
+  package var quarantinedPhones: Int64
   /// Broadcast channels of each app and environment, as Apple listed them last.
-  public var channels: [ChannelScope: Int64]
+  package var channels: [ChannelScope: Int64]
   /// Who keeps Postgres from removing dead rows.
-  public var rowHolder: BlockingBackend?
+  package var rowHolder: BlockingBackend?
   /// Outcomes of pushes that are not applied to their tokens yet, at most `TokenBacklog.countLimit`.
-  public var waitingOutcomes: Int64 = 0
+  package var waitingOutcomes: Int64 = 0
   /// How long the oldest of them has waited.
-  public var oldestOutcome: Duration = .zero
+  package var oldestOutcome: Duration = .zero
 
   /// Due rides are not counted beyond this.
-  public static let countLimit = 10_000
+  package static let countLimit = 10_000
 
   private static let gauges = Statement(
     name: "gauges",
@@ -47,7 +47,7 @@ public struct RideGauges: Hashable, Sendable {
     sql: "select bundle_id, environment, channels from ridepulse.channel_listings")
 
   /// Reads them; the database is given two seconds.
-  public static func read(_ session: PostgresSession) async throws -> RideGauges {
+  package static func read(_ session: PostgresSession) async throws -> RideGauges {
     let results = try await session.run(
       [Call(gauges), Call(channels), Call(TokenBacklog.size)], timeout: .seconds(2))
     func number(_ column: Int) -> Int64 { results[0].int64(0, column) ?? 0 }

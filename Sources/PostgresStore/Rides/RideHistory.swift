@@ -1,104 +1,104 @@
-public import RideCore
+package import RideCore
 
 /// All that the database knows of one ride, read in one snapshot.
-public struct RideHistory: Sendable {
+package struct RideHistory: Sendable {
   /// One row of `ridepulse.ledger`.
-  public struct Entry: Sendable {
+  package struct Entry: Sendable {
     /// The event's ID; nil for a slot of time.
-    public var eventID: Int64?
+    package var eventID: Int64?
     /// What it tells of.
-    public var event: String
+    package var event: String
     /// When that happened.
-    public var occurredAt: Timestamp
+    package var occurredAt: Timestamp
     /// The rule's name.
-    public var rule: String
+    package var rule: String
     /// The app.
-    public var app: String
+    package var app: String
     /// `apns-push-type`.
-    public var pushType: String
+    package var pushType: String
     /// What it does to a card: `start`, `update` or `end`.
-    public var cardEvent: String?
+    package var cardEvent: String?
     /// What became of it, in the words of `deliveries.status`.
-    public var status: String
+    package var status: String
     /// Why.
-    public var reason: String?
+    package var reason: String?
     /// How often it was handed to APNs.
-    public var attempts: Int64
+    package var attempts: Int64
     /// `apns-id`.
-    public var id: String
+    package var id: String
     /// `apns-collapse-id`.
-    public var collapseID: String?
+    package var collapseID: String?
     /// `apns-priority`; nil where nothing was sent.
-    public var priority: Int64?
+    package var priority: Int64?
     /// `apns-expiration`, in seconds since 1970.
-    public var expiration: Int64?
+    package var expiration: Int64?
     /// The token's last six digits.
-    public var tokenSuffix: String?
+    package var tokenSuffix: String?
     /// When it was decided.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
     /// When its verdict was written; nil while it has none.
-    public var finishedAt: Timestamp?
+    package var finishedAt: Timestamp?
   }
 
   /// One row of `ridepulse.live_activities`.
-  public struct Activity: Sendable {
+  package struct Activity: Sendable {
     /// The row's ID: `Memo.cards` knows it by this.
-    public var id: Int64
+    package var id: Int64
     /// The activity's own ID.
-    public var activityID: String
+    package var activityID: String
     /// The app.
-    public var app: String
+    package var app: String
     /// Whose phone it is on.
-    public var ownerID: OwnerID
+    package var ownerID: OwnerID
     /// The token's last six digits.
-    public var tokenSuffix: String
+    package var tokenSuffix: String
     /// When its token was registered.
-    public var registeredAt: Timestamp
+    package var registeredAt: Timestamp
     /// When it ended.
-    public var endedAt: Timestamp?
+    package var endedAt: Timestamp?
     /// How: `ended`, `expired`, or Apple's reason.
-    public var endedReason: String?
+    package var endedReason: String?
   }
 
   /// When an owner's phone was last heard from.
-  public struct Contact: Sendable {
+  package struct Contact: Sendable {
     /// The app.
-    public var app: String
+    package var app: String
     /// Whose phone.
-    public var ownerID: OwnerID
+    package var ownerID: OwnerID
     /// When that was.
-    public var contactedAt: Timestamp
+    package var contactedAt: Timestamp
   }
 
   /// The ride's place on the agenda.
-  public struct Plan: Sendable {
+  package struct Plan: Sendable {
     /// When it needs attention next; nil: with its next event.
-    public var due: Timestamp?
+    package var due: Timestamp?
     /// The node that holds it; nil where none does.
-    public var node: String?
+    package var node: String?
     /// Why it is set aside, where it is.
-    public var parkedReason: String?
+    package var parkedReason: String?
     /// What the last decision left to the next one.
-    public var memo: Memo
+    package var memo: Memo
   }
 
   /// When this was so.
-  public var now: Timestamp
+  package var now: Timestamp
   /// The ride's row.
-  public var ride: Ride?
+  package var ride: Ride?
   /// Its place on the agenda; nil for a ride that is over, or was never there.
-  public var plan: Plan?
+  package var plan: Plan?
   /// Events that nobody has handled yet.
-  public var waiting: [RideEvent]
+  package var waiting: [RideEvent]
   /// The ledger, oldest first.
-  public var entries: [Entry]
+  package var entries: [Entry]
   /// Its cards, oldest first.
-  public var activities: [Activity]
+  package var activities: [Activity]
   /// The last contact with each of its people of whom there is one.
-  public var contacts: [Contact]
+  package var contacts: [Contact]
 
   /// Whether nothing at all is known.
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     ride == nil && plan == nil && waiting.isEmpty && entries.isEmpty && activities.isEmpty
   }
 }
@@ -153,7 +153,7 @@ extension RideQueries {
   }
 
   /// Reads all that is known of one ride.
-  public func history(of id: String) async throws -> RideHistory {
+  package func history(of id: String) async throws -> RideHistory {
     let rides = PostgresArray.literal([id])
     let results = try await session.run([
       Call(RideSnapshot.begin), Call(ClaimStatements.rides, [rides]),

@@ -1,16 +1,16 @@
-public import RideCore
+package import RideCore
 
 /// What a person asks and tells about one ride, beside the service.
-public struct RideQueries: Sendable {
+package struct RideQueries: Sendable {
   let session: PostgresSession
 
   /// A desk over an open session, which it does not close.
-  public init(session: PostgresSession) {
+  package init(session: PostgresSession) {
     self.session = session
   }
 
   /// How many bytes an ID may have: `ridepulse.check_text` refuses longer ones.
-  public static let idLimit = 512
+  package static let idLimit = 512
 
   private static let emit = Statement(
     name: "desk_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
@@ -48,14 +48,14 @@ public struct RideQueries: Sendable {
   /// Says that something happened to a ride; returns the event's ID.
   ///
   /// - Parameter data: a JSON object.
-  public func emit(_ event: String, ride: RideID, data: String) async throws -> Int64 {
+  package func emit(_ event: String, ride: RideID, data: String) async throws -> Int64 {
     let results = try await session.run([Call(Self.emit, [event, ride.text, data])])
     return results[0].int64(0, 0) ?? 0
   }
 
   /// What a decision would look at if the event came now, with all that is in the ride's mind.
   /// Writes nothing.
-  public func view(_ event: String, ride: RideID, data: String, apps: [App]) async throws
+  package func view(_ event: String, ride: RideID, data: String, apps: [App]) async throws
     -> (view: RideView, now: Timestamp)
   {
     let rides = PostgresArray.literal([ride])
@@ -86,21 +86,21 @@ public struct RideQueries: Sendable {
   }
 
   /// One row of the ledger, as people read it.
-  public struct Delivery: Hashable, Sendable {
+  package struct Delivery: Hashable, Sendable {
     /// The rule's name.
-    public var rule: String
+    package var rule: String
     /// The app.
-    public var app: String
+    package var app: String
     /// The token's last digits; empty where there was no phone.
-    public var tokenSuffix: String
+    package var tokenSuffix: String
     /// What became of it, in the words of `deliveries.status`.
-    public var status: String
+    package var status: String
     /// Why; empty where there is nothing to say.
-    public var reason: String
+    package var reason: String
   }
 
   /// What became of an event so far, and whether that is all.
-  public func deliveries(
+  package func deliveries(
     of event: Int64, ride: RideID
   ) async throws -> (deliveries: [Delivery], isComplete: Bool) {
     // The event before the ledger: consumed means that its rows are there.

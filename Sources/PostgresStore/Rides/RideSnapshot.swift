@@ -1,23 +1,23 @@
-public import RideCore
+package import RideCore
 
 /// Live rides as they stand, read without writing anything: a role that may only SELECT will do.
 ///
 /// Rides come in pages, each of them from one snapshot of the database: what is read of one ride
 /// belongs together.
-public struct RideSnapshot {
+package struct RideSnapshot {
   private let session: PostgresSession
   private let reading: RideReading
   private let log: Log
 
   /// How many rides one page has.
-  public static let pageSize = 2000
+  package static let pageSize = 2000
 
   /// Reads over an open session, which it does not close.
   ///
   /// - Parameters:
   ///   - apps: The apps whose phones rules may speak to.
   ///   - rules: What decisions go by.
-  public init(session: PostgresSession, apps: [App], rules: RuleSet, log: Log) {
+  package init(session: PostgresSession, apps: [App], rules: RuleSet, log: Log) {
     self.session = session
     reading = RideReading(apps: apps, rules: rules)
     self.log = log
@@ -52,12 +52,12 @@ public struct RideSnapshot {
     name: "snapshot_now", sql: "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
 
   /// The database's time.
-  public func now() async throws -> Timestamp {
+  package func now() async throws -> Timestamp {
     Timestamp(microseconds: try await session.run([Call(Self.now)])[0].int64(0, 0) ?? 0)
   }
 
   /// Reads one ride; nil where there is none.
-  public func ride(_ id: RideID) async throws -> RideView? {
+  package func ride(_ id: RideID) async throws -> RideView? {
     try await views([id.text]).first { $0.ride != nil }
   }
 
@@ -66,7 +66,7 @@ public struct RideSnapshot {
   /// - Parameters:
   ///   - limit: no further page is read once there are so many.
   ///   - onPage: is given each page as it comes.
-  public func rides(
+  package func rides(
     in activeStates: Set<String>, atLeast limit: Int = .max, onPage: ([RideView]) throws -> Void
   ) async throws {
     let states = PostgresArray.literal(activeStates.sorted())

@@ -1,33 +1,33 @@
 /// How many rides of the agenda are in each state.
-public struct RideStates: Hashable, Sendable {
+package struct RideStates: Hashable, Sendable {
   /// Rides in one state.
-  public struct Count: Hashable, Sendable {
+  package struct Count: Hashable, Sendable {
     /// The state, as the service's backend calls it; empty where a ride has none.
-    public var state: String
+    package var state: String
     /// How many.
-    public var rides: Int64
+    package var rides: Int64
 
     /// Rides in one state.
-    public init(state: String, rides: Int64) {
+    package init(state: String, rides: Int64) {
       self.state = state
       self.rides = rides
     }
   }
 
   /// The states with the most rides, at most `stateLimit`.
-  public var counts: [Count]
+  package var counts: [Count]
   /// Rides that were looked at.
-  public var rides: Int64
+  package var rides: Int64
   /// There are more rides than were looked at.
-  public var isCut: Bool { rides >= Self.rideLimit }
+  package var isCut: Bool { rides >= Self.rideLimit }
 
   /// No more rides are looked at.
-  public static let rideLimit: Int64 = 20_000
+  package static let rideLimit: Int64 = 20_000
   /// States are somebody else's text: there may be any number of them.
-  public static let stateLimit = 40
+  package static let stateLimit = 40
 
   /// What was counted.
-  public init(counts: [Count], rides: Int64) {
+  package init(counts: [Count], rides: Int64) {
     self.counts = counts
     self.rides = rides
   }
@@ -42,7 +42,7 @@ public struct RideStates: Hashable, Sendable {
       """)
 
   /// Reads them; the database is given two seconds.
-  public static func read(_ session: PostgresSession) async throws -> RideStates {
+  package static func read(_ session: PostgresSession) async throws -> RideStates {
     let rows = try await session.run([Call(states)], timeout: .seconds(2))[0]
     let counts = (0..<rows.rowCount).map { row in
       Count(state: rows.string(row, 0) ?? "", rides: rows.int64(row, 1) ?? 0)

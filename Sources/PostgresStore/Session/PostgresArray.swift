@@ -1,10 +1,10 @@
-public import RideCore
+package import RideCore
 
 /// Writes Postgres' text form of arrays, so that thousands of values travel as one parameter.
-public enum PostgresArray {
+package enum PostgresArray {
   /// The literal of a one-dimensional array such as `{"a","b\"c",NULL}`, for `$1::text[]`; nil is
   /// NULL, and each other element arrives byte for byte.
-  public static func literal(_ elements: [String?]) -> String {
+  package static func literal(_ elements: [String?]) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(elements.reduce(2) { $0 + ($1?.utf8.count ?? 4) + 3 })
     bytes.append(UInt8(ascii: "{"))
@@ -17,7 +17,7 @@ public enum PostgresArray {
   }
 
   /// The same for IDs.
-  public static func literal<ID: Identifier>(_ ids: [ID]) -> String { literal(ids.map(\.text)) }
+  package static func literal<ID: Identifier>(_ ids: [ID]) -> String { literal(ids.map(\.text)) }
 
   /// Every element is quoted, so that `NULL`, braces, commas and blanks need no rule of their own.
   private static func append(_ element: String?, to bytes: inout [UInt8]) {

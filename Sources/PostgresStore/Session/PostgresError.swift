@@ -1,7 +1,7 @@
 /// Why work with the database failed.
-public struct PostgresError: Error, Hashable, Sendable {
+package struct PostgresError: Error, Hashable, Sendable {
   /// The ways to fail.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// The connection string cannot be read; trying again is of no use.
     case invalidConninfo(reason: String)
     /// A parameter (from 0) holds a NUL character; nothing was sent.
@@ -21,10 +21,10 @@ public struct PostgresError: Error, Hashable, Sendable {
   }
 
   /// What happened.
-  public let kind: Kind
+  package let kind: Kind
 
   /// An error of a kind; passwords are taken out of its texts.
-  public init(_ kind: Kind) {
+  package init(_ kind: Kind) {
     self.kind =
       switch kind {
       case .invalidConninfo(let reason): .invalidConninfo(reason: Redaction.clean(reason))
@@ -38,7 +38,7 @@ public struct PostgresError: Error, Hashable, Sendable {
 
   /// True where the same work may well succeed a moment later; whether it may be repeated is
   /// another question, see `mayHaveCommitted`.
-  public var isTransient: Bool {
+  package var isTransient: Bool {
     switch kind {
     case .unreachable, .connectionLost, .timeout: true
     case .server(let error): error.isTransient
@@ -47,7 +47,7 @@ public struct PostgresError: Error, Hashable, Sendable {
   }
 
   /// True where nobody can tell whether the run took effect.
-  public var mayHaveCommitted: Bool {
+  package var mayHaveCommitted: Bool {
     switch kind {
     case .connectionLost(let sent, _), .timeout(let sent): sent
     case .protocol: true
@@ -56,14 +56,14 @@ public struct PostgresError: Error, Hashable, Sendable {
   }
 
   /// What the server said, where it was the server.
-  public var server: ServerError? {
+  package var server: ServerError? {
     if case .server(let error) = kind { error } else { nil }
   }
 }
 
 extension PostgresError: CustomStringConvertible {
   /// One line that is safe to log: no password and no values of rows.
-  public var description: String {
+  package var description: String {
     switch kind {
     case .invalidConninfo(let reason): "the connection string cannot be read: \(reason)"
     case .invalidParameter(let statement, let index):
@@ -85,7 +85,7 @@ extension PostgresError: CustomStringConvertible {
 
 extension ServerError: CustomStringConvertible {
   /// One line that is safe to log: state, message, statement and constraint, without the detail.
-  public var description: String {
+  package var description: String {
     // Class 22 complains about a value and quotes it. By bytes: the quote and a combining mark at the
     // start of the value are one Character.
     let quoted =

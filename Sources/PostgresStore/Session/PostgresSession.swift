@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// It connects when it is made and again whenever the connection is lost. Runs are handled one
 /// after another, in the order of their coming.
-public final class PostgresSession: Sendable {
+package final class PostgresSession: Sendable {
   private let mailbox = SessionMailbox()
   private let watch = Mutex(StatementTimeouts())
 
@@ -20,7 +20,7 @@ public final class PostgresSession: Sendable {
   ///     session ends, so it must not hold the session.
   /// - Throws: `invalidConninfo`, or `unreachable` where the process may open no more files; never
   ///   anything about the server.
-  public init(
+  package init(
     conninfo: String, listen: [String] = [], applicationName: String = "ridepulse",
     connectTimeout: Duration = .seconds(5),
     onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }
@@ -49,7 +49,7 @@ public final class PostgresSession: Sendable {
   ///
   /// - Parameter timeout: for waiting and executing together; what runs then is cancelled.
   /// - Throws: the error of the first call that fails; nothing of any call remains then.
-  public func run(
+  package func run(
     _ calls: [Call], timeout: Duration = .seconds(10)
   ) async throws(PostgresError) -> [QueryResult] {
     if calls.isEmpty { return [] }
@@ -64,7 +64,7 @@ public final class PostgresSession: Sendable {
   ///
   /// - Parameter timeout: for waiting and executing together; what runs then is cancelled.
   /// - Throws: the error of the first command that fails, with its position in the text.
-  public func script(
+  package func script(
     _ sql: String, timeout: Duration = .seconds(10)
   ) async throws(PostgresError) {
     if sql.utf8.contains(0) {
@@ -76,14 +76,14 @@ public final class PostgresSession: Sendable {
   /// Finishes the runs that wait, fails those that are left at the limit, and ends the thread.
   ///
   /// Runs that come later fail with `closed`. May be called more than once.
-  public func close(limit: Duration = .seconds(5)) async {
+  package func close(limit: Duration = .seconds(5)) async {
     mailbox.requestClose(by: .now + limit)
     await mailbox.waitForEnd()
   }
 
   /// True where the last run had no answer of the server's, or one waits for so long: what needs
   /// this session stands still. Whoever asks must see to it that runs come.
-  public func isStalled(for limit: Duration = .seconds(5)) -> Bool {
+  package func isStalled(for limit: Duration = .seconds(5)) -> Bool {
     watch.withLock { $0.isStalled(for: limit, now: .now) }
   }
 

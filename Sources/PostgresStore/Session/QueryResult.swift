@@ -3,7 +3,7 @@ internal import CLibpq
 /// The answer to one call, read straight from libpq's memory; freed with the last reference.
 ///
 /// A row or column outside the range reads as nil, as NULL does.
-@safe public final class QueryResult: @unchecked Sendable {
+@safe package final class QueryResult: @unchecked Sendable {
   // Unchecked: libpq has finished writing before the handle comes here, and it is only read since.
   private let handle: OpaquePointer
 
@@ -17,39 +17,39 @@ internal import CLibpq
   }
 
   /// The number of rows that came back.
-  public var rowCount: Int { unsafe Int(PQntuples(handle)) }
+  package var rowCount: Int { unsafe Int(PQntuples(handle)) }
 
   /// The number of columns of each row.
-  public var columnCount: Int { unsafe Int(PQnfields(handle)) }
+  package var columnCount: Int { unsafe Int(PQnfields(handle)) }
 
   /// The rows that an INSERT, UPDATE, DELETE or SELECT touched; 0 for other commands.
-  public var affectedRows: Int {
+  package var affectedRows: Int {
     unsafe PQcmdTuples(handle).flatMap { unsafe Int(String(cString: $0)) } ?? 0
   }
 
   /// The position of the column of exactly this name.
-  public func column(named name: String) -> Int? {
+  package func column(named name: String) -> Int? {
     let index = unsafe PQfnumber(handle, "\"\(name)\"")
     return index < 0 ? nil : Int(index)
   }
 
   /// The value as text; nil where it is NULL.
-  public func string(_ row: Int, _ column: Int) -> String? {
+  package func string(_ row: Int, _ column: Int) -> String? {
     unsafe withBytes(row, column) { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
   /// The value as a number; nil where it is NULL, no whole decimal number or too large.
-  public func int64(_ row: Int, _ column: Int) -> Int64? {
+  package func int64(_ row: Int, _ column: Int) -> Int64? {
     unsafe withBytes(row, column) { unsafe Self.parseInteger($0.span) } ?? nil
   }
 
   /// The value as a floating-point number; nil where it is NULL or no number.
-  public func double(_ row: Int, _ column: Int) -> Double? {
+  package func double(_ row: Int, _ column: Int) -> Double? {
     string(row, column).flatMap { Double($0) }
   }
 
   /// The value of a boolean column; nil where it is NULL or anything but `t` and `f`.
-  public func bool(_ row: Int, _ column: Int) -> Bool? {
+  package func bool(_ row: Int, _ column: Int) -> Bool? {
     let value = unsafe withBytes(row, column) { unsafe $0.count == 1 ? $0.first : nil } ?? nil
     return switch value {
     case UInt8(ascii: "t"): true

@@ -4,10 +4,10 @@ internal import RideCore
 ///
 /// It works on Unicode scalars: `'` before a combining mark is one `Character`, and still ends a
 /// literal.
-public enum SQLText {
+package enum SQLText {
   /// A string literal: `'O''Brien'`. With a backslash or an unprintable scalar it is an escape string,
   /// `E'\u001b'`, which means the same whatever `standard_conforming_strings` is.
-  public static func literal(_ text: String) -> String {
+  package static func literal(_ text: String) -> String {
     var needsEscapes = false
     var body = ""
     for scalar in text.unicodeScalars {
@@ -29,7 +29,7 @@ public enum SQLText {
   }
 
   /// A quoted name: `"my ""schema"""`.
-  public static func identifier(_ name: String) -> String {
+  package static func identifier(_ name: String) -> String {
     var body = ""
     for scalar in name.unicodeScalars {
       if scalar == "\"" { body += "\"" }

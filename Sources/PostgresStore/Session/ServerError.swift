@@ -1,24 +1,24 @@
 internal import CLibpq
 
 /// What Postgres said about a command that it refused.
-public struct ServerError: Hashable, Sendable {
+package struct ServerError: Hashable, Sendable {
   /// The five characters of the SQLSTATE, such as `23505`.
-  public let sqlState: String
+  package let sqlState: String
   /// The primary message; may quote a value.
-  public let message: String
+  package let message: String
   /// More about it, often with values of the row; not for logs.
-  public let detail: String?
+  package let detail: String?
   /// What Postgres suggests.
-  public let hint: String?
+  package let hint: String?
   /// The constraint that was violated, where it is one.
-  public let constraint: String?
+  package let constraint: String?
   /// The position of the mistake in the SQL text, in characters from 1.
-  public let position: Int?
+  package let position: Int?
   /// The name of the statement that failed; nil in a script.
-  public let statement: String?
+  package let statement: String?
 
   /// An error as Postgres reports it; the fields left out are unknown.
-  public init(
+  package init(
     sqlState: String, message: String, detail: String? = nil, hint: String? = nil,
     constraint: String? = nil, position: Int? = nil, statement: String? = nil
   ) {
@@ -33,7 +33,7 @@ public struct ServerError: Hashable, Sendable {
 
   /// True where the same work may well succeed a moment later: conflicts with other transactions,
   /// a server that is full, starting, stopping or read-only after a failover.
-  public var isTransient: Bool {
+  package var isTransient: Bool {
     ["08", "40", "53"].contains(sqlState.prefix(2))
       || ["25006", "55P03", "57P01", "57P02", "57P03", "57P05", "58000", "58030"].contains(sqlState)
   }

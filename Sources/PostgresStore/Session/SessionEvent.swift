@@ -1,5 +1,5 @@
 /// What a session tells while it lives, beside the answers to its runs.
-public enum SessionEvent: Hashable, Sendable {
+package enum SessionEvent: Hashable, Sendable {
   /// A connection is usable and its LISTENs are in force: notifications before this moment may
   /// have been missed, so it is time to look for work. The version is as `server_version_num`.
   case connected(serverVersion: Int, backendPID: Int32)

@@ -1,15 +1,15 @@
 /// One SQL command with numbered parameters (`$1`), known when the program is built.
-public struct Statement: Hashable, Sendable {
+package struct Statement: Hashable, Sendable {
   /// What errors call it: unique in the program, at most 46 bytes. An empty one is never prepared.
-  public let name: String
+  package let name: String
   /// The command: exactly one, without a semicolon at its end being needed.
-  public let sql: String
+  package let sql: String
   /// The name that the server keeps the prepared form under. Behind a pooler, programs of several
   /// versions share a server's connection: a name means the same text to all of them.
   let preparedName: String
 
   /// A command and the name of its prepared form.
-  public init(name: String, sql: String) {
+  package init(name: String, sql: String) {
     self.name = name
     self.sql = sql
     preparedName = name.isEmpty ? "" : "\(name)_\(Self.digest(of: sql))"
@@ -28,14 +28,14 @@ public struct Statement: Hashable, Sendable {
 }
 
 /// A statement with the values for its parameters.
-public struct Call: Hashable, Sendable {
+package struct Call: Hashable, Sendable {
   /// What to execute.
-  public let statement: Statement
+  package let statement: Statement
   /// The values for `$1`, `$2` … in Postgres' text form; nil is NULL.
-  public let parameters: [String?]
+  package let parameters: [String?]
 
   /// A call of a statement; `PostgresArray.literal` writes array parameters.
-  public init(_ statement: Statement, _ parameters: [String?] = []) {
+  package init(_ statement: Statement, _ parameters: [String?] = []) {
     self.statement = statement
     self.parameters = parameters
   }

@@ -1,24 +1,24 @@
 /// Outcomes that wait to be applied to their tokens, and who is in the way.
-public struct TokenBacklog: Hashable, Sendable {
+package struct TokenBacklog: Hashable, Sendable {
   /// How many there are, at most `countLimit`.
-  public var count: Int64
+  package var count: Int64
   /// How long the oldest has waited; nil where there is none.
-  public var age: Duration?
+  package var age: Duration?
   /// The session that has the oldest one's row or table locked, as far as this role may see it.
-  public var blocker: LockHolder?
+  package var blocker: LockHolder?
 
   /// No more than these are counted.
-  public static let countLimit = 10_000
+  package static let countLimit = 10_000
 }
 
 /// A session or prepared transaction that holds a lock.
-public struct LockHolder: Hashable, Sendable {
+package struct LockHolder: Hashable, Sendable {
   /// Its process; nil for a prepared transaction.
-  public var processID: Int32?
+  package var processID: Int32?
   /// `application_name`, or the name of the prepared transaction.
-  public var name: String
+  package var name: String
   /// How long its transaction has been open.
-  public var age: Duration?
+  package var age: Duration?
 }
 
 extension TokenBacklog {
@@ -73,7 +73,7 @@ extension TokenBacklog {
       """)
 
   /// Reads it; asks who is in the way only where something waits.
-  public static func read(
+  package static func read(
     _ session: PostgresSession
   ) async throws(PostgresError) -> TokenBacklog {
     let row = try await session.run([Call(size)])[0]

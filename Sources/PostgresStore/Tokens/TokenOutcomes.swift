@@ -1,24 +1,24 @@
 import RideCore
 
 /// Applies what APNs answered to the tokens that it concerns: settlements only note it.
-public struct TokenOutcomes: Sendable {
+package struct TokenOutcomes: Sendable {
   private let session: PostgresSession
 
   /// Works over an open session that nothing else waits for; it does not close it.
-  public init(session: PostgresSession) {
+  package init(session: PostgresSession) {
     self.session = session
   }
 
   /// What was done and what is left.
-  public struct Progress: Hashable, Sendable {
+  package struct Progress: Hashable, Sendable {
     /// Outcomes that were applied.
-    public var applied = 0
+    package var applied = 0
     /// Those of them that ended channels.
-    public var channels = 0
+    package var channels = 0
     /// Outcomes that were not: another session has their token's row or table locked.
-    public var left = 0
+    package var left = 0
     /// Why one could not be applied though nothing was locked.
-    public var failure: String?
+    package var failure: String?
   }
 
   /// How many outcomes one statement applies at most.
@@ -29,7 +29,7 @@ public struct TokenOutcomes: Sendable {
   /// Applies all that can be applied now; waits for no row, and for a table a tenth of a second.
   ///
   /// - Throws: `PostgresError` where the database does not answer. What is left may be tried again.
-  public func apply() async throws -> Progress {
+  package func apply() async throws -> Progress {
     var progress = Progress()
     for (kind, statement) in [
       (TokenInvalidation.Kind.phone, TokenOutcomeStatements.phones),

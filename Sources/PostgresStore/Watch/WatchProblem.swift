@@ -2,9 +2,9 @@ import RideCore
 
 /// Something that keeps rows of a table that `ridepulse.watch` attached from becoming rides, or parts
 /// of them: a row of the view `ridepulse.watch_problems`.
-public struct WatchProblem: Hashable, Sendable {
+package struct WatchProblem: Hashable, Sendable {
   /// What is wrong, as the view words it.
-  public enum Kind: String, CaseIterable, Sendable {
+  package enum Kind: String, CaseIterable, Sendable {
     case missingTable = "missing_table"
     case missingColumn = "missing_column"
     case missingTrigger = "missing_trigger"
@@ -21,7 +21,7 @@ public struct WatchProblem: Hashable, Sendable {
     case notAnObject = "not_an_object"
 
     /// No row of the table becomes a ride until somebody acts; the others are of single rows.
-    public var stopsTable: Bool {
+    package var stopsTable: Bool {
       switch self {
       case .missingTable, .missingColumn, .missingTrigger, .disabledTrigger, .notRead,
         .notAttached:
@@ -34,20 +34,20 @@ public struct WatchProblem: Hashable, Sendable {
   }
 
   /// The table with its schema, or the OID of one that is gone.
-  public var table: String
+  package var table: String
   /// The column or trigger; empty where it is the row or the table.
-  public var column: String
+  package var column: String
   /// The kind's word; one that this program does not know is of a newer schema.
-  public var code: String
+  package var code: String
   /// The ID of the last row, shortened.
-  public var rowID: String?
+  package var rowID: String?
   /// How many transactions met it, at least; nil for what the catalogue shows now.
-  public var count: Int64?
+  package var count: Int64?
   /// Since it was last met; nil for what the catalogue shows now.
-  public var age: Duration?
+  package var age: Duration?
 
   /// A problem.
-  public init(
+  package init(
     table: String, column: String, code: String, rowID: String? = nil, count: Int64? = nil,
     age: Duration? = nil
   ) {
@@ -60,7 +60,7 @@ public struct WatchProblem: Hashable, Sendable {
   }
 
   /// What is wrong; nil where this program does not know.
-  public var kind: Kind? { Kind(rawValue: code) }
+  package var kind: Kind? { Kind(rawValue: code) }
 }
 
 extension WatchProblem {
@@ -76,7 +76,8 @@ extension WatchProblem {
       """)
 
   /// What is wrong now, and what was recorded within a day.
-  public static func all(_ session: PostgresSession) async throws(PostgresError) -> [WatchProblem] {
+  package static func all(_ session: PostgresSession) async throws(PostgresError) -> [WatchProblem]
+  {
     let rows = try await session.run([Call(statement)], timeout: .seconds(2))[0]
     return (0..<rows.rowCount).map { row in
       WatchProblem(
@@ -88,14 +89,14 @@ extension WatchProblem {
 }
 
 /// The tables that `ridepulse.watch` attached.
-public struct WatchedTables: Hashable, Sendable {
+package struct WatchedTables: Hashable, Sendable {
   /// How many there are.
-  public var count: Int64
+  package var count: Int64
   /// What is wrong with them.
-  public var problems: [WatchProblem]
+  package var problems: [WatchProblem]
 
   /// Attached tables.
-  public init(count: Int64, problems: [WatchProblem] = []) {
+  package init(count: Int64, problems: [WatchProblem] = []) {
     self.count = count
     self.problems = problems
   }
@@ -104,7 +105,8 @@ public struct WatchedTables: Hashable, Sendable {
     name: "watched_tables", sql: "select count(*) from ridepulse.watched")
 
   /// Reads them.
-  public static func read(_ session: PostgresSession) async throws(PostgresError) -> WatchedTables {
+  package static func read(_ session: PostgresSession) async throws(PostgresError) -> WatchedTables
+  {
     let rows = try await session.run([Call(counting)])[0]
     return WatchedTables(
       count: rows.int64(0, 0) ?? 0, problems: try await WatchProblem.all(session))

@@ -1,10 +1,10 @@
 /// What one of Apple's reasons means for channels and broadcasts, and what to do about it.
-public struct BroadcastReason: Hashable, Sendable {
+package struct BroadcastReason: Hashable, Sendable {
   /// What APNs says with it.
-  public var meaning: String
+  package var meaning: String
 
   /// What to do.
-  public var advice: String
+  package var advice: String
 
   init(_ meaning: String, do advice: String) {
     self.meaning = meaning
@@ -12,7 +12,7 @@ public struct BroadcastReason: Hashable, Sendable {
   }
 
   /// What an answer means; by the class of its status where the reason is none that is known.
-  public static func of(status: Int, reason: String?) -> BroadcastReason {
+  package static func of(status: Int, reason: String?) -> BroadcastReason {
     if let reason, let known = table[reason] { return known }
     return switch status {
     case 403: BroadcastReason("APNs does not accept the key", do: "check key, team and environment")
@@ -26,7 +26,7 @@ public struct BroadcastReason: Hashable, Sendable {
 
 extension BroadcastReason {
   /// The 28 entries of Apple's table, and the spellings seen on the wire beside them.
-  public static let table: [String: BroadcastReason] =
+  package static let table: [String: BroadcastReason] =
     ofChannels.merging(ofKeys) { first, _ in first }.merging(ofService) { first, _ in first }
 
   private static let notEnabled = BroadcastReason(

@@ -4,9 +4,9 @@
 /// somebody else's is time and number: it came into being when a create of ours was without an
 /// answer, it has that create's storage, and there are no more such channels than such creates. In
 /// any doubt a channel is not called ours.
-public struct ChannelAudit: Hashable, Sendable {
+package struct ChannelAudit: Hashable, Sendable {
   /// Whose a channel is.
-  public enum Standing: String, CaseIterable, Hashable, Sendable {
+  package enum Standing: String, CaseIterable, Hashable, Sendable {
     /// In the table, and not given up.
     case owned
     /// A create of ours is under way that may have made it; the next listing knows more.
@@ -22,18 +22,18 @@ public struct ChannelAudit: Hashable, Sendable {
   }
 
   /// One channel's verdict.
-  public struct CheckResult: Hashable, Sendable {
+  package struct CheckResult: Hashable, Sendable {
     /// The channel.
-    public var channel: ChannelID
+    package var channel: ChannelID
     /// Whose it is.
-    public var standing: Standing
+    package var standing: Standing
     /// The row that names it, or the creates without an answer that explain it.
-    public var rows: [ChannelRow]
+    package var rows: [ChannelRow]
     /// When it was seen first and was not there yet, where no row names it.
-    public var sighting: OtherChannel?
+    package var sighting: OtherChannel?
 
     /// A verdict.
-    public init(
+    package init(
       _ channel: ChannelID, _ standing: Standing, rows: [ChannelRow] = [],
       sighting: OtherChannel? = nil
     ) {
@@ -45,13 +45,13 @@ public struct ChannelAudit: Hashable, Sendable {
   }
 
   /// The verdicts, sorted by standing and ID.
-  public private(set) var findings: [CheckResult] = []
+  package private(set) var findings: [CheckResult] = []
 
   /// Creates without an answer that made no channel, or one that is gone: nothing is left to find.
-  public private(set) var idle: [ChannelRow] = []
+  package private(set) var idle: [ChannelRow] = []
 
   /// How many channels Apple lists.
-  public let used: Int
+  package let used: Int
 
   /// Compares.
   ///
@@ -60,7 +60,7 @@ public struct ChannelAudit: Hashable, Sendable {
   ///   - began: when that listing was asked for, by the clock of the rows.
   ///   - rows: all rows of the app and environment, read after the listing had come.
   ///   - others: what was noted of channels that no row names, this listing included.
-  public init(
+  package init(
     listed: Set<ChannelID>, began: Timestamp, rows: [ChannelRow], others: [OtherChannel]
   ) {
     used = listed.count
@@ -143,7 +143,7 @@ public struct ChannelAudit: Hashable, Sendable {
   }
 
   /// How many channels stand so.
-  public func count(_ standing: Standing) -> Int {
+  package func count(_ standing: Standing) -> Int {
     findings.count { $0.standing == standing }
   }
 }

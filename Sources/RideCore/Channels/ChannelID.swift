@@ -1,10 +1,10 @@
 /// The ID that APNs gave a broadcast channel: base64, random, never given twice.
-public struct ChannelID: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct ChannelID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The ID as APNs writes it.
-  public let rawValue: String
+  package let rawValue: String
 
   /// An ID of this text; nil where the text is no base64 and so can't have come from APNs.
-  public init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     // It goes into a header as it is, so nothing else may pass.
     guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy(Self.isBase64) else {
       return nil
@@ -22,16 +22,16 @@ public struct ChannelID: Hashable, Comparable, Sendable, CustomStringConvertible
   }
 
   /// By the bytes of their texts.
-  public static func < (left: ChannelID, right: ChannelID) -> Bool {
+  package static func < (left: ChannelID, right: ChannelID) -> Bool {
     left.rawValue < right.rawValue
   }
 
   /// The ID itself: it is no secret.
-  public var description: String { rawValue }
+  package var description: String { rawValue }
 }
 
 /// What APNs keeps of a channel's messages for phones that are away: its `message-storage-policy`.
-public enum ChannelStorage: String, CaseIterable, Hashable, Sendable, Codable {
+package enum ChannelStorage: String, CaseIterable, Hashable, Sendable, Codable {
   /// Nothing: more may be published.
   case nothing = "none"
 
@@ -39,10 +39,10 @@ public enum ChannelStorage: String, CaseIterable, Hashable, Sendable, Codable {
   case latest
 
   /// The number by which Apple's JSON names it.
-  public var policy: Int { self == .nothing ? 0 : 1 }
+  package var policy: Int { self == .nothing ? 0 : 1 }
 
   /// The policy of Apple's number; nil for any other.
-  public init?(policy: Int64) {
+  package init?(policy: Int64) {
     switch policy {
     case 0: self = .nothing
     case 1: self = .latest
@@ -53,5 +53,5 @@ public enum ChannelStorage: String, CaseIterable, Hashable, Sendable, Codable {
 
 extension ChannelID {
   /// How many channels Apple gives an app in each environment.
-  public static let limitOfApp = 10_000
+  package static let limitOfApp = 10_000
 }

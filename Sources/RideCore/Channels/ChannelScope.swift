@@ -1,19 +1,19 @@
 /// Whose channels: those of one app in one of Apple's worlds.
-public struct ChannelScope: Hashable, Sendable {
+package struct ChannelScope: Hashable, Sendable {
   /// The app's own bundle ID, without any suffix.
-  public var bundleID: String
+  package var bundleID: String
 
   /// Which of Apple's worlds.
-  public var environment: APNsEnvironment
+  package var environment: APNsEnvironment
 
   /// The channels of an app.
-  public init(bundleID: String, environment: APNsEnvironment) {
+  package init(bundleID: String, environment: APNsEnvironment) {
     self.bundleID = bundleID
     self.environment = environment
   }
 
   /// Whether the bundle ID may stand in a path: letters, digits, `-` and `.`.
-  public var isPlain: Bool {
+  package var isPlain: Bool {
     !bundleID.isEmpty
       && bundleID.utf8.allSatisfy { byte in
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
@@ -25,5 +25,5 @@ public struct ChannelScope: Hashable, Sendable {
 
 extension ChannelScope: CustomStringConvertible {
   /// `com.example.customer (production)`
-  public var description: String { "\(bundleID) (\(environment.rawValue))" }
+  package var description: String { "\(bundleID) (\(environment.rawValue))" }
 }

@@ -1,27 +1,27 @@
 /// Elements of which the least is always at hand: a binary heap.
-public struct Heap<Element: Comparable> {
+package struct Heap<Element: Comparable> {
   private var elements: [Element]
 
   /// Elements in any order.
-  public init(_ elements: [Element] = []) {
+  package init(_ elements: [Element] = []) {
     // A sorted array is a heap.
     self.elements = elements.sorted()
   }
 
   /// The least one.
-  public var first: Element? { elements.first }
+  package var first: Element? { elements.first }
 
   /// How many there are.
-  public var count: Int { elements.count }
+  package var count: Int { elements.count }
 
   /// Whether there is none.
-  public var isEmpty: Bool { elements.isEmpty }
+  package var isEmpty: Bool { elements.isEmpty }
 
   /// Every element, in no order.
-  public var all: [Element] { elements }
+  package var all: [Element] { elements }
 
   /// Adds one.
-  public mutating func insert(_ element: Element) {
+  package mutating func insert(_ element: Element) {
     var place = elements.count
     elements.append(element)
     while place > 0 {
@@ -34,7 +34,7 @@ public struct Heap<Element: Comparable> {
   }
 
   /// Takes out the least one.
-  public mutating func popFirst() -> Element? {
+  package mutating func popFirst() -> Element? {
     guard let first = elements.first else { return nil }
     let last = elements.removeLast()
     if !elements.isEmpty { replaceFirst(with: last) }
@@ -42,7 +42,7 @@ public struct Heap<Element: Comparable> {
   }
 
   /// Sets another in the place of the least one; there must be one.
-  public mutating func replaceFirst(with element: Element) {
+  package mutating func replaceFirst(with element: Element) {
     var place = 0
     while true {
       var child = 2 * place + 1

@@ -2,7 +2,7 @@
 ///
 /// A pure function: equal views, rulebooks and instants give equal decisions. The service sends
 /// what it says, a dry run prints it.
-public func decide(_ view: RideView, by configuration: EngineConfiguration, now: Timestamp)
+package func decide(_ view: RideView, by configuration: EngineConfiguration, now: Timestamp)
   -> Decision
 {
   var decider = Decider(view: view, configuration: configuration, now: now)

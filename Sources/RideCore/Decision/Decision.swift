@@ -1,48 +1,48 @@
 /// What is to be done about one ride now.
-public struct Decision: Sendable {
+package struct Decision: Sendable {
   /// The view that was decided on.
-  public var view: RideView
+  package var view: RideView
   /// What is to be sent, in order.
-  public var pushes: [PlannedPush] = []
+  package var pushes: [PlannedPush] = []
   /// What ended without being sent, and why.
-  public var closed: [LedgerEntry] = []
+  package var closed: [LedgerEntry] = []
   /// Alerts that a card says in their place, unless it can't be reached.
-  public var held: [HeldAlert] = []
+  package var held: [HeldAlert] = []
   /// What was tried before and waits for a later time.
-  public var waiting: [PendingPush] = []
+  package var waiting: [PendingPush] = []
   /// What was not tried yet, and waits for a later time.
-  public var postponed: [PendingPush] = []
+  package var postponed: [PendingPush] = []
   /// How far the rules that speak by the clock have come.
-  public var slots: [String: SlotMemo] = [:]
+  package var slots: [String: SlotMemo] = [:]
   /// What became of slots that were due, by rule.
-  public var tallies: [String: SlotTally] = [:]
+  package var tallies: [String: SlotTally] = [:]
   /// The next slot at which a rule may speak.
-  public var nextSlot: Timestamp?
+  package var nextSlot: Timestamp?
   /// The lives of the ride's cards, by `Card.id`.
-  public var cards: [Int64: CardMemo] = [:]
+  package var cards: [Int64: CardMemo] = [:]
   /// Starts by push, by `StartToken.id`.
-  public var starts: [Int64: StartMemo] = [:]
+  package var starts: [Int64: StartMemo] = [:]
   /// When a card to which nothing is sent now is to be looked at again.
-  public var nextCard: Timestamp?
+  package var nextCard: Timestamp?
   /// Tokens that are of no more use, whatever becomes of the pushes.
-  public var gone: [TokenInvalidation] = []
+  package var gone: [TokenInvalidation] = []
   /// Broadcast channels that the ride needs.
-  public var needs: [ChannelNeed] = []
+  package var needs: [ChannelNeed] = []
   /// Whether the ride's state is one of the active ones.
-  public var isActive = false
+  package var isActive = false
   /// The events that the settlement consumes.
-  public var consumed: [Int64] = []
+  package var consumed: [Int64] = []
   /// What is left of this look, if it has too many pushes for one decision.
-  public var part: OpenPart?
+  package var part: OpenPart?
 
   /// What is not sent, and why, as long as cards can be reached.
-  public var unsent: [LedgerEntry] { closed + held.map(\.entry) }
+  package var unsent: [LedgerEntry] { closed + held.map(\.entry) }
 
   /// What must be written down before anything is sent; nil where nothing must.
   ///
   /// A start must not go twice, so that it is about to go is known first. A card's timestamps must
   /// rise: the clock says so by itself, but for one that was set back.
-  public func journal(now: Timestamp) -> Memo? {
+  package func journal(now: Timestamp) -> Memo? {
     var memo = view.memo
     for push in pushes {
       if let id = push.entry.startToken {
@@ -64,19 +64,19 @@ public struct Decision: Sendable {
 }
 
 /// One push that a decision wants sent.
-public struct PlannedPush: Hashable, Sendable {
+package struct PlannedPush: Hashable, Sendable {
   /// What the ledger will say of it.
-  public var entry: LedgerEntry
+  package var entry: LedgerEntry
   /// Which of Apple's worlds the token belongs to.
-  public var environment: APNsEnvironment
+  package var environment: APNsEnvironment
   /// Whom it is for.
-  public var address: PushAddress
+  package var address: PushAddress
   /// The `apns-` headers.
-  public var headers: PushHeaders
+  package var headers: PushHeaders
   /// The JSON body.
-  public var payload: [UInt8]
+  package var payload: [UInt8]
   /// Past this instant it is not sent any more.
-  public var validUntil: Timestamp
+  package var validUntil: Timestamp
   /// Whether it tries its phone in the other environment.
   var isProbe = false
   /// Whether it may go again in the other environment, should APNs call its token bad.
@@ -115,7 +115,7 @@ public struct PlannedPush: Hashable, Sendable {
   }
 
   /// The push for the wire, under a ticket.
-  public func request(ticket: UInt64) -> PushRequest {
+  package func request(ticket: UInt64) -> PushRequest {
     var request = PushRequest(
       ticket: ticket, environment: environment, address: address, headers: headers, payload: payload
     )
@@ -144,9 +144,9 @@ extension PlannedPush {
 }
 
 /// One row of `ridepulse.ledger`.
-public struct LedgerEntry: Hashable, Sendable, Codable {
+package struct LedgerEntry: Hashable, Sendable, Codable {
   /// What became of a push, in the words of `deliveries.status`.
-  public enum Status: String, Hashable, Sendable, Codable, CaseIterable {
+  package enum Status: String, Hashable, Sendable, Codable, CaseIterable {
     /// It was tried and goes again.
     case pending
     /// APNs took it.
@@ -164,46 +164,46 @@ public struct LedgerEntry: Hashable, Sendable, Codable {
   }
 
   /// The push's ID: the same in every attempt.
-  public var id: PushID
+  package var id: PushID
   /// What it tells of.
-  public var event: RideEvent
+  package var event: RideEvent
   /// The rule's name.
-  public var rule: String
+  package var rule: String
   /// The app.
-  public var app: App
+  package var app: App
   /// The push type.
-  public var pushType: PushType
+  package var pushType: PushType
   /// What became of it.
-  public var status: Status
+  package var status: Status
   /// Why, in Apple's words where Apple said it.
-  public var reason: String?
+  package var reason: String?
   /// How often it was handed to the transport.
-  public var attempts: Int
+  package var attempts: Int
   /// `apns-collapse-id`.
-  public var collapseID: String?
+  package var collapseID: String?
   /// `Phone.id`; nil where there was no phone.
-  public var phone: Int64?
+  package var phone: Int64?
   /// The token's last six digits.
-  public var tokenSuffix: String?
+  package var tokenSuffix: String?
   /// `apns-priority`; nil where nothing was sent.
-  public var priority: PushPriority?
+  package var priority: PushPriority?
   /// `apns-expiration`.
-  public var expiration: Int64?
+  package var expiration: Int64?
   /// What it does to a card.
-  public var cardEvent: CardEvent?
+  package var cardEvent: CardEvent?
   /// `Card.id`, of a push to a card that lives.
-  public var card: Int64?
+  package var card: Int64?
   /// `StartToken.id`, of a push that starts a card: such a one must not be sent twice.
-  public var startToken: Int64?
+  package var startToken: Int64?
   /// Why it may have arrived though nobody was told.
-  public var doubt: Doubt?
+  package var doubt: Doubt?
   /// Whose phone it is for; nil in memos of before.
-  public var owner: OwnerID?
+  package var owner: OwnerID?
 }
 
 extension LedgerEntry {
   /// Why a push may have arrived though nobody was told.
-  public enum Doubt: String, Hashable, Sendable, Codable {
+  package enum Doubt: String, Hashable, Sendable, Codable {
     /// It was sent, and its answer was lost.
     case unanswered = "an earlier attempt was not answered"
     /// Whoever held the ride before ended without a word.
@@ -228,5 +228,5 @@ extension LedgerEntry {
   }
 
   /// Whether it tells of a slot of time, not of an event that a row of `ridepulse.events` held.
-  public var isOfSlot: Bool { event.id == 0 }
+  package var isOfSlot: Bool { event.id == 0 }
 }

@@ -1,19 +1,19 @@
 /// All that a decision goes by besides the ride itself and the time.
-public struct EngineConfiguration: Sendable {
+package struct EngineConfiguration: Sendable {
   /// The rules.
-  public var rules: RuleSet
+  package var rules: RuleSet
   /// The bundle ID of each app: the base of its topics.
-  public var bundleIDs: [App: String]
+  package var bundleIDs: [App: String]
   /// Bundle IDs that take the place of an app's in the topic of its cards; Apple wants none.
-  public var widgetBundleIDs: [App: String]
+  package var widgetBundleIDs: [App: String]
   /// The environment of phones that state none.
-  public var defaultEnvironment: APNsEnvironment
+  package var defaultEnvironment: APNsEnvironment
   /// Whether a phone that states none, and that APNs does not know, is tried once in the other
   /// environment.
-  public var probesEnvironment = false
+  package var probesEnvironment = false
 
   /// Rules, and where their pushes go.
-  public init(
+  package init(
     rules: RuleSet, bundleIDs: [App: String], widgetBundleIDs: [App: String] = [:],
     defaultEnvironment: APNsEnvironment = .production
   ) {

@@ -1,39 +1,39 @@
 /// What a decision leaves to the next one for the same ride, kept in its agenda row.
-public struct Memo: Hashable, Sendable {
+package struct Memo: Hashable, Sendable {
   /// Pushes that were tried and go again later.
-  public var retries: [PendingPush] = []
+  package var retries: [PendingPush] = []
   /// How far each rule that speaks by the clock has come, by the rule's name.
-  public var slots: [String: SlotMemo] = [:]
+  package var slots: [String: SlotMemo] = [:]
   /// The lives of the ride's cards, by `Card.id`.
-  public var cards: [Int64: CardMemo] = [:]
+  package var cards: [Int64: CardMemo] = [:]
   /// Starts by push, by `StartToken.id`.
-  public var starts: [Int64: StartMemo] = [:]
+  package var starts: [Int64: StartMemo] = [:]
 
   /// What is left of a look that was cut into parts.
-  public var part: OpenPart?
+  package var part: OpenPart?
 
   /// A memo with nothing in it.
-  public init() {}
+  package init() {}
 
   /// Nothing needs to be kept.
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && part == nil
   }
 }
 
 /// A push that was tried and goes again; it is rendered anew then, from the ride as it is then.
-public struct PendingPush: Hashable, Sendable {
+package struct PendingPush: Hashable, Sendable {
   /// What the ledger says of it so far.
-  public var entry: LedgerEntry
+  package var entry: LedgerEntry
   /// When it goes again.
-  public var due: Timestamp
+  package var due: Timestamp
   /// True where it was not tried, since a card is to say the same.
-  public var waitsForCard: Bool?
+  package var waitsForCard: Bool?
   /// The row that its text shows, if the ride names another person by now.
-  public var image: RideImage?
+  package var image: RideImage?
 
   /// A push that goes again at a time.
-  public init(entry: LedgerEntry, due: Timestamp, image: RideImage? = nil) {
+  package init(entry: LedgerEntry, due: Timestamp, image: RideImage? = nil) {
     self.entry = entry
     self.due = due
     self.image = image
@@ -41,20 +41,20 @@ public struct PendingPush: Hashable, Sendable {
 }
 
 /// How far one rule that speaks by the clock has come with one ride.
-public struct SlotMemo: Hashable, Sendable {
+package struct SlotMemo: Hashable, Sendable {
   /// Since when the ride is in the rule's states; nil while it is in others.
-  public var anchor: Timestamp?
+  package var anchor: Timestamp?
   /// Every slot up to here has been accounted for.
-  public var through: Timestamp
+  package var through: Timestamp
   /// The slot that follows from a time of the ride, as it was when last looked at.
-  public var planned: Timestamp?
+  package var planned: Timestamp?
   /// The last such slot that the rule spoke at.
-  public var fired: Timestamp?
+  package var fired: Timestamp?
 }
 
 extension SlotMemo: Codable {
   /// Reads `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     func instant(_ index: Int) throws -> Timestamp? {
@@ -73,7 +73,7 @@ extension SlotMemo: Codable {
 
   /// Writes one text: a memo is written with every settlement, and an object for each rule would
   /// take three times as long.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     func text(_ instant: Timestamp?) -> String { instant.map { String($0.microseconds) } ?? "-" }
     var container = encoder.singleValueContainer()
     try container.encode(

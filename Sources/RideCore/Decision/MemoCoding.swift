@@ -14,7 +14,7 @@ extension Memo: Codable {
   }
 
   /// Reads a memo of this version or an earlier one.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     slots = try container.decodeIfPresent([String: SlotMemo].self, forKey: .slots) ?? [:]
     cards = try container.decodeIfPresent([Int64: CardMemo].self, forKey: .cards) ?? [:]
@@ -36,7 +36,7 @@ extension Memo: Codable {
   }
 
   /// Writes only what there is.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     var data: [Int64: String] = [:]
     var memo = self

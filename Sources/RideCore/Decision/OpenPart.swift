@@ -1,8 +1,8 @@
 /// What is left of a look that had too many pushes for one decision: the same events and slots, for
 /// the phones after those that were addressed.
-public struct OpenPart: Hashable, Sendable, Codable {
+package struct OpenPart: Hashable, Sendable, Codable {
   /// A slot at which a rule fired.
-  public struct Slot: Hashable, Sendable, Codable {
+  package struct Slot: Hashable, Sendable, Codable {
     var rule: String
     var at: Timestamp
   }
@@ -10,7 +10,7 @@ public struct OpenPart: Hashable, Sendable, Codable {
   /// The last event of the look; later ones wait for the last part.
   var through: Int64
   /// The last phone that was addressed: parts go by `Phone.id`.
-  public var after: Int64
+  package var after: Int64
   /// The slots that fired in the look.
   var slots: [Slot]
   /// The events that cards have shown already, by app.
@@ -21,7 +21,7 @@ public struct OpenPart: Hashable, Sendable, Codable {
 
   /// The most pushes that a decision plans for phones, as far as one phone's fit: few enough to be
   /// sent and settled within the lease, also by a slow node.
-  public static let size = 1000
+  package static let size = 1000
 }
 
 extension RideView {

@@ -110,7 +110,7 @@ struct RecipientResolver {
 
 extension RideView {
   /// Whose phones a decision about an event of this ride would look for, by app.
-  public func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: OwnerID)] {
+  package func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: OwnerID)] {
     guard let ride else { return [] }
     let context = TemplateContext(
       ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)

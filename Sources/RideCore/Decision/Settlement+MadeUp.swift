@@ -1,7 +1,7 @@
 extension Settlement {
   /// A settlement of a ride that does not exist, with something for each table that a settlement
   /// writes to: what it takes to see whether any can be written.
-  public static func madeUp(ride: RideID, now: Timestamp, isOver: Bool) -> Settlement {
+  package static func madeUp(ride: RideID, now: Timestamp, isOver: Bool) -> Settlement {
     let word = "settlement-check"
     let event = RideEvent(id: 0, name: word, at: now)
     let entries = [LedgerEntry.Status.accepted, .suppressed].map { status in

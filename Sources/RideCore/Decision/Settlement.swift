@@ -1,31 +1,31 @@
 /// What is to be written once a decision's pushes have ended.
-public struct Settlement: Hashable, Sendable {
+package struct Settlement: Hashable, Sendable {
   /// The ride.
-  public var rideID: RideID
+  package var rideID: RideID
   /// The events that are consumed by it.
-  public var consumed: [Int64]
+  package var consumed: [Int64]
   /// Ledger rows, new and changed.
-  public var entries: [LedgerEntry]
+  package var entries: [LedgerEntry]
   /// Tokens that are of no more use.
-  public var gone: [TokenInvalidation]
+  package var gone: [TokenInvalidation]
   /// What was found out about phones.
-  public var findings: [PhoneObservation] = []
+  package var findings: [PhoneObservation] = []
   /// Broadcast channels that the ride needs: said again until it has them.
-  public var needs: [ChannelNeed] = []
+  package var needs: [ChannelNeed] = []
   /// What the next decision will need.
-  public var memo: Memo
+  package var memo: Memo
   /// What became of slots that were due, by rule.
-  public var tallies: [String: SlotTally]
+  package var tallies: [String: SlotTally]
   /// When the ride needs attention again; nil: with its next event.
-  public var nextDue: Timestamp?
+  package var nextDue: Timestamp?
   /// Whether the ride leaves the agenda.
-  public var isOver: Bool
+  package var isOver: Bool
 }
 
 /// A token that is of no more use: APNs no longer knows it, or the card that it is of has ended.
-public struct TokenInvalidation: Hashable, Sendable {
+package struct TokenInvalidation: Hashable, Sendable {
   /// What a token reaches.
-  public enum Kind: String, Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
     /// A phone: `Phone.id`.
     case phone
     /// A card: `Card.id`.
@@ -37,14 +37,14 @@ public struct TokenInvalidation: Hashable, Sendable {
   }
 
   /// What it reaches.
-  public var kind: Kind
+  package var kind: Kind
   /// The row's ID.
-  public var id: Int64
+  package var id: Int64
   /// Since when, as APNs learned it; a later registration outweighs it. Nil: whatever was
   /// registered since.
-  public var since: Timestamp?
+  package var since: Timestamp?
   /// Apple's reason, or `ended`.
-  public var reason: String
+  package var reason: String
 }
 
 extension TokenInvalidation {
@@ -62,7 +62,7 @@ extension Decision {
   ///   - outcomes: What became of `pushes`, in their order.
   ///   - jitter: For each push a number from 0 up to 1 that spreads retries.
   ///   - now: The database's time, as far as the caller knows it.
-  public func settled(
+  package func settled(
     _ outcomes: [PushOutcome], now: Timestamp, jitter: () -> Double
   ) -> Settlement {
     var settlement = Settlement(
@@ -185,7 +185,7 @@ extension Settlement {
 
 extension PlannedPush {
   /// Whether an outcome leaves nothing to try again: later pushes to the phone may go.
-  public func isSettled(by outcome: PushOutcome) -> Bool {
+  package func isSettled(by outcome: PushOutcome) -> Bool {
     if mayProbe, outcome.isBadDeviceToken { return false }
     if case .again = Verdict(outcome).kind { return false }
     return true

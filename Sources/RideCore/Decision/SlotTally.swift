@@ -1,27 +1,27 @@
 /// What became of the slots of one rule: each that was due is in exactly one of the others.
-public struct SlotTally: Hashable, Sendable {
+package struct SlotTally: Hashable, Sendable {
   /// Slots that lay in the time that was looked at, counted by themselves.
-  public var due = 0
+  package var due = 0
   /// The rule spoke.
-  public var fired = 0
+  package var fired = 0
   /// The rule was not to speak: a heartbeat whose successor is due, a reminder that was set in the
   /// past, a slot that the ride left before anybody could look.
-  public var skipped = 0
+  package var skipped = 0
   /// A cron slot that nobody looked at in time, and that `missed` does not make up for.
-  public var missed = 0
+  package var missed = 0
   /// A cron slot that `missed: all` would make up for, beyond its bound.
-  public var capped = 0
+  package var capped = 0
   /// The rule would have spoken, of something that was not true any more.
-  public var expired = 0
+  package var expired = 0
 
   /// Nothing yet.
-  public init() {}
+  package init() {}
 
   /// Slots that are due and whose fate nobody knows; anything but 0 is a fault of RidePulse.
-  public var remainder: Int { due - fired - skipped - missed - capped - expired }
+  package var remainder: Int { due - fired - skipped - missed - capped - expired }
 
   /// Adds another tally to this one.
-  public static func += (sum: inout SlotTally, other: SlotTally) {
+  package static func += (sum: inout SlotTally, other: SlotTally) {
     sum.due += other.due
     sum.fired += other.fired
     sum.skipped += other.skipped

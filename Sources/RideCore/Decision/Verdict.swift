@@ -97,5 +97,5 @@ extension PushOutcome {
   }
 
   /// Why it is as it is, in the words of the ledger.
-  public var reason: String { Verdict(self).reason ?? "accepted" }
+  package var reason: String { Verdict(self).reason ?? "accepted" }
 }

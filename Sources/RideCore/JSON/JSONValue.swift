@@ -1,7 +1,7 @@
 import Foundation
 
 /// A JSON value, as it stands in a ride's attributes, an event's data or a payload.
-public enum JSONValue: Hashable, Sendable {
+package enum JSONValue: Hashable, Sendable {
   /// `null`.
   case null
   /// `true` or `false`.
@@ -18,7 +18,7 @@ public enum JSONValue: Hashable, Sendable {
   case object([String: JSONValue])
 
   /// Reads a JSON text; nil where it isn't one, or holds a number that no double can.
-  public init?(json text: some Sequence<UInt8>) {
+  package init?(json text: some Sequence<UInt8>) {
     guard
       let value = try? JSONSerialization.jsonObject(
         with: Data(text), options: .fragmentsAllowed)
@@ -70,7 +70,7 @@ public enum JSONValue: Hashable, Sendable {
   }
 
   /// The value at a path of keys below this one; nil where a key is missing.
-  public func value(at path: some Sequence<String>) -> JSONValue? {
+  package func value(at path: some Sequence<String>) -> JSONValue? {
     var value = self
     for key in path {
       guard case .object(let members) = value, let member = members[key] else { return nil }
@@ -82,7 +82,7 @@ public enum JSONValue: Hashable, Sendable {
 
 extension JSONValue: Encodable {
   /// Writes the value as itself.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .null: try container.encodeNil()
@@ -96,7 +96,7 @@ extension JSONValue: Encodable {
   }
 
   /// The JSON text: keys sorted, so that equal values give equal bytes.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Fails for numbers that are not finite only, and no `JSONValue` that was read holds one.

@@ -1,63 +1,63 @@
 /// Counts of what became of pushes: what a process tells of itself.
-public struct PushTally: Sendable {
+package struct PushTally: Sendable {
   /// Pushes that have one fate.
-  public struct Line: Hashable, Sendable {
+  package struct Line: Hashable, Sendable {
     /// The app.
-    public var app: App
+    package var app: App
     /// The push type.
-    public var pushType: PushType
+    package var pushType: PushType
     /// `pending` is an attempt after which the push goes again.
-    public var status: LedgerEntry.Status
+    package var status: LedgerEntry.Status
     /// One of `ReasonWord`.
-    public var reason: String
+    package var reason: String
   }
 
   /// Pushes of one kind that APNs took, by how long that was after what they tell of.
-  public struct Delay: Sendable {
+  package struct Delay: Sendable {
     /// The app.
-    public var app: App
+    package var app: App
     /// The push type.
-    public var pushType: PushType
+    package var pushType: PushType
     /// How many lay within each bound, and beyond the last.
-    public var counts: [Int]
+    package var counts: [Int]
     /// All of them, in seconds.
-    public var seconds = 0.0
+    package var seconds = 0.0
   }
 
   /// Pushes to cards.
-  public struct CardLine: Hashable, Sendable {
+  package struct CardLine: Hashable, Sendable {
     /// The app.
-    public var app: App
+    package var app: App
     /// What they did.
-    public var event: CardEvent
+    package var event: CardEvent
     /// `apns-priority`.
-    public var priority: Int
+    package var priority: Int
   }
 
   /// The bounds of `Delay.counts`, in seconds.
-  public static let bounds: [Double] = [
+  package static let bounds: [Double] = [
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
   ]
 
   /// Fates, in the order in which each was seen first.
-  public private(set) var lines: [(line: Line, count: Int)] = []
+  package private(set) var lines: [(line: Line, count: Int)] = []
   /// Delays.
-  public private(set) var delays: [Delay] = []
+  package private(set) var delays: [Delay] = []
   /// Slots of all rules.
-  public private(set) var slots = SlotTally()
+  package private(set) var slots = SlotTally()
   /// Pushes to cards that APNs took.
-  public private(set) var cards: [CardLine: Int] = [:]
+  package private(set) var cards: [CardLine: Int] = [:]
   /// Pushes to cards that were to go at priority 10, and went at 5 as the budget was spent.
-  public private(set) var overBudget: [App: Int] = [:]
+  package private(set) var overBudget: [App: Int] = [:]
   private var last = 0
 
   /// Nothing yet.
-  public init() {}
+  package init() {}
 
   /// Counts what settlements say.
   ///
   /// - Parameter now: when they were written, by the clock of their events.
-  public mutating func add(_ settlements: [Settlement], at now: Timestamp) {
+  package mutating func add(_ settlements: [Settlement], at now: Timestamp) {
     for settlement in settlements {
       for entry in settlement.entries { add(entry, at: now) }
       for tally in settlement.tallies.values { slots += tally }

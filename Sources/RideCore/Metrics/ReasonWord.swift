@@ -1,8 +1,8 @@
 /// The reason of a verdict as one of few words, for counting: the ledger's own text may name
 /// anybody.
-public enum ReasonWord {
+package enum ReasonWord {
   /// Apple's reason, a status, one of our own words, or `other`; empty where there is no reason.
-  public static func of(_ entry: LedgerEntry) -> String {
+  package static func of(_ entry: LedgerEntry) -> String {
     guard entry.status != .accepted, let reason = entry.reason, !reason.isEmpty else { return "" }
     if RefusalRule.table[reason] != nil { return reason }
     if let status = status(reason) { return status }

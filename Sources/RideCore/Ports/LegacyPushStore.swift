@@ -1,7 +1,7 @@
 /// Where the pushes of old senders are committed, and what became of them is read.
 ///
 /// Every call may fail while the database is away.
-public protocol LegacyPushStore: Sendable {
+package protocol LegacyPushStore: Sendable {
   /// Commits what senders have sent, in one transaction.
   ///
   /// Of a sender whose phone is disabled or set aside, nothing from that push on is taken.
@@ -20,16 +20,16 @@ public protocol LegacyPushStore: Sendable {
 }
 
 /// A push and its sender.
-public struct LegacyFrame: Hashable, Sendable {
+package struct LegacyFrame: Hashable, Sendable {
   /// Tells the senders of one batch apart.
-  public var sender: Int
+  package var sender: Int
   /// The push.
-  public var push: LegacyPush
+  package var push: LegacyPush
   /// By what it is known when it is given again: by the desk's caller, or by the sender.
-  public var id: PushID
+  package var id: PushID
 
   /// A push and its sender.
-  public init(sender: Int, push: LegacyPush) {
+  package init(sender: Int, push: LegacyPush) {
     self.sender = sender
     self.push = push
     id = push.id ?? PushID(of: "frame", String(UInt128.random(in: .min ... .max)))
@@ -37,7 +37,7 @@ public struct LegacyFrame: Hashable, Sendable {
 }
 
 /// What became of a push that was to be committed.
-public enum LegacyCommitResult: Hashable, Sendable {
+package enum LegacyCommitResult: Hashable, Sendable {
   /// It is committed, or was before.
   case taken(LegacyReceipt)
   /// Its phone is disabled or set aside; it is not committed.
@@ -47,16 +47,16 @@ public enum LegacyCommitResult: Hashable, Sendable {
 }
 
 /// By what a committed push is found in the ledger.
-public struct LegacyReceipt: Hashable, Sendable {
+package struct LegacyReceipt: Hashable, Sendable {
   /// Its pseudo ride.
-  public var ride: RideID
+  package var ride: RideID
   /// Its `apns-id`.
-  public var id: PushID
+  package var id: PushID
   /// The same frame had been committed before; it is not sent again.
-  public var isRepeat: Bool
+  package var isRepeat: Bool
 
   /// By what a committed push is found in the ledger.
-  public init(ride: RideID, id: PushID, isRepeat: Bool) {
+  package init(ride: RideID, id: PushID, isRepeat: Bool) {
     self.ride = ride
     self.id = id
     self.isRepeat = isRepeat
@@ -64,14 +64,14 @@ public struct LegacyReceipt: Hashable, Sendable {
 }
 
 /// What the ledger says of a push that has ended.
-public enum LegacyVerdict: Hashable, Sendable {
+package enum LegacyVerdict: Hashable, Sendable {
   /// Its token reaches no phone.
   case badToken
   /// Anything else, of which the old protocol has nothing to say.
   case other
 
   /// What a row of the ledger says; nil for a push that goes on.
-  public init?(status: String, reason: String?) {
+  package init?(status: String, reason: String?) {
     switch LedgerEntry.Status(rawValue: status) {
     case .pending, nil: return nil
     case .rejected: self = reason.map(Self.isOfToken) == true ? .badToken : .other
@@ -87,16 +87,16 @@ public enum LegacyVerdict: Hashable, Sendable {
 }
 
 /// A phone that APNs no longer knows.
-public struct DisabledPhone: Hashable, Sendable {
+package struct DisabledPhone: Hashable, Sendable {
   /// `Phone.id`.
-  public var phone: Int64
+  package var phone: Int64
   /// Its token.
-  public var token: DeviceToken
+  package var token: DeviceToken
   /// When it was disabled.
-  public var since: Timestamp
+  package var since: Timestamp
 
   /// A phone that APNs no longer knows.
-  public init(phone: Int64, token: DeviceToken, since: Timestamp) {
+  package init(phone: Int64, token: DeviceToken, since: Timestamp) {
     self.phone = phone
     self.token = token
     self.since = since

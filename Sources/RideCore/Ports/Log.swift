@@ -1,7 +1,7 @@
 /// Where a part of the service says what happened: a fixed message, and data as fields.
-public struct Log: Sendable {
+package struct Log: Sendable {
   /// How much it matters.
-  public enum Level: Int, Comparable, Sendable, CaseIterable {
+  package enum Level: Int, Comparable, Sendable, CaseIterable {
     /// For whoever looks for a fault in RidePulse itself.
     case debug
     /// Worth knowing.
@@ -12,18 +12,18 @@ public struct Log: Sendable {
     case error
 
     /// Less important first.
-    public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
   }
 
   private let sink: @Sendable (Level, String, [(String, String)]) -> Void
 
   /// A log that hands each record on; `sink` may be called on any thread.
-  public init(_ sink: @escaping @Sendable (Level, String, [(String, String)]) -> Void) {
+  package init(_ sink: @escaping @Sendable (Level, String, [(String, String)]) -> Void) {
     self.sink = sink
   }
 
   /// Says that something happened. No field may hold a token, a key or a payload.
-  public func callAsFunction(
+  package func callAsFunction(
     _ level: Level, _ message: StaticString, _ fields: KeyValuePairs<String, String> = [:]
   ) {
     sink(level, "\(message)", fields.map { ($0.key, $0.value) })

@@ -1,5 +1,5 @@
 /// The way to APNs.
-public protocol PushTransport: Sendable {
+package protocol PushTransport: Sendable {
   /// Takes pushes and returns at once; each ends in exactly one report, within its deadline.
   ///
   /// Reports come in groups, in the order in which the pushes end, on a thread of the transport's

@@ -1,7 +1,7 @@
 /// Where rides, events, phones, the agenda and the ledger are.
 ///
 /// Every call may fail while the database is away, and may then be made again.
-public protocol RideStore: Sendable {
+package protocol RideStore: Sendable {
   /// Makes every live ride due, once, where rules that speak by the clock have changed.
   ///
   /// When a ride is due follows from such rules; what an earlier set of them said is void.
@@ -46,23 +46,23 @@ public protocol RideStore: Sendable {
 }
 
 /// The rides of a settlement that were not settled.
-public struct SettleResult: Hashable, Sendable {
+package struct SettleResult: Hashable, Sendable {
   /// Another node holds them, or they were settled before; nothing was written for them.
-  public var lost: [RideClaim]
+  package var lost: [RideClaim]
   /// Another session has locked their agenda row; nothing was written for them yet.
-  public var locked: [RideClaim]
+  package var locked: [RideClaim]
 
   /// The rides of a settlement that were not settled.
-  public init(lost: [RideClaim] = [], locked: [RideClaim] = []) {
+  package init(lost: [RideClaim] = [], locked: [RideClaim] = []) {
     self.lost = lost
     self.locked = locked
   }
 }
 
 /// Why the store did not do what it was asked to.
-public struct StoreFailure: Error, Hashable, CustomStringConvertible {
+package struct StoreFailure: Error, Hashable, CustomStringConvertible {
   /// What decides whether to repeat, split or set aside.
-  public enum Cause: Hashable, Sendable {
+  package enum Cause: Hashable, Sendable {
     /// The store is away, stopping, read-only or out of resources.
     case unavailable
     /// Another transaction is in the way.
@@ -76,46 +76,46 @@ public struct StoreFailure: Error, Hashable, CustomStringConvertible {
   }
 
   /// What kind of failure it is.
-  public var cause: Cause
+  package var cause: Cause
   /// The store's own words, without a secret.
-  public var description: String
+  package var description: String
 
   /// A failure and the store's own words.
-  public init(_ cause: Cause, _ description: String) {
+  package init(_ cause: Cause, _ description: String) {
     self.cause = cause
     self.description = description
   }
 }
 
 /// The right to settle one ride, until its lease ends or another holder takes it over.
-public struct RideClaim: Hashable, Sendable {
+package struct RideClaim: Hashable, Sendable {
   /// The ride.
-  public var rideID: RideID
+  package var rideID: RideID
   /// Higher than that of every earlier holder.
-  public var fence: Int64
+  package var fence: Int64
   /// Whether another holder let it go only with the lease: a release must not hide that.
-  public var isTakenOver = false
+  package var isTakenOver = false
 
   /// The right to settle one ride.
-  public init(rideID: RideID, fence: Int64) {
+  package init(rideID: RideID, fence: Int64) {
     self.rideID = rideID
     self.fence = fence
   }
 }
 
 /// Rides that were claimed together.
-public struct Claim: Sendable {
+package struct Claim: Sendable {
   /// The database's time.
-  public var now: Timestamp
+  package var now: Timestamp
   /// When the first ride that nobody holds falls due; nil where none is planned.
-  public var nextDue: Timestamp?
+  package var nextDue: Timestamp?
   /// The rides, with all that a decision looks at.
-  public var rides: [(claim: RideClaim, view: RideView)]
+  package var rides: [(claim: RideClaim, view: RideView)]
   /// How many further rides were due and released at once, because they did not fit in.
-  public var released = 0
+  package var released = 0
 
   /// Rides that were claimed together.
-  public init(now: Timestamp, nextDue: Timestamp?, rides: [(claim: RideClaim, view: RideView)]) {
+  package init(now: Timestamp, nextDue: Timestamp?, rides: [(claim: RideClaim, view: RideView)]) {
     self.now = now
     self.nextDue = nextDue
     self.rides = rides
@@ -123,28 +123,28 @@ public struct Claim: Sendable {
 }
 
 /// What a claimed ride keeps in mind from now on, whatever becomes of its holder.
-public struct ClaimedMemo: Hashable, Sendable {
+package struct ClaimedMemo: Hashable, Sendable {
   /// The right to write it.
-  public var claim: RideClaim
+  package var claim: RideClaim
   /// What is kept.
-  public var memo: Memo
+  package var memo: Memo
 
   /// What a claimed ride keeps in mind.
-  public init(claim: RideClaim, memo: Memo) {
+  package init(claim: RideClaim, memo: Memo) {
     self.claim = claim
     self.memo = memo
   }
 }
 
 /// What is to be written for a claimed ride.
-public struct ClaimedSettlement: Hashable, Sendable {
+package struct ClaimedSettlement: Hashable, Sendable {
   /// The right to write it.
-  public var claim: RideClaim
+  package var claim: RideClaim
   /// What is written.
-  public var settlement: Settlement
+  package var settlement: Settlement
 
   /// What is to be written for a claimed ride.
-  public init(claim: RideClaim, settlement: Settlement) {
+  package init(claim: RideClaim, settlement: Settlement) {
     self.claim = claim
     self.settlement = settlement
   }

@@ -1,5 +1,5 @@
 /// One of Apple's two separate worlds; tokens, keys and hosts belong to one of them.
-public enum APNsEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
+package enum APNsEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
   /// App Store, TestFlight and Ad Hoc builds.
   case production
 

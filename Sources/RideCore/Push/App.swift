@@ -1,27 +1,27 @@
 /// One of the service's apps, by the name that rules, phones and variables use: `customer`.
-public struct App: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
+package struct App: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The name, as it stands in `ridepulse.devices.app` and after `app:` in a rule.
-  public let rawValue: String
+  package let rawValue: String
 
   /// An app of this name.
-  public init(rawValue: String) {
+  package init(rawValue: String) {
     self.rawValue = rawValue
   }
 
   /// The app whose phones belong to a ride's `customer_id`.
-  public static let customer = App(rawValue: "customer")
+  package static let customer = App(rawValue: "customer")
 
   /// The app whose phones belong to a ride's `driver_id`.
-  public static let driver = App(rawValue: "driver")
+  package static let driver = App(rawValue: "driver")
 
   /// Whether the bytes are the same: a row may hold any text.
-  public static func == (left: App, right: App) -> Bool {
+  package static func == (left: App, right: App) -> Bool {
     left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
   }
 
   /// Hashes the bytes.
-  public func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
+  package func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
 
   /// The name.
-  public var description: String { rawValue }
+  package var description: String { rawValue }
 }

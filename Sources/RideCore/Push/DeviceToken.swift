@@ -1,12 +1,12 @@
 /// A phone's address at APNs: hexadecimal text of no fixed length.
 ///
 /// Its `description` shows the last six digits only, so that it may stand in a log.
-public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
+package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
   /// The whole token in lower case, for the request's path and nothing else.
-  public let hex: String
+  package let hex: String
 
   /// Nil where the text is not an even number of hexadecimal digits, or is longer than 512.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let utf8 = text.utf8
     guard utf8.count >= 2, utf8.count <= 512, utf8.count.isMultiple(of: 2) else { return nil }
     var hasUpperCase = false
@@ -21,8 +21,8 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The last six digits: enough to tell phones apart, too little to send to one.
-  public var suffix: String { String(hex.suffix(6)) }
+  package var suffix: String { String(hex.suffix(6)) }
 
   /// The last six digits behind an ellipsis.
-  public var description: String { "…" + suffix }
+  package var description: String { "…" + suffix }
 }

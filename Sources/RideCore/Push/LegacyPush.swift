@@ -1,22 +1,22 @@
 import Foundation
 
 /// A push of the old binary protocol, as a sender's frame states it.
-public struct LegacyPush: Hashable, Sendable {
+package struct LegacyPush: Hashable, Sendable {
   /// The app that the sender is of.
-  public var app: App
+  package var app: App
   /// The phone.
-  public var token: DeviceToken
+  package var token: DeviceToken
   /// The JSON text, byte for byte as it came.
-  public var payload: String
+  package var payload: String
   /// Until when it may be stored, in seconds since 1970: 0 is never, nil where the frame had none.
-  public var expiration: UInt32?
+  package var expiration: UInt32?
   /// How urgent the sender calls it.
-  public var priority: PushPriority
+  package var priority: PushPriority
   /// By what the sender knows it; nil where the frame had none.
-  public var identifier: UInt32?
+  package var identifier: UInt32?
 
   /// A push of the old binary protocol.
-  public init(
+  package init(
     app: App, token: DeviceToken, payload: String, expiration: UInt32? = nil,
     priority: PushPriority = .immediate, identifier: UInt32? = nil
   ) {
@@ -29,16 +29,16 @@ public struct LegacyPush: Hashable, Sendable {
   }
 
   /// The event that brings it to the engine.
-  public static let event = "legacy_push"
+  package static let event = "legacy_push"
 
   /// The rule that the ledger names.
   static let rule = "legacy"
 
   /// What tells its phone's pseudo ride from a service's own rides.
-  public static let ridePrefix = "legacy:"
+  package static let ridePrefix = "legacy:"
 
   /// The same for a frame that is sent again; nil where the frame has nothing to know it by.
-  public var id: PushID? {
+  package var id: PushID? {
     identifier.map { identifier in
       PushID(
         of: Self.rule, app.rawValue, token.hex, payload,
@@ -47,7 +47,7 @@ public struct LegacyPush: Hashable, Sendable {
   }
 
   /// The payload; nil where it is not a JSON object that Postgres can keep.
-  public static func payload(_ bytes: some Collection<UInt8>) -> String? {
+  package static func payload(_ bytes: some Collection<UInt8>) -> String? {
     // Foundation would take a text with NULs for UTF-16.
     guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self),
       case .object = JSONValue(json: bytes)
@@ -97,7 +97,7 @@ extension LegacyPush {
   }
 
   /// The data of its event, as a JSON object.
-  public var eventData: String {
+  package var eventData: String {
     let words = Words(
       app: app.rawValue, token: token.hex, payload: payload, expiration: expiration,
       priority: priority.rawValue, identifier: identifier)

@@ -1,12 +1,12 @@
 /// Whom a push is for.
-public enum PushAddress: Hashable, Sendable, CustomStringConvertible {
+package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   /// One phone, or one card on it.
   case device(DeviceToken)
   /// Everybody who watches a broadcast channel of an app.
   case channel(BroadcastChannel)
 
   /// The most bytes that APNs accepts in the body.
-  public var payloadLimit: Int {
+  package var payloadLimit: Int {
     switch self {
     case .device: PushRequest.payloadLimit
     case .channel: PushRequest.broadcastLimit
@@ -14,7 +14,7 @@ public enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The whole address, for the request and for comparing, and never for a log.
-  public var text: String {
+  package var text: String {
     switch self {
     case .device(let token): token.hex
     case .channel(let channel): channel.id.rawValue
@@ -22,7 +22,7 @@ public enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Safe to show.
-  public var description: String {
+  package var description: String {
     switch self {
     case .device(let token): "\(token)"
     case .channel(let channel): "channel \(channel.id)"
@@ -31,14 +31,14 @@ public enum PushAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A broadcast channel at APNs, as an address.
-public struct BroadcastChannel: Hashable, Sendable {
+package struct BroadcastChannel: Hashable, Sendable {
   /// `apns-channel-id`.
-  public let id: ChannelID
+  package let id: ChannelID
   /// Whose it is; it stands in the request's path.
-  public let bundleID: String
+  package let bundleID: String
 
   /// Nil where the bundle ID holds what no bundle ID does.
-  public init?(id: ChannelID, scope: ChannelScope) {
+  package init?(id: ChannelID, scope: ChannelScope) {
     guard scope.isPlain else { return nil }
     self.id = id
     bundleID = scope.bundleID

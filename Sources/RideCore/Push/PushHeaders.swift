@@ -1,5 +1,5 @@
 /// The kind of a push, as `apns-push-type` names it.
-public enum PushType: String, Hashable, Sendable, Codable {
+package enum PushType: String, Hashable, Sendable, Codable {
   /// Something to show.
   case alert
 
@@ -11,7 +11,7 @@ public enum PushType: String, Hashable, Sendable, Codable {
 }
 
 /// How urgently APNs delivers.
-public enum PushPriority: Int, Hashable, Sendable, Codable {
+package enum PushPriority: Int, Hashable, Sendable, Codable {
   /// At once.
   case immediate = 10
 
@@ -23,7 +23,7 @@ public enum PushPriority: Int, Hashable, Sendable, Codable {
 ///
 /// There is no third case: without the header Apple may store for 30 days, and no event of a ride
 /// is true for so long.
-public enum PushExpiration: Hashable, Sendable {
+package enum PushExpiration: Hashable, Sendable {
   /// One attempt, never stored: `apns-expiration: 0`.
   case neverStore
 
@@ -31,7 +31,7 @@ public enum PushExpiration: Hashable, Sendable {
   case at(Timestamp)
 
   /// The header's value: UNIX seconds in UTC.
-  public var epochSeconds: Int64 {
+  package var epochSeconds: Int64 {
     switch self {
     case .neverStore: 0
     case .at(let instant): max(1, instant.epochSeconds)
@@ -40,27 +40,27 @@ public enum PushExpiration: Hashable, Sendable {
 }
 
 /// The `apns-` headers of one push.
-public struct PushHeaders: Hashable, Sendable {
+package struct PushHeaders: Hashable, Sendable {
   /// `apns-id`: the same for every attempt of the same push, so that logs on both sides meet.
-  public var id: PushID
+  package var id: PushID
 
   /// `apns-topic`: the app's bundle ID, with a suffix for some push types.
-  public var topic: String
+  package var topic: String
 
   /// `apns-push-type`.
-  public var pushType: PushType
+  package var pushType: PushType
 
   /// `apns-priority`.
-  public var priority: PushPriority
+  package var priority: PushPriority
 
   /// `apns-expiration`, always stated.
-  public var expiration: PushExpiration
+  package var expiration: PushExpiration
 
   /// `apns-collapse-id`: pushes of one value replace each other on the screen.
-  public var collapseID: CollapseID?
+  package var collapseID: CollapseID?
 
   /// Headers of one push.
-  public init(
+  package init(
     id: PushID, topic: String, pushType: PushType, priority: PushPriority,
     expiration: PushExpiration, collapseID: CollapseID? = nil
   ) {
@@ -75,7 +75,7 @@ public struct PushHeaders: Hashable, Sendable {
   /// Name and value of each header, in the order in which they are sent and shown.
   ///
   /// `authorization` is not among them: it belongs to the connection.
-  public var fields: [(name: String, value: String)] {
+  package var fields: [(name: String, value: String)] {
     var fields = [
       (name: "apns-id", value: id.description),
       (name: "apns-topic", value: topic),
@@ -89,13 +89,13 @@ public struct PushHeaders: Hashable, Sendable {
 }
 
 /// A value of `apns-collapse-id`: 1 to 64 bytes of UTF-8 without control characters.
-public struct CollapseID: Hashable, Sendable {
+package struct CollapseID: Hashable, Sendable {
   /// The value as sent.
-  public let text: String
+  package let text: String
 
   /// Nil where APNs would answer `BadCollapseId`: empty or over 64 bytes, or not fit for a
   /// header.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard (1...64).contains(text.utf8.count) else { return nil }
     guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
     // HTTP/2 forbids a space at either end of a header's value.

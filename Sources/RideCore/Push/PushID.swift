@@ -1,13 +1,13 @@
 /// A value of `apns-id`: a UUID that follows from what the push is about, so that every attempt,
 /// on every node, after every restart, carries the same one.
-public struct PushID: Hashable, Sendable {
+package struct PushID: Hashable, Sendable {
   /// The 128 bits of the UUID.
-  public let bits: UInt128
+  package let bits: UInt128
 
   /// The ID of whatever these parts name together; the same parts always give the same ID.
   ///
   /// It is a version 8 UUID over 122 bits of FNV-1a: it tells pushes apart, and keeps no secret.
-  public init(of parts: String...) {
+  package init(of parts: String...) {
     var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
     for part in parts {
       for byte in part.utf8 { hash = (hash ^ UInt128(byte)) &* 0x100_0000_0000_0000_0000_013b }
@@ -20,7 +20,7 @@ public struct PushID: Hashable, Sendable {
   }
 
   /// Reads the canonical text form, upper or lower case; nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var bits: UInt128 = 0
     var position = 0
     for character in text.utf8 {
@@ -39,7 +39,7 @@ public struct PushID: Hashable, Sendable {
 
 extension PushID: CustomStringConvertible {
   /// The canonical lower-case form, 8-4-4-4-12, that Apple asks for.
-  public var description: String {
+  package var description: String {
     var characters: [UInt8] = []
     characters.reserveCapacity(36)
     for nibble in 0..<32 {
@@ -55,7 +55,7 @@ extension PushID: CustomStringConvertible {
 
 extension PushID: Codable {
   /// Reads the canonical text form.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let id = PushID(text) else {
       throw DecodingError.dataCorrupted(
@@ -65,7 +65,7 @@ extension PushID: Codable {
   }
 
   /// Writes the canonical text form.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
   }

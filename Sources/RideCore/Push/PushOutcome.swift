@@ -1,5 +1,5 @@
 /// What became of one push; every push handed to a transport ends in exactly one of these.
-public enum PushOutcome: Hashable, Sendable {
+package enum PushOutcome: Hashable, Sendable {
   /// APNs answered 200: it took the push. Whether a phone showed it is not known to anybody.
   case accepted
 
@@ -14,24 +14,24 @@ public enum PushOutcome: Hashable, Sendable {
 }
 
 /// An answer of APNs other than 200.
-public struct Refusal: Hashable, Sendable {
+package struct Refusal: Hashable, Sendable {
   /// The HTTP status, which no unreadable body hides.
-  public var status: Int
+  package var status: Int
 
   /// Apple's reason string; nil where the body held none.
-  public var reason: String?
+  package var reason: String?
 
   /// With 410: when APNs learned that the token is no longer valid.
-  public var timestamp: Timestamp?
+  package var timestamp: Timestamp?
 
   /// What time it was at APNs, in whole seconds, where the answer said so.
-  public var serverTime: Timestamp?
+  package var serverTime: Timestamp?
 
   /// Where the answer had `retry-after`: how long to wait.
-  public var retryAfter: Duration?
+  package var retryAfter: Duration?
 
   /// An answer of APNs other than 200.
-  public init(
+  package init(
     status: Int, reason: String? = nil, timestamp: Timestamp? = nil, retryAfter: Duration? = nil
   ) {
     self.status = status
@@ -42,7 +42,7 @@ public struct Refusal: Hashable, Sendable {
 }
 
 /// Why a push was not processed by APNs.
-public enum UnsentCause: Hashable, Sendable {
+package enum UnsentCause: Hashable, Sendable {
   /// No connection stood or could be opened in time; the text says what the last attempt met.
   case noConnection(String)
 
@@ -72,7 +72,7 @@ public enum UnsentCause: Hashable, Sendable {
 }
 
 /// Why the fate of a push that left is not known.
-public enum UnansweredCause: Hashable, Sendable {
+package enum UnansweredCause: Hashable, Sendable {
   /// Its deadline passed.
   case timeout
 
@@ -84,15 +84,15 @@ public enum UnansweredCause: Hashable, Sendable {
 }
 
 /// The outcome of the push that a ticket names.
-public struct PushReport: Hashable, Sendable {
+package struct PushReport: Hashable, Sendable {
   /// The request's ticket.
-  public var ticket: UInt64
+  package var ticket: UInt64
 
   /// What became of it.
-  public var outcome: PushOutcome
+  package var outcome: PushOutcome
 
   /// The outcome of the push that a ticket names.
-  public init(ticket: UInt64, outcome: PushOutcome) {
+  package init(ticket: UInt64, outcome: PushOutcome) {
     self.ticket = ticket
     self.outcome = outcome
   }

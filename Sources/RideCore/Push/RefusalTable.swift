@@ -1,7 +1,7 @@
 /// What follows from an answer of APNs other than 200.
-public struct RefusalRule: Hashable, Sendable {
+package struct RefusalRule: Hashable, Sendable {
   /// Whether the push goes again.
-  public enum Push: Hashable, Sendable {
+  package enum Push: Hashable, Sendable {
     /// It will be refused however often it is sent.
     case rejected
     /// Later, as the ride is then, while it is true.
@@ -11,7 +11,7 @@ public struct RefusalRule: Hashable, Sendable {
   }
 
   /// What it says of the device token.
-  public enum Token: Hashable, Sendable {
+  package enum Token: Hashable, Sendable {
     /// Nothing.
     case kept
     /// It reaches nobody any more, where APNs names a time after its registration. A channel's ID
@@ -22,7 +22,7 @@ public struct RefusalRule: Hashable, Sendable {
   }
 
   /// What becomes of the connection.
-  public enum Connection: Hashable, Sendable {
+  package enum Connection: Hashable, Sendable {
     /// It serves on.
     case kept
     /// It takes no more pushes, and another is opened.
@@ -30,7 +30,7 @@ public struct RefusalRule: Hashable, Sendable {
   }
 
   /// What becomes of the provider token.
-  public enum ProviderToken: Hashable, Sendable {
+  package enum ProviderToken: Hashable, Sendable {
     /// It serves on.
     case kept
     /// Another is signed.
@@ -38,20 +38,20 @@ public struct RefusalRule: Hashable, Sendable {
   }
 
   /// Whether the push goes again.
-  public var push: Push
+  package var push: Push
   /// What it says of the device token.
-  public var token: Token = .kept
+  package var token: Token = .kept
   /// What becomes of the connection.
-  public var connection: Connection = .kept
+  package var connection: Connection = .kept
   /// What becomes of the provider token.
-  public var providerToken: ProviderToken = .kept
+  package var providerToken: ProviderToken = .kept
   /// No push of the app can be taken as things are: somebody must mend keys or topics.
-  public var isOfConfiguration = false
+  package var isOfConfiguration = false
 }
 
 extension RefusalRule {
   /// Apple's reasons, and those seen on the wire, as their table has them.
-  public static let table: [String: RefusalRule] = [
+  package static let table: [String: RefusalRule] = [
     // 400
     "BadChannelId": .init(push: .rejected, token: .gone),
     "BadCollapseId": .init(push: .rejected),
@@ -118,7 +118,7 @@ extension RefusalRule {
 
 extension Refusal {
   /// What follows: by Apple's reason where it is known, else by the class of the status.
-  public var rule: RefusalRule {
+  package var rule: RefusalRule {
     reason.flatMap { RefusalRule.table[$0] } ?? .ofStatus(status)
   }
 }

@@ -2,13 +2,13 @@
 ///
 /// The clock jumps from one due ride to the next. Every push is taken to be accepted at once, every
 /// channel to be made, and no ride changes: the preview says what follows from how things stand.
-public struct RideReplay: Sendable {
+package struct RideReplay: Sendable {
   private let configuration: EngineConfiguration
   private var views: [RideView]
   private var agenda: Heap<Due>
 
   /// Rides as they stand, all of them looked at first at `start`.
-  public init(_ views: [RideView], by configuration: EngineConfiguration, from start: Timestamp) {
+  package init(_ views: [RideView], by configuration: EngineConfiguration, from start: Timestamp) {
     self.views = views
     self.configuration = configuration
     agenda = Heap(views.indices.map { Due(due: start, ride: $0) })
@@ -17,7 +17,7 @@ public struct RideReplay: Sendable {
   /// What is decided about the next ride that falls due before an instant; nil where none does.
   ///
   /// Rides that fall due at once come in the order in which they were given.
-  public mutating func next(before end: Timestamp) -> (now: Timestamp, decision: Decision)? {
+  package mutating func next(before end: Timestamp) -> (now: Timestamp, decision: Decision)? {
     guard let entry = agenda.first, entry.due < end else { return nil }
     let (now, ride) = (entry.due, entry.ride)
     let decision = decide(views[ride], by: configuration, now: now)

@@ -1,26 +1,26 @@
 /// A Live Activity that an app has registered for a ride: one row of `ridepulse.live_activities`.
-public struct Card: Hashable, Sendable {
+package struct Card: Hashable, Sendable {
   /// The row's ID: it stays while the token changes.
-  public var id: Int64
+  package var id: Int64
   /// The app.
-  public var app: App
+  package var app: App
   /// Whose phone it is on.
-  public var ownerID: OwnerID
+  package var ownerID: OwnerID
   /// The activity's update token, as registered last.
-  public var token: String
+  package var token: String
   /// Which of Apple's worlds the token belongs to; nil where the app did not say.
-  public var environment: APNsEnvironment?
+  package var environment: APNsEnvironment?
   /// Whether the app may update it often (`frequentPushesEnabled`).
-  public var isFrequent: Bool
+  package var isFrequent: Bool
   /// When the token was registered.
-  public var registeredAt: Timestamp
+  package var registeredAt: Timestamp
   /// The person or the phone put it away: it is there no more, and no other takes its place.
-  public var isGone: Bool
+  package var isGone: Bool
   /// Where `token` is a broadcast channel's ID: what APNs keeps of its messages.
   var storage: ChannelStorage?
 
   /// A card of a ride.
-  public init(
+  package init(
     id: Int64, app: App, ownerID: OwnerID, token: String, environment: APNsEnvironment? = nil,
     isFrequent: Bool = false, registeredAt: Timestamp, isGone: Bool = false
   ) {
@@ -36,24 +36,24 @@ public struct Card: Hashable, Sendable {
 }
 
 /// A token that starts cards on a phone: one row of `ridepulse.push_to_start_tokens`.
-public struct StartToken: Hashable, Sendable {
+package struct StartToken: Hashable, Sendable {
   /// The row's ID.
-  public var id: Int64
+  package var id: Int64
   /// The app.
-  public var app: App
+  package var app: App
   /// Whose phone it is.
-  public var ownerID: OwnerID
+  package var ownerID: OwnerID
   /// Which type of cards it starts.
-  public var attributesType: String
+  package var attributesType: String
   /// The token, as registered.
-  public var token: String
+  package var token: String
   /// Which of Apple's worlds the token belongs to; nil where the app did not say.
-  public var environment: APNsEnvironment?
+  package var environment: APNsEnvironment?
   /// When it was registered; of a phone's tokens the newest counts.
-  public var registeredAt: Timestamp
+  package var registeredAt: Timestamp
 
   /// A token that starts cards.
-  public init(
+  package init(
     id: Int64, app: App, ownerID: OwnerID, attributesType: String, token: String,
     environment: APNsEnvironment? = nil, registeredAt: Timestamp
   ) {

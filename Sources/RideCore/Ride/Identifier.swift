@@ -3,7 +3,7 @@
 /// Two of them are equal if their bytes are, as in Postgres and at APNs. Two Swift strings are equal
 /// if Unicode calls them equivalent: rides `é` and `e` with an accent would be one, and one
 /// customer would receive the other's pushes.
-public protocol Identifier: Hashable, Comparable, Sendable, Codable,
+package protocol Identifier: Hashable, Comparable, Sendable, Codable,
   CustomStringConvertible, ExpressibleByStringInterpolation
 where StringLiteralType == String {
   /// The ID as the service wrote it.
@@ -15,32 +15,32 @@ where StringLiteralType == String {
 
 extension Identifier {
   /// An ID of a literal.
-  public init(stringLiteral value: String) { self.init(value) }
+  package init(stringLiteral value: String) { self.init(value) }
 
   /// Reads the text.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     self.init(try decoder.singleValueContainer().decode(String.self))
   }
 
   /// Writes the text.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)
   }
 
   /// The ID as the service wrote it.
-  public var description: String { text }
+  package var description: String { text }
 
   /// Whether the bytes are the same.
-  public static func == (left: Self, right: Self) -> Bool {
+  package static func == (left: Self, right: Self) -> Bool {
     left.text.utf8.elementsEqual(right.text.utf8)
   }
 
   /// Hashes the bytes.
-  public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+  package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 
   /// The order of the bytes.
-  public static func < (left: Self, right: Self) -> Bool {
+  package static func < (left: Self, right: Self) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
 }
@@ -61,19 +61,19 @@ extension String {
 }
 
 /// `ridepulse.rides.id`.
-public struct RideID: Identifier {
+package struct RideID: Identifier {
   /// The ID as the service wrote it.
-  public let text: String
+  package let text: String
 
   /// An ID of this text.
-  public init(_ text: String) { self.text = text }
+  package init(_ text: String) { self.text = text }
 }
 
 /// Whose phone it is: a ride's `customer_id` or `driver_id`, or `<app>_id` of its attributes.
-public struct OwnerID: Identifier {
+package struct OwnerID: Identifier {
   /// The ID as the service wrote it.
-  public let text: String
+  package let text: String
 
   /// An ID of this text.
-  public init(_ text: String) { self.text = text }
+  package init(_ text: String) { self.text = text }
 }

@@ -1,27 +1,27 @@
 /// What APNs has said against a phone since it was registered; most phones have none.
-public struct PhoneProblem: Hashable, Sendable, Codable {
+package struct PhoneProblem: Hashable, Sendable, Codable {
   /// How often in a row APNs called its token bad.
-  public var refusals = 0
+  package var refusals = 0
   /// The push that may try the phone in the other environment: one of all, whoever sends it.
-  public var probe: PushID?
+  package var probe: PushID?
   /// It was tried there, and does not belong there either.
-  public var isProbed = false
+  package var isProbed = false
   /// Until when APNs asked to spare it, in microseconds since 1970.
-  public var quietUntil: Int64?
+  package var quietUntil: Int64?
   /// Nothing goes to it until it registers again or somebody lifts the quarantine.
-  public var isQuarantined = false
+  package var isQuarantined = false
 
   /// A phone that nothing was said against yet.
-  public init() {}
+  package init() {}
 
   /// So many times in a row, and the phone is in quarantine.
-  public static let quarantineAfter = 3
+  package static let quarantineAfter = 3
 }
 
 /// What the outcome of a push says of its phone.
-public struct PhoneObservation: Hashable, Sendable {
+package struct PhoneObservation: Hashable, Sendable {
   /// What was found.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// APNs calls its token bad. Nothing says yet in which environment it is good, so this push
     /// may try the other one, unless another push does.
     case bad(probe: PushID?)
@@ -36,12 +36,12 @@ public struct PhoneObservation: Hashable, Sendable {
   }
 
   /// `Phone.id`.
-  public var phone: Int64
+  package var phone: Int64
   /// What was found.
-  public var kind: Kind
+  package var kind: Kind
 
   /// What the outcome of a push says of its phone.
-  public init(phone: Int64, _ kind: Kind) {
+  package init(phone: Int64, _ kind: Kind) {
     self.phone = phone
     self.kind = kind
   }

@@ -1,24 +1,24 @@
 /// One row of `ridepulse.rides`.
-public struct Ride: Hashable, Sendable {
+package struct Ride: Hashable, Sendable {
   /// `id`.
-  public var id: RideID
+  package var id: RideID
   /// `state`, in the service's own words.
-  public var state: String?
+  package var state: String?
   /// `customer_id`: whose phones app `customer` has.
-  public var customerID: OwnerID?
+  package var customerID: OwnerID?
   /// `driver_id`: whose phones app `driver` has.
-  public var driverID: OwnerID?
+  package var driverID: OwnerID?
   /// `pickup_at`.
-  public var pickupAt: Timestamp?
+  package var pickupAt: Timestamp?
   /// `time_zone`: an IANA name.
-  public var timeZone: String
+  package var timeZone: String
   /// `attributes`: the JSON text as Postgres gave it; read once for each decision.
-  public var attributes: String
+  package var attributes: String
   /// `updated_at`.
-  public var updatedAt: Timestamp?
+  package var updatedAt: Timestamp?
 
   /// A ride with nothing known but its ID and state.
-  public init(id: RideID, state: String?) {
+  package init(id: RideID, state: String?) {
     self.id = id
     self.state = state
     timeZone = "UTC"
@@ -27,20 +27,20 @@ public struct Ride: Hashable, Sendable {
 }
 
 /// Something that happened to a ride: one row of `ridepulse.events`.
-public struct RideEvent: Hashable, Sendable, Codable {
+package struct RideEvent: Hashable, Sendable, Codable {
   /// The row's ID; 0 for a slot of time, which has no row.
-  public var id: Int64
+  package var id: Int64
   /// What happened: `driver_arrived`. For a slot what the rule goes by: `every`, `cron`.
-  public var name: String
+  package var name: String
   /// When it was emitted, by the database's clock.
-  public var at: Timestamp
+  package var at: Timestamp
   /// `data`: the JSON text as Postgres gave it.
-  public var data: String
+  package var data: String
   /// Whom the ride named when the event was emitted; nil if that was not recorded.
-  public var people: EventPeople?
+  package var people: EventPeople?
 
   /// An event of a ride.
-  public init(id: Int64, name: String, at: Timestamp, data: String = "{}") {
+  package init(id: Int64, name: String, at: Timestamp, data: String = "{}") {
     self.id = id
     self.name = name
     self.at = at
@@ -61,26 +61,26 @@ public struct RideEvent: Hashable, Sendable, Codable {
 }
 
 /// A phone that is registered for an app: one row of `ridepulse.devices`.
-public struct Phone: Hashable, Sendable {
+package struct Phone: Hashable, Sendable {
   /// The row's ID.
-  public var id: Int64
+  package var id: Int64
   /// The app.
-  public var app: App
+  package var app: App
   /// Whose phone it is.
-  public var ownerID: OwnerID
+  package var ownerID: OwnerID
   /// Its address at APNs, as registered; it may turn out not to be a token.
-  public var token: String
+  package var token: String
   /// Which of Apple's worlds the token belongs to; nil where the app did not say.
-  public var environment: APNsEnvironment?
+  package var environment: APNsEnvironment?
   /// The language that the app runs in: `de`, `pt-BR`.
-  public var locale: String?
+  package var locale: String?
   /// What APNs has said against it; nil where nothing.
-  public var problem: PhoneProblem?
+  package var problem: PhoneProblem?
   /// When its owner was last heard from (`ridepulse.contact`); nil where nobody said so.
-  public var contactedAt: Timestamp?
+  package var contactedAt: Timestamp?
 
   /// A phone that is registered for an app.
-  public init(
+  package init(
     id: Int64, app: App, ownerID: OwnerID, token: String, environment: APNsEnvironment? = nil,
     locale: String? = nil
   ) {

@@ -1,8 +1,8 @@
 /// The broadcast channel that was made, or asked for, last for a ride and an app: one row of
 /// `ridepulse.channels`.
-public struct RideChannel: Hashable, Sendable {
+package struct RideChannel: Hashable, Sendable {
   /// How things stand with it.
-  public enum Standing: Hashable, Sendable {
+  package enum Standing: Hashable, Sendable {
     /// APNs is being asked, or whoever asked has died.
     case beingMade
     /// Nobody knows whether it was made.
@@ -16,20 +16,20 @@ public struct RideChannel: Hashable, Sendable {
   }
 
   /// The row's ID.
-  public var id: Int64
+  package var id: Int64
   /// The app.
-  public var app: App
+  package var app: App
   /// Which of Apple's worlds it is in.
-  public var environment: APNsEnvironment
+  package var environment: APNsEnvironment
   /// What APNs keeps of its messages.
-  public var storage: ChannelStorage
+  package var storage: ChannelStorage
   /// When it was asked for.
-  public var createdAt: Timestamp
+  package var createdAt: Timestamp
   /// How things stand with it.
-  public var standing: Standing
+  package var standing: Standing
 
   /// A channel of a ride.
-  public init(
+  package init(
     id: Int64, app: App, environment: APNsEnvironment, storage: ChannelStorage,
     createdAt: Timestamp, standing: Standing
   ) {
@@ -52,14 +52,14 @@ public struct RideChannel: Hashable, Sendable {
 }
 
 /// A channel that a ride needs and does not have.
-public struct ChannelNeed: Hashable, Sendable {
+package struct ChannelNeed: Hashable, Sendable {
   /// The app.
-  public var app: App
+  package var app: App
   /// What APNs shall keep of its messages.
-  public var storage: ChannelStorage
+  package var storage: ChannelStorage
 
   /// A channel that is needed.
-  public init(app: App, storage: ChannelStorage) {
+  package init(app: App, storage: ChannelStorage) {
     self.app = app
     self.storage = storage
   }

@@ -1,16 +1,16 @@
 /// What is allowed in rule files and probably not meant.
 ///
 /// Said by `check` and by the preview; nothing is refused for it.
-public struct RuleLint: Hashable, Sendable {
+package struct RuleLint: Hashable, Sendable {
   /// The rule's name; nil for what concerns all of them.
-  public var rule: String?
+  package var rule: String?
   /// Where the rule stands: `schedules/driver.yaml:12`.
-  public var source: String?
+  package var source: String?
   /// What may go wrong, and what to do.
-  public var text: String
+  package var text: String
 
   /// Everything that rules give cause to say, in their order.
-  public static func all(about rules: RuleSet) -> [RuleLint] {
+  package static func all(about rules: RuleSet) -> [RuleLint] {
     var advice: [RuleLint] = []
     for rule in rules.rules.map(\.rule) {
       let texts =
@@ -27,7 +27,7 @@ public struct RuleLint: Hashable, Sendable {
   }
 
   /// A heartbeat that Apple does not deliver.
-  public static func heartbeat(_ rule: Rule) -> String? {
+  package static func heartbeat(_ rule: Rule) -> String? {
     guard case .at(let timing) = rule.when, case .every(let period) = timing.slots,
       rule.what.pushType == .background, period < .seconds(1200)
     else { return nil }

@@ -1,7 +1,7 @@
 /// The visible part of an alert push, in the words of Apple's `aps` dictionary.
-public struct Alert: Hashable, Sendable {
+package struct Alert: Hashable, Sendable {
   /// `interruption-level`: how far an alert breaks through.
-  public enum InterruptionLevel: String, CaseIterable, Hashable, Sendable {
+  package enum InterruptionLevel: String, CaseIterable, Hashable, Sendable {
     /// Into the list only.
     case passive
     /// As usual.
@@ -13,55 +13,55 @@ public struct Alert: Hashable, Sendable {
   }
 
   /// A text that the app itself holds in the phone's language, with arguments to fill in.
-  public struct LocalizedKey: Hashable, Sendable {
+  package struct LocalizedKey: Hashable, Sendable {
     /// The key in the app's `Localizable` strings.
-    public var key: TextTemplate
+    package var key: TextTemplate
     /// What is filled in for each `%@`, in order.
-    public var arguments: [TextTemplate]
+    package var arguments: [TextTemplate]
 
     /// A key with its arguments.
-    public init(key: TextTemplate, arguments: [TextTemplate] = []) {
+    package init(key: TextTemplate, arguments: [TextTemplate] = []) {
       self.key = key
       self.arguments = arguments
     }
   }
 
   /// `alert.title`.
-  public var title: LocalizedText?
+  package var title: LocalizedText?
   /// `alert.subtitle`.
-  public var subtitle: LocalizedText?
+  package var subtitle: LocalizedText?
   /// `alert.body`.
-  public var body: LocalizedText?
+  package var body: LocalizedText?
   /// `alert.title-loc-key` and `title-loc-args`.
-  public var titleKey: LocalizedKey?
+  package var titleKey: LocalizedKey?
   /// `alert.subtitle-loc-key` and `subtitle-loc-args`.
-  public var subtitleKey: LocalizedKey?
+  package var subtitleKey: LocalizedKey?
   /// `alert.loc-key` and `loc-args`: the body's.
-  public var bodyKey: LocalizedKey?
+  package var bodyKey: LocalizedKey?
   /// `sound`: `default`, or a file in the app.
-  public var sound: TextTemplate?
+  package var sound: TextTemplate?
   /// `badge`: a whole number, or a placeholder that gives one.
-  public var badge: TextTemplate?
+  package var badge: TextTemplate?
   /// `interruption-level`.
-  public var interruptionLevel: InterruptionLevel?
+  package var interruptionLevel: InterruptionLevel?
   /// `thread-id`.
-  public var threadID: TextTemplate?
+  package var threadID: TextTemplate?
   /// `category`.
-  public var category: TextTemplate?
+  package var category: TextTemplate?
   /// `relevance-score`, from 0 to 1.
-  public var relevanceScore: Double?
+  package var relevanceScore: Double?
   /// `mutable-content: 1`: the app's service extension may change it.
-  public var mutableContent = false
+  package var mutableContent = false
   /// `target-content-id`.
-  public var targetContentID: TextTemplate?
+  package var targetContentID: TextTemplate?
 
   /// An alert with nothing in it yet; it needs a title, a body or a key to be worth sending.
-  public init() {}
+  package init() {}
 }
 
 extension Alert {
   /// The `aps` dictionary, before it is filled in.
-  public var aps: PayloadTemplate {
+  package var aps: PayloadTemplate {
     var alert: [String: PayloadTemplate] = [:]
     alert["title"] = title.map { .visible($0) }
     alert["subtitle"] = subtitle.map { .visible($0) }

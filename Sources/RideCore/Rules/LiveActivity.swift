@@ -1,68 +1,68 @@
 /// A card of a ride on the phones of one app: what a `live-activity` rule says, in ActivityKit's
 /// words.
-public struct LiveActivity: Hashable, Sendable {
+package struct LiveActivity: Hashable, Sendable {
   /// `attributes-type`: the name of the app's Swift type.
-  public var attributesType: String
+  package var attributesType: String
   /// `attributes`: what never changes; sent with the start.
-  public var attributes: [String: PayloadTemplate] = [:]
+  package var attributes: [String: PayloadTemplate] = [:]
   /// `content-state`: what changes; sent whole each time.
-  public var contentState: [String: PayloadTemplate] = [:]
+  package var contentState: [String: PayloadTemplate] = [:]
   /// `start`: events on which a card is started by push, where the phone has none.
-  public var start: [String] = []
+  package var start: [String] = []
   /// `end`: events and states that end a card, beside the final states.
-  public var end: [String] = []
+  package var end: [String] = []
   /// `stale-after`: how long what is shown holds without another word, where the rule says it.
-  public var staleAfter: Duration?
+  package var staleAfter: Duration?
   /// `dismiss-after`: how long the ended card stays on the lock screen; nil: as the system likes.
-  public var dismissAfter: Duration?
+  package var dismissAfter: Duration?
   /// `min-interval`: quicker changes fold into the last of them.
-  public var minInterval: Duration = .seconds(15)
+  package var minInterval: Duration = .seconds(15)
   /// `urgent`: events that go at once and at priority 10.
-  public var urgent: [String] = []
+  package var urgent: [String] = []
   /// `alerts`: what a card says aloud on an event.
-  public var alerts: [String: CardAlert] = [:]
+  package var alerts: [String: CardAlert] = [:]
   /// `urgent-per-hour`: how many pushes of priority 10 a card gets in an hour; nil: as many as its
   /// app's kind of card is thought to bear.
-  public var urgentPerHour: Int?
+  package var urgentPerHour: Int?
   /// `lost-after`: a card of which nothing was heard for so long is ended; nil: when it is as old as
   /// a card gets.
-  public var lostAfter: Duration?
+  package var lostAfter: Duration?
   /// `relevance-score`: which of several cards the system shows first; any number.
-  public var relevanceScore: Double?
+  package var relevanceScore: Double?
   /// `input-push-token`: the started card reports an update token (iOS 18).
-  public var wantsPushToken = false
+  package var wantsPushToken = false
   /// `input-push-channel`: the channel that the started card listens to (iOS 18).
-  public var pushChannel: TextTemplate?
+  package var pushChannel: TextTemplate?
   /// `broadcast`: the card is told through a channel of the ride's own, to everybody who watches it;
   /// what the channel keeps for phones that are away.
-  public var broadcast: ChannelStorage?
+  package var broadcast: ChannelStorage?
   /// `while`: the states in which a ride gets such a channel; empty: any active one.
-  public var broadcastStates: Set<String> = []
+  package var broadcastStates: Set<String> = []
 
   /// A card of this type that says nothing yet.
-  public init(attributesType: String) {
+  package init(attributesType: String) {
     self.attributesType = attributesType
   }
 
   /// How old a card gets: iOS ends it after eight hours by itself, and leaves it standing as it
   /// was; this is a margin before.
-  public static let ageLimit: Duration = .seconds(7 * 3600 + 45 * 60)
+  package static let ageLimit: Duration = .seconds(7 * 3600 + 45 * 60)
 
   /// How long a card may be on the screen at all: eight hours live, four more ended.
-  public static let screenLimit: Duration = .seconds(12 * 3600)
+  package static let screenLimit: Duration = .seconds(12 * 3600)
 
   /// How long an ended card may stay there.
-  public static let dismissalLimit: Duration = .seconds(4 * 3600)
+  package static let dismissalLimit: Duration = .seconds(4 * 3600)
 
   /// How long what is shown holds without another word.
-  public var freshness: Duration { staleAfter ?? .seconds(900) }
+  package var freshness: Duration { staleAfter ?? .seconds(900) }
 
   /// How long nothing may be heard of a card's ride. A channel gets new watchers all the time, and
   /// does not grow old.
   var silenceLimit: Duration? { lostAfter ?? (broadcast == nil ? Self.ageLimit : nil) }
 
   /// The most bytes that APNs accepts of a push to such a card.
-  public var payloadLimit: Int {
+  package var payloadLimit: Int {
     broadcast == nil ? PushRequest.payloadLimit : PushRequest.broadcastLimit
   }
 
@@ -93,24 +93,24 @@ public struct LiveActivity: Hashable, Sendable {
 ///
 /// It is not that of an ordinary alert: a text that the app holds is an object in the place of the
 /// text, and the sound stands within.
-public struct CardAlert: Hashable, Sendable {
+package struct CardAlert: Hashable, Sendable {
   /// `title`, as a text.
-  public var title: LocalizedText?
+  package var title: LocalizedText?
   /// `body`, as a text.
-  public var body: LocalizedText?
+  package var body: LocalizedText?
   /// `title`, as a key of the app's strings.
-  public var titleKey: Alert.LocalizedKey?
+  package var titleKey: Alert.LocalizedKey?
   /// `body`, as a key of the app's strings.
-  public var bodyKey: Alert.LocalizedKey?
+  package var bodyKey: Alert.LocalizedKey?
   /// `sound`.
-  public var sound: TextTemplate?
+  package var sound: TextTemplate?
 
   /// An alert with nothing in it yet.
-  public init() {}
+  package init() {}
 
   /// What stands in for the alert that Apple demands of a start, where the rule has none for the
   /// event: `driver_assigned` becomes "Driver assigned".
-  public init(standingInFor event: String) {
+  package init(standingInFor event: String) {
     let words = event.map { "_-.".contains($0) ? " " : $0 }
     title = LocalizedText(TextTemplate(literal: String(words).capitalizedFirst))
   }

@@ -1,28 +1,28 @@
 /// One rule of the rule files: when which app's phones are told what.
-public struct Rule: Hashable, Sendable {
+package struct Rule: Hashable, Sendable {
   /// Its name, unique among all files; the ledger and the preview know it by this.
-  public var name: String
+  package var name: String
   /// Whose phones it speaks to.
-  public var app: App
+  package var app: App
   /// When.
-  public var when: When
+  package var when: When
   /// What.
-  public var what: What
+  package var what: What
   /// Custom keys beside `aps`.
-  public var data: [String: PayloadTemplate]
+  package var data: [String: PayloadTemplate]
   /// How long it is true.
-  public var expires: RuleExpiry
+  package var expires: RuleExpiry
   /// The value of `apns-collapse-id`, if the rule states one.
-  public var collapse: TextTemplate?
+  package var collapse: TextTemplate?
   /// `also-with-card`: it is sent to a phone also where a card says the same aloud.
-  public var isSentWithCard: Bool
+  package var isSentWithCard: Bool
   /// `unless-contact-within`: nothing is sent to who was heard from so lately.
-  public var unlessContactWithin: Duration?
+  package var unlessContactWithin: Duration?
   /// Where it stands: `schedules/customer.yaml:12`.
-  public var source: String
+  package var source: String
 
   /// A rule, as a file states it.
-  public init(
+  package init(
     name: String, app: App, when: When, what: What, data: [String: PayloadTemplate] = [:],
     expires: RuleExpiry, collapse: TextTemplate? = nil, isSentWithCard: Bool = false,
     unlessContactWithin: Duration? = nil, source: String
@@ -40,7 +40,7 @@ public struct Rule: Hashable, Sendable {
   }
 
   /// When a rule speaks.
-  public enum When: Hashable, Sendable {
+  package enum When: Hashable, Sendable {
     /// Once for each event of these names.
     case on([String])
     /// At slots of time, while a ride is in certain states.
@@ -50,7 +50,7 @@ public struct Rule: Hashable, Sendable {
   }
 
   /// What a rule sends.
-  public enum What: Hashable, Sendable {
+  package enum What: Hashable, Sendable {
     /// Something to show.
     case alert(Alert, priority: PushPriority = .immediate)
     /// A silent wake. It has nothing to show and no priority but 5, so none can be stated.
@@ -59,7 +59,7 @@ public struct Rule: Hashable, Sendable {
     case liveActivity(LiveActivity)
 
     /// The push type that carries it.
-    public var pushType: PushType {
+    package var pushType: PushType {
       switch self {
       case .alert: .alert
       case .background: .background
@@ -73,7 +73,7 @@ public struct Rule: Hashable, Sendable {
     }
 
     /// `apns-priority`; that of a card's pushes is decided for each.
-    public var priority: PushPriority {
+    package var priority: PushPriority {
       switch self {
       case .alert(_, let priority): priority
       case .background, .liveActivity: .powerAware
@@ -84,7 +84,7 @@ public struct Rule: Hashable, Sendable {
   /// How long RidePulse itself still sends it, counted from what it tells of.
   ///
   /// A heartbeat ends where the next one is due, so that two never come together.
-  public var validity: Duration {
+  package var validity: Duration {
     if case .at(let timing) = when, case .every(let period) = timing.slots {
       return min(period, expires.validity)
     }
@@ -93,7 +93,7 @@ public struct Rule: Hashable, Sendable {
 }
 
 /// How long a push is true: past that it is not sent, and not shown by APNs.
-public enum RuleExpiry: Hashable, Sendable {
+package enum RuleExpiry: Hashable, Sendable {
   /// This long after what it tells of happened.
   case after(Duration)
 
@@ -103,7 +103,7 @@ public enum RuleExpiry: Hashable, Sendable {
   /// How long RidePulse itself still sends it, counted from what it tells of.
   ///
   /// For `never-store` 15 s: time to get over a lost connection, and no more.
-  public var validity: Duration {
+  package var validity: Duration {
     switch self {
     case .after(let duration): duration
     case .neverStore: .seconds(15)

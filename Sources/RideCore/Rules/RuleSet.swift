@@ -1,13 +1,13 @@
 /// All that the rule files of one directory say.
-public struct RuleSet: Sendable {
+package struct RuleSet: Sendable {
   /// The service's states that put a ride on the agenda.
-  public let activeStates: Set<String>
+  package let activeStates: Set<String>
   /// The states in which a ride is over.
-  public let finalStates: Set<String>
+  package let finalStates: Set<String>
   /// The events that are declared besides one for each state.
-  public let events: Set<String>
+  package let events: Set<String>
   /// The rules, in the order of their files' names and of their lines.
-  public let rules: [CompiledRule]
+  package let rules: [CompiledRule]
 
   /// The rules that speak by the clock, each with its timing, in the order of the files.
   let timed: [TimedRule]
@@ -19,7 +19,7 @@ public struct RuleSet: Sendable {
   private let rulesByName: [String: CompiledRule]
 
   /// The rules of a directory; where two bear one name the first is found by it.
-  public init(
+  package init(
     activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule]
   ) {
     self.activeStates = activeStates
@@ -43,23 +43,23 @@ public struct RuleSet: Sendable {
   }
 
   /// The same words with other rules.
-  public func keeping(_ rules: [Rule]) -> RuleSet {
+  package func keeping(_ rules: [Rule]) -> RuleSet {
     RuleSet(activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
   }
 
   /// The rules that speak on an event of this name, in the order of the files.
-  public func rules(on event: String) -> [CompiledRule] {
+  package func rules(on event: String) -> [CompiledRule] {
     rulesByEvent[event] ?? []
   }
 
   /// The rule of this name.
-  public func rule(named name: String) -> CompiledRule? {
+  package func rule(named name: String) -> CompiledRule? {
     rulesByName[name]
   }
 
   /// The same for sets whose rules speak at the same times, in whatever words; empty where none
   /// speaks by the clock.
-  public var timingDigest: String {
+  package var timingDigest: String {
     let texts =
       timed.map { "\($0.rule.rule.name) \($0.timing.digest)" }
       + cards.map { "\($0.rule.rule.name) \($0.life.digest)" }
@@ -67,19 +67,19 @@ public struct RuleSet: Sendable {
   }
 
   /// The apps that rules speak to, by their names.
-  public var apps: [App] { Set(rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue } }
+  package var apps: [App] { Set(rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue } }
 
   /// The apps that have cards.
-  public var cardApps: [App] { Array(Set(cards.map(\.rule.rule.app))) }
+  package var cardApps: [App] { Array(Set(cards.map(\.rule.rule.app))) }
 
   /// Whether a rule broadcasts.
-  public var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
+  package var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
 
   /// Whether a rule goes by when somebody was last heard from.
-  public var asksForContacts: Bool { rules.contains { $0.rule.unlessContactWithin != nil } }
+  package var asksForContacts: Bool { rules.contains { $0.rule.unlessContactWithin != nil } }
 
   /// The events on which a card is started.
-  public var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
+  package var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 
   /// Whether a ride may be in a state of this name.
   func isState(_ name: String) -> Bool {
@@ -87,7 +87,7 @@ public struct RuleSet: Sendable {
   }
 
   /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
-  public var knownEvents: Set<String> {
+  package var knownEvents: Set<String> {
     activeStates.union(finalStates).union(events).union(["ride_updated"])
   }
 }
@@ -114,9 +114,9 @@ struct CardRule: Sendable {
 }
 
 /// A rule with its payload prepared: what is the same in every push is encoded once, at load.
-public struct CompiledRule: Sendable {
+package struct CompiledRule: Sendable {
   /// The rule, as a file states it.
-  public let rule: Rule
+  package let rule: Rule
   let payload: CompiledPayload
 
   init(_ rule: Rule) {

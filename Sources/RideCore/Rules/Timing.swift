@@ -1,18 +1,18 @@
 /// When a rule speaks by the clock: at which instants, and in which states of a ride.
-public struct Timing: Hashable, Sendable {
+package struct Timing: Hashable, Sendable {
   /// At which instants.
-  public var slots: Slots
+  package var slots: Slots
   /// `while`: the states in which the rule speaks; slots of other times are none.
-  public var states: Set<String>
+  package var states: Set<String>
 
   /// Slots of time in some states.
-  public init(_ slots: Slots, while states: Set<String>) {
+  package init(_ slots: Slots, while states: Set<String>) {
     self.slots = slots
     self.states = states
   }
 
   /// The instants, in the words of the rule files.
-  public enum Slots: Hashable, Sendable {
+  package enum Slots: Hashable, Sendable {
     /// `every`: one period after the ride entered the states, and again each period.
     case every(Duration)
     /// `before` and `after` with `by`: once, this long before (negative) or after a time of the ride.
@@ -22,7 +22,7 @@ public struct Timing: Hashable, Sendable {
   }
 
   /// `time-zone`: where a cron expression's wall clock hangs.
-  public enum Zone: Hashable, Sendable {
+  package enum Zone: Hashable, Sendable {
     /// `ride`: in the ride's own zone.
     case ride
     /// In this one.
@@ -30,7 +30,7 @@ public struct Timing: Hashable, Sendable {
   }
 
   /// `missed`: what becomes of cron slots that nobody looked at in time.
-  public enum Missed: Hashable, Sendable {
+  package enum Missed: Hashable, Sendable {
     /// Nothing.
     case skip
     /// The newest of them is made up for, where no later one is on time.
@@ -39,7 +39,7 @@ public struct Timing: Hashable, Sendable {
     case all(atMost: Int)
 
     /// The bound of `all` where the rule states none.
-    public static let usualBound = 10
+    package static let usualBound = 10
   }
 
   /// A cron slot is on time for so long: two runs of a system cron, a node's end, a deployment.
@@ -47,7 +47,7 @@ public struct Timing: Hashable, Sendable {
 
   /// The key of the rule file that states it; `event.name` in the rule's own texts, and the
   /// ledger's `event`.
-  public var keyword: String {
+  package var keyword: String {
     switch slots {
     case .every: "every"
     case .relative(_, let offset): offset < .zero ? "before" : "after"
@@ -72,14 +72,14 @@ extension Timing {
 }
 
 /// A time that a ride's row holds.
-public enum RideTime: Hashable, Sendable {
+package enum RideTime: Hashable, Sendable {
   /// The column `pickup_at`.
   case pickupAt
   /// `attributes.KEY`: seconds since 1970, or ISO 8601.
   case attribute([String])
 
   /// How rule files write it: `pickup_at`, `attributes.dropoff_at`.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     if text == "pickup_at" {
       self = .pickupAt
       return

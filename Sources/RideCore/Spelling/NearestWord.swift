@@ -1,7 +1,7 @@
 /// The known word that a reader most likely meant; nil where none is near.
 ///
 /// Near is at most a third of the longer word's letters changed, added, left out or swapped.
-public func nearestWord(to word: String, among known: some Sequence<String>) -> String? {
+package func nearestWord(to word: String, among known: some Sequence<String>) -> String? {
   var best: (word: String, distance: Int)?
   for candidate in known {
     let limit = max(1, max(word.count, candidate.count) / 3)

@@ -1,5 +1,5 @@
 /// A JSON value with placeholders in its texts: the form of a payload before it is filled in.
-public indirect enum PayloadTemplate: Hashable, Sendable {
+package indirect enum PayloadTemplate: Hashable, Sendable {
   /// Stands as it is.
   case literal(JSONValue)
 
@@ -16,7 +16,7 @@ public indirect enum PayloadTemplate: Hashable, Sendable {
   case array([PayloadTemplate])
 
   /// Every placeholder that stands in it.
-  public var placeholders: [Placeholder] {
+  package var placeholders: [Placeholder] {
     switch self {
     case .literal: []
     case .value(let text): text.placeholders
@@ -28,25 +28,25 @@ public indirect enum PayloadTemplate: Hashable, Sendable {
 }
 
 /// A text in one language or in several.
-public struct LocalizedText: Hashable, Sendable {
+package struct LocalizedText: Hashable, Sendable {
   /// Locale, such as `de` or `pt-BR`, and text, in the order of the rule file; one entry with the
   /// locale `""` where the text is the same for all.
-  public let texts: [(locale: String, text: TextTemplate)]
+  package let texts: [(locale: String, text: TextTemplate)]
 
   /// The same text for every phone.
-  public init(_ text: TextTemplate) {
+  package init(_ text: TextTemplate) {
     texts = [("", text)]
   }
 
   /// A text for each locale, in the order of the rule file; nil where there is none.
-  public init?(_ texts: [(locale: String, text: TextTemplate)]) {
+  package init?(_ texts: [(locale: String, text: TextTemplate)]) {
     guard !texts.isEmpty else { return nil }
     self.texts = texts
   }
 
   /// Which of `texts` a phone of this locale sees: its own, else the one with its last part left
   /// out (`zh-Hant-TW`, `zh-Hant`, `zh`), `default`, or the first.
-  public func index(for locale: String?) -> Int {
+  package func index(for locale: String?) -> Int {
     guard texts.count > 1, let locale else { return fallback }
     func parts(_ locale: String) -> [Substring] {
       locale.lowercased().split(whereSeparator: { $0 == "_" || $0 == "-" })
@@ -64,12 +64,12 @@ public struct LocalizedText: Hashable, Sendable {
   }
 
   /// Equal where locales and texts are.
-  public static func == (left: LocalizedText, right: LocalizedText) -> Bool {
+  package static func == (left: LocalizedText, right: LocalizedText) -> Bool {
     left.texts.elementsEqual(right.texts) { $0 == $1 }
   }
 
   /// Hashes locales and texts.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     for (locale, text) in texts {
       hasher.combine(locale)
       hasher.combine(text)

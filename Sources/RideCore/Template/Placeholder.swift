@@ -1,7 +1,7 @@
 /// What stands between `{{` and `}}`: a path into the ride or the event, and filters.
-public struct Placeholder: Hashable, Sendable {
+package struct Placeholder: Hashable, Sendable {
   /// Where the value comes from.
-  public enum Source: Hashable, Sendable {
+  package enum Source: Hashable, Sendable {
     /// A column of `ridepulse.rides`.
     case ride(RideField)
     /// `ride.attributes`, or a path of keys below it.
@@ -15,7 +15,7 @@ public struct Placeholder: Hashable, Sendable {
   }
 
   /// The columns of a ride that a placeholder may name, in their own words.
-  public enum RideField: String, CaseIterable, Hashable, Sendable {
+  package enum RideField: String, CaseIterable, Hashable, Sendable {
     /// `ride.id`.
     case id
     /// `ride.state`.
@@ -33,14 +33,14 @@ public struct Placeholder: Hashable, Sendable {
   }
 
   /// Where the value comes from.
-  public var source: Source
+  package var source: Source
   /// What is done with it, in order.
-  public var filters: [Filter]
+  package var filters: [Filter]
   /// The path as it was written, for messages: `ride.attributes.plate`.
-  public var path: String
+  package var path: String
 
   /// Whether its value is the event's, and not the ride's.
-  public var isOfEvent: Bool {
+  package var isOfEvent: Bool {
     switch source {
     case .eventName, .eventTime, .eventData: true
     case .ride, .attributes: false
@@ -84,7 +84,7 @@ public struct Placeholder: Hashable, Sendable {
 }
 
 /// One step after a `|` in a placeholder.
-public enum Filter: Hashable, Sendable {
+package enum Filter: Hashable, Sendable {
   /// `default: 'text'`: stands in where the value is missing, null or empty.
   case fallback(JSONValue)
   /// `time`: hours and minutes in the ride's zone, `08:05`.

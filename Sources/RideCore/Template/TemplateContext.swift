@@ -114,7 +114,7 @@ extension JSONValue {
 }
 
 /// Why a push can't be filled in; its text stands in the ledger.
-public enum RenderingError: Error, Hashable, Sendable {
+package enum RenderingError: Error, Hashable, Sendable {
   /// The value is not there, or null.
   case missing(String)
   /// A text for people came out empty.
@@ -127,7 +127,7 @@ public enum RenderingError: Error, Hashable, Sendable {
   case unknownZone(String)
 
   /// What the ledger says.
-  public var reason: String {
+  package var reason: String {
     switch self {
     case .missing(let path): "missing \(path)"
     case .emptyText(let key): "empty \(key)"

@@ -1,7 +1,7 @@
 /// A text with placeholders: `{{ride.attributes.driver_name | default: 'Your driver'}} is waiting`.
-public struct TextTemplate: Hashable, Sendable {
+package struct TextTemplate: Hashable, Sendable {
   /// A piece of the text.
-  public enum Segment: Hashable, Sendable {
+  package enum Segment: Hashable, Sendable {
     /// Stands as it is.
     case literal(String)
     /// Is filled in for each push.
@@ -9,36 +9,36 @@ public struct TextTemplate: Hashable, Sendable {
   }
 
   /// The pieces, in order; none where the text is empty.
-  public let segments: [Segment]
+  package let segments: [Segment]
 
   /// A text that stands as it is, braces and all.
-  public init(literal text: String) {
+  package init(literal text: String) {
     segments = text.isEmpty ? [] : [.literal(text)]
   }
 
   /// Reads a text with placeholders.
   ///
   /// - Throws: `TemplateError` for the first thing in it that can't be read.
-  public init(_ text: String) throws(TemplateError) {
+  package init(_ text: String) throws(TemplateError) {
     var parser = TemplateParser(text)
     segments = try parser.parse()
   }
 
   /// The placeholder, where the text is one and nothing else: its value keeps its JSON type.
-  public var solePlaceholder: Placeholder? {
+  package var solePlaceholder: Placeholder? {
     guard segments.count == 1, case .placeholder(let placeholder) = segments[0] else { return nil }
     return placeholder
   }
 
   /// The text, where it has no placeholder.
-  public var literalText: String? {
+  package var literalText: String? {
     if segments.isEmpty { return "" }
     guard segments.count == 1, case .literal(let text) = segments[0] else { return nil }
     return text
   }
 
   /// Every placeholder in it.
-  public var placeholders: [Placeholder] {
+  package var placeholders: [Placeholder] {
     segments.compactMap { segment in
       if case .placeholder(let placeholder) = segment { placeholder } else { nil }
     }

@@ -2,15 +2,15 @@
 ///
 /// Every function works on Unicode scalars. A `Character` may hide the scalar that must be escaped:
 /// U+0600 before `<`, and `'` before a combining mark, are one `Character` each.
-public enum Escape {
+package enum Escape {
   /// The text on one line: what would control a terminal, break the line, reverse the reading
   /// direction or stay invisible is shown as `\u{1b}`.
-  public static func line(_ text: some StringProtocol) -> String {
+  package static func line(_ text: some StringProtocol) -> String {
     shown(text) { $0.isUnprintable }
   }
 
   /// The same for text of several lines: line feeds and tabs stay.
-  public static func lines(_ text: some StringProtocol) -> String {
+  package static func lines(_ text: some StringProtocol) -> String {
     shown(text) { $0.isUnprintable && $0 != "\n" && $0 != "\t" }
   }
 
@@ -18,7 +18,7 @@ public enum Escape {
   ///
   /// - Parameter json: a valid JSON text. Outside its strings it holds no other unprintable scalars
   ///   than white space, which stays.
-  public static func json(_ json: String) -> String {
+  package static func json(_ json: String) -> String {
     if isPlain(json) { return json }
     return rewritten(json) { scalar in
       scalar.isUnprintable && !["\n", "\r", "\t"].contains(scalar) ? unicodeEscapes(scalar) : nil
@@ -26,7 +26,7 @@ public enum Escape {
   }
 
   /// The same, for a `<script>` element: neither `</script>` nor `<!--` is left in it.
-  public static func jsonInHTML(_ json: String) -> String {
+  package static func jsonInHTML(_ json: String) -> String {
     rewritten(json) { scalar in
       let isMarkup = scalar == "<" || scalar == ">" || scalar == "&"
       return isMarkup || scalar.isUnprintable ? unicodeEscapes(scalar) : nil
@@ -74,7 +74,7 @@ extension Unicode.Scalar {
   /// Whether it controls, breaks, reverses or hides what is shown around it.
   ///
   /// Joiners are printable: emoji and Persian need them.
-  public var isUnprintable: Bool {
+  package var isUnprintable: Bool {
     if value < 0x7f { return value < 0x20 }
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: return true
@@ -87,7 +87,7 @@ extension Unicode.Scalar {
 extension String {
   /// The start of the text on one line, for a column of a table: at most so many bytes, without the
   /// NUL that Postgres refuses.
-  public func brief(bytes limit: Int) -> String {
+  package func brief(bytes limit: Int) -> String {
     var result = String.UnicodeScalarView()
     var size = 0
     for scalar in unicodeScalars where scalar != "\0" {

@@ -1,20 +1,20 @@
 /// How long to wait before trying again: exponential with full jitter, so that the nodes of a
 /// service do not come back in step.
-public struct Backoff: Hashable, Sendable {
+package struct Backoff: Hashable, Sendable {
   /// The longest wait after the first failure.
-  public var first: Duration
+  package var first: Duration
   /// The longest wait at all.
-  public var longest: Duration
+  package var longest: Duration
 
   /// Waits that double from `first` to `longest`.
-  public init(first: Duration, longest: Duration) {
+  package init(first: Duration, longest: Duration) {
     self.first = first
     self.longest = longest
   }
 
   /// The wait after a number of earlier failures (from 0), in whole microseconds; `random` lies in
   /// 0 ..< 1.
-  public func delay(failures: Int, random: Double) -> Duration {
+  package func delay(failures: Int, random: Double) -> Duration {
     // Beyond 2^20 the longest wait rules, whatever the first is.
     let steps = min(max(failures, 0), 20)
     let wait = min(longest, first * (1 << steps)) * min(max(random, 0), 1)
@@ -23,16 +23,16 @@ public struct Backoff: Hashable, Sendable {
 }
 
 /// A small generator of random numbers that gives the same row for the same seed.
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// The row of one seed.
-  public init(seed: UInt64) {
+  package init(seed: UInt64) {
     state = seed
   }
 
   /// The next number of the row (SplitMix64).
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9

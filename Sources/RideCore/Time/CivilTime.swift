@@ -1,14 +1,14 @@
-public import Foundation
+package import Foundation
 
 /// Instants as people write them. Foundation knows the calendar and the zones.
-public enum CivilTime {
+package enum CivilTime {
   /// `2026-11-21T08:05:00Z`.
-  public static func iso(_ instant: Timestamp) -> String {
+  package static func iso(_ instant: Timestamp) -> String {
     instant.date.formatted(.iso8601)
   }
 
   /// Reads ISO 8601 with a zone, with or without fractions of a second.
-  public static func instant(iso text: String) -> Timestamp? {
+  package static func instant(iso text: String) -> Timestamp? {
     // Foundation reads what it knows and leaves the rest of the text alone.
     let zone = text.utf8.drop { $0 != UInt8(ascii: "T") }.drop {
       $0 != UInt8(ascii: "Z") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-")
@@ -22,13 +22,13 @@ public enum CivilTime {
   }
 
   /// `08:05`, in a zone.
-  public static func time(_ instant: Timestamp, in zone: TimeZone) -> String {
+  package static func time(_ instant: Timestamp, in zone: TimeZone) -> String {
     let parts = components(instant, in: zone)
     return twoDigits(parts.hour) + ":" + twoDigits(parts.minute)
   }
 
   /// `2026-11-21`, in a zone.
-  public static func date(_ instant: Timestamp, in zone: TimeZone) -> String {
+  package static func date(_ instant: Timestamp, in zone: TimeZone) -> String {
     let parts = components(instant, in: zone)
     return "\(parts.year ?? 0)-" + twoDigits(parts.month) + "-" + twoDigits(parts.day)
   }
@@ -47,7 +47,7 @@ public enum CivilTime {
 
 extension Timestamp {
   /// The same point for Foundation; microseconds are kept to within one for a few centuries.
-  public var date: Date {
+  package var date: Date {
     Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
   }
 }

@@ -2,7 +2,7 @@ extension Duration {
   /// Reads `15s`, `5m`, `1h30m`, `2d`: whole numbers with a unit each, the larger unit first.
   ///
   /// Nil for anything else, for zero, and for more than ten years.
-  public init?(rideText text: String) {
+  package init?(rideText text: String) {
     let units: [(letter: Character, seconds: Int64)] = [
       ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1),
     ]
@@ -28,7 +28,7 @@ extension Duration {
   }
 
   /// The shortest text that reads back as these whole seconds: `1h30m`.
-  public var rideText: String {
+  package var rideText: String {
     var rest = components.seconds
     guard rest > 0 else { return "0s" }
     var text = ""

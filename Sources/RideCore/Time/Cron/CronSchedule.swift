@@ -4,21 +4,21 @@
 /// it; where they go back, it comes once, at its first occurrence. A schedule whose hour begins
 /// with `*` follows the wall instead: what the gap swallows does not come, what the wall shows
 /// twice comes twice.
-public struct CronSchedule: Hashable, Sendable {
+package struct CronSchedule: Hashable, Sendable {
   /// The expression as it was written.
-  public let text: String
+  package let text: String
   let fields: CronFields
 
   /// Reads `minute hour day-of-month month day-of-week`.
   ///
   /// - Throws: `CronError` with its place, also for what can't fire within eight years.
-  public init(_ text: String) throws(CronError) {
+  package init(_ text: String) throws(CronError) {
     self.text = text
     fields = try CronParser(text).fields()
   }
 
   /// The first slot after an instant; nil only where time ends.
-  public func next(after instant: Timestamp, in zone: ZoneTimes) -> Timestamp? {
+  package func next(after instant: Timestamp, in zone: ZoneTimes) -> Timestamp? {
     let second = instant.epochSeconds
     var stretch = zone.stretch(at: second)
     var minute = CronFields.floor(second + stretch.offset, 60) + 1
@@ -39,7 +39,7 @@ public struct CronSchedule: Hashable, Sendable {
   }
 
   /// The newest slots after one instant and not after another, at most `limit`, oldest first.
-  public func last(
+  package func last(
     _ limit: Int, after: Timestamp, through: Timestamp, in zone: ZoneTimes
   ) -> [Timestamp] {
     var slots: [Timestamp] = []
@@ -67,7 +67,7 @@ public struct CronSchedule: Hashable, Sendable {
   }
 
   /// How many slots lie after one instant and not after another: by whole days, not one by one.
-  public func count(after: Timestamp, through: Timestamp, in zone: ZoneTimes) -> Int {
+  package func count(after: Timestamp, through: Timestamp, in zone: ZoneTimes) -> Int {
     guard through > after else { return 0 }
     let (first, last) = (after.epochSeconds + 1, through.epochSeconds)
     guard first <= last else { return 0 }
@@ -120,15 +120,15 @@ public struct CronSchedule: Hashable, Sendable {
 
 extension CronSchedule: CustomStringConvertible {
   /// The expression.
-  public var description: String { text }
+  package var description: String { text }
 }
 
 /// What is wrong with a cron expression.
-public struct CronError: Error, Hashable, Sendable {
+package struct CronError: Error, Hashable, Sendable {
   /// Where, in Unicode scalars from the start.
-  public let offset: Int
+  package let offset: Int
   /// What stands there.
-  public let found: String
+  package let found: String
   /// What should.
-  public let expected: String
+  package let expected: String
 }

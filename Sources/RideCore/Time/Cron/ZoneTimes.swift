@@ -5,9 +5,9 @@ import Synchronization
 /// times, and what Foundation takes microseconds to say.
 ///
 /// The table reaches from 1970 to 2100; before and after, its first and last offsets hold.
-public struct ZoneTimes: Hashable, Sendable {
+package struct ZoneTimes: Hashable, Sendable {
   /// The zone's name, as it was asked for.
-  public let identifier: String
+  package let identifier: String
 
   /// When each offset begins, in seconds since 1970; the first one always has.
   private let starts: [Int64]
@@ -30,7 +30,7 @@ public struct ZoneTimes: Hashable, Sendable {
   private static let known = Mutex<[String: ZoneTimes]>([:])
 
   /// The zone of this name; nil where Foundation knows none.
-  public init?(identifier: String) {
+  package init?(identifier: String) {
     if let known = Self.known.withLock({ $0[identifier] }) {
       self = known
       return
@@ -60,12 +60,12 @@ public struct ZoneTimes: Hashable, Sendable {
   }
 
   /// Seconds that local time is ahead of UTC.
-  public func offset(at instant: Timestamp) -> Int64 {
+  package func offset(at instant: Timestamp) -> Int64 {
     offsets[index(at: instant.epochSeconds)]
   }
 
   /// The changes of the offset in a stretch of time: when, from what, and to what.
-  public func changes(
+  package func changes(
     after: Timestamp, through: Timestamp
   ) -> [(at: Timestamp, from: Int64, to: Int64)] {
     starts.indices.dropFirst().compactMap { index in
@@ -94,12 +94,12 @@ public struct ZoneTimes: Hashable, Sendable {
   }
 
   /// Whether two are of one name.
-  public static func == (left: ZoneTimes, right: ZoneTimes) -> Bool {
+  package static func == (left: ZoneTimes, right: ZoneTimes) -> Bool {
     left.identifier == right.identifier
   }
 
   /// By the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 
   private func index(at second: Int64) -> Int {
     var low = 0
