@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `files that can't be used are reported by name`() throws {
+  @Test func `files that can't be used are told by name`() throws {
     func complaint(_ change: (inout GatewaySettings) -> Void) -> String {
       var settings = GatewaySettings(
         app: .customer, bundleID: Self.bundle, identity: .selfSigned(name: "x"))

@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be noted is reported again`() async throws {
+  @Test func `what can't be noted is told again`() async throws {
     try await Play.run { play in
       let phones = try phones(1)
       play.store.change { state in

@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test
-  func `the database is away for a moment: nobody is reported, also who has gone loses nothing`()
+  func `the database is away for a moment: nobody is told, also who has gone loses nothing`()
     async throws
   {
     try await Play.run({ $0.outageLimit = .seconds(60) }) { play in
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test func `nothing that is reported holds a token or a payload`() async throws {
+  @Test func `nothing that is told holds a token or a payload`() async throws {
     try await Play.run { play in
       play.store.change { $0.bad = [Self.badHex] }
       _ = try await play.client(send(Wire.push(1, token: Self.bad)), "read:7")

@@ -15,7 +15,7 @@ import Testing
     return breaker
   }
 
-  @Test func `twenty problems and three in five close a lane, and no fewer`() {
+  @Test func `twenty troubles and three in five close a lane, and no fewer`() {
     var breaker = stormy(19)
     #expect(breaker.admit(at: Self.start) == .go)
     let change = breaker.record(Self.refused, at: Self.start)
@@ -112,7 +112,8 @@ import Testing
     let refused = transport.taken.count { $0.environment == .production }
     #expect(refused < 120, "\(refused)")
     #expect(entries.count { $0.status == .accepted } == 50)
-    #expect(entries.count { $0.reason == "the app's pushes are paused: APNs refuses them" } > 800)
+    #expect(
+      entries.count { $0.reason?.text == "the app's pushes are paused: APNs refuses them" } > 800)
     #expect(said.withLock { $0.count } == 1)
     #expect(store.state.withLock { $0.gone } == [])
   }

@@ -180,8 +180,8 @@ import Testing
       {
         try await session.script(
           """
-          insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status, reason,
-            attempts, occurred_at)
+          insert into ridepulse.ledger (ride_id, apns_id, event, rule, app, push_type, status,
+            reason_code, attempts, occurred_at)
           select ride_id, '\(id)', event, 'legacy', 'customer', 'alert', '\(status), 1, now()
           from ridepulse.events where data ->> 'apns_id' = '\(id)'
           """)

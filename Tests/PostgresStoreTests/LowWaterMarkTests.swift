@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test
-  mutating func `R37, R41: where that is cheap, claims plan at everything every now and then`() {
+  mutating func `R37, R41: where that is cheap, claims look at everything every now and then`() {
     plan(at: 0, lowest: 100, highest: 200)
     #expect(plan(at: 1.2, lowest: 300) == .init())
     #expect(plan(at: 2, lowest: 300).event == 100)
@@ -85,7 +85,7 @@ import Testing
 
   /// What a look cost, and how long a commit just after its begin may wait for the end of the next.
   @Test(arguments: [1, 4, 20, 49, 50, 51, 100, 400, 900, 1200])
-  mutating func `R37: a late commit is found within three seconds, whatever a plan costs`(
+  mutating func `R37: a late commit is found within three seconds, whatever a look costs`(
     milliseconds: Int
   ) {
     let cost = Duration.milliseconds(milliseconds)

@@ -32,7 +32,7 @@ import Testing
     try await session.script("update ridepulse.agenda set leased_until = now()")
   }
 
-  @Test func `a lease that ended measuresLowest every later claim, until one settles`() async throws
+  @Test func `a lease that ended marks every later claim, until one settles`() async throws
   {
     #expect(try await !claim(by: first).view.isTakenOver)
     try await endLease()
@@ -54,7 +54,7 @@ import Testing
     #expect(try await !claim(by: second).view.isTakenOver)
   }
 
-  @Test func `a release before anything was sent measuresLowest nothing`() async throws {
+  @Test func `a release before anything was sent marks nothing`() async throws {
     try await first.release([try await claim(by: first).claim])
     #expect(try await !claim(by: second).view.isTakenOver)
   }

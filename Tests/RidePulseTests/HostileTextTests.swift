@@ -215,7 +215,8 @@ import Testing
     board.observe(.request(ride: "r1", customer: "c1", driver: "d1", attributes: "{}"))
     let entry = LedgerEntry(
       id: PushID(of: "x"), event: RideEvent(id: 1, name: text, at: Timestamp(epochSeconds: 1)),
-      rule: text, app: App(rawValue: text), pushType: .alert, status: .rejected, reason: text,
+      rule: text, app: App(rawValue: text), pushType: .alert, status: .rejected,
+      reason: LedgerReason(.engine(.unlisted), text),
       attempts: 1)
     let lines = [board.observe(entry, of: "r1")] + board.screen(elapsed: .zero)
     for line in lines {

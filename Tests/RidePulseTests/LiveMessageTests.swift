@@ -15,7 +15,8 @@ import Testing
     let event = RideEvent(id: 1, name: "e", at: Self.now - delay)
     let entry = LedgerEntry(
       id: PushID(of: "x"), event: event, rule: "r", app: .customer, pushType: .alert,
-      status: status, reason: reason, attempts: 1)
+      status: status, reason: reason.map { LedgerReason(LedgerReason.Code(word: $0), $0) },
+      attempts: 1)
     let settlement = Settlement(
       rideID: "r1", consumed: [], entries: Array(repeating: entry, count: count), gone: [],
       memo: Memo(), tallies: [:], nextDue: nil, isOver: false)

@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `what is stuck stops the keepalive, and what is away only shows`() {
+  @Test func `what is stuck stops the beat, and what is away only shows`() {
     var keepalive = WatchdogKeepalive()
     #expect(keepalive.next(stuck: [], problems: []).news == .alive(nil))
     let away = keepalive.next(stuck: [], problems: ["the database does not answer"])

@@ -89,9 +89,9 @@ import Testing
     let card = try #require(ruleSet.cards.first)
     for state in ruleSet.activeStates.union(ruleSet.finalStates) {
       let scope = scope(of: state, isFull: kind == "full")
-      let face = RenderedCard(card, in: scope)
-      let shown = JSONValue(json: face.state ?? [])
-      #expect(shown?.value(at: ["status"]) == .string(state), "\(face.problem ?? "")")
+      let rendered = RenderedCard(card, in: scope)
+      let shown = JSONValue(json: rendered.state ?? [])
+      #expect(shown?.value(at: ["status"]) == .string(state), "\(rendered.problem?.text ?? "")")
       #expect(shown?.value(at: ["etaEpoch"]) == .integer(0))
       for (event, alert) in card.compiled.alerts {
         #expect(throws: Never.self, "\(event)") { try alert.render(in: scope, locale: "de") }

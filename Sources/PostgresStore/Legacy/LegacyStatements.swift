@@ -58,7 +58,7 @@ enum LegacyStatements {
   static let verdicts = Statement(
     name: "legacy_verdicts",
     sql: """
-      select l.apns_id, l.status, l.reason
+      select l.apns_id, l.status, l.reason_code
       from unnest($1::text[], $2::uuid[]) as w (ride_id, apns_id)
       join ridepulse.ledger l on l.ride_id = w.ride_id and l.apns_id = w.apns_id
       where l.occurred_at > now() - interval '1 hour' and l.status <> 'pending'

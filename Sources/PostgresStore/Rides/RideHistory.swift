@@ -110,7 +110,9 @@ extension RideQueries {
       select event_id, event, \(micros("occurred_at")), rule, app, push_type, card_event, status,
         reason, attempts, apns_id, collapse_id, priority, expiration, token_suffix,
         \(micros("created_at")), \(micros("finished_at"))
-      from (select * from ridepulse.ledger union all select * from ridepulse.ledger_before) rows
+      from (
+        select * from ridepulse.ledger
+        union all select *, null::text from ridepulse.ledger_before) rows
       where ride_id = $1
       order by occurred_at, coalesce(event_id, 0), created_at, rule, device_id, apns_id
       """)

@@ -37,7 +37,7 @@ struct SettleParameters {
         Self.array(entries) { $0.entry.app.rawValue },
         Self.array(entries) { $0.entry.pushType.rawValue },
         Self.array(entries) { $0.entry.status.rawValue },
-        Self.array(entries) { $0.entry.reason },
+        Self.array(entries) { $0.entry.reason?.text },
         Self.array(entries) { String($0.entry.attempts) },
         Self.array(entries) { $0.entry.collapseID },
         Self.array(entries) { $0.entry.phone.map { String($0) } },
@@ -60,6 +60,7 @@ struct SettleParameters {
         Self.array(findings) { String($0.finding.phone) },
         Self.array(findings) { $0.finding.kind.word },
         Self.array(findings) { $0.finding.kind.value },
+        Self.array(entries) { $0.entry.reason?.code.word },
       ]
   }
 

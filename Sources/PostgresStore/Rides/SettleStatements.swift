@@ -59,20 +59,22 @@ enum SettleStatements {
         insert into ridepulse.ledger as l
           (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
            collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
-           card_event)
+           card_event, reason_code)
         select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
           n.reason, n.attempts, n.collapse_id, n.phone, n.token_suffix,
           timestamptz 'epoch' + n.occurred * interval '1 microsecond',
           case when n.status <> 'pending' then clock_timestamp() end,
-          n.priority, n.expiration, n.card_event
+          n.priority, n.expiration, n.card_event, n.reason_code
         from unnest($8::text[], $9::uuid[], $10::bigint[], $11::text[], $12::text[], $13::text[],
             $14::text[], $15::text[], $16::text[], $17::int[], $18::text[], $19::bigint[],
-            $20::text[], $21::bigint[], $33::smallint[], $34::bigint[], $35::text[])
+            $20::text[], $21::bigint[], $33::smallint[], $34::bigint[], $35::text[], $41::text[])
           as n (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
-                collapse_id, phone, token_suffix, occurred, priority, expiration, card_event)
+                collapse_id, phone, token_suffix, occurred, priority, expiration, card_event,
+                reason_code)
         join held on held.ride_id = n.ride_id
         on conflict (ride_id, apns_id, occurred_at) do update set
-          status = excluded.status, reason = excluded.reason, attempts = excluded.attempts,
+          status = excluded.status, reason = excluded.reason,
+          reason_code = excluded.reason_code, attempts = excluded.attempts,
           finished_at = excluded.finished_at,
           priority = coalesce(excluded.priority, l.priority),
           expiration = coalesce(excluded.expiration, l.expiration)

@@ -58,7 +58,7 @@ struct Decider {
       if rules.isEmpty { continue }
       guard let context = context(event) else {
         for rule in rules where isFirstPart {
-          close(draft(rule, event), .suppressed, "ride not found")
+          close(draft(rule, event), .suppressed, .rideNotFound)
         }
         continue
       }
@@ -137,7 +137,7 @@ struct Decider {
     let app = rule.rule.app
     var nobody = draft(rule, context.event)
     guard let recipient = recipients.recipient(of: app, in: context) else {
-      if isFirstPart { close(nobody, .suppressed, "the ride has no \(app)") }
+      if isFirstPart { close(nobody, .suppressed, .noOwner(of: app)) }
       return
     }
     let owner = recipient.owner
@@ -166,7 +166,7 @@ struct Decider {
     if nobody.phone == nil, isFirstPart,
       !decision.view.phones.contains(where: { $0.app == app && $0.ownerID == owner })
     {
-      close(nobody, .suppressed, "no phone of \(app) \(owner)")
+      close(nobody, .suppressed, LedgerReason(.noPhone, "no phone of \(app) \(owner)"))
     }
   }
 
@@ -180,7 +180,7 @@ struct Decider {
   mutating func hold(_ entry: LedgerEntry, _ owner: OwnerID) {
     var entry = entry
     entry.status = .suppressed
-    entry.reason = "the card says it"
+    entry.reason = .cardSaysIt
     let app = entry.app.rawValue
     if decision.view.memo.part?.shown[app]?.contains(entry.event.id) == true {
       decision.closed.append(entry)
@@ -190,7 +190,7 @@ struct Decider {
   }
 
   mutating func close(
-    _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: String
+    _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: LedgerReason
   ) {
     var entry = entry
     if decision.view.isTakenOver, status == .expired || status == .superseded, entry.phone != nil {

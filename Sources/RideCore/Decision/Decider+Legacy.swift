@@ -4,13 +4,13 @@ extension Decider {
   mutating func evaluateLegacyPush(_ event: RideEvent) {
     guard let (push, id) = LegacyPush.read(event) else {
       let id = PushID(of: "event", String(event.id), decision.view.rideID.text, LegacyPush.rule)
-      return close(legacyEntry(id, event, of: App(rawValue: "")), .suppressed, "unreadable frame")
+      return close(legacyEntry(id, event, of: App(rawValue: "")), .suppressed, .unreadableFrame)
     }
     var entry = legacyEntry(id, event, of: push.app)
     entry.pushType = push.pushType
     entry.tokenSuffix = push.token.suffix
     let phone = decision.view.phones.first { $0.app == push.app && $0.token == push.token.hex }
-    guard let phone else { return close(entry, .suppressed, "the phone is disabled") }
+    guard let phone else { return close(entry, .suppressed, .phoneDisabled) }
     entry.phone = phone.id
     plan(push, entry, phone)
   }
@@ -18,10 +18,10 @@ extension Decider {
   /// The same again, as the frame stated it.
   mutating func retryLegacy(_ entry: LedgerEntry) {
     guard let (push, _) = LegacyPush.read(entry.event) else {
-      return close(entry, .suppressed, "unreadable frame")
+      return close(entry, .suppressed, .unreadableFrame)
     }
     guard let phone = decision.view.phones.first(where: { $0.id == entry.phone }) else {
-      return close(entry, .suppressed, "the phone is disabled")
+      return close(entry, .suppressed, .phoneDisabled)
     }
     plan(push, entry, phone)
   }

@@ -10,13 +10,14 @@ extension Decider {
   }
 
   /// Why a rule has nothing to say to a phone whose owner was heard from; nil where it has.
-  func contact(_ rule: CompiledRule, _ phone: Phone) -> String? {
+  func contact(_ rule: CompiledRule, _ phone: Phone) -> LedgerReason? {
     guard let limit = rule.rule.unlessContactWithin, let contactedAt = phone.contactedAt else {
       return nil
     }
     // One that came while this was being decided is no time ago.
     let age = max(.zero, now - contactedAt)
-    return age < limit ? "heard from the phone \(age.components.seconds)s ago" : nil
+    return age < limit
+      ? LedgerReason(.heardFrom, "heard from the phone \(age.components.seconds)s ago") : nil
   }
 
   mutating func plan(_ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone) {
@@ -27,22 +28,24 @@ extension Decider {
     if problem.isQuarantined {
       close(
         entry, .suppressed,
-        "the phone is in quarantine: BadDeviceToken \(problem.refusals) times in a row")
+        LedgerReason(
+          .phoneQuarantined,
+          "the phone is in quarantine: BadDeviceToken \(problem.refusals) times in a row"))
     } else if let quiet = problem.quiet, quiet > now {
-      postpone(push, until: quiet, "TooManyRequests")
-    } else if entry.reason == "BadDeviceToken", phone.environment == nil, problem.isProbed {
-      close(entry, .rejected, "BadDeviceToken")
-    } else if entry.reason == "BadDeviceToken", phone.environment == nil,
+      postpone(push, until: quiet, .tooManyRequests)
+    } else if entry.reason?.code == .badDeviceToken, phone.environment == nil, problem.isProbed {
+      close(entry, .rejected, .badDeviceToken)
+    } else if entry.reason?.code == .badDeviceToken, phone.environment == nil,
       problem.probe != nil, !phone.isProbed(by: entry)
     {
       // Another push finds out for this one.
-      postpone(push, until: now + .seconds(1), "BadDeviceToken")
+      postpone(push, until: now + .seconds(1), .badDeviceToken)
     } else {
       decision.pushes.append(push)
     }
   }
 
-  mutating func postpone(_ push: PlannedPush, until due: Timestamp, _ reason: String) {
+  mutating func postpone(_ push: PlannedPush, until due: Timestamp, _ reason: LedgerReason) {
     var entry = push.entry
     if due >= push.validUntil { return close(entry, .expired, reason) }
     entry.status = .pending

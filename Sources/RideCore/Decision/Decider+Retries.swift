@@ -18,7 +18,7 @@ extension Decider {
       let phone = pending.entry.phone
       let isAhead = phone.map(addressed.contains) == true
       if let newer = places.successor(of: pending.entry) {
-        close(pending.entry, .superseded, "superseded by \(newer.name)")
+        close(pending.entry, .superseded, .superseded(by: newer.name))
       } else if pending.waitsForCard == true, pending.due > now {
         decision.waiting.append(showing(pending))
       } else if let phone, let due = waiting[phone] {
@@ -47,7 +47,7 @@ extension Decider {
     decision.pushes.removeAll { ids.contains($0.entry.id) }
     for push in held {
       let due = push.entry.phone.flatMap { waiting[$0] } ?? now
-      postpone(push, until: due, "an earlier push to the phone goes first")
+      postpone(push, until: due, LedgerReason(.heldBack))
     }
   }
 
@@ -57,20 +57,21 @@ extension Decider {
     if let start = entry.startToken { return retryStart(entry, start) }
     if entry.event.isLegacyPush(of: decision.view.rideID) { return retryLegacy(entry) }
     guard let rule = configuration.rules.rule(named: entry.rule) else {
-      return close(entry, .suppressed, "the rule is gone")
+      return close(entry, .suppressed, .ruleGone)
     }
     guard let phone = entry.phone.flatMap({ phones[$0] }) else {
-      return close(entry, .suppressed, "the phone is disabled")
+      return close(entry, .suppressed, .phoneDisabled)
     }
     let owner = entry.owner ?? phone.ownerID
     if phone.ownerID != owner {
-      return close(entry, .suppressed, "the phone is another person's by now")
+      return close(
+        entry, .suppressed, LedgerReason(.otherOwner, "the phone is another person's by now"))
     }
     guard let context = context(entry.event) else {
-      return close(entry, .suppressed, "ride not found")
+      return close(entry, .suppressed, .rideNotFound)
     }
     if case .at(let timing) = rule.rule.when, !timing.states.contains(context.ride.state ?? "") {
-      return close(entry, .suppressed, "the ride left the states of the rule")
+      return close(entry, .suppressed, .leftStates)
     }
     if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
     let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
@@ -109,7 +110,7 @@ extension Decider {
     decision.held.removeAll { places.successor(of: $0.entry) != nil }
     for entry in pushes.map(\.entry) + held.map(\.entry) {
       guard let newer = places.successor(of: entry) else { continue }
-      close(entry, .superseded, "superseded by \(newer.name)")
+      close(entry, .superseded, .superseded(by: newer.name))
     }
     decision.pushes = EventOrder.sorted(decision.pushes)
   }

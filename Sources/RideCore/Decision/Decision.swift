@@ -84,7 +84,7 @@ package struct PlannedPush: Hashable, Sendable {
   /// Whether APNs called its phone's token bad the last time.
   var isToRefusedPhone = false
   /// What the ledger says of it though APNs takes it.
-  var note: String?
+  var note: LedgerReason?
   /// The row that its text shows, if the ride names another person by now.
   var image: RideImage?
   /// One push in many does something to a card: kept aside, so that all others are half as large.
@@ -97,7 +97,7 @@ package struct PlannedPush: Hashable, Sendable {
   init(
     entry: LedgerEntry, environment: APNsEnvironment, address: PushAddress,
     headers: PushHeaders, payload: [UInt8], validUntil: Timestamp, step: CardStep? = nil,
-    note: String? = nil
+    note: LedgerReason? = nil
   ) {
     self.entry = entry
     self.environment = environment
@@ -175,8 +175,8 @@ package struct LedgerEntry: Hashable, Sendable, Codable {
   package var pushType: PushType
   /// What became of it.
   package var status: Status
-  /// Why, in Apple's words where Apple said it.
-  package var reason: String?
+  /// Why; nil if APNs accepted it and nothing else is to be said.
+  package var reason: LedgerReason?
   /// How often it was handed to the transport.
   package var attempts: Int
   /// `apns-collapse-id`.
@@ -211,13 +211,13 @@ extension LedgerEntry {
   }
 
   /// Ends it without its being sent: what may have arrived is not called unsent.
-  mutating func end(_ status: Status, _ reason: String) {
+  mutating func end(_ status: Status, _ reason: LedgerReason) {
     self.status = status
     self.reason = reason
     let isUnsent = status == .expired || status == .suppressed || status == .superseded
     guard let doubt, isUnsent else { return }
     self.status = .uncertain
-    self.reason = "\(reason); \(doubt.rawValue)"
+    self.reason = LedgerReason(reason.code, "\(reason.text); \(doubt.rawValue)")
   }
 
   /// Keeps of the headers what the ledger says.

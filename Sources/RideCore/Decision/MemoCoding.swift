@@ -117,14 +117,17 @@ struct MemoBudget {
   }
 
   /// Takes one more push into account; a reason if it does not fit.
-  mutating func admit(_ event: RideEvent) -> String? {
+  mutating func admit(_ event: RideEvent) -> LedgerReason? {
     if count >= Self.retries {
-      return "too many pushes to try again: the ride keeps \(Self.retries)"
+      return LedgerReason(
+        .memoFull, "too many pushes to try again: the ride keeps \(Self.retries)")
     }
     let bytes = event.data.utf8.count
     if bytes > 2, !events.contains(event.id) {
       if used + bytes > Self.bytes {
-        return "too many pushes to try again: the ride keeps \(Self.bytes >> 20) MiB of event data"
+        return LedgerReason(
+          .memoFull,
+          "too many pushes to try again: the ride keeps \(Self.bytes >> 20) MiB of event data")
       }
       used += bytes
       events.insert(event.id)

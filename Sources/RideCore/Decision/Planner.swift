@@ -23,7 +23,7 @@ struct Planner {
   /// Why a push ends before it is sent.
   struct Refused: Error {
     var status: LedgerEntry.Status
-    var reason: String
+    var reason: LedgerReason
   }
 
   /// The push of this rule to one phone.
@@ -32,7 +32,9 @@ struct Planner {
     try Self.check(validUntil, at: now)
     let topic = try Self.topic(of: rule.rule, configuration)
     guard let token = DeviceToken(phone.token) else {
-      throw Refused(status: .suppressed, reason: "the phone's token is not hexadecimal")
+      throw Refused(
+        status: .suppressed, reason: LedgerReason(.badToken, "the phone's token is not hexadecimal")
+      )
     }
     let payload = try payload(for: phone.locale)
     let collapseID = try collapseID() ?? CollapseID(entry.id.description)
@@ -63,13 +65,15 @@ struct Planner {
   ) throws(Refused) -> String {
     if let topic = configuration.topic(of: app, pushType) { return topic }
     let name = "APNS_\(app.rawValue.uppercased())_BUNDLE_ID"
-    throw Refused(status: .suppressed, reason: "no bundle ID for \(app): set \(name)")
+    throw Refused(
+      status: .suppressed, reason: LedgerReason(.noBundleID, "no bundle ID for \(app): set \(name)")
+    )
   }
 
   /// Refuses what is no longer true.
   static func check(_ validUntil: Timestamp, at now: Timestamp) throws(Refused) {
     if now < validUntil { return }
-    throw Refused(status: .expired, reason: "true until \(CivilTime.iso(validUntil))")
+    throw Refused(status: .expired, reason: .validUntil(validUntil))
   }
 
   /// Refuses what APNs would call too large.
@@ -78,7 +82,9 @@ struct Planner {
   ) throws(Refused) {
     if payload.count <= limit { return }
     throw Refused(
-      status: .rejected, reason: PayloadSize.complaint(about: payload, limit: limit))
+      status: .rejected,
+      reason: LedgerReason(
+        .apns("PayloadTooLarge"), PayloadSize.complaint(about: payload, limit: limit)))
   }
 
   private mutating func payload(for locale: String?) throws(Refused) -> [UInt8] {
@@ -93,7 +99,7 @@ struct Planner {
       payloads[key] = payload
     }
     switch payload {
-    case .failure(let error): throw Refused(status: .suppressed, reason: error.reason)
+    case .failure(let error): throw Refused(status: .suppressed, reason: error.ledgerReason)
     case .success(let bytes):
       try Self.check(bytes)
       return bytes
@@ -116,12 +122,14 @@ struct Planner {
     do {
       text = try context.text(of: template)
     } catch {
-      throw Refused(status: .suppressed, reason: error.reason)
+      throw Refused(status: .suppressed, reason: error.ledgerReason)
     }
     guard let id = CollapseID(text) else {
       throw Refused(
         status: .rejected,
-        reason: "BadCollapseId: collapse gives \(text.utf8.count) bytes, 1 to 64 are allowed")
+        reason: LedgerReason(
+          .apns("BadCollapseId"),
+          "BadCollapseId: collapse gives \(text.utf8.count) bytes, 1 to 64 are allowed"))
     }
     return id
   }

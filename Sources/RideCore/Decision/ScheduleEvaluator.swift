@@ -14,7 +14,7 @@ struct ScheduleEvaluator {
   /// The slots at which the rule speaks now, the oldest first.
   private(set) var due: [Timestamp] = []
   /// Slots at which it does not, as the ledger says it: the newest of them, and why.
-  private(set) var passedOver: [(slot: Timestamp, reason: String)] = []
+  private(set) var passedOver: [(slot: Timestamp, reason: LedgerReason)] = []
   /// The next slot.
   private(set) var next: Timestamp?
 
@@ -61,7 +61,7 @@ struct ScheduleEvaluator {
       if count > 0 {
         tally.due += count
         tally.skipped += count
-        record(series, count, upTo: instant, "the ride left the states of the rule")
+        record(series, count, upTo: instant, .leftStates)
       }
     }
     left.anchor = nil
@@ -74,7 +74,7 @@ struct ScheduleEvaluator {
     guard var memo else { return }
     let series = series(memo)
     if series == nil, hasEntered, case .cron = rule.timing.slots {
-      passedOver.append((now, RenderingError.unknownZone(view.ride?.timeZone ?? "").reason))
+      passedOver.append((now, RenderingError.unknownZone(view.ride?.timeZone ?? "").ledgerReason))
     }
     let count = series?.count(after: memo.through, through: now) ?? 0
     if let series, count > 0 {
@@ -98,7 +98,9 @@ struct ScheduleEvaluator {
     evaluateEventRules(newest)
     guard count > 1, let newest = newest.first else { return }
     tally.skipped += count - 1
-    record(series, count - 1, upTo: newest - .microseconds(1), "too late, the next was due")
+    record(
+      series, count - 1, upTo: newest - .microseconds(1),
+      LedgerReason(.nextWasDue, "too late, the next was due"))
   }
 
   /// Cron slots that nobody looked at in time.
@@ -119,10 +121,11 @@ struct ScheduleEvaluator {
       if case .all(let bound) = missed {
         tally.capped += left
         record(
-          series, left, upTo: newest, "beyond the \(bound) slots that missed: all makes up for")
+          series, left, upTo: newest,
+          LedgerReason(.capped, "beyond the \(bound) slots that missed: all makes up for"))
       } else {
         tally.missed += left
-        record(series, left, upTo: newest, "missed: nobody looked in time")
+        record(series, left, upTo: newest, LedgerReason(.missed, "missed: nobody looked in time"))
       }
     }
     evaluateEventRules(slots)
@@ -151,16 +154,17 @@ struct ScheduleEvaluator {
     } else if slot <= setAt, !view.events.isEmpty {
       tally.due += 1
       tally.skipped += 1
-      passedOver.append((slot, "it had passed when it was set"))
+      passedOver.append((slot, LedgerReason(.setTooLate, "it had passed when it was set")))
     }
   }
 
   private mutating func record(
-    _ series: SlotSeries, _ count: Int, upTo instant: Timestamp, _ reason: String
+    _ series: SlotSeries, _ count: Int, upTo instant: Timestamp, _ reason: LedgerReason
   ) {
     guard let slot = series.last(1, after: .init(microseconds: .min), through: instant).last
     else { return }
-    passedOver.append((slot, count == 1 ? reason : "\(reason) (\(count) slots up to this one)"))
+    let text = count == 1 ? reason.text : "\(reason.text) (\(count) slots up to this one)"
+    passedOver.append((slot, LedgerReason(reason.code, text)))
   }
 
   private func series(_ memo: SlotMemo) -> SlotSeries? {

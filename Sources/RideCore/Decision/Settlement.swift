@@ -169,7 +169,7 @@ extension Settlement {
       if due < push.validUntil {
         queue.keep(&entry, of: push, until: due)
       } else {
-        entry.end(.expired, verdict.reason ?? "")
+        entry.end(.expired, verdict.reason ?? .validUntil(push.validUntil))
       }
     }
     entries.append(entry)
@@ -178,7 +178,8 @@ extension Settlement {
       record(start: start, entry, verdict)
     } else if let since = verdict.phoneGone, let phone = entry.phone {
       gone.append(
-        TokenInvalidation(kind: .phone, id: phone, since: since, reason: verdict.reason ?? ""))
+        TokenInvalidation(kind: .phone, id: phone, since: since, reason: verdict.reason?.text ?? "")
+      )
     }
   }
 }

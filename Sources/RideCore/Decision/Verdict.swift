@@ -11,7 +11,7 @@ struct Verdict: Equatable {
 
   var kind: Kind
   /// Why, for the ledger: Apple's word where Apple said one.
-  var reason: String?
+  var reason: LedgerReason?
   /// The phone is no longer there, as APNs learned then.
   var phoneGone: Timestamp?
   /// What it was sent to is no longer there, whoever says since when.
@@ -27,24 +27,25 @@ struct Verdict: Equatable {
       self.init(kind: .accepted)
       mayHaveArrived = true
     case .refused(let refusal): self.init(refusal)
-    case .unsent(.invalid(let text)): self.init(kind: .rejected, reason: text)
+    case .unsent(.invalid(let text)):
+      self.init(kind: .rejected, reason: LedgerReason(.invalid(text)))
     case .unsent(.turnedAway(let refusal)): self.init(refusal)
     case .unsent(.paused(let wait)):
-      self.init(kind: .again(atLeast: wait), reason: UnsentCause.paused(for: wait).text)
+      self.init(kind: .again(atLeast: wait), reason: LedgerReason(.paused(for: wait)))
       wasTried = false
-    case .unsent(.closed), .unsent(.heldBack):
-      self.init(kind: .again(atLeast: .zero), reason: outcome.unsentText)
+    case .unsent(let cause) where cause == .closed || cause == .heldBack:
+      self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
       wasTried = false
-    case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: cause.text)
+    case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
     // Sent twice is safe: both carry the same apns-id and collapse on the screen.
     case .unanswered(let cause):
-      self.init(kind: .again(atLeast: .zero), reason: cause.text)
+      self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
       mayHaveArrived = true
     }
   }
 
   private init(_ refusal: Refusal) {
-    let reason = refusal.reason ?? "HTTP \(refusal.status)"
+    let reason = LedgerReason(refusal)
     if refusal.rule.push == .rejected {
       self.init(kind: .rejected, reason: reason)
       isGone = refusal.rule.token == .gone
@@ -55,47 +56,13 @@ struct Verdict: Equatable {
     }
   }
 
-  /// The reason may come from outside: it is cut short, and holds no NUL, which Postgres refuses
-  /// together with the whole settlement.
-  private init(kind: Kind, reason: String? = nil) {
+  private init(kind: Kind, reason: LedgerReason? = nil) {
     self.kind = kind
-    self.reason = reason?.brief(bytes: 300)
-  }
-}
-
-extension UnsentCause {
-  /// What the ledger says.
-  var text: String {
-    switch self {
-    case .noConnection(let text): "no connection: \(text)"
-    case .goAway(let reason): "GOAWAY \(reason ?? "without a reason")"
-    case .refusedStream: "REFUSED_STREAM"
-    case .turnedAway(let refusal): refusal.reason ?? "HTTP \(refusal.status)"
-    case .queuedTooLong: "no free stream in time"
-    case .closed: "the service stopped"
-    case .heldBack: "an earlier push to the phone goes first"
-    case .paused: "the app's pushes are paused: APNs refuses them"
-    case .invalid(let text): text
-    }
-  }
-}
-
-extension UnansweredCause {
-  /// What the ledger says.
-  var text: String {
-    switch self {
-    case .timeout: "no answer in time"
-    case .connectionLost(let text): "connection lost: \(text)"
-    case .reset(let code): "stream reset: \(code)"
-    }
+    self.reason = reason
   }
 }
 
 extension PushOutcome {
-  fileprivate var unsentText: String? {
-    if case .unsent(let cause) = self { cause.text } else { nil }
-  }
-
-  /// Why it is as it is, in the words of the ledger.
-  package var reason: String { Verdict(self).reason ?? "accepted" }
+  /// Why it ended so, in the ledger's text.
+  package var reason: String { Verdict(self).reason?.text ?? "accepted" }
 }

@@ -8,7 +8,7 @@ package struct PushTally: Sendable {
     package var pushType: PushType
     /// `pending` is an attempt after which the push goes again.
     package var status: LedgerEntry.Status
-    /// One of `ReasonWord`.
+    /// `LedgerReason.Code.word`; empty for what APNs accepted.
     package var reason: String
   }
 
@@ -89,7 +89,7 @@ package struct PushTally: Sendable {
   private mutating func count(_ entry: LedgerEntry) {
     let line = Line(
       app: entry.app, pushType: entry.pushType, status: entry.status,
-      reason: entry.status == .accepted ? "" : ReasonWord.of(entry))
+      reason: entry.status == .accepted ? "" : entry.reason?.code.word ?? "")
     if lines.indices.contains(last), lines[last].line == line {
       lines[last].count += 1
       return
@@ -106,7 +106,7 @@ package struct PushTally: Sendable {
   private mutating func count(_ event: CardEvent, of entry: LedgerEntry) {
     let line = CardLine(app: entry.app, event: event, priority: entry.priority?.rawValue ?? 0)
     cards[line, default: 0] += 1
-    if entry.reason?.hasPrefix(CardStateMachine.overBudget) == true {
+    if entry.reason?.code == .engine(.overBudget) {
       overBudget[entry.app, default: 0] += 1
     }
   }

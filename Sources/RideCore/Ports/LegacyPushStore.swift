@@ -71,18 +71,20 @@ package enum LegacyVerdict: Hashable, Sendable {
   case other
 
   /// What a row of the ledger says; nil for a push that goes on.
-  package init?(status: String, reason: String?) {
+  package init?(status: String, code: LedgerReason.Code?) {
     switch LedgerEntry.Status(rawValue: status) {
     case .pending, nil: return nil
-    case .rejected: self = reason.map(Self.isOfToken) == true ? .badToken : .other
-    // Disabled, or in quarantine.
-    case .suppressed: self = reason?.hasPrefix("the phone is ") == true ? .badToken : .other
+    case .rejected, .suppressed: self = code.map(Self.isOfToken) == true ? .badToken : .other
     case .accepted, .expired, .uncertain, .superseded: self = .other
     }
   }
 
-  private static func isOfToken(_ reason: String) -> Bool {
-    RefusalRule.table[reason].map { $0.token != .kept } ?? false
+  private static func isOfToken(_ code: LedgerReason.Code) -> Bool {
+    switch code {
+    case .apns(let reason): RefusalRule.table[reason].map { $0.token != .kept } ?? false
+    case .engine(.phoneDisabled), .engine(.phoneQuarantined): true
+    case .engine, .status: false
+    }
   }
 }
 

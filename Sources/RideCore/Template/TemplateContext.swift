@@ -127,6 +127,12 @@ package enum RenderingError: Error, Hashable, Sendable {
   case unknownZone(String)
 
   /// What the ledger says.
+  package var ledgerReason: LedgerReason {
+    if case .unknownZone = self { return LedgerReason(.engine(.unknownTimeZone), reason) }
+    return LedgerReason(.engine(.missingValue), reason)
+  }
+
+  /// What is missing or unreadable, and its path.
   package var reason: String {
     switch self {
     case .missing(let path): "missing \(path)"

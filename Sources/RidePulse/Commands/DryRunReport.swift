@@ -7,7 +7,7 @@ enum DryRunReport {
     var blocks = decision.pushes.map(block)
     blocks += decision.unsent.map { entry in
       "\(entry.status.rawValue): \(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix))"
-        + ": \(Escape.line(entry.reason ?? ""))"
+        + ": \(Escape.line(entry.reason?.text ?? ""))"
     }
     if blocks.isEmpty { blocks = ["no rule speaks of it"] }
     return blocks.joined(separator: "\n\n")

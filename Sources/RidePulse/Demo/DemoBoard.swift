@@ -33,7 +33,7 @@ struct DemoBoard {
   mutating func observe(_ entry: LedgerEntry, of ride: String) -> String {
     counts[entry.status, default: 0] += 1
     let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
-    let reason = entry.reason.map { ": \($0)" } ?? ""
+    let reason = entry.reason.map { ": \($0.text)" } ?? ""
     let what = entry.cardEvent.map { "card \($0)" } ?? entry.pushType.rawValue
     let line = Escape.line(
       "\(Self.padded(ride, 9)) \(Self.padded(entry.event.name, 22)) "

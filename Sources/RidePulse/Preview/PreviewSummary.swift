@@ -39,9 +39,9 @@ struct PreviewSummary {
 
   mutating func add(closed entries: [LedgerEntry]) {
     for entry in entries {
-      var reason = entry.reason ?? entry.status.rawValue
+      var reason = entry.reason?.text ?? entry.status.rawValue
       // Whose phone it is would make a reason for each owner.
-      if reason.hasPrefix("no phone of \(entry.app) ") { reason = "no phone of the \(entry.app)" }
+      if entry.reason?.code == .engine(.noPhone) { reason = "no phone of the \(entry.app)" }
       notSent[entry.rule, default: [:]][reason, default: 0] += 1
     }
   }

@@ -73,6 +73,9 @@ static const char text_0016[] = {
 static const char text_0017[] = {
 #embed "../../../sql/0017_people.sql" suffix(, 0)
 };
+static const char text_0018[] = {
+#embed "../../../sql/0018_reason_codes.sql" suffix(, 0)
+};
 
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
@@ -92,5 +95,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0015_watch", text_0015},
     {"0016_token_outcomes", text_0016},
     {"0017_people", text_0017},
+    {"0018_reason_codes", text_0018},
     {NULL, NULL},
 };

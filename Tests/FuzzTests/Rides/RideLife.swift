@@ -177,7 +177,7 @@ extension RideLife {
           step.timestamp > before || before == .max, "timestamp \(step.timestamp) after \(before)")
       }
     }
-    for entry in decision.closed where entry.reason?.hasPrefix("PayloadTooLarge") == true {
+    for entry in decision.closed where entry.reason?.code == .apns("PayloadTooLarge") {
       try require(entry.status == .rejected, "too large and not rejected: \(entry)")
     }
     for (rule, tally) in decision.tallies {

@@ -57,7 +57,7 @@ import Testing
     #expect(stage.wire.map(\.status) == ["ride_started"])
   }
 
-  @Test func `a refusal is announced once, in words, and asked again after ten minutes`() {
+  @Test func `a refusal is told once, in words, and asked again after ten minutes`() {
     var stage = stage()
     stage.state("requested")
     stage.channels = [stage.channel(.refused("FeatureNotEnabled"))]
@@ -78,7 +78,7 @@ import Testing
     #expect(stage.needs.count == 1)
   }
 
-  @Test func `everybody who watches is announced of changes, and of the end`() throws {
+  @Test func `everybody who watches is told of changes, and of the end`() throws {
     var stage = open()
     stage.state("requested")
     stage.run(for: .seconds(30))

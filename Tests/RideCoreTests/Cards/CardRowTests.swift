@@ -4,7 +4,7 @@ import Testing
 
 /// What the ledger says of a card's pushes.
 @Suite struct `Rows of cards` {
-  @Test func `R41: the row of a push tells of one time, whatever its attempts notify`() throws {
+  @Test func `R41: the row of a push tells of one time, whatever its attempts tell`() throws {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(1))

@@ -200,7 +200,7 @@ extension CardStage {
   mutating func wait(_ seconds: Double) { now = now + .microseconds(Int64(seconds * 1e6)) }
 
   var reasons: [String] {
-    ledger.values.map { "\($0.status.rawValue): \($0.reason ?? "")" }.sorted()
+    ledger.values.map { "\($0.status.rawValue): \($0.reason?.text ?? "")" }.sorted()
   }
 }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 @Suite struct `A card` {
-  @Test func `a card that is registered is announced at once how things stand`() throws {
+  @Test func `a card that is registered is told at once how things stand`() throws {
     var stage = CardStage()
     stage.run()
     stage.register()
@@ -180,10 +180,10 @@ import Testing
       by: stage.configuration,
       now: stage.now)
     #expect(lost.pushes.map(\.entry.cardEvent) == [.end])
-    #expect(lost.pushes.first?.note == "the ride is gone")
+    #expect(lost.pushes.first?.note?.text == "the ride is gone")
     stage.ride.customerID = "somebody else"
     lost = decide(stage.view, by: stage.configuration, now: stage.now)
-    #expect(lost.pushes.first?.note == "the ride has another customer")
+    #expect(lost.pushes.first?.note?.text == "the ride has another customer")
   }
 
   @Test func `an end that fails is tried until no screen could show the card`() {
@@ -316,7 +316,7 @@ import Testing
     #expect(stage.wire.count == 1 && stage.due == nil)
   }
 
-  @Test func `a token that APNs refuses is not refreshed, and a new one is announced at once`() {
+  @Test func `a token that APNs refuses is not refreshed, and a new one is told at once`() {
     var stage = CardStage()
     stage.register()
     var tries = 0
@@ -348,7 +348,7 @@ import Testing
     #expect(stage.wire.last?.token == "cc" && stage.wire.last?.event == "end")
   }
 
-  @Test func `the newest token wins, and is announced at once`() {
+  @Test func `the newest token wins, and is told at once`() {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(3))

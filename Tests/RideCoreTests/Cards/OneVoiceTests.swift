@@ -41,7 +41,8 @@ import Testing
     stage.run(for: .seconds(60))
     #expect(stage.wire.filter { !$0.isCard }.map(\.push.entry.rule) == ["ride_completed"])
     let arrival = stage.ledger.values.first { $0.rule == "driver_arrived" }
-    #expect(arrival?.status == .superseded && arrival?.reason == "superseded by ride_completed")
+    #expect(
+      arrival?.status == .superseded && arrival?.reason?.text == "superseded by ride_completed")
   }
 
   @Test func `where the card is silent on an event, the alert goes`() {

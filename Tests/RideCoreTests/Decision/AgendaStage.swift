@@ -64,5 +64,5 @@ struct AgendaStage {
   }
 
   var minutes: [Double] { slots.map { Double(($0 - Self.start).microseconds) / 6e7 } }
-  var reasons: [String] { closed.map { $0.reason ?? "" } }
+  var reasons: [String] { closed.map { $0.reason?.text ?? "" } }
 }

@@ -26,12 +26,12 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `is announced nothing by a rule that says so, for so long`(index: Int) {
+  func `is told nothing by a rule that says so, for so long`(index: Int) {
     let (limit, ago, reason) = Self.cases[index]
     let decision = decide(view(heard: ago), by: book(limit), now: Sample.now)
     #expect(decision.pushes.count == (reason == nil ? 1 : 0))
     #expect(decision.reasons == (reason.map { ["suppressed: \($0)"] } ?? []))
-    #expect(decision.closed.allSatisfy { ReasonWord.of($0) == "heard_from" })
+    #expect(decision.closed.allSatisfy { $0.reason?.code == .engine(.heardFrom) })
   }
 
   @Test func `is asked about again before a retry`() throws {

@@ -156,14 +156,14 @@ import Testing
   }
 
   @Test func `what the ledger says of a token`() {
-    #expect(LegacyVerdict(status: "pending", reason: nil) == nil)
-    #expect(LegacyVerdict(status: "accepted", reason: nil) == .other)
-    #expect(LegacyVerdict(status: "expired", reason: "BadDeviceToken") == .other)
-    #expect(LegacyVerdict(status: "rejected", reason: "TopicDisallowed") == .other)
+    #expect(LegacyVerdict(status: "pending", code: nil) == nil)
+    #expect(LegacyVerdict(status: "accepted", code: nil) == .other)
+    #expect(LegacyVerdict(status: "expired", code: .apns("BadDeviceToken")) == .other)
+    #expect(LegacyVerdict(status: "rejected", code: .apns("TopicDisallowed")) == .other)
     for reason in ["BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "ExpiredToken"] {
-      #expect(LegacyVerdict(status: "rejected", reason: reason) == .badToken)
+      #expect(LegacyVerdict(status: "rejected", code: .apns(reason)) == .badToken)
     }
-    #expect(LegacyVerdict(status: "suppressed", reason: "the phone is disabled") == .badToken)
-    #expect(LegacyVerdict(status: "suppressed", reason: "no bundle ID for x") == .other)
+    #expect(LegacyVerdict(status: "suppressed", code: .engine(.phoneDisabled)) == .badToken)
+    #expect(LegacyVerdict(status: "suppressed", code: .engine(.noBundleID)) == .other)
   }
 }

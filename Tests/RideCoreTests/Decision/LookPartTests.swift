@@ -131,7 +131,7 @@ import Testing
     #expect(
       ended.allSatisfy {
         $0.status == .suppressed
-          && $0.reason == "too many pushes to try again: the ride keeps 10000"
+          && $0.reason?.text == "too many pushes to try again: the ride keeps 10000"
       })
   }
 

@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test
-  func `a phone that another person uses by now is not announced what waited for the former one`() {
+  func `a phone that another person uses by now is not told what waited for the former one`() {
     let first = decide(Sample.view(), by: Sample.book(), now: Sample.now)
     let memo = first.settled([.unsent(.refusedStream)], now: Sample.now, jitter: { 0 }).memo
     let next = decide(

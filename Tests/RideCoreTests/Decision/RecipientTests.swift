@@ -66,7 +66,7 @@ import Testing
     #expect(sent(decision) == ["1 d1 Ana d1", "2 d2 Bea d2", "3 d2 Bea d2"])
   }
 
-  @Test func `drivers in a row are announced apart`() {
+  @Test func `drivers in a row are told apart`() {
     let decision = decision([
       event(1, "driver_arrived", driver: "d1"),
       event(2, "driver_arrived", driver: "d3", former: Self.image("d1", "Ana")),

@@ -71,5 +71,5 @@ enum Sample {
 
 extension Decision {
   /// The reasons of what is not sent.
-  var reasons: [String] { closed.map { "\($0.status.rawValue): \($0.reason ?? "")" } }
+  var reasons: [String] { closed.map { "\($0.status.rawValue): \($0.reason?.text ?? "")" } }
 }

@@ -41,7 +41,7 @@ import Testing
     let (outcome, status, reason) = Self.verdicts[index]
     let result = settlement(outcome)
     #expect(result.entries.map(\.status) == [status])
-    #expect(result.entries.map(\.reason) == [reason])
+    #expect(result.entries.map { $0.reason?.text } == [reason])
     #expect(result.entries.map(\.attempts) == [1])
     #expect(result.consumed == [1])
     #expect(result.memo.retries.count == (status == .pending ? 1 : 0))
@@ -101,7 +101,7 @@ import Testing
     let result = settlement(
       .refused(Refusal(status: 503, reason: "Shutdown")), rule: rule)
     #expect(result.entries.map(\.status) == [.expired])
-    #expect(result.entries.map(\.reason) == ["Shutdown"])
+    #expect(result.entries.map { $0.reason?.text } == ["Shutdown"])
     #expect(result.memo.isEmpty)
   }
 
@@ -123,7 +123,8 @@ import Testing
 
   @Test func `a reason from outside is cut short and holds no NUL`() {
     let reason = "a\0b\n" + String(repeating: "x", count: 1000)
-    let kept = settlement(.refused(Refusal(status: 400, reason: reason))).entries.first?.reason
+    let kept = settlement(.refused(Refusal(status: 400, reason: reason))).entries.first?.reason?
+      .text
     #expect(kept?.hasPrefix("ab xxx") == true)
     #expect(kept?.count ?? 0 <= 300)
   }
@@ -164,7 +165,7 @@ import Testing
       .unsent(.refusedStream), rule: rule,
       events: [Sample.event(1, "eta_changed"), Sample.event(2)])
     #expect(both.entries.map(\.status) == [.superseded, .pending])
-    #expect(both.entries.first?.reason == "superseded by driver_arrived")
+    #expect(both.entries.first?.reason?.text == "superseded by driver_arrived")
     #expect(both.memo.retries.map(\.entry.event.id) == [2])
     // Later: the older waits when the newer event comes.
     let waiting = settlement(.unsent(.refusedStream), rule: rule, events: [Sample.event(1)]).memo
@@ -182,7 +183,7 @@ import Testing
     let late = Sample.now + .seconds(3600)
     let expired = decide(Sample.view(events: [], memo: memo), by: Sample.book(), now: late)
     #expect(expired.closed.map(\.status) == [.uncertain])
-    #expect(expired.closed.first?.reason?.hasSuffix(doubt) == true)
+    #expect(expired.closed.first?.reason?.text.hasSuffix(doubt) == true)
     let noPhone = decide(
       Sample.view(events: [], phones: [], memo: memo), by: Sample.book(),
       now: Sample.now + .seconds(30))
@@ -199,7 +200,7 @@ import Testing
       again.settled([.accepted], now: late, jitter: { 0 }).entries.map(\.status) == [.accepted])
     // In doubt, and then no connection until it is not true any more.
     let end = again.settled([.unsent(.refusedStream)], now: late, jitter: { 0 })
-    #expect(end.entries.map(\.reason) == ["REFUSED_STREAM; " + doubt])
+    #expect(end.entries.map { $0.reason?.text } == ["REFUSED_STREAM; " + doubt])
   }
 
   @Test func `R39: what expired with a node that ended is uncertain`() {
@@ -209,7 +210,7 @@ import Testing
     view.isTakenOver = true
     let taken = decide(view, by: Sample.book(), now: late)
     #expect(taken.closed.map(\.status) == [.uncertain])
-    #expect(taken.closed.first?.reason?.contains("the node that held the ride ended") == true)
+    #expect(taken.closed.first?.reason?.text.contains("the node that held the ride ended") == true)
     #expect(decide(view, by: Sample.book(), now: Sample.now).closed.isEmpty)
     // A push that is tried again by another node, and does not leave in time.
     let retried = decide(view, by: Sample.book(), now: Sample.now)

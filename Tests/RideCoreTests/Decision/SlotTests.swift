@@ -181,7 +181,7 @@ import Testing
     #expect(stage.minutes.isEmpty && stage.tally.skipped == 1)
   }
 
-  @Test func `the service was late: announced while it is true, expired after`() {
+  @Test func `the service was late: told while it is true, expired after`() {
     for (look, fired) in [(46.0, 1), (55.0, 0)] {
       var stage = stage()
       stage.ride.pickupAt = AgendaStage.at(60)

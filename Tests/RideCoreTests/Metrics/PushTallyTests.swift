@@ -1,16 +1,19 @@
+import Foundation
 import Testing
 
 @testable import RideCore
 
 @Suite struct `A tally of pushes` {
   private func entry(
-    _ status: LedgerEntry.Status, _ reason: String? = nil, after seconds: Double = 0,
+    _ status: LedgerEntry.Status, _ word: String? = nil, after seconds: Double = 0,
     app: App = .customer
   ) -> LedgerEntry {
     let at = Sample.now - .microseconds(Int64(seconds * 1e6))
     return LedgerEntry(
       id: PushID(of: "x"), event: RideEvent(id: 1, name: "e", at: at), rule: "r", app: app,
-      pushType: .alert, status: status, reason: reason, attempts: 1)
+      pushType: .alert, status: status,
+      reason: word.map { LedgerReason(LedgerReason.Code(word: $0), "a text for people") },
+      attempts: 1)
   }
 
   private func tally(_ entries: [LedgerEntry]) -> PushTally {
@@ -24,7 +27,7 @@ import Testing
 
   @Test func `counts verdicts by app, type, status and reason`() {
     let tally = tally([
-      entry(.accepted, "a note"), entry(.accepted), entry(.accepted, app: .driver),
+      entry(.accepted, "ride_silent"), entry(.accepted), entry(.accepted, app: .driver),
       entry(.rejected, "BadDeviceToken"), entry(.pending, "InternalServerError"), entry(.accepted),
     ])
     let lines = tally.lines.map {
@@ -52,7 +55,7 @@ import Testing
     var urgent = entry(.accepted)
     urgent.cardEvent = .update
     urgent.priority = .immediate
-    var over = entry(.accepted, "\(CardStateMachine.overBudget)20 urgent pushes in an hour")
+    var over = entry(.accepted, "over_budget")
     over.cardEvent = .update
     over.priority = .powerAware
     let tally = tally([urgent, over, urgent])
@@ -62,30 +65,43 @@ import Testing
     #expect(tally.overBudget == [.customer: 1])
   }
 
-  @Test(
-    arguments: [
-      (nil, ""), ("", ""), ("BadDeviceToken", "BadDeviceToken"), ("HTTP 418", "HTTP 418"),
-      ("HTTP 418 and more", "other"), ("HTTP 9", "other"), ("no phone of customer c17", "no_phone"),
-      ("true until 2026-11-21T10:00:00Z; an earlier attempt was not answered", "out_of_time"),
-      ("superseded by driver_arrived", "superseded"), ("x\n\"y\"", "other"),
-    ] as [(String?, String)])
-  func `few words stand for all reasons`(reason: String?, word: String) {
-    #expect(ReasonWord.of(entry(.suppressed, reason)) == word)
-    #expect(ReasonWord.of(entry(.accepted, reason)) == "")
+}
+
+@Suite struct LedgerReasonTests {
+  static let codes =
+    LedgerReason.Engine.allCases.map { LedgerReason.Code.engine($0) }
+    + RefusalRule.table.keys.sorted().map { .apns($0) } + [.status(418), .status(599)]
+
+  @Test(arguments: codes)
+  func `each code has a word of its own, which reads back`(code: LedgerReason.Code) throws {
+    #expect(LedgerReason.Code(word: code.word) == code)
+    #expect(Self.codes.filter { $0.word == code.word } == [code])
+    let reason = LedgerReason(code, "a \"text\"\u{1}")
+    let json = try JSONEncoder().encode(reason)
+    #expect(try JSONDecoder().decode(LedgerReason.self, from: json) == reason)
   }
 
-  /// Whatever the engine says by itself has a word of its own: this is what it said in a run.
-  @Test func `the engine's own reasons are known`() {
-    let reasons =
-      [UnsentCause.closed, .queuedTooLong, .refusedStream, .goAway(reason: nil)].map(\.text)
-      + [UnansweredCause.timeout, .connectionLost("x"), .reset("CANCEL")].map(\.text)
-      + [UnsentCause.paused(for: .seconds(1)).text, UnsentCause.noConnection("x").text]
-    let ofSlots = [
-      "it had passed when it was set", "too late, the next was due (2 slots up to this one)",
-      "missed: nobody looked in time", "beyond the 3 slots that missed: all makes up for",
-    ]
-    for reason in reasons + ofSlots {
-      #expect(ReasonWord.of(entry(.expired, reason)) != "other", "\(reason)")
-    }
+  @Test(arguments: ["", "HTTP", "HTTP x", "of a later version", "the phone is disabled"])
+  func `an unknown word is other`(word: String) {
+    #expect(LedgerReason.Code(word: word) == .engine(.unlisted))
+  }
+
+  @Test func `what APNs answers keeps its word, and what it does not document is other`() {
+    #expect(LedgerReason(Refusal(status: 400, reason: "BadTopic")).code == .apns("BadTopic"))
+    #expect(LedgerReason(Refusal(status: 418)).code == .status(418))
+    let long = LedgerReason(
+      Refusal(status: 400, reason: "\0" + String(repeating: "x", count: 999)))
+    #expect(long.code == .engine(.unlisted))
+    #expect(long.text.utf8.count <= 300 && !long.text.utf8.contains(0))
+  }
+
+  @Test func `a doubt changes the text, and not the code`() {
+    var entry = LedgerEntry(
+      id: PushID(of: "x"), event: RideEvent(id: 1, name: "e", at: Sample.now), rule: "r",
+      app: .customer, pushType: .alert, status: .pending, attempts: 1)
+    entry.doubt = .unanswered
+    entry.end(.expired, .validUntil(Sample.now))
+    #expect(entry.status == .uncertain && entry.reason?.code == .engine(.outOfTime))
+    #expect(entry.reason?.text.hasSuffix(LedgerEntry.Doubt.unanswered.rawValue) == true)
   }
 }

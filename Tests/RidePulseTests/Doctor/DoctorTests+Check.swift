@@ -132,7 +132,7 @@ extension DoctorTests {
   ]
 
   @Test(arguments: databases.indices)
-  func `what the probes of Postgres mean`(index: Int) throws {
+  func `what the facts of Postgres mean`(index: Int) throws {
     let (probes, name, standing, words) = Self.databases[index]
     try Self.expect(DatabaseCheck.findings(probes), name, standing, words)
   }
@@ -201,7 +201,7 @@ extension DoctorTests {
   ]
 
   @Test(arguments: services.indices)
-  func `what the probes of APNs mean`(index: Int) throws {
+  func `what the facts of APNs mean`(index: Int) throws {
     let (probes, name, standing, words) = Self.services[index]
     try Self.expect(APNsCheck.findings(probes), name, standing, words)
   }
@@ -229,7 +229,7 @@ extension DoctorTests {
       ]
 
   @Test(arguments: directories.indices)
-  func `what the probes of rules and phones mean`(index: Int) throws {
+  func `what the facts of rules and phones mean`(index: Int) throws {
     let (probes, phones, name, standing, words) = Self.directories[index]
     let findings = RuleCheck.findings(
       probes, bundleIDs: [.customer: "com.example.customer"], phones: phones, standard: .production)

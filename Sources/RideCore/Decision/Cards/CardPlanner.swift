@@ -50,7 +50,7 @@ extension Decider {
   ) throws(Planner.Refused) -> PlannedPush {
     let validUntil = entry.event.at + rule.rule.rule.validity
     if now >= validUntil {
-      throw Planner.Refused(status: .expired, reason: "true until \(CivilTime.iso(validUntil))")
+      throw Planner.Refused(status: .expired, reason: .validUntil(validUntil))
     }
     let (topic, address) = try address(start.token, rule)
     let life = rule.life
@@ -68,7 +68,7 @@ extension Decider {
         aps.append(("alert", try alert.render(in: context, locale: locale)))
       }
     } catch {
-      throw Planner.Refused(status: .suppressed, reason: error.reason)
+      throw Planner.Refused(status: .suppressed, reason: error.ledgerReason)
     }
     if life.wantsPushToken { aps.append(("input-push-token", Array("1".utf8))) }
     let payload = try payload(aps, rule, about: entry.event)
@@ -89,7 +89,8 @@ extension Decider {
       return (topic, .channel(try channel(token, of: rule.rule.rule.app)))
     }
     guard let token = DeviceToken(token) else {
-      throw Planner.Refused(status: .suppressed, reason: "the card's token is not hexadecimal")
+      throw Planner.Refused(
+        status: .suppressed, reason: LedgerReason(.badToken, "the card's token is not hexadecimal"))
     }
     return (topic, .device(token))
   }
@@ -103,7 +104,8 @@ extension Decider {
         scope: ChannelScope(bundleID: bundleID, environment: configuration.defaultEnvironment))
     else {
       throw Planner.Refused(
-        status: .suppressed, reason: "the bundle ID of \(app) can't stand in a path")
+        status: .suppressed,
+        reason: LedgerReason(.noBundleID, "the bundle ID of \(app) can't stand in a path"))
     }
     return channel
   }
@@ -118,7 +120,7 @@ extension Decider {
     do throws(RenderingError) {
       payload = try rule.compiled.payload(aps, in: context(event))
     } catch {
-      throw Planner.Refused(status: .suppressed, reason: error.reason)
+      throw Planner.Refused(status: .suppressed, reason: error.ledgerReason)
     }
     try Planner.check(payload, atMost: rule.life.payloadLimit)
     return payload

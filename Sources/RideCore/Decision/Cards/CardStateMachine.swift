@@ -64,12 +64,15 @@ struct CardStateMachine {
   }
 
   /// Why its time is over though the ride is not.
-  var farewell: (at: Timestamp, reason: String)? {
+  var farewell: (at: Timestamp, reason: LedgerReason)? {
     if let limit = life.silenceLimit, now >= memo.heardAt + limit {
-      return (memo.heardAt + limit, "nothing was heard of the ride for \(limit.rideText)")
+      return (
+        memo.heardAt + limit,
+        LedgerReason(.rideSilent, "nothing was heard of the ride for \(limit.rideText)")
+      )
     }
     guard let tooOldAt, now >= tooOldAt else { return nil }
-    return (tooOldAt, "iOS ends a card after eight hours")
+    return (tooOldAt, LedgerReason(.cardTooOld, "iOS ends a card after eight hours"))
   }
 
   /// When a card is ended for its age.
@@ -137,17 +140,18 @@ extension CardStateMachine {
   ///
   /// Beyond the budget iOS would throttle a card without a word; at priority 5 it does not count.
   mutating func priority(_ update: CardUpdate, frequent: Bool) -> (
-    priority: PushPriority, note: String?
+    priority: PushPriority, note: LedgerReason?
   ) {
     memo.urgentAt.removeAll { $0 <= now.epochSeconds - 3600 }
     guard update.isUrgent else { return (.powerAware, nil) }
     let limit = life.urgentLimit(frequent: frequent)
     if memo.urgentAt.count < limit { return (.immediate, nil) }
-    return (.powerAware, "\(Self.overBudget)\(limit) urgent pushes in an hour")
+    return (
+      .powerAware,
+      LedgerReason(
+        .overBudget, "priority 5: the card had \(limit) urgent pushes in an hour")
+    )
   }
-
-  /// How the note begins of a push that was urgent and had to go at priority 5.
-  static let overBudget = "priority 5: the card had "
 
   /// The `timestamp` of a push now: higher than every earlier one of this card.
   mutating func stamp() -> Int64 {

@@ -38,7 +38,7 @@ extension Decider {
     entry.id = PushID(
       of: "channel", decision.view.rideID.text, rule.rule.rule.name, "\(channel.id)")
     let words = BroadcastReason.table[reason].map { ": \($0.meaning); \($0.advice)" } ?? ""
-    close(entry, .suppressed, "no channel: \(reason)\(words)")
+    close(entry, .suppressed, LedgerReason(.noChannel, "no channel: \(reason)\(words)"))
   }
 
   /// Cards that the app registered with update tokens, though the rule broadcasts.
@@ -47,7 +47,9 @@ extension Decider {
       let memo = decision.view.memo.cards[card.id]
       var machine = CardStateMachine(rule.life, card, memo, now: now)
       complain(
-        &machine, .suppressed, "the rule broadcasts: the app is to listen to the ride's channel",
+        &machine, .suppressed,
+        LedgerReason(
+          .ruleBroadcasts, "the rule broadcasts: the app is to listen to the ride's channel"),
         rule, card)
       decision.cards[card.id] = machine.memo
     }

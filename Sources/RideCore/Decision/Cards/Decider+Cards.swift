@@ -19,7 +19,7 @@ extension Decider {
     for (id, memo) in decision.view.memo.cards.sorted(by: { $0.key < $1.key })
     where memo.isPending && decision.cards[id] == nil {
       if let rule = configuration.rules.cards.first {
-        close(entry(of: id, memo, rule), .suppressed, "the card is gone")
+        close(entry(of: id, memo, rule), .suppressed, LedgerReason(.cardGone, "the card is gone"))
       }
     }
   }
@@ -49,7 +49,9 @@ extension Decider {
     if let problem = rendered.problem { complain(&machine, .suppressed, problem, rule, card) }
     defer { decision.cards[card.id] = machine.memo }
     if machine.isPastScreen {
-      close(entry(of: card.id, machine.memo, rule, card), .expired, "no card stays for so long")
+      close(
+        entry(of: card.id, machine.memo, rule, card), .expired,
+        LedgerReason(.cardTooOld, "no card stays for so long"))
       decision.gone.append(.ofCard(card.id, since: nil, reason: "expired"))
       return
     }
@@ -89,7 +91,7 @@ extension Decider {
       var entry = draft(rule.rule, event)
       entry.id = PushID(of: "card-alert", "\(card.id)", "\(event.id)", event.name)
       entry.tokenSuffix = String(card.token.suffix(6))
-      close(entry, .superseded, "superseded by what came after it")
+      close(entry, .superseded, .superseded(by: "what came after it"))
     }
     guard let alert = machine.memo.alert, now >= alert.at + rule.rule.rule.validity else { return }
     machine.memo.alert = nil
@@ -99,7 +101,7 @@ extension Decider {
     _ machine: inout CardStateMachine, at instant: Timestamp, _ card: Card, _ rule: CardRule
   ) {
     if machine.memo.isPending {
-      close(entry(of: card.id, machine.memo, rule, card), .superseded, "superseded by the end")
+      close(entry(of: card.id, machine.memo, rule, card), .superseded, .superseded(by: "the end"))
       machine.memo.failures = 0
       machine.memo.isPending = false
       machine.memo.subject = nil
@@ -111,12 +113,12 @@ extension Decider {
   /// over.
   private func over(
     _ machine: CardStateMachine, _ card: Card, _ rule: CardRule, _ context: TemplateContext?
-  ) -> (at: Timestamp, reason: String?)? {
-    guard let context else { return (now, "the ride is gone") }
+  ) -> (at: Timestamp, reason: LedgerReason?)? {
+    guard let context else { return (now, LedgerReason(.rideNotFound, "the ride is gone")) }
     if let at = isOver(rule) { return (at, nil) }
     let app = rule.rule.rule.app
     if machine.memo.isOwners, RecipientResolver.present(app, in: context) != card.ownerID {
-      return (now, "the ride has another \(app)")
+      return (now, LedgerReason(.otherOwner, "the ride has another \(app)"))
     }
     return machine.farewell.map { ($0.at, $0.reason) }
   }
@@ -132,12 +134,12 @@ extension Decider {
   }
 
   mutating func complain(
-    _ machine: inout CardStateMachine, _ status: LedgerEntry.Status, _ reason: String,
+    _ machine: inout CardStateMachine, _ status: LedgerEntry.Status, _ reason: LedgerReason,
     _ rule: CardRule,
     _ card: Card
   ) {
-    if machine.memo.complaint == reason { return }
-    machine.memo.complaint = reason
+    if machine.memo.complaint == reason.text { return }
+    machine.memo.complaint = reason.text
     close(entry(of: card.id, machine.memo, rule, card), status, reason)
     machine.memo.number = machine.memo.number.addingSaturating(1)
     machine.memo.isPending = false

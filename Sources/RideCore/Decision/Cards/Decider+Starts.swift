@@ -8,7 +8,9 @@ extension Decider {
     for (id, start) in decision.starts.sorted(by: { $0.key < $1.key }) where start.isOpen {
       var entry = start.entry
       entry.attempts = entry.attempts.addingSaturating(1)
-      close(entry, .uncertain, "the service ended before it could note an answer")
+      close(
+        entry, .uncertain,
+        LedgerReason(.serviceEnded, "the service ended before it could note an answer"))
       decision.starts[id]?.isOpen = false
     }
   }
@@ -17,14 +19,15 @@ extension Decider {
     let app = rule.rule.rule.app
     var nobody = draft(rule.rule, event)
     nobody.cardEvent = .start
-    guard let context = context(event) else { return close(nobody, .suppressed, "ride not found") }
+    guard let context = context(event) else { return close(nobody, .suppressed, .rideNotFound) }
     guard let recipient = recipients.recipient(of: app, in: context) else {
-      return close(nobody, .suppressed, "the ride has no \(app)")
+      return close(nobody, .suppressed, .noOwner(of: app))
     }
     let owner = recipient.owner
     nobody.owner = owner
     if recipient.image != nil {
-      return close(nobody, .suppressed, "the ride has another \(app) by now")
+      return close(
+        nobody, .suppressed, LedgerReason(.otherOwner, "the ride has another \(app) by now"))
     }
     if decision.view.cards.contains(where: { $0.app == app && $0.ownerID == owner }) { return }
     let started = decision.starts.values.count { $0.entry.app == app && $0.owner == owner }
@@ -38,7 +41,9 @@ extension Decider {
       .prefix(max(1, phones))
       .filter { decision.starts[$0.id] == nil }
     if tokens.isEmpty, started == 0 {
-      return close(nobody, .suppressed, "no push-to-start token of \(app) \(owner)")
+      return close(
+        nobody, .suppressed,
+        LedgerReason(.noStartToken, "no push-to-start token of \(app) \(owner)"))
     }
     for token in tokens.prefix(max(0, max(1, phones) - started)) {
       var entry = nobody
@@ -54,15 +59,16 @@ extension Decider {
   mutating func retryStart(_ entry: LedgerEntry, _ id: Int64) {
     guard let rule = configuration.rules.cards.first(where: { $0.rule.rule.name == entry.rule })
     else {
-      return close(entry, .suppressed, "the rule is gone")
+      return close(entry, .suppressed, .ruleGone)
     }
     guard let token = decision.view.startTokens.first(where: { $0.id == id }) else {
-      return close(entry, .suppressed, "the push-to-start token is disabled")
+      return close(
+        entry, .suppressed, LedgerReason(.noStartToken, "the push-to-start token is disabled"))
     }
     if decision.view.cards.contains(where: {
       $0.app == entry.app && $0.ownerID == token.ownerID
     }) {
-      return close(entry, .suppressed, "the phone has a card by now")
+      return close(entry, .suppressed, LedgerReason(.cardThere, "the phone has a card by now"))
     }
     let quiet = context(RideEvent(id: 0, name: "refresh", at: now))
     planStart(entry, token, rule, RenderedCard(rule, in: quiet))
@@ -71,10 +77,12 @@ extension Decider {
   private mutating func planStart(
     _ entry: LedgerEntry, _ token: StartToken, _ rule: CardRule, _ rendered: RenderedCard
   ) {
-    if isOver(rule) != nil { return close(entry, .suppressed, "the ride is over already") }
+    if isOver(rule) != nil {
+      return close(entry, .suppressed, LedgerReason(.rideOver, "the ride is over already"))
+    }
     if let problem = rendered.problem { return close(entry, .suppressed, problem) }
     guard let context = context(entry.event), let state = rendered.state else {
-      return close(entry, .suppressed, "ride not found")
+      return close(entry, .suppressed, .rideNotFound)
     }
     do {
       let push = try start(entry, token, rule, state, context)

@@ -4,7 +4,7 @@ struct RenderedCard {
   /// The same for equal states; nil where there is none.
   let shown: String?
   /// Why there is none.
-  let problem: String?
+  let problem: LedgerReason?
 
   init(_ rule: CardRule, in context: TemplateContext?) {
     guard let context else {
@@ -17,7 +17,7 @@ struct RenderedCard {
       shown = PushID(of: String(decoding: state, as: UTF8.self)).description
       problem = nil
     } catch {
-      (state, shown, problem) = (nil, nil, error.reason)
+      (state, shown, problem) = (nil, nil, error.ledgerReason)
     }
   }
 }

@@ -25,7 +25,7 @@ extension Settlement {
       card.isRefused = true
       if verdict.phoneGone != nil || verdict.isGone && step.isBroadcast {
         gone.append(
-          .ofCard(step.card, since: verdict.phoneGone, reason: verdict.reason ?? ""))
+          .ofCard(step.card, since: verdict.phoneGone, reason: verdict.reason?.text ?? ""))
       }
     case .again(let least):
       let delay = retryDelay(failures: card.failures, least: least, outcome, jitter)
@@ -62,7 +62,7 @@ extension Settlement {
       memo.starts[id] = nil
       if let since = verdict.phoneGone {
         gone.append(
-          TokenInvalidation(kind: .start, id: id, since: since, reason: entry.reason ?? ""))
+          TokenInvalidation(kind: .start, id: id, since: since, reason: entry.reason?.text ?? ""))
       }
     }
   }
@@ -98,7 +98,7 @@ extension Settlement {
       else { return false }
       var entry = pending.entry
       entry.status = .suppressed
-      entry.reason = "the card says it"
+      entry.reason = .cardSaysIt
       entries.append(entry)
       return true
     }

@@ -1,0 +1,173 @@
+/// Why a push ended as it did, or goes again.
+///
+/// The code carries the meaning: metrics count it, the database stores it next to the text, and other
+/// code compares it. The text is for people, and nothing reads it.
+package struct LedgerReason: Hashable, Sendable, Codable {
+  package let code: Code
+  package let text: String
+
+  package init(_ code: Code, _ text: String) {
+    self.code = code
+    self.text = text
+  }
+
+  /// The reason for an engine code that takes no detail: its text is the same each time.
+  init(_ code: Engine, _ text: String) {
+    self.init(.engine(code), text)
+  }
+
+  package enum Code: Hashable, Sendable {
+    /// A reason that APNs gave, and that `RefusalRule.table` lists.
+    case apns(String)
+    /// A status that APNs answered without a reason, or with one that no table lists.
+    case status(Int)
+    /// A reason of the engine.
+    case engine(Engine)
+  }
+
+  /// The engine's own reasons. A raw value is the metrics' label and the database's code: stable.
+  package enum Engine: String, Hashable, Sendable, CaseIterable {
+    case outOfTime = "out_of_time"
+    case superseded
+    case cardSaysIt = "card_says_it"
+    case heardFrom = "heard_from"
+    case noPhone = "no_phone"
+    case noOwner = "no_owner"
+    case otherOwner = "other_owner"
+    case noStartToken = "no_start_token"
+    case cardThere = "card_there"
+    case phoneDisabled = "phone_disabled"
+    case phoneQuarantined = "phone_quarantined"
+    case memoFull = "memo_full"
+    case noBundleID = "no_bundle_id"
+    case rideNotFound = "ride_not_found"
+    case leftStates = "left_states"
+    case rideOver = "ride_over"
+    case ruleGone = "rule_gone"
+    case cardGone = "card_gone"
+    case noConnection = "no_connection"
+    case goAway = "goaway"
+    case refusedStream = "refused_stream"
+    case noFreeStream = "no_free_stream"
+    case noAnswer = "no_answer"
+    case connectionLost = "connection_lost"
+    case streamReset = "stream_reset"
+    case appPaused = "lane_paused"
+    case serviceStopped = "service_stopped"
+    case serviceEnded = "service_ended"
+    case heldBack = "held_back"
+    case noChannel = "no_channel"
+    case ruleBroadcasts = "rule_broadcasts"
+    case setTooLate = "set_too_late"
+    case nextWasDue = "next_was_due"
+    case missed
+    case capped
+    case badToken = "bad_token"
+    case cardTooOld = "card_too_old"
+    case unreadableFrame = "unreadable_frame"
+    case missingValue = "missing_value"
+    case unknownTimeZone = "unknown_time_zone"
+    case overBudget = "over_budget"
+    case rideSilent = "ride_silent"
+    case invalidRequest = "invalid_request"
+    case settlementCheck = "settlement_check"
+    case unlisted = "other"
+  }
+}
+
+extension LedgerReason.Code {
+  /// The metrics' label and the database's code: few values, and none that names anybody.
+  package var word: String {
+    switch self {
+    case .apns(let reason): reason
+    case .status(let status): "HTTP \(status)"
+    case .engine(let engine): engine.rawValue
+    }
+  }
+
+  /// Reads a code back; one of a later version is `other`.
+  package init(word: String) {
+    if let engine = LedgerReason.Engine(rawValue: word) {
+      self = .engine(engine)
+    } else if RefusalRule.table[word] != nil {
+      self = .apns(word)
+    } else if word.hasPrefix("HTTP "), let status = Int(word.dropFirst(5)) {
+      self = .status(status)
+    } else {
+      self = .engine(.unlisted)
+    }
+  }
+
+  /// APNs' verdict on a phone's token in one environment.
+  static let badDeviceToken = Self.apns("BadDeviceToken")
+}
+
+extension LedgerReason.Code: Codable {
+  package init(from decoder: any Decoder) throws {
+    self.init(word: try decoder.singleValueContainer().decode(String.self))
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(word)
+  }
+}
+
+extension LedgerReason {
+  static let cardSaysIt = LedgerReason(.cardSaysIt, "the card says it")
+  static let rideNotFound = LedgerReason(.rideNotFound, "ride not found")
+  static let leftStates = LedgerReason(.leftStates, "the ride left the states of the rule")
+  static let ruleGone = LedgerReason(.ruleGone, "the rule is gone")
+  static let phoneDisabled = LedgerReason(.phoneDisabled, "the phone is disabled")
+  static let unreadableFrame = LedgerReason(.unreadableFrame, "unreadable frame")
+  static let badDeviceToken = LedgerReason(.badDeviceToken, "BadDeviceToken")
+  static let tooManyRequests = LedgerReason(.apns("TooManyRequests"), "TooManyRequests")
+
+  static func superseded(by what: String) -> LedgerReason {
+    LedgerReason(.superseded, "superseded by \(what)")
+  }
+
+  static func validUntil(_ instant: Timestamp) -> LedgerReason {
+    LedgerReason(.outOfTime, "true until \(CivilTime.iso(instant))")
+  }
+
+  static func noOwner(of app: App) -> LedgerReason {
+    LedgerReason(.noOwner, "the ride has no \(app)")
+  }
+
+  /// A refusal by APNs. The text may come from outside: it is cut short, and holds no NUL, which
+  /// Postgres refuses together with the whole settlement.
+  init(_ refusal: Refusal) {
+    guard let reason = refusal.reason else {
+      self.init(.status(refusal.status), "HTTP \(refusal.status)")
+      return
+    }
+    let isListed = RefusalRule.table[reason] != nil
+    self.init(isListed ? .apns(reason) : .engine(.unlisted), reason.brief(bytes: 300))
+  }
+
+  init(_ cause: UnsentCause) {
+    switch cause {
+    case .noConnection(let text):
+      self.init(.noConnection, "no connection: \(text)".brief(bytes: 300))
+    case .goAway(let reason):
+      self.init(.goAway, "GOAWAY \(reason ?? "without a reason")".brief(bytes: 300))
+    case .refusedStream: self.init(.refusedStream, "REFUSED_STREAM")
+    case .turnedAway(let refusal): self.init(refusal)
+    case .queuedTooLong: self.init(.noFreeStream, "no free stream in time")
+    case .closed: self.init(.serviceStopped, "the service stopped")
+    case .heldBack: self.init(.heldBack, "an earlier push to the phone goes first")
+    case .paused: self.init(.appPaused, "the app's pushes are paused: APNs refuses them")
+    case .invalid(let text): self.init(.invalidRequest, text.brief(bytes: 300))
+    }
+  }
+
+  init(_ cause: UnansweredCause) {
+    switch cause {
+    case .timeout: self.init(.noAnswer, "no answer in time")
+    case .connectionLost(let text):
+      self.init(.connectionLost, "connection lost: \(text)".brief(bytes: 300))
+    case .reset(let code): self.init(.streamReset, "stream reset: \(code)")
+    }
+  }
+}
