@@ -1,7 +1,8 @@
-/// The reason of a verdict as one of few words, for counting: the ledger's own text may name
-/// anybody.
+/// Reduces the reason of a verdict to one of a few words for metrics: the ledger's own text may
+/// name people.
 package enum ReasonWord {
-  /// Apple's reason, a status, one of our own words, or `other`; empty where there is no reason.
+  /// Returns Apple's reason, a status, a word of the engine or `other`; empty if there is no
+  /// reason.
   package static func of(_ entry: LedgerEntry) -> String {
     guard entry.status != .accepted, let reason = entry.reason, !reason.isEmpty else { return "" }
     if RefusalRule.table[reason] != nil { return reason }
@@ -9,7 +10,7 @@ package enum ReasonWord {
     return beginnings.first { reason.hasPrefix($0.beginning) }?.word ?? "other"
   }
 
-  /// `HTTP 418`, and nothing longer.
+  /// Returns the text if it is a status such as `HTTP 418` and nothing longer.
   private static func status(_ reason: String) -> String? {
     guard reason.hasPrefix("HTTP "), let status = Int(reason.dropFirst(5)),
       (100...599).contains(status)
@@ -17,7 +18,7 @@ package enum ReasonWord {
     return "HTTP \(status)"
   }
 
-  /// How the engine's own reasons begin.
+  /// The prefixes of the engine's own reasons, and the word for each.
   private static let beginnings: [(beginning: String, word: String)] = [
     ("PayloadTooLarge", "PayloadTooLarge"), ("BadCollapseId", "BadCollapseId"),
     ("true until", "out_of_time"), ("superseded", "superseded"),

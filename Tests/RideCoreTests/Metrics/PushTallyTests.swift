@@ -74,7 +74,7 @@ import Testing
     #expect(ReasonWord.of(entry(.accepted, reason)) == "")
   }
 
-  /// Whatever the engine says by itself has a word of its own: this is what it said in a run.
+  /// Each of the engine's own reasons has its own word; these reasons were recorded in a run.
   @Test func `the engine's own reasons are known`() {
     let reasons =
       [UnsentCause.closed, .queuedTooLong, .refusedStream, .goAway(reason: nil)].map(\.text)
