@@ -1,27 +1,27 @@
 package import RideCore
 
-/// The way to APNs over HTTP/2, with provider tokens.
+/// Sends pushes to APNs over HTTP/2, authenticated by provider tokens.
 ///
 /// Each push ends in exactly one report within `APNsConfiguration.requestTimeout`, whatever the
-/// network does. A push that APNs provably did not process is sent again, with the same `apns-id`;
-/// one that may have been processed never is. Order between pushes is kept only as far as one
-/// connection keeps it: two pushes for one phone should not be in flight together.
+/// network does. A push that APNs provably did not process is sent again with the same `apns-id`; a
+/// push that may have been processed is never sent again. Only one connection keeps the order of
+/// its pushes, so two pushes for one phone should not be in flight together.
 package final class APNSClient: PushTransport {
   private let supervisor: Supervisor
   private let production: Pool
   private let sandbox: Pool
-  /// Of environments whose broadcasts go elsewhere than their pushes.
+  /// Pools of the environments whose broadcasts use another endpoint than their pushes.
   private let broadcasts: [APNsEnvironment: Pool]
   let configuration: APNsConfiguration
   let mint: TokenMint
   let now: @Sendable () -> Timestamp
 
-  /// A client that opens connections when the first push comes.
+  /// Creates a client that opens connections when the first push arrives.
   ///
-  /// `now` is the wall clock that signs tokens and should be the service's own (the database's).
-  /// `events` is called on the client's threads and must not block.
+  /// `now` is the wall clock used for signing tokens; it should be the service's own (the
+  /// database's). `events` is called on the client's threads and must not block.
   ///
-  /// - Throws: `TransportStartError` where the system has no thread or file descriptor left.
+  /// - Throws: `TransportStartError` if the system has no thread or file descriptor left.
   package init(
     configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp,
     events: @escaping @Sendable (TransportEvent) -> Void = { _ in }
@@ -48,7 +48,7 @@ package final class APNSClient: PushTransport {
     self.broadcasts = broadcasts
     let pools = [production, sandbox] + broadcasts.values
     guard let thread = WorkerThread({ supervisor.run(pools) }) else { throw TransportStartError() }
-    // Nobody could wait for it without blocking; it ends with `close`.
+    // Detached because joining it would block; the thread ends after `close`.
     thread.detach()
   }
 
@@ -56,7 +56,7 @@ package final class APNSClient: PushTransport {
 
   private var pools: [Pool] { [production, sandbox] + broadcasts.values }
 
-  /// Takes pushes and returns at once; each ends in exactly one report.
+  /// Accepts pushes and returns at once; each push ends in exactly one report.
   package func submit(
     _ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void
   ) {
@@ -77,16 +77,18 @@ package final class APNSClient: PushTransport {
     supervisor.reject(rejected)
   }
 
-  /// Signs with another key from now on: connections of the old one finish what they have.
+  /// Signs with another key from now on; connections that use the old key finish their open
+  /// streams.
   package func use(_ key: SigningKey) {
     mint.use(key)
   }
 
-  /// Takes no more pushes, gives those in flight this long, and ends its threads.
+  /// Stops accepting pushes, waits up to `limit` for those in flight, and ends the client's
+  /// threads.
   ///
-  /// What waited is reported `unsent`, what is not answered by then `unanswered`. A connection that
-  /// is just being opened may hold the end up for about a second. A second call waits for the same
-  /// end, with the shorter limit of both.
+  /// Queued pushes are reported `unsent`; pushes without an answer by the limit are reported
+  /// `unanswered`. A connection that is still being opened may delay the end by about a second. A
+  /// second call waits for the same end; the shorter of the two limits applies.
   package func close(within limit: Duration) async {
     let deadline = MonotonicTime.now() + max(.zero, limit)
     await withCheckedContinuation { continuation in
@@ -94,13 +96,16 @@ package final class APNSClient: PushTransport {
     }
   }
 
-  /// What the connections of one environment are doing now; not those that only broadcast.
+  /// Returns the statistics of one environment's connections, except those used only for
+  /// broadcasts.
   package func statistics(of environment: APNsEnvironment) -> TransportStatistics {
     pool(PoolName(environment: environment, broadcasts: false)).statistics()
   }
 
-  /// How old the provider token is, where one was signed, and how far APNs' clock is ahead of `now`,
-  /// where APNs has said so.
+  /// Returns the age of the provider token and how far APNs' clock is ahead of `now`.
+  ///
+  /// The age is nil until a token was signed; `ahead` is zero unless APNs has reported a difference
+  /// that matters.
   package func tokenStatistics() -> (age: Duration?, ahead: Duration) {
     mint.statistics(at: now())
   }
@@ -123,16 +128,16 @@ package final class APNSClient: PushTransport {
   }
 }
 
-/// The system gave no thread or no file descriptor to begin with.
+/// The system has no thread or file descriptor left to start the client.
 package struct TransportStartError: Error, Hashable, CustomStringConvertible {
-  /// What to look at.
+  /// The error and its cause in one line.
   package var description: String {
     "the APNs client can't start: the system gives no more threads or file descriptors"
   }
 }
 
 extension PushRequest {
-  /// Why this push can't be sent at all; nil where it can.
+  /// Returns why this push can't be sent at all, or nil if it can.
   var problem: String? {
     if payload.isEmpty { return "the payload is empty" }
     if payload.count > address.payloadLimit {

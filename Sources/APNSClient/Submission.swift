@@ -1,6 +1,6 @@
 import RideCore
 
-/// The pushes of one call of `submit` and the way back to its caller.
+/// The pushes of one call of `submit`, with the closure for their reports.
 final class Submission: Sendable {
   let requests: [PushRequest]
   private let report: @Sendable ([PushReport]) -> Void
@@ -13,7 +13,7 @@ final class Submission: Sendable {
   func deliver(_ reports: [PushReport]) { report(reports) }
 }
 
-/// One push in a queue: a reference and a number, cheaper to move than the push itself.
+/// One push in a queue: a reference and an index, cheaper to move than the push itself.
 struct QueuedPush: Sendable {
   let submission: Submission
   let index: Int
@@ -28,7 +28,7 @@ extension QueuedPush: Routed {
   var validUntil: Int64 { submission.requests[index].validUntil?.microseconds ?? .max }
 }
 
-/// Collects reports and hands them out in groups, one for each call of `submit`.
+/// Collects reports and delivers them in groups, one for each call of `submit`.
 struct ReportCollector {
   private var groups: [(submission: Submission, reports: [PushReport])] = []
   private var groupOf: [ObjectIdentifier: Int] = [:]
@@ -47,7 +47,7 @@ struct ReportCollector {
     }
   }
 
-  /// Hands out all and begins anew. A caller may submit more from within.
+  /// Delivers all collected reports and starts over; a callback may submit more pushes.
   mutating func deliver() {
     guard !groups.isEmpty else { return }
     let ready = groups

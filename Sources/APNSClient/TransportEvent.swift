@@ -1,43 +1,40 @@
 package import RideCore
 
-/// Something that happened to a connection; the client tells it and logs nothing itself.
+/// An event of a connection; the client passes it to its owner and logs nothing itself.
 ///
-/// No event holds a device token, a provider token or a payload.
+/// No event contains a device token, a provider token or a payload.
 package struct TransportEvent: Hashable, Sendable {
-  /// What happened.
   package enum Kind: Hashable, Sendable {
-    /// A connection stands.
+    /// The connection is open.
     case connected
 
-    /// A connection could not be opened; no other is tried for so long.
+    /// A connection could not be opened; no other is tried for `wait`.
     case connectFailed(String, wait: Duration)
 
-    /// The server takes no more streams; the reason is Apple's, where the frame held one.
+    /// The server accepts no more streams; the reason is Apple's, if the frame has one.
     case goAway(reason: String?)
 
-    /// APNs called the provider token expired: the connection is replaced.
+    /// APNs reported the provider token as expired; the connection is replaced.
     case providerTokenExpired
 
-    /// APNs' clock is so far ahead of the one that signs; tokens are corrected for it.
+    /// How far APNs' clock is ahead of the signing clock; new tokens are corrected for it.
     case clockSkew(Duration)
 
-    /// Nothing came within the limit after a ping.
+    /// Nothing arrived within the limit after a ping.
     case pingLost
 
-    /// The server allows this many streams from now on.
+    /// The server changed its limit of concurrent streams to this.
     case streamLimit(Int)
 
-    /// A connection is gone; the text says why.
+    /// The connection is closed; the text gives the reason.
     case closed(String)
   }
 
-  /// Which of Apple's worlds.
   package var environment: APNsEnvironment
 
-  /// Numbers the connections of one environment from 1.
+  /// The connection's number within its environment, from 1.
   package var connection: Int
 
-  /// What happened.
   package var kind: Kind
 
   init(environment: APNsEnvironment, connection: Int, kind: Kind) {

@@ -1,11 +1,10 @@
-/// What the admin server asks the service, and tells it.
+/// Connects the admin server to the service.
 package struct AdminQueries: Sendable {
-  /// What hinders the service from doing its work; empty where nothing does.
+  /// Returns what prevents the service from doing its work; empty if it is ready.
   package var problems: @Sendable () -> [String]
-  /// Looks for due rides at once; returns the line that says so.
+  /// Checks for due rides at once; returns the line to answer with.
   package var wake: @Sendable () async -> String
 
-  /// A desk of these.
   package init(
     problems: @escaping @Sendable () -> [String], wake: @escaping @Sendable () async -> String
   ) {
@@ -14,19 +13,19 @@ package struct AdminQueries: Sendable {
   }
 }
 
-/// Health of the service, a door to wake it, and whatever else it is given, over HTTP.
+/// Serves health checks, the wake call and further routes over HTTP.
 package final class AdminServer: Sendable {
   private let server: HTTPServer
 
-  /// Where it listens.
+  /// The port that the server listens on.
   package var port: UInt16 { server.port }
 
-  /// Listens from now on.
+  /// Starts to listen.
   ///
   /// - Parameters:
-  ///   - token: what writing calls must bring as `Authorization: Bearer …`; without one they are
-  ///     refused.
-  ///   - routes: what it does besides health and waking.
+  ///   - token: the token that writing calls must send as `Authorization: Bearer …`; without one
+  ///     they are refused.
+  ///   - routes: the routes besides health checks and waking.
   /// - Throws: `ListenError`.
   package init(
     _ address: ListenAddress, token: String?, queries: AdminQueries, routes: [Route] = []
@@ -43,10 +42,10 @@ package final class AdminServer: Sendable {
     }
   }
 
-  /// What monitors ask; it is answered at once, also while too many other requests are.
+  /// Paths of health checks, which are answered even while the server refuses other requests.
   static let vitalPaths: Set = ["/healthz", "/readyz"]
 
-  /// Answers no more.
+  /// Stops the server.
   package func stop() { server.stop() }
 
   private static func own(_ queries: AdminQueries) -> [Route] {
@@ -90,7 +89,7 @@ package final class AdminServer: Sendable {
     return response
   }
 
-  /// Why a writing call is refused; nil where it may go on.
+  /// Returns the refusal of a guarded call; nil if its token is right.
   private static func refusal(of request: HTTPRequest, token: String?) -> HTTPResponse? {
     guard let token, !token.isEmpty else {
       return .text(403, "this call needs RIDEPULSE_ADMIN_TOKEN in the service's environment")
@@ -102,7 +101,8 @@ package final class AdminServer: Sendable {
     return response
   }
 
-  /// Takes as long for a wrong text as for the right one, so that nobody can feel their way to it.
+  /// Compares in a time that does not depend on where the texts differ, so that the token cannot be
+  /// guessed byte by byte.
   static func isEqual(_ left: String, _ right: String) -> Bool {
     let (left, right) = (Array(left.utf8), Array(right.utf8))
     var difference: UInt8 = left.count == right.count ? 0 : 1

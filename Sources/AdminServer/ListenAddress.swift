@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// Where a server listens: `127.0.0.1:9464`, `[::1]:9464`, `localhost:0` (0: any free port).
+/// The address that a server listens on: `127.0.0.1:9464`, `[::1]:9464`, `localhost:0` (any free
+/// port).
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
-  /// A name or a number, without brackets.
+  /// A name or an IP address, without brackets.
   package var host: String
-  /// 0 for any that is free.
+  /// The port; 0 stands for any free port.
   package var port: UInt16
 
-  /// A host and a port.
   package init(host: String, port: UInt16) {
     self.host = host
     self.port = port
   }
 
-  /// Reads `HOST:PORT`; nil for anything else.
+  /// Parses `HOST:PORT`; returns nil for any other form.
   package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
     else { return nil }
@@ -27,31 +27,33 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(host: String(host), port: port)
   }
 
-  /// Whether only this machine can reach it.
+  /// Whether only this machine can reach the address.
   package var isLoopback: Bool {
     if host == "localhost" || host == "::1" { return true }
-    // A name may begin with 127 and lead anywhere.
+    // A host name may begin with 127 and still resolve to any address.
     let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
     return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
   }
 
-  /// As it was written.
+  /// The address in the form that `init(_:)` parses.
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// A server that can't listen where it was told to.
+/// The error of a server that cannot listen on its address.
 package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Where, why, and what to do.
+  /// The address, the reason, and what to do.
   package var description: String
 }
 
-/// A socket that takes connections.
+/// A listening TCP socket.
 struct ListenSocket {
   let descriptor: Int32
-  /// The one that was given, or the free one that was found.
+  /// The given port, or the free port that was chosen.
   let port: UInt16
 
-  /// - Throws: where nothing can be bound there; the first address that works is taken.
+  /// Binds to the first address that works.
+  ///
+  /// - Throws: `ListenError` if no address can be bound.
   init(_ address: ListenAddress) throws(ListenError) {
     var hints = unsafe addrinfo()
     unsafe hints.ai_flags = AI_PASSIVE
@@ -101,7 +103,7 @@ struct ListenSocket {
       }
     }
     guard isKnown else { return nil }
-    // The port stands at the same place in both families.
+    // The port is at the same offset in both address families.
     return unsafe withUnsafePointer(to: &storage) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
         unsafe UInt16(bigEndian: $0.pointee.sin_port)

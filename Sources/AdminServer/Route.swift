@@ -1,20 +1,20 @@
-/// One thing that the server does.
+/// A method and path with its handler.
 package struct Route: Sendable {
-  /// Makes the answer; the path's variable part comes with the request.
+  /// Returns the response; the request carries the variable parts of the path.
   package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
-  /// `GET`, `POST`.
+  /// `GET` or `POST`, for example.
   package let method: String
-  /// Segments; one such as `{id}` stands for any text.
+  /// The path; a segment such as `{id}` matches any text that is not empty.
   package let path: String
-  /// Only who has the token may.
+  /// Requires the token.
   package let isWriting: Bool
-  /// Only who has the token may, where there is one; without one only this machine.
+  /// Requires the token if one is configured; without one, only a server on a loopback address
+  /// answers.
   package let isPrivate: Bool
   let handler: Handler
   private let segments: [Substring.UTF8View]
 
-  /// A thing that the server does.
   package init(
     _ method: String, _ path: String, isWriting: Bool = false, isPrivate: Bool = false,
     _ handler: @escaping Handler
@@ -27,12 +27,12 @@ package struct Route: Sendable {
     segments = Self.split(path)
   }
 
-  /// By bytes: a slash before a combining mark is one Character.
+  /// Splits by bytes: a slash followed by a combining mark is one Character.
   private static func split(_ path: String) -> [Substring.UTF8View] {
     path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
   }
 
-  /// The variable parts of a path that is this one's; nil where it is not.
+  /// Returns the variable parts of a matching path; nil if the path does not match.
   func parameters(of path: String) -> [String: String]? {
     let parts = Self.split(path)
     guard parts.count == segments.count else { return nil }

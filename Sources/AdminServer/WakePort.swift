@@ -3,24 +3,26 @@ internal import Synchronization
 internal import Dispatch
 internal import SystemSupport
 
-/// A TCP port that wakes the service: whoever connects is answered with one line, and that is all.
+/// A TCP port that wakes the service: each connection is answered with one line and closed.
 ///
-/// Nothing is read, so a telnet, a line of a crontab or a database trigger will do. All that come
-/// while an answer is being made get the same one: many pokes at once cost one look.
+/// Input is ignored, so telnet, a crontab line or a database trigger can be the client. Clients
+/// that connect while an answer is being made share the next one: many connections at one time cost
+/// one check for due rides.
 package final class WakePort: Sendable {
   private let socket: ListenSocket
   private let isOver = Mutex(false)
   private let hasEnded = DispatchSemaphore(value: 0)
 
-  /// More than this many callers at once are closed without an answer.
+  /// The maximum number of further clients that share the first one's answer; the others wait for
+  /// the next answer.
   private static let callers = 256
 
-  /// Where it listens.
+  /// The port that the service listens on.
   package var port: UInt16 { socket.port }
 
-  /// Listens from now on.
+  /// Starts to listen.
   ///
-  /// - Parameter wake: looks for due rides at once; returns the line to answer with.
+  /// - Parameter wake: checks for due rides at once; returns the line to answer with.
   /// - Throws: `ListenError`.
   package init(_ address: ListenAddress, wake: @escaping @Sendable () async -> String)
     throws(ListenError)
@@ -30,7 +32,7 @@ package final class WakePort: Sendable {
     thread.async { [self] in serve(wake) }
   }
 
-  /// Answers no more.
+  /// Stops listening.
   package func stop() {
     let wasOver = isOver.withLock { isOver in
       defer { isOver = true }
@@ -42,29 +44,29 @@ package final class WakePort: Sendable {
     close(socket.descriptor)
   }
 
-  /// On a thread of its own, which sleeps in `accept`.
+  /// Runs on its own thread, which blocks in `accept`.
   private func serve(_ wake: @escaping @Sendable () async -> String) {
     while let first = accepted() {
       let callers = [first] + others()
       let line = Self.wait(for: wake)
-      // Those that came meanwhile are answered by the look that is yet to come.
+      // Clients that connected in the meantime are answered by the next round.
       for caller in callers { Self.answer(caller, line) }
     }
     hasEnded.signal()
   }
 
-  /// The next caller; nil when the port is closed.
+  /// Returns the next client; nil once the port is closed.
   private func accepted() -> Int32? {
     while !isOver.withLock({ $0 }) {
       let caller = accept(socket.descriptor, nil, nil)
       if caller >= 0 { return caller }
-      // Out of files for a moment: whoever called is still in the queue.
+      // No file descriptor or memory is available for now; the client stays in the accept queue.
       if errno == EMFILE || errno == ENFILE || errno == ENOMEM { usleep(100_000) }
     }
     return nil
   }
 
-  /// Those who wait behind the first one.
+  /// Returns the clients that already wait behind the first one.
   private func others() -> [Int32] {
     var callers: [Int32] = []
     while callers.count < Self.callers {
@@ -89,12 +91,13 @@ package final class WakePort: Sendable {
     return line.withLock { $0 }
   }
 
-  /// A line fits into any socket's buffer: who does not read it holds up nobody.
+  /// Sends one line, which fits into any socket's buffer: a client that does not read it delays no
+  /// other client.
   private static func answer(_ caller: Int32, _ line: String) {
     let bytes = Array((line + "\n").utf8)
     let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
     _ = unsafe send(caller, bytes, bytes.count, flags)
-    // A connection that is closed over unread words takes the answer along.
+    // Closing a socket with unread input could discard the answer, so the input is read first.
     var words = [UInt8](repeating: 0, count: 4096)
     _ = unsafe recv(caller, &words, words.count, flags)
     SocketShutdown.writing.apply(to: caller)

@@ -3,17 +3,17 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 
-/// What a due ride costs among ten thousand live ones and among a million, and what a service costs
-/// that has nothing to do.
+/// Measures the cost of a due ride among ten thousand and among a million live ones, and the cost
+/// of an idle service.
 struct AgendaBench: ServerBench {
   let cluster: LocalCluster
   private let session: PostgresSession
   private let simulator: LocalSimulator
-  /// How many rides are due in each measurement.
+  /// The number of rides that are due in each measurement.
   private let due = 20_000
 
   init() async throws {
-    // A million rides and their indexes fit into memory, as they would in service.
+    // A million rides and their indexes fit into memory, as in production.
     cluster = try await LocalCluster(durability: .real, options: ["shared_buffers=1GB"])
     session = try PostgresSession(conninfo: cluster.url())
     simulator = try LocalSimulator(directory: cluster.directory + "/apns")
@@ -27,7 +27,7 @@ struct AgendaBench: ServerBench {
   }
 
   func run() async throws {
-    // The service takes up its rules while there is no ride to look at.
+    // The service adopts its rules before there is any ride.
     let service = try ServiceProcess(conninfo: cluster.url(), environment: simulator.environment)
     try service.waitUntilServing()
     while try await !isAdopted() { try await Task.sleep(for: .milliseconds(20)) }
@@ -53,7 +53,7 @@ struct AgendaBench: ServerBench {
     try await idle()
   }
 
-  /// Rides that were entered long ago, and beat in the next twenty minutes.
+  /// Adds rides that were entered long ago, with heartbeats in the next twenty minutes.
   private func add(from first: Int, to last: Int) async throws {
     try await session.script(
       """
@@ -75,7 +75,7 @@ struct AgendaBench: ServerBench {
     try await session.script("checkpoint", timeout: .seconds(120))
   }
 
-  /// Claims what is due as the engine does, decides it and settles it; microseconds a ride.
+  /// Claims due rides as the engine does, decides and settles them; returns microseconds per ride.
   private func handleDue(among count: Int) async throws -> (cpu: Double, wall: Double) {
     try await session.script(
       """
@@ -91,7 +91,7 @@ struct AgendaBench: ServerBench {
       rules: configuration.rules, lease: .seconds(600), claims: sessions[0],
       settlements: sessions[1],
       log: Log { _, _, _ in })
-    // The first plans, and is not counted.
+    // The first batch includes planning, and is not counted.
     _ = try await handle(store)
     let postmaster = try cluster.postmasterID()
     let start = Date()
@@ -120,7 +120,7 @@ struct AgendaBench: ServerBench {
     return claim.rides.count
   }
 
-  /// As `schedules/` has it, to drivers of whom nobody has a phone here.
+  /// The heartbeat rule of `schedules/`; no driver has a registered phone here.
   private var configuration: EngineConfiguration {
     let rule = Rule(
       name: "driver-heartbeat", app: .driver,
@@ -131,12 +131,13 @@ struct AgendaBench: ServerBench {
     return EngineConfiguration(rules: rules, bundleIDs: [:])
   }
 
-  /// A service with a million live rides of which none is due.
+  /// Measures a service with a million live rides, none of them due.
   private func idle() async throws {
     let service = try ServiceProcess(conninfo: cluster.url(), environment: simulator.environment)
     defer { service.stop() }
     try service.waitUntilServing()
-    // Postgres counts a transaction up to ten seconds late: those of the start are none of an idle one.
+    // Postgres counts a transaction up to ten seconds late; those of the start must not be counted
+    // as idle ones.
     try await Task.sleep(for: .seconds(13))
     let seconds = 20.0
     let cpu = ProcessCost.cpuSeconds(service.processID)

@@ -2,14 +2,14 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 
-/// (e) APNs is away while a million events are committed: what the service holds of them meanwhile,
-/// and what becomes of them once APNs is back.
+/// (e) Measures an APNs outage while a million events are committed: the memory of the service
+/// meanwhile, and the outcome of the events afterwards.
 struct BacklogBench: ServerBench {
   let cluster: LocalCluster
   let session: PostgresSession
   let apns: String
   private let rides = 1_000_000
-  /// Longer than half of the events are true.
+  /// Longer than the validity of half of the events.
   private let outage: Duration = .seconds(150)
 
   init() async throws {
@@ -66,7 +66,7 @@ struct BacklogBench: ServerBench {
     Figures.row("sent though no longer true", "\(stale)", goal: "0")
   }
 
-  /// Rides and phones, past the triggers that would make events of them.
+  /// Inserts rides and phones, bypassing the triggers that would emit events.
   private func load() async throws {
     try await session.script(
       """
@@ -84,7 +84,7 @@ struct BacklogBench: ServerBench {
       """, timeout: .seconds(300))
   }
 
-  /// Half of them are true for two minutes, half for an hour.
+  /// Inserts the events; half of them are valid for two minutes, half for an hour.
   private func offer() async throws {
     try await session.script(
       """
@@ -95,7 +95,7 @@ struct BacklogBench: ServerBench {
       """, timeout: .seconds(300))
   }
 
-  /// Looks at the service for as long as that holds; returns the most memory that it had.
+  /// Samples the service's memory while the condition holds; returns the maximum.
   private func watch(
     _ service: ServiceProcess, while goesOn: () async throws -> Bool
   ) async throws -> Double {

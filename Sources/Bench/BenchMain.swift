@@ -1,8 +1,7 @@
 import Foundation
 import LocalPostgres
 
-/// `make bench`: the figures that the project is measured by, beside their goals; with words only
-/// the parts that they name.
+/// `make bench`: prints the project's figures next to their goals; arguments select parts.
 @main
 enum BenchMain {
   static func main() async {
@@ -16,7 +15,7 @@ enum BenchMain {
         print("ridepulse-bench: unknown part \(word); expected \(known.joined(separator: ", "))")
         exit(64)
       }
-      // The backlog takes minutes: only where it is asked for.
+      // The last part, bloat, takes minutes and runs only on request.
       let parts = words.isEmpty ? Array(known.dropLast()) : Array(words)
       if isatty(STDERR_FILENO) == 1 {
         let text = "measuring \(parts.joined(separator: ", ")): minutes without a word in between\n"
@@ -34,18 +33,18 @@ enum BenchMain {
   }
 }
 
-/// A measurement with servers of its own.
+/// A measurement with its own servers.
 protocol ServerBench {
   /// Starts the servers.
   init() async throws
   /// Measures and prints.
   func run() async throws
-  /// Takes the servers away.
+  /// Stops the servers.
   func end() async
 }
 
 extension ServerBench {
-  /// Measures, and takes the servers away however that ended.
+  /// Measures, and stops the servers even if the measurement fails.
   static func measure() async throws {
     let bench = try await Self()
     let result: Result<Void, any Error>

@@ -3,9 +3,9 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 
-/// What a claim costs while somebody's transaction keeps Postgres from removing what is dead.
+/// Measures the cost of a claim while an open transaction keeps Postgres from removing dead rows.
 ///
-/// As many events pass by as 500 a second are in half an hour, but faster.
+/// It processes as many events as 500 per second make in half an hour, but faster.
 struct BloatBench: ServerBench {
   let cluster: LocalCluster
   private let session: PostgresSession
@@ -68,7 +68,7 @@ struct BloatBench: ServerBench {
       "\(name): p99 with ÷ without", Figures.number(last.at(99) / alone.at(99), 2), goal: goal)
   }
 
-  /// How long claims took.
+  /// The durations of claims, in milliseconds.
   private struct Times {
     var milliseconds: [Double] = []
     var rate = 0.0
@@ -79,7 +79,8 @@ struct BloatBench: ServerBench {
     }
   }
 
-  /// Nine tenths of a claim at a time, one after the other; the rest is for heartbeats.
+  /// Handles events one batch after the other, each nine tenths of a claim; the rest is for
+  /// heartbeats.
   private func flood(_ events: Int) async throws -> Times {
     var times = Times()
     let start = Date()
@@ -88,7 +89,7 @@ struct BloatBench: ServerBench {
     return times
   }
 
-  /// Fifty events each tenth of a second, for half a minute.
+  /// Handles fifty events each tenth of a second, for half a minute.
   private func stream() async throws -> Times {
     var times = Times()
     let clock = ContinuousClock()
@@ -100,7 +101,8 @@ struct BloatBench: ServerBench {
     return times
   }
 
-  /// Lets so many events come and go at once; returns how many milliseconds their claim took.
+  /// Emits and handles this number of events at once; returns the duration of their claim in
+  /// milliseconds.
   private func handle(_ events: Int, _ turn: Int) async throws -> Double {
     let first = turn * events % (rides - events)
     try await session.script(
@@ -161,7 +163,7 @@ struct BloatBench: ServerBench {
     }
   }
 
-  /// A push for each event, and a heartbeat of which each ride's agenda row tells.
+  /// Sends a push for each event, and has a heartbeat that gives each ride an agenda row.
   private static var configuration: EngineConfiguration {
     let nearby = Rule(
       name: "nearby", app: .customer, when: .on(["driver_nearby"]), what: .background,
@@ -178,7 +180,7 @@ struct BloatBench: ServerBench {
   }
 }
 
-/// Somebody who looked at something, and then left the transaction open.
+/// A session that ran a query and left its transaction open.
 private final class Reader {
   private let process = Process()
   private let input = Pipe()

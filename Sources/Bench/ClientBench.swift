@@ -4,7 +4,7 @@ import LocalPostgres
 import RideCore
 import Synchronization
 
-/// (a) The client alone against a sink, beside h2load on the same sink.
+/// (a) Measures the client alone against a sink, and h2load against the same sink.
 struct ClientBench {
   let directory: String
   private let pushes = 200_000
@@ -46,7 +46,7 @@ struct ClientBench {
     return (Double(pushes) / seconds, used * 1e6 / Double(pushes))
   }
 
-  /// Ten thousand phones and one payload, as a batch of the engine has them.
+  /// Makes requests to ten thousand phones with one payload, like a batch of the engine.
   private func makeRequests() throws -> [PushRequest] {
     let body =
       payload + Array(repeating: UInt8(ascii: "x"), count: 500 - payload.count - 4)
@@ -68,7 +68,7 @@ struct ClientBench {
     }
   }
 
-  /// Keeps a window of pushes in flight until all have been answered.
+  /// Keeps a window of pushes in flight until all are answered.
   private func drive(_ client: APNSClient, _ requests: [PushRequest], count: Int) async throws {
     let run = ClientRun(client, requests, window: window)
     let accepted = await run.finish()
@@ -127,7 +127,7 @@ final class ClientRun: Sendable {
     self.window = window
   }
 
-  /// Returns how many pushes were accepted, once all have ended.
+  /// Returns the number of accepted pushes, once all have ended.
   func finish() async -> Int {
     await withCheckedContinuation { continuation in
       state.withLock { $0.waiter = continuation }

@@ -3,8 +3,8 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 
-/// (b) to (d) The whole engine: `ridepulse serve` on a private Postgres that keeps its promises
-/// to the disk, against the strict simulator.
+/// (b) to (d) Measures the whole engine: `ridepulse serve` with a durable private Postgres and the
+/// strict simulator.
 struct EngineBench: ServerBench {
   let cluster: LocalCluster
   let simulator: LocalSimulator
@@ -29,7 +29,7 @@ struct EngineBench: ServerBench {
     let service = try ServiceProcess(conninfo: cluster.url(), environment: simulator.environment)
     defer { service.stop() }
     try service.waitUntilServing()
-    // The rides that came in silently find their places on the agenda first.
+    // The rides were inserted without events; the engine first adds them to the agenda.
     while try await isBusy() { try await Task.sleep(for: .milliseconds(20)) }
     let atRest = ProcessCost.residentMiB(service.processID)
     try await drain(service)
@@ -40,7 +40,7 @@ struct EngineBench: ServerBench {
     Figures.row("resident MiB after 50,000 events", Figures.number(atEnd), goal: "40")
   }
 
-  /// Rides and phones, without an event.
+  /// Inserts rides and phones without events.
   private func load() async throws {
     try await session.script(
       """
@@ -57,7 +57,7 @@ struct EngineBench: ServerBench {
       """, timeout: .seconds(120))
   }
 
-  /// (b) A backlog that commits at once, until the last push is accepted in the ledger.
+  /// (b) Measures a backlog that commits at once, until the ledger shows the last push as accepted.
   private func drain(_ service: ServiceProcess) async throws {
     let postmaster = try cluster.postmasterID()
     try await session.script(
@@ -101,7 +101,8 @@ struct EngineBench: ServerBench {
     try await session.run([Call(Self.busy)])[0].bool(0, 0) ?? false
   }
 
-  /// (c) From the commit's acknowledgement to the request at APNs, at 200 events a second.
+  /// (c) Measures from the acknowledgement of the commit to the request at APNs, at 200 events a
+  /// second.
   private func latency() async throws {
     let count = 2_000
     let clock = ContinuousClock()
@@ -127,9 +128,9 @@ struct EngineBench: ServerBench {
   }
 }
 
-/// When pushes arrived, as the simulator wrote it.
+/// The arrival times of pushes, as the simulator recorded them.
 enum Arrivals {
-  /// Epoch seconds by ride, for the pushes about one event.
+  /// Returns epoch seconds by ride, for the pushes of one event.
   static func read(_ path: String, event: String) throws -> [String: Double] {
     var arrivals: [String: Double] = [:]
     let text = try String(contentsOfFile: path, encoding: .utf8)

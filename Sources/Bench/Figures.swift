@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints a figure and its goal side by side.
+/// Prints figures next to their goals.
 enum Figures {
   static func head(_ text: String) {
     print("\n" + text)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What processes have used, as the kernel counts it.
+/// The CPU time and memory of processes, as the kernel counts them.
 enum ProcessCost {
-  /// CPU seconds of a process, with those of the children that it has waited for.
+  /// Returns the CPU seconds of a process, optionally with those of the children it has waited for.
   static func cpuSeconds(_ processID: Int32, withChildren: Bool = false) -> Double {
     guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8),
-      // The name in parentheses may hold spaces; utime is the 12th field behind it.
+      // The name in parentheses may contain spaces; utime is the 12th field after it.
       let end = text.lastIndex(of: ")")
     else { return 0 }
     let fields = text[text.index(after: end)...].split(separator: " ")
@@ -13,15 +13,15 @@ enum ProcessCost {
     return ticks.reduce(0, +) / 100
   }
 
-  /// CPU seconds of this process.
+  /// The CPU seconds of this process.
   static var own: Double { cpuSeconds(ProcessInfo.processInfo.processIdentifier) }
 
-  /// CPU seconds of the children that this process has waited for.
+  /// The CPU seconds of the children that this process has waited for.
   static var children: Double {
     cpuSeconds(ProcessInfo.processInfo.processIdentifier, withChildren: true) - own
   }
 
-  /// CPU seconds of a server and all that it has started.
+  /// Returns the CPU seconds of a server and its child processes.
   static func cpuSecondsOfTree(_ root: Int32) -> Double {
     let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     let children = processes.compactMap { Int32($0) }.filter { parent(of: $0) == root }
@@ -36,7 +36,7 @@ enum ProcessCost {
     return fields.count > 1 ? Int32(fields[1]) : nil
   }
 
-  /// Resident memory in MiB.
+  /// Returns the resident memory in MiB.
   static func residentMiB(_ processID: Int32) -> Double {
     let text = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

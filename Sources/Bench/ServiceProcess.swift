@@ -1,7 +1,7 @@
 import Foundation
 import LocalPostgres
 
-/// A `ridepulse serve` of the measurement's own.
+/// A `ridepulse serve` process of the measurement.
 final class ServiceProcess {
   private let process = Process()
   private let output = Pipe()
@@ -16,7 +16,7 @@ final class ServiceProcess {
     try process.run()
   }
 
-  /// Waits for the line that says so.
+  /// Waits for the log line `Serving`.
   func waitUntilServing() throws {
     var said = ""
     while !said.contains(" Serving") {
@@ -24,7 +24,7 @@ final class ServiceProcess {
       if data.isEmpty { throw LocalFailure(text: "ridepulse serve did not start: \(said)") }
       said += String(decoding: data, as: UTF8.self)
     }
-    // Nobody reads on; a full pipe must not hold it up.
+    // Drains the output from now on, so that a full pipe does not block the service.
     output.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
   }
 

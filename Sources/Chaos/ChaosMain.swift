@@ -1,7 +1,9 @@
 import Foundation
 
-/// `make chaos`: the service among kills, sleeps, restarts and faults, and what it promises proved
-/// from outside.
+/// Runs the service under kills, pauses, restarts and faults, and verifies its promises from
+/// outside.
+///
+/// `make chaos` starts it.
 @main
 enum ChaosMain {
   static func main() async {
@@ -20,7 +22,7 @@ enum ChaosMain {
   }
 }
 
-/// Standard output, at once and for a pipe too.
+/// Writes lines to standard output without buffering, even into a pipe.
 enum Say {
   static func line(_ text: String) {
     try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))

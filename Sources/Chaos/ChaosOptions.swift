@@ -1,22 +1,22 @@
 import RideCore
 
-/// The options of the command line.
 struct ChaosOptions {
-  /// How long there is trouble.
+  /// How long faults are injected.
   var duration: Duration = .seconds(600)
-  /// Decides everything that is random.
+  /// The seed of all random numbers.
   var seed = UInt64.random(in: 0...UInt64(Int64.max))
-  /// Rides that live at one time.
+  /// The number of rides that are live at one time.
   var rides = 150
-  /// What is left out, to find out what causes a finding.
+  /// The faults to leave out, to narrow down the cause of a violation.
   var without: Set<Part> = []
-  /// Begins with a NOTIFY queue of 8 GB, which is full, and not only above the engine's threshold.
+  /// Starts with a full NOTIFY queue of 8 GB, instead of one that is only above the engine's
+  /// threshold.
   var fillsNotifyQueue = false
-  /// Keeps what the run leaves behind even if everything held.
+  /// Keeps the files of the run even if every invariant held.
   var keeps = false
   var wantsHelp = false
 
-  /// What can be left out.
+  /// A fault that can be left out.
   enum Part: String, CaseIterable, Sendable {
     case kill, pause, restart, faults, clock, starts
     case refusal, disk, locks, notify, rights, crowd, burst, reassign
@@ -44,7 +44,7 @@ struct ChaosOptions {
       --keep               keep requests, logs and ledger even if everything held
     """
 
-  /// A command line that can't be understood.
+  /// A command line that cannot be parsed.
   struct UsageError: Error {
     let text: String
   }

@@ -1,7 +1,7 @@
-/// The rule files of a run: alerts that are true for a moment and for long, a heartbeat every five
-/// seconds, and a card.
+/// The rule files of a run: alerts of short and long validity, a heartbeat every five seconds, and
+/// a card.
 enum ChaosRules {
-  /// The events of which an alert speaks: each of them that was committed has a row in the ledger.
+  /// The events that an alert rule matches: each committed one must have a row in the ledger.
   static let spokenOf: Set<String> = [
     "requested", "driver_assigned", "driver_en_route", "driver_arrived", "ride_completed",
     "cancelled_by_customer", "driver_nearby", "chat_message", "ride_offer", "driver_cancelled",
@@ -15,7 +15,8 @@ enum ChaosRules {
     "ride_offer": "offer",
   ]
 
-  /// Emitted only in transactions that are rolled back, so that nobody may hear of it.
+  /// An event that is emitted only in transactions that are rolled back, and must never cause a
+  /// push.
   static let neverSaid = "rolled_back"
 
   /// The states that end a ride.

@@ -3,13 +3,15 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 
-/// One run: servers, nodes, fleet and trouble, then quiet, then the proof.
+/// One run: it starts servers, nodes and fleet, injects faults, waits until all work is done, and
+/// verifies the invariants.
 struct ChaosRun {
   private let options: ChaosOptions
   private let cluster: LocalCluster
   private let clock: DatabaseClock?
   private let simulator: LocalSimulator
-  /// What the ledger is stored on; nil if its disk is left alone, or can't be had.
+  /// The file system of the ledger; nil if disk faults are left out or the volume cannot be
+  /// mounted.
   private let volume: LedgerVolume?
   private let directory: String
   private let incidents = IncidentLog()
@@ -17,7 +19,9 @@ struct ChaosRun {
   private var numbers: SeededGenerator
   private let start = IncidentLog.now
 
-  /// Runs and proves; true where everything held. What the run left behind stays where it did not.
+  /// Performs the run; returns true if every invariant held.
+  ///
+  /// Otherwise the files of the run are kept.
   static func perform(_ options: ChaosOptions) async throws -> Bool {
     Say.line(
       "seed \(options.seed), trouble for \(options.duration.rideText), \(options.rides) rides")
@@ -111,7 +115,7 @@ struct ChaosRun {
     }
   }
 
-  /// What is done to the run, each in a task of its own with random numbers of its own.
+  /// Returns the faults to inject, each in its own task with its own random numbers.
   private func faults(for nodes: [Node], _ queue: NotifyQueue?) -> [PlannedFault] {
     let (cluster, wire, clock, volume) = (cluster, SimulatorControl(simulator), clock, volume)
     return nodes.map { node in PlannedFault { try await $0.problem(node) } } + [
@@ -132,7 +136,7 @@ struct ChaosRun {
     ]
   }
 
-  /// Everything at once until the time is over.
+  /// Injects all faults at the same time until the run's duration has passed.
   private mutating func problem(_ nodes: [Node], _ queue: NotifyQueue?) async throws {
     let end = ContinuousClock.now + options.duration
     let fleet = try fleet()
@@ -144,7 +148,8 @@ struct ChaosRun {
         }
       }
       for planned in faults(for: nodes, queue) {
-        // Made for what is left out too, so that the others decide the same without it.
+        // Injectors are created for omitted faults too, so that the others draw the same random
+        // numbers.
         let maker = newTroublemaker(until: end)
         if let part = planned.part, options.without.contains(part) { continue }
         group.addTask {

@@ -2,9 +2,8 @@ import Foundation
 import PostgresStore
 import Synchronization
 
-/// Something that was done to the service, or happened to it.
+/// A fault that was injected, or an event that affected the service.
 struct Incident: Sendable {
-  /// What was done.
   enum Kind: String, Sendable, CaseIterable {
     case kill = "kill -9 of a node"
     case pause = "SIGSTOP of a node"
@@ -26,7 +25,7 @@ struct Incident: Sendable {
     case burst = "5,000 events of one ride"
     case reassignment = "change of a driver during an outage"
 
-    /// Whether settlements fail or wait while it lasts.
+    /// Whether settlements fail or wait during the incident.
     var disturbsSettling: Bool {
       switch self {
       case .refusal, .fullDisk, .lockedPhones, .lockedTable, .revoked: true
@@ -38,23 +37,23 @@ struct Incident: Sendable {
   var kind: Kind
   /// Seconds since 1970.
   var from: Double
-  /// Until when it lasted, as far as it is over.
+  /// The end, in seconds since 1970; equal to `from` if the incident has no duration.
   var to: Double
-  /// Which node, or what fault.
+  /// The node or the fault concerned.
   var detail: String
 
-  /// As one line for a person, with times since the start of the run.
+  /// Returns the incident as one readable line; times count from the start of the run.
   func line(since start: Double) -> String {
     let length = to - from > 0.05 ? String(format: " for %.1f s", to - from) : ""
     return String(format: "%8.2f s  ", from - start) + "\(kind.rawValue)\(length) \(detail)"
   }
 }
 
-/// All that was done, in the order of its beginning, and what else must be said.
+/// Records incidents and the violations that are detected during the run.
 final class IncidentLog: Sendable {
   private let state = Mutex((incidents: [Incident](), findings: [String]()))
 
-  /// The wall clock, as the simulator writes it.
+  /// The wall clock in seconds since 1970, as in the simulator's record.
   static var now: Double { Date().timeIntervalSince1970 }
 
   func record(_ kind: Incident.Kind, from: Double, to: Double? = nil, _ detail: String = "") {
@@ -63,21 +62,22 @@ final class IncidentLog: Sendable {
     }
   }
 
-  /// Something that must not happen, seen while it did.
+  /// Records a violation that was detected during the run.
   func find(_ text: String) {
     state.withLock { $0.findings.append(text) }
   }
 
-  /// Records it if an app's own commit failed because of the service; true if that is so.
+  /// Records a violation if the service caused the failure of an app's own commit; returns true if
+  /// it did.
   ///
-  /// - Parameter isReported: this commit's failure is recorded already.
+  /// - Parameter isReported: the failure of this commit is already recorded.
   func findIfCaused(by error: PostgresError, isReported: Bool = false) -> Bool {
     guard let server = error.server, let cause = Self.causes[server.sqlState] else { return false }
     if !isReported { find("a commit of an app failed: \(cause) (\(server))") }
     return true
   }
 
-  /// What the service must never do to an app, by SQLSTATE.
+  /// Errors that the service must never cause in an app, by SQLSTATE.
   private static let causes = [
     "40P01": "it was the victim of a deadlock", "54000": "the NOTIFY queue is full",
   ]

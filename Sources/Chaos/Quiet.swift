@@ -2,13 +2,13 @@ import Foundation
 import PostgresStore
 import RideCore
 
-/// The time after the trouble: until nothing waits any more.
+/// Waits after the faults have ended until no work is left.
 struct Quiet {
   let session: PostgresSession
   let incidents: IncidentLog
-  /// Rides that the ledger refused for a while: they may be parked.
+  /// Rides that the ledger refused for a while, which may be parked.
   let refused: Set<String>
-  /// The simulator's record.
+  /// The path of the simulator's record.
   let records: String
   private let limit: Duration = .seconds(600)
 
@@ -36,8 +36,8 @@ struct Quiet {
       where d.token = any ($1::text[]) and d.disabled_at is null and d.registered_at <= g.since
       """)
 
-  /// Keeps both nodes running until every event is consumed, every push has its verdict, no ride is on
-  /// the agenda, and the phones that APNs called gone are disabled.
+  /// Keeps both nodes running until every event is consumed, every push has its verdict, the agenda
+  /// is empty, and the phones that APNs reported as gone are disabled.
   func wait(for nodes: [Node]) async throws {
     let end = ContinuousClock.now + limit
     var left = "Postgres did not answer"
@@ -55,7 +55,7 @@ struct Quiet {
     incidents.find("not quiet after \(limit.rideText): \(left)")
   }
 
-  /// Only rides that the ledger refused may be parked.
+  /// Unparks all rides; only those that the ledger refused may have been parked.
   private func unparkAll() async throws {
     guard let rows = try? await session.run([Call(Self.unpark)])[0] else { return }
     for row in 0..<rows.rowCount {
@@ -67,7 +67,8 @@ struct Quiet {
     }
   }
 
-  /// The outcome for a token may be written some time after its push has settled.
+  /// Waits until all tokens are disabled: a token's outcome may be written some time after its push
+  /// has settled.
   private func waitForTokens(_ nodes: [Node]) async throws {
     let gone = Set(try Arrival.read(records).filter { $0.status == 410 }.map(\.token))
     let tokens = PostgresArray.literal(gone.sorted())
@@ -78,6 +79,6 @@ struct Quiet {
       if rows?[0].int64(0, 0) == 0 { return }
       try await Task.sleep(for: .milliseconds(200))
     }
-    // The report names them.
+    // The report lists the remaining ones.
   }
 }

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Work that blocks its thread, kept off the threads that Swift's tasks share.
+/// Runs blocking work off the threads that Swift's tasks share.
 enum Blocking {
   static func run<Value: Sendable, Failure: Error>(
     _ work: @escaping @Sendable () throws(Failure) -> Value

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A process that this one started, and its end as something to wait for without blocking.
+/// A child process whose end can be awaited without blocking.
 final class Child: Sendable {
   private struct Life {
     var status: Int32?
@@ -16,8 +16,8 @@ final class Child: Sendable {
   let pid: Int32
   private let record = Record()
 
-  /// Starts a program with an environment of its own, so that the caller's `PG*` variables do not
-  /// reach it. Output goes to `output`, errors too unless they are to be thrown away.
+  /// Starts a program with its own environment, so that the caller's `PG*` variables do not reach
+  /// it. Output goes to `output`; errors too, unless `keepsErrors` is false.
   init(
     _ line: [String], in folder: String, input: FileHandle? = nil, output: FileHandle? = nil,
     keepsErrors: Bool = true
@@ -44,7 +44,7 @@ final class Child: Sendable {
 
   var hasEnded: Bool { record.life.withLock { $0.status != nil } }
 
-  /// Returns the exit status, or the signal that ended it.
+  /// Returns the exit status, or the signal that ended the process.
   func waitForEnd() async -> Int32 {
     await withCheckedContinuation { continuation in
       let status = record.life.withLock { life in
@@ -55,7 +55,7 @@ final class Child: Sendable {
     }
   }
 
-  /// Does nothing where the process has ended, whose number may be someone else's by now.
+  /// Sends a signal; does nothing if the process has ended, since its ID may be reused.
   func send(signal: Int32) {
     record.life.withLock { life in
       if life.status == nil { _ = kill(pid, signal) }

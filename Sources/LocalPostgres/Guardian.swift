@@ -2,17 +2,18 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A process that outlives the caller for a moment, to take away all that the caller leaves behind.
+/// A process that briefly outlives the caller, and removes everything that the caller leaves
+/// behind.
 ///
-/// It makes the directory and then waits for the end of a pipe whose other end only the caller
+/// It creates the directory, then waits for the end of a pipe whose other end only the caller
 /// holds. However the caller ends, the kernel closes that end.
 final class Guardian: Sendable {
-  /// The cluster's directory, for its owner only.
+  /// The cluster's directory, accessible to its owner only.
   let directory: String
   private let child: Child
   private let leash: ChildGuard
 
-  /// Starts the guardian and waits until it has made the directory.
+  /// Starts the guardian and waits until it has created the directory.
   static func start() async throws(LocalPostgresError) -> Guardian {
     let outcome = await Blocking.run { () throws(LocalPostgresError) in try Guardian() }
     return try outcome.get()
@@ -32,7 +33,7 @@ final class Guardian: Sendable {
     }
   }
 
-  /// Up to the line's end and no further: `setsid` keeps its copy of the file open.
+  /// Reads no further than the line's end: `setsid` keeps its copy of the file open.
   private static func firstLine(of file: FileHandle) -> String {
     var bytes = Data()
     while !bytes.contains(UInt8(ascii: "\n")) {
@@ -43,15 +44,16 @@ final class Guardian: Sendable {
     return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
-  /// Lets the guardian do its work and waits for its end.
+  /// Lets the guardian clean up, and waits for its end.
   func dismiss() async {
     leash.letGo()
     _ = await child.waitForEnd()
   }
 
-  /// Ends whatever works inside the directory, by its working directory: process numbers in files
-  /// may be stale, and a stranger's. SIGQUIT is Postgres' immediate shutdown. A postmaster that was
-  /// killed leaves its pid file and with it a System V segment, the seventh line's second number.
+  /// The guardian's shell script: ends every process whose working directory is inside the
+  /// directory. Process IDs in files are not used, since they may be stale and reused. SIGQUIT is
+  /// Postgres' immediate shutdown. A killed postmaster leaves its pid file and a System V segment,
+  /// whose ID is the second number of the file's seventh line.
   private static let program = """
     trap '' HUP INT TERM QUIT
     dir=$(mktemp -d /tmp/ridepulse-XXXXXX) || exit 1
@@ -76,7 +78,7 @@ final class Guardian: Sendable {
     """
 }
 
-/// The end of the pipe that tells the guardian that the caller lives.
+/// The caller's end of the pipe; the guardian acts when it is closed.
 private final class ChildGuard: Sendable {
   private let descriptor: Mutex<Int32>
 
@@ -86,8 +88,8 @@ private final class ChildGuard: Sendable {
 
   deinit { letGo() }
 
-  /// Close-on-exec from the start: a copy in any other child would keep the guardian waiting. A
-  /// pair of sockets, because Swift's Glibc module lacks `pipe2`.
+  /// Creates the pipe, close-on-exec from the start: a copy in any other child would keep the
+  /// guardian waiting. It is a socket pair because Swift's Glibc module lacks `pipe2`.
   static func make() throws(LocalPostgresError) -> (input: FileHandle, leash: ChildGuard) {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)

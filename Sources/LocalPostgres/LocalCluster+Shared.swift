@@ -3,7 +3,8 @@ internal import Synchronization
 extension LocalCluster {
   private static let sharing = Mutex<Task<LocalCluster, any Error>?>(nil)
 
-  /// The one fast cluster of this process, made at the first call and gone with the process.
+  /// Returns the one fast cluster of this process, created at the first call and removed with the
+  /// process.
   package static func shared() async throws -> LocalCluster {
     let task = sharing.withLock { task in
       let current = task ?? Task { try await LocalCluster() }
@@ -13,9 +14,10 @@ extension LocalCluster {
     return try await task.value
   }
 
-  /// Makes a database of a name that this process has not used, and returns its connection string.
+  /// Creates a database with a name that this process has not used, and returns its connection
+  /// string.
   ///
-  /// A template must have nobody connected to it meanwhile; it is not dropped before the cluster.
+  /// A template must have no connections meanwhile. The database is dropped only with the cluster.
   package func freshDatabase(
     template: String = "template1"
   ) async throws(LocalPostgresError) -> String {

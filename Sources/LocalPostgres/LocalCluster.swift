@@ -1,28 +1,28 @@
 internal import Foundation
 internal import Synchronization
 
-/// A Postgres of one's own in a directory under /tmp, for tests and the demo.
+/// A private Postgres in a directory under /tmp, for tests and the demo.
 ///
-/// It can only be reached over a unix socket in that directory. Nothing of it is left after `stop`
-/// or after the end of this process, even by SIGKILL.
+/// It is reachable only over a Unix socket in that directory. Nothing is left after `stop` or after
+/// the end of this process, even by SIGKILL.
 package final class LocalCluster: Sendable {
-  /// What the data has to survive.
+  /// What the data must survive.
   package enum Durability: Hashable, Sendable {
-    /// Nothing: no fsync, for tests.
+    /// Nothing: fsync is off, for tests.
     case fast
-    /// What Postgres promises by default.
+    /// Everything that Postgres guarantees by default.
     case real
   }
 
-  /// How to end the server before it starts again.
+  /// How the server ends before it starts again.
   package enum RestartMode: Hashable, Sendable {
     /// Without a checkpoint, as after a crash.
     case immediate
-    /// In order: connections are ended, then everything is written.
+    /// Cleanly: connections are ended, then everything is written.
     case fast
   }
 
-  /// The cluster's own directory: data, socket and logs; gone after `stop`.
+  /// The cluster's own directory with data, socket and logs; `stop` removes it.
   package let directory: String
   private let binaries: Binaries
   private let user: ServerUser
@@ -31,12 +31,12 @@ package final class LocalCluster: Sendable {
   private let environment: [String: String]
   private let postmaster = Mutex<Postmaster?>(nil)
 
-  /// Makes a cluster and starts it; takes one or two seconds.
+  /// Creates a cluster and starts it; takes one or two seconds.
   ///
   /// - Parameters:
-  ///   - durability: what the data has to survive.
-  ///   - options: server settings, each as `name=value`; they win over the ones made here.
-  ///   - environment: variables of the server's own, beside those of this process.
+  ///   - durability: What the data must survive.
+  ///   - options: Server settings, each as `name=value`; they override the defaults of this class.
+  ///   - environment: Variables for the server, in addition to those of this process.
   package init(
     durability: Durability = .fast, options: [String] = [], environment: [String: String] = [:]
   ) async throws(LocalPostgresError) {
@@ -51,16 +51,16 @@ package final class LocalCluster: Sendable {
     try await start()
   }
 
-  /// A connection string for libpq, to a database of this cluster as its superuser.
+  /// Returns a libpq connection string to a database of this cluster, as its superuser.
   package func url(database: String = "postgres") -> String {
     "host=\(directory) port=5432 user=postgres dbname=\(database)"
   }
 
-  /// Starts the server again after `kill`; does nothing while it runs.
+  /// Starts the server again after `kill`; does nothing if it is running.
   package func start() async throws(LocalPostgresError) {
     if postmaster.withLock({ $0?.child.hasEnded == false }) { return }
     let data = "\(directory)/data"
-    // The server's own, and not of what starts it under another user.
+    // These variables apply to the server only, and not to the program that changes the user.
     let variables =
       environment.isEmpty ? [] : ["/usr/bin/env"] + environment.map { "\($0.key)=\($0.value)" }
     let line =
@@ -70,31 +70,31 @@ package final class LocalCluster: Sendable {
     postmaster.withLock { $0 = started }
   }
 
-  /// Ends the server and starts it again; the data stays.
+  /// Ends the server and starts it again; the data is kept.
   package func restart(_ mode: RestartMode = .fast) async throws(LocalPostgresError) {
     await end(mode == .fast ? .fast : .immediate)
     try await start()
   }
 
-  /// Kills the server with SIGKILL, as a crash of the machine would; `start` brings it back.
+  /// Kills the server with SIGKILL, like a machine crash; `start` starts it again.
   package func kill() async {
     await end(.killed)
   }
 
-  /// Ends the server and removes all of the cluster; it cannot be started again.
+  /// Ends the server and removes the cluster; it cannot be started again.
   package func stop() async {
     await guardian.dismiss()
   }
 
-  /// The process that all processes of the server descend from.
+  /// Returns the ID of the process that all processes of the server descend from.
   ///
-  /// - Throws: what Foundation throws while the server does not run.
+  /// - Throws: The error of Foundation if the server is not running.
   package func postmasterID() throws -> Int32 {
     let text = try String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8)
     return text.split(separator: "\n").first.flatMap { Int32($0) } ?? 0
   }
 
-  /// Makes a database as a copy of another, to which nobody may be connected meanwhile.
+  /// Creates a database as a copy of another, which must have no connections meanwhile.
   package func createDatabase(
     _ name: String, template: String = "template1"
   ) async throws(LocalPostgresError) {
@@ -130,7 +130,7 @@ package final class LocalCluster: Sendable {
     let common = [
       "listen_addresses=", "unix_socket_directories=\(directory)", "port=5432",
       "unix_socket_permissions=0700", "shared_buffers=32MB", "timezone=UTC", "max_connections=300",
-      // The other kind lies in /dev/shm, where a killed server would leave it.
+      // Other kinds use /dev/shm, where a killed server would leave its memory.
       "dynamic_shared_memory_type=mmap",
     ]
     let careless = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Glibc
 
-/// A PgBouncer in front of a private Postgres, for tests of what a pooler does to a service.
+/// A PgBouncer in front of a private Postgres, for tests of the effects of a pooler on a service.
 ///
-/// It can only be reached over a unix socket in a directory of its own, and ends with this process,
-/// even by SIGKILL.
+/// It is reachable only over a Unix socket in its own directory, and ends with this process, even
+/// by SIGKILL.
 package final class LocalPgBouncer: Sendable {
-  /// When a client gives the server's connection back.
+  /// When a client releases its server connection.
   package enum PoolMode: String, Sendable {
     /// When the client disconnects.
     case session
@@ -18,12 +18,12 @@ package final class LocalPgBouncer: Sendable {
   private let child: Child
   private var log: String { "\(guardian.directory)/pgbouncer.log" }
 
-  /// Starts one and returns when it accepts connections.
+  /// Starts PgBouncer, and returns when it accepts connections.
   ///
   /// - Parameters:
-  ///   - cluster: the Postgres behind it, with all its databases.
-  ///   - mode: when a client gives the server's connection back.
-  ///   - poolSize: the most connections to each database.
+  ///   - cluster: The Postgres behind it, with all its databases.
+  ///   - mode: When a client releases its server connection.
+  ///   - poolSize: The maximum number of connections to each database.
   package init(
     before cluster: LocalCluster, mode: PoolMode, poolSize: Int = 4
   ) async throws(LocalPostgresError) {
@@ -43,12 +43,12 @@ package final class LocalPgBouncer: Sendable {
     try outcome.get()
   }
 
-  /// A connection string for libpq, to a database of the cluster as its superuser.
+  /// Returns a libpq connection string to a database of the cluster, as its superuser.
   package func url(database: String) -> String {
     "host=\(guardian.directory) port=6432 user=postgres dbname=\(database)"
   }
 
-  /// Ends it and removes all of it.
+  /// Ends PgBouncer and removes its directory.
   package func stop() async {
     await guardian.dismiss()
   }
@@ -57,14 +57,14 @@ package final class LocalPgBouncer: Sendable {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
       if child.hasEnded { throw .failed(program: "pgbouncer", output: LogFile.tail(log)) }
-      // Its last line before it takes connections.
+      // The last line that PgBouncer logs before it accepts connections.
       if LogFile.tail(log).contains("process up") { return }
       usleep(5_000)
     }
     throw .tooSlow(what: "the start of PgBouncer", output: LogFile.tail(log))
   }
 
-  /// Debian puts it where ordinary users do not look.
+  /// Debian installs it in /usr/sbin, which is not in the PATH of ordinary users.
   private static func binary() throws(LocalPostgresError) -> String {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders = ["/usr/sbin", "/usr/bin"] + path.split(separator: ":").map { String($0) }

@@ -1,17 +1,17 @@
-/// Why a private Postgres cannot be had.
+/// The reason why a private Postgres cannot be started.
 package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The server's programs are not installed.
   case missingBinaries(lookedIn: [String])
   /// PgBouncer is not installed.
   case missingPgBouncer(lookedIn: [String])
-  /// The directory of the cluster cannot be made or given away.
+  /// The directory of the cluster cannot be created, or its owner cannot be changed.
   case directory(reason: String)
-  /// A program of Postgres failed; what it said last.
+  /// A program of Postgres failed; `output` is its last output.
   case failed(program: String, output: String)
-  /// The server did not accept connections, or did not end, within its time.
+  /// The server did not accept connections, or did not end, in time.
   case tooSlow(what: String, output: String)
 
-  /// What happened, and what to do about it where that is known.
+  /// What happened, and what to do about it if that is known.
   package var description: String {
     switch self {
     case .missingBinaries(let places):

@@ -1,12 +1,11 @@
 internal import Foundation
 
-/// An `apns-simulator` beside this process; it ends when this process does, however that happens.
+/// An `apns-simulator` process that ends when this process does, even by SIGKILL.
 package final class LocalSimulator {
-  /// Where it listens: `https://127.0.0.1:PORT`.
+  /// The address it listens on: `https://127.0.0.1:PORT`.
   package let url: String
-  /// Its keys, certificates and records.
+  /// The directory with its keys, certificates and records.
   package let directory: String
-  /// The process.
   package var processID: Int32 { process.processIdentifier }
 
   private let process = Process()
@@ -15,12 +14,12 @@ package final class LocalSimulator {
   private static let keyID = "SIMKEY0001"
   private static let teamID = "SIMTEAM001"
 
-  /// Starts it on a free port and waits until it listens.
+  /// Starts the simulator on a free port and waits until it listens.
   ///
   /// - Parameters:
-  ///   - directory: where its keys and records go; made where it is missing.
-  ///   - options: further words for its command line.
-  /// - Throws: where the binary is neither beside this one nor on PATH, or does not start.
+  ///   - directory: The directory for its keys and records; created if missing.
+  ///   - options: Further arguments for its command line.
+  /// - Throws: If the binary is neither in this process's folder nor on PATH, or does not start.
   package init(directory: String, options: [String] = []) throws {
     self.directory = directory
     process.executableURL = URL(fileURLWithPath: try LocalBinary.path("apns-simulator"))
@@ -38,7 +37,7 @@ package final class LocalSimulator {
     url = String(word)
   }
 
-  /// The variables with which a service uses it.
+  /// The environment variables for a service that uses it.
   package var environment: [String: String] {
     [
       "APNS_KEY_ID": Self.keyID, "APNS_TEAM_ID": Self.teamID,
@@ -50,19 +49,19 @@ package final class LocalSimulator {
     ]
   }
 
-  /// Where it writes what arrived, a JSON object a line.
+  /// The file with the received requests, one JSON object per line.
   package var records: String { directory + "/requests.jsonl" }
 
-  /// Ends it.
+  /// Ends the simulator.
   package func stop() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
   }
 }
 
-/// The project's own binaries, as this process finds them.
+/// Finds the project's own binaries.
 package enum LocalBinary {
-  /// The path of one: beside this process's own binary, or on PATH.
+  /// Returns the path of a binary: in the folder of this process's own binary, or on PATH.
   package static func path(_ name: String) throws(LocalBinaryError) -> String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
@@ -83,6 +82,6 @@ package enum LocalBinary {
 package struct LocalBinaryError: Error, Hashable, Sendable, CustomStringConvertible {
   let text: String
 
-  /// What is wrong and what to do.
+  /// What is wrong, and what to do.
   package var description: String { text }
 }

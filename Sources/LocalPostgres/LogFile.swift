@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where the programs of Postgres write what they have to say.
+/// The log files of the programs of Postgres.
 enum LogFile {
   static func open(_ path: String) throws(LocalPostgresError) -> FileHandle {
     if !FileManager.default.fileExists(atPath: path) {
@@ -13,7 +13,7 @@ enum LogFile {
     return handle
   }
 
-  /// The last lines on one line, for an error.
+  /// Returns the last lines joined to one line, for an error message.
   static func tail(_ path: String) -> String {
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     return text.split(separator: "\n").suffix(5).joined(separator: " | ")

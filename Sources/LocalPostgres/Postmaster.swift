@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Glibc
 
-/// A running server.
+/// A running Postgres server.
 struct Postmaster: Sendable {
-  /// How the server is asked to end.
+  /// How the server is ended.
   enum Ending: Sendable { case fast, immediate, killed }
 
   let child: Child
   private let data: String
   private let log: String
 
-  /// Starts the server and returns when it accepts connections.
+  /// Starts the server, and returns when it accepts connections.
   static func start(
     _ line: [String], data: String, log: String, limit: Duration
   ) async throws(LocalPostgresError) -> Postmaster {
@@ -42,7 +42,8 @@ struct Postmaster: Sendable {
     _ = await Blocking.run { waitUntilDeserted(limit: .seconds(10)) }
   }
 
-  /// The server writes its state into the eighth line of its pid file, as `pg_ctl` reads it.
+  /// Waits until the server's state is `ready`: the eighth line of its pid file, which `pg_ctl`
+  /// reads.
   private func waitUntilReady(limit: Duration) throws(LocalPostgresError) {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {
@@ -55,8 +56,8 @@ struct Postmaster: Sendable {
     throw .tooSlow(what: "the start of Postgres", output: LogFile.tail(log))
   }
 
-  /// The children of a killed server notice its end by themselves, a moment later; a new server
-  /// refuses to start beside them.
+  /// Waits for the children of a killed server, which notice its end only a moment later: a new
+  /// server refuses to start while they exist.
   private func waitUntilDeserted(limit: Duration) {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end, Self.isSomeoneInside(data) { usleep(5_000) }

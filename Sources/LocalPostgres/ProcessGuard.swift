@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Kills the services that a process leaves behind, however that ends.
+/// Kills the services that a process leaves behind, however it ends.
 ///
-/// A shell waits for the end of a pipe whose other end only this process holds, and then ends each
-/// number that it was told, where that is still one of the binaries meant.
+/// A shell waits for the end of a pipe whose other end only this process holds, and then kills each
+/// registered process that still runs one of the given binaries.
 package final class ProcessGuard: Sendable {
   private let input = Pipe()
   private static let program = """
@@ -17,10 +17,10 @@ package final class ProcessGuard: Sendable {
     done
     """
 
-  /// A leash that holds nobody yet.
+  /// Creates a guard without processes.
   ///
-  /// - Parameter binary: the path of the binary that may be ended, or a pattern of the shell's for
-  ///   several.
+  /// - Parameter binary: The path of the binary whose processes may be killed, or a shell pattern
+  ///   for several.
   package init(binary: String) {
     let shell = Process()
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -31,7 +31,7 @@ package final class ProcessGuard: Sendable {
     try? shell.run()
   }
 
-  /// Ends this process with ours.
+  /// Registers a process to be ended together with this one.
   package func hold(_ pid: Int32) {
     try? input.fileHandleForWriting.write(contentsOf: Data("\(pid)\n".utf8))
   }

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Glibc
 
-/// The user that the server runs as: Postgres refuses to be root.
+/// The user that the server runs as, because Postgres refuses to run as root.
 enum ServerUser: Hashable, Sendable {
   /// The caller is an ordinary user.
   case caller
-  /// The caller is root and steps down to this user.
+  /// The caller is root and changes to this user.
   case other(name: String, id: uid_t, group: gid_t)
 
   static func choose() throws(LocalPostgresError) -> ServerUser {
@@ -17,7 +17,7 @@ enum ServerUser: Hashable, Sendable {
     throw .directory(reason: "root has no user `postgres` or `nobody` to step down to")
   }
 
-  /// The command line that executes another one as this user, in place of itself.
+  /// Returns a command line that replaces itself with another one, run as this user.
   func command(_ line: [String]) -> [String] {
     switch self {
     case .caller: line

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes one waiting task; rings while nobody waits are kept, as one.
+/// Wakes one waiting task; signals without a waiter are kept as one.
 package final class AsyncSignal: Sendable {
   private struct State {
     var isRung = false
@@ -10,10 +10,9 @@ package final class AsyncSignal: Sendable {
 
   private let state = Mutex(State())
 
-  /// A bell that has not rung.
   package init() {}
 
-  /// Wakes the waiter, or spares the next one its wait.
+  /// Wakes the waiter, or lets the next wait return at once.
   package func ring() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let waiter = state.waiter else {
@@ -26,7 +25,7 @@ package final class AsyncSignal: Sendable {
     waiter?.resume()
   }
 
-  /// Returns when the bell rings, or after the limit where there is one.
+  /// Waits for a signal, for at most `limit` if one is given.
   package func wait(atMost limit: Duration? = nil, on clock: any Clock<Duration>) async {
     let visit = state.withLock { state -> UInt64 in
       state.visit += 1
@@ -44,7 +43,7 @@ package final class AsyncSignal: Sendable {
       }
       if isRung { return continuation.resume() }
       guard let limit else { return }
-      // Not before the waiter is there: a timer that ends first would find nobody to wake.
+      // The timer starts after the waiter is stored: one that ended earlier would find no waiter.
       timer = Task {
         try? await clock.sleep(for: limit)
         if !Task.isCancelled { give(up: visit) }
@@ -53,7 +52,7 @@ package final class AsyncSignal: Sendable {
     timer?.cancel()
   }
 
-  /// The timer of a visit wakes that visit's waiter only, and leaves no ring behind.
+  /// Wakes the waiter of this visit only, and leaves no signal behind.
   private func give(up visit: UInt64) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let waiter = state.waiter, waiter.visit == visit else { return nil }

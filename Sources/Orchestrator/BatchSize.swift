@@ -1,12 +1,13 @@
-/// How many rides one statement may take: halved by each timeout, doubled after some that worked.
+/// The number of rides per statement: halved after each timeout, doubled after a streak of
+/// successes.
 struct BatchSize: Equatable {
-  /// The size without any timeout.
+  /// The size without timeouts.
   let maximum: Int
-  /// The size now.
+  /// The current size.
   private(set) var size: Int
   private var worked = 0
 
-  /// How many batches of full size must work before the next larger one is tried.
+  /// How many full batches must succeed before the size is doubled.
   static let streak = 8
 
   init(maximum: Int) {
@@ -14,13 +15,13 @@ struct BatchSize: Equatable {
     size = self.maximum
   }
 
-  /// A batch of this many rides ran out of time.
+  /// Records that a batch of this many rides timed out.
   mutating func timedOut(_ count: Int) {
     size = max(1, min(size, count) / 2)
     worked = 0
   }
 
-  /// A batch of this many rides worked; a smaller one than allowed proves nothing.
+  /// Records that a batch of this many rides succeeded; a batch smaller than `size` does not count.
   mutating func worked(_ count: Int) {
     guard size < maximum, count >= size else { return }
     worked += 1

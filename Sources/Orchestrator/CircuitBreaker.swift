@@ -1,19 +1,19 @@
 import RideCore
 
-/// Whether the pushes of one app go at all: a storm of refusals is not answered with more pushes.
+/// A circuit breaker that pauses the pushes of one app while most of them fail.
 ///
-/// After a storm the lane is closed for a while; then one push goes as a probe. If APNs takes it the
-/// lane is open again, else it is closed for twice as long. Nothing is said of the phones: a storm is
-/// of the configuration, or of APNs.
+/// After too many failures the lane is closed for a while; then one push is sent as a probe. If
+/// APNs accepts it the lane is open again, otherwise it is closed for twice as long. Closing a lane
+/// never invalidates tokens: mass refusals mean bad configuration or an APNs outage.
 struct CircuitBreaker: Equatable {
-  /// What may be done with a push now.
+  /// Whether a push may be sent now.
   enum Admission: Equatable {
     case go
-    /// Not before this.
+    /// The push may not be sent before this time.
     case wait(until: Timestamp)
   }
 
-  /// What an outcome has changed.
+  /// How an outcome has changed the breaker.
   enum Change: Equatable {
     case paused(until: Timestamp, problems: Int, of: Int)
     case resumed
@@ -21,29 +21,29 @@ struct CircuitBreaker: Equatable {
 
   private enum Phase: Equatable {
     case open
-    /// Closed until then.
+    /// No push is sent before this time.
     case closed(until: Timestamp)
-    /// One push is on its way; the others wait for its end, but not for ever.
+    /// One push is in flight as a probe; the others wait for its outcome, up to this time.
     case probing(until: Timestamp)
   }
 
-  /// As many as fit into `recent`, or fewer.
+  /// The number of recent outcomes that count, at most the bits of `recent`, and the least for a
+  /// pause.
   static let window = 50
   static let least = 20
   static let pauses = Backoff(first: .seconds(5), longest: .seconds(60))
-  /// A probe's answer comes within a push's deadline.
+  /// How long a probe may take: longer than the deadline of a push.
   static let probeTime: Duration = .seconds(11)
 
   private var phase = Phase.open
-  /// How the last pushes ended: a bit for each, 1 where that was trouble, the newest the lowest.
+  /// The latest outcomes, one bit each, the newest in the lowest bit; 1 is a failure.
   private var recent: UInt64 = 0
   private var count = 0
   private var pausesInARow = 0
 
-  /// Whether pushes wait.
   var isPaused: Bool { phase != .open }
 
-  /// Asks for one push.
+  /// Requests admission for one push.
   mutating func admit(at now: Timestamp) -> Admission {
     switch phase {
     case .open: return .go
@@ -55,7 +55,7 @@ struct CircuitBreaker: Equatable {
     }
   }
 
-  /// Takes note of how a push ended.
+  /// Records the outcome of a push; returns the change that it caused.
   mutating func record(_ outcome: PushOutcome, at now: Timestamp) -> Change? {
     guard let isProblem = outcome.tripsBreaker else { return nil }
     if case .probing = phase {
@@ -66,7 +66,7 @@ struct CircuitBreaker: Equatable {
       pausesInARow = 0
       return .resumed
     }
-    // What was on its way when the lane was closed says nothing new.
+    // Pushes that were in flight when the lane was closed carry no new information.
     guard phase == .open else { return nil }
     recent = (recent << 1 | (isProblem ? 1 : 0)) & (1 << Self.window - 1)
     count = min(count + 1, Self.window)
@@ -85,7 +85,8 @@ struct CircuitBreaker: Equatable {
 }
 
 extension PushOutcome {
-  /// Whether it is a sign that no push of the app goes well; nil where it says nothing of the others.
+  /// Whether the outcome indicates that all pushes of the app fail; nil if it does not concern
+  /// other pushes.
   fileprivate var tripsBreaker: Bool? {
     switch self {
     case .accepted: return false
@@ -96,7 +97,7 @@ extension PushOutcome {
       if refusal.reason == "TooManyRequests" { return nil }
       let rule = refusal.rule
       if rule.token == .suspect || rule.isOfConfiguration { return true }
-      // APNs works, and has looked at this one.
+      // APNs works and has examined this push.
       return rule.push != .rejected
     }
   }

@@ -1,23 +1,24 @@
 import RideCore
 
-/// Between what another clock must lie, as far as its answers tell: it was read after the question
-/// and before the answer.
+/// The bounds of another clock, derived from readings: each was taken between its request and its
+/// answer.
 ///
-/// A question that was long on its way, or an answer that lay there while the machine slept, leaves
-/// wide bounds; those of other readings narrow them. Where the bounds of two readings have nothing in
-/// common the clock was set, or has drifted: the later reading counts.
+/// A slow request, or an answer that waited while the machine slept, yields wide bounds; other
+/// readings narrow them. If the bounds of two readings do not overlap, the clock was set or has
+/// drifted, and the later reading replaces the earlier one.
 struct ClockBounds: Equatable {
-  /// What it shows when the own clock, which is never set, stands at zero.
+  /// The other clock's time at which the local monotonic clock was zero.
   private(set) var earliest: Timestamp
   private(set) var latest: Timestamp
 
-  /// What one reading says, with when it was asked for and answered by the own clock.
+  /// Creates the bounds of one reading; `asked` and `answered` are times of the local monotonic
+  /// clock.
   init(_ reading: Timestamp, asked: Duration, answered: Duration) {
     earliest = reading - answered
     latest = reading - min(asked, answered)
   }
 
-  /// Takes another reading into account.
+  /// Combines these bounds with those of a later reading.
   mutating func learn(_ other: ClockBounds) {
     let both = (earliest: max(earliest, other.earliest), latest: min(latest, other.latest))
     if both.earliest <= both.latest {

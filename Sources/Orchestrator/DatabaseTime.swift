@@ -2,19 +2,19 @@ import Foundation
 package import RideCore
 import Synchronization
 
-/// The database's time between two answers of it, as far as they tell.
+/// An estimate of the database's time between its answers.
 ///
-/// A node whose own clock is wrong decides right all the same, and signs tokens of the same windows
+/// A node whose local clock is wrong still decides correctly, and signs tokens in the same windows
 /// as every other node.
 package final class DatabaseTime: Sendable {
-  /// Time since some fixed point, on a clock that is never set.
+  /// The time since a fixed point, on a monotonic clock.
   let uptime: @Sendable () -> Duration
   private let wall: @Sendable () -> Timestamp
   private let bounds = Mutex<ClockBounds?>(nil)
 
   /// - Parameters:
-  ///   - wall: This machine's own clock, which counts until the database has said something.
-  ///   - uptime: Time since some fixed point, on a clock that is never set.
+  ///   - wall: this machine's wall clock, which is used until the database has answered.
+  ///   - uptime: the time since a fixed point, on a monotonic clock.
   package init(
     wall: @escaping @Sendable () -> Timestamp, uptime: @escaping @Sendable () -> Duration
   ) {
@@ -22,7 +22,7 @@ package final class DatabaseTime: Sendable {
     self.uptime = uptime
   }
 
-  /// One that goes by this machine until the database has spoken.
+  /// Returns an estimate that uses this machine's clock until the database has answered.
   package static func ofThisMachine() -> DatabaseTime {
     let clock = ContinuousClock()
     let start = clock.now
@@ -31,9 +31,9 @@ package final class DatabaseTime: Sendable {
       uptime: { start.duration(to: clock.now) })
   }
 
-  /// The database said what time it is, to a question that was asked at this uptime.
+  /// Records the database's time from an answer; `asked` is the uptime of the request.
   ///
-  /// - Returns: How far it is ahead of this machine's clock, at least.
+  /// - Returns: how far the database's clock is ahead of this machine's clock, at least.
   @discardableResult
   func read(_ now: Timestamp, asked: Duration) -> Duration {
     let reading = ClockBounds(now, asked: asked, answered: uptime())
@@ -43,12 +43,12 @@ package final class DatabaseTime: Sendable {
     return earliest - wall()
   }
 
-  /// What the database may say by now at the latest: what is still true then is true.
+  /// The latest possible time of the database; a message that is still valid at this time is valid.
   package var now: Timestamp {
     bounds.withLock { bounds in bounds.map { $0.latest + uptime() } } ?? wall()
   }
 
-  /// What the database says by now at the earliest: what is due then is due.
+  /// The earliest possible time of the database; a ride that is due at this time is due.
   var earliest: Timestamp {
     bounds.withLock { bounds in bounds.map { $0.earliest + uptime() } } ?? wall()
   }

@@ -1,7 +1,7 @@
 import RideCore
 import Synchronization
 
-// Looking for due rides, and resting between the looks.
+// The claim loop, and its rests between claims.
 extension Engine {
   func claimUntilStopped() async {
     var pollPolicy = PollPolicy(pollInterval: settings.pollInterval)
@@ -19,7 +19,7 @@ extension Engine {
     }
   }
 
-  /// Claims until nothing is due and all that was claimed has ended.
+  /// Claims until no ride is due and all claimed rides are finished.
   func claimAll() async throws {
     try await adopt()
     while !isStopping {
@@ -35,15 +35,16 @@ extension Engine {
     }
   }
 
-  /// Makes live rides due where rules by the clock have changed.
+  /// Reschedules live rides if schedule rules have changed.
   ///
-  /// What fails is tried again after a while: claims go by the new rules already, and do not wait.
+  /// Unless the store is unavailable, a failure is retried after a while: claims already use the
+  /// new rules, and do not wait.
   private func adopt() async throws {
     let (configuration, edition, adopted, notBefore) = state.withLock {
       ($0.configuration, $0.edition, $0.adopted, $0.adoptAt)
     }
     if edition == adopted || time.uptime() < notBefore { return }
-    // It goes through all live rides, page by page: the time that takes is not known.
+    // Rescheduling reads all live rides, page by page, so its duration is not bounded.
     isFree(.claiming)
     let rides: Int
     do {
@@ -75,7 +76,7 @@ extension Engine {
       untilDue: claim.nextDue.map { $0 - claim.now })
   }
 
-  /// Nothing is claimed while it could not be settled.
+  /// Waits while settlements fail: nothing is claimed that could not be settled.
   private func waitWhileHalted() async {
     while isHalted, !isStopping {
       turns(.claiming)
@@ -89,7 +90,8 @@ extension Engine {
     await lookBell.wait(atMost: limit, on: parts.clock)
   }
 
-  /// Waits until a batch worth its round trips fits; returns how many rides may be claimed.
+  /// Waits until there is room for a batch worth its round trips; returns how many rides may be
+  /// claimed.
   private func room() async -> Int {
     let batch = min(settings.batch, settings.maximumInFlight)
     while true {
@@ -109,9 +111,10 @@ extension Engine {
     state.withLock { $0.claimSize.worked(claim.rides.count) }
   }
 
-  /// A claim that ran out of time, or could not be read, is repeated at once with half as many rides.
+  /// Halves the claim size after a claim that timed out or could not be read; the claim is repeated
+  /// at once.
   ///
-  /// - Returns: Whether less can be taken.
+  /// - Returns: false if the failure has another cause, or if the size cannot be reduced further.
   private func takeLess(after error: any Error) -> Bool {
     guard let failure = error as? StoreFailure else { return false }
     switch failure.cause {
@@ -139,9 +142,9 @@ extension Engine {
     await lookBell.wait(atMost: delay, on: parts.clock)
   }
 
-  /// Waits for the rides in flight; true where there were none to wait for.
+  /// Waits for the rides in flight; returns true if there were none.
   ///
-  /// - Throws: Why they can't be settled, once that has gone on for too long.
+  /// - Throws: the settlement failure, once it has lasted longer than `haltLimit`.
   private func finishFlights() async throws -> Bool {
     if state.withLock({ $0.flights.count == 0 }) { return true }
     while state.withLock({ $0.flights.count > 0 }) {

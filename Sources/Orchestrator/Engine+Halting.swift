@@ -1,19 +1,18 @@
 package import RideCore
 import Synchronization
 
-/// Settlements fail, so that nothing is claimed or sent.
+/// The failure of settlements, during which an engine neither claims nor sends.
 package struct SettlementHalt: Sendable {
-  /// Since when, by the database's clock as far as it is known.
+  /// The time of the first failure, by the estimated clock of the database.
   package var since: Timestamp
-  /// For how long.
+  /// How long settlements have failed.
   package var duration: Duration
-  /// The last failure.
   package var failure: StoreFailure
 }
 
-// What happens while settlements fail.
+// What the engine does while settlements fail.
 extension Engine {
-  /// Nil while settlements succeed.
+  /// The current settlement failure; nil while settlements succeed.
   package var settlementHalt: SettlementHalt? {
     let uptime = time.uptime()
     return state.withLock { $0.settling.halt }.map { halt in
@@ -23,7 +22,7 @@ extension Engine {
     }
   }
 
-  /// Moves the policy on, and reports where settling begins or ceases to fail.
+  /// Updates the settle policy, and logs when settlements begin or cease to fail.
   @discardableResult
   func advance<Value: Sendable>(
     _ body: @Sendable (inout SettlePolicy<SettlingRide>, Duration) -> Value
@@ -54,8 +53,8 @@ extension Engine {
     return value
   }
 
-  /// Keeps the leases of held rides while they can't be settled: another node would send again what
-  /// this one has sent.
+  /// Renews the leases of held rides while they cannot be settled; otherwise another node would
+  /// send again what this one has sent.
   func renewUntilSettled() async {
     var hasFailed = false
     var renewedAt: Duration?
@@ -89,7 +88,7 @@ extension Engine {
     }
   }
 
-  /// Releases rides that were claimed while settling began to fail: nothing was sent for them.
+  /// Releases rides that were claimed while settlements began to fail; nothing was sent for them.
   func giveBack(_ claim: Claim) async {
     do {
       try await parts.store.release(claim.rides.map(\.claim))

@@ -1,9 +1,9 @@
 import RideCore
 import Synchronization
 
-// From due rides to pushes on their way.
+// The path from due rides to pushes in flight.
 extension Engine {
-  /// Claims, decides, and hands the pushes to the transport.
+  /// Claims rides, decides them, and submits their pushes to the transport.
   func claim(limit: Int, asleep: Bool) async throws -> Claim {
     let (look, configuration) = state.withLock { state in
       state.looks += 1
@@ -17,7 +17,7 @@ extension Engine {
       await giveBack(claim)
       return Claim(now: claim.now, nextDue: claim.nextDue, rides: [])
     }
-    // What was read is decided on as of its own time, unless the answer lay there while the machine
+    // Rides are decided as of the time they were read, unless the answer waited while the machine
     // slept.
     let now = time.earliest - claim.now > .seconds(1) ? time.earliest : claim.now
     let decisions = claim.rides.map { ride in
@@ -26,7 +26,8 @@ extension Engine {
     let silent = await journal(decisions, now: now)
     let passed = time.uptime() - asked
     if passed > settings.sendWithin {
-      // The machine slept, or the database did: by the lease's end somebody else has these rides.
+      // The machine or the database was suspended: other nodes may claim these rides when their
+      // lease ends.
       parts.log(
         .warning, "Rides are left to their lease: too much time has passed since they were claimed",
         ["rides": "\(decisions.count)", "passed": "\(passed)"])
@@ -47,7 +48,8 @@ extension Engine {
     return claim
   }
 
-  /// Says it once when this machine's clock and the database's part, and once when they meet again.
+  /// Logs once when this machine's clock and the database's diverge, and once when they agree
+  /// again.
   private func record(ahead: Duration) {
     let isOff = abs(ahead.microseconds) > settings.toleratedSkew.microseconds
     let at = time.uptime()
@@ -66,10 +68,10 @@ extension Engine {
     }
   }
 
-  /// Writes down what must not happen twice before it happens.
+  /// Journals what must not repeat before it is sent.
   ///
-  /// - Returns: The rides that must not act: somebody else holds them by now, or nobody knows. They
-  ///   fall due again when their lease ends.
+  /// - Returns: the rides that must not send: another node holds them by now, or that is unknown.
+  ///   They fall due again when their lease ends.
   private func journal(_ decisions: [(RideClaim, Decision)], now: Timestamp) async -> Set<RideID> {
     let memos = decisions.compactMap { claim, decision in
       decision.journal(now: now).map { ClaimedMemo(claim: claim, memo: $0) }
@@ -98,10 +100,10 @@ extension Engine {
     return Set(memos.map(\.claim.rideID))
   }
 
-  /// Hands pushes to the transport, except those whose app is paused.
+  /// Submits pushes to the transport, except those of paused lanes.
   ///
-  /// A transport may report while it takes pushes; what follows from that is handed over by the
-  /// call that is under way, whichever thread it is on.
+  /// A transport may report outcomes while it accepts pushes; the pushes that follow from them are
+  /// submitted by the call in progress, regardless of the thread.
   private func submit(_ requests: [PushRequest], at now: Timestamp) {
     if requests.isEmpty { return }
     let isFirst = state.withLock { state in
@@ -138,7 +140,7 @@ extension Engine {
           state.lanes.record(report.outcome, of: lane, at: now).map { (report.outcome, $0) }
         }
       }
-      // What can't be settled is not sent.
+      // Nothing is sent that could not be settled.
       let mayFollow = !state.isStopping && state.settling.halt == nil
       let next = state.flights.record(reports, at: mayFollow ? uptime : nil)
       return (changes, next, state.flights.hasFinished)

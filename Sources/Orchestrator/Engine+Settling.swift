@@ -1,17 +1,17 @@
 import RideCore
 import Synchronization
 
-/// A ride whose pushes have all ended, on its way into the ledger.
+/// A ride whose pushes have all ended, before its settlement is written.
 struct SettlingRide: Sendable {
   var claim: RideClaim
   var settlement: Settlement
-  /// The number of the look that found it.
+  /// The number of the claim that returned the ride.
   var look: UInt64
-  /// Bytes of JSON that are free once it is let go.
+  /// The ride's JSON in bytes, which is freed when the ride is released.
   var text: Int
 }
 
-// Writes the outcomes of rides as `SettlePolicy` decides.
+// The settle loop, which writes the outcomes of rides as `SettlePolicy` decides.
 extension Engine {
   func settleUntilDrained() async {
     while true {
@@ -33,7 +33,7 @@ extension Engine {
     }
   }
 
-  /// Settlements fail: nothing is claimed or sent.
+  /// Whether settlements fail, so that nothing is claimed or sent.
   var isHalted: Bool { state.withLock { $0.settling.halt != nil } }
 
   private func nextStep() -> SettlePolicy<SettlingRide>.Step {
@@ -119,10 +119,11 @@ extension Engine {
     (error as? StoreFailure) ?? StoreFailure(.unavailable, "\(error)")
   }
 
-  /// Rides are settled, parked or lost: there is room for others.
+  /// Makes room for other rides after these were settled, parked or lost.
   private func letGo(_ rides: [SettlingRide]) {
     if rides.isEmpty { return }
-    // A look that came while a ride was held passed over its new events, and their NOTIFY is spent.
+    // A claim that ran while a ride was held skipped its new events, and their NOTIFY has been
+    // consumed.
     let mayHaveMissed = state.withLock { state in
       state.flights.settled(rides.count)
       state.heldText -= rides.reduce(0) { $0 + $1.text }
@@ -132,7 +133,8 @@ extension Engine {
     roomBell.ring()
   }
 
-  /// Each slot has one fate; a slot without one is a fault of RidePulse.
+  /// Logs rules whose slots do not add up: each slot has exactly one outcome, so a remainder is a
+  /// bug.
   private func audit(_ settlements: [Settlement]) {
     for settlement in settlements {
       for (rule, tally) in settlement.tallies where tally.remainder != 0 {

@@ -1,11 +1,13 @@
 import Synchronization
 
-// Whether the loops still move: what a watchdog is told by.
+// Stall detection; watchdog keepalives depend on it.
 extension Engine {
-  /// Loops that will not move again, in words; empty where all is well. A database or an APNs that is
-  /// away is none of it.
+  /// Returns a description of each stall that will not end by itself; empty if there is none.
   ///
-  /// - Parameter limit: how long a turn may take; nil: longer than any turn that will end.
+  /// An unavailable database or APNs is not a stall.
+  ///
+  /// - Parameter limit: how long a turn may take; nil stands for `longestTurn`, which exceeds every
+  ///   turn that will end.
   package func stuck(after limit: Duration? = nil) -> [String] {
     let uptime = time.uptime()
     return state.withLock {
@@ -13,19 +15,19 @@ extension Engine {
     }
   }
 
-  /// A loop begins something that ends by itself.
+  /// Records that a loop begins a turn, which ends by itself.
   func turns(_ loop: StallDetector.Loop) {
     let uptime = time.uptime()
     state.withLock { $0.watch.turns(loop, at: uptime) }
   }
 
-  /// A loop waits for the other.
+  /// Records that a loop waits for the other loop.
   func waits(_ loop: StallDetector.Loop) {
     let uptime = time.uptime()
     state.withLock { $0.watch.waits(loop, at: uptime) }
   }
 
-  /// A loop is not to be judged.
+  /// Excludes a loop from stall detection.
   func isFree(_ loop: StallDetector.Loop) {
     state.withLock { $0.watch.isFree(loop) }
   }

@@ -1,41 +1,43 @@
 package import RideCore
 import Synchronization
 
-/// Claims due rides, decides them, sends, and settles, until it is told to stop.
+/// Claims due rides, decides them, sends their pushes, and settles them, until it is stopped.
 ///
-/// Two loops share the rides in flight: one claims and sends, one settles what has ended. Neither
-/// waits for the other but when the node holds all that it may.
+/// Two loops share the rides in flight: the claim loop claims and sends, the settle loop settles
+/// rides whose pushes have ended. The claim loop waits for the settle loop only if the node holds
+/// as many rides as it may.
 package final class Engine: Sendable {
   struct State {
     var flights = InFlight()
     var lanes = Lanes()
-    /// Pushes that the transport is about to take, and whether a call hands them over.
+    /// Pushes to submit to the transport, and whether a call is submitting them.
     var outbox: [PushRequest] = []
     var isSubmitting = false
-    /// What decisions go by, the how manieth that is, and which of them the agenda follows.
+    /// The current configuration, its revision, and the revision that live rides were last
+    /// rescheduled for.
     var configuration: EngineConfiguration
     var edition = 1
     var adopted = 0
-    /// When to adopt again after a conflict.
+    /// The uptime before which a failed rescheduling is not retried.
     var adoptAt: Duration = .zero
-    /// How often this node has looked for due rides.
+    /// The number of claims that this node has made.
     var looks: UInt64 = 0
     var isStopping = false
     var isClockOff = false
-    /// When the database last answered a look, on the clock that is never set, and how far ahead
-    /// its own was.
+    /// When the database last answered a claim, as uptime, and how far ahead of this machine's
+    /// clock its own was.
     var look: (at: Duration, ahead: Duration)?
-    /// The claiming loop has ended, so no further ride comes in.
+    /// The claim loop has ended, so no further ride is added.
     var isDrained = false
-    /// When a stop was asked for.
+    /// The uptime at which a stop was requested.
     var stoppedAt: Duration?
-    /// When to leave what can't be settled to its lease.
+    /// The uptime at which rides that cannot be settled are left to their lease.
     var giveUpAt: Duration?
     var hasSettled = false
     var settling = SettlePolicy<SettlingRide>()
     var settleSize: BatchSize
     var claimSize: BatchSize
-    /// Bytes of JSON in the rides held.
+    /// The total size of the JSON in held rides, in bytes.
     var heldText = 0
     var watch = StallDetector()
   }
@@ -43,17 +45,17 @@ package final class Engine: Sendable {
   let parts: EngineParts
   let settings: EngineSettings
   let state: Mutex<State>
-  /// There may be work to look for.
+  /// Signals that rides may be due.
   let lookBell = AsyncSignal()
-  /// Rides have been let go.
+  /// Signals that rides have been released.
   let roomBell = AsyncSignal()
-  /// A ride has finished.
+  /// Signals that a ride has finished.
   let settleBell = AsyncSignal()
-  /// Leases need to be renewed, or no longer.
+  /// Signals that leases must be renewed, or need not be any longer.
   let renewBell = AsyncSignal()
   let time: DatabaseTime
 
-  /// An engine that rests until `run`.
+  /// Creates an engine, which starts with `run` or `runOnce`.
   package init(_ parts: EngineParts, settings: EngineSettings = EngineSettings()) {
     self.parts = parts
     self.settings = settings
@@ -65,15 +67,14 @@ package final class Engine: Sendable {
     time = parts.time
   }
 
-  /// Looks for due rides at once: something was committed, or a person asked.
+  /// Checks for due rides at once, after a commit or on request.
   package func wake() {
     lookBell.ring()
   }
 
-  /// What it decides by.
   package var configuration: EngineConfiguration { state.withLock { $0.configuration } }
 
-  /// Decides by other rules from the next look on.
+  /// Replaces the configuration; it applies from the next claim on.
   package func use(_ configuration: EngineConfiguration) {
     state.withLock { state in
       state.configuration = configuration
@@ -82,8 +83,10 @@ package final class Engine: Sendable {
     lookBell.ring()
   }
 
-  /// Takes no more rides. `run` returns when those in flight have ended, and at the latest when the
-  /// drain limit and the settle limit have passed.
+  /// Stops claiming.
+  ///
+  /// `run` returns when the rides in flight have ended, at the latest after the drain limit and the
+  /// settle limit.
   package func stop() {
     let uptime = time.uptime()
     let isFirst = state.withLock { state in
@@ -97,7 +100,8 @@ package final class Engine: Sendable {
     for signal in [lookBell, roomBell, settleBell] { signal.ring() }
   }
 
-  /// Handles rides as they fall due until `stop`, through every failure of the database.
+  /// Handles rides as they fall due, until `stop` is called; every failure of the database is
+  /// retried.
   package func run() async {
     await withTaskGroup { group in
       group.addTask { await self.settleUntilDrained() }
@@ -107,9 +111,9 @@ package final class Engine: Sendable {
     }
   }
 
-  /// Handles what is due now, and returns when all of it has ended.
+  /// Handles the rides that are due now, and returns when all of them have ended.
   ///
-  /// - Throws: What the store threw; rides in flight have ended then too.
+  /// - Throws: the store's error, after the rides in flight have ended.
   package func runOnce() async throws {
     try await withThrowingTaskGroup { group in
       group.addTask { await self.settleUntilDrained() }
@@ -125,13 +129,14 @@ package final class Engine: Sendable {
     }
   }
 
-  /// The waits while the database fails.
+  /// The delays between retries while the database fails.
   static let failing = Backoff(first: .milliseconds(100), longest: .seconds(5))
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// The end of claiming: the transport gives what is in flight its time, and what it could not
-  /// send goes back to the agenda, due at once.
+  /// Closes the transport within the drain limit, and lets the settle loop finish.
+  ///
+  /// Pushes that could not be sent go back to the agenda, due at once.
   private func drain() async {
     isFree(.claiming)
     let stoppedAt = state.withLock { $0.stoppedAt } ?? time.uptime()

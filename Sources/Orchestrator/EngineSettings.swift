@@ -1,61 +1,60 @@
 package import RideCore
 
-/// How much an engine takes on, and how long it may take.
+/// The limits of an engine on rides, bytes and times.
 package struct EngineSettings: Sendable {
-  /// The most rides that one claim takes.
+  /// The maximum number of rides per claim.
   package var batch = 500
-  /// The most rides that the node holds at once.
+  /// The maximum number of rides that the node holds at one time.
   package var maximumInFlight = 2000
-  /// The most rides that one settlement writes.
+  /// The maximum number of rides per settlement.
   package var settlementBatch = 1000
-  /// How long after its claim a ride may still be sent: well within its lease. A node that slept in
-  /// between would send what another has sent since.
+  /// How long after its claim a ride may still be sent: well within its lease.
+  ///
+  /// A node that was suspended for longer could repeat what another node has sent since.
   package var sendWithin: Duration = .seconds(15)
-  /// How long after its claim a ride's next push to the same phone may leave: its answer comes
-  /// within a push's deadline (10 s), and that within the lease.
+  /// How long after its claim a ride's next push to the same phone may be sent.
+  ///
+  /// Its outcome arrives within the deadline of a push (10 s), which must end within the lease.
   package var followWithin: Duration = .seconds(5)
-  /// How far this machine's clock may be from the database's before somebody should know.
+  /// The difference between this machine's clock and the database's that causes a warning.
   package var toleratedSkew: Duration = .seconds(30)
-  /// How often a ride's journal is tried before the ride is left to its lease.
+  /// How often writing a ride's journal is attempted before the ride is left to its lease.
   package var journalAttempts = 6
-  /// How long a graceful stop waits for answers.
+  /// How long a graceful stop waits for the outcomes of pushes.
   package var drainLimit: Duration = .seconds(10)
-  /// How long after that it tries to settle what still fails.
+  /// How long a stop then retries failing settlements.
   package var settleLimit: Duration = .seconds(3)
-  /// How often leases are renewed while settlements fail: several times in a lease.
+  /// The interval of lease renewals while settlements fail: a fraction of the lease.
   package var renewInterval: Duration = .seconds(4)
-  /// How long settlements may fail before `runOnce` gives up.
+  /// How long settlements may fail before `runOnce` throws.
   package var haltLimit: Duration = .seconds(30)
-  /// The bytes of JSON in held rides beyond which no more are claimed.
+  /// The size of the JSON in held rides, in bytes, above which no further rides are claimed.
   package var maximumText = 64 << 20
-  /// How long the node rests where nothing wakes it.
+  /// The maximum rest between claims without a notification.
   package var pollInterval: Duration = .seconds(2)
-  /// How long a turn of a loop may take before the loop counts as stuck: well above what ends a
-  /// statement (10 s) and a rest (5 s).
+  /// How long a turn of a loop may take before the loop counts as stuck.
+  ///
+  /// It is well above the limits of a statement (10 s) and of a rest (5 s).
   package var longestTurn: Duration = .seconds(60)
 
-  /// What a service runs with.
+  /// Creates the settings of a service.
   package init() {}
 }
 
-/// What an engine is made of besides its settings.
+/// The dependencies of an engine.
 package struct EngineParts: Sendable {
-  /// Where the rides are.
   package var store: any RideStore
-  /// The way to APNs.
   package var transport: any PushTransport
-  /// What decisions go by.
   package var configuration: EngineConfiguration
-  /// Where the engine says what happened.
   package var log: Log
-  /// What it waits by.
+  /// The clock that measures the engine's waits.
   package var clock: any Clock<Duration>
-  /// The database's time, which each claim tells anew.
+  /// The estimate of the database's time, which each claim updates.
   package var time: DatabaseTime
-  /// Is told each ledger row once it is written; must not block.
+  /// Receives settlements after they are written; must not block.
   package var onSettled: @Sendable ([Settlement]) -> Void
 
-  /// An engine that waits by the machine's own clock.
+  /// Creates the dependencies of an engine that waits by the system's continuous clock.
   package init(
     store: any RideStore, transport: any PushTransport, configuration: EngineConfiguration,
     log: Log,

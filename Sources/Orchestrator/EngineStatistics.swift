@@ -1,18 +1,15 @@
 package import RideCore
 import Synchronization
 
-/// What an engine is doing.
+/// A snapshot of an engine's state.
 package struct EngineStatistics: Sendable {
-  /// The pushes of one app in one of Apple's worlds.
+  /// The pushes of one app in one APNs environment.
   package struct Lane: Hashable, Sendable {
-    /// Which of Apple's worlds.
     package var environment: APNsEnvironment
-    /// The app.
     package var app: String
-    /// They wait: APNs did not take them.
+    /// Whether the circuit breaker pauses the lane.
     package var isPaused: Bool
 
-    /// The pushes of one app.
     package init(environment: APNsEnvironment, app: String, isPaused: Bool) {
       self.environment = environment
       self.app = app
@@ -20,18 +17,17 @@ package struct EngineStatistics: Sendable {
     }
   }
 
-  /// Rides that the node holds.
+  /// The number of rides that the node holds.
   package var ridesHeld: Int
   /// The lanes that have had pushes.
   package var lanes: [Lane]
-  /// How long ago the database last answered a look for due rides; nil: it never did.
+  /// The time since the database last answered a claim; nil if it never has.
   package var sinceLook: Duration?
-  /// How far the database's clock was ahead of this machine's then.
+  /// How far the database's clock was ahead of this machine's at that answer.
   package var databaseAhead: Duration?
-  /// How long settlements have failed without a break; zero while they succeed.
+  /// How long settlements have failed without interruption; zero while they succeed.
   package var settlementFailing: Duration = .zero
 
-  /// What an engine is doing.
   package init(
     ridesHeld: Int, lanes: [Lane], sinceLook: Duration?, databaseAhead: Duration?
   ) {
@@ -43,7 +39,7 @@ package struct EngineStatistics: Sendable {
 }
 
 extension Engine {
-  /// What it is doing now.
+  /// The current statistics.
   package var statistics: EngineStatistics {
     let uptime = time.uptime()
     return state.withLock { state in

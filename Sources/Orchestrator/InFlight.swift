@@ -1,8 +1,8 @@
 import RideCore
 
-/// The rides that this node holds: decided, and waiting for the outcomes of their pushes.
+/// The rides that this node holds: decided, with outcomes of pushes outstanding or not yet settled.
 ///
-/// A ride is finished when its last push is; one slow answer holds up its own ride and no other.
+/// A ride is finished when its last push is; a slow answer delays only its own ride.
 struct InFlight {
   private struct Flight {
     var claim: RideClaim
@@ -10,15 +10,15 @@ struct InFlight {
     var look: UInt64
     var outcomes: [PushOutcome?]
     var open: Int
-    /// For each push the next one to the same phone; empty if each phone has one.
+    /// For each push, the next one to the same phone; empty if each phone has one push.
     var followers: [Int?]
-    /// Until when followers may leave, on the engine's uptime.
+    /// The engine's uptime after which followers may not be sent.
     var deadline: Duration
-    /// How urgent the ride is: until when the first of its pushes is valid.
+    /// The urgency of the ride: the earliest end of validity among its pushes.
     var validUntil: Timestamp?
 
     func request(slot: Int, index: Int) -> PushRequest {
-      // A ticket is the ride's slot and the push's place in it: no table to look it up in.
+      // A ticket combines the ride's slot and the push's index, so that no lookup table is needed.
       var request = decision.pushes[index].request(ticket: UInt64(slot) << 32 | UInt64(index))
       request.validUntil = validUntil
       return request
@@ -29,7 +29,7 @@ struct InFlight {
   struct Finished {
     var claim: RideClaim
     var decision: Decision
-    /// The number of the look that found it.
+    /// The number of the claim that returned the ride.
     var look: UInt64
     var outcomes: [PushOutcome]
   }
@@ -38,18 +38,18 @@ struct InFlight {
   private var freeSlots: [Int] = []
   private var finished: [Finished] = []
 
-  /// How many rides are held: those that wait for outcomes and those that wait to be settled.
+  /// The number of rides held: those with pushes in flight and those that wait to be settled.
   private(set) var count = 0
 
   /// Whether any ride waits to be settled.
   var hasFinished: Bool { !finished.isEmpty }
 
-  /// The claims of all rides that are not handed out to be settled.
+  /// The claims of all rides that have not been handed out to be settled.
   var claims: [RideClaim] { slots.compactMap { $0?.claim } + finished.map(\.claim) }
 
-  /// Takes a decided ride; returns the pushes for the transport, for each phone the first.
+  /// Adds a decided ride; returns the first push to each phone.
   ///
-  /// - Parameter deadline: Until when the others may follow.
+  /// - Parameter deadline: the uptime until which the other pushes may follow.
   mutating func add(
     _ claim: RideClaim, _ decision: Decision, look: UInt64, deadline: Duration
   ) -> [PushRequest] {
@@ -75,7 +75,7 @@ struct InFlight {
     return chains.first.map { flight.request(slot: slot, index: $0) }
   }
 
-  /// The lane of the push that a ticket names, while it is in flight.
+  /// Returns the lane of the push with this ticket; nil if its ride is not in flight.
   func lane(of ticket: UInt64) -> Lanes.Lane? {
     let slot = Int(truncatingIfNeeded: ticket >> 32)
     let index = Int(truncatingIfNeeded: ticket & 0xffff_ffff)
@@ -86,10 +86,11 @@ struct InFlight {
       environment: pushes[index].environment, app: pushes[index].entry.app.rawValue)
   }
 
-  /// Records how pushes ended, and returns those that may follow them. A report that fits no open
-  /// push is left aside.
+  /// Records outcomes of pushes; returns the pushes that may follow them.
   ///
-  /// - Parameter uptime: The engine's uptime; nil if no push may leave any more.
+  /// A report that matches no open push is ignored.
+  ///
+  /// - Parameter uptime: the engine's uptime; nil if no further push may be sent.
   mutating func record(_ reports: [PushReport], at uptime: Duration?) -> [PushRequest] {
     var next: [PushRequest] = []
     for report in reports {
@@ -106,8 +107,10 @@ struct InFlight {
     return next
   }
 
-  /// The push to the same phone that may leave now. If one is to be tried again those behind it
-  /// wait for it: a phone's pushes arrive in order.
+  /// Returns the next push to the same phone if it may be sent now.
+  ///
+  /// If a push is to be retried, those after it are held back: a phone receives its pushes in
+  /// order.
   private mutating func follow(
     _ slot: Int, _ index: Int, _ outcome: PushOutcome, at uptime: Duration?
   ) -> PushRequest? {
@@ -137,24 +140,24 @@ struct InFlight {
         outcomes: flight.outcomes.compactMap { $0 }))
   }
 
-  /// Hands out finished rides, at most this many; they count as held until `settled`.
+  /// Hands out at most `limit` finished rides; they count as held until `settled` is called.
   mutating func takeFinished(atMost limit: Int) -> [Finished] {
     let batch = Array(finished.prefix(limit))
     finished.removeFirst(batch.count)
     return batch
   }
 
-  /// Rides are settled, or their lease is lost: they are not held any more.
+  /// Records that rides are no longer held: they were settled, or their lease is lost.
   mutating func settled(_ rides: Int) {
     count -= rides
   }
 }
 
-/// Which of a ride's pushes go to the same phone: these leave one after another, in their order.
+/// The pushes of a ride by phone: those to one phone are sent one after another, in order.
 private struct PhoneChains {
-  /// The first push to each phone, and all that go to none.
+  /// The first push to each phone, and all pushes without a phone.
   private(set) var first: [Int] = []
-  /// For each push the next one to its phone; empty if there is none at all.
+  /// For each push, the next one to its phone; empty if there is no such push.
   private(set) var followers: [Int?] = []
 
   init(_ pushes: [PlannedPush]) {

@@ -1,6 +1,6 @@
 import RideCore
 
-/// The lanes of a node: one for each app in each of Apple's worlds.
+/// The lanes of a node: one for each app in each APNs environment.
 struct Lanes {
   struct Lane: Hashable {
     var environment: APNsEnvironment
@@ -9,7 +9,7 @@ struct Lanes {
 
   private var breakers: [(lane: Lane, breaker: CircuitBreaker)] = []
 
-  /// Parts pushes that may go from those that must wait; these end at once.
+  /// Separates pushes that may be sent from those of paused lanes, which end at once.
   mutating func admit(_ requests: [PushRequest], at now: Timestamp)
     -> (go: [PushRequest], paused: [PushReport])
   {
@@ -28,7 +28,7 @@ struct Lanes {
     return (go, paused)
   }
 
-  /// Takes note of how a push ended; returns what that has changed.
+  /// Records the outcome of a push; returns the lane and the change of its breaker, if any.
   mutating func record(
     _ outcome: PushOutcome, of lane: Lane, at now: Timestamp
   ) -> (Lane, CircuitBreaker.Change)? {
@@ -36,7 +36,7 @@ struct Lanes {
     return change.map { (lane, $0) }
   }
 
-  /// How things stand with each.
+  /// The state of each lane.
   var statistics: [EngineStatistics.Lane] {
     breakers.map { lane, breaker in
       EngineStatistics.Lane(
@@ -44,7 +44,7 @@ struct Lanes {
     }
   }
 
-  /// There is a handful of lanes: to look along them is quicker than to hash.
+  /// Finds the lane by a linear search, which is faster than hashing for a handful of lanes.
   private mutating func index(of environment: APNsEnvironment, _ app: String) -> Int {
     let known = breakers.firstIndex {
       $0.lane.environment == environment && $0.lane.app == app

@@ -1,20 +1,20 @@
-/// When the engine looks for due rides: a state machine without a clock.
+/// Decides when the engine claims due rides: a state machine without a clock.
 ///
-/// While claims come back full the node looks again and again, and producers need not notify it.
-/// Before it rests it tells them to, and looks once more: an event that was committed before they
-/// could know is found then.
+/// While claims come back full the node claims again at once, and producers need not notify it.
+/// Before it rests it requests notifications and claims once more: that claim finds events that
+/// were committed before producers could see the request.
 struct PollPolicy {
-  /// What to do next.
+  /// The next step of the claim loop.
   enum Step: Equatable {
-    /// Claim, having told producers whether they must notify this node.
+    /// Claim, and record for producers whether they must notify this node.
     case look(asleep: Bool)
     /// Wait for a notification, at most this long.
     case rest(atMost: Duration)
   }
 
-  /// The safety net: how long the node rests where nothing wakes it.
+  /// The maximum rest without a notification, as a safety net.
   let pollInterval: Duration
-  /// How long a commit may lie between a producer's look at the sleepers and its being visible.
+  /// How long a commit may take to become visible after its producer checked for sleeping nodes.
   let commitDelay: Duration
 
   private var isAsleep = true
@@ -25,10 +25,11 @@ struct PollPolicy {
     self.commitDelay = commitDelay
   }
 
-  /// What the first claim, and one after a rest, tells producers.
+  /// The step of the first claim, and of the first one after a rest.
   var look: Step { .look(asleep: isAsleep) }
 
-  /// A claim brought this many rides of at most `limit`; the next one falls due after `untilDue`.
+  /// Returns the step after a claim of `rides`, at most `limit`; `untilDue` is the time to the next
+  /// due ride.
   mutating func claimed(_ rides: Int, of limit: Int, untilDue: Duration?) -> Step {
     looksSinceWork = rides > 0 ? 0 : looksSinceWork + 1
     if rides >= limit {

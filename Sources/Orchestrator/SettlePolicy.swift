@@ -1,15 +1,15 @@
 import RideCore
 
-/// Decides how rides are settled that the store refuses to settle: repeat, check, split, park.
+/// Decides how rides are handled that the store refuses to settle: repeat, check, split or park.
 ///
-/// A state machine without clock or I/O. One step is taken at a time, and its result comes back
-/// before the next one. What fails for its content is found by halving and parked; nothing is parked
-/// unless a check has shown that the store can settle.
+/// A state machine without a clock or I/O. Steps are taken one at a time, and each result is
+/// reported before the next step. Rides that fail because of their content are found by halving and
+/// parked; no ride is parked unless a check has shown that the store can settle.
 struct SettlePolicy<Ride: Sendable>: Sendable {
-  /// What to do next.
+  /// The next step of the settle loop.
   enum Step: Sendable {
     case settle([Ride])
-    /// Settle a made-up ride and roll it back.
+    /// Settle a synthetic ride and roll back.
     case check
     case park(Ride, reason: String)
     case wait(until: Duration)
@@ -17,11 +17,10 @@ struct SettlePolicy<Ride: Sendable>: Sendable {
     case idle
   }
 
-  /// Settlements fail: no ride may be claimed or sent.
+  /// The failure of settlements, during which no ride may be claimed or sent.
   struct Halt: Equatable, Sendable {
-    /// On the clock that is never set.
+    /// The engine's uptime at the first failure.
     var since: Duration
-    /// The last failure.
     var failure: StoreFailure
   }
 
@@ -35,52 +34,53 @@ struct SettlePolicy<Ride: Sendable>: Sendable {
     /// How often exactly these rides have failed.
     var failures = 0
     var failure: StoreFailure?
-    /// It comes from a batch that failed although the store could settle.
+    /// The portion comes from a batch that failed although the store could settle.
     var isSuspect = false
-    /// The last check succeeded, and that was before the last failure.
+    /// A check has succeeded before the last failure.
     var wasChecked = false
-    /// It waits for a lock that others hold; everything else goes on.
+    /// The portion waits for a lock of another session; all other portions continue.
     var isDeferred = false
     var deferrals = 0
-    /// Not before.
+    /// The uptime before which the portion is not tried.
     var due: Duration = .zero
 
     var isFailing: Bool { !isDeferred && (failures > 0 || isSuspect) }
   }
 
   private var portions: [Portion] = []
-  /// The portion of the step that was taken last.
+  /// The index of the portion of the last step.
   private var current: Int?
-  /// Nothing is tried before.
+  /// The uptime before which nothing is tried.
   private var resumeAt: Duration = .zero
-  /// Failures since the last success.
+  /// The number of failures since the last success.
   private var attempts = 0
-  /// Nil while settlements succeed.
+  /// The current failure; nil while settlements succeed.
   private(set) var halt: Halt?
 
   private let backoff: Backoff
 
-  /// How often a ride must time out alone before it is parked: a busy server is no reason.
+  /// How often a single ride must time out before it may be parked: a busy server is no reason to
+  /// park.
   static var timeoutsAlone: Int { 6 }
-  /// After how many conflicts in a row the rides in conflict are looked for.
+  /// The number of consecutive conflicts after which the rides in conflict are searched for.
   static var conflictsTogether: Int { 3 }
 
   init(backoff: Backoff = Backoff(first: .milliseconds(100), longest: .seconds(5))) {
     self.backoff = backoff
   }
 
-  /// All rides that it has.
+  /// All rides that are not yet settled or parked.
   var rides: [Ride] { portions.flatMap(\.rides) }
 
-  /// Whether rides wait for a lock.
+  /// Whether any rides wait for a lock.
   var hasDeferred: Bool { portions.contains(where: \.isDeferred) }
 
-  /// Takes rides to settle.
+  /// Adds rides to settle.
   mutating func add(_ rides: [Ride]) {
     if !rides.isEmpty { portions.append(Portion(rides: rides)) }
   }
 
-  /// What to do at this time.
+  /// Returns the step to take at this time.
   mutating func next(at now: Duration) -> Step {
     guard let first = portions.map(\.due).min() else { return .idle }
     let due = max(first, resumeAt)
@@ -96,18 +96,18 @@ struct SettlePolicy<Ride: Sendable>: Sendable {
     }
   }
 
-  /// A stop was asked for: what waits is tried at once.
+  /// Makes all waiting portions due at once, because a stop was requested.
   mutating func hurry() {
     resumeAt = .zero
     for index in portions.indices { portions[index].due = .zero }
   }
 }
 
-// What came of the steps.
+// The results of steps.
 extension SettlePolicy {
-  /// The rides were settled or are lost, except those that another session has locked.
+  /// Records that the rides were settled or lost, except those that another session has locked.
   ///
-  /// - Returns: The rides that need no further step.
+  /// - Returns: the rides that need no further step.
   mutating func settled(at now: Duration, isLocked: (Ride) -> Bool = { _ in false }) -> [Ride] {
     guard var portion = takeCurrent() else { return [] }
     let done = portion.rides.filter { !isLocked($0) }
@@ -117,13 +117,13 @@ extension SettlePolicy {
     return done
   }
 
-  /// The store refused to settle.
+  /// Records that the store refused to settle.
   mutating func failed(_ failure: StoreFailure, at now: Duration, random: Double) {
     guard var portion = takeCurrent() else { return }
     portion.failures += 1
     portion.failure = failure
     if portion.isDeferred, failure.cause == .conflict {
-      // Whether one of them is free by now, each shows alone.
+      // Each ride is tried alone in the end, which shows whether its lock is released.
       return portion.rides.count > 1 ? split(portion) : postpone(portion, at: now)
     }
     portion.isDeferred = false
@@ -142,7 +142,7 @@ extension SettlePolicy {
     portions.insert(portion, at: 0)
   }
 
-  /// The store can settle: the rides are refused for their content, or by who locks them.
+  /// Records that the store can settle: the rides fail because of their content or a lock.
   mutating func checked(at now: Duration) {
     guard var portion = takeCurrent() else { return }
     attempts = 0
@@ -153,27 +153,28 @@ extension SettlePolicy {
       postpone(portion, at: now)
       succeeded()
     } else {
-      // A fault that has ended in between is told from the ride's own by one more try: only what
-      // fails between two checks is to blame.
+      // One more attempt rules out a fault that has ended in the meantime: a ride is parked only if
+      // it fails between two successful checks.
       portion.plan = portion.wasChecked ? .park : .settle
       portion.wasChecked = true
       portions.insert(portion, at: 0)
     }
   }
 
-  /// Even the made-up ride is refused: the fault is general, and no ride is to blame.
+  /// Records that the synthetic ride is refused too: the fault is general, and no ride is its
+  /// cause.
   mutating func checkFailed(_ failure: StoreFailure, at now: Duration, random: Double) {
     repeatLater(failure, at: now, random: random)
   }
 
-  /// The ride is parked.
+  /// Records that the ride is parked; returns it.
   mutating func parked() -> [Ride] {
     guard let portion = takeCurrent() else { return [] }
     succeeded()
     return portion.rides
   }
 
-  /// The ride could not even be parked: that is no fault of the ride.
+  /// Records that the ride could not be parked, which is not caused by the ride.
   mutating func parkFailed(_ failure: StoreFailure, at now: Duration, random: Double) {
     repeatLater(failure, at: now, random: random)
   }
@@ -185,7 +186,8 @@ extension SettlePolicy {
     resumeAt = now + failing(failure, at: now, random: random)
     portion.plan = .settle
     portion.isDeferred = false
-    // What it failed of may have been the same fault, and so may that of all others.
+    // Earlier failures of this ride and of all others may have the same cause, so earlier checks
+    // are void.
     for index in portions.indices { portions[index].wasChecked = false }
     portion.wasChecked = false
     portions.insert(portion, at: 0)
@@ -204,7 +206,7 @@ extension SettlePolicy {
       part.isSuspect = portion.isSuspect
       part.wasChecked = portion.isSuspect
       part.isDeferred = portion.isDeferred
-      // Neither half is known to be healthy.
+      // Both halves count as failing until they succeed.
       part.failures = portion.isSuspect ? 0 : 1
       part.failure = portion.failure
       return part

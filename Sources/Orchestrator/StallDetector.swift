@@ -1,39 +1,39 @@
-/// What the engine's loops are at, and since when: tells one that is stuck from one that waits.
+/// Detects loops of the engine that are stuck, as opposed to waiting.
 ///
-/// Each turn of a loop has a limit of its own (a statement is given up, a rest ends), so a turn that
-/// outlives all of them will never end. A database that is away is no such thing: its turns fail.
+/// Every part of a turn has its own limit (a statement times out, a rest ends), so a turn that
+/// exceeds all of them will never end. An unavailable database is not a stall: its turns fail.
 struct StallDetector {
   enum Loop: String, CaseIterable {
     case claiming, settling
   }
 
   private enum Activity {
-    /// Something that ends by itself.
+    /// An activity that ends by itself.
     case turn(since: Duration)
-    /// For the other loop to do something.
+    /// A wait for the other loop.
     case wait(since: Duration)
-    /// Something whose length nobody can know.
+    /// An activity of unknown length.
     case open
   }
 
   private var activities: [Loop: Activity] = [:]
 
-  /// A loop begins a turn.
+  /// Records that a loop begins a turn.
   mutating func turns(_ loop: Loop, at uptime: Duration) {
     activities[loop] = .turn(since: uptime)
   }
 
-  /// A loop has nothing to do until the other has done something.
+  /// Records that a loop has nothing to do until the other loop acts.
   mutating func waits(_ loop: Loop, at uptime: Duration) {
     activities[loop] = .wait(since: uptime)
   }
 
-  /// A loop is not to be judged for now: it has ended, or does what may take any time.
+  /// Excludes a loop for now: it has ended, or its activity may take any time.
   mutating func isFree(_ loop: Loop) {
     activities[loop] = .open
   }
 
-  /// What does not move, in words; empty where all does.
+  /// Returns a description of each stall; empty if there is none.
   func stuck(at uptime: Duration, after limit: Duration) -> [String] {
     var problems: [String] = []
     for loop in Loop.allCases {
@@ -41,7 +41,7 @@ struct StallDetector {
       let seconds = (uptime - since).components.seconds
       problems.append("\(loop.rawValue) rides has not moved for \(seconds) s")
     }
-    // Each waits for the other: no push of all those in flight comes back.
+    // Each loop waits for the other: no push in flight returns.
     if case .wait(let claiming) = activities[.claiming],
       case .wait(let settling) = activities[.settling],
       uptime - max(claiming, settling) > limit

@@ -2,13 +2,13 @@ import Foundation
 import RideCore
 import SystemSupport
 
-/// The command line's door: finds the command, runs it, and turns how it ends into a status.
+/// The entry point of the command line: finds the command, runs it, and returns its exit status.
 @main
 enum RidePulseMain {
   static func main() async {
     ProcessSecrecy.forbidMemoryDumps()
     let keyLogFile = ProcessSecrecy.forgetKeyLogFile()
-    // A reader that goes away must end a write with an error and not the process.
+    // A write to a closed pipe must return an error and not end the process.
     signal(SIGPIPE, SIG_IGN)
     if keyLogFile != nil {
       Terminal.complain("ridepulse: SSLKEYLOGFILE is ignored: TLS secrets are never written")
@@ -16,7 +16,8 @@ enum RidePulseMain {
     let words = Array(CommandLine.arguments.dropFirst())
     let status = await run(words, ProcessInfo.processInfo.environment).rawValue
     fflush(nil)
-    // Without the handlers of exit: OpenSSL's would free what a call to APNs on another thread uses.
+    // `_exit` skips exit handlers: OpenSSL's would free memory that a call to APNs on another
+    // thread still uses.
     _exit(status)
   }
 

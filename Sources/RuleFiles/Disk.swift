@@ -1,8 +1,8 @@
 import Glibc
 
-/// Reading of directories that keeps the system's own words for what went wrong.
+/// Reads directories, keeping the system's message if a call fails.
 enum Disk {
-  /// Why a system call failed.
+  /// The message of a failed system call.
   struct Failure: Error {
     let text: String
 
@@ -11,7 +11,7 @@ enum Disk {
     }
   }
 
-  /// The names in a directory, in no order.
+  /// Returns the names in a directory, in no particular order.
   static func names(in directory: String) throws(Failure) -> [String] {
     guard let stream = unsafe opendir(directory) else { throw Failure(errno) }
     defer { unsafe _ = closedir(stream) }

@@ -1,19 +1,20 @@
 package import RideCore
 
-/// The rule files of one directory, read and checked as a whole.
+/// Loads the rule files of one directory, and checks them as a whole.
 package enum RuleDirectory {
-  /// The most bytes that a rule file may have.
+  /// The maximum size of a rule file, in bytes.
   package static let fileSizeLimit = 1 << 20
 
-  /// Reads every `*.yaml` of a directory; a name that starts with `_` or `.` is skipped.
+  /// Reads every `*.yaml` file of a directory; names that start with `_` or `.` are skipped.
   ///
-  /// All problems of all files are found in one run; with a single one there is no rule set.
+  /// One run finds all problems of all files; if there is any problem, no rule set is returned.
   package static func load(_ directory: String) -> Result<LoadedRules, RuleProblems> {
     let listing = RuleListing(of: directory)
     return RuleLoader(unread: listing.problems).load(listing.files)
   }
 
-  /// Reads rule files that are already in memory, as `load` does; no file is no problem here.
+  /// Reads rule files that are already in memory, as `load` does; having no files is not a problem
+  /// here.
   package static func parse(
     files: [(name: String, bytes: [UInt8])]
   ) -> Result<LoadedRules, RuleProblems> {
@@ -21,12 +22,11 @@ package enum RuleDirectory {
   }
 }
 
-/// Rule files without a problem.
+/// Rule files without problems.
 package struct LoadedRules: Sendable {
-  /// What they say.
   package let ruleSet: RuleSet
-  /// How many files were read.
+  /// The number of files that were read.
   package let fileCount: Int
-  /// How many rules they hold.
+  /// The number of rules in all files.
   package var ruleCount: Int { ruleSet.rules.count }
 }

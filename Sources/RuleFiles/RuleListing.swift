@@ -1,6 +1,6 @@
 internal import SystemSupport
 
-/// The rule files that a directory holds, and what is wrong with it before any is parsed.
+/// The rule files of a directory, and the problems found before any of them is parsed.
 struct RuleListing {
   private(set) var files: [(name: String, bytes: [UInt8])] = []
   private(set) var problems: [RuleProblem] = []
@@ -37,7 +37,7 @@ struct RuleListing {
       return
     }
     do {
-      // One byte more than may be, so that too large a file shows.
+      // One byte more than allowed, so that an oversized file is detected.
       let bytes = try RegularFile.start(of: path, limit: RuleDirectory.fileSizeLimit + 1)
       files.append((path, bytes))
     } catch {

@@ -1,8 +1,8 @@
 import RideCore
 
-/// Reads the files of one directory: first the words of all of them, then the rules.
+/// Reads the files of one directory: first the states and events of all files, then the rules.
 struct RuleLoader {
-  /// What is wrong with files that could not even be read.
+  /// The problems of files that could not be read at all.
   let unread: [RuleProblem]
 
   private struct File {
@@ -19,7 +19,7 @@ struct RuleLoader {
     let rules = Self.rules(readable, vocabulary)
     let problems = unread + logs.flatMap(\.problems)
     guard problems.isEmpty else {
-      // The tree and libyaml may both have met the same thing.
+      // The tree builder and libyaml may both have reported the same problem.
       return .failure(RuleProblems(problems: Set(problems).sorted()))
     }
     let ruleSet = RuleSet(
@@ -71,7 +71,8 @@ struct RuleLoader {
     return rules
   }
 
-  /// Which card an activity belongs to is known by its app.
+  /// Adds a rule and reports a second card rule of an app: an activity is matched with its card
+  /// rule by app alone.
   private static func add(
     _ rule: Rule, at name: PlacedWord?, to rules: inout [Rule], _ log: Diagnostics
   ) {

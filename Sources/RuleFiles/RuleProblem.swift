@@ -1,10 +1,10 @@
 internal import RideCore
 
-/// One thing that is wrong with the rule files, said in one line.
+/// One problem of the rule files, described in one line.
 package struct RuleProblem: Error, Hashable, Sendable {
-  /// The file's path, or the directory's where the problem is not in one file.
+  /// The file's path, or the directory's if the problem is not in one file.
   package let file: String
-  /// Where in the file; nil where the file or directory as a whole is meant.
+  /// The location in the file; nil if the problem concerns the file or directory as a whole.
   package let location: SourceLocation?
   /// What was found there.
   package let found: String
@@ -23,7 +23,7 @@ package struct RuleProblem: Error, Hashable, Sendable {
     self.nearest = nearest
   }
 
-  /// What is wrong, without the place: `FOUND; expected EXPECTED; did you mean "NEAREST"?`.
+  /// The problem without its location: `FOUND; expected EXPECTED; did you mean "NEAREST"?`.
   package var message: String {
     let message = "\(found); expected \(expected)"
     return nearest.map { "\(message); did you mean \"\($0)\"?" } ?? message
@@ -39,7 +39,7 @@ extension RuleProblem: CustomStringConvertible {
 }
 
 extension RuleProblem: Comparable {
-  /// By file, line and column; a problem of the whole file first.
+  /// Orders by file, line and column; a problem of the whole file comes first.
   package static func < (left: RuleProblem, right: RuleProblem) -> Bool {
     if left.file != right.file { return left.file < right.file }
     if left.location != right.location {
@@ -50,7 +50,7 @@ extension RuleProblem: Comparable {
   }
 }
 
-/// A place in a file; columns count Unicode scalars, as most editors do.
+/// A location in a file; columns count Unicode scalars, as most editors do.
 package struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The line, from 1.
   package let line: Int
@@ -62,7 +62,6 @@ package struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConve
     self.column = column
   }
 
-  /// Further up, or further left in the same line.
   package static func < (left: SourceLocation, right: SourceLocation) -> Bool {
     (left.line, left.column) < (right.line, right.column)
   }
@@ -71,7 +70,7 @@ package struct SourceLocation: Hashable, Comparable, Sendable, CustomStringConve
   package var description: String { "\(line):\(column)" }
 }
 
-/// All that is wrong with a rule directory, found in one run.
+/// All problems of a rule directory, found in one run.
 package struct RuleProblems: Error, Hashable, Sendable, CustomStringConvertible {
   /// The problems, by file, line and column; at least one.
   package let problems: [RuleProblem]

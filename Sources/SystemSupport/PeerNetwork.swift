@@ -1,16 +1,19 @@
 internal import Glibc
 
-/// The network that a connection comes from, as far as limits for each peer distinguish peers: an
-/// IPv4 address, or the 64 bits of an IPv6 prefix, since one host has all addresses below it.
+/// The network that a connection comes from, as the unit of limits for each peer.
+///
+/// It is an IPv4 address, or the 64-bit prefix of an IPv6 address, since one host has all addresses
+/// below it.
 package struct PeerNetwork: Hashable, Sendable {
   private let bits: UInt64
 
-  /// The network of a number, for tests.
+  /// Creates the network of a number, for tests.
   package init(_ bits: UInt64) {
     self.bits = bits
   }
 
-  /// The network of a connected socket's peer; all that are not IP, or have gone, are one network.
+  /// Creates the network of a connected socket's peer. All peers that are not IP, or are
+  /// disconnected, share one network.
   package init(ofSocket socket: Int32) {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -33,7 +36,7 @@ package struct PeerNetwork: Hashable, Sendable {
   private static func ofIPv4(_ storage: sockaddr_storage) -> UInt64 {
     var storage = storage
     return unsafe withUnsafeBytes(of: &storage) { bytes in
-      // After family and port.
+      // The address follows family and port.
       unsafe number(bytes[4..<8])
     }
   }
@@ -41,10 +44,10 @@ package struct PeerNetwork: Hashable, Sendable {
   private static func ofIPv6(_ storage: sockaddr_storage) -> UInt64 {
     var storage = storage
     return unsafe withUnsafeBytes(of: &storage) { bytes in
-      // After family, port and flow label: 16 bytes.
+      // The address follows family, port and flow label, and has 16 bytes.
       let isMapped =
         unsafe bytes[8..<18].allSatisfy { $0 == 0 } && bytes[18..<20].allSatisfy { $0 == 0xff }
-      // An IPv4 peer of a socket that listens for both.
+      // An IPv4 peer of a socket that listens on both protocols.
       return unsafe isMapped ? number(bytes[20..<24]) : number(bytes[8..<16])
     }
   }

@@ -3,21 +3,21 @@ internal import Glibc
 /// Reads files whose path comes from a setting: keys, certificates, rule files.
 ///
 /// Such a path may lead to a named pipe, a device or a file that never ends. Opening a pipe blocks
-/// until another process writes to it, and would hold up a reload for ever.
+/// until another process writes to it, and would block a reload forever.
 package enum RegularFile {
   /// Why a file was not read.
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reason, without the path: `No such file or directory`.
+    /// The reason without the path, such as `No such file or directory`.
     package let description: String
   }
 
-  /// The most bytes of a file that holds a key or certificates. The system's bundle of all
+  /// The maximum size, in bytes, of a file with a key or certificates. The system's bundle of all
   /// authorities has about 220 KB.
   package static let pemLimit = 4 << 20
 
-  /// All bytes of a regular file.
+  /// Returns all bytes of a regular file.
   ///
-  /// - Throws: `Failure`, also for a file that is not a regular one or has more bytes than `limit`.
+  /// - Throws: `Failure`, also if the file is not a regular one or has more bytes than `limit`.
   package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
     let bytes = try start(of: path, limit: limit + 1)
     if bytes.count > limit {
@@ -26,7 +26,7 @@ package enum RegularFile {
     return bytes
   }
 
-  /// The first bytes of a regular file, up to a limit.
+  /// Returns the first bytes of a regular file, up to a limit.
   package static func start(of path: String, limit: Int) throws(Failure) -> [UInt8] {
     if path.utf8.contains(0) { throw Failure(description: "the path holds a NUL") }
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
@@ -44,7 +44,7 @@ package enum RegularFile {
   private static func bytes(
     of descriptor: Int32, size: Int, limit: Int
   ) throws(Failure) -> [UInt8] {
-    // The size may have grown since, and is 0 for files of /proc.
+    // The file may have grown since, and files of /proc have size 0.
     var bytes = [UInt8](repeating: 0, count: min(limit, max(size, 0) + 1))
     var count = 0
     while count < limit {
@@ -62,7 +62,7 @@ package enum RegularFile {
     return bytes
   }
 
-  /// What it is; nil for a regular file.
+  /// Returns the kind of the file; nil for a regular file.
   private static func otherKind(_ mode: mode_t) -> String? {
     switch mode & S_IFMT {
     case S_IFREG: nil

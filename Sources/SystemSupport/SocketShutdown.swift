@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// Which directions of a connection shutdown(2) ends.
+/// The directions of a connection that shutdown(2) ends.
 ///
-/// One call for all targets: `SHUT_RDWR` is visible in one file of a module whose C libraries
+/// All targets share this call: `SHUT_RDWR` is visible in one file of a module whose C libraries
 /// include <sys/socket.h>, and missing in the next, depending on the order of compilation.
 package enum SocketShutdown: Sendable {
-  /// The peer reads the end; it may still write.
+  /// The peer reads end-of-file, and may still write.
   case writing
-  /// Both; threads that wait for the socket return.
+  /// Both directions; threads that wait for the socket return.
   case both
 
-  /// Ends them; a socket that has no connection any more is left as it is.
+  /// Shuts the socket down; one that is no longer connected is left unchanged.
   package func apply(to socket: Int32) {
     let direction: Int32 =
       switch self {

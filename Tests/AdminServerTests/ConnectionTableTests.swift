@@ -14,7 +14,7 @@ import Testing
       nextRequest: .seconds(30), answer: .seconds(60))
   }
 
-  /// The table, as a thing that may be asked within an expectation.
+  /// A reference to a table, so that mutating calls are possible within an expectation.
   private final class Asked {
     var table: ConnectionTable
 

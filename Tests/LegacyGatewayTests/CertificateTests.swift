@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Who may connect` {
   private static let bundle = "com.example.customer"
 
-  /// A CA, another one, and certificates of both.
+  /// Creates a CA, a second CA, and certificates of both.
   private static func makeFiles() throws -> String {
     let directory = "/tmp/ridepulse-gateway-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
@@ -46,7 +46,7 @@ import Testing
     return directory
   }
 
-  /// The name of the certificate's file, and whether it opens the door.
+  /// The name of the certificate's file, and whether the gateway accepts it.
   private static let senders: [(String, Bool)] = [
     ("uid", true), ("cn", true), ("apple", true), ("driver", false), ("longer", false),
     ("before", false), ("suffix", false), ("two", false), ("stranger", false), ("", false),

@@ -49,7 +49,7 @@ import Testing
         try await Task.sleep(for: .seconds(2))  // poll: that no more comes tells nobody
         reported = (reported.now, play.store.reported)
       }
-      // What two sockets hold, and not what there was to tell.
+      // Only what fits into the buffers of two sockets, not all phones.
       #expect(reported.now < 700_000)
       #expect(try await said == [tuple(0)])
     }

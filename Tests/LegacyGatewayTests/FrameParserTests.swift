@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// What is wrong, the bytes, the status and the identifier.
+  /// The mistake, the bytes, the status and the identifier.
   private static let mistakes: [(String, [UInt8], ErrorPacket.Status, UInt32)] = [
     ("no such command", [3, 0, 0, 0], .unknown, 0),
     ("an HTTP client", Array("POST /3/device HTTP/1.1".utf8), .unknown, 0),

@@ -2,13 +2,13 @@ import Foundation
 import LegacyGateway
 import Testing
 
-/// Handshakes that never end.
+/// Handshakes that are never completed.
 @Suite(.timeLimit(.minutes(60))) struct HandshakeTests {
   private func push(_ identifier: Int) -> String {
     "send:" + Wire.push(identifier).map { String(UInt16($0) + 256, radix: 16).suffix(2) }.joined()
   }
 
-  /// Somebody who holds handshakes open, and opens each one anew that is closed.
+  /// A client that holds handshakes open and replaces each one that is closed.
   private final class Flood {
     private let process = Process()
     private let input = Pipe()
@@ -34,7 +34,7 @@ import Testing
   @Test(arguments: [["127.0.0.2"], ["127.0.0.2", "127.0.0.3", "127.0.0.4"]])
   func `lock nobody out, and nobody who is in is cut off`(addresses: [String]) async throws {
     try await Play.run { play in
-      // One that is there before, and is silent while the others come.
+      // A sender that is connected before the flood, and silent during it.
       async let early = play.client(push(1), "quiet:8000", push(2), "quiet:300")
       try await play.until { play.store.taken == [1] }
       let flood = try Flood(play.server.port, count: 600, from: addresses)
@@ -45,7 +45,7 @@ import Testing
       }
       #expect(try await early == ["quiet", "quiet"])
       try await play.until { play.store.taken.contains(2) }
-      // A flood is told in numbers, and not line by line.
+      // A flood is reported as a number, not line by line.
       #expect(play.events.all.contains { $0.contains("handshakesEvicted") })
       #expect(play.events.all.count < 1000, "\(play.events.all.suffix(5))")
     }

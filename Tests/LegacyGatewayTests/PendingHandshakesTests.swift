@@ -8,7 +8,8 @@ import Testing
   private let other = PeerNetwork(2)
   private let third = PeerNetwork(3)
 
-  /// Numbers come in order, each from a network; returns those that had to go.
+  /// Adds connections with ascending numbers, one per network given; returns those that were
+  /// evicted.
   private func come(
     _ networks: [PeerNetwork], limit: Int, perNetwork: Int
   ) -> [Int] {

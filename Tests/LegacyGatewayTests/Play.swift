@@ -4,18 +4,18 @@ import RideCore
 import Synchronization
 import Testing
 
-/// A gateway in this process, over a desk that does what a test says.
+/// A gateway in this process, with a store that the test controls.
 struct Play {
   let server: GatewayServer
   let store: FakePushStore
   let events: Events
 
-  /// Runs a gateway while the body lasts, and stops it.
+  /// Runs a gateway for the duration of the body, then stops it.
   static func run(_ body: (Play) async throws -> Void) async throws {
     try await run({ _ in }, body)
   }
 
-  /// The same with settings of the test's own.
+  /// Runs a gateway with settings changed by the test.
   static func run(
     _ change: (inout GatewaySettings) -> Void, _ body: (Play) async throws -> Void
   ) async throws {
@@ -39,7 +39,7 @@ struct Play {
     try result.get()
   }
 
-  /// Waits until something holds.
+  /// Waits until a condition is true.
   func until(
     sourceLocation: SourceLocation = #_sourceLocation, _ holds: @Sendable () -> Bool
   ) async throws {
@@ -52,12 +52,12 @@ struct Play {
   private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Client/client.py").path
 
-  /// What a client prints that takes these steps.
+  /// Returns the lines that a client prints while it performs these steps.
   func client(_ steps: String..., feedback: Bool = false) async throws -> [String] {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
     process.arguments = [Self.script, "\(feedback ? server.feedbackPort : server.port)"] + steps
-    // A file and not a pipe, whose end another test's client may hold open.
+    // A file instead of a pipe, whose end another test's client may hold open.
     let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try Data().write(to: output)
     defer { try? FileManager.default.removeItem(at: output) }
@@ -71,7 +71,7 @@ struct Play {
   }
 }
 
-/// What the gateway has told.
+/// The events that the gateway has emitted.
 final class Events: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -82,26 +82,26 @@ final class Events: Sendable {
   var all: [String] { lines.withLock { $0 } }
 }
 
-/// Commits nothing, and keeps what it was given.
+/// A store that commits nothing and keeps the pushes it receives.
 final class FakePushStore: LegacyPushStore {
   struct State {
     var taken: [LegacyPush] = []
-    /// Tokens that are disabled.
+    /// Disabled tokens.
     var disabled: Set<String> = []
-    /// Tokens that APNs calls bad, after they were taken.
+    /// Tokens that APNs reports as bad after their pushes were committed.
     var bad: Set<String> = []
-    /// It is away once so many were taken.
+    /// The store is unavailable after it has committed this many pushes.
     var isAwayAfter = Int.max
-    /// How many pushes it was asked to take.
+    /// The number of pushes it was asked to commit.
     var asked = 0
     var failures = 0
-    /// What it was asked to take, each once.
+    /// The IDs of the pushes it was asked to commit, without repeats.
     var identities: Set<PushID> = []
-    /// It does not answer.
+    /// True if it does not answer.
     var isHeld = false
     var phones: [DisabledPhone] = []
     var reported = 0
-    /// What was noted fails.
+    /// True if recording reported phones fails.
     var forgetsNothing = false
   }
 
@@ -115,7 +115,7 @@ final class FakePushStore: LegacyPushStore {
   var asked: Int { state.withLock { $0.asked } }
   var failures: Int { state.withLock { $0.failures } }
   var identities: Int { state.withLock { $0.identities.count } }
-  /// How many phones were told of.
+  /// The number of phones that were recorded as reported.
   var reported: Int { state.withLock { $0.reported } }
 
   func take(_ frames: [LegacyFrame]) async throws -> [LegacyCommitResult] {

@@ -133,7 +133,7 @@ import Testing
         send(Wire.push(1)), "quiet:500", send(Wire.push(2)), "quiet:200")
       let said = try await play.client("send:" + bytes, "flood:00:100", "read:7")
       let isAnswered = said.last?.hasPrefix("08") == true && said.last?.hasSuffix(" end") == true
-      // Its token is all there is of the fourth one, and the rest never comes.
+      // The fourth frame ends after its token, and the rest never arrives.
       #expect(isAnswered || bytes.hasPrefix("01"), "\(said)")
       #expect(try await other == ["quiet", "quiet"])
       try await play.until { play.store.taken == [1, 2] }
@@ -154,7 +154,7 @@ import Testing
       #expect(try await silent == [" end"])
       let drip = try await dripping
       #expect(drip == [" end"] || drip.first?.hasPrefix("error") == true, "\(drip)")
-      // Who owes nothing may be silent for as long as he likes.
+      // A sender without an incomplete frame may be silent without limit.
       #expect(try await nothing == ["quiet", "quiet"])
       try await play.until { play.store.taken == [3, 4] }
     }
@@ -166,7 +166,7 @@ import Testing
       let block = hex((0..<100).flatMap { Wire.push($0) })
       let said = try await play.client("flood:\(block):50000000", "reset")
       let bytes = said.first.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
-      // What fits into the buffers of two sockets, and not what it had to say.
+      // Only what fits into the buffers of two sockets, not everything the client tried to send.
       let written = try #require(bytes)
       #expect(written < 20_000_000, "\(said)")
       play.store.change { $0.isHeld = false }

@@ -1,4 +1,4 @@
-/// Frames as old senders write them, byte by byte.
+/// Builds frames byte by byte, as old senders do.
 enum Wire {
   static let token = [UInt8](repeating: 0xc1, count: 32)
   static let payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
@@ -18,7 +18,7 @@ enum Wire {
     return [2] + number(bytes.count) + bytes
   }
 
-  /// A frame of command 2 with all its items.
+  /// Returns a frame of command 2 with all its items.
   static func push(
     _ identifier: Int, token: [UInt8] = token, payload: [UInt8] = payload, expiration: Int = 0,
     priority: UInt8 = 10

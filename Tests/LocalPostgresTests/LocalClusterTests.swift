@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func `a server that cannot start says why and leaves nothing`() async throws {
-    // A file that is missing, because the complaint names the directory.
+    // A missing file, because the error names the directory.
     let error = await #expect(throws: LocalPostgresError.self) {
       _ = try await LocalCluster(options: ["hba_file=missing"])
     }
@@ -72,7 +72,7 @@ private func expectNothingLeft(of directory: String) {
   #expect(processes(in: directory).isEmpty)
 }
 
-/// The guardian of a dead process is nobody's child: its end can only be looked for.
+/// Polls: the guardian of a dead process is not our child, so its end cannot be awaited.
 private func until(_ condition: () -> Bool) async -> Bool {
   for _ in 0..<1_000 {
     if condition() { return true }

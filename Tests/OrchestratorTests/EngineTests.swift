@@ -31,7 +31,7 @@ import Testing
       settings: settings)
   }
 
-  /// Runs the engine until a condition holds, and stops it.
+  /// Runs the engine until a condition holds, then stops it.
   static func run(
     _ engine: Engine, _ store: CheckingStore,
     until condition: @escaping @Sendable (CheckingStore.State) -> Bool
@@ -64,7 +64,7 @@ import Testing
     let uptime = Mutex(Duration.zero)
     let time = DatabaseTime(
       wall: { Timestamp(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
-    // The claim is answered, and then the process stands still.
+    // The process is suspended between the claim and its answer.
     store.state.withLock { $0.onClaim = { uptime.withLock { $0 = .seconds(16) } } }
     var settings = EngineSettings()
     settings.pollInterval = .milliseconds(20)
@@ -92,8 +92,8 @@ import Testing
         store: store, transport: transport, configuration: try Self.configuration(),
         log: Log { _, _, _ in },
         time: time), settings: settings)
-    // The first look tells what time it is; at the next one the process stands still for longer
-    // than the push is true.
+    // The first claim provides the time; during the next one the process is suspended for longer
+    // than the push is valid.
     let looks = Mutex(0)
     store.state.withLock { state in
       state.onClaim = {
@@ -112,7 +112,7 @@ import Testing
     #expect(store.state.withLock { $0.entries.map(\.status) } == [.accepted, .expired])
   }
 
-  /// R25: what must not happen twice waits for its journal.
+  /// R25: a push that must not repeat is journalled before it is sent.
   @Test func `a start leaves after it is journalled, and not without`() async throws {
     for failures in [0, 3, 99] {
       let store = CheckingStore()
@@ -191,7 +191,7 @@ import Testing
     async let running: Void = engine.run()
     await store.wait { $0.holders.count == 1 }
     store.stealLeases()
-    // The event is still there, so it is claimed anew, under a higher fence.
+    // The event is not consumed, so its ride is claimed again, under a higher fence.
     await store.wait { $0.holders.values.contains { $0 > 1 } }
     while transport.taken.count < 2 { await Task.yield() }
     transport.release()
@@ -235,7 +235,7 @@ import Testing
     let state = store.state.withLock { $0 }
     #expect(state.holders.isEmpty)
     #expect(state.memos["a"]?.retries.map(\.entry.attempts) == [0])
-    // Whoever comes next sends it, under the same ID. The engine's time went on, the store's not.
+    // The next engine sends it, under the same ID. The engine's time went on, the store's did not.
     store.advance(by: .seconds(200))
     let next = StrictTransport()
     await Self.run(try Self.engine(store, next), store) { $0.memos.isEmpty }

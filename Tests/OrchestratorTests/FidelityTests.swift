@@ -4,9 +4,9 @@ import Testing
 
 @testable import Orchestrator
 
-/// The preview cannot lie: what it shows is what the engine sends.
+/// Verifies that the engine sends exactly what the preview shows.
 @Suite struct FidelityTests {
-  /// A push as both sides tell of it.
+  /// A push in a form that both sides produce.
   private struct Sent: Hashable {
     var at: Timestamp
     var rule: String
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  /// What the preview says.
+  /// Returns the pushes that the preview shows.
   private static func previewed(
     _ views: [RideView], _ configuration: EngineConfiguration, _ start: Timestamp, _ end: Timestamp
   ) -> [Sent] {
@@ -189,7 +189,7 @@ import Testing
     #expect(transport.faults == [])
     #expect(Set(shown.map(\.rule)).count == 7, "seed \(seed)")
     #expect(shown.count > 2_000 && Set(shown).count == shown.count, "seed \(seed)")
-    // Rides that are due together may come in another order.
+    // Rides that are due together may be sent in another order.
     let missing = Set(shown).subtracting(sent)
     let unforeseen = Set(sent).subtracting(shown)
     #expect(sent.count == shown.count, "seed \(seed)")
@@ -209,7 +209,7 @@ import Testing
     var sent: [PushID] = []
     let minutes: Int64 = 200
     for minute in 0..<minutes {
-      // A system cron starts on the minute, and a moment later or earlier.
+      // A system cron starts each run on the minute or a moment later.
       let now = start + .seconds(minute * 60) + .milliseconds((minute * 7919) % 900)
       store.state.withLock { $0.now = now }
       let transport = StrictTransport(topics: Self.topics)
@@ -225,7 +225,7 @@ import Testing
     #expect(Set(sent).count == sent.count, "seed \(seed)")
     #expect(shown.count > 1_000)
     #expect(Set(shown).subtracting(sent).isEmpty, "seed \(seed)")
-    // The last run may have found what falls within its own minute.
+    // The last run may also send what falls due within its own minute.
     #expect(Set(sent).subtracting(shown).count < 100, "seed \(seed)")
   }
 }

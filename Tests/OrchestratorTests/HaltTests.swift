@@ -4,7 +4,7 @@ import Testing
 
 @testable import Orchestrator
 
-/// What an engine does while settlements fail.
+/// Tests an engine while settlements fail.
 @Suite struct HaltTests {
   @Test func `nothing is claimed while nothing can be settled, and leases are kept`() async throws {
     let store = CheckingStore()

@@ -29,7 +29,7 @@ import Testing
     #expect(breaker.admit(at: Self.start) == .go)
   }
 
-  /// What is refused for itself is no storm.
+  /// Refusals that are caused by the push itself do not pause the lane.
   @Test(arguments: [
     (410, "Unregistered"), (413, "PayloadTooLarge"), (400, "BadCollapseId"),
     (429, "TooManyRequests"),
@@ -89,7 +89,7 @@ import Testing
     let log = Log { level, message, _ in
       if level == .error { said.withLock { $0.append(message) } }
     }
-    // The token of one app is refused as another topic's; the other app's is not.
+    // APNs refuses production tokens because of their topic, and accepts sandbox tokens.
     let transport = StrictTransport { request in
       request.environment == .production
         ? .refused(Refusal(status: 400, reason: "DeviceTokenNotForTopic")) : .accepted

@@ -5,7 +5,7 @@ import Testing
 @testable import Orchestrator
 
 @Suite struct PulseTests {
-  /// Rides of a claim of 10, and the step that follows, from the start.
+  /// The numbers of rides that successive claims of 10 return, and the steps that follow.
   static let rows: [(String, [(Int, PollPolicy.Step)])] = [
     (
       "nothing at all: once more after a commit's time, then the poll",
@@ -125,18 +125,18 @@ import Testing
   }
 }
 
-/// Pushes of one ride to one phone.
+/// Tests the order of one ride's pushes to one phone.
 @Suite struct PhoneOrderTests {
   private static let names = ["requested", "driver_arrived", "ride_completed"]
 
-  /// Three events for two phones each.
+  /// Returns a decision with three events for two phones each.
   private func decision() throws -> Decision {
     var alert = Alert()
     alert.title = LocalizedText(try TextTemplate("Here"))
     let rules = Self.names.enumerated().map { index, name in
       Rule(
         name: name, app: .customer, when: .on([name]), what: .alert(alert),
-        // The later, the more urgent.
+        // Later pushes are more urgent.
         expires: .after(.seconds(Int64(300 - index * 100))), source: "test")
     }
     let book = EngineConfiguration(
@@ -167,7 +167,7 @@ import Testing
     var sent = flights.add(
       RideClaim(rideID: "r", fence: 1), decision, look: 1, deadline: .seconds(5))
     #expect(sent.map(\.headers.id) == decision.pushes.prefix(2).map(\.headers.id))
-    // Urgency is the ride's: no push leaves before another of the ride for it.
+    // Urgency belongs to the ride: all of its pushes have the urgency of the most urgent one.
     #expect(Set(sent.map(\.validUntil)) == [Timestamp(epochSeconds: 101)])
     var order = [sent[0].headers.id]
     for outcome in [PushOutcome.accepted, .refused(Refusal(status: 400, reason: "BadTopic"))] {
@@ -214,7 +214,7 @@ import Testing
     signal.ring()
     signal.ring()
     await signal.wait(on: ContinuousClock())
-    // A second ring is not left over: this wait ends by its limit.
+    // A second signal is not left over: this wait ends at its limit.
     await signal.wait(atMost: .milliseconds(1), on: ContinuousClock())
   }
 
@@ -250,19 +250,19 @@ import Testing
       time.now == Timestamp(epochSeconds: 104) && time.earliest == Timestamp(epochSeconds: 103))
   }
 
-  /// Readings as (what the clock said, asked at, answered at), and what it shows at zero.
+  /// Readings as (the clock's time, asked at, answered at), and the clock's bounds at zero.
   @Test(
     arguments: [
       ([(100, 4, 5)], 95...96),
-      // An answer that lay there for nine seconds does not set the clock back.
+      // An answer that was delayed for nine seconds does not set the clock back.
       ([(100, 4, 5), (110, 15, 24)], 95...95), ([(100, 4, 5), (110, 14, 24)], 95...96),
-      // Nor does a question that waited set it ahead.
+      // A delayed request does not set the clock ahead.
       ([(100, 4, 5), (120, 16, 25)], 95...96),
-      // A good reading narrows what a bad one left open.
+      // A precise reading narrows the bounds of an imprecise one.
       ([(100, 0, 9), (110, 15, 15)], 95...95),
       // The clock was set.
       ([(100, 4, 5), (150, 15, 16)], 134...135), ([(100, 4, 5), (90, 14, 15)], 75...76),
-      // An own clock that goes back is no clock; nothing traps.
+      // A local clock that goes backwards is invalid, but does not trap.
       ([(100, 5, 4)], 96...96),
     ] as [([(Int64, Int64, Int64)], ClosedRange<Int64>)])
   func `bounds of a clock`(readings: [(Int64, Int64, Int64)], expected: ClosedRange<Int64>) throws {

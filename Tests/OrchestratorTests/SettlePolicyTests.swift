@@ -3,9 +3,10 @@ import Testing
 
 @testable import Orchestrator
 
-/// The policy against a store of a few words: which rides it refuses, and whether it works at all.
+/// Tests the policy against a model of a store: which rides it refuses, and whether it works at
+/// all.
 @Suite struct SettlePolicyTests {
-  /// What happened, in words, with the time passed over.
+  /// Runs the policy without waiting, and records the steps as texts.
   private struct Play {
     var policy = SettlePolicy<Int>(
       backoff: Backoff(first: .milliseconds(100), longest: .seconds(5)))
@@ -15,7 +16,7 @@ import Testing
     var parked: [Int] = []
     var wasHalted = false
 
-    /// Until nothing is left or so many steps were taken.
+    /// Runs until there is nothing to settle or `limit` steps were taken.
     mutating func run(
       _ rides: [Int], limit: Int = 400, general: (Int) -> StoreFailure? = { _ in nil },
       refuses: ([Int]) -> StoreFailure? = { _ in nil }, locked: (Int) -> Bool = { _ in false },
@@ -98,13 +99,13 @@ import Testing
     var play = Play()
     play.run([1], limit: 40, general: { _ in StoreFailure(.unavailable, "away") })
     #expect(play.policy.halt?.since == .zero)
-    // 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, and 5 from there on; a wait follows each of the 20 attempts.
+    // 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, and 5 s from there on; a wait follows each of the 20 attempts.
     #expect(play.now == .milliseconds(6300) + .seconds(5) * 14)
   }
 
   @Test func `a fault that becomes general while rides are being parked parks no more`() {
     var play = Play()
-    // The check works once; from then on nothing does, for a while.
+    // The check works once; after that nothing works for a while.
     play.run(
       Array(1...4), general: { (4..<80).contains($0) ? Self.refused : nil },
       refuses: { $0.contains(2) ? Self.refused : nil })

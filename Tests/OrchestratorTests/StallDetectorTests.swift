@@ -68,7 +68,7 @@ import Testing
     #expect(watch.stuck(at: .seconds(100), after: .seconds(60)) == expected, "\(name)")
   }
 
-  /// A claim that never comes back, as of a session whose thread hangs.
+  /// A claim that never returns, as in a session whose thread hangs.
   @Test func `an engine says so when its claim never ends, and not while the database fails`()
     async throws
   {
@@ -86,7 +86,7 @@ import Testing
         log: Log { _, _, _ in }, time: time), settings: settings)
     async let running: Void = engine.run()
     await store.wait { $0.claims.count >= 2 }
-    // An hour passes, and then the database fails for a while.
+    // An hour passes, then the database fails for a while.
     uptime.withLock { $0 += .seconds(3600) }
     store.fail(3)
     await store.wait { $0.failures.isEmpty }

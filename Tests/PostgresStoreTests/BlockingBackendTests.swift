@@ -14,7 +14,7 @@ import Testing
     let pid = try await reader.value("select pg_backend_pid()") ?? ""
     let reading = reader.begin("select count(*) from seen, pg_sleep(60)")
     try await session.waitUntilSleeping(pid)
-    // A later one is not the oldest, though both hold.
+    // A later holder is not the oldest, although both hold a snapshot.
     let other = try PostgresSession(conninfo: url, applicationName: "another")
     for n in 0..<5 { try await session.script("insert into seen values (\(n))") }
     let later = try await other.value("select pg_backend_pid()") ?? ""

@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 
 @Suite struct ConnectionURLTests {
-  /// URLs of which libpq would send a piece of the password to a name server.
+  /// URLs for which libpq would send part of the password to a name server.
   @Test(arguments: [
     "postgres://me:x@S3cret@host/db", "postgresql://me:S3cret@x@host:5432/db?sslmode=require",
     "postgres://me@server:S3cret@host/db", "postgres://me:x/S3cret@host/db",
@@ -34,7 +34,7 @@ import Testing
       conninfo: conninfo, applicationName: "test", connectTimeout: .seconds(1))
   }
 
-  /// What a server or libpq might say of it, in words of its own.
+  /// Connection strings whose decoded password may appear in a message of libpq or the server.
   @Test(arguments: [
     "postgres://me:S3cr%40et%21x@host/db", "host=h password='S3cr@et!x'",
     "host=h sslpassword=S3cr@et!x", "postgres://host/db?password=S3cr%40et%21x",

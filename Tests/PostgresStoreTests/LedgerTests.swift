@@ -15,7 +15,7 @@ import Testing
     keeper = LedgerPartitions(session: session)
   }
 
-  /// A partition of the day so many days ago, with one row.
+  /// Creates the partition of the day `ago` days ago, with one row.
   private func makeDay(_ ago: Int, status: String = "accepted") async throws {
     try await session.script(
       """
@@ -81,14 +81,14 @@ import Testing
   }
 
   @Test func `R41: the days to come are made, with what has come too early`() async throws {
-    // Yesterday, today, seven days, and the rest.
+    // Yesterday, today, the next seven days, and the default partition.
     #expect(try await days() == 10)
     try await session.script("drop table ridepulse.\(try await day(-7))")
     try await session.script(row(-7))
     #expect(try await place(of: "r-7") == "ridepulse.ledger_default")
     #expect(try await keeper.rotate() == [.init(action: "made", object: try await day(-7))])
     #expect(try await place(of: "r-7") == "ridepulse.\(try await day(-7))")
-    // What is written now is in the way: the day stays where it is.
+    // Current rows in the default partition prevent the creation of today's partition.
     try await session.script("drop table ridepulse.\(try await day(0)); \(row(0))")
     #expect(
       try await keeper.rotate() == [
@@ -144,7 +144,8 @@ import Testing
     let lines = (0..<plan.rowCount).compactMap { plan.string($0, 0) }
     #expect(lines.contains { $0.contains("Insert on ledger") })
     #expect(!lines.contains { $0.contains("ledger_2") }, "\(lines.joined(separator: "\n"))")
-    // And none but that of its row is locked: forty locks of each settlement would be shared ones.
+    // Only the partition of its row is locked: for forty, every settlement would use the shared
+    // lock table.
     try await session.script("select ridepulse.emit('e', 'r1')")
     let claimed = try #require(try await store.claim(limit: 1, asleep: false).rides.first)
     var settlement = Settlement(
@@ -180,7 +181,7 @@ import Testing
     try await session.script(row(0))
     _ = try await session.value("select pg_cancel_backend($1::int)", [pid])
     _ = await reader.value
-    // Two nodes at once: one of them does it.
+    // If two nodes rotate at once, one of them does the work.
     let node = other.begin(
       "select count(*) from ridepulse.rotate_ledger(), pg_sleep(case when action <> '' then 60 end)"
     )
@@ -208,7 +209,8 @@ import Testing
     #expect(try await session.value(rides + "events") == "live new")
   }
 
-  /// Locks are held by then; that a query has begun says nothing of them.
+  /// Waits until the backend sleeps; its locks are held by then, which a running query does not
+  /// prove.
   private func waitUntilAsleep(_ pid: String) async throws {
     let asleep = "select wait_event = 'PgSleep' from pg_stat_activity where pid = $1::int"
     try await session.wait(until: asleep, [pid], is: "t")

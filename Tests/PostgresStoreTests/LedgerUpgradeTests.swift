@@ -76,7 +76,7 @@ import Testing
     #expect(
       try await session.value(card, [id])
         == "suppressed: the next attempt stands in a row of its own")
-    // Long after the upgrade nobody asks for them.
+    // Long after the upgrade the old rows are no longer needed.
     try await session.script(
       "update ridepulse.retention set cut_at = now() - interval '31 days'")
     #expect(

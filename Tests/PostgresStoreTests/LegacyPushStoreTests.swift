@@ -66,7 +66,7 @@ import Testing
         """)
       let phone = "customer sandbox -infinity t"
       #expect(phones == "\(phone), \(phone)")
-      // Ride IDs stand in logs.
+      // Ride IDs appear in logs, so they must not contain a token.
       let leaks = try await session.value(
         "select count(*) from ridepulse.events where strpos(ride_id, data ->> 'token') > 0")
       #expect(leaks == "0")
@@ -83,7 +83,7 @@ import Testing
       #expect(words(second) == "repeat, repeat, new, new")
       #expect(ids(second)[0] == ids(first)[1] && ids(second)[1] == ids(first)[0])
       #expect(try await session.value("select count(*) from ridepulse.events") == "4")
-      // Its events are long gone by then.
+      // The push's events are long gone by then.
       try await session.script(
         """
         delete from ridepulse.events;
@@ -162,7 +162,7 @@ import Testing
       try await store.forget(page)
       let rest = try await store.disabled(of: .customer, limit: 9)
       #expect(rest.map(\.token.hex) == [Self.tokens[1]])
-      // Disabled anew since it was read: nobody was told of that.
+      // The phone was disabled again after it was read: that has not been reported.
       try await session.script(
         "update ridepulse.devices set disabled_at = now() where disabled_reason is not null")
       try await store.forget(rest)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// Texts that are keys have 512 bytes at most, wherever they come in.
+/// Texts that are keys are limited to 512 bytes in every function that accepts them.
 @Suite("Limits of IDs", .timeLimit(.minutes(60))) struct LimitTests {
   private static let longest = String(repeating: "é", count: 256)
   private static let tooLong = longest + "x"
@@ -14,7 +14,7 @@ import Testing
     _ = try await Migrations.apply(session: session)
   }
 
-  /// Functions, and which of their arguments are texts; those that may be null come last.
+  /// Functions and their text arguments; optional ones are listed separately.
   private static let functions: [(name: String, required: [String], optional: [String])] = [
     ("emit", ["event", "ride_id"], []),
     ("register_device", ["app", "owner_id", "token"], ["installation_id", "locale"]),

@@ -9,7 +9,7 @@ import Testing
 
   private func time(_ second: Double) -> Duration { .microseconds(Int64(second * 1e6)) }
 
-  /// A claim; returns where it began.
+  /// Makes a claim; returns where it began.
   @discardableResult
   private mutating func plan(
     at second: Double, lowest: Int64?, highest: Int64? = nil, due: Timestamp? = nil,
@@ -27,7 +27,7 @@ import Testing
     #expect(plan(at: 0, lowest: 100, highest: 200, cost: .milliseconds(300)) == .init())
     #expect(plan(at: 0.5, lowest: 300, cost: .milliseconds(300)).event == nil)
     #expect(plan(at: 1.4, lowest: 400, cost: .milliseconds(300)).event == nil)
-    // What was lowest at 0 s; at 1.4 s the next was marked.
+    // The lowest event at 0 s; the next mark was set at 1.4 s.
     #expect(plan(at: 2.2, lowest: 500).event == 100)
     #expect(plan(at: 2.5, lowest: 600).event == 100)
     #expect(plan(at: 2.7, lowest: 600).event == 100)
@@ -51,7 +51,7 @@ import Testing
     #expect(plan(at: 2, lowest: 300).event == 100)
     #expect(plan(at: 2.3, lowest: 300, cost: .milliseconds(2)) == .init())
     #expect(plan(at: 2.7, lowest: 300).event == 300)
-    // This one comes too soon to say where later ones begin.
+    // This claim comes too soon to move the start of later ones.
     #expect(plan(at: 2.9, lowest: 700) == .init())
     plan(at: 3.5, lowest: 800)
     #expect(plan(at: 3.6, lowest: 800).event == 300)
@@ -70,20 +70,21 @@ import Testing
     #expect(lowWaterMark.beginSweep(at: time(4.1))?.event == 400)
     #expect(lowWaterMark.beginSweep(at: time(4.1)) == nil, "one at a time")
     lowWaterMark.endSweep(.init(event: 50), began: time(4.1), ended: time(4.3))
-    // What was committed late is where claims begin then, and not for long.
+    // Claims now begin at the event that was committed late, but not for long.
     #expect(plan(at: 4.5, lowest: 50).event == 50)
     plan(at: 5.7, lowest: 600)
     #expect(plan(at: 6.8, lowest: 700).event == 50)
     #expect(plan(at: 6.9, lowest: 700).event == 600)
     #expect(lowWaterMark.beginSweep(at: time(7)) != nil)
-    // It failed, and is tried again; then it has become cheap.
+    // The sweep failed and is repeated; then it has become cheap.
     lowWaterMark.endSweep(nil, began: time(7), ended: time(7.1))
     #expect(lowWaterMark.beginSweep(at: time(8.2)) != nil)
     lowWaterMark.endSweep(.init(), began: time(8.2), ended: time(8.201))
     #expect(plan(at: 9.5, lowest: 700) == .init())
   }
 
-  /// What a look cost, and how long a commit just after its begin may wait for the end of the next.
+  /// The cost of a scan; a commit just after it begins must be found by the end of the next one, in
+  /// time.
   @Test(arguments: [1, 4, 20, 49, 50, 51, 100, 400, 900, 1200])
   mutating func `R37: a late commit is found within three seconds, whatever a look costs`(
     milliseconds: Int

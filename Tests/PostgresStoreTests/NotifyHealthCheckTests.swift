@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The canary: does LISTEN work?") struct NotifyHealthCheckTests {
   private enum Step {
-    /// Takes one at this second; the number that is expected, nil where it is not time.
+    /// Takes a probe at this second; the expected number, or nil if it is not time.
     case take(Int, Int?)
     case sent(Int, Int)
     case withheld(Int, Int, NotifyHealthCheck.News?)

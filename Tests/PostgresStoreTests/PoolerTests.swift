@@ -5,7 +5,7 @@ import Testing
 @testable import PostgresStore
 
 @Suite("Behind PgBouncer", .timeLimit(.minutes(60))) struct PoolerTests {
-  /// Sessions through a pool of a few connections in transaction mode.
+  /// Runs a test with sessions through a small pool in transaction mode.
   private func through(
     sessions count: Int, poolSize: Int = 2, _ body: ([PostgresSession], String) async throws -> Void
   ) async throws {
@@ -33,7 +33,7 @@ import Testing
       try await withThrowingTaskGroup { group in
         for (client, session) in sessions.enumerated() {
           group.addTask {
-            // As programs of three versions: one name, several texts.
+            // The clients act as programs of three versions: one name, several texts.
             let version = client % 3
             let statement = Statement(name: "tell", sql: "select \(version), $1::int")
             for turn in 0..<100 {
@@ -56,13 +56,13 @@ import Testing
         Call(Statement(name: "tell", sql: "select \(version)"))
       }
       let watch = try PostgresSession(conninfo: direct)
-      // While the old one holds a connection, the new one prepares on the other.
+      // While the old version holds a connection, the new one prepares on the other.
       async let first = old.run([notify(1), PostgresStoreTests.direct("select pg_sleep(3)")])
       let sleeping = "select count(*) > 0 from pg_stat_activity where query ~ '^select pg_sleep'"
       try await watch.wait(until: sleeping, is: "t")
       #expect(try await new.run([notify(2)])[0].int64(0, 0) == 2)
       #expect(try await first[0].int64(0, 0) == 1)
-      // The pooler hands out the connection that was used last: the old one's.
+      // The pooler hands out the most recently used connection: the one of the old version.
       #expect(try await new.run([notify(2)])[0].int64(0, 0) == 2)
       await watch.close()
     }
@@ -77,7 +77,8 @@ import Testing
       let all = Call(Statement(name: "all_t", sql: "select * from t"))
       #expect(try await session.run([all])[0].columnCount == 1)
       try await session.script("alter table t add m int")
-      // A new connection to the pooler meets the old plan, under the name that it would prepare.
+      // A new connection to the pooler finds the outdated plan under the name that it would
+      // prepare.
       #expect(try await session.run([all])[0].columnCount == 2)
     }
   }
@@ -123,7 +124,7 @@ import Testing
       let own = try PostgresSession(conninfo: direct)
       let landed = try await own.value("select count(*) from ridepulse.migrations")
       #expect(landed == "\(Migrations.all.count)")
-      // Their lock is a transaction's: none stays with a connection of the pool.
+      // The lock ends with its transaction: none stays with a connection of the pool.
       let locks = """
         select count(*) from pg_locks l join pg_database d on d.oid = l.database
         where l.locktype = 'advisory' and d.datname = current_database()

@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 
 @Suite struct ReadPlanTests {
-  /// Reads rides of a size; those that are bad can't be read, and what does not fit comes later.
+  /// Reads rides, of which the `bad` ones cannot be read; `fits` is how many fit into one read.
   private func read(
     _ rides: [Int], bad: Set<Int> = [], fits: Int = .max
   ) -> (plan: ReadPlan<Int>, reads: [[Int]]) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// What the database does for a ride's channel.
+/// Tests of the database functions for a ride's channel.
 @Suite(.timeLimit(.minutes(60))) struct RideChannelTests {
   private let conninfo: String
   private let session: PostgresSession

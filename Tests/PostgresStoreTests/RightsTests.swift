@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// What a stranger's role can make the functions of the schema do.
+/// Tests what an unprivileged role can make the functions of the schema do.
 @Suite("Rights", .timeLimit(.minutes(60))) struct RightsTests {
   private let url: String
   private let owner: PostgresSession
@@ -25,8 +25,8 @@ import Testing
     try await stranger.script(Self.traps)
   }
 
-  /// A schema of the stranger's own, with a type whose casts, and operators and functions which, where
-  /// they run, write down under which role.
+  /// The stranger's own schema: a type with casts, operators and functions that record the role
+  /// under which they run.
   private static let traps = """
     create schema evil;
     create table evil.proof (who text, what text);
@@ -74,7 +74,7 @@ import Testing
         do $do$
         """)
 
-  /// A function, and what it takes; nil where it is a trigger's.
+  /// A function and its argument types; nil for a trigger function.
   private struct Routine {
     var name: String
     var arguments: [String]?
@@ -98,7 +98,7 @@ import Testing
 
   private static let mapping = #"{"id": "id", "state": "state", "attributes": ["attributes"]}"#
 
-  /// A value of a type, as the stranger would write it.
+  /// Returns a value of a type, as the stranger would write it.
   private static func value(_ type: String) -> String {
     switch type {
     case "regclass": "'evil.pairs'"
@@ -111,7 +111,8 @@ import Testing
     }
   }
 
-  /// What of a stranger would set a trap off: triggers on tables of its own, and calls.
+  /// Returns statements of the stranger that would run its traps: triggers on its own tables, and
+  /// calls.
   private func attempts(_ routine: Routine) -> [String] {
     let name = routine.name.prefix { $0 != "(" }
     guard let arguments = routine.arguments else {
@@ -134,7 +135,7 @@ import Testing
     ]
   }
 
-  /// Rows of all kinds into a stranger's table, each for itself.
+  /// Writes of all kinds to the stranger's tables, each executed on its own.
   private static let writes = ["pairs", "mixed", "maps"].flatMap { table in
     let pair = "'x'::evil.pair"
     let id = table == "maps" ? "'x'" : pair
@@ -149,7 +150,7 @@ import Testing
     ]
   }
 
-  /// Runs what may fail; returns the state of its error.
+  /// Runs a statement that may fail; returns its SQLSTATE then.
   @discardableResult private func attempt(_ sql: String) async -> String? {
     do throws(PostgresError) {
       try await stranger.script("set local search_path = evil, pg_catalog, ridepulse; \(sql)")

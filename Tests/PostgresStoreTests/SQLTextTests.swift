@@ -5,7 +5,7 @@ import Testing
 @testable import PostgresStore
 
 @Suite struct SQLTextTests {
-  /// Values that end a literal or a name too early where somebody looks for `Character`s.
+  /// Values that would end a literal or a name too early if the code compared `Character`s.
   private static let hostile = [
     "", "it's", "'\u{301}; drop table t; --", "\u{600}'", "\\", "\\'; --", "\\\u{301}'", "a\nb",
     "\u{1b}[2J", "\u{202e}x", "\u{e0041}", "\"", "\"\u{301}", "$$", "%s", ":x", "E'x'", "é",

@@ -14,7 +14,7 @@ import Testing
     #expect(error?.kind == .timeout(sent: true))
     #expect(error?.isTransient == true && error?.mayHaveCommitted == true)
     #expect(try await session.value("select 1") == "1")
-    // Postgres tells nobody that a backend has ended: asked until it is so.
+    // PostgreSQL sends no notice that a backend has ended, so the test polls for it.
     let isThere = "select count(*) from pg_stat_activity where pid = $1::int"
     try await session.wait(until: isThere, [pid], is: "0")
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 @testable import RideCore
 
-/// The made-up ride of a check, leases, and rides that others have locked.
+/// Tests of the settlement check, of leases, and of rides that other sessions have locked.
 @Suite("Settling at all", .timeLimit(.minutes(60))) struct SettleCheckTests {
   private let url: String
   private let session: PostgresSession
@@ -25,7 +25,7 @@ import Testing
       log: Log { _, _, _ in })
   }
 
-  /// Every table that a settlement may write to, and how many rows it has.
+  /// Returns the number of rows of each table that a settlement may write to.
   private func rows() async throws -> [String?] {
     var counts: [String?] = []
     for table in ["agenda", "ledger", "slot_counts", "token_outcomes", "events", "live_activities"]
@@ -40,7 +40,8 @@ import Testing
     #expect(try await rows() == ["0", "0", "0", "0", "0", "0"])
   }
 
-  /// What refuses every row refuses the check: each of the tables is written to.
+  /// A trigger that refuses every row makes the check fail, because it writes to each of these
+  /// tables.
   @Test(arguments: ["agenda", "ledger", "slot_counts", "token_outcomes"])
   func `a check fails where a settlement would, also for what happens at the commit`(table: String)
     async throws
@@ -107,7 +108,7 @@ import Testing
     #expect(result.locked.map(\.rideID) == ["r2"] && result.lost.isEmpty)
     #expect(
       try await session.value("select string_agg(ride_id, ' ') from ridepulse.events") == "r2")
-    // And new rules reach all rides but that one, which follows.
+    // New rules reach all rides except the locked one, which follows later.
     try await session.script(
       """
       insert into ridepulse.rides (id, state) select 'r' || n, 'e' from generate_series(1, 3) n;

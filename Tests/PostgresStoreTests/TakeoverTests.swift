@@ -3,7 +3,7 @@ import Testing
 @testable import PostgresStore
 @testable import RideCore
 
-/// Who claims a ride knows whether its last holder let go of it only with the lease.
+/// A claim reports whether the previous holder lost the ride only by the end of its lease.
 @Suite(.timeLimit(.minutes(60))) struct TakeoverTests {
   private let session: PostgresSession
   private let first: PostgresRideStore
@@ -32,13 +32,12 @@ import Testing
     try await session.script("update ridepulse.agenda set leased_until = now()")
   }
 
-  @Test func `a lease that ended marks every later claim, until one settles`() async throws
-  {
+  @Test func `a lease that ended marks every later claim, until one settles`() async throws {
     #expect(try await !claim(by: first).view.isTakenOver)
     try await endLease()
     let taken = try await claim(by: second)
     #expect(taken.view.isTakenOver)
-    // Released unread: the next claim must know, too.
+    // Released unread: the next claim must find it taken over, too.
     try await second.release([taken.claim])
     let again = try await claim(by: first)
     #expect(again.view.isTakenOver)
@@ -62,7 +61,7 @@ import Testing
   @Test func `a parked ride may have been sent, and its old claim ends`() async throws {
     let claimed = try await claim(by: first)
     try await first.park(claimed.claim, reason: "refused")
-    // A renewal that was under way must not give the ride a lease that ends.
+    // A renewal in flight must not give the parked ride a lease that ends.
     _ = try await first.renew([claimed.claim])
     #expect(try await first.claim(limit: 10, asleep: false).rides.isEmpty)
     #expect(try await session.value("select ridepulse.unpark('r')") == "t")

@@ -3,12 +3,12 @@ import Testing
 
 @testable import PostgresStore
 
-/// A fresh database on the process's shared cluster.
+/// Creates a database on the process's shared cluster.
 func makeDatabase() async throws -> String {
   try await LocalCluster.shared().freshDatabase()
 }
 
-/// The events of a session as something to wait for.
+/// A log of a session's events that a test can wait for.
 struct EventLog: Sendable {
   let stream: AsyncStream<SessionEvent>
   let record: @Sendable (SessionEvent) -> Void
@@ -19,7 +19,7 @@ struct EventLog: Sendable {
     record = { continuation.yield($0) }
   }
 
-  /// Throws the events before it away; ends with nil only when the test is cancelled.
+  /// Waits for a matching event and discards those before it; nil only if the test is cancelled.
   func first(where matches: @Sendable (SessionEvent) -> Bool) async -> SessionEvent? {
     await stream.first { matches($0) }
   }
@@ -38,7 +38,7 @@ struct EventLog: Sendable {
 }
 
 extension PostgresSession {
-  /// The value in the first row and column of a statement that is not prepared.
+  /// Returns the value in the first row and column of a statement that is not prepared.
   func value(
     _ sql: String, _ parameters: [String?] = [], timeout: Duration = .seconds(10)
   ) async throws(PostgresError) -> String? {
@@ -52,7 +52,7 @@ func direct(_ sql: String, _ parameters: [String?] = []) -> Call {
 }
 
 extension PostgresSession {
-  /// A run beside the test's own course.
+  /// Runs a statement concurrently with the test.
   func begin(_ sql: String) -> Task<Result<String?, PostgresError>, Never> {
     Task {
       do throws(PostgresError) {
@@ -63,7 +63,7 @@ extension PostgresSession {
     }
   }
 
-  /// Returns when the other backend executes `pg_sleep`.
+  /// Waits until the other backend executes `pg_sleep`.
   func waitUntilSleeping(_ pid: String) async throws {
     let sleeping = """
       select count(*) from pg_stat_activity
@@ -72,7 +72,7 @@ extension PostgresSession {
     try await wait(until: sleeping, [pid], is: "1")
   }
 
-  /// Waits until a query's one value is as expected, and fails the test where it never is.
+  /// Waits until the single value of a query is as expected; fails the test if it never is.
   func wait(
     until query: String, _ parameters: [String?] = [], is expected: String,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -84,9 +84,9 @@ extension PostgresSession {
     Issue.record("not \(expected): \(query)", sourceLocation: sourceLocation)
   }
 
-  /// Waits until the one that holds rows back the furthest is as expected; nil where it never is.
+  /// Waits until the oldest holder of dead rows is as expected; returns nil if it never is.
   ///
-  /// What autovacuum holds passes, and counts as well.
+  /// Autovacuum may be the oldest holder for a time.
   func rowHolder(where isExpected: (BlockingBackend) -> Bool) async throws -> BlockingBackend? {
     for _ in 0..<500 {
       if let holder = try await BlockingBackend.oldest(self), isExpected(holder) { return holder }

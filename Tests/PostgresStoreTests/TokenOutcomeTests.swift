@@ -3,7 +3,8 @@ import Testing
 @testable import PostgresStore
 @testable import RideCore
 
-/// What settlements note of tokens, as claims read it and as it is applied.
+/// Tests of the token outcomes that settlements record: as claims read them, and as they are
+/// applied.
 @Suite("Token outcomes", .timeLimit(.minutes(60))) struct TokenOutcomeTests {
   private let url: String
   private let session: PostgresSession
@@ -28,7 +29,8 @@ import Testing
       case when not is_probed then probe end, quiet_until
     """
 
-  /// Outcomes of phones, at random: what claims read before is what the table says afterwards.
+  /// Applies random outcomes of phones: the view of the claims before must equal the table
+  /// afterwards.
   @Test func `claims read a phone as if its outcomes had been applied`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededGenerator(seed: seed)
@@ -62,7 +64,8 @@ import Testing
         """)
     }
     let table = "from ridepulse.%s where id % 5 <> 0 order by id"
-    // A probe that others have waited for comes up a moment earlier here than there: not compared.
+    // Not compared: a probe that others waited for appears a moment earlier in the view than in the
+    // table.
     let columns = Self.findings.replacing("case when not is_probed then probe end,", with: "")
     let before = try await rows(columns + " " + table.replacing("%s", with: "current_devices"))
     let progress = try await outcomes.apply()
@@ -90,7 +93,7 @@ import Testing
     }
   }
 
-  /// Since when a token is gone, when it was registered, and whether it is gone then.
+  /// Since when a token is gone, when it was registered, and whether it is gone as a result.
   @Test(arguments: [
     ("now() - interval '1 h'", "now() - interval '2 h'", true),
     ("now() - interval '1 h'", "now()", false),

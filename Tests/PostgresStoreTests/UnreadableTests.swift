@@ -58,7 +58,7 @@ import Testing
         ('slots', '{"slots": {"r": "1 2 x -"}}', 0, '-infinity')
       """)
     #expect(try await claim() == ["good"])
-    // One that can be read the next time is as good as any other.
+    // A ride that can be read at the next claim is claimed like any other.
     try await session.script(
       "update ridepulse.agenda set memo = null, leased_until = now() where ride_id = 'once'")
     #expect(try await claim() == ["once"])
@@ -67,7 +67,7 @@ import Testing
     let parked = "select string_agg(ride_id, ' ' order by ride_id) from ridepulse.parked"
     for _ in 1...2 {
       #expect(try await session.value(parked) == nil)
-      // Held until the lease ends, so that they don't come back at once.
+      // Leased until the lease ends, so that they are not claimed again at once.
       #expect(try await claim() == [])
       try await session.script("update ridepulse.agenda set leased_until = now()")
       #expect(try await claim() == [])
@@ -77,7 +77,7 @@ import Testing
     let said = try await session.value(reasons) ?? ""
     #expect(said.contains("its attributes are too large: 2") && said.contains("the data of event"))
     #expect(said.contains("its memo can't be read") && said.contains("not times of slots: 1 2 x -"))
-    // Mended, and driven again.
+    // Fixed, and unparked.
     try await session.script(
       """
       update ridepulse.agenda set memo = null;
@@ -117,7 +117,7 @@ import Testing
 
   @Test func `a claim reads so much text and no more, and releases the rest at once`() async throws
   {
-    // In the table as large as it is as text.
+    // Incompressible values: as large in the table as their text.
     try await session.script(
       """
       insert into ridepulse.rides (id, state, attributes)
@@ -176,7 +176,7 @@ import Testing
       insert into ridepulse.rides (id, state, customer_id, attributes)
       select 'r' || n, 'e', 'c' || n, '{}' from generate_series(1, 20) n
       """)
-    // Whatever it is that Postgres can't read of one of them.
+    // Stands for any value of a ride that PostgreSQL cannot read.
     try await session.script(
       """
       alter table ridepulse.rides rename to all_rides;

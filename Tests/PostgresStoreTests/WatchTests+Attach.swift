@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// What may be attached, by whom, and how it came over from before.
+/// Tests of which tables may be attached, by whom, and of the migration of older attachments.
 extension WatchTests {
   @Test(arguments: [
     ("timestamp", #""pickup""#, "is a timestamp without time zone"),
@@ -128,7 +128,7 @@ extension WatchTests {
     let start = try #require(hint.range(of: "grant execute"))
     try await session.script(String(hint[start.lowerBound...]))
     #expect(await watch("\(role).trips") == nil)
-    // Who writes the table needs no right of ours, not even USAGE.
+    // A role that writes to the table needs no right on our schema, not even USAGE.
     let writer = "\(role)_writer"
     try await session.script(
       """

@@ -2,7 +2,8 @@ import Testing
 
 @testable import PostgresStore
 
-/// `ridepulse.watch`: rows of a service's own table become rides, and nothing fails its writes.
+/// Tests of `ridepulse.watch`: rows of a service's own table become rides, and no write to it
+/// fails.
 @Suite("Attached tables", .timeLimit(.minutes(60))) struct WatchTests {
   let session: PostgresSession
   let url: String
@@ -59,7 +60,7 @@ import Testing
     #expect(try await session.value(Self.problems) == nil)
   }
 
-  /// Values of one row that are wrong; the ride that comes of it, and what is recorded.
+  /// Rows with invalid values, the resulting ride, and the recorded faults.
   private static let rows: [(values: String, ride: String?, errors: String?)] = [
     ("null, 'requested'", nil, "id null_id -"),
     ("'', 'requested'", nil, "id empty_id "),
@@ -113,7 +114,7 @@ import Testing
     #expect(try await session.value("select count(*) from ridepulse.events") == "0")
     #expect(try await session.value(Self.errors) == "status missing_column -")
     #expect(try await session.value(Self.problems) == "public.bookings status missing_column")
-    // Its owner attaches it anew.
+    // The owner attaches the table again.
     try await session.script(
       "alter table bookings \(change.hasPrefix("rename") ? "rename column state to status" : "add column status text")"
     )
@@ -144,13 +145,13 @@ import Testing
     }
     let count = "select string_agg(count::text, ' ') from ridepulse.watch_errors"
     #expect(try await session.value(count) == "3")
-    // The other transaction holds both rows of watch_errors, one of which nobody else sees yet.
+    // The other transaction holds both rows of watch_errors, one of them not yet visible to others.
     var other = try await begin(
       "insert into bookings values (null); insert into bookings values ('')")
     try await session.script("insert into bookings values (''), (null)")
     try await other()
     #expect(try await session.value(count) == "4 1")
-    // A snapshot of before.
+    // The other transaction uses a snapshot from before the insert.
     other = try await begin(
       "set transaction isolation level repeatable read; select count(*) from bookings",
       then: "insert into bookings values (null)")
@@ -159,7 +160,8 @@ import Testing
     #expect(try await session.value("select count(*) from bookings") == "306")
   }
 
-  /// Holds a transaction of another session open; what is returned lets it go on and commit.
+  /// Begins a transaction in another session and keeps it open; the returned function lets it
+  /// continue and commit.
   private func begin(
     _ sql: String, then next: String = ""
   ) async throws -> () async throws -> Void {
@@ -256,7 +258,7 @@ import Testing
       """)
     #expect(try await session.value(Self.ride) == nil)
     #expect(try await session.value(Self.problems) == nil)
-    // Called again it copies what has no ride yet, and tells nobody.
+    // Called again, it copies rows that have no ride yet, and sends nothing.
     try await session.script("select ridepulse.watch('bookings', '\(Self.mapping)')")
     #expect(try await session.value(Self.ride) == "r1 requested UTC {}")
     #expect(

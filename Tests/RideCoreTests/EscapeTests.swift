@@ -2,7 +2,7 @@ import RideCore
 import Testing
 
 @Suite struct EscapeTests {
-  /// Text from outside, and how it is shown on one line.
+  /// Untrusted text, and its form on one line.
   private static let lines: [(String, String)] = [
     ("Größe → 漢字 👩‍👩‍👧", "Größe → 漢字 👩‍👩‍👧"),
     ("a\nFORGED", #"a\u{a}FORGED"#), ("a\r\nb", #"a\u{d}\u{a}b"#), ("a\tb", #"a\u{9}b"#),
@@ -23,7 +23,7 @@ import Testing
     #expect(Escape.lines("a\tb\r\n\u{1b}c\n") == "a\tb\\u{d}\n\\u{1b}c\n")
   }
 
-  /// One Character each, which hides the scalar that matters.
+  /// One Character each, which hides the scalar to escape.
   private static let hidden = [
     "\u{600}<", "<\u{338}", "<\u{200d}", "<\u{fe0f}", "\u{1f3fb}<\u{1f3fb}", "\u{110bd}</script",
     "<!--\u{301}", "\u{600}-->", "&\u{301}amp;", "\u{2028}\u{301}",
@@ -64,7 +64,7 @@ import Testing
 
   private var lines: [(String, String)] { Self.lines }
 
-  /// FIPS 180-4, and lengths around a block's.
+  /// Vectors of FIPS 180-4, and lengths around that of a block.
   @Test(arguments: [
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

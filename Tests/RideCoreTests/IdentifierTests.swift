@@ -3,7 +3,7 @@ import Testing
 
 @testable import RideCore
 
-/// IDs are their bytes, as in Postgres.
+/// IDs are equal if their bytes are, as in Postgres.
 @Suite struct IdentifierTests {
   static let composed = "caf\u{e9}"
   static let decomposed = "cafe\u{301}"

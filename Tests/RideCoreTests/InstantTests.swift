@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// Points in time never overflow, and seconds are rounded down.
+/// Timestamps never overflow, and seconds are rounded down.
 @Suite struct InstantTests {
   @Test(
     arguments: [

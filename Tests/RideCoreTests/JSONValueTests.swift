@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// JSON keeps its types on the way through.
+/// JSON values keep their types when they are parsed and written.
 @Suite struct JSONValueTests {
   @Test(
     arguments: [

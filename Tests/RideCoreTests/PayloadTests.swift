@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// How a payload is filled in.
+/// Rendering of payloads.
 @Suite struct PayloadTests {
   static func context(
     attributes: String =

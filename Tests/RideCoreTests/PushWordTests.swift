@@ -2,9 +2,10 @@ import Testing
 
 @testable import RideCore
 
-/// The words of a push: its ID, the phone's token, the collapse ID.
+/// The identifiers of a push: its ID, the phone's token and the collapse ID.
 @Suite struct PushWordTests {
-  /// The texts are those of another program that computes FNV-1a as its authors define it.
+  /// The expected texts were computed by another program that implements FNV-1a as its authors
+  /// define it.
   @Test(arguments: [
     (PushID(of: "ride-7", "driver-arrived", "42"), "67108299-071b-8211-b182-aef316de5d8e"),
     (PushID(of: ""), "d228cb68-f51a-8caf-b891-2b704e49f346"),

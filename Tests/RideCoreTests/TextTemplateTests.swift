@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// How a text with placeholders is read.
+/// Parsing of texts with placeholders.
 @Suite struct TextTemplateTests {
   private static func sole(_ source: Placeholder.Source, _ path: String, _ filters: Filter...)
     -> [TextTemplate.Segment]

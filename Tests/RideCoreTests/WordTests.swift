@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// Words that people misspell, locales that phones have, durations that rules state.
+/// Misspelt words, locales of phones, and durations in rules.
 @Suite struct WordTests {
   @Test(
     arguments: [

@@ -4,7 +4,8 @@ import PostgresStore
 import RideCore
 import Testing
 
-/// `Idempotency-Key`: once, on any number of nodes, through kill -9.
+/// Tests of `Idempotency-Key`: each call takes effect once, on any number of nodes, through kill
+/// -9.
 @Suite(.timeLimit(.minutes(60))) struct APIKeyTests {
   private static let body = #"{"event": "ping", "ride_id": "r1", "data": {"n": 1, "m": 2}}"#
 
@@ -18,7 +19,7 @@ import Testing
       let again = try api.post("/v1/events", Self.body, key: "k-1")
       #expect(again.headers["idempotency-replayed"] == "true")
       #expect(again.status == 201 && again.text == first.text, "\(again)")
-      // The same object, written otherwise.
+      // The same object, serialized differently.
       let other = #"{"data":{"m":2,"n":1},"ride_id":"r1","event":"ping"}"#
       #expect(try api.post("/v1/events", other, key: "k-1").text == first.text)
       #expect(try await stage.value("select count(*) from public.seen") == "1")
@@ -85,7 +86,7 @@ import Testing
       defer { server.stop() }
       let slow = try PostgresSession(conninfo: stage.conninfo)
       try await stage.sql("select pg_advisory_lock(42)")
-      // A node that is slow between its work and its commit.
+      // Acts as a node that is slow between its work and its commit.
       let first = Task {
         let answer = Statement(
           name: "", sql: "select body from ridepulse.idempotent_call('k', 'events', $1::jsonb)")

@@ -4,7 +4,7 @@ import PostgresStore
 import RideCore
 import Testing
 
-/// What is posted to `/v1`, with real processes and curl. Bodies as values: `APIBodyTests`.
+/// Tests of calls to `/v1` with real processes and curl. `APIBodyTests` covers bodies as values.
 @Suite(.timeLimit(.minutes(60))) struct APITests {
   @Test func `an event that is posted goes to the phone`() async throws {
     try await Stage.run { stage in

@@ -2,7 +2,7 @@ import Foundation
 import PostgresStore
 import Testing
 
-/// What waited while no node ran: one look finds all of it.
+/// Events that waited while no node ran: one claim finds all of them.
 @Suite struct `A backlog` {
   private static func rule(_ event: String, _ more: String = "", app: String = "customer") -> String
   {
@@ -34,7 +34,7 @@ import Testing
       .mapValues { $0.sorted { $0.receivedAt < $1.receivedAt }.map { $0.event ?? "" } }
   }
 
-  /// The later event is the more urgent one: it must not leave first for that.
+  /// The later event is the more urgent one; it must not be sent first for that reason.
   @Test func `R70: a phone's pushes leave in order, whatever they are valid for`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(
@@ -131,7 +131,7 @@ import Testing
       try await stage.settled(within: .seconds(240))
       let arrivals = Dictionary(grouping: try stage.arrivals(), by: \.token)
       #expect(arrivals.count == 10_000)
-      // On a very slow machine a lease may end, and a push go again: as the same one.
+      // On a very slow machine a lease may expire and a push be sent again, under the same ID.
       #expect(arrivals.values.allSatisfy { Set($0.map(\.id)).count == 1 })
       let accepted = "select count(*) from ridepulse.ledger where status = 'accepted'"
       #expect(try await stage.value(accepted) == "10000")
@@ -154,7 +154,7 @@ import Testing
       let server = try Server(environment)
       try await stage.settled(within: .seconds(240))
       let arrivals = try stage.arrivals()
-      // One for each look at the most.
+      // At most one push for each claim.
       #expect((1...21).contains(arrivals.count), "\(arrivals.count)")
       let verdicts = try await stage.rows(
         "select status, count(*) from ridepulse.ledger group by 1 order by 1")
@@ -198,7 +198,7 @@ import Testing
         insert into ridepulse.devices (app, owner_id, token)
         values ('customer', 'x', repeat('c1', 32))
         """)
-      // As the gateway commits them: the later, the sooner it expires.
+      // The events as the gateway commits them; each later push expires sooner.
       for n in 1...4 {
         let payload = #"{\"aps\":{\"alert\":\"\#(n)\"},\"event\":\"\#(n)\"}"#
         let expiration = Int(Date().timeIntervalSince1970) + 600 - n * 100
@@ -220,7 +220,7 @@ import Testing
   @Test func `IDs that Unicode calls equivalent are two rides of two people`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.states + Self.rule("driver_arrived"))
-      // The same letter in one code point and in two.
+      // The same letter as one code point and as two.
       let ids = [#"U&'caf\00e9'"#, #"U&'cafe\0301'"#]
       for (n, id) in ids.enumerated() {
         try await stage.sql(

@@ -4,7 +4,7 @@ import PostgresStore
 import RideCore
 import Testing
 
-/// A ride's channel from its first state to its last: whole processes, Postgres and the simulator.
+/// Tests of a ride's channel from its first state to its last, with real processes.
 @Suite(.timeLimit(.minutes(60))) struct BroadcastTests {
   private static func rules(_ storage: String) -> String {
     """
@@ -80,7 +80,7 @@ import Testing
       let environment = try stage.environment(rules: Self.rules("latest"))
       var servers = [try Server(environment), try Server(environment)]
       try await stage.sql("insert into ridepulse.rides (id, state) values ('s1', 'waiting')")
-      // A ride that is over before it got a channel has nobody to tell.
+      // A ride that ends before it has a channel has no recipients.
       try await stage.until(
         "select count(*) from ridepulse.channels where channel_id is not null", is: "1")
       for place in 1...40 {
@@ -107,7 +107,7 @@ import Testing
       #expect(open.values.contains { $0.last?.aps("event") == "end" })
       for broadcasts in open.values {
         let ids = broadcasts.compactMap { $0.header("apns-request-id") }
-        // What may have arrived goes again under its own ID and with a timestamp of its own.
+        // A broadcast that may have arrived is repeated with its own ID and a timestamp of its own.
         #expect(Set(ids).count <= ids.count)
         let stamps = broadcasts.compactMap(\.timestamp)
         #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 }, "\(stamps)")
@@ -167,7 +167,7 @@ import Testing
 }
 
 extension Stage {
-  /// Broadcasts that the simulator answered, in its order.
+  /// Returns the broadcasts that the simulator answered, in order.
   fileprivate func broadcasts() throws -> [Arrival] {
     guard
       let text = try? String(contentsOfFile: directory + "/broadcasts.jsonl", encoding: .utf8)
@@ -175,7 +175,7 @@ extension Stage {
     return text.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }.map(Arrival.init)
   }
 
-  /// Waits until the simulator took one that shows a state.
+  /// Waits until the simulator has received a broadcast of a state.
   fileprivate func untilBroadcast(of state: String) async throws {
     for _ in 0..<2000 {
       let shown = try broadcasts().map { $0.aps("content-state", "status") }

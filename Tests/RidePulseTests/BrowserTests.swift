@@ -4,9 +4,10 @@ import LocalPostgres
 import PostgresStore
 import Testing
 
-/// The page in Debian's chromium, driven by `Page/scenes.py`: `make browser-test` installs both.
+/// Tests of the page in Debian's chromium, driven by `Page/scenes.py`; `make browser-test` installs
+/// both.
 ///
-/// With RIDEPULSE_RECORD=1 the screenshots of `docs/screenshots` are taken anew.
+/// With RIDEPULSE_RECORD=1 the screenshots in `docs/screenshots` are retaken.
 @Suite(
   .serialized, .timeLimit(.minutes(60)),
   .enabled(if: Browser.isInstalled, "chromium and chromedriver are not installed"))
@@ -29,7 +30,7 @@ struct BrowserTests {
     try await body(server, "http://127.0.0.1:\(server.said("port") ?? "")")
   }
 
-  /// Plays a scene; where it asks for something `change` is told what.
+  /// Plays a scene; when the scene requests a change, `change` receives its name.
   private func play(
     _ scene: String, _ url: String, _ stage: Stage, input: String = "",
     _ change: (String) async throws -> Void = { _ in }
@@ -44,7 +45,7 @@ struct BrowserTests {
     try Data().write(to: URL(fileURLWithPath: errors))
     process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
     try process.run()
-    // SIGTERM would not do: the threads that start a process here block it.
+    // SIGTERM has no effect: the threads that start a process here block it.
     defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
     try words.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     var isDone = false
@@ -59,7 +60,7 @@ struct BrowserTests {
     #expect(isDone && process.terminationStatus == 0, "\(scene): \(said.suffix(4000))")
   }
 
-  /// What a process says, line by line until its end; each of ours comes whole.
+  /// Returns the output of a process line by line until its end. Our scripts write whole lines.
   private func lines(_ pipe: Pipe) -> AsyncStream<String> {
     AsyncStream { lines in
       pipe.fileHandleForReading.readabilityHandler = { handle in
@@ -74,7 +75,7 @@ struct BrowserTests {
     }
   }
 
-  /// Some hundred rides in several states, with a phone for each person and a card for some.
+  /// Adds some hundred rides in several states, with a phone for each person and a card for some.
   private func fleet(_ stage: Stage) async throws {
     try await stage.sql(
       """
@@ -94,7 +95,7 @@ struct BrowserTests {
     try await stage.settled()
   }
 
-  /// Moves a few rides, again and again, until it is cancelled.
+  /// Changes a few rides repeatedly until the task is cancelled.
   private static func drive(_ session: PostgresSession) async throws {
     var round = 0
     while !Task.isCancelled {
@@ -150,7 +151,7 @@ struct BrowserTests {
 
   @Test func `markup in a ride's ID, state and attributes is shown as text`() async throws {
     try await Stage.run { stage in
-      // Not longer: as a collapse ID it must have at most 64 bytes with its rule's own word.
+      // Not longer: as a collapse ID it must fit into 64 bytes together with the rule's text.
       let bad = #"<img src=x onerror="window.wasHurt=1">"#
       try await serving(stage) { _, url in
         try await stage.sql(
@@ -162,7 +163,7 @@ struct BrowserTests {
           from unnest(array['', ' too']) more
           """)
         try await stage.settled()
-        // Without an event: the ride stays on the agenda with a state that no rule file knows.
+        // Without an event: the ride stays on the agenda with a state that no rule file has.
         try await stage.sql(
           """
           set local session_replication_role = replica;

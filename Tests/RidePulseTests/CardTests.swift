@@ -8,7 +8,7 @@ import Testing
   static let token = String(repeating: "ca", count: 40)
   static let startToken = String(repeating: "5a", count: 40)
 
-  /// An hour made half a minute: what a minute lasts is half a second here.
+  /// Rules that compress an hour to half a minute: a minute lasts half a second.
   static let rules = """
     events: [ping]
     rules:
@@ -89,10 +89,10 @@ import Testing
       try check(cards, changed)
       #expect(
         try await stage.rows("select ended_reason from ridepulse.live_activities") == [["ended"]])
-      // What was ended from here stays ended, whatever the app still says.
+      // A card ended by the engine stays ended, even if the app registers it again.
       try await register(stage, String(repeating: "cb", count: 40))
       #expect(try await stage.value("select count(*) from ridepulse.events") == "0")
-      // The card said it: no ordinary alert beside it.
+      // The card covered it: no ordinary alert was sent in addition.
       #expect(try stage.arrivals().count == cards.count)
       let held = "select count(*) from ridepulse.deliveries where reason = 'the card says it'"
       #expect(try await stage.value(held) == "2")
@@ -116,11 +116,11 @@ import Testing
       let stale = try #require(one.aps("stale-date").flatMap(Double.init))
       #expect(next.receivedAt < stale, "\(next.record)")
       if next.header("apns-priority") == "5" {
-        // A second lies between their leaving; the first may be on its way for a while.
+        // They are sent a second apart; the first may be delayed on its way.
         #expect(next.receivedAt - one.receivedAt > 0.5)
       }
     }
-    // While nothing changes it is sent again.
+    // The card is refreshed while nothing changes.
     #expect(cards.contains { $0.aps("content-state", "eta") == "119" })
     #expect(cards.last?.aps("event") == "end")
     #expect(cards.last?.aps("content-state", "status") == "ride_completed")
@@ -151,13 +151,13 @@ import Testing
       #expect(
         update.token == Self.token && update.aps("content-state", "status") == "driver_en_route")
       #expect(update.header("apns-priority") == "10")
-      // A registration that says nothing new wakes nobody.
+      // A registration without changes emits no event.
       try await register(stage)
       #expect(try await stage.value("select count(*) from ridepulse.events") == "0")
     }
   }
 
-  /// R25: duplicates of the event, and a kill at any moment.
+  /// R25: duplicate events, and a kill at a random time.
   @Test(arguments: 0..<4)
   func `R25: one start, or an uncertain one, through kill -9`(turn: Int) async throws {
     try await Stage.run { stage in
@@ -194,7 +194,6 @@ import Testing
     }
   }
 
-  /// R24.
   @Test func `R24: timestamps rise over two nodes and kill -9`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.rules)
@@ -238,7 +237,7 @@ import Testing
       #expect(try await stage.rows("select disabled_at from ridepulse.devices") == [[nil]])
       let alerts = try stage.arrivals().filter { $0.header("apns-push-type") == "alert" }
       #expect(alerts.map(\.token) == [Stage.customerToken])
-      // It lives again with its next registration.
+      // The next registration makes it active again.
       try await register(stage, String(repeating: "cb", count: 40))
       try await stage.settled()
       #expect(try cards(stage).last?.token == String(repeating: "cb", count: 40))

@@ -4,7 +4,7 @@ import PostgresStore
 import RideCore
 import Testing
 
-/// `ridepulse channels` against the simulator, whole processes.
+/// Tests of `ridepulse channels` against the simulator, with real processes.
 @Suite(.timeLimit(.minutes(60))) struct ChannelTests {
   private static let lose = #"[{"match":{"call":"create"},"action":{"close":true},"times":1}]"#
 
@@ -65,7 +65,7 @@ import Testing
     try await Stage.run { stage in
       _ = try stage.channels("list")
       try stage.faults(Self.lose)
-      // Both came within the minute in which a lost create may still arrive.
+      // Both were created within the minute in which a lost create may still take effect.
       _ = try stage.channels("create")
       let strange = try await stage.createElsewhere()
       let standings = try stage.standings()
@@ -176,7 +176,7 @@ extension Stage {
     try Command.ridepulse(["channels"] + words + ["--app", "customer"], environment)
   }
 
-  /// Makes a channel; returns its ID.
+  /// Creates a channel; returns its ID.
   func create(_ words: String...) throws -> String {
     let result = try Command.ridepulse(
       ["channels", "create", "--app", "customer"] + words, environment)
@@ -186,7 +186,7 @@ extension Stage {
     return String(id)
   }
 
-  /// The variables of another service that uses the same app, with a database of its own.
+  /// Returns the environment of another service for the same app, with a database of its own.
   private func elsewhere() async throws -> [String: String] {
     let other = try await LocalCluster.shared().freshDatabase()
     let environment = environment.merging(["DATABASE_URL": other]) { $1 }
@@ -209,7 +209,7 @@ extension Stage {
     if result.status != 0 { throw TestFailure(result.errors) }
   }
 
-  /// What `channels list` says of each channel.
+  /// Returns the standing of each channel in `channels list`.
   func standings() throws -> [String: String] {
     let result = try channels("list", "--format", "json")
     guard case .array(let list) = JSONValue(json: result.output.utf8)?.value(at: ["channels"])
@@ -223,7 +223,7 @@ extension Stage {
     return Dictionary(pairs) { first, _ in first }
   }
 
-  /// What is at the simulator, by its own file.
+  /// Returns the channels that exist in the simulator, read from its state file.
   func atApple() throws -> [String] {
     let data = try Data(contentsOf: URL(fileURLWithPath: directory + "/channels.json"))
     guard case .object(let all) = JSONValue(json: data)?.value(at: ["com.example.customer"]) else {

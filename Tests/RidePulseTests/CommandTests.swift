@@ -3,7 +3,7 @@ import LocalPostgres
 import Testing
 
 @Suite struct `The command line` {
-  /// Words, environment, exit status, and what the one line of standard error holds.
+  /// Words, environment, exit status, and parts of the one line on standard error.
   private static let mistakes: [([String], [String: String], Int32, [String])] = [
     (["sevre"], [:], 64, ["unknown command sevre", "did you mean serve?"]),
     (["serve", "--schedule", "x"], [:], 64, ["unknown option --schedule", "--schedules?"]),

@@ -44,7 +44,7 @@ import Testing
       let spared = try await ping()
       #expect(spared.map { $0[1] } == ["accepted", "suppressed"], "\(spared)")
       #expect(spared.last?[2]?.wholeMatch(of: /heard from the phone \d+s ago/) != nil)
-      // The dry run says the same, by a role that may only read.
+      // The dry run prints the same, under a role that may only read.
       try await stage.asReader { environment in
         let dry = try Command.ridepulse(
           ["trigger", "ping", "--ride", "r1", "--dry-run"],

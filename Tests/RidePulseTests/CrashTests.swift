@@ -16,13 +16,13 @@ import Testing
     try await stage.sql("delete from ridepulse.events")
   }
 
-  /// One change of each ride: as many events as rides.
+  /// Changes each ride once, which emits one event per ride.
   private func change(_ session: PostgresSession, to state: String) async throws {
     try await session.script("update ridepulse.rides set state = '\(state)'")
   }
 
-  /// A service whose push about a ride is on the wire, and stalled there: the push of another node
-  /// does not meet that fault any more.
+  /// Starts a service whose push about a ride is sent, and stalled by the simulator. The fault
+  /// applies only once, so that it does not affect the push of another node.
   private func serverWithStalledPush(_ stage: Stage) async throws -> Server {
     try await stage.addRide()
     try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
@@ -64,7 +64,7 @@ import Testing
       #expect(verdicts == states.sorted().map { [$0, "\(Self.rides)", "\(Self.rides)"] })
       let heard = Dictionary(
         grouping: try stage.arrivals(), by: { "\($0.token) \($0.event ?? "")" })
-      // What two looks found apart was sent apart; the last state came in any case.
+      // Events that two claims found were sent separately; the last state was sent in any case.
       let accepted = try await stage.value(
         """
         select count(*) from ridepulse.deliveries
@@ -72,7 +72,7 @@ import Testing
         """)
       #expect("\(heard.count)" == accepted)
       #expect(heard.keys.count { $0.hasSuffix(" ride_completed") } == Self.rides)
-      // A repeat is the same push.
+      // A repeat has the same push ID.
       #expect(heard.values.allSatisfy { Set($0.map(\.id)).count == 1 })
     }
   }
@@ -83,7 +83,7 @@ import Testing
       let nodes = [try Server(stage.environment), try Server(stage.environment)]
       for state in ["driver_assigned", "driver_en_route", "driver_arrived", "ride_completed"] {
         try await change(stage.session, to: state)
-        // Otherwise a later push of one look would replace an earlier one.
+        // Otherwise a later push of one claim would replace an earlier one.
         try await stage.settled()
       }
       let ids = try stage.arrivals().map(\.id)
@@ -97,7 +97,7 @@ import Testing
     try await Stage.run { stage in
       let first = try await serverWithStalledPush(stage)
       first.pause()
-      // What 20 seconds would do.
+      // The effect of 20 seconds.
       try await stage.sql("update ridepulse.agenda set leased_until = now()")
       let second = try Server(stage.environment)
       try await stage.settled()
@@ -117,7 +117,7 @@ import Testing
     try await Stage.run { stage in
       let first = try await serverWithStalledPush(stage)
       first.kill9()
-      // What minutes would do.
+      // The effect of a few minutes.
       try await stage.sql(
         """
         update ridepulse.events set created_at = created_at - interval '3 minutes';
@@ -142,7 +142,7 @@ import Testing
       try stage.faults(#"[{"match": {"every": 2}, "action": {"delay_ms": 1500}}]"#)
       let server = try Server(stage.environment)
       try await change(stage.session, to: "driver_arrived")
-      // Every other push is answered at once: the others are on their way then.
+      // Every other push is answered at once; the others are then in flight.
       for _ in 0..<2000 {
         if try !stage.arrivals().isEmpty { break }
         try await Task.sleep(for: .milliseconds(10))  // poll: the record tells nobody
@@ -153,7 +153,7 @@ import Testing
       #expect(
         try await stage.value("select count(*) from ridepulse.agenda where node is not null")
           == "0")
-      // What was answered before it ended is in the ledger, by its own hand.
+      // Pushes answered before the end are in the ledger, written by the node itself.
       let answered = try stage.arrivals().count(where: \.isAccepted)
       let noted = try await stage.value(
         "select count(*) from ridepulse.deliveries where status = 'accepted'")

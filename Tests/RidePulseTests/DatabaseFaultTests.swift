@@ -11,7 +11,8 @@ import Testing
       let server = try Server(stage.environment)
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
       try await stage.until("select count(*) from ridepulse.agenda where node is not null", is: "1")
-      // In flight now; whoever idles within a transaction would hold rows back for all that time.
+      // The push is in flight: a session idle in a transaction would hold rows back for all that
+      // time.
       var looks = 0
       while try await stage.value("select count(*) from ridepulse.agenda where node is not null")
         == "1"
@@ -72,7 +73,7 @@ import Testing
       #expect(story.output.contains("parked: 23514: new row for relation \"ledger_"))
       #expect(story.output.contains("select ridepulse.unpark('r13')"))
       #expect(server.log.contains("Ride parked: its settlement is refused"))
-      // Parked is parked: an event wakes nobody, and is not lost either.
+      // A parked ride stays parked: an event does not wake it, and is not lost either.
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r13')")
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
       try await stage.until(accepted, is: "40")
@@ -102,7 +103,7 @@ import Testing
         """)
       try await stage.settled()
       #expect(try stage.arrivals().map(\.token) == [tokens[2]])
-      // Whoever comes back is the newest again.
+      // A token that is registered again is the newest again.
       try await stage.sql(
         """
         select ridepulse.register_device('customer', 'c1', '\(tokens[0])', installation_id => 'i1');
@@ -132,7 +133,7 @@ import Testing
         let server = try Server(stage.environment)
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...120)))  // poll: at random
         server.kill9()
-        // Rejected in the ledger and gone among the phones: both, or neither.
+        // Rejected in the ledger and disabled among the phones: both, or neither.
         let torn = try await stage.value(
           """
           select (exists (select from ridepulse.events)) =

@@ -98,7 +98,7 @@ import Testing
       try await stage.addRide()
       try await stage.sql("select pg_advisory_lock(37)")
       let other = try PostgresSession(conninfo: stage.conninfo)
-      // One transaction: it has its ID, and commits when the lock is free.
+      // One transaction: its event has an ID, and commits when the lock is free.
       async let late: Void = other.script(
         "select ridepulse.emit('driver_nearby', 'r1'); select pg_advisory_xact_lock(37)")
       try await stage.until(

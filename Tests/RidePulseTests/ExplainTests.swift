@@ -7,7 +7,7 @@ import Testing
   private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Golden/explain.txt")
 
-  /// What differs from run to run has a name in its place.
+  /// Replaces what differs from run to run with placeholders.
   private func tamed(_ text: String) -> String {
     text.replacing(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+\d\d:\d\d/, with: "TIME")
       .replacing(/expires \d\d:\d\d:\d\d \+\d\d:\d\d/, with: "expires TIME")

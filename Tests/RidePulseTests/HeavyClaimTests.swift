@@ -2,12 +2,12 @@ import Foundation
 import PostgresStore
 import Testing
 
-/// Claims that run out of time or memory take less, and never hold up what is healthy.
+/// Claims that exceed the time or memory limit become smaller, and never delay healthy rides.
 @Suite("Claims that are too large", .timeLimit(.minutes(60))) struct HeavyClaimTests {
   @Test func `a backlog drains although the role's statement_timeout is short`() async throws {
     try await Stage.run { stage in
       let role = "slow_\(UUID().uuidString.prefix(8).lowercased())"
-      // Each row of the agenda costs a millisecond: 500 of them take longer than the role may.
+      // Each agenda row costs a millisecond: 500 of them exceed the role's timeout.
       try await stage.sql(
         """
         create function public.slow() returns trigger language plpgsql as
@@ -61,7 +61,7 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      // In the table it is under a megabyte.
+      // Compressed in the table, it is under a megabyte.
       try await stage.session.script(
         """
         set ridepulse.silent = 'on';
@@ -79,7 +79,7 @@ import Testing
       try await stage.until(SettlementTests.accepted, is: "20", within: .seconds(240))
       for _ in 0..<600 {
         if try await stage.value("select count(*) from ridepulse.parked") == "24" { break }
-        // Three looks at each, and a lease between them, which nobody waits for here.
+        // Each ride is claimed three times with a lease between, which is ended here to save time.
         try await stage.sql(
           """
           update ridepulse.agenda set leased_until = now()

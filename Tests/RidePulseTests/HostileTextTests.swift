@@ -6,7 +6,7 @@ import Testing
 @testable import RideCore
 @testable import RidePulse
 
-/// What comes from outside controls neither terminal nor browser nor shell, whatever command shows it.
+/// Text from outside controls neither terminal nor browser nor shell, whichever command shows it.
 @Suite(.timeLimit(.minutes(60))) struct HostileTextTests {
   private static let rules = """
     rules:
@@ -21,7 +21,7 @@ import Testing
 
   private static let environment = ["APNS_CUSTOMER_BUNDLE_ID": "com.example.customer"]
 
-  /// A folder with these rule files.
+  /// Creates a folder with these rule files.
   private func folder(_ files: [String: String]) throws -> String {
     let folder = "/tmp/ridepulse-hostile-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -44,7 +44,8 @@ import Testing
 
   // MARK: preview
 
-  /// A browser's own rules for where a script begins and ends, and what its policy lets run.
+  /// A browser's rules for the start and end of a script, and for what the page's policy allows to
+  /// run.
   private static let browser = #"""
     import base64, hashlib, json, sys
     from html.parser import HTMLParser
@@ -256,7 +257,8 @@ import Testing
     }
     let record = try #require(JSONValue(json: line(.json).utf8))
     #expect(record.value(at: ["a"]) == .string(text))
-    // A value in quotes ends where JSON says, and not at a quote that a mark hides.
+    // A quoted value ends where its JSON string ends, and not at a quote followed by a combining
+    // mark.
     let rest = try #require(line(.text).split(separator: " a=", maxSplits: 1).last)
     if rest.unicodeScalars.first == "\"" {
       let value = String(rest.dropLast(" b=c".count))

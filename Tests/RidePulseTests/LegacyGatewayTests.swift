@@ -6,7 +6,7 @@ import Testing
   private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Legacy/send.php").path
 
-  /// A gateway beside a service, both on a stage's database.
+  /// Starts a gateway on a stage's database.
   private func gateway(_ stage: Stage, _ words: [String] = []) throws -> Server {
     try Server(
       stage.environment,
@@ -14,7 +14,7 @@ import Testing
       command: "legacy-gateway")
   }
 
-  /// Sends pushes 1 to `count`, and waits for so many error packets; what the script printed.
+  /// Sends pushes 1 to `count`, and waits for this many error packets; returns the script's output.
   private func send(
     _ port: String?, _ count: Int, errors: Int, _ tokens: [Int: String] = [:]
   ) async throws -> [Substring] {
@@ -24,12 +24,12 @@ import Testing
         + tokens.map { "\($0)=\($1)" })
   }
 
-  /// The lines that a process prints.
+  /// Runs a process; returns the lines that it prints.
   private func run(_ path: String, _ words: [String]) async throws -> [Substring] {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = words
-    // A file and not a pipe, whose end another test's process may hold open.
+    // A file instead of a pipe, whose end another test's process may hold open.
     let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try Data().write(to: output)
     defer { try? FileManager.default.removeItem(at: output) }
@@ -66,7 +66,7 @@ import Testing
       let accepted = try stage.arrivals().filter(\.isAccepted)
       #expect(accepted.count == 9999 && Set(accepted.map(\.token)).count == 9999)
       #expect(accepted.allSatisfy { $0.header("apns-push-type") == "alert" })
-      // A pseudo ride that waits for nothing leaves the agenda.
+      // A pseudo ride without pending work leaves the agenda.
       #expect(try await stage.value("select count(*) from ridepulse.agenda") == "0")
       #expect(gateway.stop() == 0)
       #expect(server.stop() == 0)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// What the feedback port tells, a tuple a line.
+  /// Returns the tuples of the feedback port, one per line.
   private func feedback(_ gateway: Server) async throws -> [Substring] {
     try await run(
       "/usr/bin/php",
@@ -141,7 +141,7 @@ import Testing
       server = try Server(stage.environment)
       try await stage.settled(within: .seconds(240))
       #expect(try await stage.rows(Self.verdicts) == [["accepted", nil, "300"]])
-      // While Postgres is away senders wait, and what those leave who do not is kept.
+      // While Postgres is down, senders wait; the pushes of senders that disconnect are kept.
       await cluster.kill()
       let port = second.said("port")
       async let said = send(port, 320, errors: 0)

@@ -5,10 +5,10 @@ import RideCore
 import Testing
 
 @Suite("What wakes a node, and what where nothing does") struct ListenTests {
-  /// Producers are told that the node sleeps only while notifications are known to reach it.
+  /// True if producers notify the node: only while notifications are known to reach it.
   private static let isAsleep = "select bool_or(asleep) from ridepulse.nodes"
 
-  /// A stage whose service reaches Postgres through a proxy; the test itself does not.
+  /// Runs a stage whose service reaches Postgres through a proxy; the test itself does not.
   private func run(_ body: (Stage, Proxy, [String: String]) async throws -> Void) async throws {
     let cluster = try await LocalCluster.shared()
     try await Stage.run { stage in
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// How long an event takes to its settled push.
+  /// Measures the time from an event to its push.
   private func timeOfEvent(_ stage: Stage) async throws -> Duration {
     let before = try stage.arrivals().count
     let start = ContinuousClock.now
@@ -66,7 +66,7 @@ import Testing
       proxy.swallow(whose)
       let time = try await timeOfEvent(stage)
       try await stage.settled()
-      // On a busy machine both may have happened before the push: the log has them all the same.
+      // On a busy machine both may have happened before the push; the log still contains both.
       try await server.says("LISTEN was lost")
       let unhealthy = start.duration(to: .now)
       try await server.says("LISTEN works again")
@@ -76,7 +76,7 @@ import Testing
         "R34: half-open (\(whose)): event to push \(time), unhealthy after \(unhealthy),",
         "healthy after \(healthy)")
       #expect(server.log.components(separatedBy: "LISTEN was lost").count == 2, "\(server.log)")
-      // What wakes it is a notification again, and not the poll.
+      // A notification wakes it again, and not the poll.
       _ = try await timeOfEvent(stage)
       try await stage.settled()
       #expect(try stage.arrivals().count == 2)
@@ -94,7 +94,7 @@ import Testing
       let pooler = try await LocalPgBouncer(before: cluster, mode: .transaction, poolSize: 2)
       let url = pooler.url(database: String(stage.conninfo.split(separator: "=").last ?? ""))
       let environment = stage.environment.merging(["DATABASE_URL": url]) { $1 }
-      // Two nodes share the pool's connections, and what is prepared on them.
+      // Two nodes share the pool's connections and the statements prepared on them.
       let servers = [try Server(environment), try Server(environment)]
       var slowest: Duration = .zero
       for _ in 1...6 {
@@ -112,7 +112,7 @@ import Testing
       #expect(Set(try stage.arrivals().map(\.id)).count == 306)
       #expect(try await stage.value(Self.isAsleep) == "f")
       for server in servers {
-        // Long enough for the next canary not to come back either.
+        // Long enough for the next health check of LISTEN to fail as well.
         try await server.says("LISTEN has no effect")
         #expect(server.stop() == 0)
         #expect(server.log.components(separatedBy: "LISTEN has no effect").count == 2)
@@ -161,7 +161,7 @@ import Testing
         handle.yield($0)
       }
       _ = try await listener.run([Call(Statement(name: "", sql: "select 1"))])
-      /// The payloads that one transaction of many events sends.
+      /// Returns the payloads that one transaction with many events sends.
       func payloads(
         _ sleepers: String, sourceLocation: SourceLocation = #_sourceLocation
       ) async throws -> [String] {
@@ -186,7 +186,7 @@ import Testing
       #expect(try await payloads("values (gen_random_uuid(), 'a', false, now(), 1)") == [])
       let gone = "values (gen_random_uuid(), 'a', true, now() - interval '1 minute', 1)"
       #expect(try await payloads(gone) == [])
-      // Nor does each event look whether somebody sleeps.
+      // The trigger function `wake` does not run for each event either.
       try await stage.until(
         "select calls from pg_stat_user_functions where funcname = 'wake'", is: "4")
       await listener.close()

@@ -2,7 +2,7 @@ import Foundation
 import PostgresStore
 import Testing
 
-/// An app's open transaction on a phone, a table or a ride holds up nothing but itself.
+/// An app's open transaction on a phone, a table or a ride delays only itself.
 @Suite("Rows that an app has locked", .timeLimit(.minutes(60))) struct LockedRowTests {
   private static let later = Int((Date().timeIntervalSince1970 + 3600) * 1000)
   private static let earlier = Int((Date().timeIntervalSince1970 - 3600) * 1000)
@@ -45,7 +45,8 @@ import Testing
         "select ridepulse.emit('driver_arrived', 'r' || n) from generate_series(1, 8) n")
       try await stage.until(Self.verdicts, is: "8")
       try await stage.until("select count(*) from ridepulse.events", is: "0")
-      // Number 3 is free, and disabled; number 1 counts as gone, whatever its row says.
+      // Phone 3 is not locked, and is disabled; phone 1 counts as gone, even though its row is
+      // unchanged.
       try await stage.until(
         "select disabled_reason from ridepulse.devices where owner_id = 'c3'", is: "Unregistered")
       #expect(try SettlementTests.arrivals(stage).count == 8)
@@ -56,7 +57,7 @@ import Testing
         is: "suppressed: no phone of customer c1")
       if nodes == 2 { #expect(servers[1].stop() == 0) }
       try await app.commit()
-      // APNs says of number 1 what is newer than its registration, and of number 2 what is older.
+      // The answer of APNs for phone 1 is newer than its registration, that for phone 2 is older.
       try await stage.until(
         """
         select string_agg(owner_id, ' ' order by owner_id) from ridepulse.devices
@@ -85,7 +86,7 @@ import Testing
       #expect(server.stop() == 0)
       #expect(try SettlementTests.arrivals(stage).values.allSatisfy { $0 == 1 })
       try await app.commit()
-      // What a node that is gone has noted, the next one applies.
+      // The next node applies the outcomes that a stopped node recorded.
       let next = try Server(stage.environment)
       try await stage.until(
         "select disabled_reason from ridepulse.devices where owner_id = 'c1'", is: "Unregistered")
@@ -104,7 +105,7 @@ import Testing
       for round in 0..<25 {
         try await stage.sql(
           "select ridepulse.emit('driver_arrived', 'r' || n) from generate_series(1, \(phones)) n")
-        // All of them in one transaction, in no order.
+        // All of them in one transaction, in random order.
         let calls = (1...phones).shuffled().map { n in
           "select ridepulse.register_device('customer', 'c\(n)', \(Self.token(n)))"
         }

@@ -2,7 +2,7 @@ import Foundation
 import RideCore
 import Testing
 
-/// What a service says of an ordinary day.
+/// Tests of the log of a service without faults.
 @Suite struct LogTests {
   private func serve(_ format: String, rides: Int) async throws -> [Substring] {
     var lines: [Substring] = []

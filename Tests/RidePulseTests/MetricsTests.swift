@@ -3,7 +3,7 @@ import LocalPostgres
 import RideCore
 import Testing
 
-/// `/metrics` of a service that has done a little of everything, and what stands on it in `deploy/`.
+/// Tests of `/metrics` after varied work, and of the alerts and dashboards in `deploy/`.
 @Suite(.timeLimit(.minutes(60))) struct MetricsTests {
   private static let rules = """
     rules:
@@ -33,7 +33,7 @@ import Testing
       "/bin/sh", ["-c", shell, "promtool"] + words, ["INPUT": input ?? ""])
   }
 
-  /// Metrics that a text speaks of.
+  /// Returns the names of the metrics in a text.
   private func named(in text: String) -> Set<String> {
     let names = text.matches(of: /\b(?:ridepulse|process)_[a-z0-9_]+/).map { String($0.output) }
     return Set(names.map { $0.replacing(/_(bucket|sum|count)$/, with: "") })
@@ -72,7 +72,7 @@ import Testing
       #expect(known.subtracting(documented).isEmpty, "\(known.subtracting(documented))")
       for path in ["/prometheus/alerts.yaml", "/grafana/ridepulse.json"] {
         let text = try String(contentsOfFile: Self.deploy + path, encoding: .utf8)
-        // The action of an alert may name a table.
+        // The text of an alert may name a table.
         let used = named(in: text)
         #expect(!used.isEmpty)
         #expect(used.subtracting(known).isEmpty, "\(path): \(used.subtracting(known))")

@@ -3,7 +3,7 @@ import LocalPostgres
 import PostgresStore
 import Testing
 
-/// What `migrate` refuses, and what it warns of.
+/// Tests of the refusals and warnings of `migrate`.
 @Suite(.timeLimit(.minutes(60))) struct MigrateTests {
   @Test(arguments: ["SQL_ASCII", "LATIN1"])
   func `a database that can't hold every text is refused in clear words`(
@@ -44,7 +44,7 @@ import Testing
     let warned = try Command.ridepulse(["migrate", "--dry-run"], ["DATABASE_URL": conninfo])
     #expect(warned.errors.contains("role postgres is a superuser"))
     let start = try #require(warned.errors.range(of: "psql "))
-    // The command that it prints does what it says.
+    // The printed command works as described.
     let role = "owner_\(UInt32.random(in: 0 ... .max))"
     let command = warned.errors[start.lowerBound...].prefix { $0 != "." }
       .replacing("ridepulse_owner", with: role).replacing("psql", with: "psql \"$URL\"")

@@ -3,9 +3,9 @@ import LocalPostgres
 import PostgresStore
 import Testing
 
-/// The server's NOTIFY queue, which another program's listener keeps from being emptied.
+/// Tests of a NOTIFY queue that another program's listener keeps from being emptied.
 @Suite("A NOTIFY queue that is not read", .timeLimit(.minutes(60))) struct NotifyQueueTests {
-  /// A listener in an open transaction, of another database of the same server, and 100 MB.
+  /// Opens a listener in a transaction, in another database of the server, and notifies 100 MB.
   private func fill(_ cluster: LocalCluster) async throws -> Task<Void, any Error> {
     let listener = try PostgresSession(
       conninfo: cluster.url(database: "postgres"), applicationName: "a careless listener")
@@ -48,7 +48,7 @@ import Testing
       let asleep = "select bool_or(asleep) from ridepulse.nodes"
       try await stage.until(asleep, is: "t")
       let listener = try await fill(cluster)
-      // A node that sleeps by its own account, so that producers would notify it.
+      // A node whose row reports that it sleeps, so that producers would notify it.
       try await stage.sql(
         """
         insert into ridepulse.nodes

@@ -7,7 +7,7 @@ import Testing
 @testable import AdminServer
 @testable import RidePulse
 
-/// `docs/openapi.yaml` against the code, and against what a server answers.
+/// Compares `docs/openapi.yaml` with the code and with a server's answers.
 @Suite(.timeLimit(.minutes(60))) struct OpenAPITests {
   @Test func `each route is documented, and no other`() throws {
     let routes = APIRoutes(
@@ -52,7 +52,7 @@ import Testing
     "contact": #"{"app": "customer", "owner_id": "c1"}"#,
   ]
 
-  /// An answer is one that the document speaks of.
+  /// Expects that the document describes an answer.
   private func check(
     _ answer: APIClient.Answer, _ method: String, _ path: String, _ document: OpenAPIDocument,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -95,7 +95,7 @@ import Testing
       func record(_ answer: APIClient.Answer, _ path: String, _ method: String = "POST") {
         seen.insert(answer.code ?? "")
         #expect(document.faults(of: answer.body ?? .null, by: error) == [], "\(answer)")
-        // What no operation is answers with a form, and with no operation's status.
+        // Paths without an operation have an error body, but no documented statuses.
         if document.operations.contains("\(method) \(path)") {
           check(answer, method, path, document)
         }
@@ -119,13 +119,13 @@ import Testing
       let (other, outsider) = try await APIClient.serve(stage.environment, token: nil)
       record(try outsider.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
       other.stop()
-      // Two requests of one key.
+      // Two different requests with one key.
       _ = try api.post("/v1/contact", Self.valid["contact"] ?? "", key: "k")
       record(try api.post("/v1/events", Self.valid["events"] ?? "", key: "k"), "/v1/events")
       try await stage.sql(
         "select pg_advisory_lock(hashtextextended('ridepulse.idempotency_keys j', 0))")
       record(try api.post("/v1/events", Self.valid["events"] ?? "", key: "j"), "/v1/events")
-      // Postgres refuses, does not answer, has another schema, is away.
+      // Postgres refuses the call, does not answer, has another schema, is down.
       try await stage.sql(
         "alter table ridepulse.events add constraint mine check (event <> 'ping')")
       record(try api.post("/v1/events", Self.valid["events"] ?? ""), "/v1/events")
@@ -164,8 +164,8 @@ import Testing
 }
 
 extension OpenAPITests {
-  /// The first answer to a call among more calls than are answered at once, while Postgres keeps them
-  /// waiting.
+  /// Returns the first `busy` answer to a call, made while Postgres delays more calls than are
+  /// processed at once.
   fileprivate static func crowded(_ api: APIClient) async throws -> APIClient.Answer {
     let crowd = try await SlowClients(api, "call", count: 100, from: ["127.0.0.1"])
     defer { crowd.end() }
@@ -177,7 +177,7 @@ extension OpenAPITests {
   }
 }
 
-/// Bodies that nobody means well by, and what is said to them.
+/// Hostile bodies, and the expected answers.
 private enum Hostile {
   static var rows: [(String, [UInt8], [String], String?, Int, String)] {
     let json = "application/json"

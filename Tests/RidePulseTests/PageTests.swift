@@ -5,7 +5,7 @@ import LocalPostgres
 import RideCore
 import Testing
 
-/// The page as a client without eyes sees it; what a browser makes of it stands in `BrowserTests`.
+/// Tests of the page by a client without a browser; `BrowserTests` covers the rendered page.
 @Suite(.timeLimit(.minutes(60))) struct PageTests {
   private func serving(
     _ stage: Stage, _ more: [String: String] = [:], _ body: (Server, String) async throws -> Void
@@ -21,7 +21,7 @@ import Testing
     try Command.run("/usr/bin/curl", ["--silent", "--max-time", "20"] + words).output
   }
 
-  /// A `curl` that listens until it is ended.
+  /// Starts a `curl` that reads a stream until it is ended.
   private func listener(_ url: String, into file: String, _ words: String...) throws -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
@@ -31,7 +31,7 @@ import Testing
     return process
   }
 
-  /// Ends a process; the threads that start one here block SIGTERM, and it inherits that.
+  /// Kills a process: the threads that start one here block SIGTERM, and it inherits that.
   private func end(_ process: Process) {
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
@@ -43,7 +43,7 @@ import Testing
       .compactMap { JSONValue(json: $0.dropFirst(6).utf8) }
   }
 
-  /// Waits until a stream has brought something.
+  /// Waits until a stream contains a message.
   private func until(
     _ file: String, _ what: String, _ isThere: ([JSONValue]) -> Bool
   ) async throws {
@@ -167,7 +167,7 @@ import Testing
         let before = messages(files[0])
         for curl in curls { end(curl) }
         #expect(before.count >= 4)
-        // Nobody listens: the admin session's last question grows old.
+        // Without a listener there are no queries: the admin session's last one grows old.
         let age =
           "select coalesce(max(extract(epoch from clock_timestamp() - state_change)) > 8, false) "
           + "from pg_stat_activity where application_name = 'ridepulse admin' "
@@ -218,7 +218,7 @@ import Testing
         try await until(file, "two messages") { $0.count >= 2 }
         #expect(server.stop() == 0)
         listening.waitUntilExit()
-        // 18: the socket was closed before the last, empty chunk; browsers make no difference.
+        // 18: the socket was closed before the last, empty chunk; browsers treat both the same.
         #expect([0, 18].contains(listening.terminationStatus))
         #expect(server.log.contains("Stopped"))
         for process in [slow, silent] { end(process) }

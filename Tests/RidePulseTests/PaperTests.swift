@@ -3,7 +3,7 @@ import Testing
 
 @testable import RidePulse
 
-/// Man page and completions: made from the forms of the help, read by the programs that they are for.
+/// Tests of man page and completions, which are generated from the help and read by real programs.
 @Suite struct PaperTests {
   private static let forms = Commands.all.map { $0.form }
 
@@ -15,7 +15,7 @@ import Testing
     return path
   }
 
-  /// What bash offers for the last word.
+  /// Returns what bash offers for the last word.
   private func bash(_ words: [String]) throws -> [String] {
     let script = try made(["completions", "bash"], as: "completion")
     defer { try? FileManager.default.removeItem(atPath: script) }
@@ -84,7 +84,7 @@ import Testing
   @Test func `zsh completes what bash completes`() throws {
     let script = try made(["completions", "zsh"], as: "completion")
     defer { try? FileManager.default.removeItem(atPath: script) }
-    // Its terminal swallows what comes too early, on a busy machine now and then.
+    // zsh's terminal sometimes loses input that arrives too early on a busy machine.
     func offers(_ line: String, _ words: Set<String>) throws -> Bool {
       try (0..<5).contains { _ in try zsh(line, script) == words }
     }
@@ -96,7 +96,8 @@ import Testing
     }
   }
 
-  /// What zsh offers: it completes at a terminal only, so it gets one, and prints what it would offer.
+  /// Returns what zsh offers. It completes only at a terminal, so it gets one and prints its
+  /// offers.
   private func zsh(_ line: String, _ script: String) throws -> Set<String> {
     let program = """
       zmodload zsh/zpty
@@ -148,7 +149,8 @@ import Testing
     #expect(page.description.hasSuffix("\n\\&.SH and \\efB, a 'quote' ... and \\-\\-an\\-option"))
   }
 
-  /// The man page's list, the table of docs/configuration.md and the package's environment file.
+  /// Compares the man page's list, the table of docs/configuration.md and the package's environment
+  /// file.
   @Test func `every list of variables names the same ones`() throws {
     let root = URL(fileURLWithPath: Stage.rules).deletingLastPathComponent()
     let text = { (path: String) in

@@ -3,7 +3,7 @@ import LocalPostgres
 import Testing
 
 @Suite struct `A phone that APNs refuses` {
-  /// A second APNs, for the other environment, that takes the same key.
+  /// Runs a second simulator, for the other environment, that accepts the same key.
   private func withSandbox(
     _ stage: Stage, _ body: (LocalSimulator, Server) async throws -> Void
   ) async throws {
@@ -30,7 +30,7 @@ import Testing
     from ridepulse.devices where app = 'customer'
     """
 
-  /// So many rides of one customer, about all of which he is told at once.
+  /// Adds this many rides of one customer, each with an event at once.
   private func notify(_ rides: Int, _ stage: Stage) async throws {
     try await stage.sql(
       """
@@ -84,7 +84,7 @@ import Testing
         #expect(verdicts == [["rejected", "BadDeviceToken"]])
         let before = try stage.arrivals().count
 
-        // Refused in both worlds, and once more: set aside, until somebody says otherwise.
+        // Refused in both environments, and once more: in quarantine until it is lifted.
         for _ in 1...3 {
           try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
           try await stage.settled()
@@ -133,7 +133,7 @@ import Testing
       let times = try stage.arrivals().map(\.receivedAt)
       #expect(times.count == 3)
       let waits = times.dropFirst().map { $0 - (times.first ?? 0) }
-      // The database says when the time is over, the simulator when it saw a push.
+      // The database decides when the wait is over; the simulator records when a push arrives.
       #expect(waits.allSatisfy { $0 >= 2.9 }, "\(waits)")
       let tries = try await stage.rows(
         "select ride_id, status, attempts from ridepulse.deliveries order by ride_id")

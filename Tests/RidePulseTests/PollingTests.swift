@@ -3,7 +3,7 @@ import LocalPostgres
 import PostgresStore
 import Testing
 
-/// `RIDEPULSE_LISTEN=off`: no NOTIFY in any transaction.
+/// Tests of `RIDEPULSE_LISTEN=off`: no transaction contains a NOTIFY.
 @Suite("Polling only", .timeLimit(.minutes(60))) struct PollingTests {
   private static let prepare = """
     begin;
@@ -31,7 +31,7 @@ import Testing
       environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
       let server = try Server(environment)
       try await stage.until("select count(*) from ridepulse.nodes", is: "1")
-      // As often as a node looks in some seconds of rest.
+      // Covers as many polls as a node makes in a few seconds of rest.
       for _ in 1...20 {
         try await Task.sleep(for: .milliseconds(200))  // poll: at any moment of the node's rest
         try await stage.sql(Self.prepare)

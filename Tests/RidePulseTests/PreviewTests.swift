@@ -15,7 +15,7 @@ import Testing
     "APNS_DRIVER_BUNDLE_ID": "com.example.driver",
   ]
 
-  /// With `RIDEPULSE_RECORD=1` the golden file is written anew; read the diff before you commit it.
+  /// With `RIDEPULSE_RECORD=1` the golden file is rewritten; read the diff before you commit it.
   private func expect(
     _ words: [String], is name: String, status: Int32 = 0,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -57,7 +57,7 @@ import Testing
     #expect(try lines(["--limit", "3"]).count == 3)
   }
 
-  /// What is wrong, and what the one message says.
+  /// Arguments, exit status, and a part of the error message.
   private static let mistakes: [([String], Int32, String)] = [
     (["--from", "yesterday"], 64, "--from yesterday is not a time"),
     (["--from", "2026-10-25T00:00:00"], 64, "one with a zone"),
@@ -86,7 +86,7 @@ import Testing
     #expect(result.output.isEmpty)
   }
 
-  /// A line of a rides file, and what is said of it.
+  /// A line of a rides file, and a part of its error message.
   private static let lines: [(String, String)] = [
     ("{", "the line is not a JSON object"), ("[]", "the line is not a JSON object"),
     ("{}", "no id"), (#"{"id":5}"#, "id is not a text"),
@@ -127,7 +127,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     let html = try String(contentsOf: page, encoding: .utf8)
     #expect(!html.contains("%DATA%"))
-    // Nothing of it comes from elsewhere; the one address is the name of SVG itself.
+    // The page loads nothing from elsewhere; the one address is the namespace of SVG.
     #expect(html.replacing("http://www.w3.org/2000/svg", with: "").firstMatch(of: /https?:/) == nil)
     let browser = "/usr/bin/chromium"
     guard FileManager.default.isExecutableFile(atPath: browser) else {
@@ -175,7 +175,7 @@ import Testing
           ], environment)
         #expect(result.status == 0, "\(result.errors)")
         let lines = result.output.split(separator: "\n")
-        // Beats after 5, 10, 15 and 20 minutes and a little.
+        // Heartbeats after 5, 10, 15 and 20 minutes, each slightly later.
         #expect(lines.count == 4 * 2500 + 1)
         #expect(lines.last?.contains(#""pushes":10000"#) == true)
       }

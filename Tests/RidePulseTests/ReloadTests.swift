@@ -74,7 +74,7 @@ import Testing
       let path = try #require(stage.environment["APNS_PRIVATE_KEY_PATH"])
       let key = try Data(contentsOf: URL(fileURLWithPath: path))
       let session = stage.session
-      // One with the first key for certain, and at the end one with the last.
+      // One push surely uses the first key, and one at the end the last key.
       try await session.script("select ridepulse.emit('driver_arrived', 'r1')")
       try await stage.settled()
       async let driving: Void = {

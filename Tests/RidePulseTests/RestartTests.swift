@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("Postgres restarts") struct RestartTests {
-  /// Inserts rides, each of which is one event for one phone, through every failure of Postgres.
+  /// Inserts rides, each with one event for one phone, through every failure of Postgres.
   private final class Producer: Sendable {
     private let count = Atomic(0)
     private let isStopping = Atomic(false)
@@ -18,7 +18,8 @@ import Testing
     func run(_ session: PostgresSession) async throws {
       while !isStopping.load(ordering: .relaxed) {
         let first = rides + 1
-        // Nobody knows what became of a statement without an answer: again, to the same effect.
+        // The outcome of a statement without a response is unknown, so it is repeated with the same
+        // effect.
         let insert = """
           insert into ridepulse.rides (id, state, customer_id)
           select 'r' || n, 'driver_en_route', 'c' || n % 50 from generate_series(\(first), \(first + 4)) n
@@ -33,7 +34,7 @@ import Testing
     }
   }
 
-  /// How long it takes until an event that is yet to come has its verdict.
+  /// Measures the time until a future event has its verdict.
   private func timeToResume(_ stage: Stage, _ producer: Producer) async throws -> Duration {
     let start = ContinuousClock.now
     let verdict =
@@ -49,7 +50,7 @@ import Testing
     _ turn: Int, _ cluster: LocalCluster, _ proxy: Proxy, _ stage: Stage, _ producer: Producer
   ) async throws -> Duration {
     if turn == 10 {
-      // The answer to a COMMIT is lost on its way, and soon after it the server.
+      // The response to a COMMIT is lost, and the server is restarted shortly afterwards.
       proxy.loseAnswer(to: "claim_")
       while !proxy.hasLostAnswer {
         try await Task.sleep(for: .milliseconds(5))  // poll: the proxy tells nobody
@@ -81,7 +82,7 @@ import Testing
       async let production: Void = producer.run(session)
       var times: [Duration] = []
       for turn in 1...20 { times.append(try await restart(turn, cluster, proxy, stage, producer)) }
-      // And one COMMIT without an answer and without a restart that would tell.
+      // Also one COMMIT without a response and without a restart that would reveal it.
       proxy.loseAnswer(to: "settle_")
       while !proxy.hasLostAnswer {
         try await Task.sleep(for: .milliseconds(5))  // poll: the proxy tells nobody
@@ -99,7 +100,7 @@ import Testing
     await cluster.stop()
   }
 
-  /// Each event has its verdict and its push, and none was accepted twice that is not said to be.
+  /// Expects a verdict and a push for each event, and repeated pushes only for `uncertain` ones.
   private func check(_ stage: Stage, rides: Int) async throws {
     let verdicts = try await stage.rows(
       "select ride_id, status from ridepulse.deliveries where push_type = 'alert'")

@@ -3,7 +3,7 @@ import LocalPostgres
 import RideCore
 import Testing
 
-/// What a process holds does not leave it: not to a name server, a log, a core dump or a file of keys.
+/// Tests that secrets of a process reach no name server, log, core dump or key log file.
 @Suite(.timeLimit(.minutes(60))) struct SecrecyTests {
   @Test(arguments: [
     "postgres://me:x@S3cret@host.invalid/db", "postgres://me:x/S3cret@host.invalid/db",
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  /// False where the system hands core dumps to a program: a test can't see them there.
+  /// False if the system passes core dumps to a program, since a test cannot read those.
   private static var writesCoreFiles: Bool {
     let pattern = try? String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8)
     return pattern.map { !$0.hasPrefix("|") && !$0.hasPrefix("/") } ?? false
@@ -52,7 +52,7 @@ import Testing
     try await Stage.run { stage in
       let folder = stage.directory + "/crash"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      // Named in a file, since the shell becomes the service.
+      // The process ID is written to a file, since the shell becomes the service.
       let script =
         "ulimit -c unlimited && cd \(folder) && echo $$ > pid && exec \(try Command.ridepulse) serve"
       let process = Process()
@@ -78,7 +78,7 @@ import Testing
   }
 }
 
-/// A path of a setting may lead to what never ends or never begins.
+/// Tests of settings whose path leads to a file that never ends or never begins.
 @Suite(.timeLimit(.minutes(60))) struct SettingFileTests {
   @Test func `a key that has become a named pipe does not hold up a reload or a stop`() async throws
   {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RidePulse
 
-/// What `serve` says to systemd, heard at a real datagram socket.
+/// Tests of the notifications that `serve` sends to systemd, received by a real datagram socket.
 @Suite struct ServiceManagerTests {
   private func watched(
     _ stage: Stage, _ sink: NotifySink, _ own: [String: String] = [:]
@@ -26,7 +26,7 @@ import Testing
       #expect(sink.datagrams.count == 4)
       #expect(
         sink.words.map { $0.prefix { $0 != "=" } } == ["READY", "RELOADING", "READY", "STOPPING"])
-      // systemd takes a reload's end for the reload's only where this tells when it began.
+      // systemd matches the end of a reload only if the notification has the time of its start.
       let reload = sink.datagrams.first { $0.hasPrefix("RELOADING") } ?? ""
       #expect(reload.contains(/^RELOADING=1\nMONOTONIC_USEC=[1-9][0-9]+$/), "\(reload)")
     }

@@ -30,7 +30,7 @@ import Testing
   @Test func `a dry run says nothing of what the clock makes due`() async throws {
     try await Stage.run { stage in
       try await stage.addRide(state: "driver_assigned")
-      // The driver's reminder has passed long ago, which is no concern of this event.
+      // The driver's reminder is long past, and has nothing to do with this event.
       try await stage.sql("update ridepulse.rides set pickup_at = now() - interval '1 day'")
       let words = ["trigger", "driver_assigned", "--ride", "r1", "--dry-run"]
       let dry = try Command.ridepulse(words, stage.environment)
@@ -130,7 +130,7 @@ import Testing
   }
 }
 
-/// Rides, phones and events that nobody would write on purpose.
+/// Rides, phones and events with hostile values.
 enum HostileRows {
   private static let texts = [
     "", "'", "\\", "\u{1F695}", "{{ride.id}}", "null", "1e999", "\u{202e}x", "-1", "Mars/Phobos",

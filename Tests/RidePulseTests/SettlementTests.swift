@@ -2,9 +2,9 @@ import Foundation
 import LocalPostgres
 import Testing
 
-/// What Postgres refuses to settle, and what it costs everything else: nothing.
+/// Tests that a settlement which Postgres refuses affects nothing else.
 @Suite("Settlements that are refused", .timeLimit(.minutes(60))) struct SettlementTests {
-  /// Rides with a customer and a phone each, all of whom are told something now.
+  /// Adds rides with a customer and a phone each, all of which have an event now.
   static func notify(_ rides: Int, from first: Int = 1, _ stage: Stage) async throws {
     try await stage.sql(
       """
@@ -29,7 +29,7 @@ import Testing
 
   static let accepted = "select count(*) from ridepulse.deliveries where status = 'accepted'"
 
-  /// Each token that was pushed to, and how often.
+  /// Returns the number of pushes by token.
   static func arrivals(_ stage: Stage) throws -> [String: Int] {
     try stage.arrivals().reduce(into: [:]) { $0[$1.token, default: 0] += 1 }
   }
@@ -51,7 +51,7 @@ import Testing
       try await stage.until("select ride_id from ridepulse.parked", is: "r7")
       let reason = try await stage.value("select reason from ridepulse.parked")
       #expect(reason?.contains("P0001: the auditor refuses r7") == true, "\(reason ?? "")")
-      // Claims go on, and nobody was told twice.
+      // Claims continue, and no phone received a push twice.
       try await Self.notify(5, from: 101, stage)
       try await stage.until(Self.accepted, is: "44")
       #expect(try Self.arrivals(stage).count == 45)
@@ -66,7 +66,7 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      // Such an ID is refused at the door; this one came from behind.
+      // The schema refuses such an ID; here its constraints are dropped first.
       try await stage.sql(
         """
         do $$
@@ -105,7 +105,7 @@ import Testing
     throw TestFailure("/readyz never answered \(status)")
   }
 
-  /// Nothing can be settled for longer than a lease, until the cause is gone.
+  /// Makes settlements fail for longer than a lease, until the cause is removed.
   private func outage(
     _ stage: Stage, _ environment: [String: String], says words: String,
     begin: () async throws -> Void, end: () async throws -> Void
@@ -115,7 +115,7 @@ import Testing
     try await begin()
     try await Self.notify(8, stage)
     try await Self.waitForArrivals(8, stage)
-    // What comes now is not sent: it could not be settled.
+    // Further pushes are not sent, because they could not be settled.
     try await stage.until(
       "select count(*) from ridepulse.agenda where node is not null", is: "8")
     let ready = try await readiness(of: client, is: 503)
@@ -213,7 +213,7 @@ import Testing
         alter table public.filler alter text set storage external
         """)
       try await outage(stage, stage.environment, says: "53100") {
-        // Until not one page is left.
+        // Until no page is left.
         for size in [100_000, 7000, 7000] {
           while (try? await stage.sql(
             "insert into public.filler select repeat('x', \(size))")) != nil

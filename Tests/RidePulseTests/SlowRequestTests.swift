@@ -3,7 +3,7 @@ import LocalPostgres
 import PostgresStore
 import Testing
 
-/// Clients that keep the admin server's connections as long as they can.
+/// Tests of clients that hold the admin server's connections as long as they can.
 @Suite(.timeLimit(.minutes(60))) struct SlowRequestTests {
   private func serve(_ body: (Stage, APIClient) async throws -> Void) async throws {
     try await Stage.run { stage in
@@ -28,7 +28,7 @@ import Testing
         let answer = try client.post("/v1/events", #"{"event": "eta_changed", "ride_id": "r1"}"#)
         #expect(answer.status == 202 || answer.status == 200 || answer.status == 201, "\(answer)")
       }
-      // None stays for ever, however steadily it goes on.
+      // No connection stays open forever, even if its client keeps sending.
       try await slow.closed(200 * addresses.count)
     }
   }
@@ -42,7 +42,7 @@ import Testing
       try await stage.until(
         "select count(*) > 0 from pg_locks where relation = 'ridepulse.events'::regclass and mode = 'AccessExclusiveLock' and granted",
         is: "t")
-      // More of them than are answered at once.
+      // More calls than the server processes at once.
       let callers = try Command.run(
         "/bin/sh",
         [

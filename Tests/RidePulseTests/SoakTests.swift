@@ -3,7 +3,7 @@ import LocalPostgres
 import RideCore
 import Testing
 
-/// Minutes of real time, and so not of every run: `RIDEPULSE_SOAK_MINUTES=10 swift test --filter Soak`.
+/// A test of several minutes, run on request: `RIDEPULSE_SOAK_MINUTES=10 swift test --filter Soak`.
 @Suite struct `Soak` {
   private static let minutes = ProcessInfo.processInfo.environment["RIDEPULSE_SOAK_MINUTES"]
     .flatMap { Int($0) }
@@ -32,7 +32,7 @@ import Testing
         select count(ridepulse.register_device('driver', 'd' || n, md5(n::text) || md5('x' || n)))
         from generate_series(1, 10000) n
         """)
-      // They come in over a minute, as rides do.
+      // The rides are inserted over a minute, at a realistic pace.
       let steady = try Server(environment)
       var other = try Server(environment)
       for part in 0..<100 {
@@ -65,7 +65,7 @@ import Testing
     let tally = try await stage.rows(
       "select sum(due), sum(fired), sum(skipped), sum(expired), sum(remainder) from ridepulse.slots"
     )
-    // Two slots of one ride lie whole minutes apart, and none is there twice.
+    // Two slots of one ride are whole minutes apart, and no slot is repeated.
     let spacing = try await stage.rows(
       """
       select count(*), count(*) filter (where gap < interval '1 minute'),

@@ -4,7 +4,7 @@ import Testing
 @Suite struct `A storm of refusals` {
   private static let rides = 3000
 
-  /// Every ride has a customer and a driver with a phone each, and all of them are told something.
+  /// Emits an event for each ride, each of which has a customer and a driver with a phone each.
   private func tellAll(_ stage: Stage) async throws {
     try await stage.sql(
       """
@@ -46,7 +46,7 @@ import Testing
       #expect(try await stage.value("select count(disabled_at) from ridepulse.devices") == "0")
       #expect(
         try await stage.value("select count(quarantined_at) from ridepulse.devices") == "0")
-      // Some were on their way when it was noticed; the others were spared.
+      // Some pushes were in flight when the breaker opened; the others were not sent.
       let asked = try stage.arrivals().filter { $0.header("apns-topic") == "com.example.driver" }
       #expect(asked.count < Self.rides)
 

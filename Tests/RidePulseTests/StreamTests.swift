@@ -5,7 +5,7 @@ import Testing
 @Suite struct `A stream of events` {
   private static let events = ["driver_nearby", "waiting_fee_started", "driver_reassigned"]
 
-  /// So many rides, each with a customer of its own and one phone, without an event.
+  /// Adds this many rides, each with its own customer and one phone, without an event.
   private func addRides(_ count: Int, _ stage: Stage) async throws {
     try await stage.sql(
       """
@@ -18,7 +18,7 @@ import Testing
       """)
   }
 
-  /// One event after another, each in a transaction of its own; all IDs that were committed.
+  /// Emits events one by one, each in its own transaction; returns all committed IDs.
   private static func emit(
     _ count: Int, rides: Int, on session: PostgresSession
   ) async throws -> [Int64] {
@@ -28,7 +28,7 @@ import Testing
       let event = events[number / rides % events.count]
       let results = try await session.run([Call(emit, [event, "ride-\(number % rides + 1)"])])
       ids.append(results[0].int64(0, 0) ?? 0)
-      // A producer's pace, and not the database's: the kills are to fall between.
+      // The pace of a producer and not the database's limit, so that kills fall between events.
       try await Task.sleep(for: .milliseconds(2))  // poll: none, this is the pace
     }
     return ids
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// Starts the service and kills it, five times, while events come.
+  /// Starts the service and kills it, five times, while events are emitted.
   private func killRepeatedly(_ stage: Stage, _ seeded: SeededNumbers) async throws {
     var numbers = seeded
     for _ in 1...5 {
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// Each push that the ledger calls accepted arrived, and no event of a phone under two IDs.
+  /// Expects that each accepted push of the ledger arrived, and no event of a phone under two IDs.
   private func expectEachHeard(_ stage: Stage, _ seed: UInt64) async throws {
     let arrivals = try stage.arrivals()
     let accepted = try await stage.rows(
@@ -89,7 +89,7 @@ import Testing
   @Test func `two nodes: 500 events, each push exactly once, and both nodes work`() async throws {
     try await Stage.run { stage in
       try await addRides(250, stage)
-      // Slow answers, so that a ride is held long enough to be seen.
+      // Slow answers, so that a ride is leased long enough to be observed.
       try stage.faults(#"[{"match": {}, "action": {"delay_ms": 20}}]"#)
       let nodes = [try Server(stage.environment), try Server(stage.environment)]
       var workers: Set<String> = []
@@ -104,7 +104,7 @@ import Testing
             "select distinct node::text from ridepulse.agenda where node is not null")
           workers.formUnion(holders.compactMap { $0[0] })
         }
-        // Otherwise the later push of one look would replace the earlier one.
+        // Otherwise the later push of one claim would replace the earlier one.
         try await stage.settled()
       }
       try await stage.settled()

@@ -68,7 +68,7 @@ import Testing
         "select count(*) >= 2 from ridepulse.deliveries where status = 'accepted'", is: "t")
       first.kill9()
       let second = try Server(environment)
-      // A dead node's ride is everybody's again after its lease.
+      // Other nodes can claim a dead node's ride after its lease.
       let before = try await stage.value("select count(*) from ridepulse.deliveries") ?? "0"
       try await stage.until(
         "select count(*) >= \(before) + 2 from ridepulse.deliveries where status = 'accepted'",
@@ -76,7 +76,7 @@ import Testing
       try await stage.sql("update ridepulse.rides set state = 'ride_started' where id = 'r1'")
       try await stage.settled()
       let beats = try stage.arrivals()
-      // Two beats' time in which none may come.
+      // Two periods without a heartbeat.
       try await Task.sleep(for: .milliseconds(2500))  // poll: none
       #expect(try stage.arrivals().count == beats.count)
       #expect(second.stop() == 0)
@@ -87,7 +87,7 @@ import Testing
           keepalive.record.value(at: ["payload", "aps"])
             == .object(["content-available": .integer(1)]))
       }
-      // One beat a period: a repeat after the crash bears the same ID.
+      // One heartbeat per period: a repeat after the crash has the same ID.
       let slots = try await stage.rows(
         "select occurred_at from ridepulse.ledger where attempts > 0")
       #expect(Set(slots).count == slots.count)
@@ -179,7 +179,7 @@ import Testing
         insert into ridepulse.rides (id, state, driver_id)
         select 'r' || n, 'requested', 'd1' from generate_series(1, 40) n
         """)
-      // Whose clocks they have does not matter: no decision asks them.
+      // The clocks of the nodes do not matter: no decision reads them.
       let nodes = try (0..<5).map { _ in try Server(environment) }
       let accepted = "from ridepulse.deliveries where status = 'accepted'"
       try await stage.until("select count(*) >= 100 \(accepted)", is: "t")

@@ -26,7 +26,7 @@ import Testing
     try await Stage.run { stage in
       try await stage.addRide()
       let role = "engine_\(UInt32.random(in: 0 ... .max))"
-      // Not even today has a place of its own.
+      // Drops all partitions, including the one of today.
       try await stage.sql(
         """
         do $$

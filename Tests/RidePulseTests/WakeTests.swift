@@ -4,7 +4,7 @@ import LocalPostgres
 import Testing
 
 @Suite struct `A poke` {
-  /// What a service says of a port that it has opened.
+  /// Returns the port that a service logs for an opened endpoint.
   private func port(_ server: Server, _ what: String) async throws -> String {
     try await server.says(what)
     let line = server.log.split(separator: "\n").first { $0.contains(what) } ?? ""
@@ -12,7 +12,7 @@ import Testing
       .map { String($0.dropFirst(5)) } ?? ""
   }
 
-  /// Connects as a line of a crontab would, and returns what is said.
+  /// Connects as a line of a crontab would, and returns the response.
   private func poke(_ port: String) throws -> String {
     try Command.run(
       "/bin/bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(port); echo hello >&3; cat <&3"]
@@ -20,7 +20,7 @@ import Testing
     .output
   }
 
-  /// An event that nobody is notified of, as from behind a pooler.
+  /// Emits an event without a notification, as from behind a pooler.
   private func emitSilently(_ stage: Stage) async throws {
     try await stage.sql(
       """

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RidePulse
 
-/// What is logged and shown of the problems of attached tables.
+/// Tests of which problems of attached tables are logged and shown.
 @Suite struct WatchNewsTests {
   @Test func `a problem is logged once, until it is gone`() {
     let column = WatchProblem(table: "t", column: "c", code: "missing_column")

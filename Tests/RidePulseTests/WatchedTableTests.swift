@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a person learns of a table that was attached and does not fit its mapping any more.
+/// Tests of the reports about an attached table that no longer fits its mapping.
 @Suite("Attached tables, shown", .timeLimit(.minutes(60))) struct WatchedTableTests {
   private static let bookings = """
     create table bookings (id text, status text, rider text, pickup timestamptz, tz text);

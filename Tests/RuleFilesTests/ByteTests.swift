@@ -2,7 +2,7 @@ import Testing
 
 @testable import RuleFiles
 
-/// Files that no golden file can hold, for their bytes or their size.
+/// Files that a golden file cannot contain because of their bytes or their size.
 @Suite struct ByteTests {
   @Test(arguments: [
     ("an empty file", "", "1:1: nothing in the file"),

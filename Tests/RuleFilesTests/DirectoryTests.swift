@@ -4,7 +4,7 @@ import Testing
 
 @testable import RuleFiles
 
-/// Reading from disk: which names count, and what the system's refusals look like.
+/// Reading from disk: the names that count, and the messages for system errors.
 @Suite final class DirectoryTests {
   private let path = FileManager.default.temporaryDirectory
     .appending(path: "ridepulse-rules-\(UUID().uuidString)").path()

@@ -3,10 +3,10 @@ import Testing
 
 @testable import RuleFiles
 
-/// One wrong file and what the loader says of it, from a file in `Golden/`.
+/// One wrong file and the loader's messages for it, from a file in `Golden/`.
 ///
 /// A case is `## name`, the YAML, a line `--` and the exact lines of the problems. With
-/// `RIDEPULSE_RECORD=1` the test run writes the lines anew; read the diff before you commit it.
+/// `RIDEPULSE_RECORD=1` the test run rewrites the lines; read the diff before you commit it.
 struct GoldenCase: Sendable, CustomTestStringConvertible {
   let name: String
   let input: String
@@ -14,7 +14,7 @@ struct GoldenCase: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// The cases of one golden file; a missing one fails every test that reads it.
+  /// Returns the cases of one golden file; a missing file fails every test that reads it.
   static func all(in file: String) -> [GoldenCase] {
     guard let text = try? String(contentsOf: url(file), encoding: .utf8) else {
       return [GoldenCase(name: "\(file) is missing", input: "", expected: ["a golden file"])]
@@ -46,12 +46,12 @@ struct GoldenCase: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// What the loader says of one file named `a.yaml`.
+/// Returns the loader's messages for one file named `a.yaml`.
 func problems(in yaml: some StringProtocol) -> [String] {
   problems(in: [("a.yaml", Array(yaml.utf8))])
 }
 
-/// What the loader says of files.
+/// Returns the loader's messages for several files.
 func problems(in files: [(name: String, bytes: [UInt8])]) -> [String] {
   switch RuleDirectory.parse(files: files) {
   case .success: []
@@ -59,8 +59,8 @@ func problems(in files: [(name: String, bytes: [UInt8])]) -> [String] {
   }
 }
 
-/// A file with one good rule, changed: each key given takes the place of the rule's, `-key` leaves
-/// one out, others are added; what is indented goes with the line above.
+/// Returns a file with one valid rule, changed: each given key replaces the rule's own, `-key`
+/// removes one, other keys are added; indented lines belong to the line above.
 func ruleFile(changing change: String = "") -> String {
   var entries = [
     "name: r", "app: customer", "on: ride_started", "alert: { title: x }", "expires: 5m",
@@ -73,7 +73,8 @@ func ruleFile(changing change: String = "") -> String {
     } else if line.hasPrefix("-") {
       if let index { entries.remove(at: index) }
     } else if let index {
-      // What follows indented belongs to the last entry, so a changed one with more lines goes there.
+      // Indented lines belong to the last entry, so a changed entry with more lines is moved to the
+      // end.
       entries[index] = line
       if change.contains("\n ") { entries.append(entries.remove(at: index)) }
     } else {

@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 @testable import RuleFiles
 
-/// What a good rule means: each key arrives where it belongs.
+/// The meaning of a valid rule: each key sets the right property.
 @Suite struct MeaningTests {
   private func rule(_ change: String = "") throws -> Rule {
     let file = (name: "a.yaml", bytes: Array(ruleFile(changing: change).utf8))

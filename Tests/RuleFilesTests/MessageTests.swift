@@ -2,7 +2,7 @@ import Testing
 
 @testable import RuleFiles
 
-/// Every message of the loader, word by word: they are what people read of it.
+/// Every message of the loader, word for word, because people read them.
 @Suite struct MessageTests {
   @Test(arguments: GoldenCase.all(in: "yaml.txt"))
   func whatIsNoYAML(row: GoldenCase) {

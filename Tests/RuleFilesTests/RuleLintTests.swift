@@ -3,19 +3,19 @@ import Testing
 @testable import RideCore
 @testable import RuleFiles
 
-/// What `check` says of rule files that are right.
+/// The warnings of `check` for valid rule files.
 @Suite struct RuleLintTests {
   private func advice(_ change: String) throws -> [String] {
     let yaml = ruleFile(changing: change)
     let rules = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
-    // The file's one rule leaves most states unspoken of; that is a row of its own.
+    // The file's only rule does not name most states; that warning has its own test.
     return RuleLint.all(about: rules).filter { $0.rule != nil }
       .map { "\($0.source ?? ""): \($0.rule ?? ""): \($0.text)" }
   }
 
   private static let long = String(repeating: "long ", count: 40)
 
-  /// What is changed in a good rule, and what is said.
+  /// A change to a valid rule, and the resulting warnings.
   static let rows: [(String, [String])] = [
     ("", []),
     (
@@ -26,7 +26,7 @@ import Testing
       ]
     ),
     ("-on\n-alert\nevery: 20m\nwhile: [ride_started]\nbackground: {}", []),
-    // An alert each minute may be a nuisance, and is delivered.
+    // An alert each minute may be a nuisance, but Apple delivers it.
     ("-on\nevery: 1m\nwhile: [ride_started]", []),
     (
       "-on\ncron: 0 8 * * *\ndata: { a: \"{{event.data.x}}\" }",

@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// A ride as a service would have it, or with nothing but what the rules can't do without.
+  /// Returns the context of a typical ride, or of one with only the values that the rules require.
   private func scope(of event: String, isFull: Bool) -> TemplateContext {
     var ride = Ride(id: "ride-7", state: event)
     if isFull {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RuleFiles
 
-/// What files of one directory say together.
+/// The combined meaning of the files of one directory.
 @Suite struct SeveralFilesTests {
   private func files(_ texts: (String, String)...) -> [(name: String, bytes: [UInt8])] {
     texts.map { ($0.0, Array($0.1.utf8)) }

@@ -4,13 +4,13 @@ import Testing
 @testable import SystemSupport
 
 @Suite struct PeerNetworkTests {
-  /// The network of an address as the system writes it.
+  /// Returns the network of a textual address.
   private func network(_ address: String) throws -> PeerNetwork {
     var storage = sockaddr_storage()
     let isIPv6 = address.utf8.contains(UInt8(ascii: ":"))
     storage.ss_family = sa_family_t(isIPv6 ? AF_INET6 : AF_INET)
     let isRead = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
-      // A port, which does not count, and the address after it.
+      // A port, which is ignored, followed by the address.
       unsafe bytes[2] = UInt8.random(in: 0...255)
       let start = unsafe bytes.baseAddress?.advanced(by: isIPv6 ? 8 : 4)
       return unsafe inet_pton(isIPv6 ? AF_INET6 : AF_INET, address, start) == 1

@@ -3,7 +3,7 @@ import SystemSupport
 import Testing
 
 @Suite struct RegularFileTests {
-  /// A folder of one test's own.
+  /// Runs `body` with a folder of its own.
   private func inFolder(_ body: (String) throws -> Void) throws {
     let folder = "/tmp/ridepulse-file-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

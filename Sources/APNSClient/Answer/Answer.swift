@@ -1,19 +1,19 @@
 import Foundation
 import RideCore
 
-/// What has come of the answer to one push so far.
+/// The answer to one push, as far as it has been received.
 struct Answer {
-  /// More of a body is not kept: Apple's are under 100 bytes.
+  /// The rest of a longer body is dropped; Apple's bodies are under 100 bytes.
   static let bodyLimit = 4096
 
-  /// The final status; 0 before one came.
+  /// The final status; 0 until it is received.
   private(set) var status = 0
 
   private(set) var body: [UInt8] = []
   private(set) var retryAfter: [UInt8]?
   private(set) var date: [UInt8]?
 
-  /// A later value does not count: trailers can't change the status.
+  /// Records the status; later values are ignored, because trailers can't change the status.
   mutating func receive(status text: UnsafeBufferPointer<UInt8>) {
     guard status == 0, text.count == 3 else { return }
     var number = 0
@@ -21,7 +21,7 @@ struct Answer {
       guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return }
       number = number * 10 + Int(byte - UInt8(ascii: "0"))
     }
-    // 1xx announces the answer and is none.
+    // A 1xx status is an interim response, not the answer.
     if number >= 200 { status = number }
   }
 
@@ -29,19 +29,19 @@ struct Answer {
     retryAfter = unsafe Array(text.prefix(64))
   }
 
-  /// Of interest only where a clock may be at fault.
+  /// Records the date of a refusal; it matters only if a clock may be wrong.
   mutating func receive(date text: UnsafeBufferPointer<UInt8>) {
     if status >= 400 { date = unsafe Array(text.prefix(64)) }
   }
 
-  /// Keeps a piece of the body; false where there is more than anybody wants.
+  /// Stores a piece of the body; returns false if the body exceeds `bodyLimit`.
   mutating func receive(body piece: UnsafeBufferPointer<UInt8>) -> Bool {
     let room = Self.bodyLimit - body.count
     unsafe body.append(contentsOf: piece.prefix(room))
     return piece.count <= room
   }
 
-  /// What the answer says; nil where it holds no status.
+  /// Returns the outcome that the answer reports, or nil if no final status was received.
   func outcome(at now: Timestamp) -> PushOutcome? {
     guard status != 0 else { return nil }
     guard status != 200 else { return .accepted }
@@ -56,17 +56,18 @@ struct Answer {
   }
 }
 
-/// Apple's `{"reason": …, "timestamp": …}`, which a proxy's answer or a GOAWAY may not hold.
+/// Apple's JSON body with `reason` and `timestamp`; the answer of a proxy or a GOAWAY may have
+/// none.
 struct ReasonBody {
   private(set) var reason: String?
   private(set) var timestamp: Timestamp?
 
-  /// Nil where the bytes are no JSON object.
+  /// Returns nil if the bytes are not a JSON object.
   init?(_ bytes: [UInt8]) {
     guard bytes.first == UInt8(ascii: "{"),
       let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
     else { return nil }
-    // Reasons are counted by name, so a text without end is none.
+    // Metrics count reasons by name, so a text of unlimited length is not accepted as one.
     if let text = object["reason"] as? String, (1...128).contains(text.utf8.count) {
       reason = text
     }

@@ -1,12 +1,12 @@
 import CLibcurl
 import RideCore
 
-/// The value of `retry-after`: seconds, or a date of HTTP.
+/// Parses the value of `retry-after`: seconds or an HTTP date.
 enum RetryAfter {
-  /// A wait that nobody would keep is cut to this.
+  /// The upper limit; longer waits are of no use.
   static let longest: Duration = .seconds(24 * 3600)
 
-  /// How long to wait; nil where the value is neither form.
+  /// Returns how long to wait, or nil if the value has neither form.
   static func duration(of value: [UInt8], at now: Timestamp) -> Duration? {
     let text = String(decoding: value, as: UTF8.self)
       .trimmingPrefix { $0 == " " }
@@ -17,10 +17,10 @@ enum RetryAfter {
     return date(Array(text.utf8)).map { min(longest, max(.zero, $0 - now)) }
   }
 
-  /// Reads a date of HTTP.
+  /// Parses an HTTP date.
   static func date(_ value: [UInt8]) -> Timestamp? {
     let text = String(decoding: value, as: UTF8.self)
-    // curl_getdate would also read "12:30" or "tomorrow"-like scraps; a date of HTTP ends so.
+    // curl_getdate also accepts scraps such as "12:30" or "tomorrow"; an HTTP date ends in GMT.
     guard text.hasSuffix("GMT") else { return nil }
     let seconds = unsafe text.withCString { unsafe curl_getdate($0, nil) }
     return seconds < 0 ? nil : Timestamp(epochSeconds: Int64(seconds))

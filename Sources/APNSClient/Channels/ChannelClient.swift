@@ -2,20 +2,22 @@ import Foundation
 package import RideCore
 import Synchronization
 
-/// Makes, reads, lists and deletes broadcast channels at Apple.
+/// Creates, reads, lists and deletes broadcast channels at Apple.
 ///
-/// Calls run one after another on a thread of their own. Each ends within the request timeout; what
-/// may be repeated is repeated once, where no answer came or the provider token was too old. A
-/// create never is: nobody knows whether a lost one made a channel.
+/// Calls to one environment run one after another, each on a thread of its own. Each ends within
+/// the request timeout. A repeatable call is repeated once if no answer arrived, APNs was shutting
+/// down or the provider token had expired. A create is never repeated, because a lost one may have
+/// made a channel.
 package final class ChannelClient: Sendable {
   private let configuration: APNsConfiguration
   private let mint: TokenMint
   private let now: @Sendable () -> Timestamp
   private let lines = Mutex<[APNsEnvironment: ChannelLine]>([:])
 
-  /// A client of its own; where there is an `APNSClient`, ask that one for its channels.
+  /// Creates an independent client; if there is an `APNSClient`, use its `channels()` instead.
   ///
-  /// `now` is the wall clock that signs tokens and should be the service's own (the database's).
+  /// `now` is the wall clock used for signing tokens; it should be the service's own (the
+  /// database's).
   package convenience init(
     configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp
   ) {
@@ -30,9 +32,9 @@ package final class ChannelClient: Sendable {
     self.now = now
   }
 
-  /// Makes a channel; note the wish before the call.
+  /// Creates a channel; record the wish before the call.
   ///
-  /// - Throws: `ChannelError`; where `mayHaveTakenEffect`, there may be a channel of unknown ID.
+  /// - Throws: `ChannelError`; if `mayHaveTakenEffect` is true, a channel of unknown ID may exist.
   package func create(_ wish: ChannelWish) async throws(ChannelError) -> ChannelID {
     let body = #"{"message-storage-policy":\#(wish.storage.policy),"push-type":"LiveActivity"}"#
     let request = ChannelRequest(
@@ -45,7 +47,7 @@ package final class ChannelClient: Sendable {
     return id
   }
 
-  /// What a channel keeps for phones that are away.
+  /// Returns what a channel stores for phones that are offline.
   package func storage(
     of channel: ChannelID, in scope: ChannelScope
   ) async throws(ChannelError) -> ChannelStorage {
@@ -61,7 +63,7 @@ package final class ChannelClient: Sendable {
     return storage
   }
 
-  /// Deletes a channel, for ever.
+  /// Deletes a channel permanently.
   package func delete(
     _ channel: ChannelID, in scope: ChannelScope
   ) async throws(ChannelError) {
@@ -71,7 +73,7 @@ package final class ChannelClient: Sendable {
     _ = try await perform(request, in: scope)
   }
 
-  /// All channels of the app in the environment, whoever made them.
+  /// Returns all channels of the app in the environment, including those created by other tools.
   package func all(in scope: ChannelScope) async throws(ChannelError) -> [ChannelID] {
     let request = ChannelRequest(
       method: "GET", path: try path("all-channels", scope), requestID: Self.newRequestID())
@@ -125,7 +127,7 @@ package final class ChannelClient: Sendable {
 }
 
 extension APNSClient {
-  /// The channels of this client's apps, with its provider tokens.
+  /// Returns a client for broadcast channels that shares this client's provider tokens.
   package func channels() -> ChannelClient {
     ChannelClient(configuration: configuration, mint: mint, now: now)
   }

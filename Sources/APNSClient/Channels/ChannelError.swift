@@ -1,62 +1,62 @@
 package import RideCore
 
-/// Why a call about channels did not do what it was asked to.
+/// Why a channel call failed.
 package enum ChannelError: Error, Hashable, Sendable {
-  /// APNs answered, and did not do it.
+  /// APNs answered with a refusal.
   case refused(ChannelRefusal)
 
-  /// It left, or may have left, and no answer that says what became of it arrived: a channel may
-  /// have been made. The text says what happened.
+  /// The request left, or may have left, and no usable answer arrived: a channel may have been
+  /// created.
+  ///
+  /// The text describes the failure.
   case unanswered(String)
 
-  /// It provably did not leave; the text says why.
+  /// The request provably did not leave; the text gives the reason.
   case unreachable(String)
 
   /// The provider token can't be signed.
   case key(SigningKeyError)
 
-  /// What APNs answered, where it did.
+  /// APNs' refusal, or nil if the call failed otherwise.
   package var refusal: ChannelRefusal? {
     if case .refused(let refusal) = self { refusal } else { nil }
   }
 
-  /// True where a create may have made a channel whose ID nobody has.
+  /// True if a create may have made a channel whose ID was lost.
   package var mayHaveTakenEffect: Bool {
     switch self {
     case .unanswered: true
-    // What went wrong inside APNs, or in a proxy before it, may have gone wrong after the deed.
+    // APNs, or a proxy before it, may have failed after it had executed the call.
     case .refused(let refusal): refusal.status >= 500 && !refusal.didNotExecute
     case .unreachable, .key: false
     }
   }
 }
 
-/// An answer of APNs other than that it was done.
+/// An answer of APNs other than success.
 package struct ChannelRefusal: Hashable, Sendable {
-  /// The HTTP status.
   package var status: Int
 
-  /// Apple's reason; nil where the body held none.
+  /// Apple's reason; nil if the body has none.
   package var reason: String?
 
   /// The `apns-request-id` of the answer, by which Apple can find the call.
   package var requestID: String?
 
-  /// An answer of APNs.
   package init(status: Int, reason: String? = nil, requestID: String? = nil) {
     self.status = status
     self.reason = reason
     self.requestID = requestID
   }
 
-  /// What it means, and what to do.
+  /// The meaning of the refusal and what to do about it.
   package var words: BroadcastReason { .of(status: status, reason: reason) }
 
   var didNotExecute: Bool { reason == "Shutdown" || reason == "ServiceUnavailable" }
 }
 
 extension ChannelError: CustomStringConvertible {
-  /// What happened and what to do, in one line; safe to log.
+  /// The failure and its remedy in one line; safe to log.
   package var description: String {
     switch self {
     case .refused(let refusal):

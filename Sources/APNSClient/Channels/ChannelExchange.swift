@@ -1,7 +1,7 @@
 import CLibcurl
 import RideCore
 
-/// One request about channels.
+/// A request to the channel management API.
 struct ChannelRequest {
   var method: String
   var path: String
@@ -9,21 +9,21 @@ struct ChannelRequest {
   var channel: ChannelID?
   var body: String?
 
-  /// Whether sending it twice does no harm.
+  /// True if sending the request twice does no harm.
   var isRepeatable = true
 }
 
-/// One answer, as far as anybody reads it.
+/// The parts of an answer that its callers read.
 struct ChannelAnswer {
   var status = 0
   var headers: [String: String] = [:]
   var body: [UInt8] = []
 }
 
-/// Requests over curl's own HTTP/2, one at a time, on one connection as long as that serves.
+/// Performs requests over curl's own HTTP/2, one at a time, on one connection as long as it lasts.
 ///
-/// They are rare, so they need none of what the pools do; and a library's HTTP/2 of another make
-/// costs nothing here. It is used by one thread at a time.
+/// Channel calls are rare: they need none of the pools' machinery, and a different HTTP/2
+/// implementation costs nothing here. To be used by one thread at a time.
 @safe
 final class ChannelExchange {
   private let handle: UnsafeMutableRawPointer
@@ -72,7 +72,7 @@ final class ChannelExchange {
     var lines = ["authorization: \(authorization)", "apns-request-id: \(request.requestID)"]
     if let channel = request.channel { lines.append("apns-channel-id: \(channel)") }
     if request.body != nil { lines.append("content-type: application/json") }
-    // Curl's own header, which Apple does not ask for.
+    // Removes curl's own header, which Apple does not ask for.
     lines.append("accept:")
     var list: UnsafeMutablePointer<curl_slist>?
     for line in lines { unsafe list = unsafe curl_slist_append(list, line) }
@@ -83,7 +83,7 @@ final class ChannelExchange {
     _ request: ChannelRequest, headers: UnsafeMutablePointer<curl_slist>?, timeout: Duration
   ) throws(ChannelError) {
     let milliseconds = Int(max(1, timeout.nanoseconds / 1_000_000))
-    // Connections stay; all else is said anew.
+    // The reset keeps open connections; every option must be set again.
     unsafe curl_easy_reset(handle)
     let method =
       unsafe request.method == "POST"
@@ -101,10 +101,10 @@ final class ChannelExchange {
       curl_easy_setopt_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       curl_easy_setopt_long(handle, CURLOPT_NOSIGNAL, 1),
       curl_easy_setopt_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
-      // A look-up that hangs must not hold up the end.
+      // A DNS lookup that hangs must not delay the end.
       curl_easy_setopt_long(handle, CURLOPT_QUICK_EXIT, 1),
       curl_easy_setopt_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
-      // On a connection that has gone stale curl sends a request again by itself.
+      // Curl repeats a request by itself if the reused connection has gone stale.
       curl_easy_setopt_long(handle, CURLOPT_FRESH_CONNECT, request.isRepeatable ? 0 : 1),
     ]
     guard let refused = (method + codes + callbacks()).first(where: { $0 != CURLE_OK }) else {

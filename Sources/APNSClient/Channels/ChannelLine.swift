@@ -1,8 +1,7 @@
 import RideCore
 import Synchronization
 
-/// The way to the channels of one environment: requests one after another, each on its caller's
-/// thread.
+/// Sends the channel requests of one environment one after another, each on its caller's thread.
 final class ChannelLine: Sendable {
   private struct State {
     var exchange: ChannelExchange?
@@ -25,7 +24,9 @@ final class ChannelLine: Sendable {
     self.now = now
   }
 
-  /// Sends a request, once more where that does no harm; blocks until the deadline at most.
+  /// Sends a request, twice if that does no harm and the first attempt failed.
+  ///
+  /// Blocks until the deadline at most.
   func answer(_ request: ChannelRequest, by deadline: MonotonicTime) -> Result<
     ChannelAnswer, ChannelError
   > {
@@ -35,7 +36,7 @@ final class ChannelLine: Sendable {
         MonotonicTime.now() < deadline
       else { return first }
       let second = attempt(request, by: deadline, &state)
-      // The first one did it, and its answer was lost.
+      // The first attempt deleted the channel; its answer was lost.
       if request.method == "DELETE", error.mayHaveTakenEffect,
         case .failure(.refused(let refusal)) = second, refusal.status == 404
       {
@@ -65,7 +66,7 @@ final class ChannelLine: Sendable {
     } catch {
       throw .key(error)
     }
-    // No connection may see a second token within 20 minutes.
+    // APNs refuses a connection that presents a second token within 20 minutes.
     if state.token != token { state = State() }
     let exchange: ChannelExchange
     if let open = state.exchange {
@@ -96,7 +97,7 @@ final class ChannelLine: Sendable {
 }
 
 extension ChannelError {
-  /// The same may well be answered otherwise at once.
+  /// True if the same request may succeed when it is repeated at once.
   fileprivate var mayPass: Bool {
     switch self {
     case .unanswered, .unreachable: true

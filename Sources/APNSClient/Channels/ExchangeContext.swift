@@ -1,8 +1,8 @@
 import CLibcurl
 
-/// What curl's callbacks need and gather during one request.
+/// The state that curl's callbacks use and fill during one request.
 final class ExchangeContext {
-  /// 10,000 IDs take about 300 KB.
+  /// The limit in bytes; a list of 10,000 IDs takes about 300 KB.
   private static let bodyLimit = 4 << 20
 
   let curl: TLSVerifier
@@ -22,20 +22,20 @@ final class ExchangeContext {
     isRepeatable = request.isRepeatable
   }
 
-  /// A connection stands; false where the request must not go out on it.
+  /// Called when a connection is open; returns false if the request must not be sent on it.
   func mayBeSent() -> Bool {
     guard curl.hasAgreedOnHTTP2 else {
       lacksHTTP2 = true
       return false
     }
-    // Curl is about to repeat it by itself.
+    // Curl is about to repeat the request by itself.
     if timesSent > 0, !isRepeatable { return false }
     timesSent += 1
     return true
   }
 
   func take(header line: String) {
-    // A status line: what was before belonged to an interim answer.
+    // A status line: the headers before it belonged to an interim response.
     if line.hasPrefix("HTTP/") { answer.headers = [:] }
     let scalars = line.unicodeScalars
     guard let colon = scalars.firstIndex(of: ":") else { return }

@@ -1,69 +1,71 @@
 package import RideCore
 
-/// What the client needs to know besides the key.
+/// The client's settings, except the key.
 package struct APNsConfiguration: Sendable {
-  /// Where production pushes go; Apple's own host unless set.
+  /// The endpoint of production pushes; Apple's host by default.
   package var production = APNsEndpoint.appleProduction
 
-  /// Where sandbox pushes go; Apple's own host unless set.
+  /// The endpoint of sandbox pushes; Apple's host by default.
   package var sandbox = APNsEndpoint.appleSandbox
 
-  /// Where production channels are managed; Apple's own host unless set.
+  /// The endpoint that manages production channels; Apple's host by default.
   package var productionChannels = APNsEndpoint.appleProductionChannels
 
-  /// Where sandbox channels are managed; Apple's own host unless set.
+  /// The endpoint that manages sandbox channels; Apple's host by default.
   package var sandboxChannels = APNsEndpoint.appleSandboxChannels
 
-  /// Where production broadcasts go; where its pushes go unless set.
+  /// The endpoint of production broadcasts; if nil, that of production pushes.
   package var productionBroadcast: APNsEndpoint?
 
-  /// Where sandbox broadcasts go; where its pushes go unless set.
+  /// The endpoint of sandbox broadcasts; if nil, that of sandbox pushes.
   package var sandboxBroadcast: APNsEndpoint?
 
-  /// A PEM file of certificate authorities to trust besides the system's. There is no way to trust
-  /// everything.
+  /// A PEM file of certificate authorities trusted in addition to the system's.
+  ///
+  /// Verification can't be turned off.
   package var caFile: String?
 
-  /// From `submit` to a push's report, whatever happens between.
+  /// The limit from `submit` to a push's report, resends included.
   package var requestTimeout: Duration = .seconds(10)
 
-  /// For address, TCP, proxy and TLS of one connection together.
+  /// The limit for DNS, TCP, proxy and TLS of one connection together.
   package var connectTimeout: Duration = .seconds(5)
 
-  /// Connections that may take pushes at one time, for each environment; at least 1.
+  /// The maximum number of connections that accept pushes at one time, for each environment; at
+  /// least 1.
   package var maxConnections = 4
 
-  /// Streams of one connection, where the server allows more or names no limit.
+  /// The maximum number of streams of one connection if the server allows more or sets no limit.
   package var maxStreams = 1000
 
-  /// A connection on which nothing arrived for this long is asked whether it lives.
+  /// A connection is pinged after it has received nothing for this long.
   package var pingAfter: Duration = .seconds(30)
 
-  /// It is given up when nothing arrives for this long after the question.
+  /// A connection is given up if it receives nothing for this long after a ping.
   package var pingTimeout: Duration = .seconds(10)
 
   /// A spare connection without pushes is closed after this; the last one is kept.
   package var idleTimeout: Duration = .seconds(300)
 
-  /// A connection is replaced after this, so that changes of address and topics are seen.
+  /// A connection is replaced after this, so that changes of address and topics take effect.
   package var maxAge: Duration = .seconds(24 * 3600)
 
-  /// A connection is replaced after this many timeouts without an answer between.
+  /// A connection is replaced after this many consecutive timeouts.
   package var timeoutsInARow = 3
 
-  /// How often a push that APNs provably did not process is sent again within its deadline.
+  /// How many times a push that APNs provably did not process is sent again within its deadline.
   package var resendLimit = 3
 
-  /// The longest wait after the first failed connect; it doubles with each further one.
+  /// The longest wait after the first failed connect; it doubles with each further failure.
   package var backoffBase: Duration = .milliseconds(500)
 
-  /// The longest wait between two connects.
+  /// The upper limit of the wait between two connects.
   package var backoffCap: Duration = .seconds(30)
 
-  /// Apple's endpoints and the defaults above.
+  /// Creates a configuration with Apple's endpoints and the defaults above.
   package init() {}
 
-  /// Other endpoints than Apple's where given.
+  /// Creates a configuration that replaces Apple's endpoints with those given.
   ///
   /// - Throws: `APNsEndpointError` for a URL that is not `https://host[:port]`.
   package init(productionURL: String? = nil, sandboxURL: String? = nil, caFile: String? = nil)
@@ -74,7 +76,7 @@ package struct APNsConfiguration: Sendable {
     self.caFile = caFile
   }
 
-  /// Where the pushes of one environment go.
+  /// Returns the endpoint for the pushes of one environment.
   package func endpoint(of environment: APNsEnvironment) -> APNsEndpoint {
     switch environment {
     case .production: production
@@ -82,7 +84,7 @@ package struct APNsConfiguration: Sendable {
     }
   }
 
-  /// Where the channels of one environment are managed.
+  /// Returns the endpoint that manages the channels of one environment.
   package func channels(of environment: APNsEnvironment) -> APNsEndpoint {
     switch environment {
     case .production: productionChannels
@@ -90,9 +92,10 @@ package struct APNsConfiguration: Sendable {
     }
   }
 
-  /// Where the broadcasts of one environment go.
+  /// Returns the endpoint for the broadcasts of one environment.
   ///
-  /// Apple's page names two hosts for them; that of the pushes is the one that its list names.
+  /// Apple's documentation contradicts itself about the host; the default is the push host, which
+  /// its list of endpoints names.
   package func broadcast(of environment: APNsEnvironment) -> APNsEndpoint {
     switch environment {
     case .production: productionBroadcast ?? production

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Where an environment's pushes go: host and port of a checked `https` URL.
+/// The host and port of an APNs service, taken from a checked `https` URL.
 package struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
-  /// The host's name or address, an IPv6 address in brackets.
+  /// The host's name or address; an IPv6 address is in brackets.
   package let host: String
 
-  /// The TCP port; 443 where the URL names none.
+  /// The TCP port; 443 if the URL has none.
   package let port: Int
 
-  /// Reads `https://host[:port]`.
+  /// Parses `https://host[:port]`.
   ///
-  /// - Throws: `APNsEndpointError` where the text is anything else, also with a path, a user or a
-  ///   query: they would be silently left out.
+  /// - Throws: `APNsEndpointError` for any other text. A path, a user or a query is refused because
+  ///   it would be silently ignored.
   package init(_ url: String) throws(APNsEndpointError) {
     guard let parts = URLComponents(string: url) else {
       throw APNsEndpointError(value: url, problem: "it is not a URL")
@@ -47,13 +47,13 @@ package struct APNsEndpoint: Hashable, Sendable, CustomStringConvertible {
   static let appleProduction = APNsEndpoint(host: "api.push.apple.com")
   static let appleSandbox = APNsEndpoint(host: "api.sandbox.push.apple.com")
 
-  // The ports of the binary protocol that is gone, now with HTTP/2.
+  // The ports are those of the discontinued binary protocol; they now serve HTTP/2.
   static let appleProductionChannels = APNsEndpoint(
     host: "api-manage-broadcast.push.apple.com", port: 2196)
   static let appleSandboxChannels = APNsEndpoint(
     host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195)
 
-  /// What `:authority` says: the port only where it is not the usual one.
+  /// The value of `:authority`; it has the port only if it is not 443.
   var authority: String { port == 443 ? host : "\(host):\(port)" }
 
   /// The URL with its port.
@@ -65,20 +65,20 @@ package struct APNsEndpointError: Error, Hashable, CustomStringConvertible {
   /// The text as given.
   package let value: String
 
-  /// What is wrong with it.
+  /// The part of the message that describes the problem.
   package let problem: String
 
-  /// False where the value holds a password.
+  /// False if the value may hold a password.
   let showsValue: Bool
 
   init(value: String, problem: String, showsValue: Bool = true) {
     self.value = value
     self.problem = problem
-    // A user and password may be in a text that is no URL, too.
+    // A text that is not a URL may hold a user and a password, too.
     self.showsValue = showsValue && !value.utf8.contains(UInt8(ascii: "@"))
   }
 
-  /// One sentence that names the value and what was expected; safe to log.
+  /// One sentence with the value and the expected form; safe to log.
   package var description: String {
     let shown = showsValue ? "\"\(value)\"" : "the URL"
     return "\(shown) is no APNs endpoint: \(problem); expected https://host or https://host:port"

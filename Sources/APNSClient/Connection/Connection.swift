@@ -2,7 +2,7 @@ import CLibcurl
 import Glibc
 import RideCore
 
-/// The loop of one open connection, on its own thread.
+/// Runs the event loop of one open connection on its own thread.
 @safe
 final class Connection {
   private let pool: Pool
@@ -39,7 +39,7 @@ final class Connection {
 
   deinit { unsafe input.deallocate() }
 
-  /// Serves pushes until the connection ends; the text says why it did.
+  /// Serves pushes until the connection ends; returns the reason for the end.
   func run() -> String {
     do {
       while true {
@@ -73,7 +73,7 @@ final class Connection {
     }
   }
 
-  /// Asks the pool for pushes; false where there is nothing to do for now.
+  /// Takes pushes from the pool and submits them; returns false if there are none for now.
   private func takePushes() -> Bool {
     tellLeaving()
     let now = MonotonicTime.now()
@@ -91,7 +91,7 @@ final class Connection {
     case .keep: return
     case .recycle: session.machine.drain("its provider token is of another time or key")
     case .adopt:
-      // Without a new one the old one serves on; the next turn tries again.
+      // If signing fails, the old token stays in use and the next turn tries again.
       guard let next = try? pool.mint.token(at: session.wall) else { return }
       token = next
       tokenSince = now
@@ -120,7 +120,8 @@ final class Connection {
     }
   }
 
-  /// Reads until the TLS layer has no more: `poll` does not see what it keeps.
+  /// Reads until the TLS layer is empty, because `poll` does not report bytes that OpenSSL has
+  /// buffered.
   private func readAll() throws(CurlError) {
     while true {
       switch unsafe try curl.receive(into: input) {
@@ -148,7 +149,7 @@ final class Connection {
 
   // MARK: What has ended
 
-  /// Hands out reports, gives back what another connection may send, tells what happened.
+  /// Delivers reports, returns pushes that another connection may send, and emits events.
   private func settle() {
     for event in session.events { pool.notify(id, event) }
     session.events.removeAll()
@@ -189,7 +190,7 @@ final class Connection {
   private func farewell() -> String {
     guard case .draining(let why) = session.machine.phase else { return "closed" }
     session.goodbye()
-    // The answers are all in: whether the goodbye arrives is of no matter.
+    // All answers have arrived, so the arrival of the GOAWAY does not matter.
     try? flush()
     settle()
     return why

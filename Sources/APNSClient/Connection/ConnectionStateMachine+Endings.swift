@@ -1,24 +1,24 @@
 import RideCore
 
 extension ConnectionStateMachine {
-  /// How a stream ends for its push.
+  /// How the end of a stream affects its push.
   enum Ending {
     /// The push is done.
     case report(Push, PushOutcome)
 
-    /// APNs provably did not process it: another connection may, unless it was tried too often.
+    /// APNs provably did not process the push: it may be sent again, up to the resend limit.
     case again(QueuedRequest<Push>, UnsentCause)
   }
 
-  /// HTTP/2's `REFUSED_STREAM`: not processed at all (RFC 9113, 8.7).
+  /// HTTP/2's `REFUSED_STREAM`: the request was not processed at all (RFC 9113, 8.7).
   static var refusedStream: UInt32 { 0x7 }
 
-  /// The server ended a stream; `errorName` is what HTTP/2 calls the code.
+  /// Handles the close of a stream by the server; `errorName` is the HTTP/2 name of the code.
   mutating func closed(_ slot: Int, id: Int32, code: UInt32, errorName: String, wall: Timestamp)
     -> (ending: Ending, tokenExpired: Bool, refusal: Refusal?)?
   {
     guard let stream = streams.remove(slot, id: id) else { return nil }
-    // A status that came is not hidden by what became of the stream after it.
+    // A status that was received counts, however the stream ended afterwards.
     if let outcome = stream.answer.outcome(at: wall) {
       let expired = answered(outcome)
       guard case .refused(let refusal) = outcome else {
@@ -35,18 +35,20 @@ extension ConnectionStateMachine {
       }
       return (.again(stream.waiting, .refusedStream), false, nil)
     }
-    // Without a code the server ended its answer, in which there was no status.
+    // With code 0 the server ended its answer without a status.
     let name = code == 0 ? "PROTOCOL_ERROR" : errorName
     return (.report(stream.waiting.push, .unanswered(.reset(name))), false, nil)
   }
 
-  /// A stream's headers never left, because the server takes no more streams.
+  /// Handles a stream whose headers were never sent because the server accepts no more streams.
   mutating func notSent(_ slot: Int, id: Int32) -> Ending? {
     guard let stream = streams.remove(slot, id: id) else { return nil }
     return .again(stream.waiting, .goAway(reason: goAway?.reason))
   }
 
-  /// The connection is gone; `sent` is how many of the produced bytes were handed to it.
+  /// Ends all streams of a lost connection.
+  ///
+  /// `sent` is the number of produced bytes that the socket accepted.
   mutating func lost(_ why: String, sent: Int, wall: Timestamp) -> [Ending] {
     drain(why)
     return streams.used.compactMap { slot in
@@ -74,8 +76,10 @@ extension ConnectionStateMachine {
     return .report(stream.waiting.push, left ? .unanswered(unanswered) : .unsent(unsent))
   }
 
-  /// A push is whole only with the end of its body, so one of which no body byte was handed over
-  /// can't have been processed.
+  /// Returns whether the push may have been processed.
+  ///
+  /// A request is complete only with the end of its body, so APNs can't have processed a push if no
+  /// byte of its body was handed to the socket.
   private static func hasLeft(_ stream: StreamTable<Push>.Stream, sent: Int) -> Bool {
     guard let bodyStart = stream.bodyStart else { return false }
     return sent > bodyStart

@@ -1,8 +1,8 @@
 import RideCore
 
-/// What one connection may do, what it must do next, and what becomes of its streams.
+/// The state of one connection: what it may do, what it must do next, and how its streams end.
 ///
-/// A value without clock or network; `now` is always the caller's.
+/// A value without clock or network; the caller always passes `now`.
 struct ConnectionStateMachine<Push> {
   struct Settings {
     var maxStreams = 1000
@@ -11,24 +11,27 @@ struct ConnectionStateMachine<Push> {
     var maxAge: Duration = .seconds(24 * 3600)
     var timeoutsInARow = 3
 
-    /// An answer that was awaited for less than this says nothing of the connection: its push had
-    /// waited elsewhere.
+    /// A timeout after a shorter wait than this does not count against the connection: its push
+    /// spent most of its time in a queue.
     var fairWait: Duration = .seconds(3)
 
-    /// A ping's answer that takes longer than this makes the connection suspect: no push is given
-    /// to what may be dead.
+    /// A connection whose ping is unanswered for this long is suspect: it gets no pushes, because
+    /// it may be dead.
     var suspectAfter: Duration = .seconds(1)
   }
 
   enum Phase: Hashable {
-    /// One stream at a time until APNs has answered one with a valid token (Apple asks for it).
-    /// Then: open, or draining.
+    /// One stream at a time until APNs has answered one with a valid token, as Apple requires.
+    ///
+    /// Next: open or draining.
     case firstStream
 
-    /// As many streams as the server allows. Then: draining.
+    /// As many streams as the server allows.
+    ///
+    /// Next: draining.
     case open
 
-    /// No new stream; ends when the last one did.
+    /// No new streams; ends after the last open stream. The text gives the reason.
     case draining(String)
   }
 
@@ -37,7 +40,7 @@ struct ConnectionStateMachine<Push> {
   var streams = StreamTable<Push>()
   private(set) var peerLimit: Int
 
-  /// The last stream that a GOAWAY names as processed, and its reason.
+  /// The last stream that a GOAWAY marks as processed, and the reason in that frame.
   private(set) var goAway: (lastStream: Int32, reason: String?)?
 
   private let connectedAt: MonotonicTime
@@ -60,7 +63,7 @@ struct ConnectionStateMachine<Push> {
     return now - pingSentAt >= settings.suspectAfter
   }
 
-  /// How many more streams may be opened now.
+  /// Returns how many more streams may be opened now.
   func capacity(at now: MonotonicTime) -> Int {
     switch phase {
     case .firstStream: max(0, min(1, limit) - streams.count)
@@ -69,7 +72,7 @@ struct ConnectionStateMachine<Push> {
     }
   }
 
-  /// What the pool hears of this connection.
+  /// Returns the load that is reported to the pool.
   func load(at now: MonotonicTime) -> PooledConnection.Load {
     PooledConnection.Load(
       spare: capacity(at: now), inFlight: streams.count, limit: isProved ? limit : 1,
@@ -78,7 +81,7 @@ struct ConnectionStateMachine<Push> {
 
   private var limit: Int { min(peerLimit, settings.maxStreams) }
 
-  /// Nothing is left to wait for.
+  /// True if the connection is draining and has no open stream.
   var isFinished: Bool {
     if case .draining = phase { return streams.count == 0 }
     return false
@@ -86,13 +89,13 @@ struct ConnectionStateMachine<Push> {
 
   // MARK: What comes from the server
 
-  /// Any bytes are a sign of life.
+  /// Records that bytes arrived; any bytes prove that the connection is alive.
   mutating func received(at now: MonotonicTime) {
     lastReceived = now
     pingSentAt = nil
   }
 
-  /// `SETTINGS_MAX_CONCURRENT_STREAMS`, which rises and falls.
+  /// Records `SETTINGS_MAX_CONCURRENT_STREAMS`, which may rise and fall.
   mutating func limited(to streams: Int) { peerLimit = streams }
 
   mutating func wentAway(lastStream: Int32, reason: String?) {
@@ -105,14 +108,14 @@ struct ConnectionStateMachine<Push> {
     phase = .draining(why)
   }
 
-  /// An answer came; true where it says that the connection's provider token has expired.
+  /// Records an answer; returns true if it reports that the provider token has expired.
   mutating func answered(_ outcome: PushOutcome) -> Bool {
     timeouts = 0
     guard case .refused(let refusal) = outcome else {
       prove()
       return false
     }
-    // 403 says that the token is not valid, and 5xx says nothing about it.
+    // A 403 means that the token is not valid; a 5xx proves nothing about it.
     if refusal.status != 403, refusal.status < 500 { prove() }
     if let reason = refusal.reason, refusal.rule.connection == .replaced { drain(reason) }
     return refusal.rule.providerToken == .renewed
@@ -125,13 +128,13 @@ struct ConnectionStateMachine<Push> {
 
   // MARK: What comes with time
 
-  /// What a moment asks for.
+  /// The actions due at a point in time.
   struct Due {
-    /// Streams that have had no answer in time.
+    /// Streams without an answer within their deadline.
     var timedOut: [Int] = []
     var sendsPing = false
 
-    /// The connection is dead; the text says why.
+    /// If set, the connection is dead; the text gives the reason.
     var lost: String?
   }
 
@@ -150,20 +153,20 @@ struct ConnectionStateMachine<Push> {
     return due
   }
 
-  /// Takes out the next stream whose time has passed.
+  /// Removes and returns the next stream whose deadline has passed.
   mutating func nextTimeout(at now: MonotonicTime, sent: Int) -> (id: Int32, ending: Ending)? {
     guard let due = streams.firstDue, due.deadline <= now, let stream = streams[due.slot] else {
       return nil
     }
     guard let ended = streams.remove(due.slot, id: stream.id) else { return nil }
     if ended.waiting.deadline - ended.openedAt >= settings.fairWait { timeouts += 1 }
-    // Before the first answer one timeout is enough: other pushes wait behind it.
+    // Before the first answer one timeout is enough, because other pushes wait behind it.
     let limit = isProved ? settings.timeoutsInARow : 1
     if timeouts >= limit { drain("no answer in time, \(timeouts) in a row") }
     return (ended.id, ending(of: ended, unanswered: .timeout, unsent: .queuedTooLong, sent: sent))
   }
 
-  /// When `due` and `nextTimeout` must be called at the latest.
+  /// Returns the latest time at which `due` and `nextTimeout` must be called.
   func wakeAt() -> MonotonicTime {
     var next = connectedAt + settings.maxAge
     if case .draining = phase { next = .never }

@@ -1,7 +1,7 @@
-/// Gathers frames into pieces of one TLS record each.
+/// Collects frames into pieces of one TLS record each.
 ///
-/// A piece that the socket did not take must be offered again from the same address and in the same
-/// length: OpenSSL has begun to encrypt it. So nothing moves while one is pending.
+/// A piece that the socket did not accept must be offered again from the same address with the same
+/// length, because OpenSSL has begun to encrypt it. So no bytes are moved while a piece is pending.
 @safe
 final class OutputBuffer {
   static let record = 16_384
@@ -12,7 +12,7 @@ final class OutputBuffer {
   private var pending = 0
 
   init() {
-    // One record that is nearly full and the longest frame behind it.
+    // One record that is nearly full, and the longest frame after it.
     unsafe memory = .allocate(byteCount: 2 * Self.record + 64, alignment: 16)
   }
 
@@ -20,7 +20,7 @@ final class OutputBuffer {
 
   var isEmpty: Bool { start == end }
 
-  /// Less than one record is here, and it may be moved.
+  /// True if less than one record is buffered and the buffer may be moved.
   var hasRoom: Bool { pending == 0 && end - start < Self.record }
 
   func append(_ bytes: UnsafeRawBufferPointer) {
@@ -34,7 +34,7 @@ final class OutputBuffer {
     end += bytes.count
   }
 
-  /// Offers the next piece; the closure tells how much was taken, nil for nothing now.
+  /// Offers the next piece; the closure returns how many bytes were accepted, or nil for none now.
   func offer(_ send: (UnsafeRawBufferPointer) throws(CurlError) -> Int?) throws(CurlError) -> Int? {
     let length = pending > 0 ? pending : min(Self.record, end - start)
     let piece = unsafe UnsafeRawBufferPointer(rebasing: memory[start..<start + length])

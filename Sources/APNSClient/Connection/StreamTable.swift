@@ -1,7 +1,7 @@
 /// The open streams of one connection in numbered slots, linked in the order of their deadlines.
 ///
-/// A slot's number rides with its stream through nghttp2, so an answer finds its push without a
-/// search; a stream that ends leaves the list without a search too.
+/// nghttp2 keeps the slot number as user data of the stream, so an answer finds its push without a
+/// search; a stream also leaves the list without a search.
 struct StreamTable<Push> {
   struct Stream {
     var waiting: QueuedRequest<Push>
@@ -9,11 +9,13 @@ struct StreamTable<Push> {
     let openedAt: MonotonicTime
     var answer = Answer()
 
-    /// How many bytes the connection had produced when this push's body began; nil before. A body
-    /// that did not leave is a push that APNs can't have processed.
+    /// The number of bytes that the connection had produced when this push's body began; nil
+    /// before.
+    ///
+    /// If no byte of the body left, APNs can't have processed the push.
     var bodyStart: Int?
 
-    /// How much of the body was produced.
+    /// The number of body bytes produced so far.
     var bodyOffset = 0
 
     fileprivate var earlier: Int = none
@@ -32,30 +34,31 @@ struct StreamTable<Push> {
   private var newest = none
   private(set) var count = 0
 
-  /// The stream whose deadline comes first.
+  /// The stream with the earliest deadline.
   var firstDue: (slot: Int, deadline: MonotonicTime)? {
     guard oldest != Self.none, let stream = slots[oldest] else { return nil }
     return (oldest, stream.waiting.deadline)
   }
 
-  /// Every slot in use.
+  /// The slots in use.
   var used: [Int] { slots.indices.filter { slots[$0] != nil } }
 
-  /// A free slot's number, for `fill`.
+  /// Returns the number of a free slot, for `fill`.
   mutating func reserve() -> Int {
     if let slot = free.popLast() { return slot }
     slots.append(nil)
     return slots.count - 1
   }
 
-  /// Gives back a slot that was reserved and not filled.
+  /// Returns a slot that was reserved and not filled.
   mutating func release(_ slot: Int) { free.append(slot) }
 
   mutating func fill(
     _ slot: Int, with waiting: QueuedRequest<Push>, id: Int32, at now: MonotonicTime
   ) {
     var stream = Stream(waiting: waiting, id: id, openedAt: now)
-    // Deadlines come in order but for a push that is sent again: it goes a few places forward.
+    // Deadlines arrive in order, except that of a push that is sent again: it moves a few places
+    // forward.
     var before = newest
     while before != Self.none, let other = slots[before], other.waiting.deadline > waiting.deadline
     {
@@ -69,7 +72,7 @@ struct StreamTable<Push> {
     count += 1
   }
 
-  /// Takes a stream out; nil where the slot is free or holds another stream by now.
+  /// Removes a stream; returns nil if the slot is free or already holds another stream.
   mutating func remove(_ slot: Int, id: Int32) -> Stream? {
     guard slots.indices.contains(slot), let stream = slots[slot], stream.id == id else {
       return nil
@@ -90,10 +93,10 @@ struct StreamTable<Push> {
     return stream
   }
 
-  /// The stream in a slot; nil where it has ended.
+  /// The stream in a slot; nil if it has ended.
   subscript(slot: Int) -> Stream? { slots.indices.contains(slot) ? slots[slot] : nil }
 
-  /// Changes the stream in a slot in place, where it still is that stream.
+  /// Changes the stream in a slot in place, if the slot still holds that stream.
   mutating func update<Result>(
     _ slot: Int, id: Int32, _ change: (inout Stream) -> Result
   ) -> Result? {

@@ -2,25 +2,22 @@ package import RideCore
 
 /// Why no connection to APNs can be opened.
 package struct ConnectivityFailure: Error, Hashable, Sendable {
-  /// What has to be mended.
+  /// The part of the setup that has to be fixed.
   package enum Kind: Hashable, Sendable {
-    /// Its name, the way there, or something on it: nobody answered in TLS.
+    /// No TLS server answered: the name, the route or a host on it is at fault.
     case unreachable
-    /// The server's certificate leads to no authority that is trusted, or is not for this name or
-    /// time.
+    /// The server's certificate has no trusted authority, or is not valid for this name or time.
     case untrusted
-    /// TLS stands, and the server does not speak HTTP/2.
+    /// TLS succeeded, but the server does not support HTTP/2.
     case noHTTP2
-    /// The file of further authorities can't be used.
+    /// The file of additional authorities can't be used.
     case badAuthorities
   }
 
-  /// What has to be mended.
   package var kind: Kind
-  /// What was met, with the address; safe to log.
+  /// The problem with its address; safe to log.
   package var text: String
 
-  /// A trouble of a kind.
   package init(_ kind: Kind, _ text: String) {
     self.kind = kind
     self.text = text
@@ -28,7 +25,7 @@ package struct ConnectivityFailure: Error, Hashable, Sendable {
 }
 
 extension APNsConfiguration {
-  /// Opens a connection as the client does, with address, TCP, proxy, TLS and ALPN, and lets it go.
+  /// Opens a connection as the client does (DNS, TCP, proxy, TLS and ALPN), then closes it.
   ///
   /// It ends within `connectTimeout`.
   package func probeConnectivity(to environment: APNsEnvironment) async throws(ConnectivityFailure)

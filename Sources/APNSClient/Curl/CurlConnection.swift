@@ -1,9 +1,10 @@
 import CLibcurl
 
-/// One connection that curl has opened, with TLS up and HTTP/2 agreed on; bytes go through curl.
+/// A connection opened by curl, with TLS established and HTTP/2 negotiated; bytes pass through
+/// curl.
 ///
-/// Curl does what it is good at here: addresses, proxies of the environment, time limits,
-/// certificates. It is used by one thread at a time.
+/// Curl handles addresses, the environment's proxies, time limits and certificates. To be used by
+/// one thread at a time.
 @safe
 final class CurlConnection {
   enum Transfer: Hashable {
@@ -59,13 +60,14 @@ final class CurlConnection {
       curl_easy_setopt_long(handle, CURLOPT_SSL_ENABLE_ALPN, 0),
       curl_easy_setopt_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       curl_easy_setopt_long(handle, CURLOPT_NOSIGNAL, 1),
-      // `TrustedAuthorities` holds them: curl would parse the system's bundle for each connection.
+      // `TrustedAuthorities` provides them; curl would parse the system's bundle for each
+      // connection.
       curl_easy_setopt_string(handle, CURLOPT_CAINFO, nil),
       curl_easy_setopt_string(handle, CURLOPT_CAPATH, nil),
-      // Apple asks for a fresh look-up before each connection.
+      // Apple asks for a fresh DNS lookup before each connection.
       curl_easy_setopt_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
       curl_easy_setopt_long(handle, CURLOPT_TCP_NODELAY, 1),
-      // A look-up that hangs must not hold up the close.
+      // A DNS lookup that hangs must not delay the close.
       curl_easy_setopt_long(handle, CURLOPT_QUICK_EXIT, 1),
       curl_easy_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
       curl_easy_setopt_pointer(handle, CURLOPT_SSL_CTX_DATA, anchor),
@@ -91,7 +93,7 @@ final class CurlConnection {
 
   private static func kind(of code: CURLcode, _ detail: String) -> ConnectivityFailure.Kind {
     if code == CURLE_PEER_FAILED_VERIFICATION { return .untrusted }
-    // A server that speaks something else only may end the handshake with this alert.
+    // A server that supports only other protocols may end the handshake with this alert.
     return detail.contains("no application protocol") ? .noHTTP2 : .unreachable
   }
 

@@ -2,7 +2,7 @@ import COpenSSL
 import SystemSupport
 import Synchronization
 
-/// What curl's callbacks need while a connection is opened.
+/// Prepares TLS for a connection that curl opens, and records the result of the handshake.
 final class TLSVerifier: Sendable {
   let caFile: String?
   private let cancelled = Atomic(false)
@@ -11,8 +11,8 @@ final class TLSVerifier: Sendable {
 
   private let readsAhead: Bool
 
-  /// - Parameter readsAhead: false where curl itself reads: it would not hear of what OpenSSL has
-  ///   taken from the socket already.
+  /// - Parameter readsAhead: False if curl itself reads the answers: it polls the socket and would
+  ///   miss bytes that OpenSSL has already read from it.
   init(caFile: String?, readsAhead: Bool = true) {
     self.caFile = caFile
     self.readsAhead = readsAhead
@@ -20,28 +20,29 @@ final class TLSVerifier: Sendable {
 
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-  /// Ends the opening; it takes up to a second, curl's own pace.
+  /// Cancels the opening; curl reacts within about a second.
   func cancel() { cancelled.store(true, ordering: .relaxed) }
 
-  /// What `prepare` met, which curl itself reports by a number only.
+  /// The problem met by `prepare`, which curl itself reports only as a number.
   var preparationProblem: String? { problem.withLock { $0 } }
 
-  /// The last handshake ended with HTTP/2 agreed on.
+  /// True if the last handshake agreed on HTTP/2.
   var hasAgreedOnHTTP2: Bool { hasAgreed.load(ordering: .relaxed) }
 
-  /// Asks for HTTP/2 and installs the certificate authorities; false if that fails.
+  /// Requests HTTP/2 and installs the certificate authorities; returns false if that fails.
   func prepare(_ context: OpaquePointer) -> Bool {
-    // With ALPN left to curl, it would install its own HTTP/2 and refuse curl_easy_send; and where it
-    // may speak its own, it would take HTTP/1.1 too.
+    // If curl negotiated ALPN, it would start its own HTTP/2 session and refuse curl_easy_send; for
+    // requests over curl's own HTTP/2, it would also accept HTTP/1.1.
     let protocols: [UInt8] = [2] + Array("h2".utf8)
     guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0 else {
       problem.withLock { $0 = "OpenSSL refused the ALPN list" }
       return false
     }
-    // One read for what is there, instead of two for each TLS record.
+    // Reads all available bytes at once, instead of two reads for each TLS record.
     if readsAhead { unsafe _ = ridepulse_SSL_CTX_set_read_ahead(context, 1) }
-    // Curl lets go of its TLS session after CONNECT_ONLY until the first byte, so its outcome is
-    // asked for here, and the way back to this object goes with OpenSSL's own.
+    // After CONNECT_ONLY, curl does not expose its TLS session until the first byte is transferred.
+    // So a callback reads the result of the handshake; OpenSSL's context holds the pointer back to
+    // this object.
     guard contextSlot >= 0 else { return false }
     let anchor = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe SSL_CTX_set_ex_data(context, contextSlot, anchor)
@@ -66,12 +67,12 @@ extension TLSVerifier {
   }
 }
 
-/// Where an `SSL_CTX` keeps its `TLSVerifier`.
+/// The index of the `TLSVerifier` in an `SSL_CTX`'s application data.
 private let contextSlot = CRYPTO_get_ex_new_index(
   CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil, nil)
 
 private func noteHandshake(session: OpaquePointer?, event: Int32, _: Int32) {
-  // The context outlives the handshake: whoever opens the door holds it.
+  // The verifier outlives the handshake: the object that opens the connection retains it.
   guard event & SSL_CB_HANDSHAKE_DONE != 0, let session = unsafe session,
     let anchor = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), contextSlot)
   else { return }

@@ -6,20 +6,20 @@ internal import SystemSupport
 
 /// The certificate authorities that servers are verified against, parsed once for all connections.
 ///
-/// The system's bundle takes 50 ms of CPU and 1 MB for each parse, and a reconnection storm opens
-/// dozens of connections. A store is made again when a file of its sources has changed.
+/// Parsing the system's bundle takes 50 ms of CPU and 1 MB each time, and a reconnection storm
+/// opens dozens of connections. The store is built again if one of its source files has changed.
 enum TrustedAuthorities {
   struct LoadError: Error {
     let text: String
   }
 
   private struct Key: Hashable {
-    /// PEM next to the system's authorities.
+    /// PEM text added to the system's authorities.
     var additional: [UInt8]
     var system: [FileVersion]
   }
 
-  /// What changes if a file is replaced or rewritten.
+  /// The attributes of a file that change if it is replaced or rewritten.
   private struct FileVersion: Hashable {
     var path: String
     var inode: UInt64 = 0
@@ -47,12 +47,12 @@ enum TrustedAuthorities {
 
   private static let latest = Mutex<[Key: Store]>([:])
 
-  /// Lets a context verify servers against the system's authorities and those of a PEM file.
+  /// Makes a context verify servers against the system's authorities and those of a PEM file.
   ///
   /// - Throws: `LoadError` with the path and OpenSSL's reason.
   static func install(in context: OpaquePointer, adding caFile: String?) throws(LoadError) {
     let store = try store(adding: caFile)
-    // The context takes a reference of its own.
+    // The context takes its own reference.
     unsafe SSL_CTX_set1_cert_store(context, store.pointer)
   }
 
@@ -77,7 +77,8 @@ enum TrustedAuthorities {
     if let known { return known }
     let store = try make(file, directory, additional, caFile)
     latest.withLock { stores in
-      // Of one set of additional authorities only the current system's are kept.
+      // For each set of additional authorities only the store with the current system bundle is
+      // kept.
       stores = stores.filter { $0.key.additional != additional }
       if stores.count >= 8 { stores.removeAll() }
       stores[key] = store
@@ -92,10 +93,11 @@ enum TrustedAuthorities {
       throw LoadError(text: "OpenSSL has no memory for certificate authorities")
     }
     let store = unsafe Store(pointer)
-    // As curl sets them: an intermediate certificate in the file is trusted as it is.
+    // The same flags as curl's: an intermediate certificate in the file is trusted by itself.
     unsafe X509_STORE_set_flags(
       pointer, UInt(X509_V_FLAG_TRUSTED_FIRST) | UInt(X509_V_FLAG_PARTIAL_CHAIN))
-    // A bundle that is missing leaves those of the file; verification fails if that is not enough.
+    // If the bundle is missing, the authorities of the PEM file remain; verification fails if they
+    // are not enough.
     if let file { unsafe X509_STORE_load_file(pointer, file) }
     if let directory { unsafe X509_STORE_load_path(pointer, directory) }
     ERR_clear_error()

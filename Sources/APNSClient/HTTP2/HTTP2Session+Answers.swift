@@ -1,9 +1,9 @@
 import CNghttp2
 import RideCore
 
-/// What the callbacks say, in the machine's words.
+/// Passes the events of nghttp2's callbacks to the state machine.
 extension HTTP2Session {
-  /// Copies the next piece of a push's body; nil where its stream has ended.
+  /// Copies the next piece of a push's body; returns nil if its stream has ended.
   func readBody(slot: Int, id: Int32, into room: UnsafeMutableRawBufferPointer)
     -> (count: Int, isWhole: Bool)?
   {
@@ -34,7 +34,8 @@ extension HTTP2Session {
     }
   }
 
-  /// In any letter case: HTTP/2 wants lower, proxies write what they like.
+  /// Compares names without regard to case: HTTP/2 requires lower case, but some proxies do not
+  /// comply.
   private static func isName(_ name: UnsafeBufferPointer<UInt8>, _ wanted: StaticString) -> Bool {
     guard name.count == wanted.utf8CodeUnitCount else { return false }
     for index in 0..<name.count {
@@ -47,7 +48,7 @@ extension HTTP2Session {
 
   func data(slot: Int, id: Int32, piece: UnsafeBufferPointer<UInt8>) {
     let fits = machine.streams.update(slot, id: id) { unsafe $0.answer.receive(body: piece) }
-    // Its status is known and no reason is so long; the stream's end reports it.
+    // The status has arrived and no reason is this long; the close of the stream reports the push.
     if fits == false { reset(id) }
   }
 
@@ -69,15 +70,17 @@ extension HTTP2Session {
       slot, id: id, code: code, errorName: Self.errorName(code), wall: wall)
     guard let ended else { return }
     if ended.tokenExpired { hasTokenExpired = true }
-    // Other refusals say nothing of the clock that signs.
+    // Other refusals are unrelated to the clock used for signing.
     if let refusal = ended.refusal, refusal.status == 403, let time = refusal.serverTime {
       serverTime = time
     }
     finish(ended.ending)
   }
 
-  /// Nghttp2 keeps no user data for a stream that it never opened, so this one is searched for; it
-  /// happens once in the life of a connection.
+  /// Handles a stream whose headers were not sent.
+  ///
+  /// nghttp2 keeps no user data for a stream that it never opened, so this searches for the slot;
+  /// it happens once in the life of a connection.
   func notSent(id: Int32) {
     guard let slot = machine.streams.used.first(where: { machine.streams[$0]?.id == id }),
       let ending = machine.notSent(slot, id: id)

@@ -1,9 +1,10 @@
 import CNghttp2
 import RideCore
 
-// Nghttp2 calls these from within `nextOutput` and `receive`, on the session's own thread. Each
-// finds the session by the pointer that was given with it, which its owner keeps alive, and the
-// push by the slot's number, which rides as the stream's user data (plus one: nil is none).
+// nghttp2 calls these functions from within `nextOutput` and `receive`, on the session's own
+// thread. Each finds the session by the pointer registered with it, whose owner keeps the session
+// alive, and the push by the slot number, which is the stream's user data plus one (nil means
+// none).
 
 func makeCallbacks() -> OpaquePointer? {
   var callbacks: OpaquePointer?
@@ -46,7 +47,7 @@ private func onHeader(
   nameLength: Int, value: UnsafePointer<UInt8>?, valueLength: Int, _: UInt8,
   anchor: UnsafeMutableRawPointer?
 ) -> Int32 {
-  // Only ":status", "retry-after" and "date" matter; most others differ from them in length.
+  // Only ":status", "retry-after" and "date" matter; most other names differ from them in length.
   guard nameLength == 4 || nameLength == 7 || nameLength == 11, let owner = unsafe owner(anchor),
     let id = unsafe frame?.pointee.hd.stream_id
   else { return 0 }
@@ -74,7 +75,7 @@ private func onFrame(
   switch UInt32(header.type) {
   case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
     let ends = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
-    // Answered before our body was through: take back the rest of it.
+    // The answer ended before the request body was sent: cancel the rest of the body.
     if ends, unsafe nghttp2_session_get_stream_local_close(session, header.stream_id) == 0 {
       owner.reset(header.stream_id, code: UInt32(NGHTTP2_NO_ERROR.rawValue))
     }

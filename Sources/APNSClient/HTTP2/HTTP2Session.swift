@@ -1,29 +1,31 @@
 import CNghttp2
 import RideCore
 
-/// One HTTP/2 connection as nghttp2 keeps it, with the push of each stream. It knows no socket:
-/// bytes go in by `receive` and come out by `nextOutput`. It is used by one thread at a time.
+/// An HTTP/2 session of nghttp2, with the push of each stream.
+///
+/// It uses no socket: bytes enter by `receive` and leave by `nextOutput`. To be used by one thread
+/// at a time.
 @safe
 final class HTTP2Session {
   typealias Machine = ConnectionStateMachine<QueuedPush>
 
   var machine: Machine
 
-  /// What has ended and is not yet settled.
+  /// Outcomes that are not yet delivered.
   var reports = ReportCollector()
   var returned: [(waiting: QueuedRequest<QueuedPush>, cause: UnsentCause)] = []
 
-  /// What happened and is not yet told.
+  /// Events that are not yet emitted.
   var events: [TransportEvent.Kind] = []
   var hasTokenExpired = false
 
-  /// What time it was at APNs, as a refused provider token's answer said.
+  /// APNs' time, taken from its answer to a refused provider token.
   var serverTime: Timestamp?
 
-  /// The wall clock at the begin of this turn, for dates in answers.
+  /// The wall clock at the start of this turn, for dates in answers.
   var wall: Timestamp
 
-  /// Bytes that came out so far, and how many of them the socket has.
+  /// The number of bytes produced so far; `sent` is how many of them the socket has accepted.
   private(set) var produced = 0
   var sent = 0
 
@@ -43,9 +45,9 @@ final class HTTP2Session {
       throw CurlError(text: "out of memory")
     }
     defer { unsafe nghttp2_option_del(option) }
-    // Our own reading of answers lets no odd header hide a status.
+    // `Answer` reads the responses itself, so that an odd header can't hide a status.
     unsafe nghttp2_option_set_no_http_messaging(option, 1)
-    // Closed streams are kept for priorities only, which APNs ignores.
+    // nghttp2 keeps closed streams only for priorities, which APNs ignores.
     unsafe nghttp2_option_set_no_closed_streams(option, 1)
     guard let callbacks = unsafe makeCallbacks() else { throw CurlError(text: "out of memory") }
     defer { unsafe nghttp2_session_callbacks_del(callbacks) }
@@ -64,14 +66,14 @@ final class HTTP2Session {
     ]
     var failure = unsafe nghttp2_submit_settings(handle, 0, settings, settings.count)
     guard failure == 0 else { throw CurlError(text: Self.text(of: failure)) }
-    // Answers are small: with this much room hardly a window update is ever sent.
+    // Answers are small: with this window a WINDOW_UPDATE is hardly ever sent.
     failure = unsafe nghttp2_session_set_local_window_size(handle, 0, 0, 1 << 24)
     guard failure == 0 else { throw CurlError(text: Self.text(of: failure)) }
   }
 
   // MARK: Pushes
 
-  /// Opens a stream for a push; its end comes in `reports` or `returned`.
+  /// Opens a stream for a push; its end appears in `reports` or `returned`.
   func submit(_ waiting: QueuedRequest<QueuedPush>, at now: MonotonicTime) {
     let slot = machine.streams.reserve()
     var body = unsafe nghttp2_data_provider()
@@ -98,7 +100,7 @@ final class HTTP2Session {
     }
   }
 
-  /// Ends the streams that have had no answer in time.
+  /// Ends the streams without an answer within their deadline.
   func endTimedOut(at now: MonotonicTime) {
     while let (id, ending) = machine.nextTimeout(at: now, sent: sent) {
       reset(id)
@@ -106,19 +108,19 @@ final class HTTP2Session {
     }
   }
 
-  /// Tells the server that nobody waits for this stream.
+  /// Cancels a stream whose answer is no longer needed.
   func reset(_ id: Int32, code: UInt32 = UInt32(NGHTTP2_CANCEL.rawValue)) {
     unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code)
   }
 
   func ping() { unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
-  /// Says goodbye with the next output.
+  /// Queues a final GOAWAY for the next output.
   func goodbye() { unsafe nghttp2_session_terminate_session(handle, NGHTTP2_NO_ERROR.rawValue) }
 
   // MARK: Bytes
 
-  /// The next bytes to send, valid until the next call; empty when there is nothing.
+  /// Returns the next bytes to send, valid until the next call; empty if there are none.
   func nextOutput() throws(CurlError) -> UnsafeRawBufferPointer {
     var bytes: UnsafePointer<UInt8>?
     let count = unsafe nghttp2_session_mem_send(handle, &bytes)
@@ -127,7 +129,7 @@ final class HTTP2Session {
     return unsafe UnsafeRawBufferPointer(start: bytes, count: count)
   }
 
-  /// Reads what came from the server.
+  /// Processes bytes received from the server.
   func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlError) {
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let count = unsafe nghttp2_session_mem_recv(handle, start, bytes.count)
@@ -136,7 +138,7 @@ final class HTTP2Session {
     }
   }
 
-  /// Nghttp2 has said its last: the connection is of no more use.
+  /// True if nghttp2 wants neither to read nor to write: the connection is of no more use.
   var isDead: Bool {
     unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
   }

@@ -1,8 +1,10 @@
 import CNghttp2
 import RideCore
 
-/// The request headers of one connection: what never changes is written once, the rest is set for
-/// each push. Nghttp2 copies the values, so the next push may overwrite them.
+/// The request headers of one connection.
+///
+/// Constant fields are written once, the others for each push. nghttp2 copies the values, so the
+/// next push may overwrite them.
 @safe
 final class HeaderBlock {
   private enum Place {
@@ -18,7 +20,7 @@ final class HeaderBlock {
     static let priority = 9
     static let expiration = 10
 
-    /// The last one, for a push without it sends one header less.
+    /// The last place, because a push without it sends one header less.
     static let collapseID = 11
     static let count = 12
   }
@@ -37,7 +39,8 @@ final class HeaderBlock {
     name(Place.method, ":method", constant: "POST")
     name(Place.scheme, ":scheme", constant: "https")
     name(Place.authority, ":authority")
-    // These differ with each push: indexed, they would push out of the table what repeats.
+    // These differ with each push; if indexed, they would evict the repeated headers from the
+    // table.
     name(Place.path, ":path", isIndexed: false)
     name(Place.authorization, "authorization")
     name(Place.contentType, "content-type", constant: "application/json")
@@ -51,7 +54,7 @@ final class HeaderBlock {
 
   deinit { unsafe fields.deallocate() }
 
-  /// From the next push on.
+  /// Sets the authorization of all following pushes.
   func setAuthorization(_ value: [UInt8]) { authorization = value }
 
   private func name(
@@ -59,7 +62,7 @@ final class HeaderBlock {
   ) {
     var flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue
     if !isIndexed { flags |= NGHTTP2_NV_FLAG_NO_INDEX.rawValue }
-    // Nghttp2 reads only: the pointers are mutable because C's type has no const.
+    // nghttp2 only reads them; the pointers are mutable because the C type has no const.
     unsafe fields[place].name = UnsafeMutablePointer(mutating: name.utf8Start)
     unsafe fields[place].namelen = name.utf8CodeUnitCount
     if let constant {
@@ -70,7 +73,7 @@ final class HeaderBlock {
     unsafe fields[place].flags = UInt8(truncatingIfNeeded: flags)
   }
 
-  /// Gives the headers of one push, valid within the closure only.
+  /// Calls the closure with the headers of one push, which are valid only within the closure.
   func withFields<Result>(
     of request: PushRequest, _ body: (UnsafeMutablePointer<nghttp2_nv>, Int) -> Result
   ) -> Result {
@@ -102,9 +105,9 @@ final class HeaderBlock {
     }
   }
 
-  /// Names the headers that say whom a push is for; returns what the second one says.
+  /// Names the two headers that depend on the kind of address; returns the value of the second.
   ///
-  /// A broadcast has its channel where another push has its topic.
+  /// A broadcast has its channel ID in the place of the topic.
   private func aim(at request: PushRequest) -> String {
     switch request.address {
     case .device:

@@ -1,8 +1,8 @@
 import RideCore
 
-/// Header values as bytes, without a String for each.
+/// Writes header values as bytes, without creating a String for each.
 extension [UInt8] {
-  /// `/3/device/<token>`, `/4/broadcasts/apps/<bundle ID>`.
+  /// Appends `/3/device/<token>` or `/4/broadcasts/apps/<bundle ID>`.
   mutating func append(pathTo address: PushAddress) {
     switch address {
     case .device(let token):
@@ -14,9 +14,9 @@ extension [UInt8] {
     }
   }
 
-  /// The lower-case form of a UUID, 8-4-4-4-12: what `PushID.description` gives.
+  /// Appends a UUID in lower case, 8-4-4-4-12, as `PushID.description` does.
   mutating func append(uuid bits: UInt128) {
-    // Bit n stands for a dash after the nibble that has n others to its right in its half.
+    // Bit n puts a dash after the nibble that has n nibbles to its right in its half.
     append(hex: UInt64(truncatingIfNeeded: bits >> 64), dashesAfter: 1 << 8 | 1 << 4 | 1 << 0)
     append(hex: UInt64(truncatingIfNeeded: bits), dashesAfter: 1 << 12)
   }
@@ -29,7 +29,7 @@ extension [UInt8] {
     }
   }
 
-  /// A number that is not negative, in decimal digits.
+  /// Appends a number in decimal digits; a negative number counts as 0.
   mutating func append(decimal number: Int64) {
     let start = count
     var rest = Swift.max(0, number)

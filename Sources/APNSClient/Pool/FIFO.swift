@@ -1,4 +1,4 @@
-/// A queue that gives from the front without moving what stays.
+/// A queue that removes from the front without moving the rest.
 struct FIFO<Element> {
   private var storage: [Element] = []
   private var head = 0
@@ -20,7 +20,8 @@ struct FIFO<Element> {
     return result
   }
 
-  // What was taken is let go when it is half of all: each element moves once, on average.
+  // Removed elements are discarded when they are more than half of all, so that each element moves
+  // once on average.
   private mutating func compact() {
     if head == storage.count {
       storage.removeAll(keepingCapacity: storage.capacity <= 4096)

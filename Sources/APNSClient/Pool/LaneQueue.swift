@@ -1,18 +1,22 @@
 import RideCore
 
-/// A push that knows where it belongs among others.
+/// A push with the properties that order it in a queue.
 protocol Routed {
-  /// Whose push it is: the app's name.
+  /// The name of the push's app.
   var lane: String { get }
 
-  /// Until when it is of use, in microseconds since 1970.
+  /// When the push stops being of use, in microseconds since 1970.
   var validUntil: Int64 { get }
 }
 
-/// What waits for a stream. Apps take turns, so that none waits behind another's thousands; within
-/// one, what is true for the shortest time goes first: an offer before an arrival time.
+/// The pushes that wait for a stream.
+///
+/// Apps take turns, so that none waits behind thousands of pushes of another. Within one app, the
+/// push with the shortest validity goes first: an offer before an arrival time.
 struct LaneQueue<Push: Routed> {
-  /// Most pushes come in the order in which they go; only the others are worth sorting.
+  /// The queued pushes of one app.
+  ///
+  /// Most pushes arrive in the order in which they leave; only the others are sorted.
   fileprivate struct Lane {
     let name: String
     var inOrder = FIFO<QueuedRequest<Push>>()
@@ -44,10 +48,11 @@ struct LaneQueue<Push: Routed> {
   }
 
   private var lanes: [Lane] = []
-  /// The lane whose turn it is.
+  /// The index of the lane that is next.
   private var turn = 0
   private(set) var count = 0
-  /// No push that waits must be reported before this; it may lie too early, never too late.
+  /// The earliest time by which a queued push must be sent or reported; it may be too early, never
+  /// too late.
   private(set) var nextDeadline: MonotonicTime?
 
   var isEmpty: Bool { count == 0 }
@@ -58,14 +63,14 @@ struct LaneQueue<Push: Routed> {
     nextDeadline = min(nextDeadline ?? .never, waiting.sendDeadline)
   }
 
-  /// There are as many as apps: a handful.
+  /// There are as many lanes as apps: a handful.
   private mutating func lane(named name: String) -> Int {
     if let index = lanes.firstIndex(where: { $0.name == name }) { return index }
     lanes.append(Lane(name: name))
     return lanes.count - 1
   }
 
-  /// Takes the next ones, an equal share of each app's.
+  /// Removes the next pushes, an equal share of each app.
   mutating func popFirst(_ wanted: Int) -> [QueuedRequest<Push>] {
     let limit = min(wanted, count)
     if limit <= 0 { return [] }
@@ -83,7 +88,7 @@ struct LaneQueue<Push: Routed> {
     return taken
   }
 
-  /// Takes those that must have left by now, in the order in which they came.
+  /// Removes the pushes whose send deadline has passed, in the order in which they were queued.
   mutating func expire(at now: MonotonicTime) -> [QueuedRequest<Push>] {
     guard let nextDeadline, nextDeadline <= now else { return [] }
     let all = lanes.flatMap(\.all).sorted { $0.order < $1.order }

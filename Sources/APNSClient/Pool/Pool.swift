@@ -1,11 +1,11 @@
 import RideCore
 import Synchronization
 
-/// The connections to one of Apple's worlds: the state machine behind a lock, with its threads.
+/// The connections to one APNs endpoint: a state machine behind a lock, and its threads.
 final class Pool: Sendable {
   typealias Machine = PoolStateMachine<QueuedPush>
 
-  /// What others hold of a connection: enough to wake and to stop it.
+  /// What other threads need of a connection: enough to wake and to stop it.
   private struct Handle {
     let wake: EventFD
     let context: TLSVerifier
@@ -51,7 +51,7 @@ final class Pool: Sendable {
 
   // MARK: Pushes
 
-  /// Takes pushes; false where the pool is closed.
+  /// Accepts pushes; returns false if the pool is closed.
   func submit(_ pushes: [QueuedPush]) -> Bool {
     let wall = now()
     return state.withLock { state in
@@ -61,7 +61,7 @@ final class Pool: Sendable {
     }
   }
 
-  /// What a connection's thread gets when it asks.
+  /// Returns the pushes for a connection, called by its thread.
   func take(by id: Int, load: PooledConnection.Load, at now: MonotonicTime)
     -> (pushes: [QueuedRequest<QueuedPush>], retires: Bool, closeAt: MonotonicTime?)
   {
@@ -74,7 +74,7 @@ final class Pool: Sendable {
     return (taken.pushes, taken.retires, closeAt)
   }
 
-  /// Takes back what APNs did not process; returns what is not sent again.
+  /// Takes back pushes that APNs did not process; returns those that are not sent again.
   func requeue(_ returned: [(waiting: QueuedRequest<QueuedPush>, cause: UnsentCause)])
     -> [Machine.Rejected]
   {
@@ -93,7 +93,7 @@ final class Pool: Sendable {
 
   // MARK: Supervision
 
-  /// Ends what waited too long, opens what is due.
+  /// Ends pushes that waited too long and opens connections that are due.
   func supervise() {
     let rejected = state.withLock { state in
       let (rejected, orders) = state.machine.supervise(at: .now())
@@ -103,7 +103,7 @@ final class Pool: Sendable {
     supervisor.reject(rejected)
   }
 
-  /// Waits for the threads that have ended; true where none is left.
+  /// Joins the threads that have ended; returns true if none is left.
   func reap() -> Bool {
     let (finished, isEmpty) = state.withLock { state in
       let finished = state.finished
@@ -138,7 +138,7 @@ final class Pool: Sendable {
     if let time = orders.superviseAt { supervisor.wake(by: time) }
   }
 
-  // The thread is made under the lock, so that it is known before it can end.
+  // The thread is created under the lock, so that its handle is stored before it can end.
   private func open(_ id: Int, _ state: inout Guarded) {
     let context = TLSVerifier(caFile: configuration.caFile)
     guard let wake = EventFD(),

@@ -1,19 +1,20 @@
 extension PoolStateMachine {
   // MARK: Connections come and go
 
-  /// A connection stands and will ask for pushes.
+  /// Records that a connection is open; its thread will ask for pushes.
   mutating func connected(_ id: Int, at now: MonotonicTime) {
     guard let seat = seats.firstIndex(where: { $0.id == id }) else { return }
     countOpened()
     seats[seat].phase = .ready
     seats[seat].since = now
     seats[seat].busyAt = now
-    // Its thread asks at once, for one stream.
+    // Its thread asks for pushes at once, for one stream.
     seats[seat].isSignalled = true
     seats[seat].load.spare = 1
   }
 
-  /// A connection finishes what it has and takes no more, for a reason of the server's.
+  /// Handles a connection that finishes its streams and takes no more, for a reason given by the
+  /// server.
   mutating func leaving(_ id: Int, problem: String, at now: MonotonicTime) -> Orders {
     guard let seat = seats.firstIndex(where: { $0.id == id }), seats[seat].phase == .ready else {
       return Orders()
@@ -23,9 +24,9 @@ extension PoolStateMachine {
     return dispatch(at: now)
   }
 
-  /// A connection is gone, or could not be opened: then the text says why.
+  /// Removes a connection that has ended or could not be opened; `problem` gives the reason.
   ///
-  /// Returns how long no other is opened.
+  /// Returns how long no other connection is opened.
   mutating func ended(_ id: Int, problem: String?, at now: MonotonicTime) -> (
     wait: Duration?, Orders
   ) {
@@ -35,8 +36,10 @@ extension PoolStateMachine {
     return (notBefore.map { $0 - now }, dispatch(at: now))
   }
 
-  /// One that did not live long is a failure, whoever ended it: a server or proxy that drops each
-  /// connection after its first push must not get a connection for each push.
+  /// Counts a connection that did not live long as a failure, whichever side ended it.
+  ///
+  /// Otherwise a server or proxy that drops each connection after its first push would cause a new
+  /// connection for each push.
   private mutating func countLoss(of seat: PooledConnection, problem: String, at now: MonotonicTime)
   {
     lastTrouble = problem
@@ -50,7 +53,7 @@ extension PoolStateMachine {
 
   // MARK: What to do now
 
-  /// Wakes connections that can take what waits, and opens another where they can't.
+  /// Wakes connections that can take queued pushes, and opens another if they are not enough.
   mutating func dispatch(at now: MonotonicTime) -> Orders {
     var orders = Orders()
     guard !isClosed, !queue.isEmpty else { return orders }
@@ -84,12 +87,14 @@ extension PoolStateMachine {
     seat.phase == .ready && !seat.load.isSuspect
   }
 
-  /// Another connection is worth it where none stands, or all are full and more waits than one of
-  /// them carries at a time.
+  /// Returns whether another connection is worth opening.
+  ///
+  /// It is if none is usable, or if all are full and more pushes wait than one of them carries at a
+  /// time.
   private func wantsAnother(for uncovered: Int) -> Bool {
     let live = seats.filter { $0.phase != .leaving }
     guard live.count < max(1, settings.maxConnections) else { return false }
-    // Those that leave are counted too, so that the sum stays bounded while a server sends GOAWAY.
+    // Leaving connections count too, so that the total stays bounded while a server sends GOAWAY.
     guard seats.count < 2 * max(1, settings.maxConnections) else { return false }
     let usable = live.filter { isUsable($0) }
     if usable.isEmpty { return !live.contains { $0.phase == .connecting } }
@@ -97,8 +102,10 @@ extension PoolStateMachine {
     return uncovered >= max(settings.growAt, usable.map(\.load.limit).max() ?? 1)
   }
 
-  /// Until when no connection may be opened: one at a time, each proved before the next, and none
-  /// before the back-off ends.
+  /// Returns until when no connection may be opened.
+  ///
+  /// Connections are opened one at a time, each one proved before the next or given `patience` to
+  /// be, and none before the back-off ends.
   private func mayNotOpenBefore(at now: MonotonicTime) -> MonotonicTime? {
     var latest = notBefore
     for seat in seats {
@@ -113,7 +120,7 @@ extension PoolStateMachine {
     return latest
   }
 
-  /// One more than needed: idle for long while another that is proved stands.
+  /// Returns whether a connection is superfluous: idle for long while another, proved one is open.
   func isSpare(_ seat: PooledConnection, at now: MonotonicTime) -> Bool {
     guard seat.load.inFlight == 0, now - seat.busyAt >= settings.idleTimeout else { return false }
     return seats.contains { $0.id != seat.id && isUsable($0) && $0.load.isProved }
@@ -121,7 +128,7 @@ extension PoolStateMachine {
 }
 
 extension MonotonicTime {
-  /// Later than any.
+  /// A point later than any other.
   static let never = MonotonicTime(nanoseconds: .max)
 }
 

@@ -1,39 +1,39 @@
 import RideCore
 
-/// Decides which push goes when to which connection, and how many connections there are.
+/// Decides which connection sends which push and when, and how many connections there are.
 ///
 /// A value without clock, threads or network: each event returns what its caller has to do.
 struct PoolStateMachine<Push: Routed> {
-  /// The limits that hold for one environment.
+  /// The limits of one pool.
   struct Settings {
     var requestTimeout: Duration = .seconds(10)
 
-    /// A push with less time than this left for its answer does not leave any more: nobody would
-    /// know its fate.
+    /// A push with less time than this left for its answer is not sent, because its fate would
+    /// remain unknown.
     var leastWait: Duration { min(.milliseconds(500), requestTimeout / 10) }
     var maxConnections = 4
     var resendLimit = 3
     var idleTimeout: Duration = .seconds(300)
 
-    /// Below this many waiting pushes another connection is not worth its handshake.
+    /// With fewer queued pushes than this, another connection is not worth its handshake.
     var growAt = 100
 
-    /// How long a new connection may be without a first answer before another is tried.
+    /// How long a new connection may lack a first answer before another is tried.
     var patience: Duration = .seconds(5)
 
     /// A connection that ends sooner counts as a failed one.
     var shortLife: Duration = .seconds(10)
   }
 
-  /// What an event asks for.
+  /// The actions that an event requires.
   struct Orders: Hashable {
-    /// Connections whose threads must look for pushes.
+    /// Connections whose threads must ask for pushes.
     var wake: [Int] = []
 
     /// A new connection to open.
     var open: Int?
 
-    /// When `supervise` must be called at the latest.
+    /// The latest time at which `supervise` must be called.
     var superviseAt: MonotonicTime?
   }
 
@@ -45,10 +45,10 @@ struct PoolStateMachine<Push: Routed> {
   var seats: [PooledConnection] = []
   var backoff: ConnectBackoff
 
-  /// No connect before this.
+  /// The earliest time of the next connect.
   var notBefore: MonotonicTime?
 
-  /// What the last failed connection met.
+  /// The problem of the last failed connection.
   var lastTrouble: String?
 
   private(set) var isClosed = false
@@ -63,9 +63,9 @@ struct PoolStateMachine<Push: Routed> {
 
   // MARK: Pushes come
 
-  /// Takes pushes; nil where the pool is closed.
+  /// Accepts pushes; returns nil if the pool is closed.
   ///
-  /// - Parameter wall: What time it is in the world, by which pushes are of use.
+  /// - Parameter wall: The wall clock, which the validity of pushes refers to.
   mutating func enqueue(
     _ pushes: [Push], at now: MonotonicTime, wall: Timestamp = Timestamp(microseconds: 0)
   ) -> Orders? {
@@ -82,7 +82,7 @@ struct PoolStateMachine<Push: Routed> {
     return dispatch(at: now)
   }
 
-  /// Takes back pushes that APNs provably did not process: they go to the front, or end here.
+  /// Takes back pushes that APNs provably did not process; they regain their place or end here.
   mutating func requeue(
     _ returned: [(waiting: QueuedRequest<Push>, cause: UnsentCause)], at now: MonotonicTime
   )
@@ -107,19 +107,19 @@ struct PoolStateMachine<Push: Routed> {
 
   // MARK: Pushes go
 
-  /// What a connection's thread gets when it asks.
+  /// The answer to a connection's thread that asks for pushes.
   struct Taken {
     var pushes: [QueuedRequest<Push>] = []
     var rejected: [Rejected] = []
     var orders = Orders()
 
-    /// It is not needed any more: it closes.
+    /// True if the connection is superfluous and must close.
     var retires = false
   }
 
-  /// A connection's thread tells its load and takes what it may send.
+  /// Records a connection's load and returns the pushes that it may send.
   ///
-  /// Whoever gets nothing may go to sleep: it will be woken.
+  /// A thread that gets none may sleep: the pool wakes it.
   mutating func take(by id: Int, load: PooledConnection.Load, at now: MonotonicTime) -> Taken {
     var taken = Taken()
     guard let seat = seats.firstIndex(where: { $0.id == id }), seats[seat].phase == .ready else {
@@ -142,7 +142,8 @@ struct PoolStateMachine<Push: Routed> {
     return taken
   }
 
-  /// Ends the pushes whose time has passed and opens what is due; called when `superviseAt` came.
+  /// Ends pushes whose deadline has passed and opens connections that are due; to be called at
+  /// `superviseAt`.
   mutating func supervise(at now: MonotonicTime) -> (rejected: [Rejected], orders: Orders) {
     (expire(at: now), dispatch(at: now))
   }
@@ -160,7 +161,7 @@ struct PoolStateMachine<Push: Routed> {
 
   // MARK: The end
 
-  /// Nothing new from now on; what waited ends.
+  /// Closes the pool and returns the queued pushes, which end unsent.
   mutating func close() -> [Push] {
     isClosed = true
     return queue.popFirst(queue.count).map(\.push)

@@ -1,32 +1,32 @@
-/// One connection as its pool sees it.
+/// A connection from its pool's point of view.
 struct PooledConnection {
   enum Phase: Hashable {
-    /// Its thread is opening it; then: ready, or gone.
+    /// Its thread is opening it. Next: ready or gone.
     case connecting
 
-    /// It takes pushes; then: leaving, or gone.
+    /// It accepts pushes. Next: leaving or gone.
     case ready
 
-    /// It finishes what it has and takes no more; then: gone.
+    /// It finishes its streams and accepts no more. Next: gone.
     case leaving
   }
 
   let id: Int
   var phase = Phase.connecting
 
-  /// What its thread said last.
+  /// The load last reported by its thread.
   var load = Load()
 
-  /// Its thread is awake, or was told to wake, and will ask for pushes.
+  /// True if its thread is awake, or was signalled to wake, and will ask for pushes.
   var isSignalled = false
 
-  /// Since when it stands, or is being opened.
+  /// When it was opened or, while connecting, when its opening began.
   var since: MonotonicTime
 
-  /// When it had a push last.
+  /// When it last had a push in flight.
   var busyAt: MonotonicTime
 
-  /// What a connection's thread tells when it asks for pushes.
+  /// What a connection's thread reports when it asks for pushes.
   struct Load: Hashable {
     /// Streams that may be opened now.
     var spare = 0
@@ -34,13 +34,13 @@ struct PooledConnection {
     /// Streams that are open.
     var inFlight = 0
 
-    /// Streams that the server allows.
+    /// Streams that the server allows; 1 until the connection is proved.
     var limit = 1
 
-    /// APNs has answered a push of it as one with a valid token.
+    /// True if APNs has answered a push of this connection in a way that proves its token valid.
     var isProved = false
 
-    /// A ping's answer is late: it may be dead.
+    /// True if the answer to a ping is late: the connection may be dead.
     var isSuspect = false
   }
 }

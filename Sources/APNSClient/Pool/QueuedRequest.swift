@@ -1,20 +1,20 @@
-/// A push on its way to a connection.
+/// A push that is queued for a connection or in flight on one.
 struct QueuedRequest<Push> {
   let push: Push
 
-  /// Its place among all pushes of the pool; one that is sent again keeps it.
+  /// Its place among all pushes of the pool; a push that is sent again keeps it.
   let order: UInt64
 
   /// When it must have been reported.
   let deadline: MonotonicTime
 
-  /// Until when it is of use, in microseconds since 1970.
+  /// When it stops being of use, in microseconds since 1970.
   let validUntil: Int64
 
-  /// When it must have left: what is of no use any more is not sent.
+  /// When it must have been sent; a push that is of no more use is not sent.
   let sendDeadline: MonotonicTime
 
-  /// How often it was taken back after a connection had it.
+  /// How many times a connection has returned it unprocessed.
   var resends: UInt8 = 0
 }
 

@@ -2,13 +2,15 @@ import Glibc
 import RideCore
 import Synchronization
 
-/// The client's one thread that never blocks on the network: it keeps deadlines while connections
-/// are being opened, starts what waited for a back-off, and gathers threads that have ended.
+/// The client's one thread that never blocks on the network.
+///
+/// It enforces deadlines while connections are being opened, starts connects after their back-off,
+/// and joins threads that have ended.
 final class Supervisor: Sendable {
   private struct State {
     var wakeAt = MonotonicTime.never
 
-    /// Its thread sleeps, or is about to, until `wakeAt`.
+    /// True if its thread sleeps until `wakeAt`, or is about to.
     var isAsleep = false
     var rejected = ReportCollector()
     var isClosing = false
@@ -19,13 +21,13 @@ final class Supervisor: Sendable {
   private let wake: EventFD
   private let state = Mutex(State())
 
-  /// Nil where the process has no file descriptor left.
+  /// Returns nil if the process has no file descriptor left.
   init?() {
     guard let wake = EventFD() else { return nil }
     self.wake = wake
   }
 
-  /// Makes sure that the pools are looked after then.
+  /// Ensures that the pools are supervised at this time at the latest.
   func wake(by time: MonotonicTime) {
     let mustWake = state.withLock { state in
       guard time < state.wakeAt else { return false }
@@ -37,7 +39,7 @@ final class Supervisor: Sendable {
 
   func poke() { wake.signal() }
 
-  /// Reports pushes that ended before any connection had them, on a thread of the transport's.
+  /// Reports pushes that ended without a connection, on a thread of the transport.
   func reject(_ rejected: [PoolStateMachine<QueuedPush>.Rejected]) {
     guard !rejected.isEmpty else { return }
     let hasEnded = state.withLock { state in
@@ -54,12 +56,12 @@ final class Supervisor: Sendable {
       var reports = last
       reports.deliver()
     }
-    // After the end there is no thread of our own any more, and the caller's must not be used: it
-    // may hold a lock that its report takes too.
+    // After the end the client has no thread left, and the caller's must not be used: it may hold a
+    // lock that its report takes too.
     if let thread = WorkerThread(deliver) { thread.detach() } else { deliver() }
   }
 
-  /// Begins the end; the closure is called when all threads have ended.
+  /// Begins the shutdown; the closure is called after all connection threads have ended.
   func close(_ pools: [Pool], at limit: MonotonicTime, then done: @escaping @Sendable () -> Void) {
     for pool in pools { pool.close(at: limit) }
     let hasEnded = state.withLock { state in
@@ -70,12 +72,12 @@ final class Supervisor: Sendable {
     if hasEnded { done() } else { poke() }
   }
 
-  /// The thread's loop. It holds the pools as long as it runs.
+  /// Runs the thread's loop, which retains the pools.
   func run(_ pools: [Pool]) {
     while true {
       deliverRejected()
       for pool in pools { pool.supervise() }
-      // Both are asked: each has threads to wait for.
+      // Every pool must be reaped, because each may have threads to join.
       let isIdle = pools.map { $0.reap() }.allSatisfy { $0 }
       if isIdle, let done = endIfClosing() {
         for resume in done { resume() }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A thread of our own: connections block in C, which Swift's cooperative threads must never do.
+/// A dedicated thread: connections block in C code, which Swift's cooperative threads must not do.
 struct WorkerThread: Sendable {
   private let handle: pthread_t
 
-  /// Starts a thread that takes no signals.
+  /// Starts a thread with all signals blocked.
   ///
-  /// Nil where the system gives none.
+  /// Returns nil if the system provides none.
   init?(_ body: @escaping @Sendable () -> Void) {
     final class Box: Sendable {
       let body: @Sendable () -> Void
@@ -30,15 +30,17 @@ struct WorkerThread: Sendable {
     self.handle = handle
   }
 
-  /// Waits until it has ended; blocks.
+  /// Waits until the thread has ended; blocks.
   func join() { pthread_join(handle, nil) }
 
-  /// Lets it end by itself.
+  /// Releases the thread, so that it ends without a join.
   func detach() { pthread_detach(handle) }
 }
 
-/// The process' signals belong to its main thread, and a write to a closed socket must be an error
-/// here and not a SIGPIPE, whatever curl and OpenSSL do about it.
+/// Blocks all signals for the calling thread.
+///
+/// Signals belong to the main thread, and a write to a closed socket must be an error here instead
+/// of a SIGPIPE, whatever curl and OpenSSL do about it.
 private func blockSignals() {
   var all = sigset_t()
   unsafe sigfillset(&all)

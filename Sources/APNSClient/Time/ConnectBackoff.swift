@@ -1,7 +1,8 @@
 import RideCore
 
-/// The back-off between attempts to connect, with its count. The seed makes a test's waits the
-/// same every time.
+/// The back-off between connection attempts, with its failure count.
+///
+/// The seed makes the waits of a test reproducible.
 struct ConnectBackoff: Sendable {
   private let backoff: Backoff
   private(set) var failures = 0
@@ -12,12 +13,12 @@ struct ConnectBackoff: Sendable {
     random = SeededGenerator(seed: seed)
   }
 
-  /// Counts one more failure; how long to wait after it.
+  /// Counts one more failure and returns how long to wait after it.
   mutating func failed() -> Duration {
     defer { failures += 1 }
     return backoff.delay(failures: failures, random: Double.random(in: 0..<1, using: &random))
   }
 
-  /// All is well again.
+  /// Resets the count after a success.
   mutating func succeeded() { failures = 0 }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A point on the clock that never jumps: for deadlines and waiting, never for what Apple reads.
+/// A point on a clock that never jumps, for deadlines and waits; never for times that Apple reads.
 struct MonotonicTime: Hashable, Comparable, Sendable {
   /// Nanoseconds since the machine started.
   let nanoseconds: Int64
@@ -24,8 +24,9 @@ struct MonotonicTime: Hashable, Comparable, Sendable {
     .nanoseconds(later.nanoseconds &- earlier.nanoseconds)
   }
 
-  /// How many milliseconds `poll` should wait from now until then: more than the rest, so that it
-  /// does not wake just before and turn idly.
+  /// Returns how many milliseconds `poll` should wait from `now` until this time.
+  ///
+  /// The remainder is rounded up, so that `poll` does not wake just before it and loop in vain.
   func pollTimeout(from now: MonotonicTime) -> Int32 {
     let left = nanoseconds - now.nanoseconds
     return left <= 0 ? 0 : Int32(clamping: left / 1_000_000 + 1)
@@ -33,7 +34,7 @@ struct MonotonicTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// Whole nanoseconds, kept within range.
+  /// Whole nanoseconds, clamped to the range of `Int64`.
   var nanoseconds: Int64 {
     let parts = components
     let (whole, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000_000)

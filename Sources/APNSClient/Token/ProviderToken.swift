@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// One signed provider token.
+/// A signed provider token.
 struct ProviderToken: Hashable, Sendable {
-  /// When it says that it was made: UNIX seconds.
+  /// The token's `iat`, in UNIX seconds.
   let issuedAt: Int64
 
   /// The value of `authorization`: `bearer ` and the JWT.
   let authorization: [UInt8]
 
-  /// Which of the mint's keys signed it.
+  /// The number of the key that signed it, counted by `TokenMint`.
   let generation: Int
 
   init(
@@ -16,8 +16,8 @@ struct ProviderToken: Hashable, Sendable {
   ) throws(SigningKeyError) {
     self.issuedAt = issuedAt
     self.generation = generation
-    // Key and team ID are A-Z and 0-9 only, so no JSON escape is needed. `iat` is a number: Apple
-    // tolerates a quoted one today.
+    // Key ID and team ID consist of A-Z and 0-9, so no JSON escape is needed. `iat` must be a
+    // number; Apple tolerates a quoted one today.
     let header = #"{"alg":"ES256","kid":"\#(key.keyID)"}"#
     let claims = #"{"iss":"\#(key.teamID)","iat":\#(issuedAt)}"#
     var message = base64URL(Array(header.utf8))
@@ -28,9 +28,9 @@ struct ProviderToken: Hashable, Sendable {
   }
 }
 
-/// Base64 with the alphabet for URLs and without padding (RFC 7515, 2).
+/// Returns Base64 with the URL alphabet and without padding (RFC 7515, 2).
 func base64URL(_ bytes: [UInt8]) -> [UInt8] {
-  // OpenSSL writes a closing zero too.
+  // OpenSSL also writes a terminating zero.
   var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
   let length = unsafe Int(EVP_EncodeBlock(&text, bytes, Int32(clamping: bytes.count)))
   text.removeLast(text.count - length)

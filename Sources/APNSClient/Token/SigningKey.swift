@@ -4,17 +4,17 @@ import SystemSupport
 
 /// The .p8 key with which a team signs its provider tokens.
 package struct SigningKey: Sendable, CustomStringConvertible {
-  /// Apple's name of the key.
+  /// The ID that Apple gave the key.
   package let keyID: String
 
-  /// The team that owns it.
+  /// The team that owns the key.
   package let teamID: String
 
   let key: PrivateKey
 
   /// Loads the key from a file.
   ///
-  /// - Throws: `SigningKeyError`, which names the file and the trouble and holds none of the key.
+  /// - Throws: `SigningKeyError`, which contains the file and the problem but no part of the key.
   package init(path: String, keyID: String, teamID: String) throws(SigningKeyError) {
     guard Self.isTenCharacterID(keyID) else { throw .badKeyID(keyID) }
     guard Self.isTenCharacterID(teamID) else { throw .badTeamID(teamID) }
@@ -23,17 +23,17 @@ package struct SigningKey: Sendable, CustomStringConvertible {
     key = try PrivateKey(path: path)
   }
 
-  /// Looks at a key file alone, whatever it is named.
+  /// Checks a key file, whatever its name.
   ///
-  /// - Throws: `SigningKeyError`, where nobody could sign with it.
+  /// - Throws: `SigningKeyError` if the file can't be used for signing.
   package static func check(path: String) throws(SigningKeyError) {
     _ = try PrivateKey(path: path)
   }
 
-  /// The IDs; never the key.
+  /// The IDs, without the key.
   package var description: String { "APNs signing key \(keyID) of team \(teamID)" }
 
-  /// Whether it has the form of a key ID or team ID: ten characters of A-Z and 0-9.
+  /// Returns whether a text has the form of a key ID or team ID: ten characters of A-Z and 0-9.
   package static func isTenCharacterID(_ text: String) -> Bool {
     text.utf8.count == 10
       && text.utf8.allSatisfy {
@@ -43,10 +43,10 @@ package struct SigningKey: Sendable, CustomStringConvertible {
   }
 }
 
-/// Owner of one `EVP_PKEY`.
+/// Owns one `EVP_PKEY`.
 ///
-/// It is `@unchecked Sendable` because OpenSSL may sign with one key on many threads, and nothing
-/// changes the key after `init`.
+/// It is `@unchecked Sendable` because OpenSSL may sign with one key on many threads, and the key
+/// never changes after `init`.
 @safe
 final class PrivateKey: @unchecked Sendable {
   private let handle: OpaquePointer
@@ -58,8 +58,8 @@ final class PrivateKey: @unchecked Sendable {
       throw .unreadable(path: path, reason: "out of memory")
     }
     defer { unsafe BIO_free_all(file) }
-    // The callback answers the question for a passphrase with none: OpenSSL's own would ask on the
-    // terminal and hang a daemon.
+    // The callback supplies an empty passphrase; OpenSSL's default would prompt on the terminal and
+    // hang a daemon.
     guard let key = unsafe PEM_read_bio_PrivateKey(file, nil, { _, _, _, _ in 0 }, nil) else {
       ERR_clear_error()
       throw .notPrivateKey(path: path)
@@ -71,7 +71,7 @@ final class PrivateKey: @unchecked Sendable {
 
   deinit { unsafe EVP_PKEY_free(handle) }
 
-  /// A key of Apple's has about 250 bytes.
+  /// The limit in bytes; Apple's keys have about 250.
   private static let sizeLimit = 64 * 1024
 
   private static func bytes(of path: String) throws(SigningKeyError) -> [UInt8] {
@@ -82,7 +82,7 @@ final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// The curve, or the algorithm where the key has none.
+  /// The name of the curve, or of the algorithm if the key has no curve.
   private func groupName() -> String {
     var name = [CChar](repeating: 0, count: 64)
     var length = 0
@@ -93,7 +93,7 @@ final class PrivateKey: @unchecked Sendable {
     return unsafe EVP_PKEY_get0_type_name(handle).map { unsafe String(cString: $0) } ?? "unknown"
   }
 
-  /// The ES256 signature of a message: r and s, 32 bytes each (RFC 7518, 3.4).
+  /// Returns the ES256 signature of a message: r and s, 32 bytes each (RFC 7518, 3.4).
   func sign(_ message: [UInt8]) throws(SigningKeyError) -> [UInt8] {
     let encoded = try signatureDER(of: message)
     let parsed = unsafe encoded.withUnsafeBufferPointer { bytes in
@@ -129,7 +129,7 @@ final class PrivateKey: @unchecked Sendable {
   }
 }
 
-/// OpenSSL's oldest waiting error as text; leaves none behind.
+/// Returns the oldest error in OpenSSL's queue as text, and clears the queue.
 func openSSLErrorText() -> String {
   var text = [CChar](repeating: 0, count: 256)
   unsafe ERR_error_string_n(ERR_get_error(), &text, text.count)
@@ -138,8 +138,8 @@ func openSSLErrorText() -> String {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// The system's text for an `errno`.
+/// Returns the system's text for an `errno`.
 func systemErrorText(_ code: Int32) -> String {
-  // Since glibc 2.32 strerror keeps its text for each thread.
+  // Since glibc 2.32 the text of strerror is thread-local.
   unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
 }

@@ -1,12 +1,12 @@
-/// Why a signing key can't be used. No case holds any of the key.
+/// Why a signing key can't be used; no case contains any part of the key.
 package enum SigningKeyError: Error, Hashable, Sendable {
-  /// The file can't be read; the text is the system's.
+  /// The file can't be read; the reason is the system's text.
   case unreadable(path: String, reason: String)
 
   /// The file holds no unencrypted private key in PEM form.
   case notPrivateKey(path: String)
 
-  /// The file holds a key of another kind.
+  /// The file holds a key of another type.
   case notP256(path: String, found: String)
 
   /// The key ID is not ten characters of A-Z and 0-9.
@@ -15,12 +15,12 @@ package enum SigningKeyError: Error, Hashable, Sendable {
   /// The team ID is not ten characters of A-Z and 0-9.
   case badTeamID(String)
 
-  /// OpenSSL refused to sign; the text is its own.
+  /// OpenSSL failed to sign; the text is its own.
   case signing(String)
 }
 
 extension SigningKeyError: CustomStringConvertible {
-  /// What is wrong and what was expected; safe to log.
+  /// The problem and the expected form; safe to log.
   package var description: String {
     switch self {
     case .unreadable(let path, let reason):

@@ -1,15 +1,16 @@
 import RideCore
 import Synchronization
 
-/// Signs each window's token once, for all connections of the client.
+/// Signs one token for each time window, for all connections of the client.
 final class TokenMint: Sendable {
   private struct State {
     var schedule = TokenSchedule()
     var key: SigningKey
-    /// Rises with each key: tokens of different ones must not meet on one connection.
+    /// Increases with each key: tokens of different keys must not be used on one connection.
     var generation = 0
     var latest: ProviderToken?
-    /// What APNs' clock is ahead of the one that signs, where it has said so.
+    /// How far APNs' clock is ahead of the signing clock; zero unless APNs has reported a
+    /// difference that matters.
     var correction: Duration = .zero
   }
 
@@ -28,7 +29,7 @@ final class TokenMint: Sendable {
     }
   }
 
-  /// The token to begin with at this time.
+  /// Returns the token that a connection begins to use at this time.
   func token(at now: Timestamp) throws(SigningKeyError) -> ProviderToken {
     try state.withLock { state throws(SigningKeyError) in
       let issuedAt = state.schedule.issuedAt(at: now + state.correction)
@@ -40,8 +41,10 @@ final class TokenMint: Sendable {
     }
   }
 
-  /// How old the latest token is by APNs' clock, as far as that is known, and how far that one is
-  /// ahead of the clock that signs.
+  /// Returns the latest token's age by APNs' clock, and how far that clock is ahead of the signing
+  /// clock.
+  ///
+  /// Unless APNs has reported a difference that matters, the signing clock is used.
   func statistics(at now: Timestamp) -> (age: Duration?, ahead: Duration) {
     state.withLock { state in
       let age = state.latest.map {
@@ -51,15 +54,15 @@ final class TokenMint: Sendable {
     }
   }
 
-  /// APNs called this token expired.
+  /// Records that APNs reported this token as expired.
   func expired(_ token: ProviderToken, at now: Timestamp) {
     state.withLock { $0.schedule.expired(issuedAt: token.issuedAt, at: now + $0.correction) }
   }
 
-  /// APNs refused a token and said what time it is there.
+  /// Records APNs' time from an answer that refused a token.
   ///
-  /// - Returns: How far the clock that signs is behind, where that is enough to matter and was not
-  ///   known yet.
+  /// - Returns: How far the signing clock is behind, if the difference matters and is new;
+  ///   otherwise nil.
   func learn(serverTime: Timestamp, at now: Timestamp) -> Duration? {
     state.withLock { state in
       let ahead = serverTime - now
@@ -70,10 +73,10 @@ final class TokenMint: Sendable {
     }
   }
 
-  /// A clock that is off by less makes no token too old or too new.
+  /// A smaller clock error makes no token too old or too new.
   private static let toleratedSkew: Duration = .seconds(60)
 
-  /// What a connection does that has used a token for so long.
+  /// Returns what a connection must do that has used a token for `usedFor`.
   func verdict(on token: ProviderToken, usedFor: Duration, at now: Timestamp)
     -> TokenSchedule.Verdict
   {

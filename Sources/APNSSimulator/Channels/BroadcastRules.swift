@@ -1,4 +1,4 @@
-/// `POST /4/broadcasts/apps/<bundle>`, in the order in which APNs is known to look.
+/// Rules for `POST /4/broadcasts/apps/<bundle>`, in the order in which APNs is known to check.
 enum BroadcastRules {
   static let all: [Rule] =
     headers + [payloadThere, payloadSize] + form + [event] + LiveActivityRules.all
@@ -44,7 +44,7 @@ enum BroadcastRules {
 
   private static let form = PayloadRules.form.map { rule($0.name, $0.check) }
 
-  /// A channel can't start a card: phones subscribe to it from one that runs.
+  /// A channel can't start a Live Activity: phones subscribe to it from one that is running.
   private static let event = rule("the event is update or end") { push in
     ["update", "end"].contains(push.aps?["event"]?.string ?? "")
       ? nil : Refusal(.invalidPushType, "aps.event must be update or end")

@@ -1,4 +1,4 @@
-/// What a path of the channel and broadcast APIs names.
+/// The app and the operation that a path of the channel and broadcast APIs names.
 struct ChannelCall: Equatable, Sendable {
   enum Kind: String, CaseIterable, Sendable {
     case create, read, delete, list, broadcast
@@ -9,15 +9,15 @@ struct ChannelCall: Equatable, Sendable {
   }
 
   let bundleID: String
-  /// Nil where the place takes no such method.
+  /// Nil if the path does not support the request's method.
   let kind: Kind?
 
-  /// Whether a path belongs to these APIs, well formed or not.
+  /// Returns whether a path belongs to these APIs, well formed or not.
   static func owns(_ path: String) -> Bool {
     path.hasPrefix("/1/") || path.hasPrefix("/4/")
   }
 
-  /// Nil for a path that Apple's pages do not know.
+  /// Returns nil for a path that is not in Apple's documentation.
   init?(_ request: PushRequest) {
     let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
@@ -43,7 +43,7 @@ struct ChannelCall: Equatable, Sendable {
 }
 
 extension Push {
-  /// A broadcast's payload may be larger than any push's to one phone but VoIP's.
+  /// The size limit of a broadcast's payload; among pushes to one device only VoIP allows as much.
   static let maximumBroadcastBytes = 5120
 
   var call: ChannelCall? { ChannelCall(request) }

@@ -1,18 +1,18 @@
-/// The channels of all apps; IDs are random and never given twice.
+/// The channels of all apps; IDs are random and never reused.
 struct ChannelRegistry: Equatable, Sendable {
   private struct Entry: Equatable {
     var policy: Int
     var isDeleted = false
   }
 
-  /// By bundle ID and channel ID.
+  /// Keyed by bundle ID and channel ID.
   private var entries: [String: [String: Entry]] = [:]
   private var counts: [String: Int] = [:]
 
-  /// How many channels an app has.
+  /// Returns how many channels an app has.
   func count(of app: String) -> Int { counts[app] ?? 0 }
 
-  /// The storage policy of a channel that is there.
+  /// Returns the storage policy of a channel, or nil if it does not exist.
   func policy(of id: String, app: String) -> Int? {
     guard let entry = entries[app]?[id], !entry.isDeleted else { return nil }
     return entry.policy
@@ -22,7 +22,7 @@ struct ChannelRegistry: Equatable, Sendable {
     entries[app]?[id]?.isDeleted ?? false
   }
 
-  /// The IDs of an app's channels, in no order that means anything.
+  /// Returns the IDs of an app's channels, in an arbitrary order.
   func ids(of app: String) -> [String] {
     (entries[app] ?? [:]).filter { !$0.value.isDeleted }.keys.sorted()
   }
@@ -41,7 +41,7 @@ struct ChannelRegistry: Equatable, Sendable {
     counts[app, default: 0] -= 1
   }
 
-  /// 16 random bytes as base64: 24 characters.
+  /// Returns 16 random bytes as base64: 24 characters.
   private static func randomID() -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var bits = UInt128.random(in: 0...UInt128.max)
@@ -50,14 +50,15 @@ struct ChannelRegistry: Equatable, Sendable {
       text.append(alphabet[Int(bits & 63)])
       bits >>= 6
     }
-    // Two bits are left; four zeros fill the last character.
+    // Two bits are left; four zero bits fill the last character.
     text.append(alphabet[Int(bits & 3) << 4])
     return text + "=="
   }
 }
 
 extension ChannelRegistry {
-  /// `{"com.example.customer": {"<ID>": {"policy": 1, "deleted": false}}}`, as `json` writes it.
+  /// Parses `{"com.example.customer": {"<ID>": {"policy": 1, "deleted": false}}}`, as written by
+  /// `json`.
   init(text: [UInt8]) throws(FormatError) {
     let json = try FormatReader.json(text)
     for (app, channels) in json.object ?? [:] {

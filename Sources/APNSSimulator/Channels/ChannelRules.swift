@@ -1,9 +1,9 @@
-/// What Apple asks of calls about channels and of broadcasts: one ordered list for all five.
+/// The rules for channel calls and broadcasts: one ordered list for all five calls.
 enum ChannelRules {
   static let all: [Rule] =
     requests + ProviderTokenRules.all + common + management + BroadcastRules.all
 
-  /// How many of them come before the provider token has proved good.
+  /// The number of rules up to the one after which the provider token is proved valid.
   static let proven = requests.count + ProviderTokenRules.all.count
 
   private static let requests: [Rule] = [
@@ -110,7 +110,7 @@ enum ChannelRules {
 }
 
 extension ChannelCall.Kind {
-  /// The `apns-` headers that it may have besides those of every call.
+  /// The `apns-` headers that the call may have in addition to those of every call.
   fileprivate var headers: [String] {
     switch self {
     case .create, .list: []

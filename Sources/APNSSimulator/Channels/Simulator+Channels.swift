@@ -1,4 +1,4 @@
-/// Calls about channels, and broadcasts.
+/// Handles channel calls and broadcasts.
 extension Simulator {
   func decideCall(
     _ request: PushRequest, stream: Int32, connection: Int, adoptedToken: AdoptedToken?,
@@ -8,7 +8,8 @@ extension Simulator {
     let judgement = PushRules.judge(push, by: ChannelRules.all, proven: ChannelRules.proven)
     let fault = judgement.refusal == nil ? strike(push, connection: connection) : nil
     var grant = Grant(idHeader: "apns-request-id")
-    // A fault that loses the answer comes after the deed; one that says no, in its place.
+    // A fault that loses the answer strikes after the call was executed; one that refuses, instead
+    // of it.
     if judgement.refusal == nil, !(fault?.action.prevents(stream) ?? false), let call = push.call {
       grant = perform(call, push)
     }
@@ -67,7 +68,7 @@ extension Simulator {
 }
 
 extension FaultAction {
-  /// Whether it says that the request was not looked at, or refuses it.
+  /// Returns whether the fault refuses the request or reports it as not processed.
   func prevents(_ stream: Int32) -> Bool {
     switch self {
     case .answer, .reset(.refusedStream): true

@@ -1,4 +1,4 @@
-/// What the words of the command line ask for.
+/// The command that the arguments select.
 enum Command: Equatable, Sendable {
   case serve(Options)
   case help
@@ -34,7 +34,8 @@ enum Command: Equatable, Sendable {
     return UsageError(description: "unknown \"\(word)\"\(hint)")
   }
 
-  /// Levenshtein's: how many letters must change to make one word of the other.
+  /// Returns the Levenshtein distance: how many letters must change to turn one word into the
+  /// other.
   static func distance(_ left: String, _ right: String) -> Int {
     var row = Array(0...right.count)
     for (i, a) in left.enumerated() {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// From words to an exit status: 0 done, 1 failed, 64 wrong usage.
+/// Runs the program from its arguments to an exit status: 0 done, 1 failed, 64 wrong usage.
 enum Launch {
   static func run(_ words: [String]) -> Int32 {
     do {
@@ -38,7 +38,7 @@ enum Launch {
     server.run()
   }
 
-  /// Nil where there is no such file.
+  /// Returns nil if the file does not exist.
   private static func read<Value>(_ path: String, _ body: ([UInt8]) throws -> Value) throws
     -> Value?
   {
@@ -52,7 +52,7 @@ enum Launch {
     }
   }
 
-  /// Straight to the descriptor: whoever waits for the ready line must not wait for a buffer.
+  /// Writes to the descriptor directly, so that no buffer delays the ready line.
   private static func say(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)

@@ -1,4 +1,4 @@
-/// The command line, read.
+/// The parsed command line.
 struct Options: Equatable, Sendable {
   var port: UInt16 = 2197
   var stateDirectory = "./.apns-simulator"

@@ -1,4 +1,4 @@
-/// HTTP/2 error codes, RFC 9113 section 7.
+/// HTTP/2 error codes (RFC 9113, section 7).
 enum ErrorCode: UInt32, CaseIterable, Sendable {
   case noError, protocolError, internalError, flowControlError, settingsTimeout, streamClosed
   case frameSizeError, refusedStream, cancel, compressionError, connectError, enhanceYourCalm

@@ -1,6 +1,6 @@
-/// What a fault does to the push it strikes, once its delay is over.
+/// The effect of a fault on the push that it strikes, after its delay.
 enum FaultAction: Equatable, Sendable {
-  /// The push goes its ordinary way: the fault is the delay.
+  /// The push is handled normally: the fault is only the delay.
   case proceed
   case answer(FaultAnswer)
   case stall
@@ -10,7 +10,7 @@ enum FaultAction: Equatable, Sendable {
   case maximumStreams(Int)
   case blackHole
 
-  /// As the record names it.
+  /// The name used in the record.
   var name: String {
     switch self {
     case .proceed: "delay"
@@ -31,11 +31,11 @@ struct FaultAnswer: Equatable, Sendable {
   /// Milliseconds.
   let timestamp: Int?
   let retryAfterSeconds: Int?
-  /// Sent as it is, in place of `{"reason": …}`.
+  /// Sent unchanged instead of `{"reason": …}`.
   let body: String?
 }
 
-/// The last stream that GOAWAY says was processed.
+/// The last stream that GOAWAY marks as processed.
 enum LastStream: Equatable, Sendable {
   case this
   case previous
@@ -58,9 +58,9 @@ struct FaultMatch: Equatable, Sendable {
   /// `push`, `broadcast`, `create`, `read`, `delete` or `list`.
   var call: String?
   var channel: String?
-  /// Strikes each n-th match.
+  /// Strikes every n-th match.
   var every: Int?
-  /// Strikes the first n matches only.
+  /// Strikes only the first n matches.
   var first: Int?
 
   func matches(_ subject: FaultSubject) -> Bool {
@@ -73,10 +73,10 @@ struct FaultMatch: Equatable, Sendable {
   }
 }
 
-/// The push or call that a fault may strike.
+/// The properties of a push or call that faults are matched against.
 struct FaultSubject: Equatable, Sendable {
   let token: String
-  /// The bundle ID of the path where there is no topic.
+  /// The bundle ID in the path if there is no topic.
   let topic: String
   let connection: Int
   var call = "push"
@@ -87,8 +87,8 @@ struct Fault: Equatable, Sendable {
   let match: FaultMatch
   let delayMilliseconds: Int
   let action: FaultAction
-  /// How often it may strike; nil: without limit.
+  /// How many times the fault may strike; nil means without limit.
   let times: Int?
-  /// As it was given, for `GET /simulator/faults`.
+  /// The definition as given, for `GET /simulator/faults`.
   let definition: JSON
 }

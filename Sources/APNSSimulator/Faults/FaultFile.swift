@@ -1,7 +1,8 @@
 import Glibc
 
-/// The file of `--faults`, and a watch on it. The directory is watched, because editors and
-/// careful writers replace a file by renaming.
+/// The file of `--faults`, and a watch on it.
+///
+/// The watch is on the directory, because editors and careful writers replace a file by renaming.
 @safe final class FaultFile {
   let path: String
   let watch: Int32
@@ -33,7 +34,9 @@ import Glibc
     }
   }
 
-  /// Empties the watch. Other files of the directory count too; rereading is cheap.
+  /// Drains the watch.
+  ///
+  /// Changes of other files in the directory count too; rereading is cheap.
   func drainWatch() {
     var events = [UInt8](repeating: 0, count: 4096)
     while unsafe Glibc.read(watch, &events, events.count) > 0 {}

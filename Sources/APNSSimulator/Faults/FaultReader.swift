@@ -1,6 +1,6 @@
-/// Reads faults from JSON; an error names the place, what was found and what was expected.
+/// Parses faults from JSON; an error contains the place, the value found and the form expected.
 enum FaultReader {
-  /// A list of faults, or `{"faults": [list]}`.
+  /// Parses a list of faults, or `{"faults": [list]}`.
   static func read(_ json: JSON) throws(FormatError) -> [Fault] {
     guard let list = json.array ?? json.object?["faults"]?.array else {
       throw FormatError(found: json.description, expected: "a list of faults")

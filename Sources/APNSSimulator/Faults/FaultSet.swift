@@ -1,4 +1,4 @@
-/// The faults in force, with their counts. The first that matches and is due strikes alone.
+/// The active faults with their counts; only the first that matches and is due strikes.
 struct FaultSet: Equatable, Sendable {
   private struct Entry: Equatable {
     let fault: Fault
@@ -32,7 +32,7 @@ struct FaultSet: Equatable, Sendable {
     return nil
   }
 
-  /// The definitions, each with how often it struck.
+  /// The definitions, each with the number of times it struck.
   var json: JSON {
     .array(
       entries.map { entry in

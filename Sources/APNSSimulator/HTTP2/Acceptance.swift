@@ -1,7 +1,9 @@
 import CNghttp2
 
-/// `:status 200` with an `apns-id` that counts up: header fields laid out once and rewritten in
-/// place, because sink mode must cost little beside nghttp2 and TLS.
+/// The header fields of `:status 200` with an `apns-id` that counts up.
+///
+/// They are laid out once and rewritten in place, because sink mode must cost little compared with
+/// nghttp2 and TLS.
 @safe final class Acceptance {
   private static let template = ":status200apns-id00000000-0000-4000-8000-000000000000"
   private static let fieldCount = 2
@@ -27,11 +29,11 @@ import CNghttp2
     unsafe text.deallocate()
   }
 
-  /// Valid until the next call.
+  /// Returns the fields of the next answer, valid until the next call.
   func nextFields() -> UnsafeBufferPointer<nghttp2_nv> {
     count &+= 1
     var rest = count
-    // The last twelve digits of the UUID: 48 bits of counter.
+    // The last twelve digits of the UUID are a counter of 48 bits.
     var position = 52
     while rest > 0, position > 40 {
       unsafe text[position] = [UInt8].hexDigits[Int(rest & 15)]

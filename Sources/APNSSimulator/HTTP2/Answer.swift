@@ -1,4 +1,4 @@
-/// One response, ready for the wire.
+/// A response that is ready to be sent.
 struct Answer: Equatable, Sendable {
   let status: Int
   let headers: [Header]

@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// Names and values of one answer in one buffer, as nghttp2 copies them from pointers.
+/// The names and values of one answer in one buffer; nghttp2 copies them from pointers.
 struct HeaderBlock {
   private var text: [UInt8] = []
   private var lengths: [(name: Int, value: Int)] = []
@@ -11,7 +11,7 @@ struct HeaderBlock {
     lengths.append((name.utf8.count, value.utf8.count))
   }
 
-  /// The fields are valid within `body` only.
+  /// Calls `body` with the fields, which are valid only within it.
   mutating func withFields(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32) {
     unsafe text.withUnsafeMutableBufferPointer { buffer in
       guard var position = buffer.baseAddress else { return }

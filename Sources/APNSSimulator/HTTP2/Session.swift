@@ -1,14 +1,14 @@
 import CNghttp2
 
-/// One nghttp2 server session: bytes in, bytes out, requests in its table.
+/// An nghttp2 server session: consumes and produces bytes, and puts requests in its table.
 @safe final class Session {
   let streams: StreamTable
   private let session: OpaquePointer
 
-  /// Nil when memory is out.
+  /// Returns nil if memory is exhausted.
   init?(maximumStreams: Int, callbacks: SessionCallbacks) {
     streams = StreamTable(isSink: callbacks.isSink)
-    // The table outlives the session: both belong to this object, and deinit ends the session.
+    // The table outlives the session: this object owns both, and deinit ends the session.
     let table = unsafe Unmanaged.passUnretained(streams).toOpaque()
     var made: OpaquePointer?
     let status = unsafe nghttp2_session_server_new2(
@@ -24,25 +24,26 @@ import CNghttp2
     unsafe nghttp2_session_del(session)
   }
 
-  /// False when the peer broke the protocol beyond an answer.
+  /// Processes received bytes; returns false if the peer violated the protocol beyond recovery.
   func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     return unsafe nghttp2_session_mem_recv(session, start, bytes.count) >= 0
   }
 
-  /// The next frame to send; it stays valid until the next call. Nil: an error ended the session.
+  /// Returns the next frame to send, valid until the next call; nil means that an error ended the
+  /// session.
   func nextOutput() -> UnsafeBufferPointer<UInt8>? {
     var start: UnsafePointer<UInt8>?
     let count = unsafe nghttp2_session_mem_send(session, &start)
     return unsafe count < 0 ? nil : UnsafeBufferPointer(start: start, count: count)
   }
 
-  /// After GOAWAY, when the last open stream has ended.
+  /// True after GOAWAY when the last open stream has ended.
   var isOver: Bool {
     unsafe nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
   }
 
-  /// False once the client reset the stream; an answer that was delayed then has no receiver.
+  /// Returns false if the client has reset the stream; a delayed answer then has no receiver.
   func isOpen(_ stream: Int32) -> Bool {
     unsafe nghttp2_session_find_stream(session, stream) != nil
   }
@@ -83,7 +84,7 @@ import CNghttp2
     }
   }
 
-  /// The one answer of sink mode, made without allocation.
+  /// Sends the one answer of sink mode, without allocation.
   func accept(_ stream: Int32, _ acceptance: Acceptance) {
     let fields = unsafe acceptance.nextFields()
     unsafe nghttp2_submit_response(session, stream, fields.baseAddress, fields.count, nil)

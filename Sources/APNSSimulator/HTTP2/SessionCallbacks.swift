@@ -1,12 +1,12 @@
 import CNghttp2
 
-/// nghttp2's callback table and options, made once for all sessions.
+/// nghttp2's callback table and options, created once for all sessions.
 @safe final class SessionCallbacks {
   let isSink: Bool
   let callbacks: OpaquePointer
   let options: OpaquePointer
 
-  /// Nil when memory is out.
+  /// Returns nil if memory is exhausted.
   init?(isSink: Bool) {
     var callbacks: OpaquePointer?
     var options: OpaquePointer?
@@ -17,7 +17,7 @@ import CNghttp2
     self.isSink = isSink
     unsafe self.callbacks = callbacks
     unsafe self.options = options
-    // Closed streams are kept for the old priority tree only, and APNs ignores PRIORITY.
+    // nghttp2 keeps closed streams only for the old priority tree, and APNs ignores PRIORITY.
     unsafe nghttp2_option_set_no_closed_streams(options, 1)
     unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, onFrame)
     unsafe nghttp2_session_callbacks_set_on_header_callback(
@@ -63,7 +63,7 @@ private let onHeader: nghttp2_on_header_callback = {
   return 0
 }
 
-/// Sink mode looks at no header but the path of a control call.
+/// Sink mode examines no header except the path of a control call.
 private let onSinkHeader: nghttp2_on_header_callback = {
   _, frame, name, nameLength, value, valueLength, _, data in
   guard nameLength == 5, valueLength > 1, let value = unsafe value,
@@ -102,7 +102,7 @@ private let onClose: nghttp2_on_stream_close_callback = { _, stream, _, data in
   return 0
 }
 
-/// nghttp2 asks for the body of an answer when it has room to send it.
+/// nghttp2 calls this for the body of an answer when it has room to send it.
 let readAnswerBody: nghttp2_data_source_read_callback = {
   _, stream, buffer, capacity, flags, _, data in
   guard let data = unsafe data, let buffer = unsafe buffer, let flags = unsafe flags else {

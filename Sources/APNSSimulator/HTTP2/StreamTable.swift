@@ -1,14 +1,16 @@
-/// What the callbacks of one HTTP/2 session gather. They only fill this table; the connection
-/// empties it when nghttp2 has returned, so nothing re-enters the session.
+/// The data gathered by the callbacks of one HTTP/2 session.
+///
+/// Callbacks only fill this table. The connection empties it after nghttp2 has returned, so no code
+/// re-enters the session.
 final class StreamTable {
-  /// Bodies grow no further than this; a request that goes beyond is answered before its end.
+  /// The number of body bytes that are kept; a request that exceeds it is answered before its end.
   static let maximumBodyBytes = 65_536
 
   private let isSink: Bool
   private var requests: [Int32: PushRequest] = [:]
   private var bodies: [Int32: ArraySlice<UInt8>] = [:]
 
-  /// Streams whose request is complete, or too large to wait for, in order of completion.
+  /// Streams whose request is complete or too large to wait for, in the order of completion.
   private(set) var ready: [Int32] = []
 
   init(isSink: Bool) {
@@ -20,7 +22,7 @@ final class StreamTable {
     return ready
   }
 
-  /// Nil in sink mode, except for control calls, and for a request that was taken already.
+  /// Returns a request once; nil in sink mode, except for control calls.
   func takeRequest(_ stream: Int32) -> PushRequest? {
     requests.isEmpty ? nil : requests.removeValue(forKey: stream)
   }
@@ -56,7 +58,7 @@ final class StreamTable {
     bodies[stream] = body[...]
   }
 
-  /// The next part of an answer's body, and whether it is the last.
+  /// Returns the next part of an answer's body, and whether it is the last.
   func takeBody(_ stream: Int32, atMost limit: Int) -> (part: ArraySlice<UInt8>, isLast: Bool) {
     let rest = bodies[stream] ?? []
     bodies[stream] = rest.dropFirst(limit)

@@ -1,4 +1,4 @@
-/// JSON of a wrong form: where, what was found, what was expected.
+/// JSON of a wrong form: the place, the value found and the form expected.
 struct FormatError: Error, Equatable, CustomStringConvertible {
   var place = ""
   let found: String
@@ -9,7 +9,7 @@ struct FormatError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// Reads one JSON object of which all keys are known, and says so when they are not.
+/// Reads a JSON object with a fixed set of keys, and reports unknown ones.
 struct FormatReader {
   let members: [String: JSON]
   let place: String

@@ -1,5 +1,7 @@
-/// A JSON value. Own code because Foundation cannot tell `1` from `1.0` nor sees a key given
-/// twice, and a strict APNs must see both.
+/// A JSON value.
+///
+/// This is our own code because Foundation can't distinguish `1` from `1.0` and does not detect
+/// duplicate keys; a strict APNs must do both.
 enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -40,12 +42,12 @@ extension JSON {
 }
 
 extension JSON: CustomStringConvertible {
-  /// What an error text says it found.
+  /// The description used in error messages.
   var description: String {
     String(decoding: serialized, as: UTF8.self)
   }
 
-  /// One line, keys sorted, so that texts and tests do not depend on hash order.
+  /// The value on one line with sorted keys, so that texts and tests do not depend on hash order.
   var serialized: [UInt8] {
     var output: [UInt8] = []
     write(to: &output)
@@ -83,7 +85,7 @@ extension [UInt8] {
   mutating func appendJSONString(_ text: String) {
     append(UInt8(ascii: "\""))
     defer { append(UInt8(ascii: "\"")) }
-    // Nearly every text is copied as it is.
+    // Nearly every text is copied unchanged.
     let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }
     if isPlain {
       self += text.utf8

@@ -6,8 +6,9 @@ struct JSONError: Error, Equatable, CustomStringConvertible {
   var description: String { "byte \(offset): expected \(expected)" }
 }
 
-/// RFC 8259, without leniency: no duplicate keys, no trailing text, depth bounded because the
-/// parser recurses and the sender chooses the depth.
+/// Parses RFC 8259 without leniency: no duplicate keys and no trailing text.
+///
+/// The depth is bounded because the parser recurses and the sender chooses the depth.
 struct JSONParser {
   private static let maximumDepth = 64
 
@@ -170,7 +171,7 @@ struct JSONParser {
   private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
     let unit = try hexUnit()
     if let scalar = Unicode.Scalar(unit) { return scalar }
-    // Only surrogates are no scalar; a high one needs its low half right behind it.
+    // Only surrogates are not scalars; a high one must be followed directly by its low half.
     try take("\\")
     try take("u")
     let low = try hexUnit()

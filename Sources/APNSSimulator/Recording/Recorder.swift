@@ -1,7 +1,9 @@
 import Glibc
 
-/// `requests.jsonl`. Lines gather in memory and are handed to the kernel in one write, before
-/// the answers of the same turn of the loop leave.
+/// Writes a record file such as `requests.jsonl`.
+///
+/// Lines are collected in memory and handed to the kernel in one write, before the answers of the
+/// same loop turn are sent.
 @safe final class Recorder {
   private let path: String
   private let file: Int32
@@ -41,18 +43,18 @@ import Glibc
     lines.removeAll(keepingCapacity: true)
   }
 
-  /// Once: a full disk must not fill the log as well.
+  /// Logs a failure once, because a full disk must not fill the log as well.
   private func complain() {
     if !hasFailed { Log.write(FileError("write", path).description) }
     hasFailed = true
   }
 }
 
-/// A file for each kind of request: readers of one need not know the others.
+/// One file for each kind of request, so that a reader of one kind can ignore the others.
 struct Recorders {
   let pushes: Recorder
   let broadcasts: Recorder
-  /// Calls about channels.
+  /// Channel calls.
   let calls: Recorder
 
   init(_ state: StateDirectory) throws(FileError) {

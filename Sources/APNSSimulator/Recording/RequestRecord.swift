@@ -1,4 +1,4 @@
-/// One line of `requests.jsonl`.
+/// One line of a record file.
 struct RequestRecord {
   let receivedAt: WallTime
   let connection: Int
@@ -6,20 +6,20 @@ struct RequestRecord {
   let request: PushRequest
   let target: Target
   let providerToken: ProviderToken?
-  /// The body, where it was parsed already.
+  /// The body, if it has been parsed.
   let payload: JSON?
   let environment: Environment
-  /// Zero where a fault leaves the push without an answer.
+  /// Zero if a fault leaves the push without an answer.
   let status: Int
   let reason: String?
   let detail: String?
   let fault: String?
   let apnsID: String
 
-  /// What it is about.
+  /// The target of the request.
   enum Target {
     case token(String)
-    /// A call about channels, or a broadcast; nil where it is none that is known.
+    /// A channel call or a broadcast; the name is nil if the call is unknown.
     case call(String?, channel: String?)
   }
 
@@ -54,10 +54,10 @@ struct RequestRecord {
     output.appendJSONString(value)
   }
 
-  /// A header that came twice becomes a list, so that no value is lost.
+  /// Writes the headers; a duplicated header becomes a list, so that no value is lost.
   private func writeHeaders(to output: inout [UInt8]) {
     output += ",\"headers\":{".utf8
-    // An accepted push has no header twice; only others pay for the look.
+    // An accepted push has no duplicate header; only refused ones pay for the check.
     let mayRepeat = reason != nil
     var isFirst = true
     var written: Set<String> = []
@@ -102,7 +102,8 @@ struct RequestRecord {
     if request.body.isEmpty { return }
     if isJSON {
       output += ",\"payload\":".utf8
-      // As it came, on one line: raw line breaks are legal JSON between tokens only.
+      // Written unchanged except for control characters: raw line breaks in JSON are legal only
+      // between tokens, and the record must be one line.
       output += request.body.map { $0 < 0x20 ? 0x20 : $0 }
     } else {
       let text = String(decoding: request.body, as: UTF8.self)

@@ -1,4 +1,4 @@
-/// A push of type `alert` must show something, and nothing empty.
+/// Rules for pushes of type `alert`: they must show something, and nothing empty.
 enum AlertRules {
   private static let texts = [
     "title", "subtitle", "body", "loc-key", "title-loc-key", "subtitle-loc-key",

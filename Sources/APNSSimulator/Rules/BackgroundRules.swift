@@ -1,4 +1,4 @@
-/// A push of type `background` wakes the app and shows nothing.
+/// Rules for pushes of type `background`: they wake the app and show nothing.
 enum BackgroundRules {
   static let all: [Rule] = [
     Rule("background is content-available alone") { push in

@@ -1,4 +1,5 @@
-/// RFC 4648 section 5 as JWS wants it: no padding, no line breaks, no stray last bits.
+/// Base64 as in RFC 4648, section 5, restricted as JWS requires: no padding, no line breaks, no
+/// stray final bits.
 enum Base64URL {
   static func decode(_ text: Substring) -> [UInt8]? {
     guard text.utf8.count % 4 != 1 else { return nil }

@@ -1,6 +1,6 @@
-/// What is known of one device token; a token without an entry suits any known topic.
+/// The state of one device token; a token without an entry suits any known topic.
 struct DeviceToken: Equatable, Sendable {
-  /// The whole `apns-topic`, suffix included: a Live Activity's token is not the phone's.
+  /// The whole `apns-topic` with its suffix: a Live Activity's token differs from the phone's.
   var topic: String?
   var environment: Environment?
   /// Milliseconds.
@@ -29,7 +29,7 @@ extension DeviceTokenRegistry {
     "token", "topic", "environment", "unregistered_since", "expired_since",
   ]
 
-  /// `{"tokens": [{"token": "…", "topic": …, "environment": …, "unregistered_since": ms}]}`
+  /// Parses `{"tokens": [{"token": "…", "topic": …, "environment": …, "unregistered_since": ms}]}`.
   init(text: [UInt8]) throws(FormatError) {
     let json = try FormatReader.json(text)
     guard let entries = json.object?["tokens"]?.array else {

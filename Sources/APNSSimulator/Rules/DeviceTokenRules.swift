@@ -1,5 +1,7 @@
-/// What the registry knows of the token; last, as Apple tells the fate of a token only to a
-/// push that is right otherwise.
+/// Rules that check the token against the registry.
+///
+/// They come last, because Apple reports the state of a token only for a push that is otherwise
+/// correct.
 enum DeviceTokenRules {
   static let all: [Rule] = [
     Rule("token is of this environment") { push in

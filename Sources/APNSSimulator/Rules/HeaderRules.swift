@@ -1,4 +1,4 @@
-/// The `apns-` headers. Apple has defaults for most; here each must be said.
+/// Rules for the `apns-` headers; Apple has defaults for most, but here each is required.
 enum HeaderRules {
   static let daySeconds = 86_400
   static let maximumStorageSeconds = 31 * daySeconds
@@ -67,8 +67,10 @@ enum HeaderRules {
       }
   }
 
-  /// A value more than a day ago is a duration taken for a time; one beyond APNs' 30 days of
-  /// storage is milliseconds.
+  /// Returns whether a text is a plausible expiration.
+  ///
+  /// A value more than a day in the past is a duration mistaken for a time; one beyond APNs' 30
+  /// days of storage is in milliseconds.
   static func isExpiration(_ text: String, now: Int) -> Bool {
     guard let seconds = Int(text), String(seconds) == text else { return false }
     return seconds == 0 || (now - daySeconds...now + maximumStorageSeconds).contains(seconds)

@@ -1,4 +1,4 @@
-/// A push of type `liveactivity`: the keys that each event needs, dates in whole seconds.
+/// Rules for pushes of type `liveactivity`: the keys that each event needs, dates in whole seconds.
 enum LiveActivityRules {
   private static let events = ["start", "update", "end"]
 
@@ -58,8 +58,10 @@ enum LiveActivityRules {
     }
   }
 
-  /// Title and body are strings or `{"loc-key", "loc-args"}`; a flat `title-loc-key` is the form
-  /// of ordinary alerts and is not read here.
+  /// Checks an alert.
+  ///
+  /// Title and body are strings or `{"loc-key", "loc-args"}`; a flat `title-loc-key` is the form of
+  /// ordinary alerts and is not accepted here.
   private static func checkAlert(_ alert: [String: JSON]) -> String? {
     for (key, value) in alert {
       switch key {

@@ -1,4 +1,4 @@
-/// Size and form of the payload, for every push type.
+/// Rules for the size and form of the payload, for every push type.
 enum PayloadRules {
   static let all: [Rule] = size + form
 
@@ -13,7 +13,7 @@ enum PayloadRules {
     },
   ]
 
-  /// What holds for broadcasts too.
+  /// The rules that apply to broadcasts too.
   static let form: [Rule] = [
     Rule("payload is an object with aps") { push in
       push.aps == nil ? Refusal(.badPayload, "expected a JSON object with an aps object") : nil
@@ -36,7 +36,7 @@ enum PayloadRules {
   private static let isText: @Sendable (JSON) -> Bool = { ($0.string ?? "") != "" }
   private static let isObject: @Sendable (JSON) -> Bool = { $0.object != nil }
   private static let isOne: @Sendable (JSON) -> Bool = { $0 == .integer(1) }
-  /// Live Activity rules read these closer, and say more.
+  /// The Live Activity rules check these more closely and give a more detailed refusal.
   private static let isAnything: @Sendable (JSON) -> Bool = { _ in true }
 
   private static let apsKeys: [String: @Sendable (JSON) -> Bool] = [

@@ -1,4 +1,4 @@
-/// A JWT as it reads, before any rule looks at it. Nothing in it depends on the time.
+/// A parsed JWT, before any rule has checked it; nothing in it depends on the time.
 struct ProviderToken: Equatable, Sendable {
   let algorithm: JSON?
   let keyID: JSON?
@@ -6,8 +6,8 @@ struct ProviderToken: Equatable, Sendable {
   let issuedAt: JSON?
   let signatureIsValid: Bool
 
-  /// - Parameter verifies: whether the raw 64-byte r‖s signature (second) is the key's over the
-  ///   bytes (first).
+  /// - Parameter verifies: Returns whether the raw 64-byte r‖s signature (second argument) is valid
+  ///   for the bytes (first argument).
   static func read(_ text: String, verifies: ([UInt8], [UInt8]) -> Bool) -> ProviderToken? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3,

@@ -1,7 +1,7 @@
-/// `authorization`: RFC 7519 and 7518 as Apple narrows them.
+/// Rules for `authorization`: RFC 7519 and 7518, as restricted by Apple.
 enum ProviderTokenRules {
   static let maximumAgeSeconds = 3600
-  /// Apple allows an hour of skew; five minutes shows a wrong clock while it still can be mended.
+  /// Apple allows an hour of skew; five minutes reveal a wrong clock while it can still be fixed.
   static let maximumLeadSeconds = 300
   static let minimumSecondsBetweenUpdates = 1200
 

@@ -1,4 +1,4 @@
-/// A request taken apart once, for all rules to look at.
+/// A request that is parsed once for all rules.
 struct Push {
   let request: PushRequest
   let context: RuleContext

@@ -3,11 +3,11 @@ struct Header: Equatable, Sendable {
   let value: String
 }
 
-/// One request as it arrived: pseudo headers too, in the order of the wire.
+/// A request as received; pseudo-headers are included, in the order received.
 struct PushRequest: Equatable, Sendable {
   var headers: [Header] = []
   var body: [UInt8] = []
-  /// May exceed `body.count`, which stops growing at the size that is refused anyway.
+  /// May exceed `body.count`, which stops growing at a size that is refused anyway.
   var bodyBytes = 0
 
   func value(_ name: String) -> String? {

@@ -1,4 +1,4 @@
-/// One check. The name is for people; a rule that returns nil is content.
+/// One check; the name is for people, and nil means that the rule is satisfied.
 struct Rule: Sendable {
   let name: String
   let check: @Sendable (Push) -> Refusal?
@@ -11,11 +11,11 @@ struct Rule: Sendable {
 
 struct RuleResult: Equatable, Sendable {
   let refusal: Refusal?
-  /// `iat` of a token that passed all rules on provider tokens, whatever else was wrong.
+  /// The `iat` of a token that passed all rules for provider tokens, whatever else was wrong.
   let provenIssuedAt: Int?
 }
 
-/// The whole of what this APNs asks of a push: one ordered list, the first refusal counts.
+/// All rules for pushes to devices: one ordered list, of which the first refusal counts.
 enum PushRules {
   static let rules: [Rule] =
     RequestRules.all + ProviderTokenRules.all + HeaderRules.all + PayloadRules.all
@@ -25,7 +25,7 @@ enum PushRules {
     judge(Push(request, in: context))
   }
 
-  /// How many of them come before the provider token has proved good.
+  /// The number of rules up to the one after which the provider token is proved valid.
   static let proven = RequestRules.all.count + ProviderTokenRules.all.count
 
   static func judge(

@@ -1,9 +1,9 @@
-/// `apns-push-type`, with what each type asks of topic, priority and size.
+/// The values of `apns-push-type`, and the topic, priority and size that each type requires.
 enum PushType: String, CaseIterable, Sendable {
   case alert, background, complication, controls, fileprovider, liveactivity, location, pushtotalk
   case voip, widgets
 
-  // `mdm` is missing on purpose: it needs a certificate, and this service takes JWTs only.
+  // `mdm` is omitted on purpose: it needs a certificate, and this service accepts only JWTs.
 
   var topicSuffix: String {
     switch self {

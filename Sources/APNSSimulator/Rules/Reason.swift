@@ -1,4 +1,4 @@
-/// The reasons this simulator gives by itself, in Apple's spelling; faults may give any other.
+/// The reasons that this simulator gives by itself, in Apple's spelling; faults may give any other.
 enum Reason: String, CaseIterable, Sendable {
   case badChannelID = "BadChannelId"
   case badCollapseID = "BadCollapseId"
@@ -31,11 +31,11 @@ enum Reason: String, CaseIterable, Sendable {
   case topicDisallowed = "TopicDisallowed"
   case unregistered = "Unregistered"
 
-  /// Not Apple's: APNs answers 200 to a payload that no phone can read, and drops it.
+  /// Not Apple's: APNs answers 200 to a payload that no phone can decode, and drops it.
   case badPayload = "BadPayload"
-  /// Not Apple's: APNs does not look at `content-type`.
+  /// Not Apple's: APNs ignores `content-type`.
   case badContentType = "BadContentType"
-  /// Not Apple's: a header of another call is most likely ignored there.
+  /// Not Apple's: APNs most likely ignores a header that belongs to another call.
   case strayHeader = "StrayHeader"
 
   var status: Int {

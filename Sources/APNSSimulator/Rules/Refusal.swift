@@ -1,9 +1,10 @@
-/// A push that a rule turns down, with the words for the developer who sent it.
+/// A rule's refusal of a push, with an explanation for the developer who sent it.
 struct Refusal: Equatable, Sendable {
   let reason: Reason
-  /// What was found and what was expected: recorded and logged, never sent, as Apple sends none.
+  /// The value found and the form expected: recorded and logged, but not sent, because Apple sends
+  /// no such text.
   let detail: String
-  /// Only with 410: since when, in milliseconds.
+  /// Since when the token is invalid, in milliseconds; only with 410.
   let timestamp: Int?
 
   init(_ reason: Reason, _ detail: String, timestamp: Int? = nil) {

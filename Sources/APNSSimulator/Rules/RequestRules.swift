@@ -1,4 +1,4 @@
-/// Method, path and the form of the header list.
+/// Rules for the method, the path and the form of the header list.
 enum RequestRules {
   static let all: [Rule] = [
     Rule("method is POST") { push in

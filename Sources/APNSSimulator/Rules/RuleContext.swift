@@ -8,7 +8,7 @@ struct AdoptedToken: Equatable, Sendable {
   let adoptedAt: Int
 }
 
-/// All that a verdict depends on besides the request; times are epoch seconds.
+/// Everything that a verdict depends on besides the request; times are epoch seconds.
 struct RuleContext {
   var now: Int
   var keyID: String
@@ -19,8 +19,8 @@ struct RuleContext {
   var adoptedToken: AdoptedToken?
   var channels = ChannelRegistry()
   var channelLimit = 10_000
-  /// Apps whose Broadcast Capability is switched off.
+  /// Apps whose Broadcast Capability is off.
   var appsWithoutBroadcast: Set<String> = []
-  /// Reads and verifies a JWT; a server may remember answers, as the same text has one reading.
+  /// Parses and verifies a JWT; results may be cached, because they depend only on the text.
   var readProviderToken: (String) -> ProviderToken?
 }

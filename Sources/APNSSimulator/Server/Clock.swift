@@ -1,6 +1,6 @@
 import Glibc
 
-/// The wall clock, read once per request and handed down.
+/// The wall clock, read once per request and passed on.
 struct WallTime: Equatable, Sendable {
   let seconds: Int
   let microseconds: Int
@@ -11,7 +11,7 @@ struct WallTime: Equatable, Sendable {
     return WallTime(seconds: time.tv_sec, microseconds: time.tv_nsec / 1000)
   }
 
-  /// A date as HTTP writes it: `Sat, 21 Nov 2026 08:05:00 GMT`.
+  /// The HTTP form of the date: `Sat, 21 Nov 2026 08:05:00 GMT`.
   var httpDate: String {
     var seconds = seconds
     var parts = unsafe tm()
@@ -35,7 +35,7 @@ struct WallTime: Equatable, Sendable {
   }
 }
 
-/// The clock for waiting, which nobody sets.
+/// The clock for waiting, which is never set.
 enum MonotonicClock {
   static func milliseconds() -> Int {
     var time = timespec()

@@ -1,28 +1,29 @@
-/// One client: its TLS stream, its HTTP/2 session, and what is known of it.
+/// One client: its TLS stream, its HTTP/2 session and its state.
 final class Connection {
   enum Progress {
     case done
-    /// More may be there; ask again without waiting for the poller.
+    /// More bytes may be available; read again without waiting for the poller.
     case more
     case ended
   }
 
-  /// Reads before others have their turn.
+  /// The number of reads before other connections get their turn.
   private static let readsPerTurn = 16
 
   let number: Int
   let tls: TLSStream
   let session: Session
   var adoptedToken: AdoptedToken?
-  /// Nothing is read, answered or acknowledged any more.
+  /// True if the connection no longer reads, answers or acknowledges anything.
   var isBlackHole = false
-  /// In the server's list of connections to flush.
+  /// True if it is in the server's list of connections to flush.
   var isDirty = false
-  /// What the poller was last told.
+  /// The interest last passed to the poller.
   var interest: Poller.Interest = [.read, .hangUp]
-  /// The client does not take what is there for it; nothing more is read until it does.
+  /// True while the client does not read its answers; nothing is read from it until it does.
   private(set) var isBackedUp = false
-  /// All is said: waits for the client to close, as closing first could cut off the last words.
+  /// True after the last output, while waiting for the client to close: closing first could cut off
+  /// the end of the output.
   private(set) var isLingering = false
   private var output = OutputBuffer()
   private var isProtocolChecked = false
@@ -35,7 +36,7 @@ final class Connection {
 
   var isEstablished: Bool { isProtocolChecked }
 
-  /// Feeds the session; requests are then in its table.
+  /// Reads into the session; complete requests are then in its table.
   func read(scratch: UnsafeMutableRawBufferPointer) -> Progress {
     for _ in 0..<Self.readsPerTurn {
       let outcome = unsafe tls.read(into: scratch)
@@ -52,7 +53,7 @@ final class Connection {
     return .more
   }
 
-  /// Sends all that the session has, as far as the client takes it.
+  /// Sends the session's output as far as the client accepts it.
   func flush() -> Progress {
     guard isProtocolChecked, !isBlackHole, !isLingering else { return .done }
     while true {

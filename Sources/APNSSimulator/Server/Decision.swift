@@ -1,4 +1,5 @@
-/// What becomes of one request: after the delay, the steps in order. No step: no answer, ever.
+/// How a request is handled: after the delay, the steps in order; without steps it is never
+/// answered.
 struct Decision {
   enum Step: Equatable {
     case answer(Answer)
@@ -11,6 +12,6 @@ struct Decision {
 
   var delayMilliseconds = 0
   var steps: [Step]
-  /// `iat` of the valid provider token that came with it.
+  /// The `iat` of the valid provider token in the request.
   var provenIssuedAt: Int?
 }

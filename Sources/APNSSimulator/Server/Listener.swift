@@ -39,7 +39,7 @@ import Glibc
   enum Arrival {
     case socket(Int32)
     case none
-    /// No descriptor is free.
+    /// No file descriptor is free.
     case exhausted
   }
 

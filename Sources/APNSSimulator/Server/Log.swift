@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard error, one line each; standard output belongs to the ready line.
+/// Writes lines to standard error; standard output is reserved for the ready line.
 enum Log {
   static func write(_ text: String) {
     let line = Array("apns-simulator: \(text)\n".utf8)

@@ -1,4 +1,4 @@
-/// A random lower-case UUID, version 4.
+/// Generates random lower-case UUIDs, version 4.
 enum MessageID {
   static func random() -> String {
     var bytes: [UInt8] = []

@@ -1,6 +1,7 @@
-/// Frames on their way into TLS records: filled behind, sent from the front.
+/// Frames waiting for TLS records: appended at the end, sent from the front.
 struct OutputBuffer {
-  /// The largest TLS record: fewer would cost a system call more, more would split anyway.
+  /// The largest TLS record: smaller writes would cost more system calls, larger ones would be
+  /// split.
   static let recordBytes = 16_384
 
   private var bytes: [UInt8] = []

@@ -1,13 +1,13 @@
 import CNghttp2
 import Glibc
 
-/// epoll, with 64-bit keys in place of pointers.
+/// Wraps epoll, with 64-bit keys instead of pointers.
 @safe final class Poller {
   struct Interest: OptionSet {
     let rawValue: UInt32
     static let read = Interest(rawValue: EPOLLIN.rawValue)
     static let write = Interest(rawValue: EPOLLOUT.rawValue)
-    /// The peer stopped sending: the only sign of life of a connection that is not read.
+    /// The peer stopped sending: the only event of a connection that is not read.
     static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
   }
 
@@ -38,7 +38,7 @@ import Glibc
     return unsafe epoll_ctl(descriptor, call, file, &event) == 0
   }
 
-  /// - Parameter timeoutMilliseconds: nil waits for an event, however long.
+  /// - Parameter timeoutMilliseconds: Nil waits for an event without limit.
   func wait(timeoutMilliseconds: Int?) -> [(key: UInt64, ready: Interest)] {
     let timeout = timeoutMilliseconds.map { Int32(clamping: max(0, $0)) } ?? -1
     let count = unsafe epoll_wait(descriptor, &events, Int32(events.count), timeout)

@@ -1,5 +1,7 @@
-/// Reads JWTs and remembers them: a client sends the same one with each push for most of an
-/// hour, and ECDSA costs more than all else that a push needs.
+/// Parses JWTs and caches the results.
+///
+/// A client sends the same one with each push for most of an hour, and ECDSA costs more than
+/// everything else that a push needs.
 final class ProviderTokenReader {
   private static let capacity = 256
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Coming, reading, writing, going.
+/// Accepts, reads, flushes and drops connections.
 extension Server {
   private static let handshakeMilliseconds = 10_000
   private static let lingerMilliseconds = 2_000
@@ -81,7 +81,8 @@ extension Server {
         drop(connection)
         continue
       }
-      // TLS may hold bytes that were read before the stop: the poller does not know of them.
+      // TLS may hold bytes that it read before the connection backed up; the poller does not report
+      // them.
       if wasBackedUp, !connection.isBackedUp { unread.append(connection) }
       if connection.isLingering, !wasLingering { dropLater(connection) }
       updateInterest(of: connection)

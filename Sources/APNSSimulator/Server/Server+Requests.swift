@@ -1,4 +1,4 @@
-/// From complete requests to their answers, at once or when their time comes.
+/// Answers complete requests, at once or after their delay.
 extension Server {
   func handleRequests(of connection: Connection) {
     let streams = connection.session.streams
@@ -31,7 +31,8 @@ extension Server {
     timers.add(event, at: MonotonicClock.milliseconds() + decision.delayMilliseconds)
   }
 
-  /// The first valid JWT of a connection lifts the limit on its streams, as at Apple.
+  /// Records a connection's provider token; as at Apple, the first valid one raises the stream
+  /// limit.
   private func adopt(_ issuedAt: Int, _ connection: Connection, at now: WallTime) {
     if connection.adoptedToken?.issuedAt == issuedAt { return }
     let options = simulator.options
@@ -50,7 +51,7 @@ extension Server {
       case .maximumStreams(let count): session.setMaximumStreams(count)
       case .goAway(let last, let reason): session.goAway(lastStream: last, reason: reason)
       case .close:
-        // The line of the push must be there for whoever sees the connection end.
+        // A client that sees the connection end must find the record of the push.
         simulator.flushRecords()
         drop(connection)
       case .blackHole:

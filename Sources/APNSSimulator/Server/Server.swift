@@ -1,7 +1,9 @@
 import Glibc
 
-/// The event loop: one thread, one turn per `epoll_wait`. In each turn all that is readable is
-/// read and decided, then the records are handed to the kernel, then the answers leave.
+/// The event loop: one thread, one turn per `epoll_wait`.
+///
+/// Each turn reads and decides all that is readable, then hands the records to the kernel, then
+/// sends the answers.
 @safe final class Server {
   enum Key {
     static let listener: UInt64 = 0
@@ -27,9 +29,9 @@ import Glibc
   let scratch: UnsafeMutableRawBufferPointer
   var connections: [Int: Connection] = [:]
   var timers = Timers<TimedEvent>()
-  /// Has something to send, at the end of the turn.
+  /// Connections that may have output at the end of the turn.
   var dirty: [Connection] = []
-  /// Was not read to its end in the last turn.
+  /// Connections that were not read to their end in the last turn.
   var unread: [Connection] = []
   var isListenerPaused = false
   private let signals: StopSignals
@@ -55,7 +57,7 @@ import Glibc
     if simulator.options.exitsWithStandardInput,
       !poller.add(STDIN_FILENO, .read, key: Key.standardInput)
     {
-      // Not pollable: a file or /dev/null, which has no writer to wait for.
+      // Standard input is not pollable: a file or /dev/null, which has no writer to wait for.
       isStopping = true
     }
   }
@@ -67,7 +69,8 @@ import Glibc
   func run() {
     while !isStopping {
       let events = poller.wait(timeoutMilliseconds: timeout())
-      // Faults first: who wrote the file and then sent a push means the new ones.
+      // Faults come first: a client that writes the file and then sends a push expects the new
+      // faults.
       for event in events where event.key < Key.firstConnection { service(event.key) }
       for event in events where event.key >= Key.firstConnection {
         connections[Int(event.key - Key.firstConnection)].map { ready($0, event.ready) }

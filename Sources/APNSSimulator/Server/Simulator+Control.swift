@@ -1,9 +1,9 @@
-/// The calls by which tests steer a running simulator, on the port of the pushes.
+/// The calls by which tests control a running simulator, on the same port as pushes.
 extension Simulator {
-  /// Nil for anything but `/simulator/…`.
+  /// Returns nil for any path except `/simulator/…`.
   func controlAnswer(_ request: PushRequest) -> Answer? {
     guard request.path.hasPrefix("/simulator/") else { return nil }
-    // Sink mode looks at paths only; there, each control call reads the statistics.
+    // Sink mode examines only paths; in it every control call returns the statistics.
     let call = options.isSink ? "GET /simulator/stats" : "\(request.method) \(request.path)"
     do {
       return Self.answer(200, try perform(call, request.body))

@@ -1,4 +1,4 @@
-/// The service behind the wire: judges pushes, lets faults strike, records, counts.
+/// Judges pushes, applies faults, records and counts; independent of the network.
 final class Simulator {
   let options: Options
   var faults: FaultSet
@@ -25,7 +25,8 @@ final class Simulator {
     providerTokens = ProviderTokenReader(key: key)
   }
 
-  /// Before any answer of the turn leaves: whoever has it finds the record, and the channel.
+  /// Writes records and channels before any answer of the turn is sent, so that a client that has
+  /// the answer finds them.
   func flushRecords() {
     recorders.flush()
     guard hasNewChannels else { return }
@@ -80,7 +81,9 @@ final class Simulator {
     return context
   }
 
-  /// Faults strike only pushes that are right: a fault must not hide a mistake of the client.
+  /// Returns the fault that strikes a push.
+  ///
+  /// To be called only for correct pushes: a fault must not hide a mistake of the client.
   func strike(_ push: Push, connection: Int) -> Fault? {
     if faults.isEmpty { return nil }
     return faults.strike(

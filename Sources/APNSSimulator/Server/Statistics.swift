@@ -1,4 +1,4 @@
-/// What `GET /simulator/stats` tells.
+/// The counts that `GET /simulator/stats` returns.
 struct Statistics: Equatable, Sendable {
   private(set) var requests = 0
   private(set) var byStatus: [Int: Int] = [:]
@@ -7,13 +7,13 @@ struct Statistics: Equatable, Sendable {
   var connectionsOpen = 0
   var connectionsTotal = 0
 
-  /// A push of sink mode, where a dictionary would cost too much.
+  /// Counts a push of sink mode; a dictionary would cost too much there.
   mutating func countAcceptance() {
     requests += 1
     accepted += 1
   }
 
-  /// - Parameter status: zero where a fault left the push without an answer.
+  /// - Parameter status: Zero if a fault left the push without an answer.
   mutating func count(status: Int, reason: String?) {
     requests += 1
     if status == 200 { accepted += 1 } else { byStatus[status, default: 0] += 1 }

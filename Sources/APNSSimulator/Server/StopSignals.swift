@@ -1,12 +1,13 @@
 import CNghttp2
 import Glibc
 
-/// SIGTERM and SIGINT as a readable descriptor, so that the loop ends between two turns.
+/// Delivers SIGTERM and SIGINT through a readable descriptor, so that the loop ends between two
+/// turns.
 @safe final class StopSignals {
   let descriptor: Int32
 
   init() throws(FileError) {
-    // A client that vanishes must be an error of write, not the end of the process.
+    // A client that vanishes must cause a write error, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     var signals = sigset_t()
     unsafe sigemptyset(&signals)

@@ -1,4 +1,4 @@
-/// What waits for its time: a binary heap; equal times leave in order of arrival.
+/// Events ordered by their time, in a binary heap; events of equal time leave in order of arrival.
 struct Timers<Event> {
   private struct Entry {
     let deadline: Int

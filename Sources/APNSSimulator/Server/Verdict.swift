@@ -1,14 +1,14 @@
-/// What an accepted request is answered.
+/// The answer to an accepted request.
 struct Grant: Equatable {
   var idHeader = "apns-id"
   var status = 200
   var headers: [Header] = []
   var body: [UInt8] = []
-  /// The channel that was made.
+  /// The ID of the channel that was created.
   var channelID: String?
 }
 
-/// The answer to a push in APNs' form, from a refusal, a fault or neither.
+/// The answer to a push in APNs' form, based on a refusal, a fault or neither.
 struct Verdict: Equatable {
   let status: Int
   let reason: String?
@@ -62,7 +62,7 @@ struct Verdict: Equatable {
     var headers = [Header(name: grant.idHeader, value: apnsID)]
     if status == grant.status { headers += grant.headers }
     if let uniqueID { headers.append(Header(name: "apns-unique-id", value: uniqueID)) }
-    // Whoever is refused may have a wrong clock.
+    // The cause of a refusal may be the client's clock.
     if status >= 400 { headers.append(Header(name: "date", value: date)) }
     if let seconds = retryAfterSeconds {
       headers.append(Header(name: "retry-after", value: String(seconds)))

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An X.509 certificate under construction, signed when it is done.
+/// An X.509 certificate under construction; it is signed when it is complete.
 @safe final class Certificate {
   private static let validSeconds = 10 * 365 * 86_400
 
@@ -12,7 +12,7 @@ import COpenSSL
     unsafe X509_set_version(certificate, 2)
     let serial = Int64.random(in: 1...Int64.max)
     unsafe ASN1_INTEGER_set_int64(X509_get_serialNumber(certificate), serial)
-    // A day back: a client whose clock is behind must still believe it.
+    // A day in the past, so that a client whose clock is behind accepts the certificate.
     unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), -86_400)
     unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), Self.validSeconds)
     try unsafe Self.setCommonName(subject, of: X509_get_subject_name(certificate))

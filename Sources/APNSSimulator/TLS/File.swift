@@ -9,7 +9,7 @@ struct FileError: Error, CustomStringConvertible {
   }
 }
 
-/// Small whole files.
+/// Reads and writes small files as a whole.
 enum File {
   static func exists(_ path: String) -> Bool {
     unsafe access(path, F_OK) == 0
@@ -29,7 +29,7 @@ enum File {
     }
   }
 
-  /// By a rename, so that nobody reads half a file.
+  /// Writes by a rename, so that no reader sees half a file.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(FileError) {
     let draft = path + ".new"
     let file = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)

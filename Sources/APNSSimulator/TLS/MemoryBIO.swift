@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// OpenSSL's reader and writer of PEM text in memory.
+/// Reads and writes PEM text in memory through OpenSSL.
 @safe final class MemoryBIO {
   let bio: OpaquePointer
 

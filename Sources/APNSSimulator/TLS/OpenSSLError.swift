@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An OpenSSL call that failed, with the library's own words.
+/// A failed OpenSSL call, with the library's error text.
 struct OpenSSLError: Error, CustomStringConvertible {
   let call: String
   let reason: String

@@ -1,7 +1,9 @@
 import COpenSSL
 
 extension SigningKey {
-  /// ES256 of RFC 7518: 64 bytes, r then s. OpenSSL verifies DER only, so its own calls convert.
+  /// Verifies an ES256 signature (RFC 7518): 64 bytes, r then s.
+  ///
+  /// OpenSSL verifies only DER, so the signature is converted by OpenSSL's own functions.
   func verifies(signed: [UInt8], signature: [UInt8]) -> Bool {
     guard signature.count == 64, let encoded = Self.derEncoded(signature) else { return false }
     guard let digest = unsafe EVP_MD_CTX_new() else { return false }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An EC P-256 key, whole or its public half.
+/// An EC P-256 key, complete or only its public half.
 @safe final class SigningKey {
   private let key: OpaquePointer
 
@@ -33,12 +33,12 @@ import COpenSSL
     unsafe self.key = key
   }
 
-  /// The pointer lives as long as the key; do not let it escape.
+  /// Calls the closure with a pointer that is valid only as long as the key; it must not escape.
   func withKey<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
     try unsafe body(key)
   }
 
-  /// PKCS#8, as Apple's portal hands out `.p8` files.
+  /// Returns the key as PKCS#8, the form of the `.p8` files from Apple's portal.
   func privatePEM() throws(OpenSSLError) -> [UInt8] {
     let memory = try MemoryBIO()
     guard unsafe PEM_write_bio_PKCS8PrivateKey(memory.bio, key, nil, nil, 0, nil, nil) == 1 else {

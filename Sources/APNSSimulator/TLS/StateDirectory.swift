@@ -1,6 +1,7 @@
 import Glibc
 
-/// Files that outlive a run: the CA that clients trust, the server's certificate, the JWT key.
+/// The files that persist across runs: the CA that clients trust, the server's certificate, the JWT
+/// key.
 struct StateDirectory {
   let path: String
   let keyID: String
@@ -16,20 +17,20 @@ struct StateDirectory {
   private var privateKeyPath: String { path + "/AuthKey_\(keyID).p8" }
   private var publicKeyPath: String { path + "/AuthKey_\(keyID).pub.pem" }
 
-  /// Makes what is missing and leaves what is there.
+  /// Creates missing files and leaves existing ones unchanged.
   func prepare() throws {
     if unsafe mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileError("mkdir", path) }
     try prepareCertificates()
     try prepareSigningKey()
   }
 
-  /// The key that JWTs are verified with.
+  /// Returns the key used to verify JWTs.
   func verificationKey() throws -> SigningKey {
     try SigningKey(publicPEM: File.read(publicKeyPath))
   }
 
   private func prepareCertificates() throws {
-    // The CA's own key is not kept, so one missing file means all three anew.
+    // The CA's own key is not kept, so if one file is missing, all three are created again.
     let paths = [authorityPath, serverCertificatePath, serverKeyPath]
     if paths.allSatisfy(File.exists) { return }
     let authorityName = "RidePulse APNs simulator CA"

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What all connections share: certificate, protocol versions, ALPN.
+/// The TLS settings of all connections: certificate, protocol versions, ALPN.
 @safe final class TLSContext {
   let context: OpaquePointer
 
@@ -10,13 +10,14 @@ import COpenSSL
     }
     unsafe self.context = context
     unsafe ridepulse_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
-    // A reply waits in our own buffer, which may grow between two tries of the same write.
+    // Output waits in our own buffer, which may be reallocated between two attempts of the same
+    // write.
     let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | UInt32(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
     unsafe ridepulse_SSL_CTX_set_mode(context, Int(mode))
     // One read call fetches several records.
     unsafe SSL_CTX_set_default_read_buffer_len(context, 65_536)
     unsafe ridepulse_SSL_CTX_set_read_ahead(context, 1)
-    // Sessions resume by tickets; a cache in memory would only grow with each client.
+    // Sessions resume by tickets; an in-memory cache would only grow with each client.
     unsafe ridepulse_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
     unsafe SSL_CTX_set_alpn_select_cb(context, selectHTTP2, nil)
     guard unsafe SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
@@ -32,7 +33,7 @@ import COpenSSL
   }
 }
 
-/// APNs speaks HTTP/2 only: a client that does not offer `h2` is turned away in the handshake.
+/// APNs supports only HTTP/2: a client that does not offer `h2` is refused in the handshake.
 private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
   _, selected, selectedLength, offered, offeredLength, _ in
   guard let selected = unsafe selected, let selectedLength = unsafe selectedLength,

@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// One TLS connection over a socket that does not block; owns both.
+/// A TLS connection over a non-blocking socket; owns both.
 @safe final class TLSStream {
   enum Outcome: Equatable {
     case bytes(Int)
@@ -13,7 +13,7 @@ import Glibc
   let socket: Int32
   private let ssl: OpaquePointer
 
-  /// Takes the socket over, also when it throws.
+  /// Takes ownership of the socket, even if it throws.
   init(socket: Int32, context: TLSContext) throws(OpenSSLError) {
     guard let ssl = unsafe SSL_new(context.context) else {
       close(socket)
@@ -34,7 +34,7 @@ import Glibc
     unsafe SSL_is_init_finished(ssl) == 1
   }
 
-  /// False for a client that sent no ALPN at all, which the ALPN callback never sees.
+  /// False for a client that sent no ALPN at all; the ALPN callback is not called for it.
   var speaksHTTP2: Bool {
     var name: UnsafePointer<UInt8>?
     var length: UInt32 = 0
@@ -54,7 +54,7 @@ import Glibc
     return outcome(count)
   }
 
-  /// Tells the peer that no more comes, and keeps reading possible.
+  /// Notifies the peer that no more bytes follow; reading remains possible.
   func sendClose() {
     ERR_clear_error()
     unsafe SSL_shutdown(ssl)

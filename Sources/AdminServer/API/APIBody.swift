@@ -1,15 +1,14 @@
 import Foundation
 package import RideCore
 
-/// The JSON object that a call brings.
+/// Decodes the JSON object in the body of an API request.
 package enum APIBody {
-  /// Objects and arrays within each other beyond this are refused: whatever reads an event's data
-  /// goes down into it.
+  /// The maximum nesting depth of objects and arrays; code that reads an event's data is recursive.
   static let depthLimit = 32
 
-  /// Reads it.
+  /// Returns the members of the body.
   ///
-  /// - Throws: `unsupportedMediaType`, or `invalidJSON` with the place of the mistake.
+  /// - Throws: `unsupportedMediaType`, or `invalidJSON` with the line and column of the error.
   package static func members(of request: HTTPRequest) throws(APIError) -> [String: JSONValue] {
     let type = request.headers["content-type"] ?? ""
     let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
@@ -26,7 +25,7 @@ package enum APIBody {
     if body.allSatisfy({ [9, 10, 13, 32].contains($0) }) {
       throw APIError(.invalidJSON, "the body is empty; send a JSON object")
     }
-    // Foundation would take other encodings, too, and go by the zeros in them.
+    // Foundation accepts other encodings too, and detects them by their zero bytes.
     guard String(validating: body, as: UTF8.self) != nil, !body.contains(0) else {
       throw APIError(.invalidJSON, "the body is not UTF-8; send a JSON object in UTF-8")
     }
@@ -45,7 +44,7 @@ package enum APIBody {
     return members
   }
 
-  /// A byte's place as an editor shows it, columns in characters of Unicode.
+  /// Returns the line and column of a byte, as an editor shows them; columns count Unicode scalars.
   private static func place(of offset: Int, in body: [UInt8]) -> String {
     let before = body[..<offset]
     let line = before.count { $0 == 10 } + 1
@@ -54,7 +53,7 @@ package enum APIBody {
     return "line \(line), column \(column)"
   }
 
-  /// Words of a caller as they may stand in an answer: short, on one line.
+  /// Quotes a caller's text for an error message: shortened to 60 characters, on one line.
   static func clipped(_ text: String) -> String {
     let word = text.unicodeScalars.prefix(60).map { scalar in
       scalar.properties.generalCategory == .control ? "�" : String(scalar)

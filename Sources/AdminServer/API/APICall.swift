@@ -1,16 +1,14 @@
 package import RideCore
 
-/// A writing call of the API: what it takes is what the SQL function of its kind takes.
+/// A writing call of the API; it accepts the arguments of the SQL function that it invokes.
 package struct APICall: Hashable, Sendable {
-  /// What `ridepulse.answer` calls it, and the last part of its path.
+  /// The name that is passed to `ridepulse.answer`, and the last part of the path.
   package let name: String
-  /// What its body may hold.
   package let fields: [APIField]
 
-  /// Where it is posted to.
   package var path: String { "/v1/\(name)" }
 
-  /// `ridepulse.emit`.
+  /// Calls `ridepulse.emit`.
   package static let events = APICall(
     name: "events",
     fields: [
@@ -18,7 +16,7 @@ package struct APICall: Hashable, Sendable {
       APIField("data", .object, isRequired: false),
     ])
 
-  /// `ridepulse.register_device`.
+  /// Calls `ridepulse.register_device`.
   package static let devices = APICall(
     name: "devices",
     fields: [
@@ -28,7 +26,7 @@ package struct APICall: Hashable, Sendable {
       APIField("locale", .word, isRequired: false),
     ])
 
-  /// `ridepulse.register_live_activity`.
+  /// Calls `ridepulse.register_live_activity`.
   package static let liveActivities = APICall(
     name: "live-activities",
     fields: [
@@ -38,7 +36,7 @@ package struct APICall: Hashable, Sendable {
       APIField("frequent", .flag, isRequired: false),
     ])
 
-  /// `ridepulse.register_push_to_start`.
+  /// Calls `ridepulse.register_push_to_start`.
   package static let pushToStart = APICall(
     name: "push-to-start",
     fields: [
@@ -47,17 +45,17 @@ package struct APICall: Hashable, Sendable {
       APIField("environment", .environment, isRequired: false),
     ])
 
-  /// `ridepulse.contact`.
+  /// Calls `ridepulse.contact`.
   package static let contact = APICall(
     name: "contact", fields: [APIField("app", .app), APIField("owner_id", .word)])
 
-  /// All of them.
   package static let all = [events, devices, liveActivities, pushToStart, contact]
 
-  /// What a body says, ready for the SQL function; an optional field that is null is left out.
+  /// Returns the body's fields as arguments of the SQL function, without optional fields that are
+  /// null.
   ///
-  /// - Parameter apps: the apps that the service speaks to.
-  /// - Throws: the first thing that is wrong.
+  /// - Parameter apps: the apps that the service is configured for.
+  /// - Throws: the first error found.
   package func arguments(
     _ members: [String: JSONValue], apps: [App]
   ) throws(APIError) -> [String: JSONValue] {
@@ -86,9 +84,9 @@ package struct APICall: Hashable, Sendable {
   }
 }
 
-/// `Idempotency-Key`: who sends one twice means one call.
+/// Reads the `Idempotency-Key` header: requests with the same key are one call.
 package enum IdempotencyKey {
-  /// The key of a request; nil where it has none.
+  /// Returns the key of a request; nil if it has none.
   ///
   /// - Throws: `invalidIdempotencyKey`.
   package static func of(_ request: HTTPRequest) throws(APIError) -> String? {

@@ -1,51 +1,52 @@
 import RideCore
 
-/// Why a call of the API was refused: a code for programs, a sentence for people.
+/// A refused API call: a code for programs and a sentence for people.
 package struct APIError: Error, Hashable, Sendable {
-  /// What programs go by. Words and statuses never change; there may be more of them one day.
+  /// An error code for programs.
+  ///
+  /// Names and statuses never change; new codes may be added.
   package enum Code: String, CaseIterable, Sendable {
-    /// The body is no JSON object.
+    /// The body is not a JSON object.
     case invalidJSON = "invalid_json"
-    /// `Idempotency-Key` is no key.
+    /// `Idempotency-Key` is malformed.
     case invalidIdempotencyKey = "invalid_idempotency_key"
-    /// Wrong or no token.
+    /// The token is wrong or missing.
     case unauthorized
-    /// The service has no token, so that nobody may.
+    /// The service has no token configured, so that every writing call is refused.
     case forbidden
-    /// No such path.
+    /// The path does not exist.
     case notFound = "not_found"
-    /// Nothing is known of the ride.
+    /// No data of this ride exists.
     case unknownRide = "unknown_ride"
-    /// The path takes another method.
+    /// The path does not support this method.
     case methodNotAllowed = "method_not_allowed"
-    /// The first request of that key has no answer yet.
+    /// The first request with the same key has no answer yet.
     case requestInProgress = "request_in_progress"
-    /// The body is too large.
     case bodyTooLarge = "body_too_large"
-    /// The body is not said to be JSON.
+    /// The content type is not JSON.
     case unsupportedMediaType = "unsupported_media_type"
-    /// The call has no such field.
+    /// The call has no field of this name.
     case unknownField = "unknown_field"
-    /// A field that is needed is not there.
+    /// A required field is missing.
     case missingField = "missing_field"
-    /// A field is of another JSON type.
+    /// A field has the wrong JSON type.
     case wrongType = "wrong_type"
-    /// A field's value can't be.
+    /// A field's value is not allowed.
     case invalidValue = "invalid_value"
-    /// The key was given with another request before.
+    /// The key was used with a different request before.
     case idempotencyKeyReused = "idempotency_key_reused"
-    /// Postgres refused the values.
+    /// Postgres rejected the values.
     case refused
-    /// Too many requests are being answered; nothing was done.
+    /// Too many requests are in progress; this one had no effect.
     case busy
-    /// The database is away; nothing was done.
+    /// The database is unavailable; the call had no effect.
     case databaseUnavailable = "database_unavailable"
-    /// The database's answer was lost: the call may have taken effect.
+    /// The database's answer was lost; the call may have taken effect.
     case unknownOutcome = "unknown_outcome"
-    /// The database lacks something that the service needs, such as a right of its role.
+    /// The database lacks something that the service needs, such as a privilege of its role.
     case databaseNotReady = "database_not_ready"
 
-    /// The status that it comes with.
+    /// The HTTP status of the response.
     package var status: Int {
       switch self {
       case .invalidJSON, .invalidIdempotencyKey: 400
@@ -64,21 +65,19 @@ package struct APIError: Error, Hashable, Sendable {
     }
   }
 
-  /// What programs go by.
   package var code: Code
   /// What is wrong, and what to do.
   package var message: String
-  /// The field that is wrong, where it is one.
+  /// The field that is wrong; nil if the error is not about a field.
   package var field: String?
 
-  /// A refusal.
   package init(_ code: Code, _ message: String, field: String? = nil) {
     self.code = code
     self.message = message
     self.field = field
   }
 
-  /// The refusal as it is answered.
+  /// The HTTP response that reports this error.
   package var response: HTTPResponse {
     var members: [String: JSONValue] = [
       "code": .string(code.rawValue), "message": .string(message),
@@ -95,19 +94,20 @@ package struct APIError: Error, Hashable, Sendable {
 }
 
 extension HTTPResponse {
-  /// A JSON value.
+  /// Returns a response whose body is a JSON value.
   static func json(_ status: Int, _ value: JSONValue) -> HTTPResponse {
     .json(status, String(decoding: value.json, as: UTF8.self))
   }
 
-  /// A text that is JSON.
+  /// Returns a response whose body is a text that is already JSON.
   package static func json(_ status: Int, _ text: String) -> HTTPResponse {
     HTTPResponse(
       status: status, contentType: "application/json", body: Array((text + "\n").utf8))
   }
 
-  /// The same answer as callers of a path expect it: a refusal that was written for people, by what
-  /// knows nothing of the API, is JSON under `/v1`.
+  /// Returns the response in the format of the path.
+  ///
+  /// A plain-text refusal by code that does not depend on the API becomes a JSON error under `/v1`.
   func inForm(of path: String) -> HTTPResponse {
     let isOfAPI = path == "/v1" || path.hasPrefix("/v1/")
     guard isOfAPI, status >= 400, contentType.hasPrefix("text/plain"),
@@ -121,7 +121,7 @@ extension HTTPResponse {
 }
 
 extension APIError.Code {
-  /// Those that are found out before any call.
+  /// Codes of the errors that are detected before a call is run.
   fileprivate static let ofTransport: [Self] = [
     .unauthorized, .forbidden, .notFound, .methodNotAllowed, .bodyTooLarge, .busy,
   ]

@@ -1,43 +1,42 @@
 import RideCore
 
-/// One field of a call's body.
+/// One field in the body of an API call.
 package struct APIField: Hashable, Sendable {
-  /// What it may hold.
+  /// The values that a field accepts.
   package enum Kind: Hashable, Sendable {
-    /// A word or an ID: text that is not empty and stands on one line.
+    /// A word or an ID: text that is not empty and has no control characters.
     case word
-    /// One of the service's apps.
+    /// The name of one of the service's apps.
     case app
-    /// A phone's or card's token.
+    /// The token of a phone or a card, in hexadecimal.
     case token
     /// `production` or `sandbox`.
     case environment
     /// `true` or `false`.
     case flag
-    /// A JSON object of any content.
+    /// A JSON object with any content.
     case object
   }
 
-  /// Its name.
   package let name: String
-  /// What it may hold.
   package let kind: Kind
-  /// The call makes no sense without it.
   package let isRequired: Bool
 
-  /// A field.
   package init(_ name: String, _ kind: Kind, isRequired: Bool = true) {
     self.name = name
     self.kind = kind
     self.isRequired = isRequired
   }
 
-  /// IDs are keys of the database's indexes, which take no more than 2,704 bytes for all columns.
+  /// The maximum length of an ID in bytes.
+  ///
+  /// IDs are index keys in the database, and Postgres limits an index row to 2,704 bytes for all
+  /// columns.
   static let wordLimit = 512
 
-  /// The value as the call takes it.
+  /// Returns the value if the field accepts it.
   ///
-  /// - Throws: `wrongType` or `invalidValue`, with what may stand there.
+  /// - Throws: `wrongType` or `invalidValue`, with the accepted values.
   func checked(_ value: JSONValue, apps: [App]) throws(APIError) -> JSONValue {
     switch (kind, value) {
     case (.flag, .bool): break
@@ -48,7 +47,7 @@ package struct APIField: Hashable, Sendable {
     case (.word, .string(let text)): try checkWord(text)
     case (.token, .string(let text)):
       if DeviceToken(text) == nil {
-        // What it is stands nowhere: it may be a token all the same.
+        // The message does not quote the value: it may be a real token.
         throw invalid("is no token: 2 to 512 hexadecimal digits, an even number of them")
       }
     case (.app, .string(let text)): try checkApp(text, apps)
@@ -111,7 +110,7 @@ extension JSONValue {
     }
   }
 
-  /// Whether a text in it, a key too, holds a NUL.
+  /// Whether a string in the value, including a member name, contains a NUL character.
   fileprivate var holdsNUL: Bool {
     switch self {
     case .string(let text): text.utf8.contains(0)

@@ -1,11 +1,11 @@
 import RideCore
 
-/// A walk over a text by the grammar of RFC 8259 to the letter, which says where it is broken.
+/// Checks a text against the grammar of RFC 8259 and reports where it is invalid.
 ///
-/// Foundation takes a comma before a bracket, says of few mistakes where they are, and keeps either
-/// of two members of one name. What passes here is read by it all the same.
+/// Foundation accepts a trailing comma, reports the location of few errors, and keeps either of two
+/// members with the same name. A text that passes this check is still decoded by Foundation.
 struct JSONScan {
-  /// What is wrong, and at which byte.
+  /// An error and its byte offset.
   struct Fault: Error {
     var offset: Int
     var what: String
@@ -15,7 +15,7 @@ struct JSONScan {
   private let depthLimit: Int
   private var index = 0
 
-  /// Walks over all of a text.
+  /// Checks an entire text.
   static func check(_ text: [UInt8], depthLimit: Int) throws(Fault) {
     var scan = JSONScan(text: text, depthLimit: depthLimit)
     try scan.value(depth: 0)
@@ -87,7 +87,7 @@ struct JSONScan {
     guard take("}") else { throw fault("a comma or } is expected") }
   }
 
-  /// Two names are one however their letters are written.
+  /// Decodes a name's escapes, so that two spellings of one name count as duplicates.
   private static func name(_ quoted: [UInt8]) -> String {
     if quoted.contains(UInt8(ascii: "\\")), case .string(let name) = JSONValue(json: quoted) {
       return name

@@ -1,7 +1,8 @@
 internal import Synchronization
 
-/// Texts for all who listen, as server-sent events. Nothing is queued: whoever reads slowly misses
-/// texts and gets the newest one.
+/// Publishes texts to all listeners as server-sent events.
+///
+/// Nothing is queued: a slow listener misses texts and receives the newest one.
 package final class EventFeed: Sendable {
   private struct State {
     var listeners: [ObjectIdentifier: Weak] = [:]
@@ -16,26 +17,25 @@ package final class EventFeed: Sendable {
   private let state = Mutex(State())
   private let limit: Int
 
-  /// A feed that nobody listens to yet.
+  /// Creates a feed without listeners.
   ///
-  /// - Parameter limit: how many may listen at once.
+  /// - Parameter limit: the maximum number of listeners at one time.
   package init(limit: Int) {
     self.limit = limit
   }
 
-  /// How many listen.
   package var listenerCount: Int { state.withLock { $0.listeners.count } }
 
-  /// What to answer to who wants to listen: the newest text at once, then each one that comes; 503
-  /// where too many do already.
+  /// Returns the response to a new listener: the newest text at once, then each further one; 503 if
+  /// the feed is full or has ended.
   ///
-  /// - Parameter onFirst: called where nobody listened before; has to return at once.
+  /// - Parameter onFirst: called if there was no listener before; must return at once.
   package func response(onFirst: () -> Void) -> HTTPResponse {
     let listener = EventListener(self)
     let (isIn, isFirst) = state.withLock { state in
       if state.isOver || state.listeners.count >= limit { return (false, false) }
       state.listeners[ObjectIdentifier(listener)] = Weak(listener: listener)
-      // A text of before nobody listened is old.
+      // A text published before the first listener joined is outdated.
       if state.listeners.count == 1 { state.newest = nil }
       if let newest = state.newest { listener.offer(newest) }
       return (true, state.listeners.count == 1)
@@ -47,7 +47,7 @@ package final class EventFeed: Sendable {
       events: listener)
   }
 
-  /// Gives a text without line breaks to all who listen.
+  /// Sends a text without line breaks to all listeners.
   package func publish(_ text: [UInt8]) {
     let message = Array("data: ".utf8) + text + Array("\n\n".utf8)
     let listeners = state.withLock { state in
@@ -57,7 +57,7 @@ package final class EventFeed: Sendable {
     for listener in listeners { listener.offer(message) }
   }
 
-  /// Ends all streams; nobody may listen any more.
+  /// Ends all streams and refuses new listeners.
   package func end() {
     let listeners = state.withLock { state in
       state.isOver = true

@@ -1,18 +1,19 @@
 internal import Dispatch
 internal import Synchronization
 
-/// One who listens to a feed; when it is gone, so is its place in the feed.
+/// A listener of a feed; its place in the feed is freed when it is deallocated.
 final class EventListener: Sendable {
   fileprivate struct State {
     var next: [UInt8]?
-    /// What is left of a text that did not fit.
+    /// The part of a text that has not been read yet.
     var rest: ArraySlice<UInt8>
     var isOver = false
   }
 
-  /// A proxy, or a reader that is gone, is noticed by a line that means nothing.
+  /// How long a stream may be idle before a comment line is sent, which detects a proxy or a reader
+  /// that is gone.
   private static let silence: DispatchTimeInterval = .seconds(15)
-  /// Told first: how long a browser waits, in milliseconds, before it connects anew.
+  /// The first message: the delay in milliseconds before a browser reconnects.
   private static let greeting = Array("retry: 2000\n\n".utf8)
 
   private let state = Mutex(State(rest: greeting[...]))
@@ -35,7 +36,7 @@ final class EventListener: Sendable {
     news.signal()
   }
 
-  /// Waits for what comes next, at most so many bytes; nil at the end.
+  /// Waits for the next part, of at most `limit` bytes; returns nil at the end.
   func read(atMost limit: Int) -> ArraySlice<UInt8>? {
     while true {
       let (part, isOver) = state.withLock { ($0.take(limit), $0.isOver) }

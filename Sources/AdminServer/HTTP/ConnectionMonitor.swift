@@ -6,8 +6,8 @@ internal import SystemSupport
 
 /// Applies the connection table to libmicrohttpd's connections.
 ///
-/// libmicrohttpd itself bounds only how long a connection is silent: a client that sends one byte
-/// now and then keeps its place for ever.
+/// libmicrohttpd itself limits only how long a connection is idle: a client that sends a byte now
+/// and then would keep its place forever.
 final class ConnectionMonitor: Sendable {
   private struct State {
     var table: ConnectionTable
@@ -22,7 +22,8 @@ final class ConnectionMonitor: Sendable {
     state = Mutex(State(table: ConnectionTable(limits)))
   }
 
-  /// libmicrohttpd calls it when a connection has come, and right before it closes its socket.
+  /// The callback that libmicrohttpd runs when a connection has opened, and right before it closes
+  /// the socket.
   static let notify: MHD_NotifyConnectionCallback = { context, connection, _, kind in
     guard let context = unsafe context, let connection = unsafe connection else { return }
     let server = unsafe Unmanaged<HTTPServer.Context>.fromOpaque(context).takeUnretainedValue()
@@ -54,25 +55,25 @@ final class ConnectionMonitor: Sendable {
     }
   }
 
-  /// A request is complete; false where it is refused for now.
+  /// Records that a request is complete; returns false if it is refused for now.
   func begin(_ connection: OpaquePointer, isVital: Bool) -> Bool {
     let id = unsafe Self.id(connection)
     return state.withLock { $0.table.begin(id, isVital: isVital) }
   }
 
-  /// Its answer goes to the client.
+  /// Records that the answer is being sent to the client.
   func answer(_ connection: OpaquePointer, isStream: Bool) {
     let id = unsafe Self.id(connection)
     state.withLock { $0.table.answer(id, isStream: isStream, now: .now) }
   }
 
-  /// The client has it.
+  /// Records that the client has received the answer.
   func finish(_ connection: OpaquePointer) {
     let id = unsafe Self.id(connection)
     state.withLock { $0.table.finish(id, now: .now) }
   }
 
-  /// The server stops.
+  /// Stops the periodic check of deadlines.
   func stop() {
     state.withLock { $0.isOver = true }
   }
@@ -87,8 +88,10 @@ final class ConnectionMonitor: Sendable {
     }
   }
 
-  /// The socket stays open until libmicrohttpd has noticed: under the lock it can't have been given to
-  /// another connection.
+  /// Shuts down the sockets of connections.
+  ///
+  /// Each socket stays open until libmicrohttpd has noticed the shutdown, and the lock ensures that
+  /// its number has not been reused for another connection.
   private static func end(_ ids: [Int], _ state: inout State) {
     for socket in ids.compactMap({ state.sockets[$0] }) { SocketShutdown.both.apply(to: socket) }
   }

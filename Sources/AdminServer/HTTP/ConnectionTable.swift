@@ -1,41 +1,42 @@
 internal import SystemSupport
 
-/// The connections of the HTTP server: what each is doing, until when it may, and which of them goes
-/// when there are too many.
+/// The connections of the HTTP server: their state, their deadlines, and which one is closed when
+/// there are too many.
 ///
-/// A place that waits for a client can be taken back, one that has a request to answer can't. Since
-/// the latter never fill the table, a new connection always finds a place, whatever clients hold back.
+/// A connection that waits for its client can be closed; one that has a request in progress cannot.
+/// Requests in progress never fill the table, so a new connection always finds a place, even if
+/// clients hold connections open.
 struct ConnectionTable {
   typealias Instant = ContinuousClock.Instant
 
-  /// How many connections there may be, and for how long.
+  /// Limits on the number of connections and on their times.
   struct Limits {
-    /// Connections in all.
+    /// All connections.
     var places = 192
     /// Connections from one network that wait for their client.
     var waitingPerNetwork = 64
-    /// Requests that are answered at once, streams included.
+    /// Requests in progress at one time, including streams.
     var busy = 96
-    /// The same from one network.
+    /// Requests in progress from one network.
     var busyPerNetwork = 64
-    /// From the first byte to the last one of a connection's first request.
+    /// From the opening of a connection to the last byte of its first request.
     var request: Duration = .seconds(10)
     /// From the end of an answer to the end of the next request.
     var nextRequest: Duration = .seconds(30)
-    /// For the client to take an answer.
+    /// For the client to receive an answer.
     var answer: Duration = .seconds(60)
   }
 
   fileprivate enum Phase: Equatable {
-    /// No request of the client's is complete.
+    /// No complete request has arrived.
     case waiting(until: Instant)
-    /// A handler has the request.
+    /// A handler is running.
     case handling
-    /// The answer is on its way.
+    /// The answer is being sent.
     case answering(until: Instant)
-    /// The answer has no end.
+    /// The answer is a stream without an end.
     case streaming
-    /// It was told to end.
+    /// The connection is being shut down.
     case closing
   }
 
@@ -55,7 +56,7 @@ struct ConnectionTable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// A connection has come; returns those that have to go for it.
+  /// Adds a connection; returns the connections to close in return.
   mutating func open(_ id: Int, from network: PeerNetwork, now: Instant) -> [Int] {
     var surplus: [Int] = []
     if let own = waiting(of: network), own.count >= limits.waitingPerNetwork {
@@ -70,9 +71,9 @@ struct ConnectionTable {
     return surplus
   }
 
-  /// A request is complete; false where it is not to be answered now, since too many are.
+  /// Records that a request is complete; returns false if too many requests are in progress.
   ///
-  /// - Parameter isVital: it is answered in any case, and at once.
+  /// - Parameter isVital: the request is accepted regardless of the limits.
   mutating func begin(_ id: Int, isVital: Bool) -> Bool {
     guard let entry = entries[id], entry.phase != .closing else { return false }
     let busy = entries.values.filter(\.isBusy)
@@ -84,24 +85,25 @@ struct ConnectionTable {
     return mayBegin
   }
 
-  /// The answer goes to the client.
+  /// Records that the answer is being sent to the client.
   mutating func answer(_ id: Int, isStream: Bool, now: Instant) {
     change(id, to: isStream ? .streaming : .answering(until: now + limits.answer))
   }
 
-  /// The client has the answer; the connection stays for the next request.
+  /// Records that the client has received the answer; the connection then waits for its next
+  /// request.
   mutating func finish(_ id: Int, now: Instant) {
     count += 1
     entries[id]?.order = count
     change(id, to: .waiting(until: now + limits.nextRequest))
   }
 
-  /// The connection is gone.
+  /// Removes a connection.
   mutating func close(_ id: Int) {
     entries[id] = nil
   }
 
-  /// Those whose time is over; they have to go.
+  /// Returns the connections whose deadline has passed; the caller must close them.
   mutating func expire(now: Instant) -> [Int] {
     let late = entries.filter { $1.deadline.map { $0 <= now } ?? false }.map(\.key)
     for id in late { entries[id]?.phase = .closing }
@@ -113,7 +115,8 @@ struct ConnectionTable {
     entries[id]?.phase = phase
   }
 
-  /// Connections of a network that wait for their client, the oldest first; nil for none.
+  /// Returns the connections of a network that wait for their client, oldest first; nil if there
+  /// are none.
   private func waiting(of network: PeerNetwork) -> [Int]? { waitingByNetwork[network] }
 
   private var oldestOfLargest: ArraySlice<Int> {

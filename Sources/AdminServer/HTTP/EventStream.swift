@@ -1,12 +1,12 @@
 internal import CMicrohttpd
 
-/// Hands what a listener hears to libmicrohttpd, for as long as both live.
+/// Streams a listener's texts through libmicrohttpd.
 enum EventStream {
   private static let blockSize = 16 * 1024
 
-  /// The response; nil where memory is out.
+  /// Returns a streaming response; nil if no memory is left.
   static func response(_ listener: EventListener) -> OpaquePointer? {
-    // UInt64.max: nobody knows how long it will be. `forget` takes the listener back.
+    // UInt64.max means an unknown length. `forget` releases the listener.
     let held = unsafe Unmanaged.passRetained(listener)
     let response = unsafe MHD_create_response_from_callback(
       UInt64.max, blockSize, read, held.toOpaque(), forget)
@@ -14,7 +14,7 @@ enum EventStream {
     return unsafe response
   }
 
-  /// Called on the connection's own thread, which may wait.
+  /// Runs on the connection's own thread, which may block.
   private static let read: MHD_ContentReaderCallback = { context, _, buffer, limit in
     let endOfStream = -1
     guard let context = unsafe context, let buffer = unsafe buffer else { return endOfStream }

@@ -2,12 +2,13 @@ internal import CMicrohttpd
 internal import Dispatch
 internal import Synchronization
 
-/// One request as it comes, and its answer.
+/// One request while it is received and answered.
 final class HTTPExchange {
   private var body: [UInt8] = []
   private var isTooLarge = false
 
-  /// libmicrohttpd calls it with the head, then with each piece of the body, then without one.
+  /// libmicrohttpd calls this first with the header, then with each part of the body, then without
+  /// data.
   static let answer: MHD_AccessHandlerCallback = {
     context, connection, path, method, _, data, size, state in
     guard let context = unsafe context, let connection = unsafe connection,
@@ -33,7 +34,7 @@ final class HTTPExchange {
         values(of: connection, .HEADER_KIND).map { ($0.lowercased(), $1) }
       ) { $1 },
       body: exchange.body)
-    // A probe is answered whatever else goes on.
+    // A health check is answered even if other requests are refused.
     let isVital = AdminServer.vitalPaths.contains(request.path)
     let response =
       if unsafe server.connections.begin(connection, isVital: isVital) {
@@ -52,7 +53,7 @@ final class HTTPExchange {
     return response
   }()
 
-  /// The connection is done with the request, however that ended.
+  /// libmicrohttpd calls this when a request is finished, whether it succeeded or failed.
   static let completed: MHD_RequestCompletedCallback = { context, connection, state, _ in
     if let context = unsafe context, let connection = unsafe connection {
       let server = unsafe Unmanaged<HTTPServer.Context>.fromOpaque(context).takeUnretainedValue()
@@ -68,7 +69,7 @@ final class HTTPExchange {
     if !isTooLarge { unsafe body.append(contentsOf: data) }
   }
 
-  /// Waits, on the connection's own thread, until the handler has an answer.
+  /// Waits on the connection's own thread until the handler returns a response.
   private func response(to request: HTTPRequest, by server: HTTPServer.Context) -> HTTPResponse {
     if isTooLarge {
       return .text(413, "the body is larger than \(HTTPServer.bodyLimit) bytes")
@@ -99,7 +100,7 @@ final class HTTPExchange {
     let fields = [
       "Content-Type": answer.contentType, "Cache-Control": "no-store",
       "X-Content-Type-Options": "nosniff",
-      // For what is no page; the page has a policy of its own.
+      // This policy applies to API responses; the page sets its own.
       "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     ].merging(answer.headers) { $1 }
     for (name, value) in fields { unsafe MHD_add_response_header(response, name, value) }
@@ -108,7 +109,7 @@ final class HTTPExchange {
 
   private static func whole(_ body: [UInt8]) -> OpaquePointer? {
     unsafe body.withUnsafeBytes { bytes in
-      // Copied by libmicrohttpd, which does not write to it.
+      // libmicrohttpd copies the buffer and does not write to it.
       unsafe MHD_create_response_from_buffer(
         bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
     }

@@ -1,33 +1,30 @@
-/// One request, whole.
+/// A complete HTTP request.
 package struct HTTPRequest: Sendable {
-  /// `GET`, `POST`.
+  /// `GET` or `POST`, for example.
   package var method: String
-  /// Without query: `/wake`.
+  /// The path without the query, such as `/wake`.
   package var path: String
-  /// The variable parts of the path, by the names that its route gives them.
+  /// The variable parts of the path, by the names in its route.
   package var parameters: [String: String] = [:]
-  /// What follows the `?` of the address, decoded, by its names.
+  /// The decoded query parameters by name.
   package var query: [String: String] = [:]
-  /// Header fields by their names in lower case.
+  /// The header fields, by names in lower case.
   package var headers: [String: String]
-  /// The body.
   package var body: [UInt8]
 }
 
-/// What is answered.
+/// An HTTP response.
 package struct HTTPResponse: Sendable {
-  /// The status code.
   package var status: Int
-  /// `Content-Type`.
+  /// The value of `Content-Type`.
   package var contentType: String
   /// Further header fields.
   package var headers: [String: String] = [:]
-  /// The body.
   package var body: [UInt8]
-  /// Where it never ends: what is sent in the place of the body, as it comes.
+  /// The source of an endless stream, which is sent instead of the body.
   var events: EventListener?
 
-  /// A line of text.
+  /// Returns a response with one line of plain text.
   package static func text(_ status: Int, _ text: String) -> HTTPResponse {
     HTTPResponse(
       status: status, contentType: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))

@@ -1,23 +1,23 @@
 internal import CMicrohttpd
 internal import Glibc
 
-/// An HTTP server by libmicrohttpd, with a thread of its own for each connection: a handler that
-/// waits for the database holds up nobody else.
+/// An HTTP server based on libmicrohttpd with one thread per connection: a handler that waits for
+/// the database does not delay other connections.
 @safe final class HTTPServer: Sendable {
   typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
-  /// A body beyond this is refused with 413.
+  /// The maximum size of a body in bytes; a larger one is refused with status 413.
   static let bodyLimit = 64 * 1024
   private static let timeoutSeconds: UInt32 = 30
 
   let port: UInt16
   private let context: Context
-  // libmicrohttpd's handle, which only `stop` gives up, once.
+  // libmicrohttpd's handle; only `stop` releases it, and only once.
   nonisolated(unsafe) private let daemon: OpaquePointer
 
-  /// Listens from now on.
+  /// Starts to listen.
   ///
-  /// - Throws: `ListenError`, also where the process may have no more threads or files.
+  /// - Throws: `ListenError`, also if the process may not create more threads or files.
   init(
     _ address: ListenAddress, limits: ConnectionTable.Limits = .init(),
     handler: @escaping Handler
@@ -25,7 +25,8 @@ internal import Glibc
     let socket = try ListenSocket(address)
     port = socket.port
     context = Context(handler: handler, limits: limits)
-    // libmicrohttpd takes a moment to close what the keeper has ended, and refuses beyond its limit.
+    // libmicrohttpd takes a moment to close the connections that `ConnectionMonitor` has shut down,
+    // and refuses new ones beyond its limit.
     let connectionLimit = UInt32(limits.places + 64)
     let daemon = unsafe ridepulse_mhd_start(
       socket.descriptor, HTTPExchange.answer, HTTPExchange.completed, ConnectionMonitor.notify,
@@ -37,13 +38,13 @@ internal import Glibc
     unsafe self.daemon = daemon
   }
 
-  /// Takes no more requests, and waits for the answers to those that came.
+  /// Stops accepting requests and waits for the answers to those in progress.
   func stop() {
     unsafe MHD_stop_daemon(daemon)
     context.connections.stop()
   }
 
-  /// What the callbacks of all connections share; the server outlives them.
+  /// The state shared by the callbacks of all connections; the server outlives them.
   final class Context: Sendable {
     let handler: Handler
     let connections: ConnectionMonitor

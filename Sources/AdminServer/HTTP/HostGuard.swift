@@ -1,7 +1,8 @@
-/// Who may be meant by a request's `Host`: a foreign name that was made to point at this machine
-/// (DNS rebinding) would let a stranger's page read rides through a visitor's browser.
+/// Checks a request's `Host` against DNS rebinding.
 ///
-/// Only a server on a loopback address is guarded: others have names that it can't know.
+/// A foreign name that resolves to this machine would let another site's page read rides through a
+/// visitor's browser. Only a server on a loopback address is guarded: any other server may
+/// have names that it cannot determine.
 struct HostGuard {
   private let isLocal: Bool
 
@@ -9,13 +10,13 @@ struct HostGuard {
     isLocal = Self.isLoopback(address.host)
   }
 
-  /// Whether a request that says `Host: …` is answered; tools that say none are no browsers.
+  /// Whether a request with this `Host` is accepted; tools that send none are not browsers.
   func admits(_ host: String?) -> Bool {
     guard isLocal, let host, !host.isEmpty else { return true }
     return Self.isLoopback(Self.name(of: host))
   }
 
-  /// Without its port and brackets.
+  /// Returns a host without its port and brackets.
   private static func name(of host: String) -> String {
     if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
     return String(host.prefix { $0 != ":" })

@@ -1,62 +1,55 @@
-/// One metric with all its samples, as Prometheus' text format (version 0.0.4) has it.
+/// A metric with all its samples, in Prometheus' text format (version 0.0.4).
 package struct MetricFamily: Hashable, Sendable {
-  /// What kind of values it has.
   package enum Kind: String, Sendable {
-    /// They only rise, but for a new start of the process; the name ends in `_total`.
+    /// Values only rise, except after a restart of the process; the name ends in `_total`.
     case counter
-    /// They rise and fall.
+    /// Values rise and fall.
     case gauge
-    /// Counts below bounds, with their sum.
+    /// Cumulative counts by upper bound, with the sum of all values.
     case histogram
   }
 
   /// One value with its labels.
   package struct Sample: Hashable, Sendable {
-    /// What follows the family's name: `_bucket`, `_sum` and `_count` of a histogram.
+    /// The part after the family's name: `_bucket`, `_sum` and `_count` of a histogram.
     package var suffix = ""
-    /// Names and values, in order.
+    /// The labels in the order of output.
     package var labels: [Label]
-    /// The value.
     package var value: Double
   }
 
-  /// A label of a sample.
   package struct Label: Hashable, Sendable {
-    /// `[a-z_]+`.
+    /// A name of the form `[a-z_]+`.
     package var name: String
     /// Any text.
     package var value: String
 
-    /// A label.
     package init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The whole name, with its unit.
+  /// The full name, including the unit.
   package let name: String
-  /// What it says, in a sentence.
+  /// The help text, one sentence.
   package let help: String
-  /// What kind of values it has.
   package let kind: Kind
-  /// Its values.
   package private(set) var samples: [Sample] = []
 
-  /// A metric without samples yet.
+  /// Creates a metric without samples.
   package init(_ kind: Kind, _ name: String, _ help: String) {
     self.kind = kind
     self.name = name
     self.help = help
   }
 
-  /// A metric with one value.
+  /// Creates a metric with one value.
   package init(_ kind: Kind, _ name: String, _ help: String, _ value: Double) {
     self.init(kind, name, help)
     add(value)
   }
 
-  /// Adds a value.
   package mutating func add(_ value: Double, _ labels: [Label] = []) {
     samples.append(Sample(labels: labels, value: value))
   }
@@ -64,8 +57,9 @@ package struct MetricFamily: Hashable, Sendable {
   /// Adds a histogram.
   ///
   /// - Parameters:
-  ///   - bounds: upper bounds, rising, without the infinite one.
-  ///   - counts: how many values lay in each, one more than there are bounds; not summed up.
+  ///   - bounds: the upper bounds in rising order, without the infinite one.
+  ///   - counts: the number of values in each bucket, not cumulative; one more than there are
+  ///     bounds.
   ///   - sum: the sum of all values.
   package mutating func add(bounds: [Double], counts: [Int], sum: Double, _ labels: [Label]) {
     var total = 0
@@ -79,7 +73,8 @@ package struct MetricFamily: Hashable, Sendable {
     samples.append(Sample(suffix: "_count", labels: labels, value: Double(total)))
   }
 
-  /// The whole page; a metric that has no samples yet is named all the same.
+  /// Renders families in Prometheus' text format; a family without samples still has its HELP and
+  /// TYPE lines.
   package static func page(_ families: [MetricFamily]) -> String {
     var page = ""
     for family in families {

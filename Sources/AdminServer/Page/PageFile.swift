@@ -1,13 +1,12 @@
 internal import CPage
 
-/// One file of the page at `/`, as it lies in the repository's folder `page`.
+/// One file of the page at `/`, from the repository's folder `page`.
 package struct PageFile: Sendable {
-  /// The file's name: `page.css`.
+  /// The file's name, such as `page.css`.
   package let name: String
-  /// What is in it.
   package let bytes: [UInt8]
 
-  /// The files that the program carries.
+  /// The files that are embedded in the binary.
   package static var all: [PageFile] {
     var files: [PageFile] = []
     while let entry = unsafe ridepulse_page_file_at(files.count) {
@@ -19,7 +18,7 @@ package struct PageFile: Sendable {
     return files
   }
 
-  /// `Content-Type`; browsers run no script under another one.
+  /// The value of `Content-Type`; browsers refuse to run a script with a wrong one.
   var contentType: String {
     switch name.split(separator: ".").last {
     case "html": "text/html; charset=utf-8"
@@ -29,7 +28,7 @@ package struct PageFile: Sendable {
     }
   }
 
-  /// The routes of all of them: `/` for `index.html`, `/NAME` for each other one.
+  /// The routes of all files: `/` for `index.html`, `/NAME` for every other file.
   package static var routes: [Route] {
     all.map { file in
       let answer = HTTPResponse(
@@ -39,10 +38,9 @@ package struct PageFile: Sendable {
   }
 }
 
-/// What a browser is told about anything that the page shows.
+/// The security headers of everything that the page shows.
 package enum PageHeaders {
-  /// Nothing from elsewhere, nothing inline, in nobody's frame, and no word to others of where one
-  /// was.
+  /// Resources only from this server, nothing inline, no framing, and no referrer.
   package static let all = [
     "Content-Security-Policy":
       "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A service manager that can't be told something.
+/// The error of a service manager that cannot be notified.
 package struct NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What `NOTIFY_SOCKET` says, and why it does not do.
+  /// The value of `NOTIFY_SOCKET`, and why it cannot be used.
   package var description: String
 }
 
-/// Where a service manager listens: a socket's path, or `@` and an abstract name.
+/// The socket of a service manager: a path, or `@` and an abstract name.
 struct NotifySocket {
   private let name: String
 
-  /// How long a manager that does not read may hold us up.
+  /// How long a manager that does not read may block the sender.
   private static let patience = timeval(tv_sec: 1, tv_usec: 0)
 
   init(_ name: String) {
@@ -19,7 +19,8 @@ struct NotifySocket {
 
   /// Sends a datagram.
   ///
-  /// A socket for each: one is sent in half a minute, and the manager may have been replaced since.
+  /// Each one uses a new socket: the interval between them can be half a minute, and the manager
+  /// may have been replaced since the last one.
   func send(_ text: String) throws(NotifyError) {
     guard name.hasPrefix("/") || name.hasPrefix("@") else {
       throw NotifyError(description: "NOTIFY_SOCKET is \(name); expected /PATH or @NAME")
@@ -27,7 +28,7 @@ struct NotifySocket {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     var bytes = Array(name.utf8)
-    // An abstract name begins with a zero, and what follows it counts to the last byte.
+    // An abstract name begins with a zero byte, and its length is significant to the last byte.
     if name.hasPrefix("@") { bytes[0] = 0 }
     let room = MemoryLayout.size(ofValue: address.sun_path)
     guard bytes.count < room else {

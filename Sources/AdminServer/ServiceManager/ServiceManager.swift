@@ -1,26 +1,27 @@
 internal import Glibc
 
-/// The service manager that started this process, where it wants to hear how the service is.
+/// The service manager that started this process, if it expects notifications.
 ///
-/// That is systemd's protocol, `sd_notify(3)`: a datagram for each piece of news. It needs no library.
+/// Implements systemd's protocol, `sd_notify(3)`: one datagram per notification. It needs no
+/// library.
 package struct ServiceManager: Sendable {
   private let socket: NotifySocket
-  /// How often its watchdog wants a sign of life; nil where it has none.
+  /// The interval of watchdog keepalives; nil if no watchdog is configured.
   package let watchdog: Duration?
 
-  /// The one that the environment names in `NOTIFY_SOCKET`; nil where it names none.
+  /// Returns the manager that the environment names in `NOTIFY_SOCKET`; nil if it names none.
   package init?(_ environment: [String: String]) {
     guard let name = environment["NOTIFY_SOCKET"], !name.isEmpty else { return nil }
     socket = NotifySocket(name)
     watchdog = WatchdogInterval.read(environment, processID: getpid())
   }
 
-  /// Tells it; a manager that does not read holds this up for a second at most.
+  /// Sends a notification; a manager that does not read blocks this call for at most one second.
   package func notify(_ news: ServiceNews) throws(NotifyError) {
     try socket.send(news.text)
   }
 
-  /// The clock by which `ServiceNews.reloading` is dated.
+  /// The current time of the clock that dates `ServiceNews.reloading`, in microseconds.
   package static var monotonicMicroseconds: UInt64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

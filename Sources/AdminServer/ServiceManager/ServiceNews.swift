@@ -1,17 +1,17 @@
 internal import RideCore
 
-/// What a service manager is told, in the words of `sd_notify(3)`.
+/// A notification to a service manager, with the variables of `sd_notify(3)`.
 package enum ServiceNews: Hashable, Sendable {
-  /// It serves; the line is what `systemctl status` shows.
+  /// The service is ready; the line is shown by `systemctl status`.
   case ready(String)
-  /// It reads its files anew, since that many microseconds of the monotonic clock.
+  /// The service has been reloading its files since this time of the monotonic clock.
   case reloading(monotonicMicroseconds: UInt64)
-  /// It moves; with a line for `systemctl status` where there is a new one.
+  /// A watchdog keepalive, with a new line for `systemctl status` if there is one.
   case alive(String?)
-  /// It takes no more work.
+  /// The service accepts no more work.
   case stopping
 
-  /// The datagram.
+  /// The content of the datagram.
   var text: String {
     switch self {
     case .ready(let status): "READY=1\n" + Self.status(status)
@@ -21,19 +21,20 @@ package enum ServiceNews: Hashable, Sendable {
     }
   }
 
-  /// A second line would be an assignment of its own.
+  /// Joins lines: a second line would be parsed as another variable.
   private static func status(_ text: String) -> String {
     "STATUS=" + Escape.line(text.split(whereSeparator: \.isNewline).joined(separator: "; "))
   }
 }
 
-/// How often a watchdog wants to hear something, by the environment that systemd gives.
+/// Reads the watchdog interval from the environment that systemd sets.
 enum WatchdogInterval {
-  /// Half the limit, as `sd_watchdog_enabled(3)` advises; nil where nobody watches this process.
+  /// Returns half the limit, as `sd_watchdog_enabled(3)` advises; nil if this process has no
+  /// watchdog.
   static func read(_ environment: [String: String], processID: Int32) -> Duration? {
     guard let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init), microseconds > 1
     else { return nil }
-    // Children inherit the variables; they are not meant.
+    // Child processes inherit the variables, which do not apply to them.
     if let text = environment["WATCHDOG_PID"], Int32(text) != processID { return nil }
     return .microseconds(microseconds / 2)
   }

@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// A session of the people and programs around the service: triggers, grants, other applications.
+/// A session of an administrator or another application, for triggers, grants and locks.
 struct AdminSession: Sendable {
   let session: PostgresSession
 
@@ -10,7 +10,7 @@ struct AdminSession: Sendable {
       conninfo: conninfo, listen: listen, applicationName: applicationName)
   }
 
-  /// Repeats a script, which may run twice, until Postgres has executed it.
+  /// Repeats an idempotent script until Postgres has executed it.
   func executeUntilDone(_ sql: String) async throws {
     while true {
       do {
@@ -24,7 +24,7 @@ struct AdminSession: Sendable {
     }
   }
 
-  /// The first value of a query; nil while Postgres can't answer.
+  /// Returns the first value of a query; nil while Postgres is unavailable.
   func value(_ sql: String) async throws -> String? {
     do {
       return try await session.run([Call(Statement(name: "", sql: sql))])[0].string(0, 0)

@@ -1,8 +1,8 @@
-/// The role that the nodes connect as: it owns nothing, so that a right can be taken from it.
+/// The role that the nodes connect as; it owns nothing, so that its privileges can be revoked.
 enum EngineRole {
   static let name = "chaos_engine"
 
-  /// Creates the role with every right on the schema's tables, sequences and functions.
+  /// Creates the role with every privilege on the schema's tables, sequences and functions.
   static let script = """
     create role \(name) login;
     grant pg_monitor to \(name);
@@ -12,6 +12,6 @@ enum EngineRole {
     grant execute on all routines in schema ridepulse to \(name);
     """
 
-  /// libpq takes the last value of a repeated keyword.
+  /// Replaces the user of a connection string; libpq uses the last value of a repeated keyword.
   static func conninfo(_ conninfo: String) -> String { "\(conninfo) user=\(name)" }
 }

@@ -2,11 +2,12 @@ import Foundation
 import PostgresStore
 import RideCore
 
-// Troubles of other applications on the same Postgres: locked rows and tables, a full queue.
+// Faults caused by other applications on the same Postgres: locked rows and tables.
 extension FaultInjector {
   private static func lockerName(_ name: String) -> String { "chaos-app-\(name)" }
 
-  /// Registers phones and a card in transactions that stay open, while APNs calls them gone.
+  /// Registers phones and a card in transactions that stay open while APNs reports their tokens as
+  /// gone.
   mutating func lockPhones(_ name: String, _ wire: SimulatorControl) async throws {
     let admin = try AdminSession(conninfo: conninfo)
     let runner = try StepRunner(conninfo: conninfo, incidents: incidents)
@@ -41,7 +42,8 @@ extension FaultInjector {
     let script = Self.lock(ride.customer, ride.id, activity, first, second, card, length)
     let lock = Task { try await locker.session.script(script, timeout: .seconds(60)) }
     try await waitUntilAsleep(Self.lockerName(name), admin)
-    // By the clock that also dates registrations: a later one would outweigh APNs' answer.
+    // Use the clock that also dates registrations: a registration dated later would override APNs'
+    // answer.
     let now = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
     if let since = try await admin.value(now) {
       for token in [first, second, card] { try await runner.recordGone(token, since: since) }
@@ -56,7 +58,8 @@ extension FaultInjector {
     try await runner.perform(ride.end(), of: ride.id)
   }
 
-  /// The second phone is locked later than the first: in the order that an app happens to use.
+  /// Returns a script that locks the first phone, then the card, and the second phone later, as an
+  /// app might.
   private static func lock(
     _ owner: String, _ ride: String, _ activity: String, _ first: String, _ second: String,
     _ card: String, _ length: Int
@@ -80,7 +83,7 @@ extension FaultInjector {
       """
   }
 
-  /// Waits until the application's transaction holds its locks, or is over.
+  /// Waits until the application's transaction holds its first locks, for about 2.5 s at most.
   private func waitUntilAsleep(_ application: String, _ admin: AdminSession) async throws {
     for _ in 0..<50 {
       let count = try await admin.value(
@@ -93,7 +96,8 @@ extension FaultInjector {
     }
   }
 
-  /// A transaction that Postgres' restart ended, or that waited for too long, is over.
+  /// Waits for a transaction; one that a restart of Postgres ended, or that waited too long, counts
+  /// as ended.
   private func end(_ transaction: Task<Void, any Error>) async throws {
     do {
       try await transaction.value
@@ -103,7 +107,7 @@ extension FaultInjector {
     }
   }
 
-  /// Builds an index on all phones, now and again, and takes its time.
+  /// Builds an index on all phones at random intervals, and holds its lock for several seconds.
   mutating func lockPhoneTable() async throws {
     var number = 0
     while try await rest(

@@ -1,6 +1,6 @@
 import RideCore
 
-// What happens to rides while nodes or Postgres are away.
+// Changes to rides while nodes or Postgres are down.
 extension FaultInjector {
   /// Emits events for a ride whose customer has 5,000 phones.
   mutating func notifyCrowd() async throws {
@@ -38,7 +38,7 @@ extension FaultInjector {
     await runner.close()
   }
 
-  /// Gives rides to other drivers at the beginning of each outage.
+  /// Assigns rides to other drivers at the beginning of each outage.
   mutating func reassignDrivers() async throws {
     let runner = try StepRunner(conninfo: conninfo, incidents: incidents)
     var number = 0
@@ -48,7 +48,7 @@ extension FaultInjector {
         var ride = rides.removeFirst()
         for steps in ride.reassign() { try await runner.perform(steps, of: ride.id) }
         incidents.record(.reassignment, from: IncidentLog.now, ride.id)
-        // One in three ends with this driver, the others go on.
+        // A third of the rides end with this driver, the others continue.
         if Int.random(in: 0..<3, using: &numbers) == 0 {
           try await runner.perform(ride.end(), of: ride.id)
         } else {

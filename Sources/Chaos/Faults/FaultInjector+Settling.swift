@@ -1,9 +1,10 @@
 import Foundation
 import RideCore
 
-// Troubles that Postgres makes for settlements: a refused ride, a full disk, a revoked right.
+// Faults of Postgres that affect settlements: a refused ride, a full disk, a revoked privilege.
 extension FaultInjector {
-  /// A trigger on the ledger that raises an error for the rows of one ride or of all.
+  /// Returns a script that makes a trigger on the ledger raise an error for one ride or for all
+  /// rides.
   private static func refuse(_ ride: String?, sqlState: String) -> String {
     let condition = ride.map { "when (new.ride_id = '\($0)')" } ?? ""
     return """
@@ -19,17 +20,18 @@ extension FaultInjector {
     drop trigger if exists chaos_refuse on ridepulse.ledger
     """
 
-  /// Milliseconds: in turn longer than a lease and shorter.
+  /// Returns a duration in milliseconds, alternately longer and shorter than a lease.
   private mutating func length(of number: Int) -> Int {
     Int.random(in: number.isMultiple(of: 2) ? 3_000...12_000 : 22_000...32_000, using: &numbers)
   }
 
-  /// The rest before the first trouble is short, so that a short run has one.
+  /// Returns the rest before a fault; it is short before the first one, so that a short run has
+  /// one.
   private mutating func pause(before number: Int) -> Int {
     Int.random(in: number == 1 ? 2_000...6_000 : 20_000...50_000, using: &numbers)
   }
 
-  /// Lets the ledger refuse one ride at a time, next to all others.
+  /// Makes the ledger refuse one ride at a time, while all others settle.
   mutating func refuseRides() async throws {
     let admin = try AdminSession(conninfo: conninfo)
     let runner = try StepRunner(conninfo: conninfo, incidents: incidents)
@@ -54,8 +56,8 @@ extension FaultInjector {
       try await runner.perform([.emit(event, data: #"{"text": "refused"}"#)], of: ride.id)
       _ = try await rest(length / 3)
     }
-    // Parking takes a settlement of all others: in a long run other faults may prevent that until
-    // all of them end.
+    // Parking requires another ride to be settled: in a long run other faults may prevent that
+    // until all of them end.
     if try await !isParked(ride.id, by: .now + .seconds(900), admin) {
       incidents.find("\(ride.id): its ledger rows are refused for 15 minutes, and it is not parked")
     }
@@ -78,8 +80,9 @@ extension FaultInjector {
     return false
   }
 
-  /// Fills the ledger's disk and empties it again. Without a disk of its own every row is refused as
-  /// Postgres would do.
+  /// Fills the ledger's disk and empties it again.
+  ///
+  /// Without a volume, a trigger refuses every row with the error of a full disk.
   mutating func fillDisk(_ volume: LedgerVolume?) async throws {
     let admin = try AdminSession(conninfo: conninfo)
     var number = 1
@@ -102,7 +105,7 @@ extension FaultInjector {
     await admin.close()
   }
 
-  /// Takes a right from the engine's role for a while.
+  /// Revokes a privilege of the engine's role for a while.
   mutating func revokeRights() async throws {
     let admin = try AdminSession(conninfo: conninfo)
     var number = 1

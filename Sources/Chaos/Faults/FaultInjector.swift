@@ -2,9 +2,9 @@ import Foundation
 import LocalPostgres
 import RideCore
 
-/// One kind of trouble, as the run starts it.
+/// One kind of fault and the function that injects it.
 struct PlannedFault: Sendable {
-  /// Leaves it out; nil if the trouble looks at the options itself.
+  /// The option that leaves the fault out; nil if the fault checks the options itself.
   let part: ChaosOptions.Part?
   let run: @Sendable (inout FaultInjector) async throws -> Void
 
@@ -17,25 +17,26 @@ struct PlannedFault: Sendable {
   }
 }
 
-/// Does harm of one kind until a point in time, and makes it good at the end.
+/// Injects one kind of fault until the run's end, and undoes it then.
 struct FaultInjector {
   let end: ContinuousClock.Instant
   let without: Set<ChaosOptions.Part>
   var numbers: SeededGenerator
   let incidents: IncidentLog
   let outages: Outages
-  /// Of Postgres, as its superuser.
+  /// The connection string of Postgres' superuser.
   let conninfo: String
 
-  /// Rests for a while, at most until the end; false where that has come.
+  /// Sleeps for a while, at most until the end; returns false once the end has come.
   func rest(_ milliseconds: Int) async throws -> Bool {
     let limit = min(.now + .milliseconds(milliseconds), end)
     try await ContinuousClock().sleep(until: limit)
     return .now < end
   }
 
-  /// Waits until an outage of one of these kinds begins, or for so long if there is none; false if the
-  /// end has come.
+  /// Waits for the next outage of one of these kinds, at most this many milliseconds.
+  ///
+  /// - Returns: false once the end has come.
   func waitForOutage(_ kinds: Set<Outages.Kind>, atMost milliseconds: Int) async throws -> Bool {
     let before = outages.count(of: kinds)
     let limit = ContinuousClock.now + .milliseconds(milliseconds)
@@ -45,7 +46,7 @@ struct FaultInjector {
     return true
   }
 
-  /// Kills a node or lets it sleep, now and again; what ends is started again.
+  /// Kills or pauses a node at random intervals, and restarts a process that has ended.
   mutating func problem(_ node: Node) async throws {
     var next = ContinuousClock.now + .milliseconds(Int.random(in: 2_000...8_000, using: &numbers))
     while try await rest(200) {
@@ -64,7 +65,7 @@ struct FaultInjector {
     try await node.supervise()
   }
 
-  /// Kills or pauses both nodes together for some seconds, as a deploy does.
+  /// Kills or pauses both nodes together for some seconds, as a deployment does.
   mutating func takeDown(_ nodes: [Node]) async throws {
     while try await rest(Int.random(in: 6_000...22_000, using: &numbers)) {
       let isKill = Bool.random(using: &numbers)
@@ -84,8 +85,8 @@ struct FaultInjector {
     }
   }
 
-  /// Milliseconds: often a hiccup, sometimes longer than an answer may take, sometimes longer than
-  /// the lease of 20 s.
+  /// Returns the length of a pause in milliseconds: often short, sometimes longer than the deadline
+  /// of an answer, sometimes longer than the lease of 20 s.
   private mutating func pause() -> Int {
     switch Int.random(in: 0..<10, using: &numbers) {
     case 0..<5: Int.random(in: 100...4_000, using: &numbers)
@@ -94,10 +95,10 @@ struct FaultInjector {
     }
   }
 
-  /// Restarts Postgres, mostly as a crash would.
+  /// Restarts Postgres, in most cases as a crash would.
   ///
-  /// Recovery may need space for the ledger: if it does not come up on a full disk, the disk is
-  /// emptied first, as a person would do.
+  /// Recovery may need space for the ledger: if Postgres does not start on a full disk, the disk is
+  /// emptied first, as an operator would do.
   mutating func problem(_ cluster: LocalCluster, ledgerOn volume: LedgerVolume?) async throws {
     while try await rest(Int.random(in: 5_000...30_000, using: &numbers)) {
       let isCrash = Int.random(in: 0..<4, using: &numbers) > 0
@@ -125,7 +126,7 @@ struct FaultInjector {
     incidents.record(.clockStep, from: IncidentLog.now, "to 0 s ahead")
   }
 
-  /// Sets faults, and none for a while in between.
+  /// Sets faults of the simulator, with intervals without faults.
   mutating func problem(_ wire: SimulatorControl) async throws {
     while try await rest(Int.random(in: 300...2_000, using: &numbers)) {
       let faults = SimulatorFault.some(&numbers)

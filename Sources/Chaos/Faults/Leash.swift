@@ -1,11 +1,11 @@
 import LocalPostgres
 
-/// Where `ridepulse` is.
+/// Locates the `ridepulse` binary.
 enum ServiceBinary {
   static func path() throws -> String { try LocalBinary.path("ridepulse") }
 }
 
 extension ProcessGuard {
-  /// Of this build's nodes.
+  /// The guard of this build's nodes.
   static let shared = ProcessGuard(binary: (try? ServiceBinary.path()) ?? "")
 }

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A small file system that the ledger is stored on, so that its disk can be filled.
+/// A small file system for the ledger, so that its disk can be filled.
 ///
-/// It is a tmpfs that stays mounted while Postgres restarts. A shell mounts it, and unmounts it at the
-/// end of a pipe whose other end only this process holds, whichever way this process ends.
+/// It is a tmpfs that stays mounted while Postgres restarts. A shell mounts it, and unmounts it
+/// when a pipe closes whose other end only this process holds, however this process ends.
 final class LedgerVolume: Sendable {
   let path: String
   private let input = Pipe()
@@ -20,9 +20,9 @@ final class LedgerVolume: Sendable {
     umount -l "$0" && rmdir "$0"
     """
 
-  /// Mounts it; nil if this process may not mount a file system.
+  /// Mounts the volume; returns nil if this process may not mount a file system.
   ///
-  /// - Parameter cluster: the directory of Postgres, whose owner gets the volume.
+  /// - Parameter cluster: the data directory of Postgres, whose owner will own the volume.
   init?(path: String, cluster: String) throws {
     self.path = path
     let attributes = try FileManager.default.attributesOfItem(atPath: cluster)
@@ -40,7 +40,8 @@ final class LedgerVolume: Sendable {
     guard !output.fileHandleForReading.availableData.isEmpty else { return nil }
   }
 
-  /// Moves the ledger to it; new partitions of the engine's role follow.
+  /// Returns scripts that move the ledger to the volume; later partitions of the engine's role
+  /// follow it.
   static func script(path: String) -> [String] {
     [
       // Not allowed inside a transaction.
@@ -70,7 +71,7 @@ final class LedgerVolume: Sendable {
 
   private var filler: String { path + "/filler" }
 
-  /// Takes all space that is left.
+  /// Uses up all free space.
   func fill() throws {
     try isFull.withLock { isFull in
       _ = FileManager.default.createFile(atPath: filler, contents: nil)
@@ -78,7 +79,7 @@ final class LedgerVolume: Sendable {
         throw ChaosFailure("\(filler) can't be written")
       }
       for size in [1 << 20, 1 << 12] {
-        // The end is the error of a full disk.
+        // The loop ends with the error of a full disk.
         while (try? file.write(contentsOf: Data(repeating: 0, count: size))) != nil {}
       }
       try file.close()
@@ -86,7 +87,7 @@ final class LedgerVolume: Sendable {
     }
   }
 
-  /// Gives the space back; true if it was full.
+  /// Frees the space; returns true if the disk was full.
   @discardableResult func empty() throws -> Bool {
     try isFull.withLock { isFull in
       guard isFull else { return false }
@@ -96,7 +97,7 @@ final class LedgerVolume: Sendable {
     }
   }
 
-  /// Unmounts it; Postgres must have ended.
+  /// Unmounts the volume; Postgres must have stopped.
   func unmount() async {
     try? input.fileHandleForWriting.close()
     // The shell removes the mount point last.

@@ -1,7 +1,7 @@
 import Foundation
 import LocalPostgres
 
-/// A `ridepulse serve` that is killed, put to sleep, and started again.
+/// A `ridepulse serve` process that is killed, paused and restarted.
 actor Node {
   let name: String
   private let environment: [String: String]
@@ -10,12 +10,13 @@ actor Node {
   private let outages: Outages
   private var process: Process?
   private var isPaused = false
-  /// No process is started before.
+  /// The time before which no process is started.
   private var downUntil = ContinuousClock.now
-  /// Where the log of the present process begins.
+  /// The offset in the log file at which the current process's output begins.
   private var logStart = 0
 
-  /// Each node reaches APNs under another name, so that the simulator's record shows who sent what.
+  /// The host name of APNs by node: they differ, so that the simulator's record shows which node
+  /// sent a push.
   static let hosts = ["node-a": "127.0.0.1", "node-b": "localhost"]
 
   init(
@@ -29,7 +30,7 @@ actor Node {
     self.outages = outages
   }
 
-  /// Starts a process; it need not serve yet.
+  /// Starts a process without waiting until it serves.
   func start() throws {
     if !FileManager.default.fileExists(atPath: log) {
       _ = FileManager.default.createFile(atPath: log, contents: nil)
@@ -50,9 +51,9 @@ actor Node {
     incidents.record(.start, from: IncidentLog.now, name)
   }
 
-  /// Sees to it that a process runs, as a supervisor does; true where it says that it serves.
+  /// Ensures that a process runs, as a supervisor does; returns true if it serves.
   ///
-  /// A process that ended before it served had no database. One that ended after that is a finding.
+  /// A process that ended before it served had no database. One that ended later is a violation.
   @discardableResult func supervise() throws -> Bool {
     guard let process, process.isRunning else {
       if ContinuousClock.now < downUntil { return false }
@@ -72,7 +73,7 @@ actor Node {
     }
   }
 
-  /// What the present process has said, whether it serves.
+  /// Whether the current process has logged that it serves.
   private var isServing: Bool {
     guard let file = FileHandle(forReadingAtPath: log) else { return false }
     try? file.seek(toOffset: UInt64(logStart))
@@ -80,7 +81,7 @@ actor Node {
     return said.map { String(decoding: $0, as: UTF8.self).contains(" Serving") } ?? false
   }
 
-  /// Ends it as a crash would, and keeps it down for a while.
+  /// Ends the process as a crash would, and keeps it down for a while.
   func kill9(downFor duration: Duration = .zero) async {
     guard let process, process.isRunning else { return }
     downUntil = max(downUntil, .now + duration)
@@ -91,7 +92,7 @@ actor Node {
     self.process = nil
   }
 
-  /// Lets it sleep, as a machine under a snapshot does.
+  /// Suspends the process, as a snapshot of its machine does.
   func pause(for duration: Duration) async {
     guard let process, process.isRunning, !isPaused else { return }
     isPaused = true
@@ -105,7 +106,9 @@ actor Node {
       duration > .seconds(20) ? .longPause : .pause, from: start, to: IncidentLog.now, name)
   }
 
-  /// Asks it to stop. Its exit status must be 0, and it must not take longer than two minutes.
+  /// Stops the process with SIGTERM.
+  ///
+  /// It must end with status 0 within two minutes.
   func stop() async {
     guard let process, process.isRunning else {
       return incidents.find("\(name) was not running at the end")

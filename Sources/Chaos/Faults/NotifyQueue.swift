@@ -2,18 +2,20 @@ import Foundation
 import PostgresStore
 import RideCore
 
-/// A NOTIFY queue that another application has filled: it listens and stays in a transaction, so that
-/// nothing leaves the queue.
+/// A NOTIFY queue that another application has filled.
+///
+/// That application listens and stays in a transaction, so that no entry can leave the queue.
 struct NotifyQueue: Sendable {
-  /// The share that is filled.
+  /// The share of the queue that is filled.
   let usage: Double
   private let start = IncidentLog.now
   private let listener: AdminSession
-  /// Another one that reads on: nodes that begin to listen begin where it is, and not with the oldest.
+  /// A second listener that keeps reading: new listeners start at its position, not at the oldest
+  /// entry.
   private let reader: AdminSession
   private let idle: Task<Void, any Error>
 
-  /// Notifies until the queue is filled to this share, Postgres refuses, or restarts.
+  /// Notifies until the queue is filled to this share, or Postgres refuses or restarts.
   static func filled(to target: Double, conninfo: String) async throws -> NotifyQueue {
     let listener = try AdminSession(
       conninfo: conninfo, listen: ["chaos_other"], applicationName: "chaos-listener")
@@ -61,10 +63,10 @@ struct NotifyQueue: Sendable {
     return usage
   }
 
-  /// Lets the listener go, and with it what is in the queue.
+  /// Ends the listener, which empties the queue.
   func empty(_ incidents: IncidentLog, conninfo: String) async throws {
     let admin = try AdminSession(conninfo: conninfo)
-    // A listener that read on would be sent all of it.
+    // Terminate the listener: if it continued to read, it would receive the whole queue.
     _ = try await admin.value(
       """
       select count(pg_terminate_backend(pid)) from pg_stat_activity
@@ -80,12 +82,12 @@ struct NotifyQueue: Sendable {
 }
 
 extension FaultInjector {
-  /// The share up to which the queue is filled: `ridepulse.wake` notifies below 0.01.
+  /// The share to fill: `ridepulse.wake` notifies only below 0.01.
   private static let highUsage = 0.02
 
-  /// Lets another application fill the queue, now and again.
+  /// Lets another application fill the queue at random intervals.
   ///
-  /// - Parameter full: a queue that is full already.
+  /// - Parameter full: a queue that is already full.
   mutating func fillNotifyQueue(_ full: NotifyQueue?) async throws {
     if let full {
       _ = try await rest(Int.random(in: 15_000...25_000, using: &numbers))

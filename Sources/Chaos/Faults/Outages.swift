@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts outages as they begin, so that other troubles can act in the middle of one.
+/// Counts outages as they begin, so that other faults can be injected during an outage.
 final class Outages: Sendable {
   enum Kind: CaseIterable, Sendable {
     case oneNode, bothNodes, database
@@ -12,7 +12,7 @@ final class Outages: Sendable {
     counts.withLock { $0[kind, default: 0] += 1 }
   }
 
-  /// How many outages of these kinds have begun.
+  /// Returns how many outages of these kinds have begun.
   func count(of kinds: Set<Kind>) -> Int {
     counts.withLock { counts in kinds.reduce(0) { $0 + (counts[$1] ?? 0) } }
   }

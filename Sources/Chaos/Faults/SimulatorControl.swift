@@ -2,7 +2,7 @@ import Foundation
 import LocalPostgres
 import RideCore
 
-/// The simulator's faults, as they are set from outside.
+/// Controls the faults of the APNs simulator.
 struct SimulatorControl: Sendable {
   let url: String
   let directory: String
@@ -12,12 +12,12 @@ struct SimulatorControl: Sendable {
     directory = simulator.directory
   }
 
-  /// Puts these faults in the place of all that were.
+  /// Replaces all faults with these.
   func set(_ faults: [SimulatorFault]) async throws {
     try await post("[\(faults.map(\.json).joined(separator: ", "))]", to: "faults")
   }
 
-  /// Lets APNs answer from now on that these tokens are gone, since a time in milliseconds.
+  /// Makes APNs report these tokens as gone since a time in milliseconds.
   func unregister(_ tokens: [String], since: String) async throws {
     let entries = tokens.map { #"{"token": "\#($0)", "unregistered_since": \#(since)}"# }
     try await post(#"{"tokens": [\#(entries.joined(separator: ", "))]}"#, to: "tokens")
@@ -39,7 +39,7 @@ struct SimulatorControl: Sendable {
   }
 }
 
-/// One fault, as `POST /simulator/faults` reads it.
+/// One fault in the format of `POST /simulator/faults`.
 struct SimulatorFault: Sendable {
   let json: String
 
@@ -47,7 +47,7 @@ struct SimulatorFault: Sendable {
     json = #"{"match": {"every": \#(every)}, "action": {\#(action)}, "times": \#(times)}"#
   }
 
-  /// One or two faults that are in force together.
+  /// Returns one or two faults to be active together.
   static func some(_ numbers: inout SeededGenerator) -> [SimulatorFault] {
     (0..<Int.random(in: 1...2, using: &numbers)).map { _ in one(&numbers) }
   }
@@ -78,7 +78,8 @@ struct SimulatorFault: Sendable {
       return SimulatorFault(
         every: number(1...4), times: number(10...400), #""delay_ms": \#(number(10...1500))"#)
     case 5:
-      // Longer than an answer may take: APNs has it, and nobody knows.
+      // May exceed the deadline of an answer: APNs has accepted the push, but the node gets no
+      // answer.
       return SimulatorFault(
         every: number(2...20), times: number(1...10), #""delay_ms": \#(number(3000...13000))"#)
     case 6, 7, 8:

@@ -2,7 +2,7 @@ import Foundation
 import PostgresStore
 import RideCore
 
-/// A ride service with a share of the fleet: writes what happens, and counts what committed.
+/// A ride service with a share of the fleet, which writes the changes of its rides.
 struct Producer {
   private struct RideSlot {
     var ride: RideLife
@@ -25,7 +25,7 @@ struct Producer {
     runner = try StepRunner(conninfo: conninfo, incidents: incidents)
     numbers = SeededGenerator(seed: seed)
     for _ in 0..<rides {
-      // They do not all come at once.
+      // The rides begin at different times.
       let due = ContinuousClock.now + .milliseconds(Int.random(in: 0...8_000, using: &numbers))
       seats.append(RideSlot(ride: newRide(), due: due))
     }
@@ -36,7 +36,7 @@ struct Producer {
     return RideLife(id: "\(name)\(rides)", hasStarts: hasStarts, seed: numbers.next())
   }
 
-  /// Lets the fleet live until then, and then brings every ride to its end.
+  /// Runs the fleet until the end, and then ends every ride.
   mutating func run(until end: ContinuousClock.Instant) async throws {
     while let next = seats.indices.min(by: { seats[$0].due < seats[$1].due }) {
       if seats[next].due >= end { break }

@@ -1,8 +1,8 @@
 import RideCore
 
-/// Device tokens made of random numbers.
+/// Generates random device tokens.
 enum RandomToken {
-  /// - Parameter words: how often 16 hexadecimal digits.
+  /// - Parameter words: the length in words of 16 hexadecimal digits.
   static func make(words: Int, _ numbers: inout SeededGenerator) -> String {
     (0..<words).map { _ in
       let text = String(numbers.next(), radix: 16)

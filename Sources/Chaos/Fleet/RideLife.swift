@@ -1,27 +1,27 @@
 import RideCore
 
-/// What a ride service writes in one transaction.
+/// A change that a ride service writes; a transaction has one or more.
 enum Step: Sendable {
-  /// A ride comes into being. Its attributes name the driver.
+  /// Creates a ride, whose attributes name the driver.
   case request(customer: String, driver: String?)
   case state(String)
-  /// The arrival time moves.
+  /// Changes the estimated time of arrival.
   case eta(Int)
-  /// Another driver comes, or none, and the state changes in the same UPDATE if one is given.
+  /// Changes or removes the driver, and the state in the same UPDATE if one is given.
   case driver(String?, state: String? = nil)
   case emit(String, data: String)
-  /// So many events at once, half of them of a rule with a collapse ID.
+  /// Emits this many events at once, half of them for a rule with a collapse ID.
   case burst(Int)
-  /// A phone registers; a new token of the same phone takes the place of the old one.
+  /// Registers a phone; a new token of the same installation replaces the old one.
   case phone(app: String, owner: String, token: String, installation: String? = nil)
-  /// Phones of one owner, numbered.
+  /// Registers numbered phones of one owner.
   case phones(app: String, owner: String, numbers: ClosedRange<Int>)
-  /// The app reports a card's update token.
+  /// Reports a card's update token.
   case card(activity: String, owner: String, token: String, frequent: Bool)
-  /// The app reports a push-to-start token.
+  /// Reports a push-to-start token.
   case startToken(owner: String, token: String)
 
-  /// How many events it makes, those of registered cards aside.
+  /// The number of events that the step causes, without those of registered cards.
   var events: Int {
     switch self {
     case .request, .state, .eta, .driver, .emit: 1
@@ -31,7 +31,7 @@ enum Step: Sendable {
   }
 }
 
-/// One ride from its request to its end: a value that says what happens next.
+/// The life of one ride from its request to its end, as a value that generates its steps.
 struct RideLife: Sendable {
   private enum CardKind { case none, ofApp, byPush }
 
@@ -45,10 +45,9 @@ struct RideLife: Sendable {
   private var count = 0
   private var hasCard = false
 
-  /// Whether it has been over.
   private(set) var isOver = false
 
-  /// Whether it has come into being.
+  /// Whether the first step was generated.
   var hasBegun: Bool { count > 0 }
 
   private static let states = [
@@ -66,10 +65,10 @@ struct RideLife: Sendable {
       [.none, .ofApp, .ofApp, .ofApp, .byPush, .byPush].randomElement(using: &numbers) ?? .none
   }
 
-  /// How long it is until the next step.
+  /// Returns the time until the next step.
   mutating func pause() -> Duration { .milliseconds(number(300...3_500)) }
 
-  /// What is written next, in one transaction.
+  /// Returns the steps of the next transaction.
   mutating func next() -> [Step] {
     if count == 0 { return begin() }
     count += 1
@@ -88,12 +87,12 @@ struct RideLife: Sendable {
       driver = "driver-\(id)-\(count)"
       return [phone("driver"), .driver(driver)]
     default:
-      // Quicker than any card may follow.
+      // Faster than a card may be updated.
       return (0..<number(2...5)).map { .eta(1_795_248_300 + count * 7 + $0) }
     }
   }
 
-  /// The last thing that happens to it.
+  /// Returns the last step of the ride.
   mutating func end() -> [Step] {
     isOver = true
     return [.state(ChaosRules.final[number(0...3) == 0 ? 1 : 0])]
@@ -110,7 +109,7 @@ struct RideLife: Sendable {
 
   private mutating func advance() -> [Step] {
     if number(0...19) == 0 { return end() }
-    // A driver who stood at the wrong door leaves again.
+    // A driver who came to the wrong address drives off again.
     if phase == 3, number(0...9) == 0 { phase = 1 }
     phase += 1
     if phase == Self.states.count - 1 { return end() }

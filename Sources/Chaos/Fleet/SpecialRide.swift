@@ -1,6 +1,6 @@
 import RideCore
 
-/// A ride that one trouble makes for its own purpose.
+/// A ride that one fault creates for its own purpose.
 struct SpecialRide: Sendable {
   let id: String
   let customer: String
@@ -15,7 +15,7 @@ struct SpecialRide: Sendable {
     numbers = SeededGenerator(seed: seed)
   }
 
-  /// It comes into being, with a phone of each person.
+  /// Returns the steps that create the ride, with one phone for each person.
   mutating func begin() -> [Step] {
     [
       .phone(app: "customer", owner: customer, token: token()),
@@ -28,7 +28,7 @@ struct SpecialRide: Sendable {
 
   mutating func token() -> String { RandomToken.make(words: 4, &numbers) }
 
-  /// The transactions in which the ride goes from one driver to the next.
+  /// Returns the transactions that move the ride from one driver to the next.
   mutating func reassign() -> [[Step]] {
     let former = driver
     drivers += 1
@@ -36,25 +36,25 @@ struct SpecialRide: Sendable {
     let phone = Step.phone(app: "driver", owner: driver, token: token())
     switch Int.random(in: 0..<5, using: &numbers) {
     case 0:
-      // Called off, and given to the next one.
+      // The driver cancels, then another one is assigned.
       return [[.state("driver_cancelled")], [phone, .driver(driver, state: "driver_assigned")]]
     case 1:
-      // Each change in a transaction of its own.
+      // Each change has its own transaction.
       return [
         [.state("driver_cancelled")], [.driver(nil)], [phone, .driver(driver)],
         [.state("driver_assigned")],
       ]
     case 2:
-      // Taken from the one and given to the other in one UPDATE.
+      // A single UPDATE replaces the driver.
       return [[phone, .driver(driver, state: "driver_reassigned")]]
     case 3:
-      // Taken away by the UPDATE that also changes the state.
+      // The UPDATE that removes the driver also changes the state.
       return [
         [.driver(nil, state: "driver_cancelled")],
         [phone, .driver(driver, state: "driver_assigned")],
       ]
     default:
-      // The former driver got it only a moment before.
+      // The former driver was assigned only a moment before.
       return [
         [.emit("driver_assigned", data: "{}"), .emit("chat_message", data: Self.message(former))],
         [.state("driver_cancelled")], [phone, .driver(driver, state: "driver_assigned")],

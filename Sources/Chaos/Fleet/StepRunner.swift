@@ -2,10 +2,10 @@ import Foundation
 import PostgresStore
 import RideCore
 
-/// Commits steps, each exactly once, through every restart of the database.
+/// Commits each step exactly once, through every restart of the database.
 ///
-/// Each transaction writes down which step it is and which events it made: a step whose answer was
-/// lost is tried again, and is refused where it had committed.
+/// Each transaction records its step's ID and its events: a step whose answer was lost is retried,
+/// and its ID is refused as a duplicate if it had committed.
 final class StepRunner: Sendable {
   private let session: PostgresSession
   private let incidents: IncidentLog
@@ -15,7 +15,7 @@ final class StepRunner: Sendable {
     self.incidents = incidents
   }
 
-  /// The desk's own tables.
+  /// The runner's own tables, and the trigger function that refuses ledger rows.
   static let schema = """
     create schema chaos;
     create table chaos.steps (
@@ -90,7 +90,7 @@ final class StepRunner: Sendable {
   private static let startToken = Statement(
     name: "chaos_start_token",
     sql: "select ridepulse.register_push_to_start('customer', $1, $2, 'RideAttributes')")
-  /// The rows that this very transaction made.
+  /// Records the events that the current transaction created.
   private static let collect = Statement(
     name: "chaos_collect",
     sql: """
@@ -115,7 +115,7 @@ final class StepRunner: Sendable {
         _ = try await session.run(calls, timeout: .seconds(60))
         return
       } catch {
-        // The step is there already: it committed, and the answer was lost.
+        // The step's row exists: it committed, and the answer was lost.
         if error.server?.constraint == "steps_pkey" { return }
         let isCaused = incidents.findIfCaused(by: error, isReported: isReported)
         if !error.isTransient && !error.mayHaveCommitted && !isCaused { throw error }
@@ -125,18 +125,18 @@ final class StepRunner: Sendable {
     }
   }
 
-  /// Records a token that APNs calls gone, since a time in milliseconds.
+  /// Records a token that APNs reports as gone since a time in milliseconds.
   func recordGone(_ token: String, since: String) async throws {
     try await commit([Call(Self.gone, [token, since])])
   }
 
-  /// Says something in a transaction that is given up.
+  /// Emits an event in a transaction that is rolled back.
   func rollBack(_ ride: String) async throws {
     do {
       try await session.script(
         "begin; select ridepulse.emit('\(ChaosRules.neverSaid)', '\(ride)'); rollback")
     } catch {
-      // Whatever happened to it: it did not commit.
+      // Whether or not the answer was lost, nothing was committed.
       if !error.isTransient && !error.mayHaveCommitted { throw error }
     }
   }

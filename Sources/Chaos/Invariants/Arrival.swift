@@ -1,44 +1,44 @@
 import Foundation
 import RideCore
 
-/// One push as it arrived at the simulator.
+/// One push as received by the simulator.
 struct Arrival: Sendable {
   /// Seconds since 1970.
   let at: Double
   let connection: Int
   let stream: Int
-  /// 0 where it never got an answer.
+  /// The HTTP status; 0 if the push got no answer.
   let status: Int
-  /// What the simulator did to it, where it did anything.
+  /// The fault that the simulator applied; nil if none.
   let fault: String?
   let reason: String?
   let token: String
   let id: String
   let pushType: String
-  /// `apns-expiration`.
+  /// The value of `apns-expiration`.
   let expiration: Int64
-  /// `aps.event` and `aps.timestamp` of a push to a card.
+  /// The values of `aps.event` and `aps.timestamp` in a push to a card.
   let cardEvent: String?
   let timestamp: Int64?
   let ride: String
-  /// The driver whom the payload of a driver's push names.
+  /// The driver that the payload of a driver's push names.
   let driver: String?
-  /// The node that sent it.
+  /// The node that sent the push.
   let node: String
-  /// `apns-collapse-id`.
+  /// The value of `apns-collapse-id`.
   let collapseID: String
-  /// `apns-topic` without what a push type appends to it: one for each app.
+  /// The value of `apns-topic` without the suffix of a push type; it identifies the app.
   let bundleID: String
 
-  /// A GOAWAY said that it was not processed, whatever its answer would have been.
+  /// Whether a GOAWAY declared the push as not processed, regardless of its answer.
   var isDisowned = false
 
   var isAccepted: Bool { status == 200 && !isDisowned }
 
-  /// By how many seconds it came after its expiration.
+  /// The seconds between the expiration and the arrival.
   var lateness: Double { at - Double(expiration) }
 
-  /// Reads one line of `requests.jsonl`.
+  /// Parses one line of `requests.jsonl`.
   init?(_ line: some Sequence<UInt8>) {
     guard let record = JSONValue(json: line) else { return nil }
     func text(_ path: String...) -> String? {
@@ -70,18 +70,19 @@ struct Arrival: Sendable {
     node = Node.hosts.first { $0.value == host }?.key ?? ""
   }
 
-  /// All pushes of a file, in the order of their arrival.
+  /// Reads all pushes of a file, in the order of their arrival.
   static func read(_ path: String) throws -> [Arrival] {
     let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
     var arrivals = data.split(separator: UInt8(ascii: "\n")).compactMap { Arrival($0) }
-    // What was read together with the push that a GOAWAY struck is in the record as well.
+    // The record also contains requests that were read together with the one that triggered a
+    // GOAWAY.
     var lastStreams: [Int: Int] = [:]
     for index in arrivals.indices {
       let arrival = arrivals[index]
       if let last = lastStreams[arrival.connection], arrival.stream > last {
         arrivals[index].isDisowned = true
       } else if arrival.fault == "goaway" {
-        // Answered: it was the last stream. Not answered: the one before it was.
+        // If the push was answered, it was the last stream; otherwise the stream before it was.
         lastStreams[arrival.connection] = arrival.stream - (arrival.status == 0 ? 2 : 0)
         arrivals[index].isDisowned = arrival.status == 0
       }
@@ -107,7 +108,7 @@ struct LedgerRow: Sendable {
   /// The ID of the phone's row; nil if no phone was found.
   let phone: Int64?
 
-  /// As one line for a person.
+  /// The row as one readable line.
   var line: String {
     let card = cardEvent.map { " \($0)" } ?? ""
     let about = eventID.map { " (event \($0))" } ?? ""

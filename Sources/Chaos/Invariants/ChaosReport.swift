@@ -1,6 +1,6 @@
 import Foundation
 
-/// What happened and what was proved, for a person.
+/// Prints the incidents of a run and the results of its invariants.
 struct ChaosReport {
   private let evidence: Evidence
   private let proofs: [Invariant]
@@ -14,7 +14,7 @@ struct ChaosReport {
     ]
   }
 
-  /// Prints everything; true where all of it held.
+  /// Prints the report; returns true if every invariant held.
   func notify() -> Bool {
     tellWhatHappened()
     for invariant in proofs {

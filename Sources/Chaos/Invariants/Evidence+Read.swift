@@ -50,8 +50,10 @@ extension Evidence {
     join ridepulse.rides r on d.owner_id in (r.customer_id, r.driver_id)
     where d.disabled_at is null
     """
-  /// A clock that was set back puts a registration after the verdict that it came before, and a
-  /// later registration outweighs what APNs said.
+  /// Selects tokens that APNs reported as gone and whose phone or card is still enabled.
+  ///
+  /// After the clock was set back, a registration may be dated after a verdict that followed it,
+  /// and a later registration overrides APNs' answer: such rows are excluded.
   private static let enabledTokenQuery = """
     select g.token from chaos.gone g
     where exists (select from ridepulse.devices d

@@ -1,14 +1,14 @@
 import Foundation
 import PostgresStore
 
-/// What a run left behind: the simulator's records, the ledger, and what the producers counted.
+/// The results of a run: the simulator's record, the ledger, and the events that producers counted.
 struct Evidence: Sendable {
   /// An event that a producer committed.
   struct Event: Sendable {
     let id: Int64
     let ride: String
     let name: String
-    /// The ride's driver after the transaction that made it.
+    /// The ride's driver after the transaction that created the event.
     let driver: String?
   }
 
@@ -20,34 +20,35 @@ struct Evidence: Sendable {
     let disabledReason: String?
   }
 
-  /// When the run began, in seconds since 1970.
+  /// The start of the run, in seconds since 1970.
   let start: Double
   let incidents: IncidentLog
   let arrivals: [Arrival]
   let ledger: [LedgerRow]
   /// Committed events by ID.
   let events: [Int64: Event]
-  /// How many of them the producers meant to make.
+  /// The number of events that the producers intended to commit.
   let stepped: Int
-  /// Activities by update token.
+  /// Activity IDs by update token.
   let cards: [String: String]
   let rides: Int
-  /// Rows of `ridepulse.events`.
+  /// The number of rows in `ridepulse.events`.
   let unconsumed: Int
-  /// Tokens of the phones that rides still mean.
+  /// Tokens of the enabled phones that belong to a ride's customer or driver.
   let currentTokens: Set<String>
   /// All phones by ID.
   let phones: [Int64: Phone]
-  /// Tokens that APNs called gone, and whose phone or card is enabled, though it did not register since.
+  /// Tokens that APNs reported as gone, but whose phone or card is enabled without a later
+  /// registration.
   let enabledTokens: Set<String>
-  /// Partitions and indexes of the ledger that are not on the disk that was filled.
+  /// Partitions and indexes of the ledger that are not on the volume that was filled.
   let strayPartitions: [String]
-  /// What the agenda still holds.
+  /// The remaining rows of the agenda.
   let agenda: [String]
   /// Slots by rule: due, fired, skipped, missed, capped, expired, remainder.
   let slots: [(rule: String, counts: [Int64])]
 
-  /// Writes ledger, diary and agenda beside the simulator's records.
+  /// Writes the ledger, the incident log and the agenda to the run's directory.
   func keep(in directory: String) throws {
     let ledger = ledger.map { "\(time($0.finishedAt)) \($0.line)" }
     let incidents = incidents.incidents.map { $0.line(since: start) }
@@ -58,10 +59,10 @@ struct Evidence: Sendable {
     }
   }
 
-  /// A time as seconds since the start of the run.
+  /// Returns a time as seconds since the start of the run.
   func time(_ seconds: Double) -> String { String(format: "%.2f s", seconds - start) }
 
-  /// A push for a person.
+  /// Returns a push as one readable line.
   func line(_ arrival: Arrival) -> String {
     let card = [arrival.cardEvent, arrival.timestamp.map { "timestamp \($0)" }]
       .compactMap(\.self).joined(separator: " ")
@@ -71,7 +72,8 @@ struct Evidence: Sendable {
       + "…\(arrival.token.suffix(6)), apns-id \(arrival.id), answered \(arrival.status)\(fault)"
   }
 
-  /// Sleeps of nodes that ended no more than a moment before.
+  /// Returns a description of node pauses that ended at most two seconds before; empty if there
+  /// were none.
   func wakings(before time: Double) -> String {
     let recent = incidents.incidents.filter { incident in
       (incident.kind == .pause || incident.kind == .longPause)

@@ -1,5 +1,5 @@
 extension Invariant {
-  /// 4. Cards hear things in order.
+  /// 4. Cards receive their pushes in order.
   static func ofCards(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("4. Cards hear things in order")
     let pushes = evidence.arrivals.filter { $0.pushType == "liveactivity" }
@@ -14,7 +14,7 @@ extension Invariant {
       "timestamps that do not rise", byCard.values.flatMap { disorder(in: $0, evidence) }.sorted())
     invariant.none(
       "pushes after an end", byCard.values.flatMap { afterEnd(in: $0, evidence) }.sorted())
-    // APNs called their tokens gone, so no end can reach them.
+    // APNs reported their tokens as gone, so that no end can reach them.
     let gone = Set(pushes.filter { $0.status == 410 }.compactMap { evidence.cards[$0.token] })
     let open = Set(evidence.cards.values).subtracting(gone).filter { card in
       byCard[card]?.last { $0.isAccepted }?.cardEvent != "end"
@@ -31,7 +31,9 @@ extension Invariant {
     return invariant
   }
 
-  /// A push that was not accepted may come again as it was: the client resends what APNs provably
+  /// Returns pairs of pushes whose timestamps do not rise.
+  ///
+  /// A push that was not accepted may be repeated unchanged: the client resends what APNs provably
   /// did not process.
   private static func disorder(in pushes: [Arrival], _ evidence: Evidence) -> [String] {
     zip(pushes, pushes.dropFirst()).compactMap { one, next in

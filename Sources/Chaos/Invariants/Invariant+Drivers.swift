@@ -1,5 +1,5 @@
 extension Invariant {
-  /// 8. Each driver receives what was meant for that driver, and nothing else.
+  /// 8. Each driver receives the pushes meant for that driver, and no others.
   static func ofDrivers(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("8. Each driver receives what was meant for that driver")
     let meant = MeantDrivers(evidence)
@@ -40,9 +40,9 @@ extension Invariant {
   }
 }
 
-/// Whom the events of rides were meant for when they were made.
+/// The drivers that events were meant for when they were committed.
 struct MeantDrivers {
-  /// By event: the driver before and the one after it; one entry if both are the same.
+  /// By event, the drivers before and after it; one entry if they are the same.
   private var byEvent: [Int64: [String]] = [:]
   /// Each event with a rule for drivers, the driver who must have a verdict, and the rule.
   private(set) var expected: [(event: Evidence.Event, driver: String, rule: String)] = []
@@ -53,7 +53,7 @@ struct MeantDrivers {
       for event in events.sorted(by: { $0.id < $1.id }) {
         let drivers = [former, event.driver].compactMap(\.self)
         byEvent[event.id] = former == event.driver ? [former].compactMap(\.self) : drivers
-        // An event that takes the ride away is the former driver's.
+        // An event that removes the driver belongs to the former driver.
         if let rule = ChaosRules.driverRules[event.name], let driver = event.driver ?? former {
           expected.append((event, driver, rule))
         }
@@ -63,12 +63,12 @@ struct MeantDrivers {
     expected.sort { $0.event.id < $1.event.id }
   }
 
-  /// Nil for an event that nobody committed.
+  /// Returns nil for an event that was not committed.
   func drivers(of event: Int64) -> [String]? { byEvent[event] }
 }
 
 extension Invariant {
-  /// 9. What APNs calls gone is disabled, and the ledger is where it was meant to be.
+  /// 9. Tokens that APNs reports as gone are disabled, and the ledger is on its volume.
   static func ofTokens(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("9. Tokens that APNs calls gone are disabled")
     let gone = Set(evidence.arrivals.filter { $0.status == 410 }.map(\.token))

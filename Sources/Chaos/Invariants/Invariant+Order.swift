@@ -1,5 +1,5 @@
 extension Invariant {
-  /// 7. One phone's pushes about one ride arrive in the order of the ride's events.
+  /// 7. Each phone receives the pushes of one ride in the order of the ride's events.
   static func ofOrder(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("7. One phone's pushes of one ride arrive in order")
     var rows: [String: LedgerRow] = [:]

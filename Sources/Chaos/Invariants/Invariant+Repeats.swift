@@ -1,8 +1,8 @@
-/// Why a push may have been accepted a second time, as far as it can be seen from outside.
+/// Explains why a push may have been accepted a second time, as far as it is visible from outside.
 struct RepeatCauses {
   private let incidents: [Incident]
   private let answers: LostAnswers
-  /// How far ahead Postgres' clock was before and after each of its steps.
+  /// The steps of Postgres' clock: their time, and whether they set it ahead.
   private let steps: [(at: Double, isAhead: Bool)]
 
   init(_ evidence: Evidence) {
@@ -16,10 +16,10 @@ struct RepeatCauses {
     }
   }
 
-  /// Nil if nothing explains the second one.
+  /// Returns the cause of the second acceptance; nil if there is none.
   ///
-  /// A settlement may be lost with its node, come too late after a sleep or a step of the clock that
-  /// ends the lease, or lack an answer that was lost on the way.
+  /// A settlement may be lost with its node, may be too late after a pause or a clock step that
+  /// ends the lease, or may lack an answer that was lost on the way.
   func cause(of first: Arrival, _ second: Arrival) -> String? {
     if let cause = answers.wireCause(of: first) { return cause }
     let between = first.at - 0.5...second.at + 0.5
@@ -37,8 +37,8 @@ struct RepeatCauses {
       default: break
       }
     }
-    // Each process of Postgres sees a step within a second: until then one that is ahead may take the
-    // ride of one that is behind, whichever way the clock was set.
+    // Each process of Postgres sees a step within a second: until then a process that is ahead may
+    // claim the ride of one that is behind, in whichever direction the clock was set.
     let hasStep = steps.contains { step in
       step.isAhead
         ? (first.at - 2...second.at).contains(step.at)
@@ -47,9 +47,9 @@ struct RepeatCauses {
     return hasStep ? "Postgres' clock was set, and the lease ended" : nil
   }
 
-  /// Whether a node slept for so long that the other one could take its ride.
+  /// Returns whether a node was paused long enough for the other one to claim its ride.
   private func isPastLease(_ sleep: Incident, _ first: Arrival, _ second: Arrival) -> Bool {
-    // The first one settles too late, or the second one sends what it had in hand.
+    // Either the first node settles too late, or the second one sends what it had already decided.
     let isOfFirst =
       sleep.detail == first.node && sleep.from <= second.at && sleep.to >= first.at + 10
     let isOfSecond =
@@ -58,7 +58,7 @@ struct RepeatCauses {
     return isOfFirst || isOfSecond
   }
 
-  /// What kept settlements from being written between two times.
+  /// Returns the incidents that delayed settlements between two times.
   func disturbances(_ from: Double, _ to: Double) -> [String] {
     let kinds = incidents.filter {
       $0.kind.disturbsSettling && ($0.from...$0.to).overlaps(from...max(from, to))
@@ -68,7 +68,7 @@ struct RepeatCauses {
 }
 
 extension Invariant {
-  /// 6. Nobody is notified twice because a settlement fails.
+  /// 6. No phone is notified twice because a settlement fails.
   static func ofRepeats(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("6. No phone is notified twice while a settlement fails")
     let causes = RepeatCauses(evidence)

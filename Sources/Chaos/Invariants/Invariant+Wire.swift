@@ -1,5 +1,5 @@
 extension Invariant {
-  /// 2. What APNs took is what the ledger says that it took.
+  /// 2. Pushes that APNs accepted are accepted in the ledger.
   static func ofWire(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("2. Accepted on the wire is accepted in the ledger")
     var accepted: [String: [Arrival]] = [:]
@@ -24,7 +24,8 @@ extension Invariant {
     return invariant
   }
 
-  /// Pushes that arrived and whose verdict is another, by verdict and by what became of the answer.
+  /// Groups accepted pushes with another verdict by that verdict and by the cause of the lost
+  /// answer.
   private mutating func split(
     _ others: [String: [Arrival]], _ rows: [String: LedgerRow], _ evidence: Evidence
   ) {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// One promise: counts beside what is expected, and what does not fit.
+/// One promise of the service: counts with their expected values, and violations.
 struct Invariant {
   struct Row {
     let name: String
     let count: Int
-    /// Nil where any number will do.
+    /// The expected count; nil if any number is allowed.
     let expected: Int?
-    /// What was counted, by name.
+    /// The items that were counted.
     var names: [String] = []
   }
 
-  /// What does not fit, under the name of its row.
+  /// The violations of one row, under its name.
   struct Violation {
     let name: String
     let texts: [String]
@@ -25,7 +25,7 @@ struct Invariant {
     self.title = title
   }
 
-  /// A count that holds where it is as expected.
+  /// Adds a count; it is a violation if it differs from the expected one.
   mutating func count(_ name: String, _ count: Int, expected: Int? = nil) {
     rows.append(Row(name: name, count: count, expected: expected))
     if let expected, count != expected {
@@ -33,12 +33,12 @@ struct Invariant {
     }
   }
 
-  /// Things that may be, and are to be named.
+  /// Adds items that are allowed, and lists them.
   mutating func name(_ name: String, _ named: [String]) {
     rows.append(Row(name: name, count: named.count, expected: nil, names: named))
   }
 
-  /// Things of which there must be none.
+  /// Adds items that must not exist: each one is a violation.
   mutating func none(_ name: String, _ found: [String]) {
     rows.append(Row(name: name, count: found.count, expected: 0))
     if !found.isEmpty { findings.append(Violation(name: name, texts: found)) }
@@ -69,7 +69,7 @@ extension Invariant {
     return invariant
   }
 
-  /// 3. Nothing arrived after its time.
+  /// 3. No push arrived after its expiration.
   static func ofExpirations(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("3. No push arrived after its apns-expiration")
     let bounded = evidence.arrivals.filter { $0.expiration != 0 }
@@ -91,7 +91,7 @@ extension Invariant {
     return invariant
   }
 
-  /// 5. Each slot has one fate.
+  /// 5. Each slot has exactly one outcome.
   static func ofSlots(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("5. Each slot has one fate")
     for (rule, counts) in evidence.slots {

@@ -1,10 +1,10 @@
-/// Why the answer to a push may never have been noted, as far as it can be seen from outside.
+/// Explains why the answer to a push may not be recorded, as far as it is visible from outside.
 struct LostAnswers {
   private let incidents: [Incident]
   private let phones: Set<String>
-  /// When a fault struck each connection that takes along answers which have not left yet.
+  /// By connection, the times of faults that discard answers not yet sent.
   private let closings: [Int: [Double]]
-  /// So long after its arrival a push's verdict may still be under way.
+  /// How long after its arrival the verdict of a push may still be outstanding, in seconds.
   private static let reach = 60.0
 
   init(_ evidence: Evidence) {
@@ -14,11 +14,11 @@ struct LostAnswers {
     closings = Dictionary(grouping: closing) { $0.connection }.mapValues { $0.map(\.at) }
   }
 
-  /// Nil where nothing explains it.
+  /// Returns the cause; nil if there is none.
   ///
-  /// Only a node that ended or lost its lease leaves no row at all: by the time that another one
-  /// decides, cards and heartbeats may have other things to say. An alert is said again, but to a
-  /// phone whose token was replaced.
+  /// A push has no row at all only if its node ended or lost its lease: when another node decides,
+  /// cards and heartbeats may have different content. An alert is sent again, except to a phone
+  /// whose token was replaced.
   func cause(of arrival: Arrival, hasRow: Bool) -> String? {
     if !hasRow, arrival.pushType == "alert", phones.contains(arrival.token) { return nil }
     for incident in incidents where incident.from >= arrival.at - 0.5 {
@@ -35,7 +35,7 @@ struct LostAnswers {
     return hasRow ? wireCause(of: arrival) : nil
   }
 
-  /// What happened to the answer between APNs and the node; nil where nothing did.
+  /// Returns what happened to the answer between APNs and the node; nil if nothing did.
   func wireCause(of arrival: Arrival) -> String? {
     if arrival.fault == "delay" { return "the answer was delayed" }
     let isClosed = (closings[arrival.connection] ?? []).contains { at in

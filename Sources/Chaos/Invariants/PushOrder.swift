@@ -1,11 +1,11 @@
-/// Goes through pushes in the order of their arrival, and finds those that are older than what their
-/// phone has received already.
+/// Scans pushes in the order of their arrival for those that are older than one the phone has
+/// already received.
 struct PushOrder {
-  /// How an older push comes after a newer one.
+  /// Why an older push arrived after a newer one.
   enum Verdict: String, CaseIterable {
     case sameCollapseID = ", of one collapse ID"
     case unexplained = ""
-    // Holding back all newer pushes would let one push stop a phone for minutes.
+    // Allowed: if all newer pushes were held back, one push could block a phone for minutes.
     case refused = ": refused before, and tried again"
     case paused = ": its app's pushes were refused in numbers, and paused"
     case held = ": a card was to show it, and did not"
@@ -26,17 +26,17 @@ struct PushOrder {
   private let evidence: Evidence
   /// Events that have a row for a card.
   private let cardEvents: Set<Int64>
-  /// The newest event of which a phone has received a push, and that push.
+  /// The newest event whose push a phone has received, with that push.
   private var newest: [Phone: (event: Int64, arrival: Arrival)] = [:]
   private var newestOnScreen: [Screen: (event: Int64, arrival: Arrival)] = [:]
-  /// When each push was first refused, or left without an answer.
+  /// The time at which each push was first refused or left without an answer.
   private var refused: [String: Double] = [:]
-  /// When an app's pushes were refused or left without an answer, by bundle ID; rising.
+  /// The times at which pushes were refused or left without an answer, by bundle ID; rising.
   private var refusals: [String: [Double]] = [:]
   private var seen: Set<String> = []
   private(set) var accepted = 0
   private(set) var found: [Verdict: [String]] = [:]
-  /// Findings: a push that the ledger calls superseded arrived after the push that replaces it.
+  /// Violations: a push that the ledger marks superseded arrived after the push that replaces it.
   private(set) var resurrected: [String] = []
 
   var phoneCount: Int { newest.count }
@@ -52,7 +52,7 @@ struct PushOrder {
     if refused[arrival.id] == nil { refused[arrival.id] = arrival.at }
   }
 
-  /// Takes an alert; they come in the order of their arrival.
+  /// Adds an alert; alerts must be added in the order of their arrival.
   mutating func add(_ arrival: Arrival, of row: LedgerRow, event: Int64) {
     let phone = Phone(ride: row.ride, token: arrival.token)
     let screen = Screen(phone: phone, collapseID: arrival.collapseID)
@@ -80,7 +80,8 @@ struct PushOrder {
     return wasPaused(arrival.bundleID, before: newer.at) ? .paused : .unexplained
   }
 
-  /// Whether a node may have paused an app's pushes: many were refused in the last ten seconds.
+  /// Returns whether a node may have paused an app's pushes: at least 15 failed in the last ten
+  /// seconds.
   private func wasPaused(_ bundleID: String, before time: Double) -> Bool {
     let recent = (refusals[bundleID] ?? []).reversed().lazy
       .drop { $0 > time }.prefix { $0 > time - 10 }

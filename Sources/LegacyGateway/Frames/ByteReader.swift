@@ -1,4 +1,4 @@
-/// Takes big-endian numbers and runs of bytes from the front; never past the end.
+/// Reads big-endian numbers and byte ranges from the front, never beyond the end.
 struct ByteReader {
   private let bytes: ArraySlice<UInt8>
   private(set) var position: Int

@@ -1,37 +1,36 @@
-/// What the old protocol says before it hangs up; it has no word for success.
+/// The error packet of the legacy protocol, sent before the connection closes; success has no
+/// packet.
 package struct ErrorPacket: Hashable, Sendable {
   /// Apple's numbers.
   package enum Status: UInt8, Hashable, Sendable {
-    /// The frame can't be read, or its payload is no JSON object.
+    /// The frame is malformed, or its payload is not a JSON object.
     case processing = 1
-    /// No device token.
+    /// The device token is missing.
     case missingToken = 2
-    /// No payload.
+    /// The payload is missing.
     case missingPayload = 4
-    /// A token of another length than 32 bytes.
+    /// The length of the token is not 32 bytes.
     case tokenSize = 5
-    /// A payload of more than 4096 bytes.
+    /// The payload has more than 4096 bytes.
     case payloadSize = 7
     /// The token reaches no phone.
     case invalidToken = 8
-    /// The server goes; the identifier is that of the last push that was committed.
+    /// The server shuts down; the identifier is that of the last committed push.
     case shutdown = 10
-    /// None of these: no such command.
+    /// None of these: the command is unknown.
     case unknown = 255
   }
 
-  /// Why.
   package var status: Status
-  /// The frame's identifier; 0 where it is not known.
+  /// The frame's identifier; 0 if it is not known.
   package var identifier: UInt32
 
-  /// What the old protocol says before it hangs up.
   package init(_ status: Status, identifier: UInt32) {
     self.status = status
     self.identifier = identifier
   }
 
-  /// As it is sent: command 8, status, identifier.
+  /// The wire form: command 8, status, identifier.
   package var bytes: [UInt8] {
     [8, status.rawValue] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: identifier >> $0) }
   }

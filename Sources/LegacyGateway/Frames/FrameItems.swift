@@ -1,19 +1,20 @@
 import RideCore
 
-/// What stands in one frame, whole or in part.
+/// The items of one frame, complete or partial.
 struct FrameItems {
   var token: ArraySlice<UInt8>?
   var payload: ArraySlice<UInt8>?
   var identifier: UInt32?
   var expiration: UInt32?
   var priority: UInt8?
-  /// The items can't be told from each other, or one stands twice.
+  /// True if the items can't be separated, or if one is unknown, malformed or duplicated.
   private var isBroken = false
 
   init() {}
 
-  /// The items of a frame of command 2; also of a broken one as much as can be read, so that its
-  /// identifier may be known.
+  /// Parses the items of a command 2 frame.
+  ///
+  /// A malformed frame is parsed as far as possible, so that its identifier may be known.
   init(_ bytes: ArraySlice<UInt8>) {
     var reader = ByteReader(bytes)
     do throws(FrameParser.Stop) {
@@ -53,7 +54,7 @@ struct FrameItems {
     return size
   }
 
-  /// The push, or what is wrong with it.
+  /// Returns the push, or throws the error in the items.
   func push(of app: App) throws(FrameParser.Stop) -> LegacyPush {
     if isBroken { throw refused(.processing) }
     let token = token ?? []

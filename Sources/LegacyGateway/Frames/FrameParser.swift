@@ -1,21 +1,21 @@
 package import RideCore
 
-/// Reads frames of the old binary protocol, command 0, 1 and 2, from bytes as they come.
+/// Parses frames of the legacy binary protocol, commands 0, 1 and 2, from a stream of bytes.
 ///
-/// What a frame says of lengths is believed only within its limits, so no more than one frame is
-/// ever kept beyond what was given.
+/// Lengths in a frame are accepted only within their limits, so at most one incomplete frame is
+/// kept in addition to the bytes that were appended.
 package struct FrameParser: Sendable {
-  /// What the bytes so far give.
+  /// The result of parsing the bytes received so far.
   package enum Step: Hashable, Sendable {
-    /// A whole push.
+    /// A complete push.
     case push(LegacyPush)
-    /// What can't be read; nothing after it is looked at.
+    /// An error; nothing after it is parsed.
     case refused(ErrorPacket)
-    /// No whole frame is there.
+    /// The frame is not complete.
     case more
   }
 
-  /// The most bytes of items in a frame of command 2.
+  /// The maximum number of item bytes in a frame of command 2.
   package static let frameLimit = 5120
 
   private let app: App
@@ -23,18 +23,18 @@ package struct FrameParser: Sendable {
   private var start = 0
   private var refusal: ErrorPacket?
 
-  /// A parser of the frames of an app's sender.
+  /// Creates a parser for the frames of one app's sender.
   package init(app: App) {
     self.app = app
   }
 
-  /// Whether a part of a frame is there.
+  /// True if part of a frame has been received.
   package var hasPart: Bool { partSize > 0 }
 
-  /// How many bytes wait for the rest of their frame, or to be looked at.
+  /// The number of bytes that are not parsed yet.
   package var partSize: Int { buffer.count - start }
 
-  /// Takes what has come.
+  /// Appends received bytes.
   package mutating func append(_ bytes: some Collection<UInt8>) {
     if refusal != nil { return }
     buffer.removeSubrange(..<start)
@@ -42,7 +42,7 @@ package struct FrameParser: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next push, or why there is none.
+  /// Returns the next push, or why there is none.
   package mutating func next() -> Step {
     if let refusal { return .refused(refusal) }
     var reader = ByteReader(buffer[start...])
@@ -62,7 +62,7 @@ package struct FrameParser: Sendable {
     }
   }
 
-  /// Why a frame is not read.
+  /// Why a frame could not be parsed.
   enum Stop: Error {
     case more
     case refused(ErrorPacket)
@@ -84,7 +84,8 @@ package struct FrameParser: Sendable {
     }
   }
 
-  /// Token and payload, each behind its length: each length is judged before what it counts.
+  /// Parses token and payload, each after its length; a length is checked before the bytes it
+  /// counts.
   private static func simple(
     _ reader: inout ByteReader, _ known: FrameItems, _ app: App
   ) throws(Stop) -> LegacyPush {

@@ -1,14 +1,16 @@
 internal import RideCore
 
-/// What is said on one connection of the feedback port: page after page, each noted once the peer's
-/// side of the socket has it, and then the end.
+/// The state of one connection of the feedback port.
+///
+/// It sends page after page, each recorded as reported once the socket has accepted all its bytes,
+/// and then ends.
 struct FeedbackSession {
   enum Step: Equatable {
-    /// Ask the desk for a page.
+    /// Request a page from the store.
     case ask
-    /// The desk is to answer, or the page is on its way.
+    /// Wait for the store, or until the page is sent.
     case wait
-    /// Note this page: its bytes have left.
+    /// Record this page as reported: all its bytes were sent.
     case forget
     case end
   }
@@ -17,25 +19,25 @@ struct FeedbackSession {
 
   private(set) var step = Step.ask
   private(set) var page: [DisabledPhone] = []
-  /// For whoever reads the log.
+  /// The number of reported phones, for the log.
   private(set) var reported = 0
   private var isStopping = false
 
   mutating func asked() { step = .wait }
 
-  /// A page has come; returns its bytes.
+  /// Accepts a page from the store and returns its bytes.
   mutating func receive(_ phones: [DisabledPhone]) -> [UInt8] {
     page = phones
     if phones.isEmpty || isStopping { step = .end }
     return step == .end ? [] : phones.flatMap(\.tuple)
   }
 
-  /// All bytes of the page are the system's now.
+  /// Records that the system has accepted all bytes of the page.
   mutating func flushed() {
     if step == .wait, !page.isEmpty { step = .forget }
   }
 
-  /// The page is noted.
+  /// Records that the store has recorded the page as reported.
   mutating func forgotten() {
     reported += page.count
     page = []
@@ -51,7 +53,7 @@ struct FeedbackSession {
 }
 
 extension DisabledPhone {
-  /// Seconds, length, token, as the feedback service wrote them.
+  /// Seconds, length and token, in the form of Apple's feedback service.
   var tuple: [UInt8] {
     let seconds = UInt32(clamping: since.epochSeconds)
     let digits = token.hex.utf8.map { UInt8($0 < 0x3a ? $0 - 0x30 : $0 - 0x57) }

@@ -1,17 +1,17 @@
-/// What the gateway has to tell whoever keeps its log: never a token, never a payload.
+/// An event for the gateway's log; it never contains a token or a payload.
 package enum GatewayEvent: Sendable {
-  /// A connection was turned away: a handshake that failed, or a certificate for another app.
+  /// A connection was refused: its handshake failed, or its certificate is for another app.
   case turnedAway(peer: String, reason: String)
-  /// A sender has gone, or was sent away.
+  /// A sender's connection ended.
   case senderEnded(peer: String, pushes: Int, repeats: Int, how: String)
-  /// Somebody has read the feedback port.
+  /// A peer has read the feedback port.
   case feedbackRead(peer: String, phones: Int)
-  /// Pushes of a sender that has gone could not be committed, and nobody can be told.
+  /// Pushes of a disconnected sender could not be committed, and the sender can't be notified.
   case lost(peer: String, pushes: Int)
-  /// The database did not answer as it should.
+  /// A call failed, in most cases to the database.
   case failed(String)
-  /// Unfinished handshakes were cut off, since there were too many.
+  /// Incomplete handshakes were cut off because there were too many.
   case handshakesEvicted(Int)
-  /// All places are taken: further senders wait.
+  /// The connection limit is reached: further senders wait.
   case full(Int)
 }

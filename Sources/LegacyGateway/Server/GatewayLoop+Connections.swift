@@ -2,7 +2,7 @@ internal import Glibc
 internal import RideCore
 internal import SystemSupport
 
-// Coming, reading, writing, going.
+// Accepts, reads, writes and closes connections.
 extension GatewayLoop {
   func accept(_ doors: Listeners) {
     if let again = acceptAgain, now < again { return }
@@ -13,7 +13,7 @@ extension GatewayLoop {
       (doors.feedback, { _ in .feedback(FeedbackSession()) }),
     ]
     for (listener, talk) in talks {
-      // Not all at once: those that came before get on with their handshakes in between.
+      // The number is limited, so that earlier connections make progress with their handshakes.
       for _ in 0..<Self.arrivalsAtOnce {
         guard listener.hasArrival, makeRoom() else { break }
         guard case .socket(let socket, let peer, let network) = arrival(at: listener) else { break }
@@ -25,8 +25,10 @@ extension GatewayLoop {
 
   private static let arrivalsAtOnce = 32
 
-  /// Cuts off a connection whose handshake is not finished. Reported in numbers and seldom: a flood
-  /// must not fill the log.
+  /// Cuts off a connection whose handshake is incomplete.
+  ///
+  /// Evictions are counted and reported at most every ten seconds, because a flood must not fill
+  /// the log.
   private func evict(_ number: Int) {
     connections[number] = nil
     handshakes.remove(number)
@@ -46,8 +48,10 @@ extension GatewayLoop {
     return arrival
   }
 
-  /// Whether there is a place. If all are taken, an unfinished handshake gives way, then a sender
-  /// that was silent for long; else new connections wait to be accepted.
+  /// Returns whether a connection may be accepted.
+  ///
+  /// At the connection limit an incomplete handshake is evicted or, failing that, a sender that has
+  /// been silent for long is dropped; otherwise new connections wait to be accepted.
   private func makeRoom() -> Bool {
     if connections.count < settings.connectionLimit {
       isFull = false
@@ -73,7 +77,7 @@ extension GatewayLoop {
     return false
   }
 
-  /// The socket can move.
+  /// Handles a socket that is ready.
   func move(_ connection: SenderConnection) {
     guard connections[connection.number] === connection else { return }
     switch connection.phase {
@@ -109,12 +113,12 @@ extension GatewayLoop {
     handshakes.remove(connection.number)
     connection.phase = .open
     connection.deadline = nil
-    // The first frames may have come together with the end of the handshake.
+    // The first frames may have arrived with the end of the handshake.
     connection.read(into: &scratch, now: now)
     step(connection)
   }
 
-  /// Does what the talk calls for next.
+  /// Performs the session's next step.
   func step(_ connection: SenderConnection) {
     guard connections[connection.number] === connection, connection.phase == .open else {
       return finish(connection)
@@ -128,7 +132,7 @@ extension GatewayLoop {
   private func step(_ connection: SenderConnection, _ talk: SenderSession) {
     switch talk.step {
     case .read:
-      // The time counts from when the frame began, and not from its last byte.
+      // The limit counts from the start of the frame, not from its last byte.
       connection.deadline =
         talk.owesRest ? connection.deadline ?? now + settings.patience : nil
     case .wait: connection.deadline = nil
@@ -184,7 +188,7 @@ extension GatewayLoop {
     }
   }
 
-  /// Lets a connection go as it is.
+  /// Closes a connection without further output.
   func drop(_ connection: SenderConnection, _ how: String? = nil) {
     guard connections.removeValue(forKey: connection.number) != nil else { return }
     handshakes.remove(connection.number)

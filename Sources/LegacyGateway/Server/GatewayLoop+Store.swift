@@ -1,8 +1,8 @@
 internal import RideCore
 
-// What is asked of the desk, and its answers.
+// Calls the store and handles its answers.
 extension GatewayLoop {
-  /// The most pushes that one transaction takes.
+  /// The number of pushes after which no further sender joins a transaction.
   private static let commitLimit = 500
 
   func take(_ post: LoopMessage) {
@@ -15,9 +15,10 @@ extension GatewayLoop {
     }
   }
 
-  /// One transaction at a time, for all senders that have something by then.
+  /// Commits the pushes of all senders that have some, one transaction at a time.
   ///
-  /// Where the last one failed, one sender at a time: what one has said must not stop all others.
+  /// After a failure each transaction has only one sender, because one sender's data must not block
+  /// all others.
   func commit() {
     if isCommitting || ready.isEmpty { return }
     if let again = commitAgain, now < again { return }
@@ -76,14 +77,15 @@ extension GatewayLoop {
         }
       }
       connection.talk = .sender(talk)
-      // TLS may hold bytes that were read before: the socket says nothing of them.
+      // TLS may hold bytes that it has already read; the socket does not report them.
       connection.read(into: &scratch, now: now)
       step(connection)
     }
     if !watch.isEmpty { hurry() }
   }
 
-  /// Who has gone can't come again: what it left is tried for longer.
+  /// Returns whether to stop retrying; a disconnected sender can't send again, so its pushes are
+  /// retried for longer.
   private func mustGiveUp(_ talk: SenderSession) -> Bool {
     let limit = talk.isGone ? settings.keepLimit : settings.outageLimit
     return isStopping || failingSince.map { now - $0 >= limit } ?? false
@@ -94,7 +96,7 @@ extension GatewayLoop {
     nextAsk = min(nextAsk, now + askInterval)
   }
 
-  /// Asks the ledger about pushes whose senders are still there.
+  /// Queries the ledger about the pushes of connected senders.
   func ask() {
     if isAsking || watch.isEmpty || isStopping || now < nextAsk { return }
     let asked = watch.next(2000, now: now)
@@ -114,7 +116,7 @@ extension GatewayLoop {
   ) {
     isAsking = false
     let verdicts = (try? result.get()) ?? [:]
-    // Where nothing moves it is asked less and less often.
+    // The interval doubles, up to a second, as long as there are no verdicts.
     askInterval = verdicts.isEmpty ? min(askInterval * 2, .seconds(1)) : .milliseconds(100)
     nextAsk = now + askInterval
     for refused in watch.record(asked, verdicts) {
@@ -177,7 +179,7 @@ extension GatewayLoop {
     switch result {
     case .success: talk.forgotten()
     case .failure(let error):
-      // They are told again.
+      // The phones will be reported again.
       notify(.failed("what was told can't be noted: \(error)"))
       talk.fail()
     }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import RideCore
 internal import SystemSupport
 
-/// The life of the gateway's thread: sleep until something can move, move it, sleep again.
+/// The gateway's event loop on its own thread: wait for events, handle them, wait again.
 final class GatewayLoop {
   struct Listeners: Sendable {
     var pushes: Listener
@@ -14,17 +14,17 @@ final class GatewayLoop {
   let store: any LegacyPushStore
   let mailbox: LoopMailbox
   let notify: @Sendable (GatewayEvent) -> Void
-  /// Closed, both, once the gateway goes.
+  /// The listening sockets; nil, and both closed, after a stop.
   private(set) var doors: Listeners?
   var connections: [Int: SenderConnection] = [:]
   var handshakes: PendingHandshakes
-  /// Handshakes that were cut off since they were last reported.
+  /// The number of handshakes cut off since the last report.
   var evicted = 0
   var reportedEviction: ContinuousClock.Instant?
-  /// Senders that have something to commit, in the order in which they came to it.
+  /// Senders with pushes to commit, in the order in which they became ready.
   var ready: [Int] = []
   var isCommitting = false
-  /// Since when nothing can be committed, and when it is tried again.
+  /// Since when commits have failed; `commitAgain` is when the next one is tried.
   var failingSince: ContinuousClock.Instant?
   var commitAgain: ContinuousClock.Instant?
   var watch = PendingVerdicts()
@@ -69,8 +69,9 @@ final class GatewayLoop {
     for connection in Array(connections.values) { drop(connection, "the gateway stopped") }
   }
 
-  /// A peer that has gone must end a write with an error and not the process; OpenSSL writes without
-  /// saying so to the system.
+  /// Blocks SIGPIPE, because OpenSSL writes without MSG_NOSIGNAL.
+  ///
+  /// A peer that has disconnected must cause a write error, not the end of the process.
   private static func mutePipes() {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
@@ -101,7 +102,7 @@ final class GatewayLoop {
     }
   }
 
-  /// Waits for what can move; the doors are looked at whenever they stand open.
+  /// Waits for events; listening sockets are polled while they are open, except during a pause.
   private func sleep() -> [SenderConnection] {
     var files = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
     if let doors, acceptAgain == nil {
@@ -109,8 +110,8 @@ final class GatewayLoop {
       files.append(pollfd(fd: doors.feedback.socket, events: Int16(POLLIN), revents: 0))
     }
     let first = files.count
-    // Whoever waits for the desk is not polled: a peer that has hung up would wake the thread for
-    // nothing, again and again.
+    // A connection that waits for the store is not polled: a peer that has hung up would wake the
+    // thread again and again for nothing.
     let polled = connections.values.filter { $0.interest != 0 }
     for connection in polled {
       files.append(pollfd(fd: connection.stream.socket, events: connection.interest, revents: 0))
@@ -119,7 +120,7 @@ final class GatewayLoop {
     return zip(polled, files[first...]).compactMap { $1.revents != 0 ? $0 : nil }
   }
 
-  /// Until the next deadline, rounded up; at most a minute.
+  /// The time until the next deadline in milliseconds, rounded up; at most a minute.
   private var milliseconds: Int32 {
     var moments = connections.values.compactMap(\.deadline)
     if let leaveBy { moments.append(leaveBy) }
@@ -131,7 +132,7 @@ final class GatewayLoop {
     return Int32((wait / .milliseconds(1)).rounded(.up))
   }
 
-  /// A place for a further connection, under a number of its own.
+  /// Adds a connection under a new number.
   func admit(
     _ socket: Int32, _ peer: String, _ network: PeerNetwork, _ tls: TLSContext,
     _ talk: (Int) -> SenderConnection.Talk

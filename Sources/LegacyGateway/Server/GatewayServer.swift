@@ -2,10 +2,10 @@ internal import Foundation
 package import RideCore
 internal import Synchronization
 
-/// A TLS server that speaks the old binary protocol and commits what it hears.
+/// A TLS server for the legacy binary protocol that commits the pushes it receives.
 ///
-/// One thread holds all connections. It never waits for the database: the desk's answers come
-/// through a mailbox, and until they are there a sender is not read on.
+/// One thread handles all connections. It never waits for the database: the store's answers arrive
+/// through a mailbox. In the meantime the gateway reads at most one further batch from a sender.
 package final class GatewayServer: Sendable {
   /// The port for pushes.
   package let port: UInt16
@@ -20,10 +20,10 @@ package final class GatewayServer: Sendable {
   private let mailbox: LoopMailbox
   private let doors: Mutex<GatewayLoop.Listeners?>
 
-  /// Opens the ports; nobody is let in before `run`.
+  /// Opens the ports; no connection is accepted before `run`.
   ///
-  /// - Parameter onEvent: Called on the server's thread; has to return at once.
-  /// - Throws: Where a port, certificate, key or CA can't be used.
+  /// - Parameter onEvent: Called on the server's thread; must return at once.
+  /// - Throws: `GatewayError` if a port, certificate, key or CA can't be used.
   package init(
     _ settings: GatewaySettings, store: any LegacyPushStore,
     onEvent: @escaping @Sendable (GatewayEvent) -> Void
@@ -39,7 +39,7 @@ package final class GatewayServer: Sendable {
     self.onEvent = onEvent
   }
 
-  /// Serves until `stop`; returns when all senders have been told. To be called once.
+  /// Serves until `stop` and returns after all connections have ended; to be called once.
   package func run() async {
     guard let doors = doors.withLock({ $0.take() }) else { return }
     let (settings, store, mailbox, onEvent) = (settings, store, mailbox, onEvent)
@@ -53,7 +53,8 @@ package final class GatewayServer: Sendable {
     }
   }
 
-  /// Lets nobody in, commits what was read, and tells senders how far they came.
+  /// Stops accepting connections, commits the pushes already read, and sends each sender the
+  /// identifier of its last committed push.
   package func stop() {
     mailbox.put(.stop)
   }

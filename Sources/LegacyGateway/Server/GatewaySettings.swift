@@ -1,44 +1,45 @@
 package import RideCore
 
-/// Where the gateway listens, for whom, and how much it takes on.
+/// The settings of the gateway: addresses, app and limits.
 package struct GatewaySettings: Sendable {
   /// The app whose senders connect.
   package var app: App
-  /// Its bundle ID, which senders' certificates must name.
+  /// The app's bundle ID, which senders' certificates must name.
   package var bundleID: String
-  /// The address to listen on, as numbers.
+  /// The address to listen on, in numeric form.
   package var address = "127.0.0.1"
-  /// The port for pushes; 0 for any.
+  /// The port for pushes; 0 selects any free port.
   package var port: UInt16 = 2195
-  /// The port for phones that were disabled; 0 for any.
+  /// The port for phones that were disabled; 0 selects any free port.
   package var feedbackPort: UInt16 = 2196
-  /// By what the gateway shows who it is.
+  /// The gateway's certificate.
   package var identity: ServerIdentity
-  /// A PEM file of those who sign senders' certificates; nil: senders need none.
+  /// A PEM file of the CAs that sign senders' certificates; if nil, senders need none.
   package var clientCA: String?
 
-  /// The most connections at once.
+  /// The maximum number of connections.
   package var connectionLimit = 512
-  /// The most connections whose handshake is not finished; the oldest one makes room for the next.
+  /// The maximum number of incomplete handshakes; beyond it, the oldest one of the network that has
+  /// the most is evicted.
   package var handshakeLimit = 256
-  /// The most of those from one address (IPv6: from one /64).
+  /// The maximum number of incomplete handshakes from one address (IPv6: from one /64).
   package var handshakeLimitPerPeer = 64
-  /// How long a handshake may take in all.
+  /// The time limit of a handshake.
   package var handshakeTime: Duration = .seconds(10)
-  /// How long the rest of a frame may take, or a peer to take what it is sent.
+  /// The time limit for the rest of a frame, and for a peer to accept output.
   package var patience: Duration = .seconds(30)
-  /// Where all places are taken, a sender that was silent for so long loses its own.
+  /// At the connection limit, a sender that was silent for this long is dropped for a new one.
   package var idleLimit: Duration = .seconds(60)
-  /// How long senders wait for a database that is away, before they are told to come again.
+  /// How long senders wait for an unavailable database before they receive the shutdown status.
   package var outageLimit: Duration = .seconds(15)
-  /// How long what was left by senders that have gone is tried again.
+  /// How long commits are retried for senders that have disconnected.
   package var keepLimit: Duration = .seconds(600)
-  /// How long bytes are still read, and thrown away, after the gateway has hung up.
+  /// How long received bytes are discarded after the gateway has closed its side.
   package var lingerLimit: Duration = .seconds(3)
   /// How long a stop waits for the database and for peers.
   package var stopLimit: Duration = .seconds(10)
 
-  /// A gateway on the loopback address, with the old ports.
+  /// Creates the settings of a gateway on the loopback address with Apple's former ports.
   package init(app: App, bundleID: String, identity: ServerIdentity) {
     self.app = app
     self.bundleID = bundleID

@@ -1,12 +1,11 @@
 internal import Glibc
 internal import SystemSupport
 
-/// A listening socket.
 final class Listener: Sendable {
   let socket: Int32
   let port: UInt16
 
-  /// - Parameter address: IPv4 or IPv6, as numbers.
+  /// - Parameter address: IPv4 or IPv6, in numeric form.
   init(address: String, port: UInt16) throws(GatewayError) {
     let place = "\(address) port \(port)"
     var hints = unsafe addrinfo()
@@ -35,7 +34,7 @@ final class Listener: Sendable {
     close(socket)
   }
 
-  /// The port that the system chose, where it was asked for any.
+  /// Returns the socket's port, which the system chose if port 0 was requested.
   private static func port(of socket: Int32) -> UInt16? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -45,7 +44,7 @@ final class Listener: Sendable {
       }
     }
     guard isKnown else { return nil }
-    // Both families keep the port in the two bytes behind their own number.
+    // In both families the port is in the two bytes after the family number.
     return unsafe withUnsafeBytes(of: &storage) { bytes in
       unsafe UInt16(bytes[2]) << 8 | UInt16(bytes[3])
     }
@@ -54,11 +53,11 @@ final class Listener: Sendable {
   enum Arrival {
     case socket(Int32, peer: String, PeerNetwork)
     case none
-    /// No descriptor is free.
+    /// No file descriptor is free.
     case exhausted
   }
 
-  /// Whether a connection waits to be accepted.
+  /// True if a connection waits to be accepted.
   var hasArrival: Bool {
     var file = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&file, 1, 0) == 1
@@ -85,7 +84,7 @@ final class Listener: Sendable {
     }
   }
 
-  /// A sender that vanished without a word is noticed within some minutes.
+  /// Enables keep-alive, so that a sender that vanished silently is detected within some minutes.
   private static func prepare(_ socket: Int32) {
     _ = fcntl(socket, F_SETFL, O_NONBLOCK)
     _ = fcntl(socket, F_SETFD, FD_CLOEXEC)

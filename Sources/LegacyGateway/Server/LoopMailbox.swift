@@ -2,23 +2,23 @@ internal import Glibc
 internal import RideCore
 internal import Synchronization
 
-/// What the desk has answered, and what the world wants, for the server's thread.
+/// A message for the server's thread: an answer of the store, or a request to stop.
 enum LoopMessage: Sendable {
-  /// Pushes of connections, so many of each, were to be committed.
+  /// The result of committing pushes, with the number of pushes of each connection.
   case taken([(connection: Int, count: Int)], Result<[LegacyCommitResult], any Error>)
-  /// What became of pushes that are watched.
+  /// The verdicts on the pushes that were asked about.
   case verdicts([LegacyReceipt], Result<[PushID: LegacyVerdict], any Error>)
-  /// Phones to tell on a connection of the feedback port.
+  /// The phones to report on a connection of the feedback port.
   case disabled(connection: Int, Result<[DisabledPhone], any Error>)
-  /// What was told is noted.
+  /// The result of recording phones as reported.
   case forgotten(connection: Int, Result<Void, any Error>)
   /// Finish and end.
   case stop
 }
 
-/// The only thing that others and the server's thread share.
+/// The only state shared between the server's thread and other threads.
 final class LoopMailbox: Sendable {
-  /// The file to poll for reading.
+  /// The descriptor to poll for reading.
   let descriptor: Int32
   private let signal: Int32
   private let posts = Mutex<[LoopMessage]>([])
@@ -49,7 +49,7 @@ final class LoopMailbox: Sendable {
 
   func collect() -> [LoopMessage] {
     var bytes = [UInt8](repeating: 0, count: 64)
-    // Before the posts are taken: whoever comes between the two rings again.
+    // The pipe is drained before the messages are taken: a message put in between signals again.
     unsafe _ = read(descriptor, &bytes, bytes.count)
     return posts.withLock { posts in
       defer { posts = [] }

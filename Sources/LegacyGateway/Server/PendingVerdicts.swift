@@ -1,6 +1,6 @@
 internal import RideCore
 
-/// Committed pushes whose senders are still connected, until the ledger has a verdict.
+/// Committed pushes of connected senders that have no verdict in the ledger yet.
 struct PendingVerdicts {
   struct Refused: Equatable {
     var connection: Int
@@ -15,9 +15,9 @@ struct PendingVerdicts {
     var until: ContinuousClock.Instant
   }
 
-  /// Beyond this the oldest are no longer watched: their verdicts are in the ledger alone.
+  /// Beyond this number the oldest are no longer watched; their verdicts are only in the ledger.
   static let limit = 50_000
-  /// After so long no sender remembers what it sent.
+  /// After this time a sender no longer remembers what it sent.
   static let patience: Duration = .seconds(600)
 
   private var entries: [PushID: Entry] = [:]
@@ -38,7 +38,7 @@ struct PendingVerdicts {
     while entries.count > Self.limit, let oldest = queue.popFirst() { entries[oldest] = nil }
   }
 
-  /// The next ones to ask for, those first that were not asked for the longest.
+  /// Returns the next pushes to ask about, those that were not asked about for the longest first.
   mutating func next(_ limit: Int, now: ContinuousClock.Instant) -> [LegacyReceipt] {
     var receipts: [LegacyReceipt] = []
     while receipts.count < limit, let id = queue.popFirst() {
@@ -48,7 +48,9 @@ struct PendingVerdicts {
     return receipts
   }
 
-  /// What was asked for; returns the first push of each connection whose token is bad.
+  /// Records verdicts; returns the first push of each connection whose token is bad.
+  ///
+  /// Pushes without a verdict are asked about again.
   mutating func record(
     _ asked: [LegacyReceipt], _ verdicts: [PushID: LegacyVerdict]
   ) -> [Refused] {
@@ -67,7 +69,7 @@ struct PendingVerdicts {
     }
   }
 
-  /// The sender has gone.
+  /// Removes the pushes of a sender that has disconnected.
   mutating func forget(_ connection: Int) {
     entries = entries.filter { $0.value.connection != connection }
   }

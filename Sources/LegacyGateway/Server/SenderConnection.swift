@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RideCore
 
-/// One connection: its socket, what is said on it, and until when it may last as it is.
+/// One connection: its socket, its session and its deadline.
 final class SenderConnection {
   enum Talk {
     case sender(SenderSession)
@@ -11,9 +11,9 @@ final class SenderConnection {
   enum Phase: Equatable {
     case handshake
     case open
-    /// What is left is written, and then the connection is closed.
+    /// The remaining output is written, then the connection is closed.
     case closing
-    /// Closed on this side; what still comes is thrown away.
+    /// Closed on this side; received bytes are discarded.
     case lingering
   }
 
@@ -24,10 +24,10 @@ final class SenderConnection {
   let stream: TLSStream
   var talk: Talk
   var phase = Phase.handshake
-  /// When the phase, the frame or the write must have moved on; nil where nothing presses.
+  /// When the phase, the frame or the write must have progressed; nil if there is no limit.
   var deadline: Instant?
   var lastHeard: Instant
-  /// How it ended, for whoever reads the log.
+  /// How the connection ended, for the log.
   var ending: String?
   private var output: ArraySlice<UInt8> = []
   private var wantsWrite = false
@@ -43,7 +43,7 @@ final class SenderConnection {
 
   var hasOutput: Bool { !output.isEmpty }
 
-  /// What to poll for; 0 where the next word is the desk's.
+  /// The events to poll for; 0 if the store must answer first.
   var interest: Int16 {
     if wantsWrite || hasOutput { return Int16(POLLOUT) }
     switch phase {
@@ -55,7 +55,7 @@ final class SenderConnection {
     }
   }
 
-  /// Moves the handshake on; true at its end.
+  /// Continues the handshake; returns true when it is complete.
   func shakeHands() throws(TurnedAway) -> Bool {
     switch stream.handshake() {
     case .bytes:
@@ -73,7 +73,7 @@ final class SenderConnection {
     var reason: String
   }
 
-  /// Reads as much as the sender's talk has room for.
+  /// Reads as much as the sender's session has room for.
   func read(into scratch: inout [UInt8], now: Instant) {
     guard phase == .open, case .sender(var talk) = talk else { return }
     defer { self.talk = .sender(talk) }
@@ -99,7 +99,7 @@ final class SenderConnection {
     output += bytes
   }
 
-  /// Writes what there is; false where the peer takes no more, ever.
+  /// Writes the pending output; returns false if the peer will never accept more.
   func flush(now: Instant) -> Bool {
     while !output.isEmpty {
       switch stream.write(output.prefix(16_384)) {

@@ -1,29 +1,31 @@
 internal import RideCore
 
-/// What is said with one sender: a value, moved on by bytes, by the desk's answers and by the end.
+/// The state of the session with one sender.
+///
+/// A value, driven by received bytes, by the store's answers and by the end of the connection.
 struct SenderSession {
-  /// What there is to do.
+  /// The next action.
   enum Step: Equatable {
-    /// Read on.
+    /// Read more bytes.
     case read
-    /// Commit what was read.
+    /// Commit the pushes read so far.
     case commit
-    /// The desk is to answer first.
+    /// Wait for the store's answer.
     case wait
-    /// Say this, where there is anything to say, and hang up.
+    /// Send the packet, if any, and close the connection.
     case end(ErrorPacket?)
   }
 
   private enum Ending: Equatable {
-    /// The sender has gone.
+    /// The sender has disconnected.
     case gone
-    /// Something is wrong.
+    /// An error was found.
     case packet(ErrorPacket)
-    /// The gateway goes, or can't reach the database.
+    /// The gateway shuts down, or can't reach the database.
     case shutdown
   }
 
-  /// The most pushes, and bytes of them, that are read before they are committed.
+  /// The limits, in pushes and payload bytes, of what is read before a commit.
   static let batchLimit = 500
   static let batchBytesLimit = 131_072
 
@@ -34,7 +36,7 @@ struct SenderSession {
   private var inFlight: [LegacyFrame] = []
   private var ending: Ending?
   private var lastCommitted: UInt32 = 0
-  /// For whoever reads the log.
+  /// Counts for the log.
   private(set) var committed = 0
   private(set) var repeats = 0
 
@@ -43,13 +45,13 @@ struct SenderSession {
     self.sender = sender
   }
 
-  /// The sender has hung up: it can't be told anything.
+  /// True if the sender has disconnected and can't be notified.
   var isGone: Bool { ending == .gone }
 
-  /// How many pushes are not committed.
+  /// The number of pushes that are not committed.
   var pending: Int { batch.count + inFlight.count }
 
-  /// Whether the sender owes the rest of a frame.
+  /// True if the sender has sent only part of a frame.
   var owesRest: Bool { parser.hasPart && step == .read }
 
   var step: Step {
@@ -63,7 +65,7 @@ struct SenderSession {
     }
   }
 
-  /// Whether it takes further bytes: one batch may be read while another is committed.
+  /// True if further bytes may be read: one batch may be read while another is being committed.
   var hasRoom: Bool {
     ending == nil && batch.count < Self.batchLimit && batchBytes < Self.batchBytesLimit
   }
@@ -85,7 +87,7 @@ struct SenderSession {
     }
   }
 
-  /// Hands out what is to be committed now.
+  /// Returns the pushes to commit now.
   mutating func takeBatch() -> [LegacyFrame] {
     inFlight = batch
     batch = []
@@ -93,7 +95,7 @@ struct SenderSession {
     return inFlight
   }
 
-  /// The desk has answered. Returns what is to be watched.
+  /// Handles the store's answer; returns the pushes to watch.
   mutating func taken(
     _ takings: ArraySlice<LegacyCommitResult>
   ) -> [(receipt: LegacyReceipt, identifier: UInt32)] {
@@ -115,31 +117,34 @@ struct SenderSession {
     return watched
   }
 
-  /// What was handed out is not committed, or nobody knows: it is to be handed out again.
+  /// Puts pushes back whose commit failed, or whose outcome is unknown, to be committed again.
   mutating func putBack() {
     batch = inFlight + batch
     batchBytes = batch.reduce(0) { $0 + $1.push.payload.utf8.count }
     inFlight = []
   }
 
-  /// What is not committed won't be: the sender is told to come again.
+  /// Drops the uncommitted pushes; the sender receives the shutdown status, so that it sends them
+  /// again.
   mutating func giveUp() {
     batch = []
     ending = .shutdown
   }
 
-  /// A push of it went to a token that reaches no phone: what is not committed yet is dropped.
+  /// Ends the session because a push went to a token that reaches no phone.
+  ///
+  /// Pushes that are not committed yet are dropped.
   mutating func refuse(_ identifier: UInt32) {
     batch = []
     ending = .packet(ErrorPacket(.invalidToken, identifier: identifier))
   }
 
-  /// No more bytes come.
+  /// Records that no more bytes will arrive.
   mutating func hangUp() {
     ending = ending ?? .gone
   }
 
-  /// The gateway goes: what was read is still committed.
+  /// Begins the shutdown; pushes already read are still committed.
   mutating func shutDown() {
     ending = ending ?? .shutdown
   }

@@ -1,27 +1,27 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Why the gateway can't open its doors, in one line.
+/// Why the gateway can't start, in one line.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong, and with what.
+  /// The problem and the object that has it.
   package let description: String
 
   init(_ description: String) {
     self.description = description
   }
 
-  /// A call of OpenSSL that failed, with the library's own words.
+  /// Returns the error of a failed OpenSSL call, with the library's text.
   static func openSSL(_ what: String) -> GatewayError {
     GatewayError("\(what): \(openSSLReason() ?? "no reason given")")
   }
 
-  /// A call of the system that failed.
+  /// Returns the error of a failed system call.
   static func system(_ what: String, _ number: Int32 = errno) -> GatewayError {
     GatewayError("\(what): \(unsafe String(cString: strerror(number)))")
   }
 }
 
-/// What OpenSSL last complained of on this thread; nil where it did not.
+/// Returns OpenSSL's last error on this thread, or nil if there was none.
 func openSSLReason() -> String? {
   defer { ERR_clear_error() }
   let code = ERR_peek_last_error()

@@ -1,22 +1,24 @@
 internal import COpenSSL
 
-/// Which app a certificate is for, by its subject.
+/// The app that a certificate is for, according to its subject.
 struct CertificateSubject: Equatable {
   /// Values of UID, byte for byte.
   var users: [[UInt8]] = []
   /// Values of CN, byte for byte.
   var commonNames: [[UInt8]] = []
 
-  /// How Apple called the certificates of its own service, before the bundle ID.
+  /// The prefixes that Apple put before the bundle ID in the certificates of its own service.
   private static let applePrefixes = [
     "Apple Push Services: ", "Apple Production IOS Push Services: ",
     "Apple Development IOS Push Services: ", "Apple Sandbox Push Services: ",
     "Apple Production Mac Push Services: ", "Apple Development Mac Push Services: ",
   ]
 
-  /// Whether the certificate is for an app: by its UID if it has one, else by its CN, alone or in
-  /// Apple's form. Names are compared as a whole and as bytes: a certificate that holds the bundle ID
-  /// in a longer name, or next to another name, is for another app.
+  /// Returns whether the certificate is for an app.
+  ///
+  /// Its UID decides if it has one, otherwise its CN, alone or in Apple's form. Names are compared
+  /// as a whole and as bytes: a certificate that has the bundle ID within a longer name, or next to
+  /// another name, is for another app.
   func names(_ bundleID: String) -> Bool {
     let names = users.isEmpty ? commonNames : users
     guard names.count == 1, let name = names.first else { return false }
@@ -46,11 +48,11 @@ extension TLSStream {
       var text: UnsafeMutablePointer<UInt8>?
       let count = unsafe ASN1_STRING_to_UTF8(&text, data)
       guard count >= 0, let start = unsafe text else {
-        // A name that can't be read still counts as one.
+        // A name that can't be decoded still counts as a name.
         names.append([])
         continue
       }
-      // By its length, and not up to a NUL: that is how a name pretends to be another.
+      // The length counts, not a NUL: an embedded NUL would make a name look like another.
       names.append(unsafe Array(UnsafeBufferPointer(start: start, count: Int(count))))
       unsafe ridepulse_OPENSSL_free(start)
     }

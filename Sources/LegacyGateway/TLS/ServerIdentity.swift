@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// By what the gateway shows who it is.
+/// The certificate that the gateway presents.
 package enum ServerIdentity: Hashable, Sendable {
   /// A certificate chain and its key, as PEM files.
   case files(certificate: String, key: String)
-  /// A certificate of its own making, for a name, that lives as long as the process.
+  /// A generated certificate for a name, which lasts as long as the process.
   case selfSigned(name: String)
 }
 
@@ -35,7 +35,7 @@ package enum ServerIdentity: Hashable, Sendable {
     unsafe X509_set_version(certificate, 2)
     unsafe ASN1_INTEGER_set_int64(
       X509_get_serialNumber(certificate), Int64.random(in: 1...Int64.max))
-    // A day back: a sender whose clock is behind must still believe it.
+    // A day in the past, so that a sender whose clock is behind accepts the certificate.
     unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), -86_400)
     unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), Self.validSeconds)
     let subject = unsafe X509_get_subject_name(certificate)

@@ -1,12 +1,12 @@
 internal import COpenSSL
 internal import SystemSupport
 
-/// What all connections share: certificate, protocol versions, and whom to believe.
+/// The TLS settings of all connections: certificate, protocol versions and trusted CAs.
 @safe final class TLSContext: @unchecked Sendable {
-  // Unchecked: OpenSSL counts references to it under locks, and it is not changed once it is made.
+  // Unchecked: OpenSSL counts references to it under locks, and it never changes after `init`.
   private let context: OpaquePointer
 
-  /// - Parameter clientCA: A PEM file of those who sign senders' certificates; without one, senders
+  /// - Parameter clientCA: A PEM file of the CAs that sign senders' certificates; if nil, senders
   ///   need none.
   init(_ identity: ServerIdentity, clientCA: String?) throws(GatewayError) {
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
@@ -14,13 +14,14 @@ internal import SystemSupport
     }
     unsafe self.context = context
     unsafe ridepulse_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
-    // What waits may have moved between two tries of the same write.
+    // The pending output may have moved between two attempts of the same write.
     let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | UInt32(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
     unsafe ridepulse_SSL_CTX_set_mode(context, Int(mode))
     unsafe ridepulse_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
-    // A sender's certificate is looked at once, at the start.
+    // A sender's certificate is checked once, at the start.
     unsafe _ = SSL_CTX_set_options(context, ridepulse_SSL_OP_NO_RENEGOTIATION())
-    // Most old senders just close the socket. Frames say themselves where they end.
+    // Most old senders simply close the socket; frames carry their own length, so no truncation is
+    // missed.
     unsafe _ = SSL_CTX_set_options(context, ridepulse_SSL_OP_IGNORE_UNEXPECTED_EOF())
     unsafe SSL_CTX_set_num_tickets(context, 0)
     try use(identity)
@@ -68,7 +69,7 @@ internal import SystemSupport
     }
   }
 
-  /// SHA-256 of its certificate, as `openssl x509 -fingerprint` writes it.
+  /// SHA-256 of the certificate, in the form of `openssl x509 -fingerprint`.
   var fingerprint: String {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: UInt32 = 0
@@ -79,6 +80,6 @@ internal import SystemSupport
       .joined(separator: ":")
   }
 
-  /// A connection's half of the talk; the caller owns it.
+  /// Creates the TLS state of one connection; the caller owns it.
   func makeConnection() -> OpaquePointer? { unsafe SSL_new(context) }
 }

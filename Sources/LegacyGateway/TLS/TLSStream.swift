@@ -2,13 +2,13 @@ internal import COpenSSL
 internal import Glibc
 internal import SystemSupport
 
-/// One TLS connection over a socket that does not block; owns both.
+/// A TLS connection over a non-blocking socket; owns both.
 @safe final class TLSStream {
   enum Outcome: Equatable {
     case bytes(Int)
     case wantsRead
     case wantsWrite
-    /// The peer has said, or shown, that no more comes.
+    /// The peer has closed the connection, with or without notice.
     case ended
     case failed(String)
   }
@@ -16,7 +16,7 @@ internal import SystemSupport
   let socket: Int32
   let ssl: OpaquePointer
 
-  /// Takes the socket over, also where it fails.
+  /// Takes ownership of the socket, even if it fails.
   init?(socket: Int32, context: TLSContext) {
     guard let ssl = unsafe context.makeConnection() else {
       close(socket)
@@ -33,7 +33,7 @@ internal import SystemSupport
     close(socket)
   }
 
-  /// Moves the handshake on; `bytes(1)` where it is done.
+  /// Continues the handshake; returns `bytes(1)` when it is complete.
   func handshake() -> Outcome {
     ERR_clear_error()
     return outcome(unsafe SSL_do_handshake(ssl))
@@ -52,15 +52,17 @@ internal import SystemSupport
     return outcome(count)
   }
 
-  /// Tells the peer that no more comes, and keeps reading possible.
+  /// Notifies the peer that no more bytes follow; reading remains possible.
   func sendClose() {
     ERR_clear_error()
     unsafe SSL_shutdown(ssl)
     SocketShutdown.writing.apply(to: socket)
   }
 
-  /// Throws away what still comes: a socket that is closed over unread bytes tells its peer so, and
-  /// the peer then loses what it had not read yet. False at the end.
+  /// Discards received bytes; returns false at their end.
+  ///
+  /// Closing a socket with unread bytes resets the connection, and the peer then loses what it had
+  /// not read yet.
   func discard(into buffer: inout [UInt8]) -> Bool {
     while true {
       let count = unsafe recv(socket, &buffer, buffer.count, 0)

@@ -1,19 +1,19 @@
-/// Does what a writing call of the API asks for, once for each key.
+/// Executes writing calls of the API, once for each key.
 package struct APICallStore: Sendable {
   private let session: PostgresSession
 
-  /// A desk over an open session, which it does not close.
+  /// Uses an open session, which it does not close.
   package init(session: PostgresSession) {
     self.session = session
   }
 
-  /// What became of a call.
+  /// The outcome of a call.
   package enum Outcome: Hashable, Sendable {
-    /// It was done, now or by an earlier request of the same key.
+    /// The call was executed, now or by an earlier request with the same key.
     case answered(status: Int, body: String, isReplayed: Bool)
-    /// The first request of this key has not ended yet; nothing was done.
+    /// The first request with this key has not ended yet; nothing was done.
     case isUnderWay
-    /// The key was given with another request; nothing was done.
+    /// The key was used for another request; nothing was done.
     case isOfAnotherRequest
   }
 
@@ -21,12 +21,13 @@ package struct APICallStore: Sendable {
     name: "api_answer",
     sql: "select outcome, status, body from ridepulse.idempotent_call($1, $2, $3::jsonb)")
 
-  /// How long a call may wait for Postgres, for a row that somebody else holds too.
+  /// How long a call may wait for PostgreSQL, including for a row that another session has locked.
   static let limit: Duration = .seconds(5)
 
-  /// One round trip, one transaction: the key and the effect are there together or not at all.
+  /// Executes a call in one round trip and one transaction, so that the key and the effect are
+  /// committed together or not at all.
   ///
-  /// - Parameter arguments: a JSON object, checked before.
+  /// - Parameter arguments: a JSON object, already validated.
   package func answer(
     _ call: String, _ arguments: String, key: String?
   ) async throws(PostgresError) -> Outcome {

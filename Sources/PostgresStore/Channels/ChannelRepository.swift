@@ -1,24 +1,25 @@
 package import RideCore
 
-/// What the table knows of broadcast channels: each create is noted before it is asked for.
+/// The table of broadcast channels, which records each create before it is requested from APNs.
 package struct ChannelRepository: Sendable {
   let session: PostgresSession
 
-  /// A desk over an open session, which it does not close.
+  /// Uses an open session, which it does not close.
   package init(session: PostgresSession) {
     self.session = session
   }
 
-  /// What a claim found.
+  /// The result of a claim.
   package struct Claim: Hashable, Sendable {
-    /// The create that is noted, or what the ride has already.
+    /// The recorded create, or the channel that the ride already has.
     package var row: ChannelRow
-    /// The create is this caller's: ask for it now, and say what became of it. Otherwise the ride has
-    /// a channel, or somebody is making one.
+    /// Whether the create belongs to this caller, who must request it now and record the outcome.
+    ///
+    /// Otherwise the ride has a channel, or another caller is creating one.
     package var isBegun: Bool
   }
 
-  /// What time it is for the database.
+  /// Returns the database's time.
   package func now() async throws -> Timestamp {
     let results = try await session.run([Call(ChannelStatements.now)])
     return Timestamp(microseconds: results[0].int64(0, 0) ?? 0)
@@ -26,12 +27,12 @@ package struct ChannelRepository: Sendable {
 
   // MARK: One create
 
-  /// Notes that a channel is about to be made. A ride gets one at a time.
+  /// Records that a channel is about to be created; a ride has one at a time.
   ///
-  /// May be repeated with the same request ID after an error.
+  /// It may be repeated with the same request ID after an error.
   package func claim(_ wish: ChannelWish) async throws -> Claim {
-    // Few parameters on purpose: with a 128-bit one on the stack, this function's task jumps to
-    // address 0 when it is resumed (Swift 6.3, x86-64).
+    // Kept to few parameters: with a 128-bit one on the stack, this function's task jumps to
+    // address 0 when it resumes (Swift 6.3, x86-64).
     let words = [wish.app.rawValue, wish.scope.environment.rawValue]
     let id = wish.requestID.description
     let results = try await session.run([
@@ -49,12 +50,14 @@ package struct ChannelRepository: Sendable {
     return Claim(row: row, isBegun: row.requestID == wish.requestID)
   }
 
-  /// APNs made it, under this ID; its ride's attributes hold it from now on.
+  /// Records that APNs created the channel under this ID, and adds it to the attributes of its
+  /// ride.
   ///
-  /// The ID is kept first, in a transaction of its own: an app that has the ride locked must not
-  /// make it be lost.
+  /// The ID is stored first, in a transaction of its own, so that an app that has the ride locked
+  /// cannot make it be lost.
   ///
-  /// - Returns: Whether the ride has it; false where an app has it locked, and `reportAll` must follow.
+  /// - Returns: Whether the ride has it; false if an app has the ride locked, and `reportAll` must
+  ///   follow.
   @discardableResult
   package func made(_ channel: ChannelID, _ wish: ChannelWish) async throws -> Bool {
     let id = wish.requestID.description
@@ -72,9 +75,9 @@ package struct ChannelRepository: Sendable {
     return (0..<rows.rowCount).allSatisfy { rows.bool($0, 0) ?? true }
   }
 
-  /// Reports channels to rides that were locked when they were made.
+  /// Reports channels to rides that were locked when the channels were created.
   ///
-  /// - Returns: Whether all are reported.
+  /// - Returns: Whether all of them are reported.
   package func reportAll() async throws -> Bool {
     let limit = 100
     let rows = try await session.run([
@@ -83,12 +86,12 @@ package struct ChannelRepository: Sendable {
     return rows.rowCount < limit && Self.areDone(rows)
   }
 
-  /// Nobody knows whether it was made.
+  /// Records that it is unknown whether the channel was created.
   package func lost(requestID: PushID) async throws {
     _ = try await session.run([Call(ChannelStatements.lost, [requestID.description])])
   }
 
-  /// It was not made.
+  /// Records that the channel was not created.
   package func failed(_ wish: ChannelWish, reason: String) async throws {
     _ = try await session.run([
       Call(ChannelStatements.failed, [wish.requestID.description, reason]), Self.report(wish),
@@ -97,7 +100,7 @@ package struct ChannelRepository: Sendable {
 
   // MARK: Its life
 
-  /// The row that names a channel.
+  /// Returns the row that names a channel.
   package func row(of channel: ChannelID, in scope: ChannelScope) async throws -> ChannelRow? {
     let results = try await session.run([
       Call(ChannelStatements.row, Self.words(scope) + [channel.rawValue])
@@ -105,7 +108,7 @@ package struct ChannelRepository: Sendable {
     return Self.rows(results[0]).first
   }
 
-  /// The channel that a ride has now for an app and environment.
+  /// Returns the channel that a ride currently has for an app and environment.
   package func channel(
     ofRide ride: String, app: App, environment: APNsEnvironment
   ) async throws -> ChannelRow? {
@@ -115,7 +118,7 @@ package struct ChannelRepository: Sendable {
     return Self.rows(results[0]).first
   }
 
-  /// Channels whose cards have ended, oldest first.
+  /// Returns channels whose cards have ended, oldest first.
   package func toDelete(in scope: ChannelScope, atMost limit: Int) async throws -> [ChannelRow] {
     let results = try await session.run([
       Call(ChannelStatements.toDelete, Self.words(scope) + [String(limit)])
@@ -123,12 +126,12 @@ package struct ChannelRepository: Sendable {
     return Self.rows(results[0])
   }
 
-  /// APNs has the channel of this row no more.
+  /// Records that APNs no longer has the channel of this row.
   package func deleted(_ row: Int64) async throws {
     _ = try await session.run([Call(ChannelStatements.deleted, [String(row)])])
   }
 
-  /// Gives rows up: their channels, if they have some, may be deleted at Apple.
+  /// Ends rows: their channels, if any, may be deleted at Apple.
   package func end(_ rows: [Int64], reason: String) async throws {
     _ = try await session.run([
       Call(
@@ -136,7 +139,7 @@ package struct ChannelRepository: Sendable {
     ])
   }
 
-  /// Whether a ride goes on: it is on the agenda, has events that wait, or is in one of the states.
+  /// Whether a ride is live: on the agenda, with waiting events, or in one of the states.
   package func isLive(ride: String, activeStates: some Sequence<String>) async throws -> Bool {
     let states = PostgresArray.literal(Array(activeStates))
     let results = try await session.run([Call(ChannelStatements.isLive, [ride, states])])
@@ -145,7 +148,7 @@ package struct ChannelRepository: Sendable {
 
   // MARK: What Apple lists
 
-  /// Notes what Apple listed, and reads all that an audit compares it with.
+  /// Records the channels that Apple listed, and reads everything that an audit compares them with.
   ///
   /// - Parameter began: the database's time before Apple was asked.
   package func record(
@@ -167,7 +170,7 @@ package struct ChannelRepository: Sendable {
     return (Self.rows(results[5]), Self.others(results[6]))
   }
 
-  /// Notes what a channel of which no row knows keeps.
+  /// Records the storage policy of a channel that has no row.
   package func record(
     _ storage: ChannelStorage, of channel: ChannelID, in scope: ChannelScope
   ) async throws {
@@ -217,7 +220,7 @@ package struct ChannelRepository: Sendable {
 }
 
 extension QueryResult {
-  /// A time that was read as microseconds since 1970.
+  /// A timestamp that was read as microseconds since 1970.
   fileprivate func time(_ row: Int, _ column: Int) -> Timestamp? {
     int64(row, column).map { Timestamp(microseconds: $0) }
   }

@@ -13,7 +13,9 @@ enum ChannelStatements {
   static let now = Statement(
     name: "channels_now", sql: "select \(micros("clock_timestamp()"))")
 
-  /// A create of the ride whose node died holds its place no longer.
+  /// Marks an unfinished create of the ride as unanswered after $4 microseconds.
+  ///
+  /// Its node has died, and the create must not keep the ride's place.
   static let giveUp = Statement(
     name: "channels_give_up",
     sql: """
@@ -41,7 +43,7 @@ enum ChannelStatements {
       order by c.request_id <> $4::uuid limit 1
       """)
 
-  /// A late answer is an answer.
+  /// Accepts a late answer, too.
   static let made = Statement(
     name: "channels_made",
     sql: """
@@ -88,7 +90,8 @@ enum ChannelStatements {
       """)
 
   /// Reports the outcome of a create to its ride: $1 request ID, $2 whether a service waits for it.
-  /// False where an app has the ride locked.
+  ///
+  /// Returns false if an app has the ride locked.
   static let report = Statement(
     name: "channels_report",
     sql: """
@@ -96,8 +99,9 @@ enum ChannelStatements {
       where c.request_id = $1::uuid and c.ride_id is not null
       """)
 
-  /// Reports all channels that are not reported yet, at most $1 of them, oldest first: a node may
-  /// have ended before it could. False for those whose ride is locked.
+  /// Reports all unreported channels, at most $1 of them, oldest first.
+  ///
+  /// A node may have ended before it could report. Returns false for those whose ride is locked.
   static let reportAll = Statement(
     name: "channels_report_all",
     sql: """
@@ -136,7 +140,9 @@ enum ChannelStatements {
       values ($1, $2, '-infinity', 0) on conflict do nothing
       """)
 
-  /// Listings are noted one after another; one that was asked for before the last noted is not.
+  /// Makes listings be recorded one after another.
+  ///
+  /// A listing that was requested before the last recorded one is not recorded.
   static let lockListing = Statement(
     name: "channels_lock_listing",
     sql: """

@@ -1,24 +1,25 @@
 import RideCore
 
-/// Whether notifications reach a listener on this way to Postgres, by the means of the service.
+/// Checks whether notifications reach a listener over this route to PostgreSQL, with the same code
+/// as the service.
 package enum ListenProbe {
-  /// What came of it.
+  /// The result of the probe.
   package enum Outcome: Hashable, Sendable {
     /// A notification came back.
     case effective
-    /// Postgres took LISTEN, and the notification did not come, as behind a pooler.
+    /// PostgreSQL accepted LISTEN, and the notification did not arrive, as behind a pooler.
     case swallowed
-    /// Nothing was sent, because the server's NOTIFY queue is not read.
+    /// Nothing was sent, because the server's NOTIFY queue is not being read.
     case queueFull
-    /// There was no second connection; the text says why.
+    /// There was no second connection; the text is the reason.
     case unreachable(String)
   }
 
   /// Listens on a connection of its own, and notifies itself through the session.
   ///
-  /// It ends within the limit, of which the notification itself is given two seconds.
+  /// It ends within the limit; the notification itself has two seconds of it.
   ///
-  /// - Throws: `PostgresError`, where the session can't notify.
+  /// - Throws: `PostgresError` if the session cannot notify.
   package static func run(
     conninfo: String, session: PostgresSession, node: String, limit: Duration = .seconds(6)
   ) async throws(PostgresError) -> Outcome {

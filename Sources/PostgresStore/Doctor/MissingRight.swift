@@ -1,13 +1,13 @@
-/// A right that the engine needs and this session's role lacks.
+/// A privilege that the engine needs and this session's role lacks.
 package struct MissingRight: Hashable, Sendable {
-  /// Such as `select`, in lower case.
+  /// The privilege in lower case, such as `select`.
   package var privilege: String
-  /// As it stands in a GRANT: `ridepulse.agenda`, `schema ridepulse`, `function ridepulse.f()`.
+  /// The object as written in a GRANT: `ridepulse.agenda`, `schema ridepulse`, `function
+  /// ridepulse.f()`.
   package var object: String
-  /// Pushes leave without it all the same.
+  /// Whether pushes are sent even without it.
   package var isMinor: Bool
 
-  /// A right on something.
   package init(_ privilege: String, on object: String, isMinor: Bool = false) {
     self.privilege = privilege
     self.object = object
@@ -16,7 +16,7 @@ package struct MissingRight: Hashable, Sendable {
 }
 
 extension MissingRight {
-  /// What `serve` does to each table, for a role that does not own them.
+  /// The privileges that `serve` uses on each table, for a role that does not own them.
   private static let tables: [(name: String, privileges: [String])] = [
     ("migrations", ["select"]),
     ("rides", ["select"]),
@@ -73,9 +73,10 @@ extension MissingRight {
         and not has_function_privilege(p.oid, 'execute')
       """)
 
-  /// All that the role lacks of what is there; what the schema lacks is another matter.
+  /// Returns every privilege that the role lacks on existing objects; missing objects are not
+  /// reported.
   ///
-  /// It asks the catalogue, so that a role without any right may ask too.
+  /// It reads the catalog, so that it works for a role without any privilege.
   package static func all(_ session: PostgresSession) async throws(PostgresError) -> [MissingRight]
   {
     let needs = tables.flatMap { table in table.privileges.map { (table.name, $0) } }

@@ -1,17 +1,15 @@
 package import RideCore
 
-/// How many phones there are of an app in one of Apple's worlds.
+/// The number of phones of an app in one APNs environment.
 package struct PhoneCount: Hashable, Sendable {
-  /// The app.
   package var app: App
-  /// Nil where their rows name none.
+  /// The environment; nil for phones whose rows name none.
   package var environment: APNsEnvironment?
-  /// Those that pushes go to, or would without quarantine.
+  /// Phones that receive pushes, or would without quarantine.
   package var live: Int64
-  /// Those of them in quarantine.
+  /// The number of these that are in quarantine.
   package var quarantined: Int64
 
-  /// Phones of an app.
   package init(app: App, environment: APNsEnvironment?, live: Int64, quarantined: Int64 = 0) {
     self.app = app
     self.environment = environment
@@ -28,7 +26,7 @@ extension PhoneCount {
       from ridepulse.devices where disabled_at is null group by 1, 2 order by 1, 2
       """)
 
-  /// Counts all phones that are not disabled, in the order of apps.
+  /// Counts all phones that are not disabled, ordered by app.
   package static func all(_ session: PostgresSession) async throws(PostgresError) -> [PhoneCount] {
     let rows = try await session.run([Call(statement)])[0]
     return (0..<rows.rowCount).map { row in

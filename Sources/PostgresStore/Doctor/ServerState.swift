@@ -1,27 +1,25 @@
-/// What a server says of itself, of the database, and of this session's role.
+/// The state of a server, of the database, and of this session's role.
 package struct ServerState: Hashable, Sendable {
-  /// Such as `15.18`.
+  /// The version, such as `15.18`.
   package var version: String
-  /// Older than what the schema needs.
+  /// Whether the server is older than the schema requires.
   package var isTooOld: Bool
-  /// The database's name.
   package var database: String
-  /// The database's encoding, as Postgres names it.
+  /// The database's encoding, as PostgreSQL names it.
   package var encoding: String
-  /// The role's name, as it stands in SQL.
+  /// The role's name, quoted as SQL requires.
   package var role: String
-  /// The role may do anything.
+  /// Whether the role is a superuser.
   package var isSuperuser: Bool
-  /// A standby, or told to take no writes.
+  /// Whether the server is a standby, or transactions are read-only.
   package var isReadOnly: Bool
-  /// There is a schema of RidePulse, of whatever age.
+  /// Whether the schema of RidePulse exists, in any version.
   package var hasSchema: Bool
-  /// The role may make it.
+  /// Whether the role may create the schema.
   package var mayMakeSchema: Bool
-  /// When the server ends a statement of this role; nil: never.
+  /// The role's `statement_timeout`; nil if there is none.
   package var statementLimit: Duration?
 
-  /// What a server says of itself.
   package init(
     version: String, isTooOld: Bool, database: String, encoding: String = "UTF8", role: String,
     isSuperuser: Bool = false, isReadOnly: Bool, hasSchema: Bool, mayMakeSchema: Bool
@@ -39,7 +37,7 @@ package struct ServerState: Hashable, Sendable {
 }
 
 extension ServerState {
-  /// The database holds every text that a push may carry.
+  /// Whether the database can store every text that a push may carry.
   package var holdsUnicode: Bool { encoding == "UTF8" }
 
   private static let statement = Statement(
@@ -54,15 +52,15 @@ extension ServerState {
         (select setting from pg_settings where name = 'statement_timeout')
       """)
 
-  /// The role, as it stands in SQL, and `statement_timeout`, as SHOW prints it.
+  /// The role's name, quoted as SQL requires, and `statement_timeout`, as SHOW prints it.
   static let statementTimeout = Statement(
     name: "statement_timeout",
     sql: "select quote_ident(current_user), current_setting('statement_timeout')")
 
-  /// Asks for them; any role may.
+  /// Reads the state; any role may.
   package static func read(_ session: PostgresSession) async throws(PostgresError) -> ServerState {
     let row = try await session.run([Call(statement)])[0]
-    // Debian adds where it was built.
+    // Debian appends its package version.
     let version = row.string(0, 0)?.split(separator: " ").first.map(String.init) ?? "unknown"
     let isTooOld: Bool
     do throws(MigrationError) {

@@ -1,15 +1,15 @@
 /// The statements behind `ridepulse legacy-gateway`.
 enum LegacyStatements {
-  /// How soon a frame must come again to be the same push.
+  /// How long after its first arrival a repeated frame counts as the same push.
   private static let repeatWindow = "interval '10 minutes'"
 
-  /// Commits pushes: $1 app, $2 environment of phones that are new; of each push $3 its sender,
-  /// $4 token, $5 frame, $6 data. One row for each, in order: whether
-  /// it is taken, refused or left out, its ride, its push, and whether that is a repeat.
+  /// Commits pushes. $1 app, $2 environment of new phones; for each push $3 its sender, $4 token,
+  /// $5 frame, $6 data.
   ///
-  /// Rows are written in the order of their keys, so that two gateways can't wait for each other in a
-  /// circle. A phone that is new was registered before all times: this is no registration, and must
-  /// not outweigh what APNs says of its token.
+  /// It returns one row for each push, in order: whether it is taken, refused or left out, its
+  /// ride, its push ID, and whether it is a repeat. Rows are written in the order of their keys, so
+  /// that two gateways cannot deadlock. A new phone gets a registration time before all others:
+  /// this is no registration, and must not outweigh what APNs reports about the token.
   static let take = Statement(
     name: "legacy_take",
     sql: """
@@ -53,8 +53,10 @@ enum LegacyStatements {
       order by j.place
       """)
 
-  /// What the ledger says of pushes: of each $1 ride and $2 apns-id. All of them are of this hour,
-  /// and the ledger may have many days.
+  /// The verdicts in the ledger, for each $1 ride and $2 apns-id.
+  ///
+  /// Only the last hour is searched: all these pushes are that recent, and the ledger may have many
+  /// days.
   static let verdicts = Statement(
     name: "legacy_verdicts",
     sql: """
@@ -64,7 +66,7 @@ enum LegacyStatements {
       where l.occurred_at > now() - interval '1 hour' and l.status <> 'pending'
       """)
 
-  /// Phones that APNs no longer knows and nobody was told of: $1 app, $2 how many at most.
+  /// Phones that APNs reported as gone and that are not reported to a sender yet: $1 app, $2 limit.
   static let disabled = Statement(
     name: "legacy_disabled",
     sql: """
@@ -75,7 +77,7 @@ enum LegacyStatements {
       order by id limit $2::bigint
       """)
 
-  /// Notes that phones were told of: of each $1 ID and $2 its end in microseconds.
+  /// Records that phones were reported: for each, $1 ID and $2 its end in microseconds.
   static let forget = Statement(
     name: "legacy_forget",
     sql: """
@@ -85,7 +87,7 @@ enum LegacyStatements {
         and (extract(epoch from d.disabled_at) * 1000000)::bigint = t.since
       """)
 
-  /// Drops frames that came too long ago to be repeats.
+  /// Deletes frames that are too old to identify repeats.
   static let sweep = Statement(
     name: "legacy_sweep",
     sql: "delete from ridepulse.legacy_frames where taken_at < now() - \(repeatWindow)")

@@ -1,25 +1,26 @@
 package import RideCore
 import Synchronization
 
-/// Where the legacy gateway commits: events, phones and frames in Postgres.
+/// The store of the legacy gateway: events, phones and frames in PostgreSQL.
 package final class PostgresLegacyPushStore: LegacyPushStore {
   private let app: App
   private let environment: APNsEnvironment?
   private let session: PostgresSession
   private let swept = Mutex(ContinuousClock.now)
 
-  /// A desk over an open session, which it does not close.
+  /// Uses an open session, which it does not close.
   ///
-  /// - Parameter environment: That of phones which come to be known by a frame.
+  /// - Parameter environment: the environment of phones that a frame introduces.
   package init(app: App, environment: APNsEnvironment?, session: PostgresSession) {
     self.app = app
     self.environment = environment
     self.session = session
   }
 
-  /// Commits what senders have sent, in one transaction.
+  /// Commits the frames of senders in one transaction.
   ///
-  /// - Throws: `PostgresError`. The same may be given again: what is there already is a repeat.
+  /// - Throws: `PostgresError`. The same frames may be given again: those already committed are
+  ///   repeats.
   package func take(_ frames: [LegacyFrame]) async throws -> [LegacyCommitResult] {
     let pushes = frames.map(\.push)
     let results = try await session.run([
@@ -46,7 +47,7 @@ package final class PostgresLegacyPushStore: LegacyPushStore {
     return .taken(LegacyReceipt(ride: RideID(ride), id: id, isRepeat: rows.bool(row, 3) ?? false))
   }
 
-  /// Once a minute; where it fails, the next one does more.
+  /// Runs once a minute; if it fails, the next run deletes more.
   private func sweep() async {
     let isDue = swept.withLock { swept in
       let now = ContinuousClock.now
@@ -57,7 +58,7 @@ package final class PostgresLegacyPushStore: LegacyPushStore {
     if isDue { _ = try? await session.run([Call(LegacyStatements.sweep)]) }
   }
 
-  /// What became of pushes so far; those without a verdict are left out.
+  /// Returns the outcomes of pushes so far; those without a verdict are left out.
   package func verdicts(on pushes: [LegacyReceipt]) async throws -> [PushID: LegacyVerdict] {
     let rows = try await session.run([
       Call(ClaimStatements.lookups),
@@ -78,7 +79,7 @@ package final class PostgresLegacyPushStore: LegacyPushStore {
     return verdicts
   }
 
-  /// Phones of an app that were disabled and not told of yet, at most so many.
+  /// Returns at most `limit` phones of an app that were disabled and not reported yet.
   package func disabled(of app: App, limit: Int) async throws -> [DisabledPhone] {
     let rows = try await session.run([
       Call(LegacyStatements.disabled, [app.rawValue, String(limit)])
@@ -91,9 +92,10 @@ package final class PostgresLegacyPushStore: LegacyPushStore {
     }
   }
 
-  /// Tells of these phones no more, until they are disabled again.
+  /// Stops reporting these phones until they are disabled again.
   package func forget(_ phones: [DisabledPhone]) async throws {
-    // Who has a phone locked must not hold up what senders commit over the same session.
+    // A session that has a phone locked must not delay senders' commits over the same session as
+    // this.
     _ = try await session.run([
       Call(LockLimit.short),
       Call(

@@ -1,33 +1,33 @@
-/// Whether notifications reach this node: now and then it sends one to itself, which must come back.
-/// A state machine without a clock.
+/// A state machine that checks whether notifications reach this node: it periodically sends one to
+/// itself, which must come back.
 ///
-/// LISTEN may be lost without a word: a pooler takes it and gives the server's connection to
-/// somebody else, or the connection is dead and nobody said so.
+/// It reads no clock. LISTEN may be lost silently: a pooler accepts it and gives the server
+/// connection to another client, or the connection is dead and no error was reported.
 struct NotifyHealthCheck: Sendable {
   typealias Instant = ContinuousClock.Instant
 
-  /// What somebody should be told.
+  /// A change to report.
   enum News: Equatable { case lost, queueFull, regained }
 
-  /// How often one is sent, at most.
+  /// The shortest interval between two probes.
   static let period: Duration = .seconds(5)
-  /// The same where one after another did not come back.
+  /// The shortest interval after several probes in a row did not come back.
   static let longPeriod: Duration = .seconds(60)
-  /// How long one may be on its way.
+  /// How long a probe may take to come back.
   static let limit: Duration = .seconds(2)
 
-  /// The last one came back, over the connection that there is.
+  /// Whether the last probe came back over the current connection.
   private(set) var isHealthy = false
   private var isConnected = false
-  /// What was reported last, until LISTEN works again.
+  /// The last reported change, until LISTEN works again.
   private var reported: News?
   private var misses = 0
   private var number = 0
-  /// The one on its way, and whether the transaction that sends it is known to have committed.
+  /// The outstanding probe, and whether its transaction is known to have committed.
   private var out: (number: Int, isSent: Bool)?
   private var sentAt: Instant?
 
-  /// The number of one to send now; nil where it is not time.
+  /// Returns the number of a probe to send now; nil if it is not time.
   mutating func take(now: Instant) -> Int? {
     guard isConnected else { return nil }
     if let out, out.isSent { return nil }
@@ -38,14 +38,16 @@ struct NotifyHealthCheck: Sendable {
     return number
   }
 
-  /// Its transaction has committed, so that it must come back from now on. One that was taken and
-  /// never sent is forgotten.
+  /// Records that the probe's transaction has committed, so that it must come back from now on.
+  ///
+  /// A probe that was taken and never sent is forgotten.
   mutating func sent(_ number: Int, now: Instant) {
     guard out?.number == number else { return }
     (out, sentAt) = ((number, true), now)
   }
 
-  /// It was not sent, because the server's NOTIFY queue is not read: neither would others be.
+  /// Records that the probe was not sent, because the server's NOTIFY queue is not being read:
+  /// other notifications would not be sent either.
   mutating func withheld(_ number: Int, now: Instant) -> News? {
     guard out?.number == number else { return nil }
     (out, sentAt, isHealthy) = (nil, now, false)
@@ -53,7 +55,7 @@ struct NotifyHealthCheck: Sendable {
     return reported == .queueFull ? nil : .queueFull
   }
 
-  /// One has come back; perhaps before anybody knew that it was sent.
+  /// Records that a probe came back, perhaps before its transaction was known to have committed.
   mutating func returned(_ number: Int, now: Instant) -> News? {
     guard out?.number == number else { return nil }
     (out, sentAt, misses, isHealthy) = (nil, now, 0, true)
@@ -61,30 +63,30 @@ struct NotifyHealthCheck: Sendable {
     return reported == nil ? nil : .regained
   }
 
-  /// The time of one is up; true where it has not come back.
+  /// Ends the wait for a probe; returns whether it has not come back.
   mutating func isOverdue(_ number: Int) -> Bool {
     guard let out, out == (number, true) else { return false }
     self.out = nil
     misses += 1
-    // The next one is to say at once whether it was an accident.
+    // The next probe follows at once, to show whether the miss was an accident.
     if misses < 2 { sentAt = nil }
     isHealthy = false
     return true
   }
 
-  /// It is known by now how the connection does of which one did not come back.
+  /// Records that the state of the connection is known after a missed probe.
   mutating func explained() -> News? {
     if reported == .lost || isHealthy { return nil }
     reported = .lost
     return .lost
   }
 
-  /// A connection that listens is there; whether it hears must be seen.
+  /// Records that a connection listens; a probe must show whether notifications arrive on it.
   mutating func connected() {
     (isConnected, isHealthy, out, sentAt) = (true, false, nil, nil)
   }
 
-  /// There is no connection.
+  /// Records that the connection is lost.
   mutating func disconnected() {
     (isConnected, isHealthy, out) = (false, false, nil)
   }

@@ -1,20 +1,21 @@
-/// How full the server's NOTIFY queue is, and who may keep it from being emptied.
+/// How full the server's NOTIFY queue is, and which session may keep it from being emptied.
 package struct NotifyQueue: Hashable, Sendable {
-  /// A session that may hold the queue back: a listener reads it only between its transactions, and
-  /// only as long as its client takes what it is sent.
+  /// A session that may hold the queue back.
+  ///
+  /// A listener reads the queue only between its transactions, and only while its client reads what
+  /// it is sent.
   package struct Holder: Hashable, Sendable {
-    /// The session's process.
+    /// The process ID of the session.
     package var processID: Int32
     /// `application_name`.
     package var application: String
-    /// The database, of which any counts: the queue is one for all of the server.
+    /// The database; it may be any, because the server has a single queue.
     package var database: String
     /// Such as `idle in transaction`.
     package var state: String
-    /// Since its transaction began.
+    /// The time since its transaction began.
     package var age: Duration
 
-    /// A session that may hold the queue back.
     package init(
       processID: Int32, application: String, database: String, state: String, age: Duration
     ) {
@@ -26,23 +27,23 @@ package struct NotifyQueue: Hashable, Sendable {
     }
   }
 
-  /// From here on nothing is notified, as in `ridepulse.wake()`: a queue that is read is empty within
-  /// moments, so 1 % (80 MB by default) is one that is not. The other 99 % stay between the listener
-  /// that does not read and the commits of the app.
+  /// The usage from which on nothing is notified, here and in `ridepulse.wake()`.
+  ///
+  /// A queue that is read is empty within moments, so at 1 % (80 MB by default) it is not being
+  /// read. The other 99 % remain before the stalled listener makes the app's commits fail.
   package static let limit = 0.01
 
-  /// The part that is used, from 0 to 1.
+  /// The used part, from 0 to 1.
   package var usage: Double
-  /// Of the sessions that this role may see the one with the oldest transaction.
+  /// The session with the oldest transaction, of those that this role can see.
   package var holder: Holder?
 
-  /// A queue.
   package init(usage: Double, holder: Holder? = nil) {
     self.usage = usage
     self.holder = holder
   }
 
-  /// It is used to a part from which on nothing is notified.
+  /// Whether the usage is at the limit from which on nothing is notified.
   package var isFull: Bool { usage >= Self.limit }
 
   /// The usage in percent, such as `1.3 %`.
@@ -53,8 +54,9 @@ package struct NotifyQueue: Hashable, Sendable {
 }
 
 extension NotifyQueue {
-  /// Postgres does not show who listens, so the oldest transaction of all is named. A session whose
-  /// client does not read is stuck while it hands over a notification.
+  /// Names the oldest transaction of all, because PostgreSQL does not show which sessions listen.
+  ///
+  /// A session whose client does not read is blocked while it sends a notification.
   private static let statement = Statement(
     name: "notify_queue",
     sql: """
@@ -69,7 +71,8 @@ extension NotifyQueue {
         order by coalesce(xact_start, state_change) limit 1) h on true
       """)
 
-  /// Reads it; a role that is no member of `pg_monitor` sees no sessions but its own.
+  /// Reads the queue's state; a role that is not a member of `pg_monitor` sees only its own
+  /// sessions.
   package static func read(_ session: PostgresSession) async throws(PostgresError) -> NotifyQueue {
     let row = try await session.run([Call(statement)])[0]
     var queue = NotifyQueue(usage: row.double(0, 0) ?? 0)

@@ -1,10 +1,10 @@
 package import RideCore
 import Synchronization
 
-/// Hears when producers notify a sleeping node, and knows whether it can hear.
+/// Receives the notifications that wake a sleeping node, and checks that they arrive.
 ///
-/// It has a session of its own: over one that also runs statements a pooler may let a notification
-/// through by chance.
+/// It has a session of its own: over one that also runs statements, a pooler may pass a
+/// notification by chance.
 package final class WakeListener: Sendable {
   private struct State {
     var healthCheck = NotifyHealthCheck()
@@ -30,9 +30,9 @@ package final class WakeListener: Sendable {
   ///
   /// - Parameters:
   ///   - conninfo: a libpq connection string or URL; empty for libpq's own `PG*` variables.
-  ///   - node: A UUID that no other process uses.
-  ///   - log: Is told once when notifications do not come, and once when they come again.
-  ///   - onEvent: What the session tells, and a notification too where it can hear again; has to
+  ///   - node: a UUID that no other process uses.
+  ///   - log: receives one record when notifications stop arriving, and one when they arrive again.
+  ///   - onEvent: receives the session's events, and a notification when LISTEN works again; must
   ///     return at once.
   /// - Throws: `PostgresError`, as a session does.
   package init(
@@ -47,18 +47,20 @@ package final class WakeListener: Sendable {
     state.withLock { $0.session = session }
   }
 
-  /// True where notifications are known to reach this node. While they do not, it polls.
+  /// Whether notifications are known to reach this node; while they do not, it polls.
   package var isHealthy: Bool { state.withLock { $0.healthCheck.isHealthy } }
 
-  /// Ends the session.
+  /// Closes the session.
   package func close() async {
     await state.withLock { $0.session }?.close()
   }
 
-  /// Notifies this node itself through another session, if it is time, in a transaction of its own:
-  /// one that notifies fails once the server's queue is full.
+  /// Notifies this node itself through another session, if it is time.
   ///
-  /// - Returns: whether it was sent; nil where it is not time. False where the queue is not read.
+  /// It uses a transaction of its own, because a transaction that notifies fails once the server's
+  /// queue is full.
+  ///
+  /// - Returns: Whether it was sent: nil if it is not time, false if the queue is not being read.
   /// - Throws: `PostgresError`; the next call tries again.
   @discardableResult
   func check(through session: PostgresSession) async throws(PostgresError) -> Bool? {
@@ -103,7 +105,7 @@ package final class WakeListener: Sendable {
         return (news, !wasHealthy && state.healthCheck.isHealthy)
       }
       if news == .regained { log(.info, "LISTEN works again") }
-      // Meanwhile producers were told that nobody sleeps.
+      // Until now producers took this node for awake, and did not notify it.
       if isNew { onEvent(event) }
     case .connected:
       state.withLock { $0.healthCheck.connected() }
@@ -115,8 +117,9 @@ package final class WakeListener: Sendable {
     }
   }
 
-  /// Where one did not come back, to LISTEN once more tells why: a dead connection is replaced by
-  /// its session, and over a live one nothing is left to be done from here.
+  /// Checks why a probe did not come back, by sending LISTEN once more.
+  ///
+  /// The session replaces a dead connection; on a live one nothing can be fixed from here.
   private func judge(_ number: Int) async {
     guard state.withLock({ $0.healthCheck.isOverdue(number) }),
       let session = state.withLock({ $0.session })

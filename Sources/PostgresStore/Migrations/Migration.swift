@@ -1,15 +1,15 @@
 internal import CMigrations
 
-/// One numbered step of the database's schema.
+/// One numbered step of the database schema.
 package struct Migration: Hashable, Sendable {
-  /// The digits that the name begins with; steps are applied in this order.
+  /// The number that the name begins with; steps are applied in this order.
   package let number: Int
-  /// The file's name without its ending, such as `0001_init`.
+  /// The file's name without its extension, such as `0001_init`.
   package let name: String
-  /// The text of the file: commands without BEGIN or COMMIT of their own.
+  /// The text of the file: commands without their own BEGIN or COMMIT.
   package let sql: String
 
-  /// A step; nil where the name does not begin with a positive number and an underscore.
+  /// Creates a step; nil if the name does not begin with a positive number and an underscore.
   package init?(name: String, sql: String) {
     guard let end = name.firstIndex(of: "_"), let number = Int(name[..<end]), number > 0 else {
       return nil
@@ -20,16 +20,16 @@ package struct Migration: Hashable, Sendable {
   }
 }
 
-/// Brings the schema of a database up to what this program expects.
+/// Migrates a database to the schema that this program expects.
 package enum Migrations {
-  /// The steps that the program carries, in order: the files of `sql/`.
+  /// The program's built-in steps, in order: the files of `sql/`.
   package static var all: [Migration] {
     var found: [Migration] = []
     var index = 0
     while let entry = unsafe ridepulse_migration_at(index) {
       let name = unsafe entry.pointee.name.map { unsafe String(cString: $0) } ?? ""
       let text = unsafe entry.pointee.text.map { unsafe String(cString: $0) } ?? ""
-      // None is left out: a test holds the list against the folder.
+      // None is left out: a test compares the list with the folder.
       if let step = Migration(name: name, sql: text) { found.append(step) }
       index += 1
     }

@@ -1,21 +1,21 @@
-/// Why a database could not be brought up to date.
+/// An error of a schema migration.
 package enum MigrationError: Error, Hashable, Sendable {
-  /// The server is older than Postgres 14; the version as `server_version_num` has it.
+  /// The server is older than PostgreSQL 14; `version` is in the form of `server_version_num`.
   case serverTooOld(version: Int)
   /// The database is not encoded in UTF-8.
   case wrongEncoding(String, database: String)
-  /// These steps were applied with another text than this program carries.
+  /// These steps were applied with a text that differs from this program's.
   case edited(names: [String])
-  /// The database holds these steps, which this program does not know: it is newer.
+  /// The database has these steps, which this program lacks: the database is newer.
   case unknown(names: [String])
   /// A step failed and was rolled back; the steps before it stay. The line counts within its file.
   case failed(name: String, line: Int?, PostgresError)
-  /// The work around the steps failed.
+  /// An operation other than a step failed.
   case database(PostgresError)
 }
 
 extension MigrationError: CustomStringConvertible {
-  /// What happened and what to do, on one line that is safe to log.
+  /// What is wrong and how to fix it, on one line that is safe to log.
   package var description: String {
     switch self {
     case .serverTooOld(let version):

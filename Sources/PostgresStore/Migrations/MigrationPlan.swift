@@ -1,17 +1,17 @@
-/// What the database holds and what the program carries, compared.
+/// The steps of the database compared with those of the program.
 struct MigrationPlan: Hashable, Sendable {
-  /// A step as the database remembers it.
+  /// A step as recorded in the database.
   struct Landed: Hashable, Sendable {
     let name: String
     let checksum: String
   }
 
-  /// The checksum of each step of the program, by name.
+  /// The checksum of each of the program's steps, by name.
   let checksums: [String: String]
   let steps: [Migration]
   let pending: [Migration]
 
-  /// - Throws: `edited` or `unknown` where the two cannot belong together.
+  /// - Throws: `edited` or `unknown` if the database and the program do not match.
   init(
     steps: [Migration], checksums: [String: String], landed: [Landed]
   ) throws(MigrationError) {
@@ -25,29 +25,31 @@ struct MigrationPlan: Hashable, Sendable {
     pending = steps.filter { !names.contains($0.name) }
   }
 
-  /// Postgres 14 brought what the schema uses.
+  /// Requires PostgreSQL 14, which introduced features that the schema uses.
   static func check(serverVersion: Int) throws(MigrationError) {
     if serverVersion < 140_000 { throw .serverTooOld(version: serverVersion) }
   }
 
-  /// Names and texts are Unicode. Another encoding refuses what it lacks, late and one ride at a
-  /// time; SQL_ASCII takes any bytes, and APNs takes only UTF-8.
+  /// Requires UTF-8, because names and texts are Unicode.
+  ///
+  /// Another encoding rejects the characters that it lacks, late and one ride at a time. SQL_ASCII
+  /// accepts any bytes, and APNs accepts only UTF-8.
   static func check(encoding: String, database: String) throws(MigrationError) {
     if encoding != "UTF8" { throw .wrongEncoding(encoding, database: database) }
   }
 }
 
-/// One step as a text for the server: all of it is one transaction.
+/// The SQL text of one step, which is executed as one transaction.
 struct MigrationScript: Hashable, Sendable {
-  /// Any number, the same on every node: "RidePuls" in ASCII.
+  /// The key of the advisory lock, arbitrary but the same on every node: "RidePuls" in ASCII.
   static let lock: Int64 = 0x5269_6465_5075_6C73
 
   let sql: String
   private let step: Migration
   private let characterCountBefore: Int
 
-  /// The row comes first: where another node was quicker, the primary key refuses it after the
-  /// lock, and nothing of the step is done twice.
+  /// Inserts the step's row first: if another node was faster, the primary key rejects the row
+  /// after the lock, and no part of the step is executed twice.
   init(_ step: Migration, checksum: String) {
     let name = step.name.replacing("'", with: "''")
     let prologue = """
@@ -61,8 +63,10 @@ struct MigrationScript: Hashable, Sendable {
     characterCountBefore = prologue.unicodeScalars.count
   }
 
-  /// Takes EXECUTE on new functions from PUBLIC. Default privileges can't: those of a schema only add
-  /// to the global ones, and the global ones are not this program's to change.
+  /// Revokes EXECUTE on new functions from PUBLIC.
+  ///
+  /// Default privileges cannot do this: those of a schema only add to the global ones, and this
+  /// program must not change the global ones.
   private static let epilogue = """
 
     ;
@@ -83,20 +87,22 @@ struct MigrationScript: Hashable, Sendable {
     $$;
     """
 
-  /// The line of the step's own file that a position in the script lies on.
+  /// Returns the line of the step's own file at a position in the script.
   func line(ofPosition position: Int) -> Int? {
     let offset = position - 1 - characterCountBefore
     guard offset >= 0 else { return nil }
     return step.sql.unicodeScalars.prefix(offset).count { $0 == "\n" } + 1
   }
 
-  /// The error that says that another node applied this step.
+  /// Whether the error means that another node has applied this step.
   static func saysAlreadyApplied(_ error: PostgresError) -> Bool {
     error.server?.sqlState == "23505" && error.server?.constraint == "migrations_pkey"
   }
 
-  /// Makes the table that remembers the steps; only what is missing, since an administrator may
-  /// have made the schema for a user who may not.
+  /// Returns SQL that creates the table of applied steps.
+  ///
+  /// It creates only what is missing, because an administrator may have created the schema for a
+  /// user who may not.
   static func bootstrap(schemaExists: Bool) -> String {
     """
     select pg_advisory_xact_lock(\(lock));

@@ -1,34 +1,32 @@
-/// What was done about one step.
+/// The outcome of one step.
 package struct MigrationReport: Hashable, Sendable {
-  /// What happened to it.
+  /// The possible outcomes of a step.
   package enum Outcome: Hashable, Sendable {
-    /// It has been in the database before.
+    /// The step was in the database before.
     case present
-    /// It was applied now.
+    /// The step was applied now.
     case applied
-    /// Another node was quicker and applied it at the same time.
+    /// Another node applied the step at the same time.
     case appliedElsewhere
-    /// It would be applied; this was a dry run.
+    /// The step would be applied; this was a dry run.
     case pending
   }
 
-  /// The step.
   package let migration: Migration
-  /// What happened to it.
   package let outcome: Outcome
 }
 
 extension Migrations {
-  /// Applies the steps that are missing, each in a transaction of its own, and reports on all.
+  /// Applies the missing steps, each in its own transaction, and reports on all.
   ///
-  /// Any number of nodes may do so at once. Steps that landed before an error stay.
+  /// Any number of nodes may do so at the same time. Steps that were applied before an error stay.
   ///
   /// - Parameters:
-  ///   - session: a connection whose user may create what the steps create.
-  ///   - dryRun: only looks, and changes nothing.
+  ///   - session: a connection whose user may create the objects of the steps.
+  ///   - dryRun: only reports, and changes nothing.
   ///   - steps: the steps, in order.
-  ///   - timeout: for each step, including the wait for other nodes.
-  ///   - onStep: is told of each step right before it is applied.
+  ///   - timeout: the limit for each step, including the wait for other nodes.
+  ///   - onStep: called with each step right before it is applied.
   package static func apply(
     session: PostgresSession, dryRun: Bool = false, steps: [Migration] = all,
     timeout: Duration = .seconds(600), onStep: (Migration) -> Void = { _ in }
@@ -49,7 +47,7 @@ extension Migrations {
       if outcome == .appliedElsewhere { lostRace = true }
       reports.append(MigrationReport(migration: step, outcome: outcome))
     }
-    // The quicker node may carry another text under the same number.
+    // The faster node may have another text under the same number.
     if lostRace {
       _ = try await makePlan(session, steps: steps, makesTable: false, timeout: timeout)
     }

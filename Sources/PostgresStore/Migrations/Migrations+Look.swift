@@ -7,7 +7,7 @@ extension Migrations {
         current_setting('server_encoding'), current_database()
       """)
 
-  /// Postgres computes the checksums, so that the program needs no hash of its own.
+  /// PostgreSQL computes the checksums, so that the program needs no hash function of its own.
   private static let checksum = Statement(
     name: "",
     sql: """
@@ -18,7 +18,7 @@ extension Migrations {
   private static let landed = Statement(
     name: "", sql: "select name, checksum from ridepulse.migrations order by number")
 
-  /// Compares the database with the steps; makes the table of steps where that is wanted.
+  /// Compares the database with the steps; creates the table of applied steps if `makesTable`.
   static func makePlan(
     _ session: PostgresSession, steps: [Migration], makesTable: Bool, timeout: Duration
   ) async throws(MigrationError) -> MigrationPlan {

@@ -1,24 +1,23 @@
-/// Who keeps Postgres from removing dead rows, and for how long already.
+/// The holder of the oldest snapshot, which keeps PostgreSQL from removing dead rows.
 package struct BlockingBackend: Hashable, Sendable {
-  /// In what form a snapshot is held.
+  /// The kinds of holders.
   package enum Kind: String, Hashable, Sendable {
     /// A session, in most cases one that is idle in a transaction.
     case session
-    /// A transaction that was prepared for a commit in two phases, and has not come to it.
+    /// A prepared transaction of a two-phase commit that is still open.
     case prepared
     /// A replication slot, or a standby behind it.
     case slot
   }
 
-  /// In what form.
   package var kind: Kind
-  /// The session's process; nil where there is none.
+  /// The process ID; nil if there is none.
   package var processID: Int32?
   /// `application_name`, or the name of the prepared transaction or slot.
   package var name: String
-  /// How long it has been open; nil where this role may not see that, and for a slot.
+  /// How long its transaction has been open; nil for a slot, or if this role cannot see it.
   package var age: Duration?
-  /// How many transactions have begun since.
+  /// The number of transactions begun since.
   package var transactions: Int64
 }
 
@@ -42,9 +41,7 @@ extension BlockingBackend {
       order by transactions desc, since limit 1
       """)
 
-  /// The one that goes back the furthest; nil where nobody holds anything.
-  ///
-  /// This session itself is not counted.
+  /// Returns the oldest holder; nil if there is none. This session itself is not counted.
   package static func oldest(_ session: PostgresSession) async throws(PostgresError)
     -> BlockingBackend?
   {

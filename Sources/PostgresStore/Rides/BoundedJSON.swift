@@ -1,18 +1,18 @@
-/// How much JSON one read takes out of the database.
+/// Limits on the JSON that one read fetches from the database.
 ///
-/// What counts is the text that reaches this process. Postgres knows only the stored size without
-/// unpacking a value, and a compressed value may unpack to a hundred times that.
+/// The limits apply to the text that reaches this process. Without decompressing a value,
+/// PostgreSQL has only its stored size, and the text may be a hundred times larger.
 enum BoundedJSON {
-  /// The longest JSON text that is read, in bytes: a push holds four thousand.
+  /// The longest JSON text that is read, in bytes; a push holds four thousand.
   static let limit = 1 << 20
-  /// What one statement unpacks at most, estimated from stored sizes.
+  /// The number of bytes that one statement decompresses at most, estimated from stored sizes.
   static let statementLimit = 32 << 20
-  /// The text that one statement returns at most.
+  /// The number of bytes of text that one statement returns at most.
   static let textLimit = 16 << 20
-  /// The text that one claim reads at most, but for its last statement.
+  /// The number of bytes of text after which a claim starts no further read.
   static let claimLimit = 64 << 20
 
-  /// How much a value may be once it is unpacked.
+  /// An SQL estimate of a value's size in bytes once it is decompressed.
   static func weight(_ column: String) -> String {
     """
     case when pg_column_size(\(column)) > \(limit) then 0
@@ -21,8 +21,10 @@ enum BoundedJSON {
     """
   }
 
-  /// A row `json (text, bytes)`: the value as text unless it is too large, and how large it is if it
-  /// is; unpacked only where `condition` holds.
+  /// A lateral row `json (text, bytes)`: the value as text unless it is too large, and its size if
+  /// it is.
+  ///
+  /// The value is decompressed only if `condition` holds.
   static func lateral(_ column: String, if condition: String) -> String {
     """
     lateral (
@@ -35,7 +37,7 @@ enum BoundedJSON {
     """
   }
 
-  /// What a ride or an event with too large a value is parked with.
+  /// The reason that a ride is parked with if its value, or that of an event, is too large.
   static func reason(_ what: String, bytes: Int64) -> String {
     "\(what) too large: \(bytes) bytes, the limit is \(limit)"
   }

@@ -1,7 +1,7 @@
 import Foundation
 import RideCore
 
-/// Puts the rows of a claim's statements together into views of rides.
+/// Assembles the rows of a claim's statements into views of rides.
 struct ClaimReader {
   private let log: Log
   private let decoder = JSONDecoder()
@@ -45,26 +45,26 @@ struct ClaimReader {
     }
   }
 
-  /// Phones that a memo names: their owner may be somebody whom the ride no longer names.
+  /// Phones that memos name, which may belong to owners that the ride no longer names.
   var phonesInMemos: [(ride: RideID, phone: Int64)] {
     zip(claims, memos).flatMap { claim, memo in
       memo.retries.compactMap { retry in retry.entry.phone.map { (claim.rideID, $0) } }
     }
   }
 
-  /// Rides that are addressed in parts.
+  /// Rides whose phones are addressed in parts.
   var openParts: [(ride: RideID, part: OpenPart)] {
     zip(claims, memos).compactMap { claim, memo in memo.part.map { (claim.rideID, $0) } }
   }
 
-  /// Starts of cards that go again.
+  /// Start tokens of cards whose start is retried.
   var startsInMemos: [(ride: RideID, token: Int64)] {
     zip(claims, memos).flatMap { claim, memo in
       memo.retries.compactMap { retry in retry.entry.startToken.map { (claim.rideID, $0) } }
     }
   }
 
-  /// A reader of some of the rides, with no rows yet.
+  /// Returns a reader of some of the rides, with no rows yet.
   func part(of rides: [RideClaim]) -> ClaimReader {
     let fences = Set(rides.map(\.fence))
     var part = self
@@ -78,7 +78,7 @@ struct ClaimReader {
     return part
   }
 
-  /// Leaves rides out that are not handed on.
+  /// Removes rides that the claim does not return.
   mutating func remove(_ rides: [RideClaim]) {
     let fences = Set(rides.map(\.fence))
     let kept = zip(claims, memos).filter { !fences.contains($0.0.fence) }
@@ -86,18 +86,18 @@ struct ClaimReader {
     memos = kept.map(\.1)
   }
 
-  /// What the next claims may begin at.
+  /// What the claim found about the low-water mark.
   var scan: LowWaterMark.ScanResult {
     LowWaterMark.ScanResult(
       lowestEvent: lowestEvent, highestEvent: rows.highestEvent, lowestDue: lowestDue, now: now)
   }
 
-  /// Rides that can't be read, and why.
+  /// Rides that cannot be read, with the reason.
   var unreadable: [(claim: RideClaim, reason: String)] {
     claims.compactMap { claim in rows.unreadable[claim.rideID].map { (claim, $0) } }
   }
 
-  /// The claim, all rows read.
+  /// The claim; available once all rows are read.
   var claim: Claim {
     Claim(
       now: now, nextDue: nextDue,

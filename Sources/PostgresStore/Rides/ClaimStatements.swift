@@ -1,11 +1,11 @@
-/// The statements that take due rides and read what a decision looks at.
+/// The statements that claim due rides and read the input of a decision.
 ///
 /// Parameters are texts and text arrays: one set of them for any number of rides.
 enum ClaimStatements {
-  /// Keeps the planner, for one transaction, to looking rows up by an index one at a time.
+  /// Restricts the planner to index lookups of single rows, for one transaction.
   ///
-  /// The tables behind a claim grow from nothing to millions of rows faster than statistics
-  /// follow, and a plan kept from the small table would read the large one from end to end.
+  /// The tables behind a claim grow from nothing to millions of rows faster than statistics follow,
+  /// and a plan cached for the small table would read the whole large one.
   static let lookups = Statement(
     name: "lookups",
     sql: """
@@ -13,20 +13,22 @@ enum ClaimStatements {
         set_config('enable_mergejoin', 'off', true), \(LockLimit.setting)
       """)
 
-  /// Takes rides that are due and nobody holds.
+  /// Claims rides that are due and not leased.
   ///
-  /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds; $6 the event and $7 the time
-  /// due, in microseconds, where `LowWaterMark` says that it begins, $8 whether it says what is lowest. One
-  /// row at least: now, next due, where a ride was taken it, its fence and memo, and whether another's
-  /// lease on it ran out, and the lowest event and time due that are not set aside. Rows that exist are
-  /// locked with SKIP LOCKED; new ones are inserted in the order of their IDs, so that two nodes can't
-  /// wait for each other in a circle. What a ride's events and columns are is read by later statements:
-  /// this one's snapshot is older than its locks, and could show events that another node has consumed
-  /// since.
+  /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds, $6 event and $7 due time in
+  /// microseconds at which `LowWaterMark` lets the scan begin, $8 whether to return the lowest
+  /// ones.
   ///
-  /// A ride is looked up by its ID once, and by its place from there on: while dead rows are held back
-  /// each look-up passes all that the row has been. One whose row moves meanwhile waits for the next
-  /// look.
+  /// It returns at least one row: now, the next due time, the claimed ride if any, its fence and
+  /// memo, whether another node's lease on it ran out, and the lowest event and due time of rides
+  /// that are not parked. Existing rows are locked with SKIP LOCKED; new ones are inserted in the
+  /// order of their IDs, so that two nodes cannot deadlock. Later statements read the events and
+  /// columns of the rides: this statement's snapshot is older than its locks, and could show events
+  /// that another node has consumed since.
+  ///
+  /// A ride is looked up by its ID once, and by its ctid after that: while dead rows cannot be
+  /// removed, each lookup by ID passes all former versions of the row. A ride whose row moves
+  /// meanwhile waits for the next claim.
   static let claim = Statement(
     name: "claim",
     sql: """
@@ -81,7 +83,8 @@ enum ClaimStatements {
       from (values (1)) one left join claimed on true
       """)
 
-  /// The lowest event and time due below where claims begin: $1 and $2 as their $6 and $7.
+  /// Returns the lowest event and due time below the start of claims: $1 and $2 are their $6 and
+  /// $7.
   static let late = Statement(
     name: "late",
     sql: """
@@ -101,9 +104,10 @@ enum ClaimStatements {
     coalesce(timestamptz 'epoch' + $7::bigint * interval '1 microsecond', '-infinity')
     """
 
-  /// The first unconsumed events of rides. $1 ride IDs, $2 how many of each. Read before the rides,
-  /// so that no event is newer than the ride that it is rendered from. The seventh column says that
-  /// an event, and all that follow it, did not fit in.
+  /// The first unconsumed events of rides. $1 ride IDs, $2 limit for each ride.
+  ///
+  /// They are read before the rides, so that no event is newer than the ride that it is rendered
+  /// from. The seventh column reports that an event, and all that follow it, did not fit.
   static let events = Statement(
     name: "claimed_events",
     sql: """
@@ -125,11 +129,13 @@ enum ClaimStatements {
       order by id
       """)
 
-  /// How many events of a ride a look reads: their pushes settle together.
+  /// The number of events of a ride that one claim handles at most: their pushes settle together.
   static let eventLimit = 1000
 
-  /// The rows of rides. $1 ride IDs. The last column says that a ride did not fit in: the smallest
-  /// come first, and one that is large comes alone.
+  /// The rows of rides. $1 ride IDs.
+  ///
+  /// The last column reports that a ride did not fit: the smallest ones come first, and a large one
+  /// comes alone.
   static let rides = Statement(
     name: "claimed_rides",
     sql: """
@@ -151,8 +157,9 @@ enum ClaimStatements {
 
   /// The columns of a ride `r` in the order in which `RideRows` reads them.
   ///
-  /// Postgres holds times that microseconds since 1970 can't say, infinity among them: they come
-  /// as the nearest year that they can. `greatest` would make a time of none at all.
+  /// PostgreSQL stores times that microseconds since 1970 cannot express, such as infinity: they
+  /// become the nearest of the years 1 and 9999. NULL needs the `case`, because `greatest` ignores
+  /// it and would return a time.
   static let rideColumns = """
     r.id, r.state, r.customer_id, r.driver_id, \(micros("r.pickup_at")), r.time_zone,
     case when r.fits then r.text end, \(micros("r.updated_at")), r.bytes
@@ -165,16 +172,16 @@ enum ClaimStatements {
     """
   }
 
-  /// The phones of everybody whom rides and their events concern, and those that memos name.
+  /// The phones of everyone whom rides and their events concern, and those that memos name.
   ///
-  /// $1 ride IDs, $2 apps; of each phone in a memo $3 the ride and $4 the phone's ID; of each ride
-  /// that is addressed in parts $5 its ID and $6 the last phone that was addressed; $7 how many
-  /// phones of an owner, $8 how many events of a ride. `RecipientResolver` in RideCore decides who is addressed; this may read
-  /// more phones than that, never fewer.
+  /// $1 ride IDs, $2 apps; for each phone in a memo $3 the ride and $4 the phone's ID; for each
+  /// ride that is addressed in parts $5 its ID and $6 the last addressed phone; $7 limit of phones
+  /// of an owner, $8 limit of events of a ride. `RecipientResolver` in RideCore decides who is
+  /// addressed; this statement may read more phones than that, never fewer.
   static let phones = phones(name: "claimed_phones", contact: "null::bigint")
 
-  /// The same with when their owners were last heard from, for rules that ask for it: a lookup for
-  /// each phone.
+  /// The same with the last contact of the owners, for rules that use it: one more lookup for each
+  /// phone.
   static let phonesWithContacts = phones(name: "claimed_phones_contacts", contact: contact)
 
   private static func phones(name: String, contact: String) -> Statement {
@@ -226,9 +233,10 @@ enum ClaimStatements {
         """)
   }
 
-  /// The phones that old senders' pushes name by their tokens. $1 ride IDs.
+  /// The phones that legacy pushes name by their tokens. $1 ride IDs.
   ///
-  /// Not by an owner: a phone may have registered for somebody since its push was committed.
+  /// They are not looked up by owner, because a phone may have been registered for one since its
+  /// push was committed.
   static let legacyPhones = Statement(
     name: "claimed_legacy_phones",
     sql: """
@@ -239,14 +247,15 @@ enum ClaimStatements {
       where e.ride_id = any ($1::text[])
       """)
 
-  /// When the owner of a phone `d` was last heard from: the column after those.
+  /// The last contact of the owner of a phone `d`: the column after `phoneColumns`.
   static let contact = """
     (select (extract(epoch from c.contacted_at) * 1000000)::bigint from ridepulse.contacts c
      where c.app = d.app and c.owner_id = d.owner_id)
     """
 
-  /// The columns of a phone `d`, after the ride's ID, as `RideRows` reads them; the last one is
-  /// `PhoneProblem`, and the last contact comes after it.
+  /// The columns of a phone `d`, after the ride's ID, in the order in which `RideRows` reads them.
+  ///
+  /// The last one is `PhoneProblem`; the last contact follows.
   static let phoneColumns = """
     d.id, d.app, d.owner_id, d.token, d.environment, d.locale,
       case when d.refusals > 0 or d.probe is not null or d.is_probed and d.environment is null
@@ -256,7 +265,7 @@ enum ClaimStatements {
         'isQuarantined', d.quarantined_at is not null)) end
     """
 
-  /// The cards of rides, but those that were ended from here. $1 ride IDs.
+  /// The cards of rides, except those that the engine has ended. $1 ride IDs.
   static let cards = Statement(
     name: "claimed_cards",
     sql: """
@@ -279,10 +288,10 @@ enum ClaimStatements {
       order by ride_id, app, environment, id desc
       """)
 
-  /// What can start cards for rides of which an event says so, and for starts that go again.
+  /// Start tokens for rides with an event that starts a card, and for starts that are retried.
   ///
-  /// $1 ride IDs, $2 apps that have cards, $3 events that start one; of each start in a memo $4 the
-  /// ride and $5 the token's ID.
+  /// $1 ride IDs, $2 apps that have cards, $3 events that start one; for each start in a memo $4
+  /// the ride and $5 the token's ID.
   static let startTokens = Statement(
     name: "claimed_start_tokens",
     sql: """
@@ -303,7 +312,7 @@ enum ClaimStatements {
       order by 2
       """)
 
-  /// The columns of a push-to-start token `t`, after the ride's ID, as `RideRows` reads them.
+  /// The columns of a push-to-start token `t`, after the ride's ID, in the order of `RideRows`.
   static let startTokenColumns = """
     t.id, t.app, t.owner_id, t.attributes_type, t.token, t.environment,
       \(micros("t.registered_at"))

@@ -10,8 +10,9 @@ extension PostgresRideStore {
         (select ride_id from ridepulse.events limit $1::bigint)) due
       """)
 
-  /// How many rides need attention now, those that are being handled among them; of a backlog no
-  /// more than about so many are counted.
+  /// Returns how many rides need attention now, including those that are being handled.
+  ///
+  /// A backlog is counted only up to about `limit` rides.
   package func dueRides(atMost limit: Int) async throws -> Int {
     let results = try await settlements.run(
       [Call(Self.due, [String(limit)])], timeout: .seconds(2))

@@ -1,31 +1,33 @@
-/// Makes the ledger's days to come, and drops those that are past.
+/// Rotates the daily partitions of the ledger: creates those of the next days and drops expired
+/// ones.
 package struct LedgerPartitions: Sendable {
   private let session: PostgresSession
 
-  /// A keeper over an open session, which it does not close.
+  /// Uses an open session, which it does not close.
   package init(session: PostgresSession) {
     self.session = session
   }
 
-  /// Something that was done, or left: `made`, `ledger_20260301`.
+  /// An action that was taken or postponed, such as `made` `ledger_20260301`.
   package struct MaintenanceAction: Hashable, Sendable, CustomStringConvertible {
-    /// What was done.
+    /// The action.
     package var action: String
-    /// To what.
+    /// The object of the action.
     package var object: String
 
-    /// Both, as a person reads them.
+    /// The action and its object, for people.
     package var description: String { "\(action) \(object)" }
   }
 
   static let rotate = Statement(
     name: "ledger_tend", sql: "select action, object from ridepulse.rotate_ledger()")
 
-  /// Returns what was done: nothing where another node does it at this moment.
+  /// Rotates the partitions and returns what was done: nothing if another node is doing it now.
   ///
-  /// - Throws: `PostgresError`; nothing was done then. `refusesRights` says that this role may not.
+  /// - Throws: `PostgresError`; nothing was done then. `refusesRights` is true if the role lacks
+  ///   the right.
   package func rotate() async throws(PostgresError) -> [MaintenanceAction] {
-    // It reads a day from end to end before it drops it, beside all that writes.
+    // It reads a whole day before it drops it, while other sessions keep writing.
     let rows = try await session.run([Call(Self.rotate)], timeout: .seconds(300))[0]
     return (0..<rows.rowCount).map { row in
       MaintenanceAction(action: rows.string(row, 0) ?? "", object: rows.string(row, 1) ?? "")
@@ -34,6 +36,6 @@ package struct LedgerPartitions: Sendable {
 }
 
 extension PostgresError {
-  /// The role lacks a right.
+  /// Whether the role lacks a right.
   package var refusesRights: Bool { server?.sqlState == "42501" }
 }

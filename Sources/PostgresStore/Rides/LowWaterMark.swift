@@ -1,78 +1,81 @@
 import RideCore
 
-/// From where on claims look for events and for rides that are due.
+/// The low-water mark from which claims scan for events and due rides.
 ///
-/// Whoever leaves a transaction open keeps what was consumed since in the indexes, and all of it lies
-/// below what is still to come: each claim would walk over it. So a claim begins where the lowest was
-/// found a second or two before. An event that was committed late, or a ride that became due in the
-/// past, lies below that. Where it costs little, a claim looks at everything now and then and finds it,
-/// at each look of a node that rests; where it costs much, somebody else looks, beside the claims.
+/// A transaction that is left open keeps consumed entries in the indexes. All of them are below the
+/// unconsumed ones, and every claim would pass over them. A claim therefore begins at what was the
+/// lowest entry one or two seconds before. An event that was committed late, or a ride that became
+/// due in the past, is below that. If a full scan is cheap, claims make one now and then to find
+/// those, an idle node at every claim; if it is expensive, a separate sweep does it alongside the
+/// claims.
 struct LowWaterMark {
-  /// Where a claim begins; nil: at everything.
+  /// Where a scan begins; nil means at the first entry.
   struct Bounds: Hashable {
     var event: Int64?
     var due: Timestamp?
   }
 
-  /// How a claim is to look.
+  /// How a claim scans.
   struct ScanPlan: Hashable {
     var bounds = Bounds()
-    /// It says what is lowest.
+    /// Whether the claim measures the lowest entries.
     var measuresLowest = true
 
     var isFull: Bool { bounds == Bounds() }
   }
 
-  /// What a claim saw, of all that nobody has set aside.
+  /// What a claim found, apart from parked rides.
   struct ScanResult: Hashable {
     var lowestEvent: Int64?
-    /// Of the events that it took.
+    /// The highest of the events that it read.
     var highestEvent: Int64?
     var lowestDue: Timestamp?
     var now: Timestamp
   }
 
   private var bounds = Bounds()
-  /// Where claims may begin once this is older: transactions of that time have ended then, but for
-  /// few.
+  /// Where claims may begin once this is old enough: almost all transactions of that time have
+  /// ended.
   private var mark: (bounds: Bounds, at: Duration)?
   private var highestEvent: Int64?
-  /// When everything is to be looked at again; nil while somebody does.
+  /// When the next full scan is due; nil while a sweep runs.
   private var nextFull: Duration? = .zero
   private var isCostly = false
 
   static let markAge: Duration = .seconds(1)
-  /// How far in the past a settlement may say that a ride is due.
+  /// How far in the past a settlement may set a ride's due time.
   static let slack: Duration = .seconds(1)
-  /// What a claim may cost more, now and then.
+  /// The duration above which a full scan is left to a sweep.
   static let costly: Duration = .milliseconds(50)
-  /// A late commit is found within three seconds, unless looking for it takes longer. A look of its
-  /// own leaves some of that to the claim that follows; one that is part of a claim comes as often as
-  /// a resting node polls.
+  /// The longest pause before the next sweep, and before the next full scan by a claim.
+  ///
+  /// A late commit is found within three seconds, unless the scan itself takes longer. After a
+  /// sweep, some of that time is left to the claim that follows; a full scan that is part of a
+  /// claim is as frequent as an idle node polls.
   static let longestRest: Duration = .milliseconds(2800)
   static let shortRest: Duration = .seconds(1)
 
-  /// How a claim at this time looks.
+  /// Returns how a claim at this time scans.
   func plan(at uptime: Duration) -> ScanPlan {
     if let nextFull, uptime >= nextFull, !isCostly { return ScanPlan() }
     return ScanPlan(
       bounds: bounds, measuresLowest: mark.map { uptime - $0.at >= Self.markAge } ?? true)
   }
 
-  /// Below what somebody else is to look now; nil where nobody need.
+  /// Begins a sweep if one is due; returns the bounds that it must look below, or nil.
   mutating func beginSweep(at uptime: Duration) -> Bounds? {
     guard isCostly, let next = nextFull, uptime >= next else { return nil }
     nextFull = nil
     return bounds
   }
 
-  /// Somebody looked below where claims begin; nil where that failed.
+  /// Records that a sweep ended, with what it found below the bounds; nil if it failed.
   mutating func endSweep(_ late: Bounds?, began: Duration, ended: Duration) {
     if let late { lower(to: late) }
     everythingWasSeen(late == nil ? .seconds(1) : ended - began, at: ended)
   }
 
-  /// A claim that looked so saw this.
+  /// Records what a claim found that scanned by this plan.
   mutating func observe(_ scan: ScanResult, by plan: ScanPlan, began: Duration, ended: Duration) {
     if plan.isFull { everythingWasSeen(ended - began, at: ended) }
     highestEvent = [highestEvent, scan.highestEvent].compactMap(\.self).max()
@@ -100,11 +103,13 @@ struct LowWaterMark {
     }
   }
 
-  /// When the next look below where claims begin is due; nil if claims do it themselves.
+  /// When the next sweep is due; nil if claims make the full scans themselves.
   var nextSweep: Duration? { isCostly ? nextFull : nil }
 
-  /// A commit just after a look began is found by the next one's end: that takes the rest between
-  /// them and twice the look's own time.
+  /// Schedules the next full scan.
+  ///
+  /// A commit just after a scan began is found by the end of the next one, that is after the pause
+  /// between them and twice the duration of a scan.
   private mutating func everythingWasSeen(_ cost: Duration, at uptime: Duration) {
     isCostly = cost > Self.costly
     let rest =

@@ -1,19 +1,20 @@
 package import RideCore
 import Synchronization
 
-// Taking due rides, and reading what a decision looks at.
+// Claiming due rides, and reading the input of their decisions.
 extension PostgresRideStore {
-  /// Takes rides that are due and reads what a decision looks at.
+  /// Claims due rides and reads the input of their decisions.
   ///
   /// Rides that do not fit into the time or memory of one claim are released at once.
   ///
-  /// - Throws: `StoreFailure`. Rides that were taken before the failure are released, or fall due
-  ///   again when their lease ends.
+  /// - Throws: `StoreFailure`. Rides claimed before the failure are released, or fall due again
+  ///   when their lease ends.
   package func claim(limit: Int, asleep: Bool) async throws -> Claim {
     let began = uptime
     sweep(at: began)
     let plan = lowWaterMark.withLock { $0.plan(at: began) }
-    // A NOTIFY that this node can't hear would cost producers something for nothing.
+    // A node that cannot receive notifications registers as awake: a NOTIFY would cost producers
+    // time and not arrive.
     let isAsleep = asleep && listener?.isHealthy ?? false
     let calls = [
       Call(ClaimStatements.lookups),
@@ -33,7 +34,7 @@ extension PostgresRideStore {
     }
     let ended = uptime
     if asleep, let listener {
-      // Beside the claim: whatever becomes of it, the claim stands.
+      // Runs alongside the claim: its outcome does not change the claim's.
       Task { [claims] in _ = try? await listener.check(through: claims) }
     }
     var reader = ClaimReader(log: log)
@@ -45,7 +46,7 @@ extension PostgresRideStore {
     reader.remove(unreadable.map(\.claim) + left)
     var claim = reader.claim
     claim.released = left.count
-    // The node looks again when the next sweep is due.
+    // The node claims again when the next sweep is due.
     if let sweep = lowWaterMark.withLock({ $0.nextSweep }) {
       let due = claim.now + max(.zero, sweep - uptime)
       claim.nextDue = min(claim.nextDue ?? due, due)
@@ -53,9 +54,9 @@ extension PostgresRideStore {
     return claim
   }
 
-  /// Reads the claimed rides, the small ones first; what fails is read by halves.
+  /// Reads the claimed rides, the small ones first; a read that fails is split into halves.
   ///
-  /// - Returns: Rides that there was no time or memory for; they are released.
+  /// - Returns: The rides that no time or memory was left for, already released.
   private func read(_ reader: inout ClaimReader, began: Duration) async throws -> [RideClaim] {
     var plan = ReadPlan(reader.claims)
     var failure: StoreFailure?
@@ -98,14 +99,14 @@ extension PostgresRideStore {
     return plan.left
   }
 
-  /// How long a claim reads: well within what a push needs of the lease.
+  /// How long a claim reads: well within the part of the lease that a push needs.
   private static let readLimit: Duration = .seconds(5)
-  /// The same once some rides are there and wait to be decided.
+  /// The limit once some rides are read and wait for their decisions.
   private static let readMore: Duration = .seconds(1)
 
   private func readRows(_ reader: inout ClaimReader) async throws {
     let reads = reading.withLock { $0 }.reads(reader)
-    // One snapshot: whom the ride names now, and whom its events named, belong together.
+    // One snapshot, so that the people whom the ride names now match those whom its events named.
     let results = try await run(
       claims,
       [Call(RideSnapshot.begin), Call(ClaimStatements.lookups)] + reads.map(\.call)
@@ -113,9 +114,9 @@ extension PostgresRideStore {
     for (read, rows) in zip(reads, results.dropFirst(2)) { read.take(&reader.rows, rows) }
   }
 
-  /// Reads no ride, to find out whether the rides are to blame for what can't be read.
+  /// Runs the reads for no ride, to find out whether the rides are the cause of a failed read.
   ///
-  /// - Throws: What even that fails with; the rides are released.
+  /// - Throws: The failure if this fails, too; the rides are released then.
   private func check(_ reader: ClaimReader) async throws {
     var none = ClaimReader(log: log)
     do {
@@ -127,7 +128,7 @@ extension PostgresRideStore {
     }
   }
 
-  /// A time-out of one ride's statement: the limit may be the role's.
+  /// Adds the role's `statement_timeout`, which may be the cause, to a timeout of a single ride.
   private func named(_ failure: StoreFailure) async -> StoreFailure {
     let row = try? await run(claims, [Call(ServerState.statementTimeout)])[0]
     guard let row, let role = row.string(0, 0), let limit = row.string(0, 1), limit != "0" else {
@@ -150,8 +151,11 @@ extension PostgresRideStore {
     }
   }
 
-  /// Rides that can't be read stay with this node until their lease ends, lest they come back at
-  /// once; another node, of another version, may be able to. In the end they are parked.
+  /// Leaves unreadable rides leased to this node until their lease ends, so that they are not
+  /// claimed again at once.
+  ///
+  /// Another node, of another version, may be able to read them. After several attempts they are
+  /// parked.
   private func leave(_ rides: [(claim: RideClaim, reason: String)]) async {
     if rides.isEmpty { return }
     do {
@@ -183,12 +187,12 @@ extension PostgresRideStore {
     }
   }
 
-  /// A reason as a column takes it.
+  /// Shortens a reason to the length of its column.
   static func words(_ reason: String) -> String {
     reason.brief(bytes: 500)
   }
 
-  /// Looks below where claims begin, where that takes too long for a claim.
+  /// Starts a sweep below the start of claims, if a full scan takes too long for a claim.
   private func sweep(at began: Duration) {
     guard let bounds = lowWaterMark.withLock({ $0.beginSweep(at: began) }) else { return }
     Task {

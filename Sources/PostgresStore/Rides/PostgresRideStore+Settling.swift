@@ -1,12 +1,12 @@
 import Foundation
 package import RideCore
 
-// Writes the outcomes of claimed rides and releases them.
+// Writing the outcomes of claimed rides and releasing them.
 extension PostgresRideStore {
-  /// Writes down what claimed rides are about to do, and keeps them.
+  /// Records what claimed rides are about to do, and keeps their leases.
   ///
-  /// - Returns: The rides whose lease has ended or gone to another node.
-  /// - Throws: `StoreFailure`; the same may be written again.
+  /// - Returns: The rides whose lease has ended or passed to another node.
+  /// - Throws: `StoreFailure`; the same memos may be written again.
   package func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
     let results = try await run(
       claims,
@@ -32,7 +32,7 @@ extension PostgresRideStore {
     let written = Self.fences(results[1])
     let missing = batch.map(\.claim).filter { !written.contains($0.fence) }
     if missing.isEmpty { return SettleResult() }
-    // What is not known to be lost is tried again.
+    // A claim that is not known to be lost is reported as locked, so that it is tried again.
     let rows = try? await run(
       settlements,
       [Call(SettleStatements.sets), Call(SettleStatements.ours, [node] + Self.words(of: missing))])
@@ -49,9 +49,9 @@ extension PostgresRideStore {
     ]
   }
 
-  /// Settles two rides that do not exist, one that goes on and one that is over, and rolls it back.
+  /// Settles two rides that do not exist, one live and one over, and rolls the transaction back.
   ///
-  /// - Throws: `StoreFailure`: no settlement can succeed now.
+  /// - Throws: `StoreFailure` if no settlement can succeed now.
   package func checkSettling() async throws {
     let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
     let batch = [false, true].map { isOver in
@@ -72,9 +72,9 @@ extension PostgresRideStore {
     }
   }
 
-  /// Extends the lease of claimed rides.
+  /// Extends the leases of claimed rides.
   ///
-  /// - Throws: `StoreFailure`; the leases may be as they were.
+  /// - Throws: `StoreFailure`; the leases may be unchanged.
   package func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
     let words = Self.words(of: rides)
     let results = try await run(
@@ -88,7 +88,7 @@ extension PostgresRideStore {
     return rides.filter { !ours.contains($0.fence) }
   }
 
-  /// Sets a ride aside until `ridepulse.unpark` is called for it.
+  /// Parks a ride until `ridepulse.unpark` is called for it.
   ///
   /// - Throws: `StoreFailure`; the ride is held as before.
   package func park(_ ride: RideClaim, reason: String) async throws {
@@ -102,7 +102,7 @@ extension PostgresRideStore {
       ])
   }
 
-  /// Releases claimed rides untouched.
+  /// Releases claimed rides unchanged.
   ///
   /// - Throws: `StoreFailure`; they fall due again when their lease ends.
   package func release(_ rides: [RideClaim]) async throws {
@@ -124,7 +124,7 @@ extension PostgresRideStore {
       ], timeout: timeout)
   }
 
-  /// IDs and fences of rides, as statements take them.
+  /// The IDs and fences of rides, as statement parameters.
   private static func words(of rides: [RideClaim]) -> [String?] {
     [
       PostgresArray.literal(rides.map(\.rideID)),

@@ -1,10 +1,10 @@
 package import RideCore
 import Synchronization
 
-/// The rides, events, phones, agenda and ledger in Postgres.
+/// The store of rides, events, phones, the agenda and the ledger in PostgreSQL.
 ///
-/// One session claims and reads, another settles, so that neither waits for the other, and a third
-/// may listen. A claim is two round trips and a settlement one, for any number of rides.
+/// One session claims and reads and another settles, so that neither waits for the other; a third
+/// may listen. A claim takes two round trips and a settlement one, for any number of rides.
 package final class PostgresRideStore: RideStore {
   let node: String
   let host: String
@@ -19,35 +19,34 @@ package final class PostgresRideStore: RideStore {
   let sweeping: (@Sendable () throws -> PostgresSession)?
   let onLate: @Sendable () -> Void
   let log: Log
-  /// When the last call must have ended; nil while the node works.
+  /// When the last call must have ended, as uptime; nil until the node stops.
   private let end = Mutex<Duration?>(nil)
   private let adoption = Mutex(Adoption())
 
-  /// How far live rides have been made due.
+  /// The progress of rescheduling live rides.
   private struct Adoption {
     var digest: String?
     /// The last ride of the last page; nil after the end.
     var last: String? = ""
-    /// How many rides a page has: fewer after one that ran out of time.
+    /// The number of rides of a page: halved after each page that times out.
     var size = 5000
-    /// Rides that other sessions had locked.
+    /// Rides whose agenda rows other sessions had locked.
     var locked: [String] = []
     var count = 0
   }
 
-  /// A store over open sessions, which it does not close.
+  /// Uses open sessions, which it does not close.
   ///
   /// - Parameters:
-  ///   - node: A UUID that no other process uses, ever: leases are held under it.
-  ///   - host: What people call the machine that this process runs on.
-  ///   - apps: The apps whose phones rules may speak to.
-  ///   - rules: What decisions go by.
-  ///   - lease: How long a claimed ride is this node's own.
-  ///   - listener: What wakes the node where it sleeps; without it producers are told that the node
-  ///     never does.
-  ///   - sweeping: Opens a session for a look that takes too long for a claim; it is closed again.
-  ///     Without it the claims' own takes the time.
-  ///   - onLate: Called when such a look has found something to claim; must not block.
+  ///   - node: a UUID that no other process ever uses: leases are held under it.
+  ///   - host: the name of the machine, for people.
+  ///   - apps: the apps whose phones rules may address.
+  ///   - rules: the rules that decide which data is read.
+  ///   - lease: how long a claimed ride belongs to this node.
+  ///   - listener: wakes the sleeping node; without it producers take the node for awake.
+  ///   - sweeping: opens a session for a sweep, which closes it again; without it sweeps use the
+  ///     session of the claims.
+  ///   - onLate: called when a sweep has found something to claim; must not block.
   package init(
     node: String, host: String, apps: [App], rules: RuleSet, lease: Duration,
     claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil,
@@ -67,15 +66,15 @@ package final class PostgresRideStore: RideStore {
     self.log = log
   }
 
-  /// Time since this store was made.
+  /// The time since this store was created.
   var uptime: Duration { ContinuousClock.now - start }
 
-  /// Ends every call by then.
+  /// Ends every call within this time.
   package func endCalls(within limit: Duration) {
     end.withLock { [uptime] end in end = min(end ?? .seconds(Int64.max >> 1), uptime + limit) }
   }
 
-  /// Runs calls in one transaction, within what time there is.
+  /// Runs calls in one transaction, within the remaining time.
   ///
   /// - Throws: `StoreFailure`.
   func run(
@@ -92,7 +91,7 @@ package final class PostgresRideStore: RideStore {
 
   private static let isStopping = StoreFailure(.unavailable, "the node is stopping")
 
-  /// Makes every live ride due, once, where rules that speak by the clock have changed.
+  /// Makes every live ride due once if the schedule rules have changed.
   ///
   /// - Throws: `StoreFailure`; the same rules may be given again. After a `conflict` only the rides
   ///   that were locked are tried again.
@@ -106,7 +105,7 @@ package final class PostgresRideStore: RideStore {
     if adoption.digest != digest { adoption = Adoption(digest: digest) }
     defer { self.adoption.withLock { [adoption] in $0 = adoption } }
     while let from = adoption.last {
-      // A stop waits for one page at most.
+      // Checked for every page, so that a stop waits for one page at most.
       if end.withLock({ $0 }) != nil { throw Self.isStopping }
       do {
         adoption.last = try await adopt(
@@ -140,7 +139,7 @@ package final class PostgresRideStore: RideStore {
     return rows.string(0, 0)
   }
 
-  /// Says that this node looks no more.
+  /// Removes this node from `ridepulse.nodes`.
   package func leave() async throws {
     _ = try await settlements.run([Call(SettleStatements.leave, [node])], timeout: .seconds(1))
   }

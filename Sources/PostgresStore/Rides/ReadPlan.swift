@@ -1,14 +1,13 @@
-/// The order in which claimed rides are read: all at once, and by halves where that fails.
+/// A state machine for reading claimed rides: all at once, and by halves if that fails.
 ///
-/// A state machine without clock or I/O. Every ride ends in exactly one of `isRead`, `alone` and
-/// `left`.
+/// It has no clock and does no I/O. Every ride ends in exactly one of: read, `alone`, `left`.
 struct ReadPlan<Ride> {
   private var portions: [[Ride]]
-  /// Rides that could not be read even alone, and why.
+  /// Rides that could not be read even alone, with the reason.
   private(set) var alone: [(ride: Ride, reason: String)] = []
   /// Rides that were not read because the reads were stopped.
   private(set) var left: [Ride] = []
-  /// Bytes of JSON that were read.
+  /// The bytes of JSON read so far.
   private(set) var bytes = 0
   private(set) var hasRead = false
 
@@ -16,15 +15,16 @@ struct ReadPlan<Ride> {
     portions = rides.isEmpty ? [] : [rides]
   }
 
-  /// What to read next; nil: nothing is left.
+  /// The rides to read next; nil if none are left.
   var next: [Ride]? { portions.last }
 
-  /// The portion was read, except rides that did not fit in: those come next, by themselves.
+  /// Records that the rides were read, except those that did not fit: those are read next, on their
+  /// own.
   mutating func read(bytes: Int, beyond: [Ride]) {
     guard let portion = portions.popLast() else { return }
     self.bytes += bytes
     if beyond.count < portion.count { hasRead = true }
-    // One that does not even fit in alone would be tried for ever.
+    // A single ride that does not fit would be tried forever.
     if beyond.count == portion.count, portion.count == 1 {
       alone += beyond.map { ($0, "it does not fit into a read") }
     } else if beyond.count == portion.count {
@@ -34,7 +34,7 @@ struct ReadPlan<Ride> {
     }
   }
 
-  /// The portion could not be read.
+  /// Records that the rides could not be read.
   mutating func failed(_ reason: String) {
     guard let portion = portions.popLast() else { return }
     if portion.count == 1 {
@@ -44,7 +44,7 @@ struct ReadPlan<Ride> {
     }
   }
 
-  /// Nothing more is read: there is no time or no memory left.
+  /// Stops reading, because no time or memory is left.
   mutating func stop() {
     left += portions.flatMap(\.self)
     portions = []

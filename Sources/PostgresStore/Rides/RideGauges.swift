@@ -1,27 +1,25 @@
 package import RideCore
 
-/// How the database stands: what an operator wants to see of it.
+/// Figures of the database for operators.
 package struct RideGauges: Hashable, Sendable {
-  /// Rides on the agenda, parked ones among them.
+  /// Rides on the agenda, including parked ones.
   package var liveRides: Int64
   /// Rides that need attention now, at most `countLimit`.
   package var dueRides: Int64
-  /// How long the oldest of them has waited.
+  /// How long the oldest due ride has waited.
   package var oldestDue: Duration
-  /// Rides that were set aside.
   package var parkedRides: Int64
-  /// Phones that were set aside.
   package var quarantinedPhones: Int64
-  /// Broadcast channels of each app and environment, as Apple listed them last.
+  /// Broadcast channels of each app and environment, as Apple last listed them.
   package var channels: [ChannelScope: Int64]
-  /// Who keeps Postgres from removing dead rows.
+  /// The session, slot or prepared transaction that keeps PostgreSQL from removing dead rows.
   package var rowHolder: BlockingBackend?
-  /// Outcomes of pushes that are not applied to their tokens yet, at most `TokenBacklog.countLimit`.
+  /// Outcomes not applied to their tokens yet, at most `TokenBacklog.countLimit`.
   package var waitingOutcomes: Int64 = 0
-  /// How long the oldest of them has waited.
+  /// How long the oldest of these outcomes has waited.
   package var oldestOutcome: Duration = .zero
 
-  /// Due rides are not counted beyond this.
+  /// Due rides are not counted beyond this number.
   package static let countLimit = 10_000
 
   private static let gauges = Statement(
@@ -46,7 +44,7 @@ package struct RideGauges: Hashable, Sendable {
     name: "gauges_channels",
     sql: "select bundle_id, environment, channels from ridepulse.channel_listings")
 
-  /// Reads them; the database is given two seconds.
+  /// Reads the figures; the time limit is two seconds.
   package static func read(_ session: PostgresSession) async throws -> RideGauges {
     let results = try await session.run(
       [Call(gauges), Call(channels), Call(TokenBacklog.size)], timeout: .seconds(2))

@@ -1,34 +1,32 @@
 package import RideCore
 
-/// All that the database knows of one ride, read in one snapshot.
+/// All data about one ride in the database, read in one snapshot.
 package struct RideHistory: Sendable {
   /// One row of `ridepulse.ledger`.
   package struct Entry: Sendable {
-    /// The event's ID; nil for a slot of time.
+    /// The event's ID; nil for a schedule slot.
     package var eventID: Int64?
-    /// What it tells of.
+    /// The event's name.
     package var event: String
-    /// When that happened.
+    /// When the event happened.
     package var occurredAt: Timestamp
-    /// The rule's name.
     package var rule: String
-    /// The app.
     package var app: String
     /// `apns-push-type`.
     package var pushType: String
     /// What it does to a card: `start`, `update` or `end`.
     package var cardEvent: String?
-    /// What became of it, in the words of `deliveries.status`.
+    /// The outcome, in the words of `deliveries.status`.
     package var status: String
-    /// Why.
+    /// The reason for the outcome.
     package var reason: String?
-    /// How often it was handed to APNs.
+    /// The number of times it was sent to APNs.
     package var attempts: Int64
     /// `apns-id`.
     package var id: String
     /// `apns-collapse-id`.
     package var collapseID: String?
-    /// `apns-priority`; nil where nothing was sent.
+    /// `apns-priority`; nil if nothing was sent.
     package var priority: Int64?
     /// `apns-expiration`, in seconds since 1970.
     package var expiration: Int64?
@@ -36,68 +34,64 @@ package struct RideHistory: Sendable {
     package var tokenSuffix: String?
     /// When it was decided.
     package var createdAt: Timestamp
-    /// When its verdict was written; nil while it has none.
+    /// When its verdict was written; nil until then.
     package var finishedAt: Timestamp?
   }
 
   /// One row of `ridepulse.live_activities`.
   package struct Activity: Sendable {
-    /// The row's ID: `Memo.cards` knows it by this.
+    /// The row's ID, which is the key in `Memo.cards`.
     package var id: Int64
     /// The activity's own ID.
     package var activityID: String
-    /// The app.
     package var app: String
-    /// Whose phone it is on.
+    /// The owner of the phone that shows it.
     package var ownerID: OwnerID
     /// The token's last six digits.
     package var tokenSuffix: String
     /// When its token was registered.
     package var registeredAt: Timestamp
-    /// When it ended.
+    /// When it ended; nil until then.
     package var endedAt: Timestamp?
-    /// How: `ended`, `expired`, or Apple's reason.
+    /// How it ended: `ended`, `expired`, or Apple's reason.
     package var endedReason: String?
   }
 
-  /// When an owner's phone was last heard from.
+  /// The last contact from an owner's phone.
   package struct Contact: Sendable {
-    /// The app.
     package var app: String
-    /// Whose phone.
+    /// The owner of the phone.
     package var ownerID: OwnerID
-    /// When that was.
     package var contactedAt: Timestamp
   }
 
-  /// The ride's place on the agenda.
+  /// The ride's row on the agenda.
   package struct Plan: Sendable {
-    /// When it needs attention next; nil: with its next event.
+    /// When it next needs attention; nil if only its next event makes it due.
     package var due: Timestamp?
-    /// The node that holds it; nil where none does.
+    /// The node that has it leased; nil if none has.
     package var node: String?
-    /// Why it is set aside, where it is.
+    /// Why it is parked; nil if it is not.
     package var parkedReason: String?
-    /// What the last decision left to the next one.
+    /// The memo that the last decision left for the next one.
     package var memo: Memo
   }
 
-  /// When this was so.
+  /// The database's time of the read.
   package var now: Timestamp
-  /// The ride's row.
   package var ride: Ride?
-  /// Its place on the agenda; nil for a ride that is over, or was never there.
+  /// The row on the agenda; nil for a ride that is over or never existed.
   package var plan: Plan?
-  /// Events that nobody has handled yet.
+  /// Events that no decision has consumed yet.
   package var waiting: [RideEvent]
-  /// The ledger, oldest first.
+  /// The ledger rows, oldest first.
   package var entries: [Entry]
-  /// Its cards, oldest first.
+  /// The cards, oldest first.
   package var activities: [Activity]
-  /// The last contact with each of its people of whom there is one.
+  /// The last contact of each of its people, for those that have one.
   package var contacts: [Contact]
 
-  /// Whether nothing at all is known.
+  /// Whether the database has no data about the ride.
   package var isEmpty: Bool {
     ride == nil && plan == nil && waiting.isEmpty && entries.isEmpty && activities.isEmpty
   }
@@ -125,7 +119,7 @@ extension RideQueries {
       from ridepulse.live_activities where ride_id = $1 order by id
       """)
 
-  // Whose ride it is, as docs/sql.md says under "Who is told".
+  // The owners of a ride, as docs/sql.md defines them under "Who is told".
   private static let contacts = Statement(
     name: "history_contacts",
     sql: """
@@ -154,7 +148,7 @@ extension RideQueries {
     "(extract(epoch from \(column)) * 1000000)::bigint"
   }
 
-  /// Reads all that is known of one ride.
+  /// Reads all data about one ride.
   package func history(of id: String) async throws -> RideHistory {
     let rides = PostgresArray.literal([id])
     let results = try await session.run([
@@ -211,7 +205,7 @@ extension RideQueries {
 }
 
 extension QueryResult {
-  /// A time that was read as microseconds since 1970.
+  /// A timestamp that was read as microseconds since 1970.
   fileprivate func instant(_ row: Int, _ column: Int) -> Timestamp? {
     int64(row, column).map { Timestamp(microseconds: $0) }
   }

@@ -1,15 +1,15 @@
 package import RideCore
 
-/// What a person asks and tells about one ride, beside the service.
+/// The queries and events about one ride that a person requests outside the service.
 package struct RideQueries: Sendable {
   let session: PostgresSession
 
-  /// A desk over an open session, which it does not close.
+  /// Uses an open session, which it does not close.
   package init(session: PostgresSession) {
     self.session = session
   }
 
-  /// How many bytes an ID may have: `ridepulse.check_text` refuses longer ones.
+  /// The maximum length of an ID in bytes; `ridepulse.check_text` refuses longer ones.
   package static let idLimit = 512
 
   private static let emit = Statement(
@@ -45,7 +45,7 @@ package struct RideQueries: Sendable {
   private static let waiting = Statement(
     name: "desk_waiting", sql: "select from ridepulse.events where id = $1::bigint")
 
-  /// Says that something happened to a ride; returns the event's ID.
+  /// Emits an event of a ride; returns the event's ID.
   ///
   /// - Parameter data: a JSON object.
   package func emit(_ event: String, ride: RideID, data: String) async throws -> Int64 {
@@ -53,8 +53,8 @@ package struct RideQueries: Sendable {
     return results[0].int64(0, 0) ?? 0
   }
 
-  /// What a decision would look at if the event came now, with all that is in the ride's mind.
-  /// Writes nothing.
+  /// Returns what a decision would read if the event came now, including the ride's memo; writes
+  /// nothing.
   package func view(_ event: String, ride: RideID, data: String, apps: [App]) async throws
     -> (view: RideView, now: Timestamp)
   {
@@ -85,25 +85,23 @@ package struct RideQueries: Sendable {
     return (view, now)
   }
 
-  /// One row of the ledger, as people read it.
+  /// One row of the ledger, for people.
   package struct Delivery: Hashable, Sendable {
-    /// The rule's name.
     package var rule: String
-    /// The app.
     package var app: String
-    /// The token's last digits; empty where there was no phone.
+    /// The token's last digits; empty if there was no phone.
     package var tokenSuffix: String
-    /// What became of it, in the words of `deliveries.status`.
+    /// The outcome, in the words of `deliveries.status`.
     package var status: String
-    /// Why; empty where there is nothing to say.
+    /// The reason for the outcome; empty if there is none.
     package var reason: String
   }
 
-  /// What became of an event so far, and whether that is all.
+  /// Returns the outcomes of an event so far, and whether they are complete.
   package func deliveries(
     of event: Int64, ride: RideID
   ) async throws -> (deliveries: [Delivery], isComplete: Bool) {
-    // The event before the ledger: consumed means that its rows are there.
+    // The event is read before the ledger: if it is consumed, its rows are there.
     let results = try await session.run([
       Call(Self.waiting, [String(event)]), Call(Self.deliveries, [ride.text, String(event)]),
     ])

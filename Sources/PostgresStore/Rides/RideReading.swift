@@ -1,6 +1,6 @@
 import RideCore
 
-/// What is read of rides, beside their memos, for decisions by some rules.
+/// The reads about rides, apart from their memos, that decisions by a rule set need.
 struct RideReading {
   private let apps: String
   private let cardApps: [App]
@@ -8,7 +8,7 @@ struct RideReading {
   private let broadcasts: Bool
   private let phones: Statement
 
-  /// - Parameter apps: The apps whose phones rules may speak to.
+  /// - Parameter apps: the apps whose phones rules may address.
   init(apps: [App], rules: RuleSet) {
     self.apps = PostgresArray.literal(apps.map(\.rawValue))
     cardApps = rules.cardApps
@@ -17,7 +17,7 @@ struct RideReading {
     phones = rules.asksForContacts ? ClaimStatements.phonesWithContacts : ClaimStatements.phones
   }
 
-  /// A statement, and what takes its rows over.
+  /// A statement, and the function that takes its rows.
   struct Read {
     var call: Call
     var take: (inout RideRows, QueryResult) -> Void
@@ -31,11 +31,11 @@ struct RideReading {
     }
   }
 
-  /// What is read. Events come before the rides, so that none is newer than the ride that it is
-  /// rendered from.
+  /// Returns the reads. Events come before the rides, so that none is newer than the ride that it
+  /// is rendered from.
   ///
-  /// - Parameter phoneLimit: How many phones of an owner, those of one part of a decision and one
-  ///   more; nil for all.
+  /// - Parameter phoneLimit: the limit of phones of an owner, by default those of one part of a
+  ///   decision and one more; nil for no limit.
   func reads(_ claims: ClaimReader, phoneLimit: Int? = OpenPart.size + 1) -> [Read] {
     let rides = PostgresArray.literal(claims.claims.map(\.rideID))
     let inMemos = claims.phonesInMemos

@@ -1,7 +1,7 @@
 import Foundation
 import RideCore
 
-/// Rides, events and phones, as they come from rows.
+/// Rides and what belongs to them, decoded from rows.
 struct RideRows {
   private var rides: [RideID: Ride] = [:]
   private var events: [RideID: [RideEvent]] = [:]
@@ -11,14 +11,15 @@ struct RideRows {
   private var startTokens: [RideID: [StartToken]] = [:]
   private var withMoreEvents: Set<RideID> = []
   private(set) var highestEvent: Int64?
-  /// Rides that did not fit into the read: what is here of them is not complete.
+  /// Rides that did not fit into the read: what was read of them is incomplete.
   private(set) var beyond: Set<RideID> = []
-  /// Bytes of JSON that were read.
+  /// The bytes of JSON read.
   private(set) var bytes = 0
-  /// Rides that can't be read, and why.
+  /// Rides that cannot be read, with the reason.
   var unreadable: [RideID: String] = [:]
 
-  /// - Parameter limit: How many events of a ride one look handles; one more says that there are more.
+  /// - Parameter limit: the number of events of a ride that one claim handles; one more row means
+  ///   that more events are waiting.
   mutating func readEvents(_ rows: QueryResult, limit: Int = .max) {
     for row in 0..<rows.rowCount {
       guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
@@ -26,7 +27,7 @@ struct RideRows {
       else { continue }
       highestEvent = max(highestEvent ?? id, id)
       if rows.bool(row, 6) == true {
-        // The next look finds the events after those that are here.
+        // The next claim reads the events after those that fit.
         if events[ride] == nil { beyond.insert(ride) } else { withMoreEvents.insert(ride) }
         continue
       }
@@ -85,7 +86,7 @@ struct RideRows {
     }
   }
 
-  /// Takes over what another read found, except of rides that did not fit into it.
+  /// Adds the rows of another read, except those of rides that did not fit into it.
   mutating func add(_ other: RideRows) {
     let isComplete = { (ride: RideID) in !other.beyond.contains(ride) }
     rides.merge(other.rides.filter { isComplete($0.key) }) { $1 }
@@ -110,7 +111,7 @@ struct RideRows {
         id: id, app: App(rawValue: app), ownerID: owner, token: token,
         environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
         locale: rows.string(row, 6))
-      // Postgres made this JSON: it is never unreadable.
+      // PostgreSQL created this JSON, so it can always be decoded.
       phone.problem = rows.string(row, 7).flatMap {
         try? JSONDecoder().decode(PhoneProblem.self, from: Data($0.utf8))
       }
@@ -175,7 +176,7 @@ struct RideRows {
     return isUnanswered ? .unanswered : .beingMade
   }
 
-  /// What is known of one ride, all rows read.
+  /// Returns the view of one ride; all rows must have been read.
   func view(of id: RideID, _ memo: Memo = Memo()) -> RideView {
     var view = RideView(
       rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [],

@@ -1,22 +1,22 @@
 package import RideCore
 
-/// Live rides as they stand, read without writing anything: a role that may only SELECT will do.
+/// Reads live rides without writing anything, so that a role with only SELECT suffices.
 ///
-/// Rides come in pages, each of them from one snapshot of the database: what is read of one ride
-/// belongs together.
+/// Rides come in pages, each from one snapshot of the database, so that all data of a ride is
+/// consistent.
 package struct RideSnapshot {
   private let session: PostgresSession
   private let reading: RideReading
   private let log: Log
 
-  /// How many rides one page has.
+  /// The number of rides in a page.
   package static let pageSize = 2000
 
-  /// Reads over an open session, which it does not close.
+  /// Uses an open session, which it does not close.
   ///
   /// - Parameters:
-  ///   - apps: The apps whose phones rules may speak to.
-  ///   - rules: What decisions go by.
+  ///   - apps: the apps whose phones rules may address.
+  ///   - rules: the rules that decide which data is read.
   package init(session: PostgresSession, apps: [App], rules: RuleSet, log: Log) {
     self.session = session
     reading = RideReading(apps: apps, rules: rules)
@@ -28,7 +28,7 @@ package struct RideSnapshot {
 
   static let commit = Statement(name: "snapshot_commit", sql: "commit")
 
-  /// $1 the last ride of the page before, $2 active states, $3 how many.
+  /// $1 last ride of the previous page, $2 active states, $3 limit.
   private static let page = Statement(
     name: "snapshot_page",
     sql: """
@@ -39,7 +39,7 @@ package struct RideSnapshot {
       order by r.id limit $3::int
       """)
 
-  /// $1 ride IDs. As `ClaimStatements.claim` returns what it took.
+  /// $1 ride IDs. The columns are the first ones of `ClaimStatements.claim`.
   static let memos = Statement(
     name: "snapshot_memos",
     sql: """
@@ -51,21 +51,21 @@ package struct RideSnapshot {
   private static let now = Statement(
     name: "snapshot_now", sql: "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
 
-  /// The database's time.
+  /// Returns the database's time.
   package func now() async throws -> Timestamp {
     Timestamp(microseconds: try await session.run([Call(Self.now)])[0].int64(0, 0) ?? 0)
   }
 
-  /// Reads one ride; nil where there is none.
+  /// Reads one ride; nil if it does not exist.
   package func ride(_ id: RideID) async throws -> RideView? {
     try await views([id.text]).first { $0.ride != nil }
   }
 
-  /// Reads every ride that is live, a page after another, by ID.
+  /// Reads every live ride, page by page in the order of IDs.
   ///
   /// - Parameters:
-  ///   - limit: no further page is read once there are so many.
-  ///   - onPage: is given each page as it comes.
+  ///   - limit: no further page is read once this many rides are read.
+  ///   - onPage: called with each page.
   package func rides(
     in activeStates: Set<String>, atLeast limit: Int = .max, onPage: ([RideView]) throws -> Void
   ) async throws {
@@ -86,8 +86,8 @@ package struct RideSnapshot {
   private func views(_ ids: [String]) async throws -> [RideView] {
     if ids.isEmpty { return [] }
     let rides = PostgresArray.literal(ids)
-    // Whom retries go to is known from memos only; a page whose memos have moved since shows such
-    // a phone a moment too late or too early, and no more.
+    // Only memos name the phones of retries. If a memo changes between the two reads, such a phone
+    // is shown a moment too late or too early, which has no other effect.
     var before = ClaimReader(log: log)
     before.readClaims(try await session.run([Call(Self.memos, [rides])])[0])
     let reads = reading.reads(before, phoneLimit: nil)
@@ -99,7 +99,7 @@ package struct RideSnapshot {
     for (read, rows) in zip(reads, results.dropFirst(3)) { read.take(&reader.rows, rows) }
     let beyond = reader.rows.beyond
     if beyond.isEmpty { return reader.claim.rides.map(\.view) }
-    // What did not fit into one read is read by itself; where nothing did, half of it.
+    // Rides that did not fit are read on their own; if none fitted, they are read by halves.
     let rest = ids.filter { beyond.contains(RideID($0)) }
     let half = rest.count == ids.count ? rest.count / 2 : rest.count
     let read = reader.claim.rides.map(\.view).filter { !beyond.contains($0.rideID) }

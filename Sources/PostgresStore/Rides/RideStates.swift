@@ -1,13 +1,11 @@
-/// How many rides of the agenda are in each state.
+/// The number of rides on the agenda in each state.
 package struct RideStates: Hashable, Sendable {
-  /// Rides in one state.
+  /// The number of rides in one state.
   package struct Count: Hashable, Sendable {
-    /// The state, as the service's backend calls it; empty where a ride has none.
+    /// The state, as the service's backend names it; empty for a ride without one.
     package var state: String
-    /// How many.
     package var rides: Int64
 
-    /// Rides in one state.
     package init(state: String, rides: Int64) {
       self.state = state
       self.rides = rides
@@ -16,17 +14,16 @@ package struct RideStates: Hashable, Sendable {
 
   /// The states with the most rides, at most `stateLimit`.
   package var counts: [Count]
-  /// Rides that were looked at.
+  /// The number of rides that were counted.
   package var rides: Int64
-  /// There are more rides than were looked at.
+  /// Whether there may be more rides than were counted.
   package var isCut: Bool { rides >= Self.rideLimit }
 
-  /// No more rides are looked at.
+  /// The maximum number of rides that are counted.
   package static let rideLimit: Int64 = 20_000
-  /// States are somebody else's text: there may be any number of them.
+  /// The maximum number of states: the backend defines them, and there may be any number.
   package static let stateLimit = 40
 
-  /// What was counted.
   package init(counts: [Count], rides: Int64) {
     self.counts = counts
     self.rides = rides
@@ -41,7 +38,7 @@ package struct RideStates: Hashable, Sendable {
       group by 1 order by 2 desc, 1 limit \(stateLimit)
       """)
 
-  /// Reads them; the database is given two seconds.
+  /// Reads the counts; the time limit is two seconds.
   package static func read(_ session: PostgresSession) async throws -> RideStates {
     let rows = try await session.run([Call(states)], timeout: .seconds(2))[0]
     let counts = (0..<rows.rowCount).map { row in

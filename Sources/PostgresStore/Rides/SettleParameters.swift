@@ -1,7 +1,7 @@
 import Foundation
 import RideCore
 
-/// A batch of settlements as the text arrays that `SettleStatements.settle` takes.
+/// The parameters of `SettleStatements.settle` for a batch of settlements, as text arrays.
 struct SettleParameters {
   let texts: [String?]
 
@@ -70,16 +70,16 @@ struct SettleParameters {
     PostgresArray.literal(elements.map(text))
   }
 
-  /// A memo as the agenda keeps it; nil for one with nothing in it.
+  /// Returns a memo as the agenda stores it; nil for an empty one.
   static func json(_ memo: Memo, _ encoder: JSONEncoder = JSONEncoder()) -> String? {
     if memo.isEmpty { return nil }
-    // A memo holds texts and whole numbers only, which JSON can always say.
+    // A memo holds only texts and integers, which JSON can always represent.
     return (try? encoder.encode(memo)).map { String(decoding: $0, as: UTF8.self) }
   }
 }
 
 extension PhoneObservation.Kind {
-  /// What `SettleStatements.settle` calls it.
+  /// The word for the kind in `SettleStatements.settle`.
   fileprivate var word: String {
     switch self {
     case .bad: "bad"
@@ -90,7 +90,7 @@ extension PhoneObservation.Kind {
     }
   }
 
-  /// What goes with it.
+  /// The value that goes with the kind.
   fileprivate var value: String? {
     switch self {
     case .bad(let probe): probe?.description

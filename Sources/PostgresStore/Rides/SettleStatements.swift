@@ -1,13 +1,15 @@
 import RideCore
 
-/// The statements that let claimed rides go.
+/// The statements that settle, journal, renew, park and release claimed rides.
 enum SettleStatements {
-  /// Keeps the planner, for one transaction, to hashing: each table is reached by an array of keys
-  /// and an index, and what is found is joined with the arrays in memory. A plan made for a batch
-  /// of one would compare each row of a large batch with each other.
+  /// Restricts the planner to hash joins, for one transaction.
+  ///
+  /// Each table is read by an index with an array of keys, and the rows found are joined with the
+  /// arrays in memory. A plan cached for a batch of one would compare every pair of rows of a large
+  /// batch.
   static let hashing = Statement(name: "hashing", sql: "select \(hashes)")
 
-  /// The same, and waits for no lock for long.
+  /// The same, with a limit for waiting on locks.
   static let sets = Statement(name: "sets", sql: "select \(hashes), \(LockLimit.setting)")
 
   private static let hashes = """
@@ -15,20 +17,20 @@ enum SettleStatements {
       set_config('enable_mergejoin', 'off', true)
     """
 
-  /// Writes the outcome of rides and releases them; one transaction for any number of them.
+  /// Writes the outcomes of rides and releases them, in one transaction for any number of rides.
   ///
-  /// $1 node. Of each ride $2 ID, $3 fence, $4 memo, $5 next due in microseconds, $6 whether it
-  /// is over. $7 consumed events. Of each ledger row $8 ride, $9 apns-id, $10 event's ID,
-  /// $11 event, $12 rule, $13 app, $14 push type, $15 status, $16 reason, $17 attempts,
-  /// $18 collapse ID, $19 phone, $20 token suffix, $21 when the event was emitted. Of each token
-  /// that is of no more use $22 ID, $23 since when, $24 why. Of each rule of a ride whose slots
-  /// were due $25 ride, $26 rule, $27 due, $28 fired, $29 skipped, $30 missed, $31 capped,
-  /// $32 expired. Of each ledger row again $33 priority, $34 expiration, $35 what it does to a
-  /// card. Of each token again $36 of what kind it is. Of each finding about a phone $37 ride,
-  /// $38 phone, $39 what was found, $40 the push, environment or microseconds that go with it.
+  /// $1 node. For each ride $2 ID, $3 fence, $4 memo, $5 next due in microseconds, $6 whether it is
+  /// over. $7 consumed events. For each ledger row $8 ride, $9 apns-id, $10 event's ID, $11 event,
+  /// $12 rule, $13 app, $14 push type, $15 status, $16 reason, $17 attempts, $18 collapse ID, $19
+  /// phone, $20 token suffix, $21 when the event was emitted. For each invalid token $22 ID, $23
+  /// since when, $24 reason. For each rule of a ride whose slots were due $25 ride, $26 rule, $27
+  /// due, $28 fired, $29 skipped, $30 missed, $31 capped, $32 expired. For each ledger row also $33
+  /// priority, $34 expiration, $35 what it does to a card. For each token also $36 its kind. For
+  /// each finding about a phone $37 ride, $38 phone, $39 the finding, $40 the push, environment or
+  /// microseconds that go with it.
   ///
-  /// Returns the fences of the rides that this node held; for all others nothing is written. It
-  /// writes to the engine's own tables only, and waits for no row: an agenda row that another
+  /// It returns the fences of the rides that this node held; for all others nothing is written. It
+  /// writes only to the engine's own tables and waits for no row lock: an agenda row that another
   /// session has locked counts as not held.
   static let settle = Statement(
     name: "settle",
@@ -128,7 +130,7 @@ enum SettleStatements {
       select fence from held
       """)
 
-  /// Of rides $2 with fences $3 the fences of those that node $1 holds, locked or not.
+  /// Returns the fences of those of rides $2 with fences $3 that node $1 holds, locked or not.
   static let ours = Statement(
     name: "ours",
     sql: """
@@ -138,8 +140,9 @@ enum SettleStatements {
       where a.ride_id = any ($2::text[]) and a.node = $1::uuid
       """)
 
-  /// Keeps the memo of rides that stay held: $1 node, $2 ride IDs, $3 fences, $4 memos. Returns
-  /// those that are held still and not locked by another session.
+  /// Stores the memos of rides that stay leased: $1 node, $2 ride IDs, $3 fences, $4 memos.
+  ///
+  /// It returns the rides that are still leased and not locked by another session.
   static let journal = Statement(
     name: "journal",
     sql: """
@@ -156,8 +159,9 @@ enum SettleStatements {
       returning a.ride_id
       """)
 
-  /// Extends leases: $1 node, $2 ride IDs, $3 fences, $4 lease in milliseconds. A row that another
-  /// session has locked is left as it is: no node can claim it either.
+  /// Extends leases: $1 node, $2 ride IDs, $3 fences, $4 lease in milliseconds.
+  ///
+  /// A row that another session has locked stays unchanged: no node can claim it either.
   static let renew = Statement(
     name: "renew",
     sql: """
@@ -173,10 +177,10 @@ enum SettleStatements {
       from held where a.ride_id = any ($2::text[]) and a.ride_id = held.ride_id
       """)
 
-  /// Sets a ride aside: $1 node, $2 ride ID, $3 fence, $4 why.
+  /// Parks a ride: $1 node, $2 ride ID, $3 fence, $4 reason.
   ///
-  /// Its pushes may have left, and no row says so: the node stays, so that whoever claims the ride
-  /// after `unpark` takes it over. The new fence ends the claim.
+  /// Its pushes may have been sent without a ledger row. The node stays in the row, so that the
+  /// next node to claim the ride after `unpark` takes it over. The new fence ends the claim.
   static let park = Statement(
     name: "park",
     sql: """
@@ -185,11 +189,13 @@ enum SettleStatements {
       where ride_id = $2 and fence = $3::bigint and node = $1::uuid
       """)
 
-  /// How often in a row a ride may be found unreadable.
+  /// The number of failed reads in a row after which a ride is parked.
   static let readAttempts = 3
 
-  /// Counts that rides could not be read, and sets those aside of which that was so too often:
-  /// $1 node, $2 ride IDs, $3 fences, $4 why, $5 whether they were taken over. Returns the latter.
+  /// Counts failed reads of rides, and parks rides that failed too often: $1 node, $2 ride IDs, $3
+  /// fences, $4 reasons, $5 whether they were taken over.
+  ///
+  /// It returns the parked rides.
   static let leaveUnread = Statement(
     name: "leave_unread",
     sql: """
@@ -208,7 +214,7 @@ enum SettleStatements {
       select ride_id, parked_reason from counted where parked_reason is not null
       """)
 
-  /// Puts rides on the agenda that do not exist, held by node $1: $2 ride IDs, $3 fences.
+  /// Puts rides that do not exist on the agenda, held by node $1: $2 ride IDs, $3 fences.
   static let openCheck = Statement(
     name: "open_check",
     sql: """
@@ -218,12 +224,14 @@ enum SettleStatements {
       """)
 
   static let begin = Statement(name: "check_begin", sql: "begin")
-  /// What others have deferred to the commit happens now.
+  /// Runs now what triggers and constraints of others have deferred to the commit.
   static let immediate = Statement(name: "check_immediate", sql: "set constraints all immediate")
   static let rollback = Statement(name: "check_rollback", sql: "rollback")
 
-  /// Releases rides untouched: $1 node, $2 ride IDs, $3 fences, $4 whether another holder let go of
-  /// them only with the lease: the next holder must know that, too. They are due again at once.
+  /// Releases rides unchanged: $1 node, $2 ride IDs, $3 fences, $4 whether they were taken over.
+  ///
+  /// A ride is taken over if its previous holder lost it only by the end of the lease; the next
+  /// holder must find that in the row, too. The rides are due again at once.
   static let release = Statement(
     name: "release",
     sql: """
@@ -234,7 +242,7 @@ enum SettleStatements {
         and a.node = $1::uuid
       """)
 
-  /// This node looks no more: $1 node. Nobody needs to notify it.
+  /// Removes this node: $1 node. Producers need not notify it any more.
   static let leave = Statement(
     name: "leave", sql: "delete from ridepulse.nodes where node = $1::uuid")
 }

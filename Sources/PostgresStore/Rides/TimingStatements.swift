@@ -1,11 +1,13 @@
-/// The statements that see whether rules that speak by the clock have changed.
+/// The statements that detect changed schedule rules and reschedule live rides.
 enum TimingStatements {
-  /// Under which rules live rides were last made due.
+  /// The rules that live rides were last made due for.
   static let known = Statement(name: "timing_known", sql: "select rules from ridepulse.timing")
 
-  /// Makes live rides due, some thousand at a time: $1 the last ride of the page before, $2 the
-  /// active states, $3 how many at most. The first row: the last ride of this page, null at the end, and how many are due
-  /// now. Further rows: rides that other sessions have locked.
+  /// Makes one page of live rides due: $1 last ride of the previous page, $2 active states, $3
+  /// limit.
+  ///
+  /// The first row holds the last ride of this page, null at the end, and how many rides were made
+  /// due. Further rows are rides that other sessions have locked.
   static let adopt = adopt(
     "timing_adopt",
     "select id, state from ridepulse.rides where id > $1 order by id limit $3::bigint")
@@ -45,7 +47,7 @@ enum TimingStatements {
         """)
   }
 
-  /// $1 the rules that live rides are due under.
+  /// $1 the rules that live rides were made due for.
   static let remember = Statement(
     name: "timing_remember",
     sql: """

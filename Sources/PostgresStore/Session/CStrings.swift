@@ -1,4 +1,4 @@
-/// Strings in the form that C takes: one block of bytes and an array of pointers into it.
+/// A list of strings in C's form: one block of bytes and an array of pointers into it.
 struct CStrings {
   private var bytes: [UInt8] = []
   private var offsets: [Int?] = []
@@ -14,7 +14,7 @@ struct CStrings {
     }
   }
 
-  /// Lends the pointers, with a NULL for each nil and one more at the end.
+  /// Calls `body` with the pointers: NULL for each nil, and one more NULL at the end.
   func withPointers<R>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R) -> R {
     unsafe bytes.withUnsafeBytes { block in
       let start = unsafe block.assumingMemoryBound(to: CChar.self).baseAddress

@@ -1,7 +1,7 @@
 internal import CLibpq
 internal import Foundation
 
-/// Asks the server to stop what a connection was doing.
+/// Asks the server to cancel the statement that a connection is running.
 @safe final class Canceller: @unchecked Sendable {
   // Unchecked: a PGcancel never changes, and libpq allows its use on any thread.
   private let handle: OpaquePointer
@@ -14,8 +14,9 @@ internal import Foundation
     unsafe PQfreeCancel(handle)
   }
 
-  /// Sends the request on a thread of its own, since libpq 15 can only do it blocking. Whether it
-  /// arrives is not known and not waited for: the connection is given up anyway.
+  /// Sends the cancel request on a new thread, because libpq 15 can only send it blocking.
+  ///
+  /// The outcome is not checked: the caller drops the connection anyway.
   func cancelInBackground() {
     let thread = Thread {
       var reason: [CChar] = Array(repeating: 0, count: 256)

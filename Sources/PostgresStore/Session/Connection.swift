@@ -1,14 +1,16 @@
 internal import CLibpq
 
-/// The one owner of a libpq connection. Nothing in here waits; for use on one thread only.
+/// The only owner of a libpq connection.
+///
+/// Nothing in this class blocks. It must be used on one thread only.
 @safe final class Connection {
   enum Progress: Equatable { case wantsRead, wantsWrite, open, failed }
 
   private let handle: OpaquePointer
-  /// What the server is known to hold: prepared statements by name.
+  /// The prepared statements that the server holds, by name.
   var prepared: [String: String] = [:]
 
-  /// Begins to connect; nil where memory is lacking.
+  /// Begins to connect; returns nil if memory is exhausted.
   init?(_ settings: ConnectionSettings) {
     let pairs = settings.parameters
     guard
@@ -27,21 +29,23 @@ internal import CLibpq
     unsafe PQfinish(handle)
   }
 
-  /// The file to poll; negative where there is none. May change until the connection is open.
+  /// The file descriptor to poll; negative if there is none.
+  ///
+  /// It may change until the connection is open.
   var socket: Int32 { unsafe PQsocket(handle) }
 
   var errorMessage: String {
     unsafe PQerrorMessage(handle).map { unsafe String(cString: $0) } ?? "no reason is known"
   }
 
-  /// As `server_version_num` has it: 150018 is 15.18.
+  /// The version in the form of `server_version_num`: 150018 is 15.18.
   var serverVersion: Int { unsafe Int(PQserverVersion(handle)) }
 
   var backendPID: Int32 { unsafe PQbackendPID(handle) }
 
   var isOutsideTransaction: Bool { unsafe PQtransactionStatus(handle) == PQTRANS_IDLE }
 
-  /// Moves the connecting on, once the socket is ready for what the last call asked.
+  /// Continues connecting, once the socket is ready for what the previous call asked for.
   func advance() -> Progress {
     switch unsafe PQconnectPoll(handle) {
     case PGRES_POLLING_OK: .open
@@ -51,12 +55,12 @@ internal import CLibpq
     }
   }
 
-  /// To be called once, when the connection is open.
+  /// Switches to pipeline mode; must be called once, when the connection is open.
   func enterPipelineMode() -> Bool {
     unsafe PQsetnonblocking(handle, 1) == 0 && PQenterPipelineMode(handle) == 1
   }
 
-  /// Puts all steps and the end of the transaction into libpq's buffer.
+  /// Puts all steps and the Sync that ends the transaction into libpq's buffer.
   func send(_ steps: [PipelineStep], of calls: [Call]) -> Bool {
     guard steps.allSatisfy({ send($0, of: calls) }) else { return false }
     return unsafe PQpipelineSync(handle) == 1
@@ -82,15 +86,15 @@ internal import CLibpq
     }
   }
 
-  /// Leaves pipeline mode, which does not know the simple protocol, and sends the text.
+  /// Leaves pipeline mode, which does not support the simple query protocol, and sends the text.
   func send(script: String) -> Bool {
     unsafe PQexitPipelineMode(handle) == 1 && PQsendQuery(handle, script) == 1
   }
 
-  /// To be called when all results of a script were read.
+  /// Returns to pipeline mode; must be called after all results of a script have been read.
   func endScript() -> Bool { unsafe PQenterPipelineMode(handle) == 1 }
 
-  /// Hands bytes to the kernel: true when all are there, nil when the connection is lost.
+  /// Writes buffered bytes to the socket: true if all are written, nil if the connection is lost.
   func flush() -> Bool? {
     switch unsafe PQflush(handle) {
     case 0: true
@@ -99,18 +103,18 @@ internal import CLibpq
     }
   }
 
-  /// Reads what has come; false when the connection is lost.
+  /// Reads the bytes that have arrived; false if the connection is lost.
   func consumeInput() -> Bool { unsafe PQconsumeInput(handle) == 1 }
 
-  /// True where the next result is not there yet.
+  /// Whether the next result has not arrived yet.
   var isBusy: Bool { unsafe PQisBusy(handle) == 1 }
 
-  /// The next result, or nil at the end of a step; only while not busy.
+  /// Returns the next result, or nil at the end of a step; must not be called while busy.
   func nextResult() -> QueryResult? {
     unsafe PQgetResult(handle).map { unsafe QueryResult(owning: $0) }
   }
 
-  /// The next notification that has come, in order.
+  /// Returns the next notification that has arrived, in order.
   func nextNotification() -> (channel: String, payload: String)? {
     guard let notification = unsafe PQnotifies(handle) else { return nil }
     defer { unsafe PQfreemem(notification) }
@@ -121,7 +125,7 @@ internal import CLibpq
     )
   }
 
-  /// What it takes to stop the running statement after this connection is gone.
+  /// Returns what is needed to cancel the running statement after this connection is gone.
   func makeCanceller() -> Canceller? {
     unsafe PQgetCancel(handle).map { unsafe Canceller(owning: $0) }
   }

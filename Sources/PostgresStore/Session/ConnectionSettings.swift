@@ -1,12 +1,12 @@
 internal import CLibpq
 internal import Glibc
 
-/// How to connect: a connection string and what this program adds to it.
+/// How to connect: a connection string and the options that this program adds to it.
 struct ConnectionSettings: Sendable {
   let conninfo: String
   let applicationName: String
   let connectTimeout: Duration
-  /// The passwords within, to be taken out of what libpq and the server say.
+  /// The passwords in the connection string, to be removed from messages of libpq and the server.
   let secrets: KnownSecrets
 
   init(conninfo: String, applicationName: String, connectTimeout: Duration) throws(PostgresError) {
@@ -22,11 +22,13 @@ struct ConnectionSettings: Sendable {
     secrets = KnownSecrets(own + raw)
   }
 
-  /// Parameters in libpq's order: those before `dbname` give way to the connection string.
+  /// The options in libpq's order.
+  ///
+  /// The connection string (`dbname`) overrides the options before it.
   var parameters: [(key: String, value: String)] {
     var pairs = [
       (key: "fallback_application_name", value: applicationName),
-      // A peer that vanished without a word is noticed within about 25 s.
+      // With these, a peer that vanished silently is detected within about 25 s.
       (key: "keepalives_idle", value: "10"),
       (key: "keepalives_interval", value: "5"),
       (key: "keepalives_count", value: "3"),
@@ -37,7 +39,7 @@ struct ConnectionSettings: Sendable {
     return pairs
   }
 
-  /// The options that the connection string sets.
+  /// Returns the options that the connection string sets.
   private static func options(of conninfo: String) throws(PostgresError) -> [String: String] {
     var message: UnsafeMutablePointer<CChar>?
     let options = unsafe PQconninfoParse(conninfo, &message)
@@ -59,11 +61,13 @@ struct ConnectionSettings: Sendable {
     return values
   }
 
-  /// Why a host can't be one; it may be a part of a password, and must not go to a name server.
+  /// Returns why a host name cannot be valid, or nil.
+  ///
+  /// The name may be part of a password, and must not be sent to a name server.
   private static func problem(of host: String?) -> String? {
     let names = (host ?? "").utf8.split(separator: UInt8(ascii: ","))
     let isWrong = names.contains { name in
-      // A path, or a socket of Linux without a path.
+      // Allows a path, and an abstract Unix socket, which begins with @.
       name.first != UInt8(ascii: "/") && name.dropFirst().contains(UInt8(ascii: "@"))
     }
     return isWrong ? "the host holds an @; in a URL write @ in a user or password as %40" : nil

@@ -1,12 +1,12 @@
-/// A connection string in the form of a URL, as far as it holds credentials.
+/// The credentials in a connection string that is a URL.
 ///
-/// libpq ends the password at the first `@` and takes the rest for the host: a password with `@` in it
-/// would be sent to a name server, and named in its error.
+/// libpq ends the password at the first `@` and takes the rest for the host. It would send part of
+/// a password that contains `@` to a name server, and quote it in the error.
 struct ConnectionURL {
-  /// What follows `postgres://`.
+  /// The text after `postgres://`.
   private let rest: Substring.UTF8View
 
-  /// Nil where libpq reads the text as `key=value`.
+  /// Returns nil if libpq would read the text as `key=value`.
   init?(_ conninfo: String) {
     let schemes = ["postgresql://", "postgres://"]
     guard let scheme = schemes.first(where: { conninfo.utf8.starts(with: $0.utf8) }) else {
@@ -20,7 +20,7 @@ struct ConnectionURL {
   private static let colon = UInt8(ascii: ":")
   private static let question = UInt8(ascii: "?")
 
-  /// Why it is refused; nil where the end of its password is certain.
+  /// Why the URL is refused; nil if the end of its password is unambiguous.
   var problem: String? {
     let words =
       "the URL's user or password holds an @ or a / as it is, or its database an @; "
@@ -33,23 +33,23 @@ struct ConnectionURL {
     guard let mark = path.firstIndex(of: Self.at) else { return nil }
     if rest[end] == Self.at {
       let host = path.prefix { $0 != Self.slash }
-      // Without a password a database may be called tenant@city.
+      // Without a password, the database may be called tenant@city.
       return host.contains(Self.at) || before.contains(Self.colon) ? words : nil
     }
     return Self.isHost(before) && !path[mark...].contains(Self.slash) ? nil : words
   }
 
-  /// Whether it is one or several hosts, each with a number for its port, and no user and password.
+  /// Whether the text is one or more hosts, each port numeric, without a user and password.
   private static func isHost(_ text: Substring.UTF8View) -> Bool {
     text.split(separator: UInt8(ascii: ",")).allSatisfy { host in
-      // The colons of an IPv6 address are within brackets.
+      // The colons of an IPv6 address are inside brackets.
       let end = host.lastIndex(of: UInt8(ascii: "]")) ?? host.startIndex
       guard let colon = host[end...].firstIndex(of: Self.colon) else { return true }
       return host[host.index(after: colon)...].allSatisfy { (0x30...0x39).contains($0) }
     }
   }
 
-  /// The password as it is written, with its percent signs.
+  /// The password as written, with its percent-encoding.
   var rawPassword: String? {
     guard let end = rest.lastIndex(of: Self.at),
       let colon = rest[..<end].firstIndex(of: Self.colon)

@@ -1,9 +1,9 @@
 internal import CLibpq
 internal import Glibc
 
-/// Wakes the thread that sleeps in `poll`; the one owner of an eventfd.
+/// The only owner of an eventfd, which wakes a thread that sleeps in `poll`.
 struct EventFD: ~Copyable, Sendable {
-  /// The file to poll for reading; negative where the system has no more files to give.
+  /// The file descriptor to poll for reading; negative if no descriptor was available.
   let descriptor: Int32
 
   init() {
@@ -17,11 +17,11 @@ struct EventFD: ~Copyable, Sendable {
   }
 
   func ring() {
-    // Fails only where the counter is full, and then the thread wakes anyway.
+    // Fails only if the counter is full, and then the thread wakes anyway.
     _ = eventfd_write(descriptor, 1)
   }
 
-  /// Makes the bell silent again.
+  /// Resets the counter, so that `poll` blocks again.
   func answer() {
     var count: eventfd_t = 0
     _ = unsafe eventfd_read(descriptor, &count)

@@ -1,21 +1,23 @@
-/// What a connection is busy with: what was sent, what has come back.
+/// The work of a busy connection: what was sent, and the results so far.
 final class InFlightTransaction {
-  /// What for.
+  /// What the connection is busy with.
   enum Purpose {
-    /// A caller's run.
+    /// A caller's transaction.
     case run(Transaction)
-    /// The session speaks for itself, to LISTEN.
+    /// The session's own LISTEN commands.
     case listen
-    /// The session asks whether anybody is there, and gives the connection up at this moment.
+    /// The session's check that the server still answers; after this moment it drops the
+    /// connection.
     case signOfLife(until: ContinuousClock.Instant)
   }
 
   let purpose: Purpose
-  /// Relies on statements that were prepared on this connection.
+  /// Whether it relies on statements prepared on this connection.
   let usesNamedStatements: Bool
   var pipeline: PipelineStateMachine
-  /// All of it was handed to the kernel. Before that the server cannot commit, because the end of
-  /// the transaction is the last thing sent.
+  /// Whether all of it was written to the socket.
+  ///
+  /// Before that the server cannot commit, because the end of the transaction is sent last.
   var isSent = false
   var results: [QueryResult] = []
   var firstError: ServerError?
@@ -30,7 +32,7 @@ final class InFlightTransaction {
     if case .run(let run) = purpose { run } else { nil }
   }
 
-  /// When it must have ended; nil where the attempt to connect has a limit of its own.
+  /// When it must have ended; nil for LISTEN, which the limit for connecting covers.
   var deadline: ContinuousClock.Instant? {
     switch purpose {
     case .run(let run): run.deadline
@@ -43,7 +45,7 @@ final class InFlightTransaction {
     if case .script = run?.work { true } else { false }
   }
 
-  /// The name of the statement that is being answered.
+  /// The name of the statement whose result is expected next.
   var currentStatement: String? {
     guard let run, case .calls(let calls) = run.work else { return nil }
     return switch pipeline.currentStep {

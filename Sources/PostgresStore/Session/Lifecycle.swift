@@ -1,36 +1,40 @@
 import RideCore
 
-/// When to connect, when to give up, when to try again: the life of one connection as a value.
+/// A state machine that decides when to connect, give up and reconnect.
 struct Lifecycle: Sendable {
   typealias Instant = ContinuousClock.Instant
 
   enum State: Equatable {
-    /// No connection; the next attempt begins at this moment.
+    /// There is no connection; the next attempt begins at this moment.
     case waiting(until: Instant)
-    /// An attempt is under way, and is given up at this moment.
+    /// An attempt is in progress, and is given up at this moment.
     case opening(until: Instant)
-    /// Usable since this moment.
+    /// The connection has been usable since this moment.
     case ready(since: Instant)
   }
 
   enum Action: Equatable { case none, open, giveUp }
 
-  /// A connection that dies younger than this counts as one more failure, so that a server that
-  /// accepts and drops at once is not hammered.
+  /// The age below which a lost connection counts as one more failed attempt.
+  ///
+  /// Otherwise a server that accepts and drops connections at once would be hammered.
   static let provenAfter: Duration = .seconds(5)
 
-  /// A connection over which nothing came for so long may be dead without a word: it is asked for a
-  /// sign of life before anything is entrusted to it.
+  /// How long a connection without traffic is trusted.
+  ///
+  /// After that it may be dead without an error, and must pass a liveness check before the next
+  /// transaction.
   static let trustedFor: Duration = .seconds(1)
 
-  /// How long a sign of life may take.
+  /// How long the liveness check may take.
   static let signOfLifeLimit: Duration = .seconds(2)
 
   private(set) var state: State
   private var heardAt: Instant?
   private(set) var failures = 0
   private let backoff: Backoff
-  /// A server that is back is noticed soon: an attempt each second or so costs nobody anything.
+  /// The delays between attempts, short so that a server that is back is found soon: an attempt
+  /// every second or so costs almost nothing.
   static let reconnecting = Backoff(first: .milliseconds(50), longest: .seconds(2))
   private let connectTimeout: Duration
 
@@ -63,18 +67,18 @@ struct Lifecycle: Sendable {
     heardAt = now
   }
 
-  /// The server has said something.
+  /// Records that the server has answered.
   mutating func heard(now: Instant) {
     heardAt = now
   }
 
-  /// True where nobody knows whether the server is still there.
+  /// Whether the connection was silent for so long that it needs a liveness check.
   func isDoubtful(now: Instant) -> Bool {
     guard case .ready(let since) = state else { return false }
     return now - (heardAt ?? since) >= Self.trustedFor
   }
 
-  /// The connection or the attempt is gone.
+  /// Records that the connection was lost or the attempt failed.
   mutating func lost(now: Instant, random: Double) {
     if case .ready(let since) = state, now - since >= Self.provenAfter { failures = 0 }
     state = .waiting(until: now + backoff.delay(failures: failures, random: random))

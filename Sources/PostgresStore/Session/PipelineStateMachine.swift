@@ -1,13 +1,13 @@
-/// One step of a pipeline: one message for the server, one result back.
+/// One step of a pipeline: one message to the server, one result back.
 enum PipelineStep: Hashable, Sendable {
-  /// Makes the prepared form of a statement.
+  /// Prepares a statement.
   case prepare(Statement)
-  /// Executes the prepared form for the call of this index.
+  /// Executes the prepared statement of the call at this index.
   case executePrepared(Int)
-  /// Executes the text of the call of this index.
+  /// Executes the SQL text of the call at this index.
   case execute(Int)
 
-  /// The steps for calls: each unknown statement is prepared just before its first use.
+  /// Returns the steps for calls; an unknown statement is prepared just before its first use.
   static func plan(
     _ calls: [Call], known: [String: String], named: Bool
   ) -> [PipelineStep] {
@@ -29,21 +29,21 @@ enum PipelineStep: Hashable, Sendable {
   }
 }
 
-/// Follows the replies to one run and says what each of them means.
+/// Follows the replies to one transaction and classifies each of them.
 struct PipelineStateMachine: Sendable {
-  /// What libpq hands over, reduced to what matters here.
+  /// The results of libpq, reduced to what matters here.
   enum Reply: Equatable { case success, failure, aborted, sync, endOfStep, foreign(String) }
 
   enum Verdict: Equatable {
     case goOn
-    /// The result answers a call; the caller wants it.
+    /// The result belongs to a call and goes to the caller.
     case keep
     /// The server now holds this statement.
     case prepared(Statement)
-    /// The result is an error; the first of them is what the run fails with.
+    /// The result is an error; the first one is the error of the transaction.
     case failed
     case finished
-    /// The server is out of step; this connection is of no more use.
+    /// The server is out of step; the connection must be replaced.
     case broken(String)
   }
 
@@ -56,12 +56,12 @@ struct PipelineStateMachine: Sendable {
 
   init(pipeline steps: [PipelineStep]) { form = .pipeline(steps) }
 
-  /// Several commands in one text: any number of results, until there are no more.
+  /// The machine for several commands in one text: any number of results, until none is left.
   static var script: PipelineStateMachine { PipelineStateMachine(form: .script) }
 
   private init(form: Form) { self.form = form }
 
-  /// The index of the call that is being answered.
+  /// The step whose result is expected next; nil after the last step, and for a script.
   var currentStep: PipelineStep? {
     guard case .pipeline(let steps) = form, position < steps.count else { return nil }
     return steps[position]
@@ -71,7 +71,7 @@ struct PipelineStateMachine: Sendable {
     switch (form, reply) {
     case (_, .foreign(let what)): return .broken(what)
     case (_, .failure):
-      // Also past the last step: a deferred constraint speaks only at the commit.
+      // This may also come after the last step: a deferred constraint fails only at the commit.
       (answered, hasFailed) = (true, true)
       return .failed
     case (.script, .success): return .goOn

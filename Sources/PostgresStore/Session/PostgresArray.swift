@@ -1,9 +1,10 @@
 package import RideCore
 
-/// Writes Postgres' text form of arrays, so that thousands of values travel as one parameter.
+/// Writes arrays in PostgreSQL's text form, so that thousands of values fit into one parameter.
 package enum PostgresArray {
-  /// The literal of a one-dimensional array such as `{"a","b\"c",NULL}`, for `$1::text[]`; nil is
-  /// NULL, and each other element arrives byte for byte.
+  /// Returns a one-dimensional array literal such as `{"a","b\"c",NULL}`, for `$1::text[]`.
+  ///
+  /// A nil becomes NULL; every other element arrives byte for byte.
   package static func literal(_ elements: [String?]) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(elements.reduce(2) { $0 + ($1?.utf8.count ?? 4) + 3 })
@@ -16,10 +17,10 @@ package enum PostgresArray {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The same for IDs.
+  /// Returns the array literal of IDs.
   package static func literal<ID: Identifier>(_ ids: [ID]) -> String { literal(ids.map(\.text)) }
 
-  /// Every element is quoted, so that `NULL`, braces, commas and blanks need no rule of their own.
+  /// Quotes every element, so that `NULL`, braces, commas and blanks need no special case.
   private static func append(_ element: String?, to bytes: inout [UInt8]) {
     guard let element else {
       bytes.append(contentsOf: "NULL".utf8)
@@ -46,8 +47,10 @@ package enum PostgresArray {
 }
 
 extension String {
-  /// Looks at the bytes where they lie: the sequence of `utf8` is several times slower, and these
-  /// texts are hundreds of kilobytes.
+  /// Whether a byte matches.
+  ///
+  /// It scans the stored bytes in place: iterating over `utf8` is several times slower, and these
+  /// texts have hundreds of kilobytes.
   func containsByte(where matches: (UInt8) -> Bool) -> Bool {
     let bytes = utf8Span.span
     for index in bytes.indices where matches(bytes[index]) { return true }

@@ -1,7 +1,7 @@
 import RideCore
 
 extension PostgresError {
-  /// The error as the engine reads it.
+  /// The error as the engine classifies it.
   var failure: StoreFailure { StoreFailure(cause, description) }
 
   private var cause: StoreFailure.Cause {
@@ -20,7 +20,7 @@ extension ServerError {
     switch (sqlState.prefix(2), sqlState) {
     case (_, "57014"): .timeout
     case (_, "55P03"), ("40", _): .conflict
-    // A disk that is full or fails, and a server that stops, are as bad for every ride.
+    // A disk that is full or fails, and a server that stops, affect every ride alike.
     case ("08", _), ("53", _), ("57", _), ("58", _), (_, "25006"): .unavailable
     case ("21", _), ("22", _), ("23", _): .values
     default: .refused

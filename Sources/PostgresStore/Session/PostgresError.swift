@@ -1,29 +1,29 @@
-/// Why work with the database failed.
+/// An error of a database operation.
 package struct PostgresError: Error, Hashable, Sendable {
-  /// The ways to fail.
+  /// The kinds of failure.
   package enum Kind: Hashable, Sendable {
-    /// The connection string cannot be read; trying again is of no use.
+    /// The connection string is invalid; a retry cannot succeed.
     case invalidConninfo(reason: String)
-    /// A parameter (from 0) holds a NUL character; nothing was sent.
+    /// A parameter (`index` counts from 0) contains a NUL character; nothing was sent.
     case invalidParameter(statement: String, index: Int)
-    /// No connection within the time limit; nothing was sent.
+    /// No connection was made within the time limit; nothing was sent.
     case unreachable(reason: String)
-    /// The connection died during this run. Where all of it was `sent`, it may have committed.
+    /// The connection was lost during the transaction, which may have committed if all was `sent`.
     case connectionLost(sent: Bool, reason: String)
-    /// The time limit passed. Where all of it was `sent`, it may have committed.
+    /// The time limit passed; the transaction may have committed if all of it was `sent`.
     case timeout(sent: Bool)
-    /// Postgres refused; the transaction is rolled back.
+    /// PostgreSQL reported an error; the transaction is rolled back.
     case server(ServerError)
-    /// The server answered with something that this session does not do, such as COPY.
+    /// The server's reply is one that this session does not support, such as COPY.
     case `protocol`(reason: String)
-    /// The session was closed before this run began.
+    /// The session was closed before the transaction began.
     case closed
   }
 
-  /// What happened.
+  /// The kind of failure, with its details.
   package let kind: Kind
 
-  /// An error of a kind; passwords are taken out of its texts.
+  /// Creates an error and removes passwords from its texts.
   package init(_ kind: Kind) {
     self.kind =
       switch kind {
@@ -36,8 +36,9 @@ package struct PostgresError: Error, Hashable, Sendable {
       }
   }
 
-  /// True where the same work may well succeed a moment later; whether it may be repeated is
-  /// another question, see `mayHaveCommitted`.
+  /// Whether the same work may succeed a moment later.
+  ///
+  /// Whether it is safe to repeat is another question: see `mayHaveCommitted`.
   package var isTransient: Bool {
     switch kind {
     case .unreachable, .connectionLost, .timeout: true
@@ -46,7 +47,7 @@ package struct PostgresError: Error, Hashable, Sendable {
     }
   }
 
-  /// True where nobody can tell whether the run took effect.
+  /// Whether the transaction may have committed: its outcome is unknown.
   package var mayHaveCommitted: Bool {
     switch kind {
     case .connectionLost(let sent, _), .timeout(let sent): sent
@@ -55,7 +56,7 @@ package struct PostgresError: Error, Hashable, Sendable {
     }
   }
 
-  /// What the server said, where it was the server.
+  /// The server's error report, if the server reported one.
   package var server: ServerError? {
     if case .server(let error) = kind { error } else { nil }
   }
@@ -84,10 +85,10 @@ extension PostgresError: CustomStringConvertible {
 }
 
 extension ServerError: CustomStringConvertible {
-  /// One line that is safe to log: state, message, statement and constraint, without the detail.
+  /// One line that is safe to log: SQLSTATE, message, statement and constraint, without the detail.
   package var description: String {
-    // Class 22 complains about a value and quotes it. By bytes: the quote and a combining mark at the
-    // start of the value are one Character.
+    // Errors of class 22 quote the value that they refuse. The search is by bytes, because the
+    // quote and a combining mark at the start of the value are one Character.
     let quoted =
       sqlState.hasPrefix("22") ? message.utf8.firstRange(of: Array(": \"".utf8)) : nil
     let text = quoted.map { String(message[..<$0.lowerBound]) } ?? message

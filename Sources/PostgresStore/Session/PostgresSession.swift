@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// One connection to Postgres on a thread of its own, so that no caller's thread ever waits for it.
+/// A connection to PostgreSQL on its own thread, so that no caller's thread ever blocks.
 ///
-/// It connects when it is made and again whenever the connection is lost. Runs are handled one
-/// after another, in the order of their coming.
+/// It connects when it is created, and reconnects whenever the connection is lost. Transactions are
+/// executed one after another, in the order in which they were submitted.
 package final class PostgresSession: Sendable {
   private let mailbox = SessionMailbox()
   private let watch = Mutex(StatementTimeouts())
@@ -13,13 +13,13 @@ package final class PostgresSession: Sendable {
   ///
   /// - Parameters:
   ///   - conninfo: a libpq connection string or URL; empty for libpq's own `PG*` variables.
-  ///   - listen: channels to LISTEN on, on each connection anew.
-  ///   - applicationName: shown in `pg_stat_activity` where the connection string names none.
+  ///   - listen: the channels to LISTEN on, for every new connection.
+  ///   - applicationName: shown in `pg_stat_activity` if the connection string sets none.
   ///   - connectTimeout: the limit for one attempt to connect.
-  ///   - onEvent: called on the session's thread, in order; has to return at once. Kept until the
-  ///     session ends, so it must not hold the session.
-  /// - Throws: `invalidConninfo`, or `unreachable` where the process may open no more files; never
-  ///   anything about the server.
+  ///   - onEvent: called on the session's thread, in order; must return at once. It is kept until
+  ///     the session ends, so it must not retain the session.
+  /// - Throws: `invalidConninfo`, or `unreachable` if the process can open no more files; never an
+  ///   error of the server.
   package init(
     conninfo: String, listen: [String] = [], applicationName: String = "ridepulse",
     connectTimeout: Duration = .seconds(5),
@@ -44,11 +44,13 @@ package final class PostgresSession: Sendable {
 
   /// Executes all calls in one round trip and one transaction, and returns their results in order.
   ///
-  /// Cancelling the task does not cut a run short: its fate has to be known. A run is not repeated
-  /// after a lost connection, because it may have committed; see `mayHaveCommitted`.
+  /// Cancelling the task does not interrupt the transaction, because its outcome must be known. A
+  /// transaction is not repeated after a lost connection, because it may have committed; see
+  /// `mayHaveCommitted`.
   ///
-  /// - Parameter timeout: for waiting and executing together; what runs then is cancelled.
-  /// - Throws: the error of the first call that fails; nothing of any call remains then.
+  /// - Parameter timeout: the limit for waiting and executing together; a statement that is still
+  ///   running then is cancelled.
+  /// - Throws: the error of the first call that fails; no call has taken effect then.
   package func run(
     _ calls: [Call], timeout: Duration = .seconds(10)
   ) async throws(PostgresError) -> [QueryResult] {
@@ -60,9 +62,11 @@ package final class PostgresSession: Sendable {
     return try await perform(.calls(calls), timeout: timeout)
   }
 
-  /// Executes a text of several commands, in one transaction unless it says otherwise itself.
+  /// Executes a text of several commands, in one transaction unless the text itself begins and ends
+  /// transactions.
   ///
-  /// - Parameter timeout: for waiting and executing together; what runs then is cancelled.
+  /// - Parameter timeout: the limit for waiting and executing together; a command that is still
+  ///   running then is cancelled.
   /// - Throws: the error of the first command that fails, with its position in the text.
   package func script(
     _ sql: String, timeout: Duration = .seconds(10)
@@ -73,16 +77,19 @@ package final class PostgresSession: Sendable {
     _ = try await perform(.script(sql), timeout: timeout)
   }
 
-  /// Finishes the runs that wait, fails those that are left at the limit, and ends the thread.
+  /// Finishes the waiting transactions, fails those that are left at the limit, and ends the
+  /// thread.
   ///
-  /// Runs that come later fail with `closed`. May be called more than once.
+  /// Transactions submitted later fail with `closed`. It may be called more than once.
   package func close(limit: Duration = .seconds(5)) async {
     mailbox.requestClose(by: .now + limit)
     await mailbox.waitForEnd()
   }
 
-  /// True where the last run had no answer of the server's, or one waits for so long: what needs
-  /// this session stands still. Whoever asks must see to it that runs come.
+  /// Whether the last transaction got no answer from the server, or one has waited for `limit`.
+  ///
+  /// Work that needs this session makes no progress then. The result is current only while
+  /// transactions are being submitted.
   package func isStalled(for limit: Duration = .seconds(5)) -> Bool {
     watch.withLock { $0.isStalled(for: limit, now: .now) }
   }

@@ -1,13 +1,14 @@
 internal import CLibpq
 
-/// The answer to one call, read straight from libpq's memory; freed with the last reference.
+/// The result of one call, read directly from libpq's memory, which the last reference frees.
 ///
-/// A row or column outside the range reads as nil, as NULL does.
+/// A row or column out of range reads as nil, like NULL.
 @safe package final class QueryResult: @unchecked Sendable {
-  // Unchecked: libpq has finished writing before the handle comes here, and it is only read since.
+  // Unchecked: libpq has finished writing before the handle arrives here; after that it is only
+  // read.
   private let handle: OpaquePointer
 
-  /// Takes over a result, and frees it at the end.
+  /// Takes ownership of a result.
   init(owning handle: OpaquePointer) {
     unsafe self.handle = handle
   }
@@ -16,39 +17,37 @@ internal import CLibpq
     unsafe PQclear(handle)
   }
 
-  /// The number of rows that came back.
   package var rowCount: Int { unsafe Int(PQntuples(handle)) }
 
-  /// The number of columns of each row.
   package var columnCount: Int { unsafe Int(PQnfields(handle)) }
 
-  /// The rows that an INSERT, UPDATE, DELETE or SELECT touched; 0 for other commands.
+  /// The number of rows that an INSERT, UPDATE, DELETE or SELECT affected; 0 for other commands.
   package var affectedRows: Int {
     unsafe PQcmdTuples(handle).flatMap { unsafe Int(String(cString: $0)) } ?? 0
   }
 
-  /// The position of the column of exactly this name.
+  /// Returns the position of the column with exactly this name.
   package func column(named name: String) -> Int? {
     let index = unsafe PQfnumber(handle, "\"\(name)\"")
     return index < 0 ? nil : Int(index)
   }
 
-  /// The value as text; nil where it is NULL.
+  /// Returns the value as text; nil if it is NULL.
   package func string(_ row: Int, _ column: Int) -> String? {
     unsafe withBytes(row, column) { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The value as a number; nil where it is NULL, no whole decimal number or too large.
+  /// Returns the value as an integer; nil if it is NULL, not a decimal integer or out of range.
   package func int64(_ row: Int, _ column: Int) -> Int64? {
     unsafe withBytes(row, column) { unsafe Self.parseInteger($0.span) } ?? nil
   }
 
-  /// The value as a floating-point number; nil where it is NULL or no number.
+  /// Returns the value as a floating-point number; nil if it is NULL or not a number.
   package func double(_ row: Int, _ column: Int) -> Double? {
     string(row, column).flatMap { Double($0) }
   }
 
-  /// The value of a boolean column; nil where it is NULL or anything but `t` and `f`.
+  /// Returns the value of a boolean column; nil if it is NULL or neither `t` nor `f`.
   package func bool(_ row: Int, _ column: Int) -> Bool? {
     let value = unsafe withBytes(row, column) { unsafe $0.count == 1 ? $0.first : nil } ?? nil
     return switch value {
@@ -64,12 +63,12 @@ internal import CLibpq
     unsafe PQresStatus(status).map { unsafe String(cString: $0) } ?? "an unknown state"
   }
 
-  /// One field of an error report, by its `PG_DIAG_…` code.
+  /// Returns one field of an error report, by its `PG_DIAG_…` code.
   func errorField(_ code: Int32) -> String? {
     unsafe PQresultErrorField(handle, code).map { unsafe String(cString: $0) }
   }
 
-  /// What libpq itself says about a failed result, where the server said nothing.
+  /// libpq's own message for a failed result, for failures that the server did not report.
   var errorMessage: String {
     unsafe PQresultErrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
   }
@@ -88,7 +87,7 @@ internal import CLibpq
     }
   }
 
-  /// Digits straight from the bytes: a `String` in between would allocate for each instant read.
+  /// Parses the digits in place: a `String` in between would allocate for every timestamp read.
   private static func parseInteger(_ bytes: Span<UInt8>) -> Int64? {
     let isNegative = !bytes.isEmpty && bytes[0] == UInt8(ascii: "-")
     let digits = (isNegative ? 1 : 0)..<bytes.count
@@ -98,7 +97,7 @@ internal import CLibpq
       let digit = Int64(bytes[index]) - Int64(UInt8(ascii: "0"))
       guard (0...9).contains(digit) else { return nil }
       let (shifted, tooLarge) = value.multipliedReportingOverflow(by: 10)
-      // Counted downwards, because the smallest number has no positive twin.
+      // Counted downwards, because the smallest integer has no positive counterpart.
       let (next, tooSmall) = shifted.subtractingReportingOverflow(digit)
       if tooLarge || tooSmall { return nil }
       value = next

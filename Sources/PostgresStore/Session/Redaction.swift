@@ -1,15 +1,18 @@
 internal import RideCore
 
-/// Takes passwords out of texts that may end in a log.
+/// Removes passwords from texts that may end in a log.
 enum Redaction {
-  /// The text on one line, without the password of any connection string or URL within it. It hides
-  /// too much rather than too little: a password may hold blanks and `@`.
+  /// Returns the text on one line, without the password of any connection string or URL in it.
+  ///
+  /// It removes too much rather than too little: a password may contain blanks and `@`.
   static func clean(_ text: String) -> String {
-    // Scalars: a sign before a combining mark is one Character, which no pattern would match.
+    // Matched by scalars: a character before a combining mark is one Character with it, which no
+    // pattern would match.
     let setting =
       /(?:password|client_secret|client_key)["']?\s*[=:]\s*('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|(?:\\.|\S)+)/
       .ignoresCase().dotMatchesNewlines().matchingSemantics(.unicodeScalar)
-    // Up to the last @ of the line: what libpq takes for the host may still be password.
+    // Up to the last @ of the line: what libpq takes for the host may still be part of the
+    // password.
     let credentials = /(:\/\/[^\n:@]*):[^\n]*@/.matchingSemantics(.unicodeScalar)
     return
       text
@@ -19,8 +22,10 @@ enum Redaction {
       .joined(separator: " ")
   }
 
-  /// A parser's complaint about a connection string. It quotes what it met, which may be a piece of
-  /// the password; only names of options pass, and only such that are one word.
+  /// Returns libpq's error about a connection string, without what it quotes.
+  ///
+  /// A quoted text may be part of the password. Only the names of options are kept, and only if
+  /// they are a single word.
   static func cleanParseError(_ text: String) -> String {
     let option = /^invalid (?:connection option|URI query parameter):? "[a-z_]{1,40}"\s*$/
     if text.firstMatch(of: option) != nil { return clean(text) }
@@ -30,20 +35,21 @@ enum Redaction {
   }
 }
 
-/// The passwords of one connection, which are known, and so can be taken out of any text: libpq and
-/// the server quote what they were given in words of their own.
+/// The passwords of one connection, which can be removed from any text because they are known.
+///
+/// Messages of libpq and the server quote their input in forms of their own.
 struct KnownSecrets: Sendable {
-  /// Longer ones first: one may be a part of another.
+  /// Sorted with longer ones first, because one may be part of another.
   private let secrets: [String]
 
-  /// - Parameter values: passwords as they are and as they were written. Short ones are left out: a
-  ///   password of three letters is a part of too many words, and no text shows it by name.
+  /// - Parameter values: the passwords, decoded and as written. Those of up to three characters are
+  ///   ignored: they are part of too many words, and no message names them.
   init(_ values: [String]) {
     secrets = Set(values).filter { $0.unicodeScalars.count > 3 }
       .sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
   }
 
-  /// The text without any of them.
+  /// Returns the text without any of the passwords.
   func removed(from text: String) -> String {
     secrets.reduce(text) { text, secret in
       Self.replaced(secret, in: text)

@@ -2,11 +2,13 @@ internal import RideCore
 
 /// Writes values and names into SQL text that a person pastes, or that takes no parameters.
 ///
-/// It works on Unicode scalars: `'` before a combining mark is one `Character`, and still ends a
-/// literal.
+/// It works on Unicode scalars: `'` before a combining mark is one `Character` with it, and still
+/// ends a literal.
 package enum SQLText {
-  /// A string literal: `'O''Brien'`. With a backslash or an unprintable scalar it is an escape string,
-  /// `E'\u001b'`, which means the same whatever `standard_conforming_strings` is.
+  /// Returns a string literal such as `'O''Brien'`.
+  ///
+  /// With a backslash or an unprintable scalar it is an escape string, `E'\u001b'`, which does not
+  /// depend on `standard_conforming_strings`.
   package static func literal(_ text: String) -> String {
     var needsEscapes = false
     var body = ""
@@ -28,7 +30,7 @@ package enum SQLText {
     return (needsEscapes ? "E'" : "'") + body + "'"
   }
 
-  /// A quoted name: `"my ""schema"""`.
+  /// Returns a quoted identifier such as `"my ""schema"""`.
   package static func identifier(_ name: String) -> String {
     var body = ""
     for scalar in name.unicodeScalars {

@@ -1,14 +1,14 @@
-/// How a connection comes and goes.
+/// Opening and dropping connections.
 extension SessionLoop {
   func open() {
     guard let connection = Connection(settings) else { return drop("out of memory") }
-    // A unix socket that nobody serves is refused at once.
+    // A connection to a Unix socket without a server is refused at once.
     guard connection.socket >= 0 else { return drop(connection.errorMessage) }
     self.connection = connection
     connecting = .wantsWrite
   }
 
-  /// The socket can move: connects on, or reads and writes what there is.
+  /// Handles a ready socket: continues connecting, or reads and writes what is pending.
   func handleSocket() {
     guard let connection else { return }
     if case .opening = lifecycle.state, activity == nil {
@@ -29,8 +29,8 @@ extension SessionLoop {
     }
   }
 
-  /// A connection counts as usable when it listens: the caller then looks for work, and from then
-  /// on misses nothing.
+  /// Sends LISTEN before the connection counts as usable: the caller then checks for work, and
+  /// misses no notification from then on.
   private func greet(_ connection: Connection) {
     guard !channels.isEmpty else { return becomeReady(connection) }
     let calls = channels.map { Call(Statement.listen(to: $0)) }
@@ -46,7 +46,7 @@ extension SessionLoop {
       .connected(serverVersion: connection.serverVersion, backendPID: connection.backendPID))
   }
 
-  /// Gives the connection up, fails what it was doing, and plans the next attempt.
+  /// Drops the connection, fails its transaction, and schedules the next attempt.
   func drop(_ reason: String) {
     connection = nil
     let reason = Redaction.clean(settings.secrets.removed(from: reason))

@@ -1,4 +1,4 @@
-/// What happens when all replies to a run are there.
+/// Completing a transaction after its last reply.
 extension SessionLoop {
   func finish(_ inFlight: InFlightTransaction, _ connection: Connection) {
     activity = nil
@@ -18,7 +18,8 @@ extension SessionLoop {
     if let reason = reasonToReplace(connection, after: inFlight) { drop(reason) }
   }
 
-  /// Why the next run shall not go over the same connection.
+  /// Returns why the connection must be replaced before the next transaction; nil if it need not
+  /// be.
   private func reasonToReplace(_ connection: Connection, after inFlight: InFlightTransaction)
     -> String?
   {
@@ -38,12 +39,13 @@ extension SessionLoop {
     }
   }
 
-  /// Sends a run once more whose transaction was rolled back for a reason that lies in prepared
-  /// statements and not in the run.
+  /// Sends a transaction again if it was rolled back because of its prepared statements and not
+  /// because of its own content.
   private func repeats(
     _ run: Transaction, _ inFlight: InFlightTransaction, after error: ServerError
   ) -> Bool {
-    // Twice: prepared anew because of an outdated plan, it may meet that of a pooler's other client.
+    // Up to twice: after preparing again because of an outdated plan, the transaction may find the
+    // statement of another client of the pooler.
     guard inFlight.usesNamedStatements, run.repeats < 2 else { return false }
     guard error.saysPreparedStatementsAreShared || error.saysPlanIsOutdated else { return false }
     var again = run

@@ -1,8 +1,8 @@
 internal import CLibpq
 
-/// How a run goes over the wire.
+/// Sending a transaction and reading its replies.
 extension SessionLoop {
-  /// Sends the next waiting run, where the connection is free.
+  /// Sends the next waiting transaction if the connection is free.
   func startNext() {
     guard case .ready = lifecycle.state, activity == nil, let connection, !queue.isEmpty else {
       return
@@ -25,8 +25,10 @@ extension SessionLoop {
     if isBuffered { pushOut(connection) } else { drop(connection.errorMessage) }
   }
 
-  /// Asks with a bare Sync, which is no transaction, so that it costs the server next to nothing
-  /// and what waits can still go over another connection.
+  /// Checks that the server still answers, by a bare Sync.
+  ///
+  /// A Sync is no transaction: it costs the server almost nothing, and the waiting transactions can
+  /// still use another connection.
   private func askForSignOfLife(_ connection: Connection) {
     activity = InFlightTransaction(
       PipelineStateMachine(pipeline: []), for: .signOfLife(until: .now + Lifecycle.signOfLifeLimit))
@@ -34,16 +36,17 @@ extension SessionLoop {
     pushOut(connection)
   }
 
-  /// Hands the kernel as much as it takes.
+  /// Writes as many bytes to the socket as it accepts.
   func pushOut(_ connection: Connection) {
     guard let isSent = connection.flush() else { return drop(connection.errorMessage) }
     activity?.isSent = isSent
   }
 
-  /// Reads before it writes: a server that is stuck on its answers reads no more questions.
+  /// Reads before it writes: a server that is blocked on sending replies reads no more requests.
   func converse(_ connection: Connection) {
     let isAlive = connection.consumeInput()
-    // What came before the end is still good, and a report in it tells the reason.
+    // Results that arrived before the end are valid, and an error report among them states the
+    // reason.
     readResults(connection)
     guard self.connection === connection else { return }
     while let (channel, payload) = connection.nextNotification() {

@@ -1,7 +1,8 @@
 internal import CLibpq
 internal import Glibc
 
-/// The life of a session's thread: sleep until something can move, move it, sleep again.
+/// The loop of a session's thread: it sleeps until an event or a deadline, handles it, and sleeps
+/// again.
 final class SessionLoop {
   let settings: ConnectionSettings
   let channels: [String]
@@ -13,9 +14,9 @@ final class SessionLoop {
   var closeBy: ContinuousClock.Instant?
   var connection: Connection?
   var connecting: Connection.Progress = .wantsWrite
-  /// Nil where the connection is idle, or not there.
+  /// Nil if the connection is idle, or there is none.
   var activity: InFlightTransaction?
-  /// False for good once a pooler has shown that prepared statements do not stay.
+  /// False for good once a pooler has shown that prepared statements do not persist.
   var usesNamedStatements = true
   var lastFailure = "no attempt to connect has ended yet"
 
@@ -53,7 +54,8 @@ final class SessionLoop {
     if let moment = message.closeBy { closeBy = min(closeBy ?? moment, moment) }
   }
 
-  /// Fails what is over time: waiting runs alone, a running one together with its connection.
+  /// Fails transactions that are past their deadline: waiting ones alone, a running one together
+  /// with its connection.
   private func expire(now: ContinuousClock.Instant) {
     for run in queue.removeExpired(now: now) {
       if case .ready = lifecycle.state {
@@ -94,7 +96,7 @@ final class SessionLoop {
     }
   }
 
-  /// Waits for the bell, the socket or the next deadline; true where the socket can move.
+  /// Waits for the eventfd, the socket or the next deadline; returns whether the socket is ready.
   private func sleep() -> Bool {
     var files = [pollfd(fd: mailbox.wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
     if let connection {
@@ -110,7 +112,7 @@ final class SessionLoop {
     return Int16(connecting == .wantsRead ? POLLIN : POLLOUT)
   }
 
-  /// Rounded up, so that the moment has come when the sleep is over; at most a minute.
+  /// Rounded up, so that the deadline has passed when the sleep ends; at most a minute.
   private func timeoutMilliseconds(now: ContinuousClock.Instant) -> Int32 {
     var moments = [lifecycle.wake, queue.nextDeadline, closeBy].compactMap(\.self)
     if let deadline = activity?.deadline { moments.append(deadline) }

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The only thing that callers and the session's thread share.
+/// The only state that callers share with the session's thread.
 final class SessionMailbox: Sendable {
-  /// What has come since the thread last looked.
+  /// What was submitted since the thread last collected.
   struct Message: Sendable {
     var runs: [Transaction] = []
-    /// Finish by this moment.
+    /// The moment by which the session must finish.
     var closeBy: ContinuousClock.Instant?
   }
 
@@ -20,7 +20,7 @@ final class SessionMailbox: Sendable {
   let wakeup = EventFD()
   private let contents = Mutex(Contents())
 
-  /// Hands a run to the thread; false where the session takes no more.
+  /// Submits a transaction to the thread; returns false if the session accepts no more.
   func submit(_ run: Transaction) -> Bool {
     let accepted = contents.withLock { contents in
       guard !contents.isClosing else { return false }
@@ -39,7 +39,7 @@ final class SessionMailbox: Sendable {
     ring()
   }
 
-  /// Returns when the thread has done its last act.
+  /// Waits until the thread has ended.
   func waitForEnd() async {
     await withCheckedContinuation { continuation in
       let hasEnded = contents.withLock { contents in
@@ -50,7 +50,7 @@ final class SessionMailbox: Sendable {
     }
   }
 
-  /// Empties the box; for the thread.
+  /// Returns and removes the contents; called by the thread.
   func collect() -> Message {
     contents.withLock { contents in
       if contents.isRung { wakeup.answer() }
@@ -60,7 +60,7 @@ final class SessionMailbox: Sendable {
     }
   }
 
-  /// Says that the thread is at its end; returns what nobody will look at any more.
+  /// Records that the thread has ended; returns the transactions that it will never handle.
   func end() -> [Transaction] {
     let (runs, closers) = contents.withLock { contents in
       contents.isClosing = true
@@ -72,7 +72,7 @@ final class SessionMailbox: Sendable {
     return runs
   }
 
-  /// One system call for any number of submissions between two looks.
+  /// Wakes the thread, with one system call for any number of submissions between two collections.
   private func ring() {
     contents.withLock { contents in
       if !contents.isRung { wakeup.ring() }

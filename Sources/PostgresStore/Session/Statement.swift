@@ -1,14 +1,17 @@
-/// One SQL command with numbered parameters (`$1`), known when the program is built.
+/// One SQL command with numbered parameters (`$1`), fixed when the program is built.
 package struct Statement: Hashable, Sendable {
-  /// What errors call it: unique in the program, at most 46 bytes. An empty one is never prepared.
+  /// The name used in errors: unique in the program, at most 46 bytes.
+  ///
+  /// A statement with an empty name is never prepared.
   package let name: String
-  /// The command: exactly one, without a semicolon at its end being needed.
+  /// Exactly one command; a semicolon at the end is not needed.
   package let sql: String
-  /// The name that the server keeps the prepared form under. Behind a pooler, programs of several
-  /// versions share a server's connection: a name means the same text to all of them.
+  /// The name of the prepared statement on the server, which depends on the text.
+  ///
+  /// Behind a pooler, programs of several versions share a server connection, so that a name must
+  /// mean the same text to all of them.
   let preparedName: String
 
-  /// A command and the name of its prepared form.
   package init(name: String, sql: String) {
     self.name = name
     self.sql = sql
@@ -19,7 +22,7 @@ package struct Statement: Hashable, Sendable {
     Statement(name: "", sql: "LISTEN \(SQLText.identifier(channel))")
   }
 
-  /// FNV-1a: it tells texts apart, and keeps no secret.
+  /// FNV-1a: it distinguishes texts, and protects no secret.
   private static func digest(of text: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -27,21 +30,21 @@ package struct Statement: Hashable, Sendable {
   }
 }
 
-/// A statement with the values for its parameters.
+/// A statement with the values of its parameters.
 package struct Call: Hashable, Sendable {
-  /// What to execute.
   package let statement: Statement
-  /// The values for `$1`, `$2` … in Postgres' text form; nil is NULL.
+  /// The values of `$1`, `$2` … in PostgreSQL's text form; nil is NULL.
   package let parameters: [String?]
 
-  /// A call of a statement; `PostgresArray.literal` writes array parameters.
+  /// Creates a call of a statement; `PostgresArray.literal` writes array parameters.
   package init(_ statement: Statement, _ parameters: [String?] = []) {
     self.statement = statement
     self.parameters = parameters
   }
 
-  /// The first parameter that holds a NUL, which no Postgres text can carry and at which libpq
-  /// would cut the value off without a word.
+  /// The index of the first parameter that contains a NUL.
+  ///
+  /// PostgreSQL cannot store a NUL in a text, and libpq would silently truncate the value there.
   var indexOfParameterWithNUL: Int? {
     parameters.firstIndex { $0?.containsByte { $0 == 0 } ?? false }
   }

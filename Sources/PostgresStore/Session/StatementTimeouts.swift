@@ -1,20 +1,20 @@
-/// Whether a session gets answers. Keeps no time of its own.
+/// Tracks whether a session gets answers; it reads no clock of its own.
 struct StatementTimeouts: Sendable {
   typealias Instant = ContinuousClock.Instant
 
   private var waiting: [Int: Instant] = [:]
   private var count = 0
-  /// The last run that ended did so without an answer of the server's.
+  /// Whether the last transaction ended without an answer from the server.
   private var isCut = false
 
-  /// A run begins to wait; returns the number to end it by.
+  /// Records that a transaction was submitted; returns the number to end it by.
   mutating func asked(now: Instant) -> Int {
     count += 1
     waiting[count] = now
     return count
   }
 
-  /// A run has ended: with an answer, be it a refusal, or without one.
+  /// Records that a transaction has ended. An error that the server reports is an answer, too.
   mutating func ended(_ number: Int, _ outcome: Transaction.Outcome) {
     waiting[number] = nil
     switch outcome {
@@ -28,7 +28,7 @@ struct StatementTimeouts: Sendable {
     }
   }
 
-  /// True where the last run had no answer, or one has waited for so long.
+  /// Whether the last transaction got no answer, or one has waited for `limit`.
   func isStalled(for limit: Duration, now: Instant) -> Bool {
     isCut || waiting.values.contains { now - $0 >= limit }
   }

@@ -1,9 +1,9 @@
-/// What a caller wants done in one transaction, and where the answer goes.
+/// The work of one transaction, and the callback for its outcome.
 struct Transaction: Sendable {
   enum Work: Sendable {
     /// Calls in one pipeline.
     case calls([Call])
-    /// Text of several commands, without parameters or results.
+    /// A text of several commands, without parameters or results.
     case script(String)
   }
 
@@ -11,17 +11,18 @@ struct Transaction: Sendable {
 
   let work: Work
   let deadline: ContinuousClock.Instant
-  /// Called exactly once, on the session's thread.
+  /// Called exactly once: on the session's thread, or on the caller's if the session is closed.
   let finish: @Sendable (Outcome) -> Void
-  /// How often it was sent, and rolled back for a reason that lies in the session and not in it.
+  /// How often it was sent and then rolled back for a reason in the session, not in the
+  /// transaction.
   var repeats = 0
 }
 
-/// The runs that wait for their turn, first come first served.
+/// The waiting transactions, first in, first out.
 struct TransactionQueue: Sendable {
-  // A slice, because it gives up its first element in constant time.
+  // A slice, because it removes its first element in constant time.
   private var runs: ArraySlice<Transaction> = []
-  /// No run expires before this moment.
+  /// No transaction expires before this moment.
   private(set) var nextDeadline: ContinuousClock.Instant?
 
   var isEmpty: Bool { runs.isEmpty }
@@ -31,7 +32,7 @@ struct TransactionQueue: Sendable {
     nextDeadline = min(nextDeadline ?? run.deadline, run.deadline)
   }
 
-  /// Puts a run back that has to be sent again.
+  /// Puts a transaction that has to be sent again at the front.
   mutating func prepend(_ run: Transaction) {
     runs = [run] + runs
     nextDeadline = min(nextDeadline ?? run.deadline, run.deadline)
@@ -43,7 +44,7 @@ struct TransactionQueue: Sendable {
     return run
   }
 
-  /// Takes out the runs whose time is over.
+  /// Removes and returns the transactions that are past their deadline.
   mutating func removeExpired(now: ContinuousClock.Instant) -> [Transaction] {
     guard let nextDeadline, nextDeadline <= now else { return [] }
     let expired = runs.filter { $0.deadline <= now }

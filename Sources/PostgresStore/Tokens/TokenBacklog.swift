@@ -1,19 +1,19 @@
-/// Outcomes that wait to be applied to their tokens, and who is in the way.
+/// The outcomes that wait to be applied to their tokens, and the session that blocks them.
 package struct TokenBacklog: Hashable, Sendable {
-  /// How many there are, at most `countLimit`.
+  /// The number of outcomes, at most `countLimit`.
   package var count: Int64
-  /// How long the oldest has waited; nil where there is none.
+  /// How long the oldest has waited; nil if there is none.
   package var age: Duration?
-  /// The session that has the oldest one's row or table locked, as far as this role may see it.
+  /// The session that has the row or table of the oldest outcomes locked, if this role can see it.
   package var blocker: LockHolder?
 
-  /// No more than these are counted.
+  /// Outcomes are not counted beyond this number.
   package static let countLimit = 10_000
 }
 
 /// A session or prepared transaction that holds a lock.
 package struct LockHolder: Hashable, Sendable {
-  /// Its process; nil for a prepared transaction.
+  /// The process ID; nil for a prepared transaction.
   package var processID: Int32?
   /// `application_name`, or the name of the prepared transaction.
   package var name: String
@@ -22,7 +22,7 @@ package struct LockHolder: Hashable, Sendable {
 }
 
 extension TokenBacklog {
-  /// Count and age of what waits: two columns.
+  /// Count and age of the waiting outcomes, in two columns.
   static let size = Statement(
     name: "outcomes_waiting",
     sql: """
@@ -32,7 +32,7 @@ extension TokenBacklog {
          from ridepulse.token_outcomes order by id limit 1)
       """)
 
-  /// A row's lock is not in `pg_locks`: the row itself names the transaction.
+  /// A row lock is not in `pg_locks`: the row's own `xmax` names the transaction.
   private static let blockers = Statement(
     name: "outcomes_blocker",
     sql: """
@@ -72,7 +72,7 @@ extension TokenBacklog {
       order by since limit 1
       """)
 
-  /// Reads it; asks who is in the way only where something waits.
+  /// Reads the backlog; looks for the blocker only if outcomes are waiting.
   package static func read(
     _ session: PostgresSession
   ) async throws(PostgresError) -> TokenBacklog {

@@ -1,14 +1,17 @@
 import RideCore
 
-/// The statements that apply what APNs answered to the tokens that it concerns.
+/// The statements that apply the answers of APNs to the tokens concerned.
 ///
-/// Each takes the outcomes of one kind of token with an ID over $1, at most $2 of them, and applies
-/// to each token its oldest one. It waits for no row: an outcome that another node is applying, and
-/// one of a token whose row is locked, stays for the next time. One row comes back: how many
-/// outcomes were looked at, the ID of the last one, and how many were applied.
+/// Each one reads at most $2 outcomes of one kind of token with an ID above $1, and applies to each
+/// token its oldest one. It waits for no row lock: an outcome that another node is applying, and
+/// one of a token whose row is locked, stays for the next pass. It returns one row: how many
+/// outcomes were read, the ID of the last one, and how many were applied.
 enum TokenOutcomeStatements {
-  /// A phone's outcomes in the order in which they were settled count as if each had been written
-  /// by its settlement: a registration since then has reset what was said against the phone.
+  /// Applies a phone's outcomes in the order of settlement, as if each settlement had written its
+  /// own.
+  ///
+  /// A registration since then has reset the findings against the phone, so that older ones do not
+  /// count.
   static let phones = apply(
     .phone, to: "devices",
     updates: """
@@ -47,7 +50,7 @@ enum TokenOutcomeStatements {
   static let channels = apply(
     .channel, to: "channels", updates: ended("channels", "ended", and: "true"))
 
-  /// The ID of the oldest outcome over $1 of the kind $2.
+  /// The ID of the oldest outcome of kind $2 with an ID above $1.
   static let oldest = Statement(
     name: "outcomes_oldest",
     sql: """

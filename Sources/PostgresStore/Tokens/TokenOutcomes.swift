@@ -1,34 +1,38 @@
 import RideCore
 
-/// Applies what APNs answered to the tokens that it concerns: settlements only note it.
+/// Applies the answers of APNs to the tokens concerned; settlements only record them.
 package struct TokenOutcomes: Sendable {
   private let session: PostgresSession
 
-  /// Works over an open session that nothing else waits for; it does not close it.
+  /// Uses an open session that no other work waits for, and does not close it.
   package init(session: PostgresSession) {
     self.session = session
   }
 
-  /// What was done and what is left.
+  /// What was applied and what is left.
   package struct Progress: Hashable, Sendable {
-    /// Outcomes that were applied.
+    /// The number of applied outcomes.
     package var applied = 0
-    /// Those of them that ended channels.
+    /// The number of applied outcomes of channels.
     package var channels = 0
-    /// Outcomes that were not: another session has their token's row or table locked.
+    /// The number of outcomes left, because another session has the row or table of their token
+    /// locked.
     package var left = 0
-    /// Why one could not be applied though nothing was locked.
+    /// Why an outcome could not be applied although nothing was locked.
     package var failure: String?
   }
 
-  /// How many outcomes one statement applies at most.
+  /// The maximum number of outcomes that one statement applies.
   static let batch: Int64 = 500
-  /// After how many passes the other kinds of tokens get their turn.
+  /// The maximum number of passes before the next kind of token has its turn.
   private static let passes = 50
 
-  /// Applies all that can be applied now; waits for no row, and for a table a tenth of a second.
+  /// Applies every outcome that can be applied now.
   ///
-  /// - Throws: `PostgresError` where the database does not answer. What is left may be tried again.
+  /// It does not wait for row locks, and waits 0.1 s for a table lock.
+  ///
+  /// - Throws: `PostgresError` if the database does not answer. The outcomes that are left can be
+  ///   tried again.
   package func apply() async throws -> Progress {
     var progress = Progress()
     for (kind, statement) in [
@@ -36,7 +40,7 @@ package struct TokenOutcomes: Sendable {
       (.activity, TokenOutcomeStatements.activities), (.start, TokenOutcomeStatements.starts),
       (.channel, TokenOutcomeStatements.channels),
     ] {
-      // A token with several outcomes gets one in each pass.
+      // A token with several outcomes gets one of them in each pass.
       var pass = Progress()
       for _ in 0..<Self.passes where !Task.isCancelled {
         pass = try await self.pass(statement, kind)
@@ -78,7 +82,7 @@ package struct TokenOutcomes: Sendable {
             limit /= 2
             continue
           }
-          // One token holds up no other.
+          // A single token must not block the others.
           progress.failure = error.description
           progress.left += 1
           guard let next = try await oldest(kind, over: last) else { return progress }

@@ -1,9 +1,11 @@
 import RideCore
 
-/// Something that keeps rows of a table that `ridepulse.watch` attached from becoming rides, or parts
-/// of them: a row of the view `ridepulse.watch_problems`.
+/// A row of the view `ridepulse.watch_problems`: a fault that keeps rows of an attached table, or
+/// parts of them, from becoming rides.
+///
+/// `ridepulse.watch` attaches tables.
 package struct WatchProblem: Hashable, Sendable {
-  /// What is wrong, as the view words it.
+  /// The kind of fault, in the words of the view.
   package enum Kind: String, CaseIterable, Sendable {
     case missingTable = "missing_table"
     case missingColumn = "missing_column"
@@ -20,7 +22,8 @@ package struct WatchProblem: Hashable, Sendable {
     case unknownTimeZone = "unknown_time_zone"
     case notAnObject = "not_an_object"
 
-    /// No row of the table becomes a ride until somebody acts; the others are of single rows.
+    /// Whether no row of the table becomes a ride until the fault is fixed; other faults concern
+    /// single rows.
     package var stopsTable: Bool {
       switch self {
       case .missingTable, .missingColumn, .missingTrigger, .disabledTrigger, .notRead,
@@ -33,20 +36,19 @@ package struct WatchProblem: Hashable, Sendable {
     }
   }
 
-  /// The table with its schema, or the OID of one that is gone.
+  /// The table with its schema, or the OID of a table that no longer exists.
   package var table: String
-  /// The column or trigger; empty where it is the row or the table.
+  /// The column or trigger; empty if the fault is of the row or the table.
   package var column: String
-  /// The kind's word; one that this program does not know is of a newer schema.
+  /// The word of the view for the kind; an unknown one comes from a newer schema.
   package var code: String
-  /// The ID of the last row, shortened.
+  /// The ID of the last row concerned, shortened.
   package var rowID: String?
-  /// How many transactions met it, at least; nil for what the catalogue shows now.
+  /// The number of transactions that met it, at least; nil for a fault found in the catalog now.
   package var count: Int64?
-  /// Since it was last met; nil for what the catalogue shows now.
+  /// The time since it was last met; nil for a fault found in the catalog now.
   package var age: Duration?
 
-  /// A problem.
   package init(
     table: String, column: String, code: String, rowID: String? = nil, count: Int64? = nil,
     age: Duration? = nil
@@ -59,12 +61,12 @@ package struct WatchProblem: Hashable, Sendable {
     self.age = age
   }
 
-  /// What is wrong; nil where this program does not know.
+  /// The kind; nil if this program does not have it.
   package var kind: Kind? { Kind(rawValue: code) }
 }
 
 extension WatchProblem {
-  /// The newest are enough to act upon; a database may have many tables.
+  /// Limited to the newest, which are enough to act upon: a database may have many tables.
   private static let statement = Statement(
     name: "watch_problems",
     sql: """
@@ -75,7 +77,7 @@ extension WatchProblem {
       order by last_at desc nulls first, "table", column_name, problem limit 100
       """)
 
-  /// What is wrong now, and what was recorded within a day.
+  /// Returns the faults of now, and those that were recorded within a day.
   package static func all(_ session: PostgresSession) async throws(PostgresError) -> [WatchProblem]
   {
     let rows = try await session.run([Call(statement)], timeout: .seconds(2))[0]
@@ -90,12 +92,11 @@ extension WatchProblem {
 
 /// The tables that `ridepulse.watch` attached.
 package struct WatchedTables: Hashable, Sendable {
-  /// How many there are.
+  /// The number of attached tables.
   package var count: Int64
-  /// What is wrong with them.
+  /// The faults of the attached tables.
   package var problems: [WatchProblem]
 
-  /// Attached tables.
   package init(count: Int64, problems: [WatchProblem] = []) {
     self.count = count
     self.problems = problems
@@ -104,7 +105,7 @@ package struct WatchedTables: Hashable, Sendable {
   private static let counting = Statement(
     name: "watched_tables", sql: "select count(*) from ridepulse.watched")
 
-  /// Reads them.
+  /// Reads the number of attached tables and their faults.
   package static func read(_ session: PostgresSession) async throws(PostgresError) -> WatchedTables
   {
     let rows = try await session.run([Call(counting)])[0]

@@ -1,9 +1,9 @@
-/// What one of Apple's reasons means for channels and broadcasts, and what to do about it.
+/// Explains one of Apple's reasons for channels and broadcasts, and how to resolve it.
 package struct BroadcastReason: Hashable, Sendable {
-  /// What APNs says with it.
+  /// What APNs means by the reason.
   package var meaning: String
 
-  /// What to do.
+  /// How to resolve it.
   package var advice: String
 
   init(_ meaning: String, do advice: String) {
@@ -11,7 +11,7 @@ package struct BroadcastReason: Hashable, Sendable {
     self.advice = advice
   }
 
-  /// What an answer means; by the class of its status where the reason is none that is known.
+  /// Returns the explanation of a response, by the class of its status if the reason is unknown.
   package static func of(status: Int, reason: String?) -> BroadcastReason {
     if let reason, let known = table[reason] { return known }
     return switch status {
@@ -25,7 +25,7 @@ package struct BroadcastReason: Hashable, Sendable {
 }
 
 extension BroadcastReason {
-  /// The 28 entries of Apple's table, and the spellings seen on the wire beside them.
+  /// The 28 entries of Apple's table, and the alternative spellings seen on the wire.
   package static let table: [String: BroadcastReason] =
     ofChannels.merging(ofKeys) { first, _ in first }.merging(ofService) { first, _ in first }
 
@@ -88,7 +88,7 @@ extension BroadcastReason {
     "InvalidProviderToken": .init(
       "key, key ID and team ID do not fit together, or the key was revoked",
       do: "compare APNS_KEY_ID, APNS_TEAM_ID and the .p8 file with Apple's portal"),
-    // Not in Apple's table for broadcasts, but in the one for keys.
+    // Apple documents these for keys, not for broadcasts.
     "BadEnvironmentKeyIdInToken": wrongEnvironment,
     "BadEnvironmentKeyInToken": wrongEnvironment,
     "UnrelatedKeyIdInToken": .init(

@@ -1,38 +1,35 @@
-/// What Apple lists, compared with what stands in the table: whose each channel is.
+/// Compares the channels that Apple lists with the table, and determines the owner of each.
 ///
-/// IDs are random, so a channel whose create was lost carries no sign of us. What tells it from
-/// somebody else's is time and number: it came into being when a create of ours was without an
-/// answer, it has that create's storage, and there are no more such channels than such creates. In
-/// any doubt a channel is not called ours.
+/// IDs are random, so a channel whose create response was lost carries no sign of its creator. Time
+/// and number distinguish it from a channel of another service: it appeared while one of our
+/// creates was without a response, it has the storage policy of that create, and there are no more
+/// such channels than such creates. In any doubt a channel is not attributed to this service.
 package struct ChannelAudit: Hashable, Sendable {
-  /// Whose a channel is.
+  /// The ownership of a channel.
   package enum Standing: String, CaseIterable, Hashable, Sendable {
     /// In the table, and not given up.
     case owned
-    /// A create of ours is under way that may have made it; the next listing knows more.
+    /// One of our creates is in progress and may have made it; the next listing decides.
     case pending
-    /// Ours, and of no use to anybody: given up, or lost with the answer to its create.
+    /// Ours and unused: given up, or lost with the response to its create.
     case leaked
-    /// It may be one that was lost here, or somebody else's.
+    /// Either lost by this service or owned by another one.
     case unclear
-    /// Somebody else's.
+    /// Owned by another service.
     case foreign
-    /// In the table, and no longer at Apple.
+    /// In the table, but no longer at Apple.
     case missing
   }
 
-  /// One channel's verdict.
+  /// The verdict on one channel.
   package struct CheckResult: Hashable, Sendable {
-    /// The channel.
     package var channel: ChannelID
-    /// Whose it is.
     package var standing: Standing
-    /// The row that names it, or the creates without an answer that explain it.
+    /// The row that names the channel, or the creates without a response that explain it.
     package var rows: [ChannelRow]
-    /// When it was seen first and was not there yet, where no row names it.
+    /// When the channel first appeared and when it was last absent; nil if a row names it.
     package var sighting: OtherChannel?
 
-    /// A verdict.
     package init(
       _ channel: ChannelID, _ standing: Standing, rows: [ChannelRow] = [],
       sighting: OtherChannel? = nil
@@ -47,19 +44,19 @@ package struct ChannelAudit: Hashable, Sendable {
   /// The verdicts, sorted by standing and ID.
   package private(set) var findings: [CheckResult] = []
 
-  /// Creates without an answer that made no channel, or one that is gone: nothing is left to find.
+  /// Creates without a response that made no channel, or one that is gone: nothing is left to find.
   package private(set) var idle: [ChannelRow] = []
 
-  /// How many channels Apple lists.
+  /// The number of channels that Apple lists.
   package let used: Int
 
-  /// Compares.
+  /// Compares a listing with the table.
   ///
   /// - Parameters:
-  ///   - listed: what Apple listed.
-  ///   - began: when that listing was asked for, by the clock of the rows.
-  ///   - rows: all rows of the app and environment, read after the listing had come.
-  ///   - others: what was noted of channels that no row names, this listing included.
+  ///   - listed: the channels that Apple listed.
+  ///   - began: when that listing was requested, by the clock of the rows.
+  ///   - rows: all rows of the app and environment, read after the listing was received.
+  ///   - others: the recorded channels that no row names, including those of this listing.
   package init(
     listed: Set<ChannelID>, began: Timestamp, rows: [ChannelRow], others: [OtherChannel]
   ) {
@@ -75,17 +72,17 @@ package struct ChannelAudit: Hashable, Sendable {
     let lost = rows.filter { $0.channel == nil && $0.endedAt == nil }
     explain(sightings, by: lost, began)
     let known = Set(findings.map(\.channel))
-    // Came while others were noted: the next listing knows more.
+    // They appeared while other channels were being recorded; the next listing decides.
     findings += listed.subtracting(known).map { CheckResult($0, .pending) }
     findings.sort { ($0.standing.order, $0.channel) < ($1.standing.order, $1.channel) }
   }
 
-  /// The standing of a channel that a row names; nil where there is nothing to say of it.
+  /// Returns the standing of a channel that a row names; nil if there is nothing to report.
   private static func standing(
     of row: ChannelRow, isListed: Bool, _ began: Timestamp
   ) -> Standing? {
     if let endedAt = row.endedAt {
-      // It may have been deleted while Apple wrote the list.
+      // It may have been deleted while Apple compiled the list.
       return isListed ? (endedAt < began ? .leaked : .pending) : nil
     }
     if isListed { return .owned }
@@ -111,8 +108,11 @@ package struct ChannelAudit: Hashable, Sendable {
     }
   }
 
-  /// Whether there is a create for each channel, among all channels that share creates with these:
-  /// one create makes one channel, so where there are too few, somebody else made some.
+  /// Returns whether each channel can be matched with its own create, among all channels that share
+  /// creates with these.
+  ///
+  /// A create makes one channel, so if there are too few creates, another service made some of the
+  /// channels.
   private static func hasOneEach(_ rows: [ChannelRow], _ candidates: [[ChannelRow]]) -> Bool {
     var group = Set(rows.map(\.id))
     var touching: [[Int64]] = []
@@ -130,7 +130,7 @@ package struct ChannelAudit: Hashable, Sendable {
     return true
   }
 
-  /// Finds a create for one more channel, where need be by giving others another one.
+  /// Matches one more channel with a create, reassigning other channels if necessary.
   private static func assign(
     _ index: Int, _ candidates: [[Int64]], _ taken: inout [Int64: Int], _ seen: inout Set<Int64>
   ) -> Bool {
@@ -142,7 +142,7 @@ package struct ChannelAudit: Hashable, Sendable {
     return false
   }
 
-  /// How many channels stand so.
+  /// Returns the number of channels with this standing.
   package func count(_ standing: Standing) -> Int {
     findings.count { $0.standing == standing }
   }
@@ -153,15 +153,15 @@ extension ChannelAudit.Standing {
 }
 
 extension ChannelRow {
-  /// A create may have made a channel that came into being while it was under way.
+  /// Returns whether this create may have made a channel that appeared while it was in progress.
   fileprivate func mayHaveMade(_ other: OtherChannel) -> Bool {
-    // Without a listing before it, the channel may be as old as the app.
+    // Without an earlier listing, the channel may be as old as the app.
     guard let absentAt = other.absentAt else { return false }
     guard other.storage.map({ $0 == storage }) ?? true else { return false }
     return other.seenAt > createdAt && absentAt < createdAt + Self.longestCall
   }
 
-  /// Its answer may still come.
+  /// Returns whether the response may still arrive.
   fileprivate func mayBeUnderWay(at now: Timestamp) -> Bool {
     unansweredAt == nil && now < createdAt + Self.longestCall
   }

@@ -1,11 +1,11 @@
-/// The ID that APNs gave a broadcast channel: base64, random, never given twice.
+/// The ID that APNs assigned to a broadcast channel: base64, random, never reused.
 package struct ChannelID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The ID as APNs writes it.
   package let rawValue: String
 
-  /// An ID of this text; nil where the text is no base64 and so can't have come from APNs.
+  /// Nil if the text is not base64 and so cannot be from APNs.
   package init?(_ text: some StringProtocol) {
-    // It goes into a header as it is, so nothing else may pass.
+    // The ID is sent unchanged as a header, so no other characters are allowed.
     guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy(Self.isBase64) else {
       return nil
     }
@@ -21,27 +21,27 @@ package struct ChannelID: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
   }
 
-  /// By the bytes of their texts.
+  /// Compares the bytes of the texts.
   package static func < (left: ChannelID, right: ChannelID) -> Bool {
     left.rawValue < right.rawValue
   }
 
-  /// The ID itself: it is no secret.
+  /// The ID itself: it is not a secret.
   package var description: String { rawValue }
 }
 
-/// What APNs keeps of a channel's messages for phones that are away: its `message-storage-policy`.
+/// What APNs stores of a channel's messages for offline phones: its `message-storage-policy`.
 package enum ChannelStorage: String, CaseIterable, Hashable, Sendable, Codable {
-  /// Nothing: more may be published.
+  /// Nothing, which allows a higher publishing rate.
   case nothing = "none"
 
   /// The latest message, for up to eight hours.
   case latest
 
-  /// The number by which Apple's JSON names it.
+  /// The number for it in Apple's JSON.
   package var policy: Int { self == .nothing ? 0 : 1 }
 
-  /// The policy of Apple's number; nil for any other.
+  /// Nil if Apple defines no policy with this number.
   package init?(policy: Int64) {
     switch policy {
     case 0: self = .nothing
@@ -52,6 +52,6 @@ package enum ChannelStorage: String, CaseIterable, Hashable, Sendable, Codable {
 }
 
 extension ChannelID {
-  /// How many channels Apple gives an app in each environment.
+  /// The maximum number of channels per app and environment.
   package static let limitOfApp = 10_000
 }

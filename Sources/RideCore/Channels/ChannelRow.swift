@@ -1,29 +1,25 @@
-/// One row of `ridepulse.channels`: a channel of ours, or a create that was to make one.
+/// One row of `ridepulse.channels`: a channel of this service, or a create that was to make one.
 package struct ChannelRow: Hashable, Sendable {
-  /// The row's ID.
   package var id: Int64
-  /// The app that it is for.
   package var app: App
-  /// The ID that APNs gave; nil until its answer has come.
+  /// The ID that APNs assigned; nil until its response arrives.
   package var channel: ChannelID?
-  /// What APNs keeps of its messages.
   package var storage: ChannelStorage
-  /// The ride that it is for; nil where it is for none.
+  /// The ride that the channel belongs to; nil if it belongs to none.
   package var rideID: RideID?
   /// `apns-request-id` of the create.
   package var requestID: PushID
   /// When the row was written, just before the create.
   package var createdAt: Timestamp
-  /// When its ID was noted.
+  /// When the channel's ID was recorded.
   package var confirmedAt: Timestamp?
-  /// When it was clear that nobody knows what became of the create.
+  /// When the outcome of the create was recorded as unknown.
   package var unansweredAt: Timestamp?
-  /// When it was given up.
+  /// When the channel was given up.
   package var endedAt: Timestamp?
-  /// Why.
+  /// Why the channel was given up.
   package var endedReason: String?
 
-  /// A row.
   package init(
     id: Int64, app: App, channel: ChannelID? = nil, storage: ChannelStorage,
     rideID: RideID? = nil, requestID: PushID, createdAt: Timestamp
@@ -37,27 +33,26 @@ package struct ChannelRow: Hashable, Sendable {
     self.createdAt = createdAt
   }
 
-  /// How long after its row a create may still reach APNs: its own limit and what a network keeps
-  /// back. Later it has made a channel or never will, and a row without an answer has lost it.
+  /// The longest time after its row was written that a create may still reach APNs: its timeout
+  /// plus network delay.
+  ///
+  /// After that the create has made a channel or never will; if the row has no response, the
+  /// channel's ID is lost.
   package static let longestCall: Duration = .seconds(60)
 }
 
-/// A channel that somebody is about to make.
+/// A channel that is about to be created.
 package struct ChannelWish: Hashable, Sendable {
-  /// The app that it is for.
   package var app: App
-  /// Where it is to be.
   package var scope: ChannelScope
-  /// What APNs shall keep of its messages.
   package var storage: ChannelStorage
-  /// The ride that it is for; nil for none.
+  /// The ride that the channel belongs to; nil if it belongs to none.
   package var rideID: RideID?
   /// `apns-request-id` of the create.
   package var requestID: PushID
-  /// Whether the ride goes on only once it knows what became of it.
+  /// Whether the ride waits for the outcome of the create.
   package var isAwaited = false
 
-  /// A wish.
   package init(
     app: App, scope: ChannelScope, storage: ChannelStorage, rideID: RideID? = nil,
     requestID: PushID
@@ -72,16 +67,14 @@ package struct ChannelWish: Hashable, Sendable {
 
 /// A channel that Apple listed and no row names.
 package struct OtherChannel: Hashable, Sendable {
-  /// Its ID.
   package var channel: ChannelID
-  /// When the last listing without it began; nil: it stood in the first one that there was.
+  /// When the last listing without it was requested; nil if the first listing ever contained it.
   package var absentAt: Timestamp?
-  /// When the first listing with it had come.
+  /// When the first listing with it was received.
   package var seenAt: Timestamp
-  /// What it keeps, where somebody has read it.
+  /// Its storage policy; nil if it has not been read.
   package var storage: ChannelStorage?
 
-  /// A channel that somebody made between two listings.
   package init(
     channel: ChannelID, absentAt: Timestamp?, seenAt: Timestamp, storage: ChannelStorage? = nil
   ) {

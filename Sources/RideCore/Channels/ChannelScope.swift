@@ -1,18 +1,16 @@
-/// Whose channels: those of one app in one of Apple's worlds.
+/// The channels of one app in one APNs environment.
 package struct ChannelScope: Hashable, Sendable {
   /// The app's own bundle ID, without any suffix.
   package var bundleID: String
 
-  /// Which of Apple's worlds.
   package var environment: APNsEnvironment
 
-  /// The channels of an app.
   package init(bundleID: String, environment: APNsEnvironment) {
     self.bundleID = bundleID
     self.environment = environment
   }
 
-  /// Whether the bundle ID may stand in a path: letters, digits, `-` and `.`.
+  /// Whether the bundle ID is safe in a URL path: only letters, digits, `-` and `.`.
   package var isPlain: Bool {
     !bundleID.isEmpty
       && bundleID.utf8.allSatisfy { byte in
@@ -24,6 +22,6 @@ package struct ChannelScope: Hashable, Sendable {
 }
 
 extension ChannelScope: CustomStringConvertible {
-  /// `com.example.customer (production)`
+  /// For example `com.example.customer (production)`.
   package var description: String { "\(bundleID) (\(environment.rawValue))" }
 }

@@ -1,26 +1,23 @@
-/// Elements of which the least is always at hand: a binary heap.
+/// A binary heap whose least element is always first.
 package struct Heap<Element: Comparable> {
   private var elements: [Element]
 
-  /// Elements in any order.
+  /// Creates a heap of elements in any order.
   package init(_ elements: [Element] = []) {
     // A sorted array is a heap.
     self.elements = elements.sorted()
   }
 
-  /// The least one.
+  /// The least element.
   package var first: Element? { elements.first }
 
-  /// How many there are.
   package var count: Int { elements.count }
 
-  /// Whether there is none.
   package var isEmpty: Bool { elements.isEmpty }
 
-  /// Every element, in no order.
+  /// All elements, in no particular order.
   package var all: [Element] { elements }
 
-  /// Adds one.
   package mutating func insert(_ element: Element) {
     var place = elements.count
     elements.append(element)
@@ -33,7 +30,7 @@ package struct Heap<Element: Comparable> {
     elements[place] = element
   }
 
-  /// Takes out the least one.
+  /// Removes and returns the least element.
   package mutating func popFirst() -> Element? {
     guard let first = elements.first else { return nil }
     let last = elements.removeLast()
@@ -41,7 +38,7 @@ package struct Heap<Element: Comparable> {
     return first
   }
 
-  /// Sets another in the place of the least one; there must be one.
+  /// Replaces the least element; the heap must not be empty.
   package mutating func replaceFirst(with element: Element) {
     var place = 0
     while true {

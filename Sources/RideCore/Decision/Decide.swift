@@ -1,7 +1,7 @@
 /// Decides what one ride needs now.
 ///
-/// A pure function: equal views, rulebooks and instants give equal decisions. The service sends
-/// what it says, a dry run prints it.
+/// A pure function: equal views, configurations and times give equal decisions. The service sends
+/// the planned pushes; a dry run prints them.
 package func decide(_ view: RideView, by configuration: EngineConfiguration, now: Timestamp)
   -> Decision
 {
@@ -14,17 +14,18 @@ package func decide(_ view: RideView, by configuration: EngineConfiguration, now
 struct Decider {
   let configuration: EngineConfiguration
   let now: Timestamp
-  /// The ride's attributes, read once for all events and rules.
+  /// The ride's attributes, parsed once for all events and rules.
   let attributes: JSONValue?
   /// The events that this decision handles.
   let events: [RideEvent]
-  /// What the ride's cards and slots have not followed yet: in a later part of a look nothing.
+  /// The events that cards and schedules have not processed yet; empty in the later parts of a
+  /// split pass.
   let news: [RideEvent]
   let recipients: RecipientResolver
   /// The phones that this decision addresses.
   var phones: [Phone] = []
   var decision: Decision
-  /// Cards that can be sent nothing now, by `Card.id`: they say nothing aloud.
+  /// Cards that can't be sent anything now, by `Card.id`; they can't show an alert either.
   var suppressedCards: Set<Int64> = []
 
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
@@ -74,7 +75,9 @@ struct Decider {
 
   var isFirstPart: Bool { decision.view.memo.part == nil }
 
-  /// Chooses the phones of this part. The events stay until the last part has addressed them all.
+  /// Selects the phones of this part.
+  ///
+  /// Events are consumed only by the last part, when all phones have been addressed.
   private mutating func selectPhones(_ slots: [(rule: TimedRule, at: Timestamp)]) {
     let firings = events.reduce(slots.count) { count, event in
       count + max(1, configuration.rules.rules(on: event.name).count)
@@ -92,7 +95,7 @@ struct Decider {
     }
   }
 
-  /// The slots at which rules fire now; those that were passed over end here.
+  /// Returns the slots at which rules fire now, and closes the slots that were passed over.
   private mutating func dueSlots() -> [(rule: TimedRule, at: Timestamp)] {
     if decision.view.ride == nil { return [] }
     if let part = decision.view.memo.part {
@@ -110,7 +113,7 @@ struct Decider {
         close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
       }
       if machine.tally.due > 0 { decision.tallies[rule.rule.rule.name] = machine.tally }
-      // A ride that is over needs no memory of what was: only of what is still to come.
+      // A ride that is over keeps a rule's memo only while a slot is still to come.
       if let memo = machine.memo, decision.isActive || machine.next != nil {
         decision.slots[rule.rule.rule.name] = memo
       }
@@ -119,8 +122,9 @@ struct Decider {
     return slots
   }
 
-  /// Whether the ride is, was or comes to be in the rule's states: for most rules it is not, and
-  /// to see that costs little.
+  /// Returns whether the ride is, was or comes to be in one of the rule's states.
+  ///
+  /// For most rules none of these holds, and this check is cheap.
   private func concerns(_ rule: TimedRule) -> Bool {
     let view = decision.view
     return view.memo.slots[rule.rule.rule.name] != nil
@@ -170,7 +174,7 @@ struct Decider {
     }
   }
 
-  /// Whether a card of a phone's owner says the same aloud.
+  /// Returns whether a card of the phone's owner shows the same alert.
   mutating func isCoveredByCard(_ rule: CompiledRule, _ event: RideEvent, _ owner: OwnerID) -> Bool
   {
     rule.rule.what.pushType == .alert && !rule.rule.isSentWithCard
@@ -204,7 +208,7 @@ struct Decider {
     decision.view.ride.map { TemplateContext(ride: $0, attributes: attributes, event: event) }
   }
 
-  /// What a push to a former owner shows: the row as it was for that one.
+  /// Returns the template context of a push to a former owner: the row as it was for that owner.
   func context(_ event: RideEvent, as image: RideImage) -> TemplateContext {
     TemplateContext(
       ride: image.ride(decision.view.rideID),
@@ -217,7 +221,7 @@ struct Decider {
       pushType: rule.rule.what.pushType, status: .pending, attempts: 0)
   }
 
-  /// One ID for (event or slot, rule, phone), whoever sends it and how often.
+  /// Returns the same ID for the same event or slot, rule and phone, on every node and attempt.
   private func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
     if case .at = rule.rule.when {
       return PushID(

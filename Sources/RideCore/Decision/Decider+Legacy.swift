@@ -1,6 +1,7 @@
-// Pushes of old senders: each says itself whom it tells what, and until when.
+// Pushes of legacy senders: each frame states its own phone, payload and expiration.
 extension Decider {
-  /// One push to the phone with its token; the frame takes the place of rule and ride.
+  /// Plans one push to the phone with the frame's token; the frame takes the place of rule and
+  /// ride.
   mutating func evaluateLegacyPush(_ event: RideEvent) {
     guard let (push, id) = LegacyPush.read(event) else {
       let id = PushID(of: "event", String(event.id), decision.view.rideID.text, LegacyPush.rule)
@@ -15,7 +16,7 @@ extension Decider {
     plan(push, entry, phone)
   }
 
-  /// The same again, as the frame stated it.
+  /// Retries a legacy push, unchanged from its frame.
   mutating func retryLegacy(_ entry: LedgerEntry) {
     guard let (push, _) = LegacyPush.read(entry.event) else {
       return close(entry, .suppressed, .unreadableFrame)

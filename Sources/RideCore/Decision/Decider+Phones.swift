@@ -1,6 +1,8 @@
-// What APNs has said against phones, and what that means for pushes to them.
+// How earlier APNs responses about a phone affect pushes to it.
 extension Decider {
-  /// A push to a phone that nothing speaks against goes; another waits, or ends here.
+  /// Plans a push to a phone.
+  ///
+  /// A push to a phone that APNs has refused or throttled may be postponed or closed instead.
   mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
     do {
       plan(try planner.push(entry, to: phone), entry, phone)
@@ -9,12 +11,12 @@ extension Decider {
     }
   }
 
-  /// Why a rule has nothing to say to a phone whose owner was heard from; nil where it has.
+  /// Returns why a rule skips a phone whose owner was in contact lately; nil if it skips nothing.
   func contact(_ rule: CompiledRule, _ phone: Phone) -> LedgerReason? {
     guard let limit = rule.rule.unlessContactWithin, let contactedAt = phone.contactedAt else {
       return nil
     }
-    // One that came while this was being decided is no time ago.
+    // A contact that arrived while this was being decided has an age of zero.
     let age = max(.zero, now - contactedAt)
     return age < limit
       ? LedgerReason(.heardFrom, "heard from the phone \(age.components.seconds)s ago") : nil
@@ -38,7 +40,7 @@ extension Decider {
     } else if entry.reason?.code == .badDeviceToken, phone.environment == nil,
       problem.probe != nil, !phone.isProbed(by: entry)
     {
-      // Another push finds out for this one.
+      // Another push is trying the other environment for this phone.
       postpone(push, until: now + .seconds(1), .badDeviceToken)
     } else {
       decision.pushes.append(push)
@@ -58,9 +60,9 @@ extension PhoneProblem {
   fileprivate var quiet: Timestamp? { quietUntil.map { Timestamp(microseconds: $0) } }
 }
 
-// What outcomes say of phones.
+// What push outcomes reveal about phones.
 extension Settlement {
-  /// Notes what the outcome of a push says of its phone.
+  /// Records what the outcome of a push reveals about its phone.
   mutating func examine(
     _ push: PlannedPush, _ outcome: PushOutcome, _ verdict: Verdict, goesAgain: Bool, now: Timestamp
   ) {
@@ -83,7 +85,8 @@ extension Settlement {
     }
   }
 
-  /// A push that was to try the other environment, and has ended otherwise, leaves that to others.
+  /// Releases the environment probe of pushes that ended without it, so that other pushes can
+  /// probe.
   mutating func releaseProbes(of view: RideView) {
     let probes = view.phones.compactMap { phone in phone.problem?.probe.map { ($0, phone) } }
     let phones = Dictionary(probes, uniquingKeysWith: { first, _ in first })

@@ -1,6 +1,6 @@
-// What was tried before, and in which order all of a decision's pushes leave.
+// Retries, and the order in which all of a decision's pushes leave.
 extension Decider {
-  /// Tries again what is due, and what must leave before a newer push to the same phone.
+  /// Retries what is due, and what must leave before a newer push to the same phone.
   mutating func retryWhatIsDue() {
     let retries = decision.view.memo.retries
     if retries.isEmpty { return }
@@ -11,7 +11,7 @@ extension Decider {
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let addressed = Set(decision.pushes.compactMap(\.entry.phone))
-    // Of each phone the oldest goes first, and one that waits holds back what is newer.
+    // Each phone's oldest push goes first, and a push that waits holds back newer ones.
     var waiting: [Int64: Timestamp] = [:]
     var tried = 0
     for pending in EventOrder.sorted(retries, event: \.entry.event) {
@@ -34,7 +34,7 @@ extension Decider {
     holdBack(waiting)
   }
 
-  /// Keeps pushes behind older ones to the same phone that wait.
+  /// Postpones new pushes to phones for which an older push waits.
   private mutating func holdBack(_ waiting: [Int64: Timestamp]) {
     if waiting.isEmpty { return }
     let tried = Set(decision.view.memo.retries.map(\.entry.id))
@@ -51,7 +51,7 @@ extension Decider {
     }
   }
 
-  /// A push that failed before goes again, as the ride is now.
+  /// Retries a pending push, rendered from the ride's current state.
   private mutating func retry(_ pending: PendingPush, _ phones: [Int64: Phone]) {
     let entry = pending.entry
     if let start = entry.startToken { return retryStart(entry, start) }
@@ -86,7 +86,8 @@ extension Decider {
     plan(&planner, entry, phone)
   }
 
-  /// What waits keeps the row that its text shows: the change that tells it is consumed now.
+  /// Returns the push with the row that its text shows, because the event that holds this row is
+  /// consumed now.
   private func showing(_ pending: PendingPush, until due: Timestamp? = nil) -> PendingPush {
     var pending = pending
     if let due { pending.due = due }
@@ -97,7 +98,7 @@ extension Decider {
     return pending
   }
 
-  /// Drops pushes that a later one replaces, and puts those to phones in the order of their events.
+  /// Closes pushes that a later one supersedes, and sorts pushes to phones by their events.
   mutating func orderPushes() {
     if decision.pushes.count + decision.held.count < 2 { return }
     var places = ScreenPlaces()
@@ -105,7 +106,7 @@ extension Decider {
     for alert in decision.held { places.add(alert.entry) }
     let pushes = decision.pushes
     decision.pushes.removeAll { places.successor(of: $0.entry) != nil }
-    // An alert that is held leaves late, if its card can't be reached.
+    // A held alert is sent later if its card can't be reached.
     let held = decision.held
     decision.held.removeAll { places.successor(of: $0.entry) != nil }
     for entry in pushes.map(\.entry) + held.map(\.entry) {
@@ -115,7 +116,7 @@ extension Decider {
     decision.pushes = EventOrder.sorted(decision.pushes)
   }
 
-  /// Records for each push to a phone that the former holder of the ride may have sent it.
+  /// Marks each push to a phone as possibly sent by the ride's previous holder.
   mutating func doubtPushes() {
     if !decision.view.isTakenOver { return }
     for index in decision.pushes.indices where decision.pushes[index].entry.phone != nil {
@@ -125,9 +126,10 @@ extension Decider {
   }
 }
 
-/// The order of a ride's events and slots: events by ID, and slots among them by time.
+/// The order of a ride's events and slots: events by ID, and slots between them by time.
 enum EventOrder {
-  /// Pushes to phones in the order of what they tell of; all others keep their places.
+  /// Returns the pushes with those to phones in the order of their events; others keep their
+  /// places.
   static func sorted(_ pushes: [PlannedPush]) -> [PlannedPush] {
     let places = pushes.indices.filter { pushes[$0].entry.phone != nil }
     let ordered = sorted(places.map { pushes[$0] }, event: \.entry.event)
@@ -136,14 +138,14 @@ enum EventOrder {
     return sorted
   }
 
-  /// Elements in the order of their events.
+  /// Returns elements in the order of their events.
   static func sorted<Element>(
     _ elements: [Element], event: (Element) -> RideEvent
   ) -> [Element] {
     let events = elements.map(event)
     let isSorted = zip(events, events.dropFirst()).allSatisfy { !$0.isNewer(than: $1) }
     if isSorted { return elements }
-    // An event is no earlier than those before it, though the clock was set back between them.
+    // An event counts as no earlier than its predecessors, even if the clock was set back.
     var times: [Int64: Timestamp] = [:]
     var latest = Timestamp(microseconds: .min)
     for event in events.sorted(by: { $0.id < $1.id }) where event.id != 0 {

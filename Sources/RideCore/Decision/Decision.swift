@@ -1,30 +1,30 @@
-/// What is to be done about one ride now.
+/// The result of `decide`: what to send for one ride now, and what to record.
 package struct Decision: Sendable {
-  /// The view that was decided on.
+  /// The view that the decision is based on.
   package var view: RideView
-  /// What is to be sent, in order.
+  /// The pushes to send, in order.
   package var pushes: [PlannedPush] = []
-  /// What ended without being sent, and why.
+  /// Pushes that this decision ends without sending them, each with its reason.
   package var closed: [LedgerEntry] = []
-  /// Alerts that a card says in their place, unless it can't be reached.
+  /// Alerts that a card shows in their place, unless the card can't be reached.
   package var held: [HeldAlert] = []
-  /// What was tried before and waits for a later time.
+  /// Pushes of earlier decisions that still wait.
   package var waiting: [PendingPush] = []
-  /// What was not tried yet, and waits for a later time.
+  /// Pushes that this decision postponed without trying them.
   package var postponed: [PendingPush] = []
-  /// How far the rules that speak by the clock have come.
+  /// How far each schedule rule has progressed, by rule name.
   package var slots: [String: SlotMemo] = [:]
-  /// What became of slots that were due, by rule.
+  /// The outcomes of slots that were due, by rule name.
   package var tallies: [String: SlotTally] = [:]
-  /// The next slot at which a rule may speak.
+  /// The next slot at which a rule may fire.
   package var nextSlot: Timestamp?
-  /// The lives of the ride's cards, by `Card.id`.
+  /// The state of the ride's cards, by `Card.id`.
   package var cards: [Int64: CardMemo] = [:]
-  /// Starts by push, by `StartToken.id`.
+  /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
-  /// When a card to which nothing is sent now is to be looked at again.
+  /// When a card that is sent nothing now needs attention again.
   package var nextCard: Timestamp?
-  /// Tokens that are of no more use, whatever becomes of the pushes.
+  /// Tokens to invalidate, whatever the outcomes of the pushes.
   package var gone: [TokenInvalidation] = []
   /// Broadcast channels that the ride needs.
   package var needs: [ChannelNeed] = []
@@ -32,22 +32,22 @@ package struct Decision: Sendable {
   package var isActive = false
   /// The events that the settlement consumes.
   package var consumed: [Int64] = []
-  /// What is left of this look, if it has too many pushes for one decision.
+  /// The rest of this pass, if it has too many pushes for one decision.
   package var part: OpenPart?
 
-  /// What is not sent, and why, as long as cards can be reached.
+  /// Pushes that are not sent as long as cards can be reached, each with its reason.
   package var unsent: [LedgerEntry] { closed + held.map(\.entry) }
 
-  /// What must be written down before anything is sent; nil where nothing must.
+  /// Returns the memo that must be written before anything is sent; nil if none must be.
   ///
-  /// A start must not go twice, so that it is about to go is known first. A card's timestamps must
-  /// rise: the clock says so by itself, but for one that was set back.
+  /// A start must not be sent twice, so the engine records it first. A card's timestamps must rise:
+  /// the clock ensures that by itself, unless it was set back.
   package func journal(now: Timestamp) -> Memo? {
     var memo = view.memo
     for push in pushes {
       if let id = push.entry.startToken {
         memo.starts[id] = decision(of: id)
-        // Whoever finds it open says that its fate is unknown, and does not try it again.
+        // The next holder that finds it open closes it as uncertain and does not retry it.
         memo.retries.removeAll { $0.entry.startToken == id }
       } else if let step = push.step, step.timestamp > now.epochSeconds {
         memo.cards[step.card]?.timestamp = step.timestamp
@@ -63,31 +63,31 @@ package struct Decision: Sendable {
   }
 }
 
-/// One push that a decision wants sent.
+/// One push that a decision plans to send.
 package struct PlannedPush: Hashable, Sendable {
-  /// What the ledger will say of it.
+  /// The push's ledger entry.
   package var entry: LedgerEntry
-  /// Which of Apple's worlds the token belongs to.
+  /// The APNs environment that the token belongs to.
   package var environment: APNsEnvironment
-  /// Whom it is for.
+  /// The device token or channel that it is sent to.
   package var address: PushAddress
   /// The `apns-` headers.
   package var headers: PushHeaders
   /// The JSON body.
   package var payload: [UInt8]
-  /// Past this instant it is not sent any more.
+  /// The time from which it is no longer sent.
   package var validUntil: Timestamp
-  /// Whether it tries its phone in the other environment.
+  /// Whether it tries its phone's token in the other environment.
   var isProbe = false
-  /// Whether it may go again in the other environment, should APNs call its token bad.
+  /// Whether it may go again in the other environment if APNs answers `BadDeviceToken`.
   var mayProbe = false
   /// Whether APNs called its phone's token bad the last time.
   var isToRefusedPhone = false
-  /// What the ledger says of it though APNs takes it.
+  /// The ledger's reason if APNs accepts the push.
   var note: LedgerReason?
   /// The row that its text shows, if the ride names another person by now.
   var image: RideImage?
-  /// One push in many does something to a card: kept aside, so that all others are half as large.
+  /// The card step, boxed: few pushes have one, and all others are half as large.
   private var aside: Aside?
 
   private indirect enum Aside: Hashable, Sendable {
@@ -109,12 +109,12 @@ package struct PlannedPush: Hashable, Sendable {
     aside = step.map { .step($0) }
   }
 
-  /// What it does to a card that lives.
+  /// What it does to a live card; nil if it is not sent to one.
   var step: CardStep? {
     if case .step(let step) = aside { step } else { nil }
   }
 
-  /// The push for the wire, under a ticket.
+  /// Returns the push as a request to the transport, under a ticket.
   package func request(ticket: UInt64) -> PushRequest {
     var request = PushRequest(
       ticket: ticket, environment: environment, address: address, headers: headers, payload: payload
@@ -126,7 +126,7 @@ package struct PlannedPush: Hashable, Sendable {
 }
 
 extension PlannedPush {
-  /// A push to a phone, with what APNs has said against that one.
+  /// Creates a push to a phone, taking into account what APNs reported about the phone.
   init(
     _ entry: LedgerEntry, _ headers: PushHeaders, _ payload: [UInt8], to phone: Phone,
     token: DeviceToken, validUntil: Timestamp, by configuration: EngineConfiguration
@@ -145,19 +145,19 @@ extension PlannedPush {
 
 /// One row of `ridepulse.ledger`.
 package struct LedgerEntry: Hashable, Sendable, Codable {
-  /// What became of a push, in the words of `deliveries.status`.
+  /// The outcome of a push, as in `deliveries.status`.
   package enum Status: String, Hashable, Sendable, Codable, CaseIterable {
-    /// It was tried and goes again.
+    /// It waits for its first or next attempt.
     case pending
-    /// APNs took it.
+    /// APNs accepted it.
     case accepted
     /// APNs, or a check before the network, refused it for good.
     case rejected
-    /// It was not true any more before it could be delivered.
+    /// Its validity ended before it could be delivered.
     case expired
-    /// It left, or may have, and is not sent again; nobody knows its fate.
+    /// It left, or may have left, and is not sent again; its outcome is unknown.
     case uncertain
-    /// A rule spoke, and for the reason given nothing was sent.
+    /// A rule fired, and nothing was sent, for the reason given.
     case suppressed
     /// A later push to the same phone with the same collapse ID replaced it before it was sent.
     case superseded
@@ -165,52 +165,49 @@ package struct LedgerEntry: Hashable, Sendable, Codable {
 
   /// The push's ID: the same in every attempt.
   package var id: PushID
-  /// What it tells of.
+  /// The event or slot that it is about.
   package var event: RideEvent
   /// The rule's name.
   package var rule: String
-  /// The app.
   package var app: App
-  /// The push type.
   package var pushType: PushType
-  /// What became of it.
   package var status: Status
-  /// Why; nil if APNs accepted it and nothing else is to be said.
+  /// Why it has this status: Apple's reason string, if Apple gave one.
   package var reason: LedgerReason?
   /// How often it was handed to the transport.
   package var attempts: Int
   /// `apns-collapse-id`.
   package var collapseID: String?
-  /// `Phone.id`; nil where there was no phone.
+  /// `Phone.id`; nil if there is no phone.
   package var phone: Int64?
   /// The token's last six digits.
   package var tokenSuffix: String?
-  /// `apns-priority`; nil where nothing was sent.
+  /// `apns-priority`; nil if nothing was sent.
   package var priority: PushPriority?
   /// `apns-expiration`.
   package var expiration: Int64?
   /// What it does to a card.
   package var cardEvent: CardEvent?
-  /// `Card.id`, of a push to a card that lives.
+  /// `Card.id`, of a push to a live card.
   package var card: Int64?
-  /// `StartToken.id`, of a push that starts a card: such a one must not be sent twice.
+  /// `StartToken.id`, of a push that starts a card; such a push must not be sent twice.
   package var startToken: Int64?
-  /// Why it may have arrived though nobody was told.
+  /// Why it may have arrived although no answer confirms it.
   package var doubt: Doubt?
-  /// Whose phone it is for; nil in memos of before.
+  /// The owner of its phone; nil in memos of earlier versions.
   package var owner: OwnerID?
 }
 
 extension LedgerEntry {
-  /// Why a push may have arrived though nobody was told.
+  /// The reason why a push may have arrived although no answer confirms it.
   package enum Doubt: String, Hashable, Sendable, Codable {
-    /// It was sent, and its answer was lost.
+    /// It was sent, and no answer arrived.
     case unanswered = "an earlier attempt was not answered"
-    /// Whoever held the ride before ended without a word.
+    /// The lease of the ride's previous holder ended before it settled the ride.
     case takenOver = "the node that held the ride ended, and may have sent it"
   }
 
-  /// Ends it without its being sent: what may have arrived is not called unsent.
+  /// Ends an entry that was not sent; one that may have arrived becomes `uncertain` instead.
   mutating func end(_ status: Status, _ reason: LedgerReason) {
     self.status = status
     self.reason = reason
@@ -220,13 +217,13 @@ extension LedgerEntry {
     self.reason = LedgerReason(reason.code, "\(reason.text); \(doubt.rawValue)")
   }
 
-  /// Keeps of the headers what the ledger says.
+  /// Copies the headers that the ledger records.
   mutating func record(_ headers: PushHeaders) {
     priority = headers.priority
     expiration = headers.expiration.epochSeconds
     collapseID = headers.collapseID?.text
   }
 
-  /// Whether it tells of a slot of time, not of an event that a row of `ridepulse.events` held.
+  /// Whether it is about a slot of time, not an event that a row of `ridepulse.events` held.
   package var isOfSlot: Bool { event.id == 0 }
 }

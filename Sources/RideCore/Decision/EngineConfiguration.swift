@@ -1,18 +1,16 @@
-/// All that a decision goes by besides the ride itself and the time.
+/// Everything that a decision depends on besides the ride itself and the time.
 package struct EngineConfiguration: Sendable {
-  /// The rules.
   package var rules: RuleSet
   /// The bundle ID of each app: the base of its topics.
   package var bundleIDs: [App: String]
-  /// Bundle IDs that take the place of an app's in the topic of its cards; Apple wants none.
+  /// Bundle IDs that replace an app's own in the topic of its cards; Apple requires the app's own.
   package var widgetBundleIDs: [App: String]
-  /// The environment of phones that state none.
+  /// The environment of phones whose row names none.
   package var defaultEnvironment: APNsEnvironment
-  /// Whether a phone that states none, and that APNs does not know, is tried once in the other
-  /// environment.
+  /// Whether a phone whose row names no environment is tried once in the other one after
+  /// `BadDeviceToken`.
   package var probesEnvironment = false
 
-  /// Rules, and where their pushes go.
   package init(
     rules: RuleSet, bundleIDs: [App: String], widgetBundleIDs: [App: String] = [:],
     defaultEnvironment: APNsEnvironment = .production
@@ -23,7 +21,7 @@ package struct EngineConfiguration: Sendable {
     self.defaultEnvironment = defaultEnvironment
   }
 
-  /// `apns-topic` of a push of some type to an app; nil where no bundle ID is known.
+  /// Returns the `apns-topic` of a push type for an app; nil if the app has no bundle ID.
   func topic(of app: App, _ pushType: PushType) -> String? {
     switch pushType {
     case .alert, .background: bundleIDs[app]

@@ -1,38 +1,36 @@
-/// What a decision leaves to the next one for the same ride, kept in its agenda row.
+/// What one decision passes to the next for the same ride, stored in its agenda row.
 package struct Memo: Hashable, Sendable {
-  /// Pushes that were tried and go again later.
+  /// Pushes that wait for an attempt.
   package var retries: [PendingPush] = []
-  /// How far each rule that speaks by the clock has come, by the rule's name.
+  /// How far each schedule rule has progressed, by rule name.
   package var slots: [String: SlotMemo] = [:]
-  /// The lives of the ride's cards, by `Card.id`.
+  /// The state of the ride's cards, by `Card.id`.
   package var cards: [Int64: CardMemo] = [:]
-  /// Starts by push, by `StartToken.id`.
+  /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
 
-  /// What is left of a look that was cut into parts.
+  /// The rest of a pass that was split into parts.
   package var part: OpenPart?
 
-  /// A memo with nothing in it.
   package init() {}
 
-  /// Nothing needs to be kept.
+  /// Whether there is nothing to keep.
   package var isEmpty: Bool {
     retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && part == nil
   }
 }
 
-/// A push that was tried and goes again; it is rendered anew then, from the ride as it is then.
+/// A push that waits for an attempt; it is rendered from the ride's state at that time.
 package struct PendingPush: Hashable, Sendable {
-  /// What the ledger says of it so far.
+  /// Its ledger entry so far.
   package var entry: LedgerEntry
-  /// When it goes again.
+  /// When it is tried next.
   package var due: Timestamp
-  /// True where it was not tried, since a card is to say the same.
+  /// True if it was not tried because a card is to show the same alert.
   package var waitsForCard: Bool?
   /// The row that its text shows, if the ride names another person by now.
   package var image: RideImage?
 
-  /// A push that goes again at a time.
   package init(entry: LedgerEntry, due: Timestamp, image: RideImage? = nil) {
     self.entry = entry
     self.due = due
@@ -40,20 +38,20 @@ package struct PendingPush: Hashable, Sendable {
   }
 }
 
-/// How far one rule that speaks by the clock has come with one ride.
+/// How far one schedule rule has progressed for one ride.
 package struct SlotMemo: Hashable, Sendable {
-  /// Since when the ride is in the rule's states; nil while it is in others.
+  /// When the ride entered the rule's states; nil while it is in others.
   package var anchor: Timestamp?
-  /// Every slot up to here has been accounted for.
+  /// The time up to which every slot is accounted for.
   package var through: Timestamp
-  /// The slot that follows from a time of the ride, as it was when last looked at.
+  /// The slot that follows from a time of the ride, as of the last decision.
   package var planned: Timestamp?
-  /// The last such slot that the rule spoke at.
+  /// The last such slot at which the rule fired.
   package var fired: Timestamp?
 }
 
 extension SlotMemo: Codable {
-  /// Reads `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none.
+  /// Decodes `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none.
   package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -71,8 +69,10 @@ extension SlotMemo: Codable {
       anchor: try instant(0), through: through, planned: try instant(2), fired: try instant(3))
   }
 
-  /// Writes one text: a memo is written with every settlement, and an object for each rule would
-  /// take three times as long.
+  /// Encodes the memo as one text.
+  ///
+  /// A memo is written with every settlement, and an object for each rule would take three times as
+  /// long.
   package func encode(to encoder: any Encoder) throws {
     func text(_ instant: Timestamp?) -> String { instant.map { String($0.microseconds) } ?? "-" }
     var container = encoder.singleValueContainer()

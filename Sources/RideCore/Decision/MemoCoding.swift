@@ -1,11 +1,11 @@
-// A memo as JSON. What many pushes share, the data of their event and a former row, is kept once: a
-// ride with thousands of phones may retry one event for each of them.
+// A memo as JSON. What many pushes share, the data of their event and a former row, is stored once:
+// a ride with thousands of phones may retry one event for each of them.
 extension Memo: Codable {
   private enum CodingKeys: String, CodingKey {
     case retries, slots, cards, starts, part, data, images
   }
 
-  /// A retry, with its image by its place in `images`.
+  /// A retry that refers to its image by index in `images`.
   private struct Retry: Codable {
     var entry: LedgerEntry
     var due: Timestamp
@@ -13,7 +13,7 @@ extension Memo: Codable {
     var image: Int?
   }
 
-  /// Reads a memo of this version or an earlier one.
+  /// Decodes a memo of this version or an earlier one.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     slots = try container.decodeIfPresent([String: SlotMemo].self, forKey: .slots) ?? [:]
@@ -35,7 +35,7 @@ extension Memo: Codable {
     }
   }
 
-  /// Writes only what there is.
+  /// Encodes the parts that are not empty.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     var data: [Int64: String] = [:]
@@ -97,12 +97,13 @@ extension CardMemo {
   }
 }
 
-/// What a memo may hold: a ride with more to try again would fill the agenda's row, which each of
-/// its settlements writes.
+/// The limits of a memo's retries.
+///
+/// More would fill the agenda row of the ride, which each of its settlements writes.
 struct MemoBudget {
-  /// The most pushes that wait.
+  /// The maximum number of waiting pushes.
   static let retries = 10_000
-  /// The most bytes of their events' data.
+  /// The maximum size of the data of their events, in bytes.
   static let bytes = 4 << 20
 
   private var count: Int
@@ -116,7 +117,7 @@ struct MemoBudget {
     for pending in retries { _ = admit(pending.entry.event) }
   }
 
-  /// Takes one more push into account; a reason if it does not fit.
+  /// Adds one more push; returns a reason if it does not fit.
   mutating func admit(_ event: RideEvent) -> LedgerReason? {
     if count >= Self.retries {
       return LedgerReason(

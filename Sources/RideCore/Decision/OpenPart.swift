@@ -1,5 +1,6 @@
-/// What is left of a look that had too many pushes for one decision: the same events and slots, for
-/// the phones after those that were addressed.
+/// The rest of a pass that had too many pushes for one decision.
+///
+/// It has the same events and slots, and the phones after those already addressed.
 package struct OpenPart: Hashable, Sendable, Codable {
   /// A slot at which a rule fired.
   package struct Slot: Hashable, Sendable, Codable {
@@ -7,28 +8,29 @@ package struct OpenPart: Hashable, Sendable, Codable {
     var at: Timestamp
   }
 
-  /// The last event of the look; later ones wait for the last part.
+  /// The last event of the pass; later ones wait until the last part is done.
   var through: Int64
-  /// The last phone that was addressed: parts go by `Phone.id`.
+  /// The last phone that was addressed: parts go in the order of `Phone.id`.
   package var after: Int64
-  /// The slots that fired in the look.
+  /// The slots that fired in the pass.
   var slots: [Slot]
-  /// The events that cards have shown already, by app.
+  /// The IDs of events whose alerts cards have already shown, by app.
   var shown: [String: [Int64]] = [:]
 
-  /// Whether phones with this ID have been addressed.
+  /// Returns whether the phone with this ID has been addressed.
   func covers(_ phone: Int64) -> Bool { phone <= after }
 
-  /// The most pushes that a decision plans for phones, as far as one phone's fit: few enough to be
-  /// sent and settled within the lease, also by a slow node.
+  /// The maximum number of pushes to phones in a decision, unless one phone needs more.
+  ///
+  /// Few enough that even a slow node sends and settles them within the lease.
   package static let size = 1000
 }
 
 extension RideView {
-  /// The phones that a decision addresses now: all that are left, or as many of the first as keep
-  /// it within `OpenPart.size`.
+  /// Returns the phones that a decision addresses now: all that are left, or the first that keep it
+  /// within `OpenPart.size`.
   ///
-  /// - Parameter firings: how many pushes each phone may receive.
+  /// - Parameter firings: The number of pushes that each phone may receive.
   func phones(forFirings firings: Int) -> (phones: [Phone], isLast: Bool) {
     let left = memo.part.map { part in phones.filter { !part.covers($0.id) } } ?? phones
     let limit = max(1, OpenPart.size / max(1, firings))

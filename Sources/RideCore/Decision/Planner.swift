@@ -1,8 +1,8 @@
-/// Makes one rule's pushes about one event: renders each text once for all phones that share it.
+/// Makes one rule's pushes about one event, rendering each text once for all phones that share it.
 struct Planner {
   let rule: CompiledRule
   let context: TemplateContext
-  /// The row that the texts show, if the recipient is a former one.
+  /// The row that the texts show, if the recipient is a former owner.
   let image: RideImage?
   let configuration: EngineConfiguration
   let now: Timestamp
@@ -26,7 +26,7 @@ struct Planner {
     var reason: LedgerReason
   }
 
-  /// The push of this rule to one phone.
+  /// Returns the push of this rule to one phone.
   mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Refused) -> PlannedPush {
     let validUntil = entry.event.at + rule.rule.validity
     try Self.check(validUntil, at: now)
@@ -49,17 +49,17 @@ struct Planner {
     return push
   }
 
-  /// The place on the screen that a push of this rule takes, before it is made.
+  /// Sets the collapse ID that a push of this rule would have, before the push is made.
   mutating func place(_ entry: inout LedgerEntry) {
     entry.collapseID = (try? collapseID())?.text ?? entry.collapseID
   }
 
-  /// `apns-topic` of a rule's pushes.
+  /// Returns the `apns-topic` of a rule's pushes.
   static func topic(of rule: Rule, _ configuration: EngineConfiguration) throws(Refused) -> String {
     try topic(of: rule.app, rule.what.pushType, configuration)
   }
 
-  /// `apns-topic` of an app's pushes of some type.
+  /// Returns the `apns-topic` of an app's pushes of some type.
   static func topic(
     of app: App, _ pushType: PushType, _ configuration: EngineConfiguration
   ) throws(Refused) -> String {
@@ -70,13 +70,13 @@ struct Planner {
     )
   }
 
-  /// Refuses what is no longer true.
+  /// Throws if a push is no longer valid.
   static func check(_ validUntil: Timestamp, at now: Timestamp) throws(Refused) {
     if now < validUntil { return }
     throw Refused(status: .expired, reason: .validUntil(validUntil))
   }
 
-  /// Refuses what APNs would call too large.
+  /// Throws if APNs would refuse the payload as too large.
   static func check(
     _ payload: [UInt8], atMost limit: Int = PushRequest.payloadLimit
   ) throws(Refused) {
@@ -106,8 +106,9 @@ struct Planner {
     }
   }
 
-  /// What the rule states as `collapse`. Where it states none, a push collapses with its own
-  /// repeats: see `push(_:to:)`.
+  /// Returns the collapse ID that the rule states; nil if it states none.
+  ///
+  /// A push without one collapses with its own repeats: see `push(_:to:)`.
   private mutating func collapseID() throws(Refused) -> CollapseID? {
     guard let template = rule.rule.collapse else { return nil }
     let result = collapse ?? Result { () throws(Refused) in try Self.collapse(template, context) }
@@ -135,9 +136,9 @@ struct Planner {
   }
 }
 
-/// What to say of a payload that is too large for APNs.
+/// Describes payloads that are too large for APNs.
 enum PayloadSize {
-  /// Names the size and the largest text, number or list element in it.
+  /// Returns a message with the payload's size and the largest text, number or list element in it.
   static func complaint(about payload: [UInt8], limit: Int) -> String {
     var largest = (path: "payload", size: 0)
     if let value = JSONValue(json: payload) { find(value, at: "", &largest) }

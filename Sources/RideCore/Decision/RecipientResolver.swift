@@ -1,12 +1,13 @@
 /// Finds who receives an app's pushes about an event, and which row of the ride their texts show.
 ///
-/// An event is addressed to whom the ride named when it was emitted, however late it is handled. If
-/// the ride names another person by then, texts to the former one show the row as it was for them.
+/// An event is addressed to the person that the ride named when it was emitted, however late it is
+/// handled. If the ride names another person by then, texts to the former one show the row as it
+/// was for them.
 struct RecipientResolver {
-  /// Whose phones are addressed.
+  /// The owner whose phones are addressed, and the row for their texts.
   struct Recipient: Equatable {
     var owner: OwnerID
-    /// The row that the texts show; nil for the present one.
+    /// The row that the texts show; nil means the present one.
     var image: RideImage?
   }
 
@@ -17,23 +18,23 @@ struct RecipientResolver {
     changes = events.compactMap { event in event.people?.former.map { (event.id, $0) } }
   }
 
-  /// Whether an event at hand changed the ride's people.
+  /// Whether one of these events changed the ride's people.
   var haveChanged: Bool { !changes.isEmpty }
 
-  /// The recipient of an app's pushes about an event.
+  /// Returns the recipient of an app's pushes about an event.
   ///
-  /// An event's data may name another with the key `<app>_id`, as an offer does:
+  /// An event's data may name another recipient with the key `<app>_id`, as an offer does:
   /// `{"driver_id": "d9"}`. The owner for an app other than customer and driver is the ride's
   /// attribute of that name.
   func recipient(of app: App, in context: TemplateContext) -> Recipient? {
     if let named = Self.named(app, by: context) { return Recipient(owner: named) }
     let present = Self.present(app, in: context)
-    // A slot is decided on the present row.
+    // A slot uses the present row.
     if context.event.id == 0 { return present.map { Recipient(owner: $0) } }
     let next = image(after: context.event)
     let removed = context.event.people?.former.flatMap { Self.owner(app, $0) }
     let left = next.flatMap { Self.owner(app, $0) } ?? present
-    // The row's columns are recorded with each event; attributes only where they change.
+    // The row's columns are recorded with each event, attributes only when they change.
     let owner =
       app == .customer || app == .driver
       ? Self.recorded(app, context.event) ?? removed ?? left : left ?? removed
@@ -43,7 +44,7 @@ struct RecipientResolver {
     return Recipient(owner: owner, image: Self.image(of: owner, app, among: images))
   }
 
-  /// The recipient of a push that goes again, and was addressed to `owner` before.
+  /// Returns the recipient of a push that goes again and was addressed to `owner` before.
   func recipient(_ owner: OwnerID, of app: App, in context: TemplateContext, _ known: RideImage?)
     -> Recipient
   {
@@ -58,13 +59,15 @@ struct RecipientResolver {
       image: known ?? Self.image(of: owner, app, among: Array(later)))
   }
 
-  /// The row as an event left it, if the ride's people changed later.
+  /// Returns the row as an event left it, if the ride's people changed later.
   private func image(after event: RideEvent) -> RideImage? {
     changes.first { $0.id > event.id }?.former
   }
 
-  /// The row that named a former owner. A change that was handled before left none: then texts show
-  /// nothing of the ride but its ID and this person.
+  /// Returns the row that named a former owner.
+  ///
+  /// If the change was handled earlier, no row is left: then texts show nothing of the ride but its
+  /// ID and this person.
   private static func image(of owner: OwnerID, _ app: App, among images: [RideImage]) -> RideImage {
     images.first { Self.owner(app, $0) == owner }
       ?? RideImage(
@@ -78,7 +81,7 @@ struct RecipientResolver {
     return OwnerID(named.text)
   }
 
-  /// Whom the present row names.
+  /// Returns the owner that the present row names.
   static func present(_ app: App, in context: TemplateContext) -> OwnerID? {
     switch app {
     case .customer: context.ride.customerID
@@ -109,7 +112,7 @@ struct RecipientResolver {
 }
 
 extension RideView {
-  /// Whose phones a decision about an event of this ride would look for, by app.
+  /// Returns the owners whose phones a decision about an event of this ride would address, by app.
   package func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: OwnerID)] {
     guard let ride else { return [] }
     let context = TemplateContext(

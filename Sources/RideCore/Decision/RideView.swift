@@ -1,27 +1,26 @@
-/// All that is known of one ride at one instant: what a decision looks at.
+/// All data about one ride at one instant: the input of a decision.
 package struct RideView: Hashable, Sendable {
-  /// The ride's ID, known also where its row is gone.
+  /// The ride's ID, present even if its row is gone.
   package var rideID: RideID
-  /// The ride's row; nil where there is none.
+  /// The ride's row; nil if there is none.
   package var ride: Ride?
-  /// The events that nobody has consumed yet, oldest first.
+  /// The events that are not consumed yet, oldest first.
   package var events: [RideEvent]
-  /// Whether there are more events than a look reads.
+  /// Whether there are more events than one claim reads.
   package var hasMoreEvents = false
-  /// Phones of everybody whom the ride, its events and its memo concern.
+  /// The phones of all people whom the ride, its events and its memo concern.
   package var phones: [Phone]
-  /// The cards that apps have registered for the ride, those that are gone among them.
+  /// The cards that apps have registered for the ride, including those that are gone.
   package var cards: [Card]
   /// The last channel of the ride for each app and environment.
   package var channels: [RideChannel] = []
-  /// Tokens that can start a card on a phone of somebody whom the ride concerns.
+  /// Tokens that can start a card on a phone of a person whom the ride concerns.
   package var startTokens: [StartToken]
-  /// What the last decision left to itself.
+  /// What the last decision left for this one.
   package var memo: Memo
-  /// Whether somebody else held the ride before, and let it go only with the lease.
+  /// Whether the previous holder lost the ride only when its lease ended, without releasing it.
   package var isTakenOver = false
 
-  /// A view of one ride.
   package init(
     rideID: RideID, ride: Ride?, events: [RideEvent] = [], phones: [Phone] = [],
     cards: [Card] = [], startTokens: [StartToken] = [], memo: Memo = Memo()
@@ -37,7 +36,7 @@ package struct RideView: Hashable, Sendable {
 }
 
 extension RideView {
-  /// The bytes of JSON in it, which may be far more than all the rest.
+  /// The size of the JSON texts in it, in bytes; it may exceed all the rest by far.
   package var textBytes: Int {
     (ride?.attributes.utf8.count ?? 0) + events.reduce(0) { $0 + $1.data.utf8.count }
   }

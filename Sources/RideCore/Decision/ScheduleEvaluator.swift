@@ -1,6 +1,6 @@
-/// Finds which slots of one rule are due for one ride, and accounts for every one that was.
+/// Finds which slots of one rule are due for one ride, and accounts for every slot that was due.
 ///
-/// A ride is in the rule's states from one event to another; slots outside of that time are none.
+/// A ride is in the rule's states from one event to another; slots outside that time don't count.
 struct ScheduleEvaluator {
   let rule: TimedRule
   let view: RideView
@@ -8,14 +8,13 @@ struct ScheduleEvaluator {
   let now: Timestamp
 
   private(set) var memo: SlotMemo?
-  /// The ride has come into the states since the last decision.
+  /// Whether the ride has entered the states since the last decision.
   private var hasEntered = false
   private(set) var tally = SlotTally()
-  /// The slots at which the rule speaks now, the oldest first.
+  /// The slots at which the rule fires now, oldest first.
   private(set) var due: [Timestamp] = []
-  /// Slots at which it does not, as the ledger says it: the newest of them, and why.
+  /// Slots at which it does not fire, as recorded in the ledger: the newest of each group, and why.
   private(set) var passedOver: [(slot: Timestamp, reason: LedgerReason)] = []
-  /// The next slot.
   private(set) var next: Timestamp?
 
   init(_ rule: TimedRule, of view: RideView, attributes: JSONValue?, now: Timestamp) {
@@ -35,11 +34,11 @@ struct ScheduleEvaluator {
         leave(at: event.at)
       }
     }
-    // The row is ahead of events that were not read yet.
+    // The row may be ahead of events that were not read yet.
     if view.hasMoreEvents { return }
     if let state = view.ride?.state, rule.timing.states.contains(state) {
-      // Without an event: the rule is new, or the ride was there before RidePulse. What its slots
-      // were before now is nobody's concern.
+      // No event led here: the rule is new, or the ride is older than RidePulse. Its slots before
+      // now don't count.
       enter(at: min(now, view.ride?.updatedAt ?? now), lookedAt: now)
       advance()
     } else {
@@ -93,7 +92,7 @@ struct ScheduleEvaluator {
       evaluateEventRules(series.last(count, after: max(after, now - Timing.grace), through: now))
       return
     }
-    // A heartbeat whose successor is due is not made up for.
+    // A heartbeat is not made up for once its successor is due.
     let newest = series.last(1, after: after, through: now)
     evaluateEventRules(newest)
     guard count > 1, let newest = newest.first else { return }
@@ -103,7 +102,7 @@ struct ScheduleEvaluator {
       LedgerReason(.nextWasDue, "too late, the next was due"))
   }
 
-  /// Cron slots that nobody looked at in time.
+  /// Makes up for cron slots that were not evaluated in time, as far as `missed` allows.
   private mutating func makeUp(_ series: SlotSeries, _ missed: Timing.Missed, after: Timestamp) {
     let end = now - Timing.grace
     let count = series.count(after: after, through: end)
@@ -138,7 +137,7 @@ struct ScheduleEvaluator {
     }
   }
 
-  /// Sees whether the ride's time has moved, and with it the slot of a reminder.
+  /// Updates the slot of a reminder if the ride's time has moved.
   private mutating func plan() {
     guard case .relative(let time, let offset) = rule.timing.slots, var memo else { return }
     let slot = view.ride?.time(time, attributes: attributes).map { $0 + offset }
@@ -148,7 +147,8 @@ struct ScheduleEvaluator {
     defer { self.memo = memo }
     guard let slot else { return }
     memo.through = setAt
-    // A small move of a time that was told is no news; another appointment is.
+    // After a reminder fired, a small move of its time does not repeat it; another appointment
+    // does.
     if let fired = memo.fired, slot <= fired + Duration.microseconds(abs(offset.microseconds)) {
       memo.through = max(now, slot)
     } else if slot <= setAt, !view.events.isEmpty {
@@ -182,7 +182,7 @@ struct ScheduleEvaluator {
 }
 
 extension Ride {
-  /// A time of the ride; nil where it is not there, or is not a time.
+  /// Returns a time of the ride; nil if it is missing or not a time.
   func time(_ time: RideTime, attributes: JSONValue?) -> Timestamp? {
     switch time {
     case .pickupAt: pickupAt

@@ -1,7 +1,7 @@
-/// The newest push for each place on a phone's screen: one phone, push type and collapse ID.
+/// Tracks the newest push for each place on a phone's screen: one phone, push type and collapse ID.
 ///
-/// A push that is sent after a newer one of its place would bring back what is no longer so. The
-/// push type counts because a background push replaces nothing on the screen.
+/// A push that is sent after a newer one of its place would bring back outdated content. The push
+/// type counts because a background push replaces nothing on the screen.
 struct ScreenPlaces {
   private struct Place: Hashable {
     var phone: Int64
@@ -12,14 +12,14 @@ struct ScreenPlaces {
 
   private var newest: [Place: RideEvent] = [:]
 
-  /// Takes a push into account that is sent, or waits.
+  /// Adds a push that is sent or waits.
   mutating func add(_ entry: LedgerEntry) {
     guard let place = Self.place(of: entry) else { return }
     if let known = newest[place], !entry.event.isNewer(than: known) { return }
     newest[place] = entry.event
   }
 
-  /// The event whose push takes this one's place; nil if it is the newest.
+  /// Returns the event whose push takes this one's place; nil if this one is the newest.
   func successor(of entry: LedgerEntry) -> RideEvent? {
     guard let event = Self.place(of: entry).flatMap({ newest[$0] }) else { return nil }
     return event.isNewer(than: entry.event) ? event : nil

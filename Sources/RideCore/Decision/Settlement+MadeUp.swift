@@ -1,6 +1,8 @@
 extension Settlement {
-  /// A settlement of a ride that does not exist, with something for each table that a settlement
-  /// writes to: what it takes to see whether any can be written.
+  /// Returns a settlement of a ride that does not exist, with rows for each table that settlements
+  /// write.
+  ///
+  /// It tests whether any settlement can be written.
   package static func madeUp(ride: RideID, now: Timestamp, isOver: Bool) -> Settlement {
     let word = "settlement-check"
     let event = RideEvent(id: 0, name: word, at: now)

@@ -1,28 +1,27 @@
-/// What is to be written once a decision's pushes have ended.
+/// What to write once a decision's pushes have ended.
 package struct Settlement: Hashable, Sendable {
-  /// The ride.
   package var rideID: RideID
-  /// The events that are consumed by it.
+  /// The events that it consumes.
   package var consumed: [Int64]
   /// Ledger rows, new and changed.
   package var entries: [LedgerEntry]
-  /// Tokens that are of no more use.
+  /// Tokens to invalidate.
   package var gone: [TokenInvalidation]
-  /// What was found out about phones.
+  /// What outcomes revealed about phones.
   package var findings: [PhoneObservation] = []
-  /// Broadcast channels that the ride needs: said again until it has them.
+  /// Broadcast channels that the ride needs, repeated until it has them.
   package var needs: [ChannelNeed] = []
-  /// What the next decision will need.
+  /// The memo for the next decision.
   package var memo: Memo
-  /// What became of slots that were due, by rule.
+  /// The outcomes of slots that were due, by rule name.
   package var tallies: [String: SlotTally]
-  /// When the ride needs attention again; nil: with its next event.
+  /// When the ride needs attention again; nil means with its next event.
   package var nextDue: Timestamp?
   /// Whether the ride leaves the agenda.
   package var isOver: Bool
 }
 
-/// A token that is of no more use: APNs no longer knows it, or the card that it is of has ended.
+/// A token to invalidate, because APNs reports it as gone or its card has ended.
 package struct TokenInvalidation: Hashable, Sendable {
   /// What a token reaches.
   package enum Kind: String, Hashable, Sendable {
@@ -30,25 +29,26 @@ package struct TokenInvalidation: Hashable, Sendable {
     case phone
     /// A card: `Card.id`.
     case activity
-    /// A phone that a card can be started on: `StartToken.id`.
+    /// A phone on which a card can be started: `StartToken.id`.
     case start
-    /// Everybody who watches a ride's channel: `RideChannel.id`.
+    /// All who watch a ride's channel: `RideChannel.id`.
     case channel
   }
 
-  /// What it reaches.
   package var kind: Kind
   /// The row's ID.
   package var id: Int64
-  /// Since when, as APNs learned it; a later registration outweighs it. Nil: whatever was
-  /// registered since.
+  /// Since when APNs reports it as gone; a later registration overrides that.
+  ///
+  /// Nil invalidates the token whatever was registered since.
   package var since: Timestamp?
-  /// Apple's reason, or `ended`.
+  /// Apple's reason; `ended` or `expired` for a card that is over.
   package var reason: String
 }
 
 extension TokenInvalidation {
-  /// What a card's pushes are sent to: its phone's token, or the channel that stands in for one.
+  /// Returns the invalidation of what a card's pushes are sent to: its phone's token, or the
+  /// channel that takes its place.
   static func ofCard(_ id: Int64, since: Timestamp?, reason: String) -> TokenInvalidation {
     TokenInvalidation(
       kind: id < 0 ? .channel : .activity, id: abs(id), since: since, reason: reason)
@@ -56,12 +56,12 @@ extension TokenInvalidation {
 }
 
 extension Decision {
-  /// The decision's end, once each of its pushes has an outcome.
+  /// Returns the settlement of this decision, once each of its pushes has an outcome.
   ///
   /// - Parameters:
-  ///   - outcomes: What became of `pushes`, in their order.
+  ///   - outcomes: The outcomes of `pushes`, in the same order.
+  ///   - now: The database's time, as far as the caller can tell.
   ///   - jitter: For each push a number from 0 up to 1 that spreads retries.
-  ///   - now: The database's time, as far as the caller knows it.
   package func settled(
     _ outcomes: [PushOutcome], now: Timestamp, jitter: () -> Double
   ) -> Settlement {
@@ -96,7 +96,8 @@ extension Decision {
     if view.phones.contains(where: { $0.problem?.probe != nil }) {
       settlement.releaseProbes(of: view)
     }
-    // The rest of a look follows at once, and after its last part what parts leave aside.
+    // The next part of a pass follows at once, and after the last part whatever the parts left
+    // aside.
     if part != nil || view.memo.part != nil || view.hasMoreEvents { dues.append(now) }
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
     settlement.isOver = !isActive && settlement.nextDue == nil
@@ -104,12 +105,12 @@ extension Decision {
   }
 }
 
-/// The pushes of a ride that go again.
+/// The pushes of a ride that wait for an attempt.
 struct RetryQueue {
   private(set) var retries: [PendingPush]
   let now: Timestamp
   private var budget: MemoBudget
-  /// When the push that is tried again goes, for each phone: those behind it go with it.
+  /// When each phone's retried push is due: those behind it go with it.
   private var heldUntil: [Int64: Timestamp] = [:]
 
   init(_ retries: [PendingPush], now: Timestamp) {
@@ -118,7 +119,7 @@ struct RetryQueue {
     budget = MemoBudget(retries)
   }
 
-  /// Keeps a push that was postponed; returns its row, which says so if the memo has no room.
+  /// Keeps a push that was postponed; returns its row, with the reason if the memo has no room.
   mutating func keep(_ pending: PendingPush) -> LedgerEntry {
     var entry = pending.entry
     if let reason = budget.admit(entry.event) {
@@ -148,7 +149,7 @@ extension Settlement {
     _ push: PlannedPush, _ outcome: PushOutcome, _ queue: inout RetryQueue, jitter: () -> Double
   ) {
     var entry = push.entry
-    // What a stop cut off, or an earlier push held back, was not tried.
+    // A push that a stop cut off or an earlier push held back was not tried.
     if outcome == .unsent(.closed) || outcome == .unsent(.heldBack) {
       queue.handBack(&entry, of: push)
       return entries.append(entry)
@@ -185,7 +186,7 @@ extension Settlement {
 }
 
 extension PlannedPush {
-  /// Whether an outcome leaves nothing to try again: later pushes to the phone may go.
+  /// Returns whether an outcome leaves nothing to retry, so that later pushes to the phone may go.
   package func isSettled(by outcome: PushOutcome) -> Bool {
     if mayProbe, outcome.isBadDeviceToken { return false }
     if case .again = Verdict(outcome).kind { return false }
@@ -193,5 +194,5 @@ extension PlannedPush {
   }
 }
 
-/// How long a push waits before it goes again: up to 1 s, 2 s, 4 s … 60 s, on top of the least.
+/// The wait before a retry: up to 1 s, 2 s, 4 s … 60 s, on top of the minimum.
 let retryBackoff = Backoff(first: .seconds(1), longest: .seconds(60))

@@ -1,25 +1,25 @@
-/// The instants at which one rule may speak of one ride.
+/// The instants at which one rule may fire for one ride.
 enum SlotSeries {
   /// Whole periods after an anchor.
   case beats(anchor: Timestamp, period: Duration)
-  /// One instant.
+  /// A single instant.
   case once(Timestamp)
-  /// What a cron expression means in a zone.
+  /// The times of a cron expression in a zone.
   case cron(CronSchedule, ZoneTimes)
 
-  /// The first slot after an instant.
+  /// Returns the first slot after an instant.
   func next(after instant: Timestamp) -> Timestamp? {
     switch self {
     case .once(let slot): return slot > instant ? slot : nil
     case .cron(let schedule, let zone): return schedule.next(after: instant, in: zone)
     case .beats(let anchor, let period):
       let beat = Self.beat(Self.beats(anchor, period, instant) + 1, anchor, period)
-      // At the ends of all time there is no room between two instants for what lies between them.
+      // Near the limits of `Timestamp` the arithmetic saturates, and the beat may not be later.
       return beat > instant ? beat : nil
     }
   }
 
-  /// How many slots lie after one instant and not after another.
+  /// Returns the number of slots after one instant, up to and including another.
   func count(after: Timestamp, through: Timestamp) -> Int {
     guard through > after else { return 0 }
     switch self {
@@ -31,7 +31,7 @@ enum SlotSeries {
     }
   }
 
-  /// The newest slots of such a time, at most `limit`, the oldest of them first.
+  /// Returns the newest slots of such a range, at most `limit`, oldest first.
   func last(_ limit: Int, after: Timestamp, through: Timestamp) -> [Timestamp] {
     guard through > after else { return [] }
     switch self {
@@ -46,7 +46,7 @@ enum SlotSeries {
     }
   }
 
-  /// How many whole periods have passed since the anchor; the anchor itself is no beat.
+  /// Returns how many whole periods have passed since the anchor; the anchor itself is not a beat.
   private static func beats(_ anchor: Timestamp, _ period: Duration, _ instant: Timestamp) -> Int64
   {
     max(0, (instant - anchor).microseconds / max(1, period.microseconds))
@@ -56,8 +56,10 @@ enum SlotSeries {
     anchor + .microseconds(number.multipliedSaturating(by: period.microseconds))
   }
 
-  /// Beats of a ride, shifted a little from the anchor: rides that entered their states together,
-  /// in one import, do not beat together.
+  /// Returns the heartbeats of a ride, shifted a little from the anchor.
+  ///
+  /// The shift keeps rides that entered their states together, as in one import, from firing
+  /// together.
   static func beats(since anchor: Timestamp, period: Duration, of ride: RideID, rule: String)
     -> SlotSeries
   {

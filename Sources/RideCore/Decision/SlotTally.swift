@@ -1,26 +1,24 @@
-/// What became of the slots of one rule: each that was due is in exactly one of the others.
+/// Counts the outcomes of one rule's slots: each due slot is in exactly one of the other counts.
 package struct SlotTally: Hashable, Sendable {
-  /// Slots that lay in the time that was looked at, counted by themselves.
+  /// Slots in the evaluated time, counted independently of their outcomes.
   package var due = 0
-  /// The rule spoke.
+  /// The rule fired.
   package var fired = 0
-  /// The rule was not to speak: a heartbeat whose successor is due, a reminder that was set in the
-  /// past, a slot that the ride left before anybody could look.
+  /// The rule was not to fire: a heartbeat whose successor is due, a reminder that was set in the
+  /// past, a slot whose states the ride left before it was evaluated.
   package var skipped = 0
-  /// A cron slot that nobody looked at in time, and that `missed` does not make up for.
+  /// A cron slot that was not evaluated in time, and that `missed` does not make up for.
   package var missed = 0
   /// A cron slot that `missed: all` would make up for, beyond its bound.
   package var capped = 0
-  /// The rule would have spoken, of something that was not true any more.
+  /// The rule would have fired, but the push was no longer valid.
   package var expired = 0
 
-  /// Nothing yet.
   package init() {}
 
-  /// Slots that are due and whose fate nobody knows; anything but 0 is a fault of RidePulse.
+  /// Due slots without an outcome; anything but 0 is a bug in RidePulse.
   package var remainder: Int { due - fired - skipped - missed - capped - expired }
 
-  /// Adds another tally to this one.
   package static func += (sum: inout SlotTally, other: SlotTally) {
     sum.due += other.due
     sum.fired += other.fired

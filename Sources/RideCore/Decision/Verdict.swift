@@ -1,24 +1,24 @@
-/// What follows from one outcome for the push and its phone.
+/// What one outcome means for the push and its phone.
 struct Verdict: Equatable {
   enum Kind: Equatable {
-    /// APNs took it.
+    /// APNs accepted it.
     case accepted
-    /// It will never be taken.
+    /// APNs will never accept it.
     case rejected
-    /// It may go again after this long at the earliest.
+    /// It may be sent again, after this delay at the earliest.
     case again(atLeast: Duration)
   }
 
   var kind: Kind
-  /// Why, for the ledger: Apple's word where Apple said one.
+  /// The ledger's reason: Apple's reason string, if APNs gave one.
   var reason: LedgerReason?
-  /// The phone is no longer there, as APNs learned then.
+  /// Since when APNs reports the phone's token as gone; nil if it does not.
   var phoneGone: Timestamp?
-  /// What it was sent to is no longer there, whoever says since when.
+  /// Whether the token or channel that it was sent to is gone, with or without a time.
   var isGone = false
-  /// APNs took it, or may have taken it: nobody knows.
+  /// Whether APNs accepted it, or may have accepted it.
   var mayHaveArrived = false
-  /// It was handed to APNs, or to a network that did not bring it there.
+  /// Whether it was handed to APNs, or to a network that did not deliver it there.
   var wasTried = true
 
   init(_ outcome: PushOutcome) {
@@ -37,7 +37,7 @@ struct Verdict: Equatable {
       self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
       wasTried = false
     case .unsent(let cause): self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
-    // Sent twice is safe: both carry the same apns-id and collapse on the screen.
+    // Sending it twice is safe: both carry the same apns-id and collapse on the screen.
     case .unanswered(let cause):
       self.init(kind: .again(atLeast: .zero), reason: LedgerReason(cause))
       mayHaveArrived = true
@@ -63,6 +63,6 @@ struct Verdict: Equatable {
 }
 
 extension PushOutcome {
-  /// Why it ended so, in the ledger's text.
+  /// The ledger's reason for this outcome, or `accepted`.
   package var reason: String { Verdict(self).reason?.text ?? "accepted" }
 }

@@ -1,23 +1,18 @@
 import Foundation
 
-/// A JSON value, as it stands in a ride's attributes, an event's data or a payload.
+/// A JSON value of a ride's attributes, an event's data or a payload.
 package enum JSONValue: Hashable, Sendable {
-  /// `null`.
   case null
-  /// `true` or `false`.
   case bool(Bool)
   /// A whole number within 64 bits.
   case integer(Int64)
   /// Any other number.
   case number(Double)
-  /// A string.
   case string(String)
-  /// An array.
   case array([JSONValue])
-  /// An object.
   case object([String: JSONValue])
 
-  /// Reads a JSON text; nil where it isn't one, or holds a number that no double can.
+  /// Nil if the text is not valid JSON, or contains a number that no double can represent.
   package init?(json text: some Sequence<UInt8>) {
     guard
       let value = try? JSONSerialization.jsonObject(
@@ -26,7 +21,7 @@ package enum JSONValue: Hashable, Sendable {
     self.init(foundation: value)
   }
 
-  /// Takes over what Foundation read; nil for a number out of range.
+  /// Converts a value that Foundation parsed; nil if a number is out of range.
   private init?(foundation value: Any) {
     switch value {
     case let text as String: self = .string(text)
@@ -50,7 +45,8 @@ package enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// Foundation keeps `true` as a number that equals 1: only writing it again tells them apart.
+  /// Foundation represents `true` as a number that equals 1; only serializing it again
+  /// distinguishes the two.
   private init?(_ number: NSNumber) {
     let double = number.doubleValue
     guard double.isFinite else { return nil }
@@ -62,14 +58,14 @@ package enum JSONValue: Hashable, Sendable {
     } else if abs(double) < 0x1p63 && number == NSNumber(value: number.int64Value)
       || number.stringValue == String(number.int64Value)
     {
-      // The second way in is for the ends of the range, which as a double lie just outside it.
+      // The second condition covers the ends of the range, which as doubles are just outside it.
       self = .integer(number.int64Value)
     } else {
       self = .number(double)
     }
   }
 
-  /// The value at a path of keys below this one; nil where a key is missing.
+  /// Returns the value at a path of keys below this one; nil if a key is missing.
   package func value(at path: some Sequence<String>) -> JSONValue? {
     var value = self
     for key in path {
@@ -81,7 +77,6 @@ package enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue: Encodable {
-  /// Writes the value as itself.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -95,11 +90,11 @@ extension JSONValue: Encodable {
     }
   }
 
-  /// The JSON text: keys sorted, so that equal values give equal bytes.
+  /// The JSON text, with sorted keys, so that equal values have equal bytes.
   package var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Fails for numbers that are not finite only, and no `JSONValue` that was read holds one.
+    // Encoding fails only for non-finite numbers, and no parsed `JSONValue` contains one.
     return (try? encoder.encode(self)).map(Array.init) ?? Array("null".utf8)
   }
 }

@@ -1,34 +1,29 @@
-/// Counts of what became of pushes: what a process tells of itself.
+/// Counts the outcomes of pushes, for the metrics of a process.
 package struct PushTally: Sendable {
-  /// Pushes that have one fate.
+  /// The key of one counter: pushes with the same outcome.
   package struct Line: Hashable, Sendable {
-    /// The app.
     package var app: App
-    /// The push type.
     package var pushType: PushType
-    /// `pending` is an attempt after which the push goes again.
+    /// `pending` counts attempts after which the push is retried.
     package var status: LedgerEntry.Status
-    /// `LedgerReason.Code.word`; empty for what APNs accepted.
+    /// A word of `ReasonWord`.
     package var reason: String
   }
 
-  /// Pushes of one kind that APNs took, by how long that was after what they tell of.
+  /// Accepted pushes of one app and push type, by their delay after the event.
   package struct Delay: Sendable {
-    /// The app.
     package var app: App
-    /// The push type.
     package var pushType: PushType
-    /// How many lay within each bound, and beyond the last.
+    /// The number of pushes within each of `bounds`, not cumulative, and last those beyond all
+    /// bounds.
     package var counts: [Int]
-    /// All of them, in seconds.
+    /// The sum of all delays, in seconds.
     package var seconds = 0.0
   }
 
-  /// Pushes to cards.
+  /// The key of one counter of pushes to cards.
   package struct CardLine: Hashable, Sendable {
-    /// The app.
     package var app: App
-    /// What they did.
     package var event: CardEvent
     /// `apns-priority`.
     package var priority: Int
@@ -39,22 +34,20 @@ package struct PushTally: Sendable {
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
   ]
 
-  /// Fates, in the order in which each was seen first.
+  /// Counts by outcome, in order of first occurrence.
   package private(set) var lines: [(line: Line, count: Int)] = []
-  /// Delays.
   package private(set) var delays: [Delay] = []
-  /// Slots of all rules.
+  /// The slots of all rules.
   package private(set) var slots = SlotTally()
-  /// Pushes to cards that APNs took.
+  /// Pushes to cards that APNs accepted.
   package private(set) var cards: [CardLine: Int] = [:]
-  /// Pushes to cards that were to go at priority 10, and went at 5 as the budget was spent.
+  /// Pushes to cards that were sent at priority 5 instead of 10 because the budget was exhausted.
   package private(set) var overBudget: [App: Int] = [:]
   private var last = 0
 
-  /// Nothing yet.
   package init() {}
 
-  /// Counts what settlements say.
+  /// Counts the outcomes of settlements.
   ///
   /// - Parameter now: when they were written, by the clock of their events.
   package mutating func add(_ settlements: [Settlement], at now: Timestamp) {
@@ -84,8 +77,8 @@ package struct PushTally: Sendable {
     return delays.count - 1
   }
 
-  /// Pushes of one fate come one after another: what was found last is looked at first, and nothing
-  /// is hashed or allocated for a push.
+  /// Pushes with the same outcome come in a row: trying the last line first avoids hashing and
+  /// allocation for each push.
   private mutating func count(_ entry: LedgerEntry) {
     let line = Line(
       app: entry.app, pushType: entry.pushType, status: entry.status,

@@ -1,34 +1,33 @@
-/// Where the pushes of old senders are committed, and what became of them is read.
+/// Commits pushes received over the legacy protocol and reports their outcomes.
 ///
-/// Every call may fail while the database is away.
+/// Every call may fail while the database is unavailable.
 package protocol LegacyPushStore: Sendable {
-  /// Commits what senders have sent, in one transaction.
+  /// Commits pushes that senders have sent, in one transaction.
   ///
-  /// Of a sender whose phone is disabled or set aside, nothing from that push on is taken.
+  /// If the phone of a push is disabled or in quarantine, neither this push nor the sender's later
+  /// ones of the same call are committed.
   ///
-  /// - Returns: For each push what became of it, in their order.
+  /// - Returns: A result for each push, in the same order.
   func take(_ frames: [LegacyFrame]) async throws -> [LegacyCommitResult]
 
-  /// What became of pushes so far; those without a verdict are left out.
+  /// Returns the verdicts on pushes so far, without those that have none yet.
   func verdicts(on pushes: [LegacyReceipt]) async throws -> [PushID: LegacyVerdict]
 
-  /// Phones of an app that were disabled and not told of yet, at most so many.
+  /// Returns disabled phones of an app that were not reported yet, at most `limit`.
   func disabled(of app: App, limit: Int) async throws -> [DisabledPhone]
 
-  /// Tells of these phones no more, until they are disabled again.
+  /// Marks these phones as reported, until they are disabled again.
   func forget(_ phones: [DisabledPhone]) async throws
 }
 
 /// A push and its sender.
 package struct LegacyFrame: Hashable, Sendable {
-  /// Tells the senders of one batch apart.
+  /// Distinguishes the senders of one batch.
   package var sender: Int
-  /// The push.
   package var push: LegacyPush
-  /// By what it is known when it is given again: by the desk's caller, or by the sender.
+  /// Identifies the push if it is committed again, by the caller of the store or by the sender.
   package var id: PushID
 
-  /// A push and its sender.
   package init(sender: Int, push: LegacyPush) {
     self.sender = sender
     self.push = push
@@ -36,26 +35,25 @@ package struct LegacyFrame: Hashable, Sendable {
   }
 }
 
-/// What became of a push that was to be committed.
+/// The result of committing a push.
 package enum LegacyCommitResult: Hashable, Sendable {
   /// It is committed, or was before.
   case taken(LegacyReceipt)
-  /// Its phone is disabled or set aside; it is not committed.
+  /// Its phone is disabled or in quarantine; it is not committed.
   case refused
-  /// One of the same sender before it was refused; it is not committed.
+  /// An earlier push of the same sender was refused; it is not committed.
   case leftOut
 }
 
-/// By what a committed push is found in the ledger.
+/// Identifies a committed push in the ledger.
 package struct LegacyReceipt: Hashable, Sendable {
   /// Its pseudo ride.
   package var ride: RideID
   /// Its `apns-id`.
   package var id: PushID
-  /// The same frame had been committed before; it is not sent again.
+  /// Whether the same frame was committed before; it is not sent again then.
   package var isRepeat: Bool
 
-  /// By what a committed push is found in the ledger.
   package init(ride: RideID, id: PushID, isRepeat: Bool) {
     self.ride = ride
     self.id = id
@@ -63,14 +61,14 @@ package struct LegacyReceipt: Hashable, Sendable {
   }
 }
 
-/// What the ledger says of a push that has ended.
+/// The outcome of a push that has ended, as far as the legacy protocol can report it.
 package enum LegacyVerdict: Hashable, Sendable {
   /// Its token reaches no phone.
   case badToken
-  /// Anything else, of which the old protocol has nothing to say.
+  /// Anything else, which the legacy protocol can't report.
   case other
 
-  /// What a row of the ledger says; nil for a push that goes on.
+  /// Creates a verdict from a row of the ledger; nil if the push has not ended.
   package init?(status: String, code: LedgerReason.Code?) {
     switch LedgerEntry.Status(rawValue: status) {
     case .pending, nil: return nil
@@ -88,16 +86,14 @@ package enum LegacyVerdict: Hashable, Sendable {
   }
 }
 
-/// A phone that APNs no longer knows.
+/// A phone that was disabled because APNs reports its token as gone.
 package struct DisabledPhone: Hashable, Sendable {
   /// `Phone.id`.
   package var phone: Int64
-  /// Its token.
   package var token: DeviceToken
   /// When it was disabled.
   package var since: Timestamp
 
-  /// A phone that APNs no longer knows.
   package init(phone: Int64, token: DeviceToken, since: Timestamp) {
     self.phone = phone
     self.token = token

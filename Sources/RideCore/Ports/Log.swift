@@ -1,28 +1,30 @@
-/// Where a part of the service says what happened: a fixed message, and data as fields.
+/// Records the events of a part of the service: a fixed message, with data as fields.
 package struct Log: Sendable {
-  /// How much it matters.
+  /// The severity of a record.
   package enum Level: Int, Comparable, Sendable, CaseIterable {
-    /// For whoever looks for a fault in RidePulse itself.
+    /// For finding faults in RidePulse itself.
     case debug
-    /// Worth knowing.
+    /// Part of normal operation.
     case info
-    /// Wrong, and the service helps itself.
+    /// A fault from which the service recovers by itself.
     case warning
-    /// Wrong, and somebody must act.
+    /// A fault that requires a person to act.
     case error
 
-    /// Less important first.
+    /// Orders levels by severity, the lowest first.
     package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
   }
 
   private let sink: @Sendable (Level, String, [(String, String)]) -> Void
 
-  /// A log that hands each record on; `sink` may be called on any thread.
+  /// Creates a log that passes each record to `sink`, which may be called on any thread.
   package init(_ sink: @escaping @Sendable (Level, String, [(String, String)]) -> Void) {
     self.sink = sink
   }
 
-  /// Says that something happened. No field may hold a token, a key or a payload.
+  /// Records an event.
+  ///
+  /// No field may hold a token, a key or a payload.
   package func callAsFunction(
     _ level: Level, _ message: StaticString, _ fields: KeyValuePairs<String, String> = [:]
   ) {

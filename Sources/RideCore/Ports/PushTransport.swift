@@ -1,11 +1,11 @@
-/// The way to APNs.
+/// Sends pushes to APNs.
 package protocol PushTransport: Sendable {
-  /// Takes pushes and returns at once; each ends in exactly one report, within its deadline.
+  /// Accepts pushes and returns at once; each ends in exactly one report, within its deadline.
   ///
   /// Reports come in groups, in the order in which the pushes end, on a thread of the transport's
-  /// own: `report` must not block. A push that is submitted after `close` is reported `unsent`.
+  /// own: `report` must not block. A push that is submitted after `close` is reported as `unsent`.
   func submit(_ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void)
 
-  /// Takes no more pushes, gives those in flight this long to be answered, and ends.
+  /// Stops accepting pushes, waits this long for answers to those in flight, and ends.
   func close(within limit: Duration) async
 }

@@ -1,4 +1,4 @@
-/// One of Apple's two separate worlds; tokens, keys and hosts belong to one of them.
+/// One of the two separate environments of APNs; every token, key and host belongs to one of them.
 package enum APNsEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
   /// App Store, TestFlight and Ad Hoc builds.
   case production

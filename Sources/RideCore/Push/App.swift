@@ -1,9 +1,8 @@
-/// One of the service's apps, by the name that rules, phones and variables use: `customer`.
+/// One of the service's apps, by the name that rules, phones and variables use, such as `customer`.
 package struct App: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
-  /// The name, as it stands in `ridepulse.devices.app` and after `app:` in a rule.
+  /// The name, as in `ridepulse.devices.app` and after `app:` in a rule.
   package let rawValue: String
 
-  /// An app of this name.
   package init(rawValue: String) {
     self.rawValue = rawValue
   }
@@ -14,14 +13,12 @@ package struct App: RawRepresentable, Hashable, Sendable, Codable, CustomStringC
   /// The app whose phones belong to a ride's `driver_id`.
   package static let driver = App(rawValue: "driver")
 
-  /// Whether the bytes are the same: a row may hold any text.
+  /// Compares the bytes, because a row may hold any text.
   package static func == (left: App, right: App) -> Bool {
     left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
   }
 
-  /// Hashes the bytes.
   package func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
 
-  /// The name.
   package var description: String { rawValue }
 }

@@ -1,11 +1,11 @@
 /// A phone's address at APNs: hexadecimal text of no fixed length.
 ///
-/// Its `description` shows the last six digits only, so that it may stand in a log.
+/// Its `description` shows only the last six digits, so it is safe in a log.
 package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
-  /// The whole token in lower case, for the request's path and nothing else.
+  /// The whole token in lower case, to be used only in the request's path.
   package let hex: String
 
-  /// Nil where the text is not an even number of hexadecimal digits, or is longer than 512.
+  /// Nil if the text is not an even number of hexadecimal digits, or has more than 512 of them.
   package init?(_ text: String) {
     let utf8 = text.utf8
     guard utf8.count >= 2, utf8.count <= 512, utf8.count.isMultiple(of: 2) else { return nil }
@@ -20,9 +20,9 @@ package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     hex = hasUpperCase ? text.lowercased() : text
   }
 
-  /// The last six digits: enough to tell phones apart, too little to send to one.
+  /// The last six digits: enough to distinguish phones, too few to send a push.
   package var suffix: String { String(hex.suffix(6)) }
 
-  /// The last six digits behind an ellipsis.
+  /// The last six digits after an ellipsis.
   package var description: String { "…" + suffix }
 }

@@ -1,21 +1,22 @@
 import Foundation
 
-/// A push of the old binary protocol, as a sender's frame states it.
+/// A push of the legacy binary protocol, as in the sender's frame.
 package struct LegacyPush: Hashable, Sendable {
-  /// The app that the sender is of.
+  /// The sender's app.
   package var app: App
-  /// The phone.
+  /// The phone's token.
   package var token: DeviceToken
-  /// The JSON text, byte for byte as it came.
+  /// The JSON text, byte for byte as received.
   package var payload: String
-  /// Until when it may be stored, in seconds since 1970: 0 is never, nil where the frame had none.
+  /// When APNs must stop storing it, in seconds since 1970.
+  ///
+  /// 0 means that it is never stored, nil that the frame had no expiration.
   package var expiration: UInt32?
-  /// How urgent the sender calls it.
+  /// The priority that the sender chose.
   package var priority: PushPriority
-  /// By what the sender knows it; nil where the frame had none.
+  /// The sender's identifier of the push; nil if the frame had none.
   package var identifier: UInt32?
 
-  /// A push of the old binary protocol.
   package init(
     app: App, token: DeviceToken, payload: String, expiration: UInt32? = nil,
     priority: PushPriority = .immediate, identifier: UInt32? = nil
@@ -28,16 +29,16 @@ package struct LegacyPush: Hashable, Sendable {
     self.identifier = identifier
   }
 
-  /// The event that brings it to the engine.
+  /// The event that carries the push to the engine.
   package static let event = "legacy_push"
 
-  /// The rule that the ledger names.
+  /// The rule name that the ledger records.
   static let rule = "legacy"
 
-  /// What tells its phone's pseudo ride from a service's own rides.
+  /// The prefix that distinguishes a phone's pseudo ride from the service's own rides.
   package static let ridePrefix = "legacy:"
 
-  /// The same for a frame that is sent again; nil where the frame has nothing to know it by.
+  /// The push ID, which is the same if the frame is sent again; nil if the frame has no identifier.
   package var id: PushID? {
     identifier.map { identifier in
       PushID(
@@ -46,18 +47,18 @@ package struct LegacyPush: Hashable, Sendable {
     }
   }
 
-  /// The payload; nil where it is not a JSON object that Postgres can keep.
+  /// Returns the payload; nil if it is not a JSON object that Postgres can store.
   package static func payload(_ bytes: some Collection<UInt8>) -> String? {
-    // Foundation would take a text with NULs for UTF-16.
+    // Foundation would read a text with NUL bytes as UTF-16.
     guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self),
       case .object = JSONValue(json: bytes)
     else { return nil }
     return text
   }
 
-  /// The push type that the old protocol had no word for.
+  /// The push type, which the legacy protocol has no field for.
   ///
-  /// Apple shows nothing of a background push, and takes it at priority 5 only.
+  /// Apple displays nothing of a background push, and accepts it at priority 5 only.
   var pushType: PushType {
     guard priority == .powerAware,
       case .object(let aps) = JSONValue(json: payload.utf8)?.value(at: ["aps"]),
@@ -67,18 +68,18 @@ package struct LegacyPush: Hashable, Sendable {
     return .background
   }
 
-  /// Past this instant it is not sent any more, where it came at another.
+  /// Returns the time after which the push is no longer sent, if it was received at `start`.
   func validUntil(from start: Timestamp) -> Timestamp {
     switch expiration {
     case nil: start + .seconds(86_400)
     case 0: start + .seconds(30)
-    // Apple stores nothing for longer.
+    // Apple stores a push for 30 days at most.
     case let seconds?: min(Timestamp(epochSeconds: Int64(seconds)), start + .seconds(30 * 86_400))
     }
   }
 }
 
-// As the data of its event.
+// The data of the event.
 extension LegacyPush {
   private struct Words: Codable {
     var app: String
@@ -87,7 +88,7 @@ extension LegacyPush {
     var expiration: UInt32?
     var priority: Int
     var identifier: UInt32?
-    /// Comes in when the event is committed.
+    /// Added when the event is committed.
     var pushID: PushID?
 
     enum CodingKeys: String, CodingKey {
@@ -96,16 +97,16 @@ extension LegacyPush {
     }
   }
 
-  /// The data of its event, as a JSON object.
+  /// The data of the event, as a JSON object.
   package var eventData: String {
     let words = Words(
       app: app.rawValue, token: token.hex, payload: payload, expiration: expiration,
       priority: priority.rawValue, identifier: identifier)
-    // Texts and whole numbers only, which JSON can always say.
+    // Only texts and whole numbers, which always have a JSON form.
     return (try? JSONEncoder().encode(words)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 
-  /// Reads the data of an event; nil where somebody else has written it.
+  /// Decodes the data of an event; nil if it was not written by `eventData`.
   static func read(_ event: RideEvent) -> (push: LegacyPush, id: PushID)? {
     guard let words = try? JSONDecoder().decode(Words.self, from: Data(event.data.utf8)),
       let token = DeviceToken(words.token), let priority = PushPriority(rawValue: words.priority),
@@ -119,7 +120,7 @@ extension LegacyPush {
 }
 
 extension RideEvent {
-  /// Whether it is a push of an old sender, and no rule's business.
+  /// Returns whether the event carries a legacy push, which no rule matches.
   func isLegacyPush(of ride: RideID) -> Bool {
     name == LegacyPush.event && ride.text.utf8.starts(with: LegacyPush.ridePrefix.utf8)
   }

@@ -1,11 +1,11 @@
-/// Whom a push is for.
+/// The recipient of a push.
 package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   /// One phone, or one card on it.
   case device(DeviceToken)
-  /// Everybody who watches a broadcast channel of an app.
+  /// All subscribers of an app's broadcast channel.
   case channel(BroadcastChannel)
 
-  /// The most bytes that APNs accepts in the body.
+  /// The maximum number of bytes that APNs accepts in the body.
   package var payloadLimit: Int {
     switch self {
     case .device: PushRequest.payloadLimit
@@ -13,7 +13,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The whole address, for the request and for comparing, and never for a log.
+  /// The whole address, for the request and for comparison; never for a log.
   package var text: String {
     switch self {
     case .device(let token): token.hex
@@ -21,7 +21,7 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Safe to show.
+  /// The address in a form that is safe in a log.
   package var description: String {
     switch self {
     case .device(let token): "\(token)"
@@ -30,14 +30,14 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A broadcast channel at APNs, as an address.
+/// The address of a broadcast channel at APNs.
 package struct BroadcastChannel: Hashable, Sendable {
   /// `apns-channel-id`.
   package let id: ChannelID
-  /// Whose it is; it stands in the request's path.
+  /// The app's bundle ID, which is part of the request's path.
   package let bundleID: String
 
-  /// Nil where the bundle ID holds what no bundle ID does.
+  /// Nil if the bundle ID contains characters that no bundle ID has.
   package init?(id: ChannelID, scope: ChannelScope) {
     guard scope.isPlain else { return nil }
     self.id = id

@@ -1,9 +1,9 @@
-/// The kind of a push, as `apns-push-type` names it.
+/// The kind of a push: the value of `apns-push-type`.
 package enum PushType: String, Hashable, Sendable, Codable {
-  /// Something to show.
+  /// A visible notification.
   case alert
 
-  /// A silent wake; Apple accepts it at priority 5 only.
+  /// A silent wake-up; Apple accepts it at priority 5 only.
   case background
 
   /// A start, update or end of a Live Activity.
@@ -12,22 +12,22 @@ package enum PushType: String, Hashable, Sendable, Codable {
 
 /// How urgently APNs delivers.
 package enum PushPriority: Int, Hashable, Sendable, Codable {
-  /// At once.
+  /// Delivery at once.
   case immediate = 10
 
-  /// When it suits the phone's battery; may be grouped or dropped.
+  /// Delivery when it suits the phone's battery; APNs may group or drop the push.
   case powerAware = 5
 }
 
-/// Until when APNs may store a push for a phone that it can't reach.
+/// How long APNs may store a push for a phone that it cannot reach.
 ///
-/// There is no third case: without the header Apple may store for 30 days, and no event of a ride
-/// is true for so long.
+/// There is no third case: without the header Apple may store the push for 30 days, longer than any
+/// event of a ride stays valid.
 package enum PushExpiration: Hashable, Sendable {
   /// One attempt, never stored: `apns-expiration: 0`.
   case neverStore
 
-  /// Stored until then, in whole seconds; APNs may deliver a little after.
+  /// Stored until this time, in whole seconds; APNs may deliver a little later.
   case at(Timestamp)
 
   /// The header's value: UNIX seconds in UTC.
@@ -41,25 +41,22 @@ package enum PushExpiration: Hashable, Sendable {
 
 /// The `apns-` headers of one push.
 package struct PushHeaders: Hashable, Sendable {
-  /// `apns-id`: the same for every attempt of the same push, so that logs on both sides meet.
+  /// `apns-id`: the same for every attempt of a push, so that logs on both sides can be matched.
   package var id: PushID
 
   /// `apns-topic`: the app's bundle ID, with a suffix for some push types.
   package var topic: String
 
-  /// `apns-push-type`.
   package var pushType: PushType
 
-  /// `apns-priority`.
   package var priority: PushPriority
 
-  /// `apns-expiration`, always stated.
+  /// `apns-expiration`, always present.
   package var expiration: PushExpiration
 
-  /// `apns-collapse-id`: pushes of one value replace each other on the screen.
+  /// `apns-collapse-id`: pushes with the same value replace each other on the screen.
   package var collapseID: CollapseID?
 
-  /// Headers of one push.
   package init(
     id: PushID, topic: String, pushType: PushType, priority: PushPriority,
     expiration: PushExpiration, collapseID: CollapseID? = nil
@@ -72,9 +69,9 @@ package struct PushHeaders: Hashable, Sendable {
     self.collapseID = collapseID
   }
 
-  /// Name and value of each header, in the order in which they are sent and shown.
+  /// The name and value of each header, in the order in which they are sent and shown.
   ///
-  /// `authorization` is not among them: it belongs to the connection.
+  /// `authorization` is not included: it belongs to the connection.
   package var fields: [(name: String, value: String)] {
     var fields = [
       (name: "apns-id", value: id.description),
@@ -90,15 +87,14 @@ package struct PushHeaders: Hashable, Sendable {
 
 /// A value of `apns-collapse-id`: 1 to 64 bytes of UTF-8 without control characters.
 package struct CollapseID: Hashable, Sendable {
-  /// The value as sent.
   package let text: String
 
-  /// Nil where APNs would answer `BadCollapseId`: empty or over 64 bytes, or not fit for a
-  /// header.
+  /// Nil if APNs would refuse the text with `BadCollapseId` (empty or over 64 bytes), or if it is
+  /// not a valid header value.
   package init?(_ text: String) {
     guard (1...64).contains(text.utf8.count) else { return nil }
     guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
-    // HTTP/2 forbids a space at either end of a header's value.
+    // HTTP/2 forbids a space at either end of a header value.
     guard text.utf8.first != 0x20, text.utf8.last != 0x20 else { return nil }
     self.text = text
   }

@@ -1,17 +1,19 @@
-/// A value of `apns-id`: a UUID that follows from what the push is about, so that every attempt,
-/// on every node, after every restart, carries the same one.
+/// A value of `apns-id`: a UUID derived from the subject of the push, so that every attempt, on
+/// every node, after every restart, has the same one.
 package struct PushID: Hashable, Sendable {
   /// The 128 bits of the UUID.
   package let bits: UInt128
 
-  /// The ID of whatever these parts name together; the same parts always give the same ID.
+  /// Derives the ID from these parts; the same parts always give the same ID.
   ///
-  /// It is a version 8 UUID over 122 bits of FNV-1a: it tells pushes apart, and keeps no secret.
+  /// It is a version 8 UUID with 122 bits of FNV-1a: it distinguishes pushes, but protects no
+  /// secret.
   package init(of parts: String...) {
     var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
     for part in parts {
       for byte in part.utf8 { hash = (hash ^ UInt128(byte)) &* 0x100_0000_0000_0000_0000_013b }
-      // A byte that no UTF-8 text holds ends each part: ("ab", "c") is not ("a", "bc").
+      // Each part ends with a byte that no UTF-8 text contains: ("ab", "c") differs from ("a",
+      // "bc").
       hash = (hash ^ 0xff) &* 0x100_0000_0000_0000_0000_013b
     }
     let version: UInt128 = 0x8 << 76
@@ -19,7 +21,7 @@ package struct PushID: Hashable, Sendable {
     bits = hash & ~(0xf << 76) & ~(0b11 << 62) | version | variant
   }
 
-  /// Reads the canonical text form, upper or lower case; nil for anything else.
+  /// Parses the canonical text form in upper or lower case; nil for anything else.
   package init?(_ text: String) {
     var bits: UInt128 = 0
     var position = 0
@@ -38,7 +40,7 @@ package struct PushID: Hashable, Sendable {
 }
 
 extension PushID: CustomStringConvertible {
-  /// The canonical lower-case form, 8-4-4-4-12, that Apple asks for.
+  /// The canonical form in lower case, 8-4-4-4-12, that Apple requires.
   package var description: String {
     var characters: [UInt8] = []
     characters.reserveCapacity(36)
@@ -54,7 +56,7 @@ extension PushID: CustomStringConvertible {
 }
 
 extension PushID: Codable {
-  /// Reads the canonical text form.
+  /// Decodes the canonical text form.
   package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let id = PushID(text) else {
@@ -64,7 +66,7 @@ extension PushID: Codable {
     self = id
   }
 
-  /// Writes the canonical text form.
+  /// Encodes the canonical text form.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

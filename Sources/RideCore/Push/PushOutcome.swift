@@ -1,36 +1,37 @@
-/// What became of one push; every push handed to a transport ends in exactly one of these.
+/// The outcome of one push; every push that a transport receives has exactly one.
 package enum PushOutcome: Hashable, Sendable {
-  /// APNs answered 200: it took the push. Whether a phone showed it is not known to anybody.
+  /// HTTP 200: APNs accepted the push.
+  ///
+  /// Delivery to the device is not confirmed.
   case accepted
 
-  /// APNs answered with another status.
+  /// APNs responded with another status.
   case refused(Refusal)
 
-  /// It provably did not reach APNs, or APNs said that it did not look at it.
+  /// The push provably did not reach APNs, or APNs reported that it did not process it.
   case unsent(UnsentCause)
 
-  /// It left, and no answer came: APNs may have taken it.
+  /// The push was sent and no response arrived: APNs may have accepted it.
   case unanswered(UnansweredCause)
 }
 
-/// An answer of APNs other than 200.
+/// A response of APNs other than 200.
 package struct Refusal: Hashable, Sendable {
-  /// The HTTP status, which no unreadable body hides.
+  /// The HTTP status, which is available even if the body is unreadable.
   package var status: Int
 
-  /// Apple's reason string; nil where the body held none.
+  /// Apple's reason string; nil if the body has none.
   package var reason: String?
 
-  /// With 410: when APNs learned that the token is no longer valid.
+  /// With 410: when APNs found that the token is no longer valid.
   package var timestamp: Timestamp?
 
-  /// What time it was at APNs, in whole seconds, where the answer said so.
+  /// The time at APNs, in whole seconds; nil if the response does not state it.
   package var serverTime: Timestamp?
 
-  /// Where the answer had `retry-after`: how long to wait.
+  /// The value of `retry-after`: how long to wait; nil if the response has none.
   package var retryAfter: Duration?
 
-  /// An answer of APNs other than 200.
   package init(
     status: Int, reason: String? = nil, timestamp: Timestamp? = nil, retryAfter: Duration? = nil
   ) {
@@ -41,57 +42,55 @@ package struct Refusal: Hashable, Sendable {
   }
 }
 
-/// Why a push was not processed by APNs.
+/// Why APNs did not process a push.
 package enum UnsentCause: Hashable, Sendable {
-  /// No connection stood or could be opened in time; the text says what the last attempt met.
+  /// No connection was open or could be opened in time; the text describes the last attempt.
   case noConnection(String)
 
-  /// Its stream lay above the last one that a GOAWAY named; the reason is that frame's.
+  /// Its stream was above the last one that a GOAWAY frame named; `reason` is that of the frame.
   case goAway(reason: String?)
 
   /// The server refused the stream (`REFUSED_STREAM`).
   case refusedStream
 
-  /// APNs answered that the connection is at fault, and did so on every other one that was tried.
+  /// APNs responded that the connection is at fault, on this and every other connection tried.
   case turnedAway(Refusal)
 
   /// It waited for a free stream until its deadline.
   case queuedTooLong
 
-  /// The transport was closed before it left.
+  /// The transport was closed before the push was sent.
   case closed
 
-  /// It was not tried: an earlier push to its phone goes again first, or its turn came too late.
+  /// It was not tried: an earlier push to its phone is retried first, or its turn came too late.
   case heldBack
 
-  /// Pushes of its app are paused for so long, since APNs refuses them.
+  /// Pushes of its app are paused for this long because APNs refuses them.
   case paused(for: Duration)
 
-  /// It can't be sent at all, whatever is tried; the text says why.
+  /// It cannot be sent, regardless of retries; the text gives the reason.
   case invalid(String)
 }
 
-/// Why the fate of a push that left is not known.
+/// Why the outcome of a push that was sent is unknown.
 package enum UnansweredCause: Hashable, Sendable {
   /// Its deadline passed.
   case timeout
 
-  /// The connection ended first; the text says how.
+  /// The connection ended first; the text describes how.
   case connectionLost(String)
 
-  /// The server reset its stream; the HTTP/2 error code is given by name.
+  /// The server reset its stream; the text is the name of the HTTP/2 error code.
   case reset(String)
 }
 
-/// The outcome of the push that a ticket names.
+/// The outcome of the push with a ticket.
 package struct PushReport: Hashable, Sendable {
-  /// The request's ticket.
+  /// The ticket of the request.
   package var ticket: UInt64
 
-  /// What became of it.
   package var outcome: PushOutcome
 
-  /// The outcome of the push that a ticket names.
   package init(ticket: UInt64, outcome: PushOutcome) {
     self.ticket = ticket
     self.outcome = outcome

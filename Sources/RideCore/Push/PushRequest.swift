@@ -1,12 +1,12 @@
-/// One push, ready for the wire.
+/// One push, ready to be sent.
 package struct PushRequest: Hashable, Sendable {
-  /// Names this push in its report; the sender chooses it and keeps it unique.
+  /// Identifies this push in its report; the sender chooses it and keeps it unique.
   package var ticket: UInt64
 
-  /// Which of Apple's worlds the token belongs to.
+  /// The APNs environment that the token belongs to.
   package var environment: APNsEnvironment
 
-  /// Whom it is for.
+  /// The recipient.
   package var address: PushAddress
 
   /// The `apns-` headers.
@@ -15,13 +15,12 @@ package struct PushRequest: Hashable, Sendable {
   /// The JSON body, in UTF-8.
   package var payload: [UInt8]
 
-  /// Whose push it is: the app. Pushes of different ones do not wait for each other.
+  /// The lane of the push, which is its app; pushes in different lanes do not wait for each other.
   package var lane = ""
 
-  /// Until when it is of use: what has less time goes first.
+  /// When the push expires; pushes with less time left are sent first.
   package var validUntil: Timestamp?
 
-  /// A push, ready for the wire.
   package init(
     ticket: UInt64, environment: APNsEnvironment, address: PushAddress, headers: PushHeaders,
     payload: [UInt8]
@@ -33,9 +32,9 @@ package struct PushRequest: Hashable, Sendable {
     self.payload = payload
   }
 
-  /// The most bytes that APNs accepts in the body of a push to a phone.
+  /// The maximum number of bytes that APNs accepts in the body of a push to a phone.
   package static let payloadLimit = 4096
 
-  /// The most bytes that APNs accepts in the body of a broadcast.
+  /// The maximum number of bytes that APNs accepts in the body of a broadcast.
   package static let broadcastLimit = 5120
 }

@@ -1,56 +1,53 @@
-/// What follows from an answer of APNs other than 200.
+/// The consequences of an APNs response other than 200.
 package struct RefusalRule: Hashable, Sendable {
-  /// Whether the push goes again.
+  /// Whether the push is retried.
   package enum Push: Hashable, Sendable {
-    /// It will be refused however often it is sent.
+    /// Never: it would be refused every time.
     case rejected
-    /// Later, as the ride is then, while it is true.
+    /// Later, rendered from the ride's state at that time, while the push is still valid.
     case again
-    /// At once, on another connection: this one did not look at it.
+    /// At once on another connection: APNs did not process it on this one.
     case elsewhere
   }
 
-  /// What it says of the device token.
+  /// The consequence for the device token.
   package enum Token: Hashable, Sendable {
-    /// Nothing.
+    /// The token stays valid.
     case kept
-    /// It reaches nobody any more, where APNs names a time after its registration. A channel's ID
-    /// is never given twice: there it needs no time.
+    /// The token is invalid, if APNs names a time after its registration.
+    ///
+    /// A channel's ID is never reused, so it needs no such time.
     case gone
-    /// It may be wrong, and so may be our configuration: one alone proves neither.
+    /// The token may be wrong, or the configuration: a single response proves neither.
     case suspect
   }
 
-  /// What becomes of the connection.
+  /// The consequence for the connection.
   package enum Connection: Hashable, Sendable {
-    /// It serves on.
+    /// The connection stays in use.
     case kept
-    /// It takes no more pushes, and another is opened.
+    /// The connection takes no more pushes, and another one is opened.
     case replaced
   }
 
-  /// What becomes of the provider token.
+  /// The consequence for the provider token.
   package enum ProviderToken: Hashable, Sendable {
-    /// It serves on.
+    /// The provider token stays in use.
     case kept
-    /// Another is signed.
+    /// A new one is signed.
     case renewed
   }
 
-  /// Whether the push goes again.
   package var push: Push
-  /// What it says of the device token.
   package var token: Token = .kept
-  /// What becomes of the connection.
   package var connection: Connection = .kept
-  /// What becomes of the provider token.
   package var providerToken: ProviderToken = .kept
-  /// No push of the app can be taken as things are: somebody must mend keys or topics.
+  /// Whether APNs refuses all pushes of the app until keys or topics are corrected.
   package var isOfConfiguration = false
 }
 
 extension RefusalRule {
-  /// Apple's reasons, and those seen on the wire, as their table has them.
+  /// Apple's reasons, and those seen on the wire.
   package static let table: [String: RefusalRule] = [
     // 400
     "BadChannelId": .init(push: .rejected, token: .gone),
@@ -62,7 +59,7 @@ extension RefusalRule {
     "BadRequestParams": .init(push: .rejected),
     "BadRequestPayload": .init(push: .rejected),
     "BadTopic": .init(push: .rejected, isOfConfiguration: true),
-    // The app may not broadcast yet; what else it sends is as good as ever.
+    // The app may not broadcast yet; its other pushes are unaffected.
     "BroadcastFeatureNotEnabled": .init(push: .again),
     "ChannelNotRegistered": .init(push: .rejected, token: .gone),
     "DeviceTokenNotForTopic": .init(push: .rejected, token: .suspect),
@@ -76,7 +73,8 @@ extension RefusalRule {
     "MissingTopic": .init(push: .rejected, isOfConfiguration: true),
     "PayloadEmpty": .init(push: .rejected),
     "TopicDisallowed": .init(push: .rejected, isOfConfiguration: true),
-    // 403: where the key is at fault the push is as good as it was, and goes when the key is.
+    // 403: if the key is at fault, the push itself is still good, and is retried until the key
+    // works.
     "BadCertificate": .init(push: .rejected, isOfConfiguration: true),
     "BadCertificateEnvironment": .init(push: .rejected, isOfConfiguration: true),
     "ExpiredProviderToken": .init(
@@ -104,8 +102,8 @@ extension RefusalRule {
     "Shutdown": .init(push: .elsewhere, connection: .replaced),
   ]
 
-  /// For a reason that nobody knows, or none: a body that can't be read must not turn a passing
-  /// failure into a lasting one, nor hide a lasting one.
+  /// Returns the rule for an unknown or missing reason: an unreadable body must not turn a
+  /// temporary failure into a permanent one, nor hide a permanent one.
   static func ofStatus(_ status: Int) -> RefusalRule {
     switch status {
     case 410: .init(push: .rejected, token: .gone)
@@ -117,7 +115,7 @@ extension RefusalRule {
 }
 
 extension Refusal {
-  /// What follows: by Apple's reason where it is known, else by the class of the status.
+  /// The consequences: by Apple's reason if it is known, otherwise by the class of the status.
   package var rule: RefusalRule {
     reason.flatMap { RefusalRule.table[$0] } ?? .ofStatus(status)
   }

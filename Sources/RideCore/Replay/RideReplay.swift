@@ -1,22 +1,23 @@
-/// Takes rides through time by the service's own decisions: what would be sent, and when.
+/// Takes rides through time with the service's own decisions: what would be sent, and when.
 ///
-/// The clock jumps from one due ride to the next. Every push is taken to be accepted at once, every
-/// channel to be made, and no ride changes: the preview says what follows from how things stand.
+/// The clock jumps from one due ride to the next. Every push is assumed to be accepted at once,
+/// every channel to be created, and no ride changes: the preview shows what follows from the
+/// present state.
 package struct RideReplay: Sendable {
   private let configuration: EngineConfiguration
   private var views: [RideView]
   private var agenda: Heap<Due>
 
-  /// Rides as they stand, all of them looked at first at `start`.
+  /// Creates a replay of rides in their present state, all of them due first at `start`.
   package init(_ views: [RideView], by configuration: EngineConfiguration, from start: Timestamp) {
     self.views = views
     self.configuration = configuration
     agenda = Heap(views.indices.map { Due(due: start, ride: $0) })
   }
 
-  /// What is decided about the next ride that falls due before an instant; nil where none does.
+  /// Returns the decision on the next ride that falls due before an instant; nil if there is none.
   ///
-  /// Rides that fall due at once come in the order in which they were given.
+  /// Rides that are due at the same time come in the order in which they were given.
   package mutating func next(before end: Timestamp) -> (now: Timestamp, decision: Decision)? {
     guard let entry = agenda.first, entry.due < end else { return nil }
     let (now, ride) = (entry.due, entry.ride)
@@ -36,7 +37,7 @@ package struct RideReplay: Sendable {
     if !settlement.needs.isEmpty, !settlement.isOver {
       agenda.replaceFirst(with: Due(due: now + .microseconds(1), ride: ride))
     } else if let due = settlement.nextDue, !settlement.isOver {
-      // A microsecond at least, so that the clock always moves.
+      // At least a microsecond later, so that the clock always advances.
       agenda.replaceFirst(with: Due(due: max(due, now + .microseconds(1)), ride: ride))
     } else {
       _ = agenda.popFirst()
@@ -44,7 +45,7 @@ package struct RideReplay: Sendable {
     return (now, decision)
   }
 
-  /// Channels are made as soon as they are needed.
+  /// Creates the channels that a ride needs, at once.
   private mutating func open(_ needs: [ChannelNeed], ofRide ride: Int, at now: Timestamp) {
     for need in needs {
       guard let id = ChannelID("preview") else { continue }
@@ -56,7 +57,7 @@ package struct RideReplay: Sendable {
   }
 }
 
-/// A ride, by when it falls due.
+/// A ride and the time when it is due.
 private struct Due: Comparable, Sendable {
   var due: Timestamp
   var ride: Int

@@ -1,25 +1,23 @@
 /// A Live Activity that an app has registered for a ride: one row of `ridepulse.live_activities`.
 package struct Card: Hashable, Sendable {
-  /// The row's ID: it stays while the token changes.
+  /// The row's ID, which stays the same when the token changes.
   package var id: Int64
-  /// The app.
   package var app: App
-  /// Whose phone it is on.
+  /// The owner of the phone.
   package var ownerID: OwnerID
-  /// The activity's update token, as registered last.
+  /// The update token that was registered last.
   package var token: String
-  /// Which of Apple's worlds the token belongs to; nil where the app did not say.
+  /// The APNs environment of the token; nil if the app did not specify it.
   package var environment: APNsEnvironment?
-  /// Whether the app may update it often (`frequentPushesEnabled`).
+  /// Whether the app allows frequent updates (`frequentPushesEnabled`).
   package var isFrequent: Bool
   /// When the token was registered.
   package var registeredAt: Timestamp
-  /// The person or the phone put it away: it is there no more, and no other takes its place.
+  /// The person or the phone dismissed the card: it no longer exists, and no other replaces it.
   package var isGone: Bool
-  /// Where `token` is a broadcast channel's ID: what APNs keeps of its messages.
+  /// What APNs stores of its messages, if `token` is the ID of a broadcast channel.
   var storage: ChannelStorage?
 
-  /// A card of a ride.
   package init(
     id: Int64, app: App, ownerID: OwnerID, token: String, environment: APNsEnvironment? = nil,
     isFrequent: Bool = false, registeredAt: Timestamp, isGone: Bool = false
@@ -37,22 +35,19 @@ package struct Card: Hashable, Sendable {
 
 /// A token that starts cards on a phone: one row of `ridepulse.push_to_start_tokens`.
 package struct StartToken: Hashable, Sendable {
-  /// The row's ID.
   package var id: Int64
-  /// The app.
   package var app: App
-  /// Whose phone it is.
+  /// The owner of the phone.
   package var ownerID: OwnerID
-  /// Which type of cards it starts.
+  /// The type of the cards that it starts.
   package var attributesType: String
-  /// The token, as registered.
+  /// The token as registered.
   package var token: String
-  /// Which of Apple's worlds the token belongs to; nil where the app did not say.
+  /// The APNs environment of the token; nil if the app did not specify it.
   package var environment: APNsEnvironment?
-  /// When it was registered; of a phone's tokens the newest counts.
+  /// When the token was registered; the newest token of a phone is used.
   package var registeredAt: Timestamp
 
-  /// A token that starts cards.
   package init(
     id: Int64, app: App, ownerID: OwnerID, attributesType: String, token: String,
     environment: APNsEnvironment? = nil, registeredAt: Timestamp

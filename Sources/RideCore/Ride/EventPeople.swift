@@ -1,49 +1,39 @@
-/// Whom a ride named when one of its events was emitted.
+/// The people that a ride named when one of its events was emitted.
 ///
-/// A class, so that the events and ledger rows of a batch share it.
+/// It is a class so that the events and ledger rows of a batch share one instance.
 package final class EventPeople: Hashable, Sendable {
-  /// `customer_id`.
   package let customer: OwnerID?
-  /// `driver_id`.
   package let driver: OwnerID?
-  /// The row as it was before, if this event replaced or removed one of its people.
+  /// The row before the event, if the event replaced or removed one of the ride's people.
   package let former: RideImage?
 
-  /// The people of a row, and the row before them.
   package init(customer: OwnerID?, driver: OwnerID?, former: RideImage? = nil) {
     self.customer = customer
     self.driver = driver
     self.former = former
   }
 
-  /// Compares by value.
   package static func == (left: EventPeople, right: EventPeople) -> Bool {
     left.customer == right.customer && left.driver == right.driver && left.former == right.former
   }
 
-  /// Hashes what `==` compares.
+  /// Hashes only the people, not the former row.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(customer)
     hasher.combine(driver)
   }
 }
 
-/// A ride's row as it was before its people changed: what texts to its former people may name.
+/// A ride's row before its people changed, from which texts to its former people are rendered.
 package final class RideImage: Hashable, Sendable, Codable {
-  /// `state`.
   package let state: String?
-  /// `customer_id`.
   package let customer: OwnerID?
-  /// `driver_id`.
   package let driver: OwnerID?
-  /// `pickup_at`.
   package let pickupAt: Timestamp?
-  /// `time_zone`.
   package let timeZone: String
-  /// `attributes`: the JSON text.
+  /// The JSON text.
   package let attributes: String
 
-  /// A row as it was.
   package init(
     state: String? = nil, customer: OwnerID? = nil, driver: OwnerID? = nil,
     pickupAt: Timestamp? = nil, timeZone: String = "UTC", attributes: String = "{}"
@@ -56,7 +46,7 @@ package final class RideImage: Hashable, Sendable, Codable {
     self.attributes = attributes
   }
 
-  /// The row, under its ID.
+  /// Returns the row as a ride with this ID.
   func ride(_ id: RideID) -> Ride {
     var ride = Ride(id: id, state: state)
     ride.customerID = customer
@@ -67,14 +57,13 @@ package final class RideImage: Hashable, Sendable, Codable {
     return ride
   }
 
-  /// Compares by value.
   package static func == (left: RideImage, right: RideImage) -> Bool {
     left.state == right.state && left.customer == right.customer && left.driver == right.driver
       && left.pickupAt == right.pickupAt && left.timeZone == right.timeZone
       && left.attributes == right.attributes
   }
 
-  /// Hashes what tells most images apart.
+  /// Hashes only the fields that distinguish most images.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(customer)
     hasher.combine(driver)

@@ -1,7 +1,7 @@
-/// An ID that a service chose, or another text from outside that serves as a key.
+/// An ID chosen by a service, or another external text that serves as a key.
 ///
-/// Two of them are equal if their bytes are, as in Postgres and at APNs. Two Swift strings are equal
-/// if Unicode calls them equivalent: rides `é` and `e` with an accent would be one, and one
+/// Two identifiers are equal if their bytes are, as in Postgres and at APNs. Swift compares strings
+/// by canonical equivalence: rides `é` and `e` with a combining accent would be one, and one
 /// customer would receive the other's pushes.
 package protocol Identifier: Hashable, Comparable, Sendable, Codable,
   CustomStringConvertible, ExpressibleByStringInterpolation
@@ -9,37 +9,31 @@ where StringLiteralType == String {
   /// The ID as the service wrote it.
   var text: String { get }
 
-  /// An ID of this text.
   init(_ text: String)
 }
 
 extension Identifier {
-  /// An ID of a literal.
   package init(stringLiteral value: String) { self.init(value) }
 
-  /// Reads the text.
   package init(from decoder: any Decoder) throws {
     self.init(try decoder.singleValueContainer().decode(String.self))
   }
 
-  /// Writes the text.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)
   }
 
-  /// The ID as the service wrote it.
   package var description: String { text }
 
-  /// Whether the bytes are the same.
+  /// Compares the bytes.
   package static func == (left: Self, right: Self) -> Bool {
     left.text.utf8.elementsEqual(right.text.utf8)
   }
 
-  /// Hashes the bytes.
   package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 
-  /// The order of the bytes.
+  /// Orders by bytes.
   package static func < (left: Self, right: Self) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
@@ -60,20 +54,16 @@ extension String {
   }
 }
 
-/// `ridepulse.rides.id`.
+/// A value of `ridepulse.rides.id`.
 package struct RideID: Identifier {
-  /// The ID as the service wrote it.
   package let text: String
 
-  /// An ID of this text.
   package init(_ text: String) { self.text = text }
 }
 
-/// Whose phone it is: a ride's `customer_id` or `driver_id`, or `<app>_id` of its attributes.
+/// The owner of a phone: a ride's `customer_id`, its `driver_id`, or `<app>_id` in its attributes.
 package struct OwnerID: Identifier {
-  /// The ID as the service wrote it.
   package let text: String
 
-  /// An ID of this text.
   package init(_ text: String) { self.text = text }
 }

@@ -1,34 +1,28 @@
-/// The broadcast channel that was made, or asked for, last for a ride and an app: one row of
+/// The broadcast channel that was created or requested last for a ride and an app: one row of
 /// `ridepulse.channels`.
 package struct RideChannel: Hashable, Sendable {
-  /// How things stand with it.
+  /// The state of the channel.
   package enum Standing: Hashable, Sendable {
-    /// APNs is being asked, or whoever asked has died.
+    /// The create request is in progress, or the process that sent it died.
     case beingMade
-    /// Nobody knows whether it was made.
+    /// Whether the channel was created is unknown.
     case unanswered
-    /// APNs did not make it, for this reason.
+    /// APNs did not create it, for this reason.
     case refused(String)
-    /// It is there.
+    /// The channel exists.
     case open(ChannelID)
-    /// It was there.
+    /// The channel existed and is closed.
     case closed
   }
 
-  /// The row's ID.
   package var id: Int64
-  /// The app.
   package var app: App
-  /// Which of Apple's worlds it is in.
   package var environment: APNsEnvironment
-  /// What APNs keeps of its messages.
   package var storage: ChannelStorage
-  /// When it was asked for.
+  /// When it was requested.
   package var createdAt: Timestamp
-  /// How things stand with it.
   package var standing: Standing
 
-  /// A channel of a ride.
   package init(
     id: Int64, app: App, environment: APNsEnvironment, storage: ChannelStorage,
     createdAt: Timestamp, standing: Standing
@@ -41,10 +35,10 @@ package struct RideChannel: Hashable, Sendable {
     self.standing = standing
   }
 
-  /// When another one may be asked for, where this one is of no use.
+  /// The earliest time to request another channel if this one is unusable.
   var nextAsk: Timestamp {
     switch standing {
-    // Somebody must mend keys or capabilities first.
+    // Keys or capabilities must be fixed first.
     case .refused: createdAt + .seconds(600)
     case .beingMade, .unanswered, .open, .closed: createdAt + ChannelRow.longestCall
     }
@@ -53,12 +47,9 @@ package struct RideChannel: Hashable, Sendable {
 
 /// A channel that a ride needs and does not have.
 package struct ChannelNeed: Hashable, Sendable {
-  /// The app.
   package var app: App
-  /// What APNs shall keep of its messages.
   package var storage: ChannelStorage
 
-  /// A channel that is needed.
   package init(app: App, storage: ChannelStorage) {
     self.app = app
     self.storage = storage
@@ -66,9 +57,9 @@ package struct ChannelNeed: Hashable, Sendable {
 }
 
 extension Card {
-  /// The card that everybody sees who watches a channel; nil where there is no such channel.
+  /// The card that all subscribers of a channel see; nil if the channel is not open.
   ///
-  /// Its ID is below zero: rows of `ridepulse.live_activities` count upwards.
+  /// Its ID is negative: rows of `ridepulse.live_activities` have positive IDs.
   init?(of channel: RideChannel) {
     guard case .open(let id) = channel.standing else { return nil }
     self.init(

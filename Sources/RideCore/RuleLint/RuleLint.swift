@@ -1,15 +1,15 @@
-/// What is allowed in rule files and probably not meant.
+/// A warning about something that rule files allow and that is probably a mistake.
 ///
-/// Said by `check` and by the preview; nothing is refused for it.
+/// `check` and the preview print these warnings; no rule is refused because of one.
 package struct RuleLint: Hashable, Sendable {
-  /// The rule's name; nil for what concerns all of them.
+  /// The rule's name; nil if the warning concerns all rules.
   package var rule: String?
-  /// Where the rule stands: `schedules/driver.yaml:12`.
+  /// The location of the rule, such as `schedules/driver.yaml:12`.
   package var source: String?
-  /// What may go wrong, and what to do.
+  /// What may go wrong, and how to avoid it.
   package var text: String
 
-  /// Everything that rules give cause to say, in their order.
+  /// Returns all warnings, in the order of the rules.
   package static func all(about rules: RuleSet) -> [RuleLint] {
     var advice: [RuleLint] = []
     for rule in rules.rules.map(\.rule) {
@@ -26,7 +26,7 @@ package struct RuleLint: Hashable, Sendable {
     return advice
   }
 
-  /// A heartbeat that Apple does not deliver.
+  /// Warns about a heartbeat that is too frequent for Apple to deliver.
   package static func heartbeat(_ rule: Rule) -> String? {
     guard case .at(let timing) = rule.when, case .every(let period) = timing.slots,
       rule.what.pushType == .background, period < .seconds(1200)
@@ -35,7 +35,7 @@ package struct RuleLint: Hashable, Sendable {
       + "best; 20m is the shortest period that makes sense"
   }
 
-  /// A rule by the clock that needs what only an event has.
+  /// Warns about a schedule rule that needs event data, which a slot never has.
   private static func silence(_ rule: Rule) -> String? {
     guard case .at(let timing) = rule.when else { return nil }
     let missing = rule.template.placeholders.first { placeholder in
@@ -47,7 +47,7 @@ package struct RuleLint: Hashable, Sendable {
     }
   }
 
-  /// A payload that goes over Apple's limit where values are long.
+  /// Warns about a payload that exceeds Apple's limit if its values are long.
   private static func overflow(_ rule: Rule) -> String? {
     let limit = rule.what.payloadLimit
     let size = rule.template.size(ofPlaceholder: plausible.value)
@@ -61,7 +61,7 @@ package struct RuleLint: Hashable, Sendable {
       + "\(limit) are allowed"
   }
 
-  /// A card that may show what is no longer so, or starts without a word of the rule's own.
+  /// Warns about a card that may show outdated content, or that starts without an alert of its own.
   private static func card(_ rule: Rule) -> [String] {
     guard case .liveActivity(let life) = rule.what else { return [] }
     var texts: [String] = []
@@ -83,7 +83,7 @@ package struct RuleLint: Hashable, Sendable {
     return texts
   }
 
-  /// Texts that a lock screen cuts off.
+  /// Warns about texts that a lock screen truncates.
   private static func truncation(_ rule: Rule) -> [String] {
     guard case .alert(let alert, _) = rule.what else { return [] }
     let texts = [
@@ -100,12 +100,12 @@ package struct RuleLint: Hashable, Sendable {
     }
   }
 
-  /// How long what is filled in may well be: a name on the screen, a value in the data.
+  /// The assumed length of a filled-in value: a name on the screen, and a value in the data.
   private static let plausible = (name: 20, value: 200)
 }
 
 extension RuleSet {
-  /// States that some rule names.
+  /// The states that at least one rule names.
   fileprivate var spokenStates: Set<String> {
     rules.reduce(into: []) { states, rule in
       switch rule.rule.when {
@@ -122,12 +122,12 @@ extension RuleSet {
 }
 
 extension Rule {
-  /// The whole payload before it is filled in.
+  /// The whole payload before its placeholders are filled in.
   fileprivate var template: PayloadTemplate { CompiledRule.template(self) }
 }
 
 extension PayloadTemplate {
-  /// About how many bytes it comes to; of several languages the longest.
+  /// Returns the approximate size in bytes; the longest text counts if there are several languages.
   fileprivate func size(ofPlaceholder size: Int) -> Int {
     switch self {
     case .literal(let value): value.json.count

@@ -1,25 +1,24 @@
-/// The visible part of an alert push, in the words of Apple's `aps` dictionary.
+/// The visible part of an alert push, in the terms of Apple's `aps` dictionary.
 package struct Alert: Hashable, Sendable {
   /// `interruption-level`: how far an alert breaks through.
   package enum InterruptionLevel: String, CaseIterable, Hashable, Sendable {
-    /// Into the list only.
+    /// Only added to the list of notifications.
     case passive
-    /// As usual.
+    /// Presented as usual.
     case active
-    /// Through Focus, where the person allows it.
+    /// Breaks through Focus, if the person allows it.
     case timeSensitive = "time-sensitive"
-    /// Through everything; Apple must approve the app for it.
+    /// Breaks through everything; Apple must approve the app for it.
     case critical
   }
 
-  /// A text that the app itself holds in the phone's language, with arguments to fill in.
+  /// A text that the app itself holds in the phone's language, with arguments.
   package struct LocalizedKey: Hashable, Sendable {
     /// The key in the app's `Localizable` strings.
     package var key: TextTemplate
-    /// What is filled in for each `%@`, in order.
+    /// The arguments for each `%@`, in order.
     package var arguments: [TextTemplate]
 
-    /// A key with its arguments.
     package init(key: TextTemplate, arguments: [TextTemplate] = []) {
       self.key = key
       self.arguments = arguments
@@ -36,7 +35,7 @@ package struct Alert: Hashable, Sendable {
   package var titleKey: LocalizedKey?
   /// `alert.subtitle-loc-key` and `subtitle-loc-args`.
   package var subtitleKey: LocalizedKey?
-  /// `alert.loc-key` and `loc-args`: the body's.
+  /// `alert.loc-key` and `loc-args`, for the body.
   package var bodyKey: LocalizedKey?
   /// `sound`: `default`, or a file in the app.
   package var sound: TextTemplate?
@@ -50,17 +49,17 @@ package struct Alert: Hashable, Sendable {
   package var category: TextTemplate?
   /// `relevance-score`, from 0 to 1.
   package var relevanceScore: Double?
-  /// `mutable-content: 1`: the app's service extension may change it.
+  /// `mutable-content: 1`: the app's service extension may change the alert.
   package var mutableContent = false
   /// `target-content-id`.
   package var targetContentID: TextTemplate?
 
-  /// An alert with nothing in it yet; it needs a title, a body or a key to be worth sending.
+  /// Creates an empty alert; it needs a title, a body or a key to be worth sending.
   package init() {}
 }
 
 extension Alert {
-  /// The `aps` dictionary, before it is filled in.
+  /// The `aps` dictionary as a template.
   package var aps: PayloadTemplate {
     var alert: [String: PayloadTemplate] = [:]
     alert["title"] = title.map { .visible($0) }
@@ -74,7 +73,7 @@ extension Alert {
     }
     var aps: [String: PayloadTemplate] = ["alert": .object(alert)]
     aps["sound"] = sound.map { .visible(LocalizedText($0)) }
-    // A text in `badge` would be ignored by the phone: a number that stands in the file stays one.
+    // A phone ignores a text in `badge`, so a number in the rule file stays a number.
     aps["badge"] = badge.map { badge in
       badge.literalText.flatMap(Int64.init).map { .literal(.integer($0)) } ?? .value(badge)
     }

@@ -1,5 +1,4 @@
-/// A card of a ride on the phones of one app: what a `live-activity` rule says, in ActivityKit's
-/// words.
+/// A card of a ride on the phones of one app: a `live-activity` rule, in ActivityKit's terms.
 package struct LiveActivity: Hashable, Sendable {
   /// `attributes-type`: the name of the app's Swift type.
   package var attributesType: String
@@ -7,92 +6,97 @@ package struct LiveActivity: Hashable, Sendable {
   package var attributes: [String: PayloadTemplate] = [:]
   /// `content-state`: what changes; sent whole each time.
   package var contentState: [String: PayloadTemplate] = [:]
-  /// `start`: events on which a card is started by push, where the phone has none.
+  /// `start`: events on which a card is started by push, if the phone has none.
   package var start: [String] = []
-  /// `end`: events and states that end a card, beside the final states.
+  /// `end`: events and states that end a card, in addition to the final states.
   package var end: [String] = []
-  /// `stale-after`: how long what is shown holds without another word, where the rule says it.
+  /// `stale-after`: how long content stays fresh without another push, if the rule states it.
   package var staleAfter: Duration?
-  /// `dismiss-after`: how long the ended card stays on the lock screen; nil: as the system likes.
+  /// `dismiss-after`: how long the ended card stays on the lock screen; nil leaves it to the
+  /// system.
   package var dismissAfter: Duration?
-  /// `min-interval`: quicker changes fold into the last of them.
+  /// `min-interval`: changes within this time are combined into the last of them.
   package var minInterval: Duration = .seconds(15)
-  /// `urgent`: events that go at once and at priority 10.
+  /// `urgent`: events that are sent at once and at priority 10.
   package var urgent: [String] = []
-  /// `alerts`: what a card says aloud on an event.
+  /// `alerts`: the alert that a card shows on an event.
   package var alerts: [String: CardAlert] = [:]
-  /// `urgent-per-hour`: how many pushes of priority 10 a card gets in an hour; nil: as many as its
-  /// app's kind of card is thought to bear.
+  /// `urgent-per-hour`: the most pushes of priority 10 to a card in an hour; nil means the limit
+  /// that RidePulse assumes for the app's kind of card.
   package var urgentPerHour: Int?
-  /// `lost-after`: a card of which nothing was heard for so long is ended; nil: when it is as old as
-  /// a card gets.
+  /// `lost-after`: a card whose ride has had no event for this long is ended; nil means `ageLimit`,
+  /// or no limit for a broadcast card.
   package var lostAfter: Duration?
   /// `relevance-score`: which of several cards the system shows first; any number.
   package var relevanceScore: Double?
   /// `input-push-token`: the started card reports an update token (iOS 18).
   package var wantsPushToken = false
-  /// `input-push-channel`: the channel that the started card listens to (iOS 18).
+  /// `input-push-channel`: the channel that the started card subscribes to (iOS 18).
   package var pushChannel: TextTemplate?
-  /// `broadcast`: the card is told through a channel of the ride's own, to everybody who watches it;
-  /// what the channel keeps for phones that are away.
+  /// `broadcast`: the card is updated through the ride's own channel, for all who watch it; the
+  /// value is what the channel keeps for phones that are offline.
   package var broadcast: ChannelStorage?
-  /// `while`: the states in which a ride gets such a channel; empty: any active one.
+  /// `while`: the states in which a ride gets such a channel; empty means any active one.
   package var broadcastStates: Set<String> = []
 
-  /// A card of this type that says nothing yet.
   package init(attributesType: String) {
     self.attributesType = attributesType
   }
 
-  /// How old a card gets: iOS ends it after eight hours by itself, and leaves it standing as it
-  /// was; this is a margin before.
+  /// The age at which a card is ended.
+  ///
+  /// It leaves a margin before the eight hours after which iOS ends a card by itself and leaves its
+  /// content as it was.
   package static let ageLimit: Duration = .seconds(7 * 3600 + 45 * 60)
 
-  /// How long a card may be on the screen at all: eight hours live, four more ended.
+  /// The longest time that a card can be on the screen: eight hours live, four more ended.
   package static let screenLimit: Duration = .seconds(12 * 3600)
 
-  /// How long an ended card may stay there.
+  /// The longest time that an ended card can stay on the screen.
   package static let dismissalLimit: Duration = .seconds(4 * 3600)
 
-  /// How long what is shown holds without another word.
+  /// How long content stays fresh without another push: 15 minutes unless the rule states it.
   package var freshness: Duration { staleAfter ?? .seconds(900) }
 
-  /// How long nothing may be heard of a card's ride. A channel gets new watchers all the time, and
-  /// does not grow old.
+  /// How long the ride may have no event before its card is ended; nil means no limit.
+  ///
+  /// A channel gets new watchers all the time, and does not age.
   var silenceLimit: Duration? { lostAfter ?? (broadcast == nil ? Self.ageLimit : nil) }
 
-  /// The most bytes that APNs accepts of a push to such a card.
+  /// The maximum payload of a push to such a card that APNs accepts, in bytes.
   package var payloadLimit: Int {
     broadcast == nil ? PushRequest.payloadLimit : PushRequest.broadcastLimit
   }
 
-  /// Until when a push sent now says that what it shows holds: the next whole second, since the one
-  /// before may come sooner than the refresh.
+  /// Returns the stale date of a push sent now: the next whole second, because the one before might
+  /// precede the refresh.
   func stale(from now: Timestamp) -> Timestamp {
     Timestamp(epochSeconds: (now + freshness + .microseconds(999_999)).epochSeconds)
   }
 
-  /// When a card that shows what holds until `stale` is sent again.
+  /// Returns when a card with this stale date is sent again.
   func refresh(before stale: Timestamp) -> Timestamp { stale - freshness / 4 }
 
-  /// The most pushes of priority 10 that a card gets in an hour. Apple publishes no number; cards
-  /// of apps with `NSSupportsLiveActivitiesFrequentUpdates` bear more.
+  /// Returns the most pushes of priority 10 that a card receives in an hour.
+  ///
+  /// Apple publishes no number; cards of apps with `NSSupportsLiveActivitiesFrequentUpdates` bear
+  /// more.
   func urgentLimit(frequent: Bool) -> Int { urgentPerHour ?? (frequent ? 60 : 20) }
 
-  /// Whether an event of this name is told at once, or aloud.
+  /// Returns whether an event of this name is urgent or has an alert.
   func speaks(on event: String) -> Bool { urgent.contains(event) || alerts[event] != nil }
 
-  /// All that says when a card is sent, as a text.
+  /// A text of everything that determines when a card is sent.
   var digest: String {
     "card \(freshness) \(minInterval) \(lostAfter ?? .zero) \(start) \(end) \(urgent) \(alerts.keys.sorted()) "
       + "\(broadcast?.rawValue ?? "") \(broadcastStates.sorted())"
   }
 }
 
-/// What a card says aloud: the form of an alert within a Live Activity's push.
+/// The alert within a Live Activity push.
 ///
-/// It is not that of an ordinary alert: a text that the app holds is an object in the place of the
-/// text, and the sound stands within.
+/// Its form is not that of an ordinary alert: a text that the app holds is an object in the place
+/// of the text, and the sound is inside the alert.
 package struct CardAlert: Hashable, Sendable {
   /// `title`, as a text.
   package var title: LocalizedText?
@@ -105,17 +109,16 @@ package struct CardAlert: Hashable, Sendable {
   /// `sound`.
   package var sound: TextTemplate?
 
-  /// An alert with nothing in it yet.
   package init() {}
 
-  /// What stands in for the alert that Apple demands of a start, where the rule has none for the
-  /// event: `driver_assigned` becomes "Driver assigned".
+  /// Creates the alert that Apple requires of a start, if the rule has none for the event:
+  /// `driver_assigned` becomes "Driver assigned".
   package init(standingInFor event: String) {
     let words = event.map { "_-.".contains($0) ? " " : $0 }
     title = LocalizedText(TextTemplate(literal: String(words).capitalizedFirst))
   }
 
-  /// The `alert` dictionary, before it is filled in.
+  /// The `alert` dictionary as a template.
   var template: PayloadTemplate {
     var members: [String: PayloadTemplate] = [:]
     for (name, text, key) in [("title", title, titleKey), ("body", body, bodyKey)] {

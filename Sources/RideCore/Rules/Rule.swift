@@ -1,27 +1,24 @@
-/// One rule of the rule files: when which app's phones are told what.
+/// One rule of the rule files: when it fires, for which app, and what it sends.
 package struct Rule: Hashable, Sendable {
-  /// Its name, unique among all files; the ledger and the preview know it by this.
+  /// Its name, unique among all files; the ledger and the preview identify it by this.
   package var name: String
-  /// Whose phones it speaks to.
+  /// The app whose phones receive its pushes.
   package var app: App
-  /// When.
   package var when: When
-  /// What.
   package var what: What
-  /// Custom keys beside `aps`.
+  /// Custom keys next to `aps`.
   package var data: [String: PayloadTemplate]
-  /// How long it is true.
+  /// How long its pushes are valid.
   package var expires: RuleExpiry
   /// The value of `apns-collapse-id`, if the rule states one.
   package var collapse: TextTemplate?
-  /// `also-with-card`: it is sent to a phone also where a card says the same aloud.
+  /// `also-with-card`: whether it is sent even if a card shows the same alert.
   package var isSentWithCard: Bool
-  /// `unless-contact-within`: nothing is sent to who was heard from so lately.
+  /// `unless-contact-within`: nothing is sent if the owner was in contact within this time.
   package var unlessContactWithin: Duration?
-  /// Where it stands: `schedules/customer.yaml:12`.
+  /// Where it is defined, such as `schedules/customer.yaml:12`.
   package var source: String
 
-  /// A rule, as a file states it.
   package init(
     name: String, app: App, when: When, what: What, data: [String: PayloadTemplate] = [:],
     expires: RuleExpiry, collapse: TextTemplate? = nil, isSentWithCard: Bool = false,
@@ -39,23 +36,23 @@ package struct Rule: Hashable, Sendable {
     self.source = source
   }
 
-  /// When a rule speaks.
+  /// When a rule fires.
   package enum When: Hashable, Sendable {
-    /// Once for each event of these names.
+    /// Once for each event with one of these names.
     case on([String])
     /// At slots of time, while a ride is in certain states.
     case at(Timing)
-    /// In a card's own life: when what it shows changes, and before that is stale.
+    /// During a card's life: when its content changes, and before the content is stale.
     case life
   }
 
   /// What a rule sends.
   package enum What: Hashable, Sendable {
-    /// Something to show.
+    /// A visible alert.
     case alert(Alert, priority: PushPriority = .immediate)
-    /// A silent wake. It has nothing to show and no priority but 5, so none can be stated.
+    /// A silent push that wakes the app; its priority is always 5, so none can be stated.
     case background
-    /// A card that lives on the lock screen.
+    /// A Live Activity card on the lock screen.
     case liveActivity(LiveActivity)
 
     /// The push type that carries it.
@@ -67,12 +64,12 @@ package struct Rule: Hashable, Sendable {
       }
     }
 
-    /// The most bytes that APNs accepts in the body.
+    /// The maximum body that APNs accepts, in bytes.
     var payloadLimit: Int {
       if case .liveActivity(let life) = self { life.payloadLimit } else { PushRequest.payloadLimit }
     }
 
-    /// `apns-priority`; that of a card's pushes is decided for each.
+    /// `apns-priority`; for a card it is decided for each push.
     package var priority: PushPriority {
       switch self {
       case .alert(_, let priority): priority
@@ -81,9 +78,9 @@ package struct Rule: Hashable, Sendable {
     }
   }
 
-  /// How long RidePulse itself still sends it, counted from what it tells of.
+  /// How long RidePulse itself still sends it, counted from the event or slot.
   ///
-  /// A heartbeat ends where the next one is due, so that two never come together.
+  /// A heartbeat ends when the next one is due, so that two never come together.
   package var validity: Duration {
     if case .at(let timing) = when, case .every(let period) = timing.slots {
       return min(period, expires.validity)
@@ -92,17 +89,17 @@ package struct Rule: Hashable, Sendable {
   }
 }
 
-/// How long a push is true: past that it is not sent, and not shown by APNs.
+/// How long a push is valid: after that RidePulse does not send it, and APNs does not deliver it.
 package enum RuleExpiry: Hashable, Sendable {
-  /// This long after what it tells of happened.
+  /// This long after the event or slot.
   case after(Duration)
 
   /// `never-store`: for phones that are reachable now, `apns-expiration: 0`.
   case neverStore
 
-  /// How long RidePulse itself still sends it, counted from what it tells of.
+  /// How long RidePulse itself still sends it, counted from the event or slot.
   ///
-  /// For `never-store` 15 s: time to get over a lost connection, and no more.
+  /// For `never-store` 15 s: enough to get over a lost connection, and no more.
   package var validity: Duration {
     switch self {
     case .after(let duration): duration

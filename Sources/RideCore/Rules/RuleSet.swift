@@ -1,15 +1,15 @@
-/// All that the rule files of one directory say.
+/// The contents of all rule files of one directory.
 package struct RuleSet: Sendable {
   /// The service's states that put a ride on the agenda.
   package let activeStates: Set<String>
   /// The states in which a ride is over.
   package let finalStates: Set<String>
-  /// The events that are declared besides one for each state.
+  /// The declared events, without those named after a state.
   package let events: Set<String>
-  /// The rules, in the order of their files' names and of their lines.
+  /// The rules, ordered by file name and by line.
   package let rules: [CompiledRule]
 
-  /// The rules that speak by the clock, each with its timing, in the order of the files.
+  /// The schedule rules, each with its timing, in the order of the files.
   let timed: [TimedRule]
 
   /// The rules whose cards have a life of their own, in the order of the files.
@@ -18,7 +18,7 @@ package struct RuleSet: Sendable {
   private let rulesByEvent: [String: [CompiledRule]]
   private let rulesByName: [String: CompiledRule]
 
-  /// The rules of a directory; where two bear one name the first is found by it.
+  /// Compiles the rules of a directory; if two have one name, a lookup by name returns the first.
   package init(
     activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule]
   ) {
@@ -42,23 +42,23 @@ package struct RuleSet: Sendable {
     rulesByName = Dictionary(self.rules.map { ($0.rule.name, $0) }, uniquingKeysWith: { a, _ in a })
   }
 
-  /// The same words with other rules.
+  /// Returns a rule set with the same states and events, and other rules.
   package func keeping(_ rules: [Rule]) -> RuleSet {
     RuleSet(activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
   }
 
-  /// The rules that speak on an event of this name, in the order of the files.
+  /// Returns the rules that fire on an event of this name, in the order of the files.
   package func rules(on event: String) -> [CompiledRule] {
     rulesByEvent[event] ?? []
   }
 
-  /// The rule of this name.
   package func rule(named name: String) -> CompiledRule? {
     rulesByName[name]
   }
 
-  /// The same for sets whose rules speak at the same times, in whatever words; empty where none
-  /// speaks by the clock.
+  /// A digest that is equal for sets whose rules fire at the same times, whatever their texts.
+  ///
+  /// Empty if the set has neither schedule rules nor cards.
   package var timingDigest: String {
     let texts =
       timed.map { "\($0.rule.rule.name) \($0.timing.digest)" }
@@ -66,22 +66,21 @@ package struct RuleSet: Sendable {
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
 
-  /// The apps that rules speak to, by their names.
+  /// The apps whose phones rules address, by name.
   package var apps: [App] { Set(rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue } }
 
-  /// The apps that have cards.
   package var cardApps: [App] { Array(Set(cards.map(\.rule.rule.app))) }
 
-  /// Whether a rule broadcasts.
+  /// Whether any rule broadcasts.
   package var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
 
-  /// Whether a rule goes by when somebody was last heard from.
+  /// Whether any rule depends on when an owner was last in contact.
   package var asksForContacts: Bool { rules.contains { $0.rule.unlessContactWithin != nil } }
 
   /// The events on which a card is started.
   package var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 
-  /// Whether a ride may be in a state of this name.
+  /// Returns whether a ride may be in a state of this name.
   func isState(_ name: String) -> Bool {
     activeStates.contains(name) || finalStates.contains(name)
   }
@@ -92,7 +91,7 @@ package struct RuleSet: Sendable {
   }
 }
 
-/// A rule that speaks by the clock.
+/// A schedule rule with its timing.
 struct TimedRule: Sendable {
   let rule: CompiledRule
   let timing: Timing
@@ -104,7 +103,7 @@ struct CardRule: Sendable {
   let life: LiveActivity
   let compiled: CompiledCard
 
-  /// Nil where the rule has no card.
+  /// Returns nil if the rule has no card.
   init?(_ rule: CompiledRule) {
     guard case .liveActivity(let life) = rule.rule.what else { return nil }
     self.rule = rule
@@ -113,9 +112,8 @@ struct CardRule: Sendable {
   }
 }
 
-/// A rule with its payload prepared: what is the same in every push is encoded once, at load.
+/// A rule with its payload prepared: what all pushes share is encoded once, at load.
 package struct CompiledRule: Sendable {
-  /// The rule, as a file states it.
   package let rule: Rule
   let payload: CompiledPayload
 
@@ -124,7 +122,7 @@ package struct CompiledRule: Sendable {
     payload = CompiledPayload(Self.template(rule))
   }
 
-  /// The payload before it is filled in.
+  /// Returns the payload as a template.
   static func template(_ rule: Rule) -> PayloadTemplate {
     var members = rule.data
     switch rule.what {

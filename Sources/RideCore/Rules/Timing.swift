@@ -1,52 +1,52 @@
-/// When a rule speaks by the clock: at which instants, and in which states of a ride.
+/// When a schedule rule fires: at which instants, and in which states of a ride.
 package struct Timing: Hashable, Sendable {
-  /// At which instants.
   package var slots: Slots
-  /// `while`: the states in which the rule speaks; slots of other times are none.
+  /// `while`: the states in which the rule fires; slots at other times don't count.
   package var states: Set<String>
 
-  /// Slots of time in some states.
   package init(_ slots: Slots, while states: Set<String>) {
     self.slots = slots
     self.states = states
   }
 
-  /// The instants, in the words of the rule files.
+  /// The instants, in the terms of the rule files.
   package enum Slots: Hashable, Sendable {
     /// `every`: one period after the ride entered the states, and again each period.
     case every(Duration)
-    /// `before` and `after` with `by`: once, this long before (negative) or after a time of the ride.
+    /// `before` and `after` with `by`: once, this long before (negative) or after a time of the
+    /// ride.
     case relative(to: RideTime, by: Duration)
     /// `cron` with `time-zone` and `missed`.
     case cron(CronSchedule, zone: Zone, missed: Missed)
   }
 
-  /// `time-zone`: where a cron expression's wall clock hangs.
+  /// `time-zone`: the zone of a cron expression's wall clock.
   package enum Zone: Hashable, Sendable {
-    /// `ride`: in the ride's own zone.
+    /// `ride`: the ride's own zone.
     case ride
-    /// In this one.
+    /// A fixed zone.
     case named(ZoneTimes)
   }
 
-  /// `missed`: what becomes of cron slots that nobody looked at in time.
+  /// `missed`: what happens to cron slots that were not evaluated in time.
   package enum Missed: Hashable, Sendable {
-    /// Nothing.
+    /// They are skipped.
     case skip
-    /// The newest of them is made up for, where no later one is on time.
+    /// The newest of them is made up for, unless a later slot is on time.
     case latest
-    /// The newest of them are made up for, at most so many.
+    /// The newest of them are made up for, at most this many.
     case all(atMost: Int)
 
-    /// The bound of `all` where the rule states none.
+    /// The bound of `all` if the rule states none.
     package static let usualBound = 10
   }
 
-  /// A cron slot is on time for so long: two runs of a system cron, a node's end, a deployment.
+  /// How late a cron slot is still on time.
+  ///
+  /// It covers two runs of a system cron, the end of a node, or a deployment.
   static let grace: Duration = .seconds(120)
 
-  /// The key of the rule file that states it; `event.name` in the rule's own texts, and the
-  /// ledger's `event`.
+  /// The key in the rule file; also `event.name` in the rule's own texts, and the ledger's `event`.
   package var keyword: String {
     switch slots {
     case .every: "every"
@@ -57,7 +57,7 @@ package struct Timing: Hashable, Sendable {
 }
 
 extension Timing {
-  /// All that says at which times it speaks, as a text.
+  /// A text of everything that determines when the rule fires.
   var digest: String {
     let slots =
       switch slots {
@@ -71,14 +71,14 @@ extension Timing {
   }
 }
 
-/// A time that a ride's row holds.
+/// A time in a ride's row.
 package enum RideTime: Hashable, Sendable {
   /// The column `pickup_at`.
   case pickupAt
   /// `attributes.KEY`: seconds since 1970, or ISO 8601.
   case attribute([String])
 
-  /// How rule files write it: `pickup_at`, `attributes.dropoff_at`.
+  /// Parses the notation of rule files: `pickup_at`, `attributes.dropoff_at`.
   package init?(_ text: String) {
     if text == "pickup_at" {
       self = .pickupAt

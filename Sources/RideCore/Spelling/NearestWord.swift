@@ -1,11 +1,13 @@
-/// The known word that a reader most likely meant; nil where none is near.
+/// Returns the known word that was most likely meant; nil if none is near.
 ///
-/// Near is at most a third of the longer word's letters changed, added, left out or swapped.
+/// A word is near if at most a third of the longer word's letters are changed, added, left out or
+/// swapped.
 package func nearestWord(to word: String, among known: some Sequence<String>) -> String? {
   var best: (word: String, distance: Int)?
   for candidate in known {
     let limit = max(1, max(word.count, candidate.count) / 3)
-    // Words of such different lengths can't be near; without this a long text takes seconds.
+    // The edit distance is at least the difference in length; without this check a long text takes
+    // seconds.
     guard abs(word.count - candidate.count) <= limit else { continue }
     let distance = editDistance(Array(word.lowercased()), Array(candidate.lowercased()))
     guard distance <= limit, distance < best?.distance ?? .max else { continue }
@@ -14,7 +16,8 @@ package func nearestWord(to word: String, among known: some Sequence<String>) ->
   return best?.word
 }
 
-/// How many letters must change for one word to become the other; a swap of two neighbours is one.
+/// Returns the number of letters to change to turn one word into the other; swapping two adjacent
+/// letters counts as one.
 private func editDistance(_ left: [Character], _ right: [Character]) -> Int {
   var older: [Int] = []
   var previous = Array(0...right.count)

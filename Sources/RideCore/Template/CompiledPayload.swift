@@ -1,6 +1,6 @@
 import Foundation
 
-/// A payload cut into what is the same in every push, encoded once, and what is filled in.
+/// A payload split into constant parts, which are encoded once, and parts to be filled in.
 struct CompiledPayload: Sendable {
   private enum Piece {
     case bytes([UInt8])
@@ -10,14 +10,14 @@ struct CompiledPayload: Sendable {
 
   private var pieces: [Piece] = []
 
-  /// Whether phones of different locales may see different texts.
+  /// Whether phones with different locales may receive different texts.
   private(set) var isLocalized = false
 
   init(_ template: PayloadTemplate) {
     append(template, key: "")
   }
 
-  /// The JSON for one ride, event and locale.
+  /// Returns the JSON for one ride, event and locale.
   func render(in context: TemplateContext, locale: String?) throws(RenderingError) -> [UInt8] {
     var json: [UInt8] = []
     json.reserveCapacity(512)
@@ -93,7 +93,7 @@ struct CompiledPayload: Sendable {
 }
 
 extension TemplateContext {
-  /// The text with its placeholders filled in.
+  /// Returns the text with its placeholders filled in.
   func text(of template: TextTemplate) throws(RenderingError) -> String {
     if let literal = template.literalText { return literal }
     var text = ""

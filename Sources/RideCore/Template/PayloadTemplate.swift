@@ -1,21 +1,20 @@
-/// A JSON value with placeholders in its texts: the form of a payload before it is filled in.
+/// A JSON value whose texts may contain placeholders: a payload before it is filled in.
 package indirect enum PayloadTemplate: Hashable, Sendable {
-  /// Stands as it is.
+  /// A constant value.
   case literal(JSONValue)
 
-  /// A text; where it is one placeholder and nothing else, the value keeps its JSON type.
+  /// A text; if it consists of a single placeholder, the value keeps its JSON type.
   case value(TextTemplate)
 
-  /// A text for people to read: always a string, never an empty one, in the phone's language.
+  /// A text for people to read: always a string, never empty, in the phone's language.
   case visible(LocalizedText)
 
-  /// An object; the order of its members is not kept, since keys are sorted when it is written.
+  /// An object; the order of its members is not kept, because keys are sorted when it is written.
   case object([String: PayloadTemplate])
 
-  /// An array.
   case array([PayloadTemplate])
 
-  /// Every placeholder that stands in it.
+  /// All placeholders in the value.
   package var placeholders: [Placeholder] {
     switch self {
     case .literal: []
@@ -29,23 +28,24 @@ package indirect enum PayloadTemplate: Hashable, Sendable {
 
 /// A text in one language or in several.
 package struct LocalizedText: Hashable, Sendable {
-  /// Locale, such as `de` or `pt-BR`, and text, in the order of the rule file; one entry with the
-  /// locale `""` where the text is the same for all.
+  /// Each locale, such as `de` or `pt-BR`, with its text, in the order of the rule file; a single
+  /// entry with the locale `""` if the text is the same for all.
   package let texts: [(locale: String, text: TextTemplate)]
 
-  /// The same text for every phone.
+  /// Creates a text that is the same for every phone.
   package init(_ text: TextTemplate) {
     texts = [("", text)]
   }
 
-  /// A text for each locale, in the order of the rule file; nil where there is none.
+  /// Creates a text per locale, in the order of the rule file; nil if there is none.
   package init?(_ texts: [(locale: String, text: TextTemplate)]) {
     guard !texts.isEmpty else { return nil }
     self.texts = texts
   }
 
-  /// Which of `texts` a phone of this locale sees: its own, else the one with its last part left
-  /// out (`zh-Hant-TW`, `zh-Hant`, `zh`), `default`, or the first.
+  /// Returns the index in `texts` for a phone with this locale: its own, otherwise the nearest one
+  /// with trailing parts removed (`zh-Hant-TW`, `zh-Hant`, `zh`), otherwise `default`, otherwise
+  /// the first.
   package func index(for locale: String?) -> Int {
     guard texts.count > 1, let locale else { return fallback }
     func parts(_ locale: String) -> [Substring] {
@@ -63,12 +63,10 @@ package struct LocalizedText: Hashable, Sendable {
     texts.firstIndex { $0.locale == "default" } ?? 0
   }
 
-  /// Equal where locales and texts are.
   package static func == (left: LocalizedText, right: LocalizedText) -> Bool {
     left.texts.elementsEqual(right.texts) { $0 == $1 }
   }
 
-  /// Hashes locales and texts.
   package func hash(into hasher: inout Hasher) {
     for (locale, text) in texts {
       hasher.combine(locale)

@@ -1,6 +1,6 @@
-/// What stands between `{{` and `}}`: a path into the ride or the event, and filters.
+/// The part of a text between `{{` and `}}`: a path into the ride or the event, and filters.
 package struct Placeholder: Hashable, Sendable {
-  /// Where the value comes from.
+  /// The source of a placeholder's value.
   package enum Source: Hashable, Sendable {
     /// A column of `ridepulse.rides`.
     case ride(RideField)
@@ -14,32 +14,24 @@ package struct Placeholder: Hashable, Sendable {
     case eventData([String])
   }
 
-  /// The columns of a ride that a placeholder may name, in their own words.
+  /// The columns of a ride that a placeholder may name.
   package enum RideField: String, CaseIterable, Hashable, Sendable {
-    /// `ride.id`.
     case id
-    /// `ride.state`.
     case state
-    /// `ride.customer_id`.
     case customerID = "customer_id"
-    /// `ride.driver_id`.
     case driverID = "driver_id"
-    /// `ride.pickup_at`.
     case pickupAt = "pickup_at"
-    /// `ride.time_zone`.
     case timeZone = "time_zone"
-    /// `ride.updated_at`.
     case updatedAt = "updated_at"
   }
 
-  /// Where the value comes from.
   package var source: Source
-  /// What is done with it, in order.
+  /// The filters, in the order in which they are applied.
   package var filters: [Filter]
-  /// The path as it was written, for messages: `ride.attributes.plate`.
+  /// The path as written, for messages, such as `ride.attributes.plate`.
   package var path: String
 
-  /// Whether its value is the event's, and not the ride's.
+  /// Whether the value comes from the event and not from the ride.
   package var isOfEvent: Bool {
     switch source {
     case .eventName, .eventTime, .eventData: true
@@ -47,12 +39,13 @@ package struct Placeholder: Hashable, Sendable {
     }
   }
 
-  /// The paths that can be written, for messages; those that end in a dot go on with keys.
+  /// All valid paths, for messages; `ride.attributes` and `event.data` may be followed by keys.
   static let knownPaths =
     RideField.allCases.map { "ride." + $0.rawValue }
     + ["ride.attributes", "event.name", "event.at", "event.data"]
 
-  /// The path that was probably meant: a near word, or else the key of an attribute or of data.
+  /// Returns the path that was probably meant: a near word, otherwise a key below `ride.attributes`
+  /// or `event.data`.
   static func nearestPath(to path: String) -> String? {
     let words = path.split(separator: ".").map(String.init)
     let below = words.dropFirst()
@@ -66,7 +59,7 @@ package struct Placeholder: Hashable, Sendable {
     return nearestWord(to: path, among: knownPaths)
   }
 
-  /// Reads a path; nil where it is not among `knownPaths`.
+  /// Parses a path; nil if it is not among `knownPaths`.
   static func source(of path: String) -> Source? {
     let words = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard words.count >= 2, !words.contains("") else { return nil }
@@ -83,9 +76,9 @@ package struct Placeholder: Hashable, Sendable {
   }
 }
 
-/// One step after a `|` in a placeholder.
+/// One filter after a `|` in a placeholder.
 package enum Filter: Hashable, Sendable {
-  /// `default: 'text'`: stands in where the value is missing, null or empty.
+  /// `default: 'text'`: replaces a missing, null or empty value.
   case fallback(JSONValue)
   /// `time`: hours and minutes in the ride's zone, `08:05`.
   case time
@@ -93,15 +86,15 @@ package enum Filter: Hashable, Sendable {
   case date
   /// `epoch`: whole seconds since 1970, as a number.
   case epoch
-  /// `upper`: in capitals.
+  /// `upper`: in upper case.
   case upper
-  /// `lower`: in small letters.
+  /// `lower`: in lower case.
   case lower
 
-  /// The words of the filters that take no argument.
+  /// The filters without an argument, by name.
   static let plain: [String: Filter] = [
     "time": .time, "date": .date, "epoch": .epoch, "upper": .upper, "lower": .lower,
   ]
-  /// All words that may follow a `|`.
+  /// The names of all filters.
   static let names = plain.keys.sorted() + ["default"]
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What placeholders are filled from: one ride and one event.
+/// The source of placeholder values: one ride and one event.
 struct TemplateContext {
   let ride: Ride
   let event: RideEvent
   private let attributes: JSONValue?
   private let data: JSONValue?
 
-  /// Reads the ride's attributes and the event's data, once for all rules and phones.
+  /// Parses the event's data once for all rules and phones; the ride's attributes come parsed.
   init(ride: Ride, attributes: JSONValue?, event: RideEvent) {
     self.ride = ride
     self.event = event
@@ -15,13 +15,13 @@ struct TemplateContext {
     data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
   }
 
-  /// A value of the ride's attributes; nil where they can't be read, too.
+  /// Returns a value of the ride's attributes; nil also if the attributes are unreadable.
   func attribute(_ key: String) -> JSONValue? { attributes?.value(at: [key]) }
 
-  /// A value of the event's data; nil where it can't be read, too.
+  /// Returns a value of the event's data; nil also if the data is unreadable.
   func datum(_ key: String) -> JSONValue? { data?.value(at: [key]) }
 
-  /// The value of a placeholder, filters applied.
+  /// Returns the value of a placeholder after its filters.
   func value(of placeholder: Placeholder) throws(RenderingError) -> JSONValue {
     var value = try raw(placeholder)
     var instant = instant(placeholder.source)
@@ -79,7 +79,7 @@ struct TemplateContext {
     }
   }
 
-  /// A time that an attribute holds: seconds since 1970, or ISO 8601.
+  /// Converts seconds since 1970, or ISO 8601 text, to a time; nil for anything else.
   static func instant(from value: JSONValue) -> Timestamp? {
     switch value {
     case .integer(let seconds): Timestamp(epochSeconds: seconds)
@@ -102,7 +102,7 @@ struct TemplateContext {
 }
 
 extension JSONValue {
-  /// The value within a text.
+  /// The value as part of a text.
   var text: String {
     switch self {
     case .string(let text): text
@@ -113,20 +113,20 @@ extension JSONValue {
   }
 }
 
-/// Why a push can't be filled in; its text stands in the ledger.
+/// Why a push cannot be rendered; the ledger records its `reason`.
 package enum RenderingError: Error, Hashable, Sendable {
-  /// The value is not there, or null.
+  /// The value is missing or null.
   case missing(String)
-  /// A text for people came out empty.
+  /// A text for people to read is empty.
   case emptyText(String)
-  /// The JSON can't be read.
+  /// The JSON is unreadable.
   case unreadable(String)
-  /// A time filter met something that is not a time.
+  /// A time filter was applied to something that is not a time.
   case notATime(String)
   /// The ride's zone is not in the tz database.
   case unknownZone(String)
 
-  /// What the ledger says.
+  /// The reason that the ledger records.
   package var ledgerReason: LedgerReason {
     if case .unknownZone = self { return LedgerReason(.engine(.unknownTimeZone), reason) }
     return LedgerReason(.engine(.missingValue), reason)

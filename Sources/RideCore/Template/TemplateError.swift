@@ -1,10 +1,10 @@
-/// What is wrong with a text that holds placeholders.
+/// An error in a text with placeholders.
 package struct TemplateError: Error, Hashable, Sendable {
-  /// Where it is wrong: characters from the start of the text.
+  /// The offset of the error, in characters from the start of the text.
   package var offset: Int
-  /// What stands there.
+  /// The text at that offset.
   package var found: String
-  /// What was expected there.
+  /// The text that was expected there.
   package var expected: String
   /// The known word that was probably meant.
   package var nearest: String?

@@ -1,4 +1,4 @@
-/// Reads the text of a `TextTemplate`, once, from left to right.
+/// Parses the text of a `TextTemplate` in one pass.
 struct TemplateParser {
   private let characters: [Character]
   private var position = 0
@@ -69,7 +69,7 @@ struct TemplateParser {
     return .fallback(try argument())
   }
 
-  /// A quoted text, or a number, `true` or `false`.
+  /// Parses a quoted text, a number, `true` or `false`.
   private mutating func argument() throws(TemplateError) -> JSONValue {
     let start = position
     if let quote = current, quote == "'" || quote == "\"" {
@@ -99,7 +99,7 @@ struct TemplateParser {
     position < characters.count ? characters[position] : nil
   }
 
-  /// What stands at the reader's place, short enough for a message.
+  /// The text at the current position, shortened for a message.
   private var rest: String {
     position < characters.count
       ? String(characters[position...].prefix(12)) : "the end of the text"

@@ -1,23 +1,26 @@
-/// Escapes text from outside for the place where it is shown.
+/// Escapes untrusted text for the output that shows it.
 ///
-/// Every function works on Unicode scalars. A `Character` may hide the scalar that must be escaped:
+/// Every function works on Unicode scalars, because a `Character` may hide the scalar to escape:
 /// U+0600 before `<`, and `'` before a combining mark, are one `Character` each.
 package enum Escape {
-  /// The text on one line: what would control a terminal, break the line, reverse the reading
-  /// direction or stay invisible is shown as `\u{1b}`.
+  /// Returns the text on one line.
+  ///
+  /// Scalars that control a terminal, break the line, reverse the reading direction or are
+  /// invisible are written as `\u{1b}`.
   package static func line(_ text: some StringProtocol) -> String {
     shown(text) { $0.isUnprintable }
   }
 
-  /// The same for text of several lines: line feeds and tabs stay.
+  /// Returns the same for text of several lines: line feeds and tabs are kept.
   package static func lines(_ text: some StringProtocol) -> String {
     shown(text) { $0.isUnprintable && $0 != "\n" && $0 != "\t" }
   }
 
-  /// A JSON text whose strings are safe on a terminal too: unprintable scalars become `\u001b`.
+  /// Returns a JSON text that is also safe on a terminal: unprintable scalars in strings become
+  /// `\u001b`.
   ///
-  /// - Parameter json: a valid JSON text. Outside its strings it holds no other unprintable scalars
-  ///   than white space, which stays.
+  /// - Parameter json: a valid JSON text, so that outside its strings the only unprintable scalars
+  ///   are white space, which is kept.
   package static func json(_ json: String) -> String {
     if isPlain(json) { return json }
     return rewritten(json) { scalar in
@@ -25,7 +28,7 @@ package enum Escape {
     }
   }
 
-  /// The same, for a `<script>` element: neither `</script>` nor `<!--` is left in it.
+  /// Returns the same for a `<script>` element: the result contains neither `</script>` nor `<!--`.
   package static func jsonInHTML(_ json: String) -> String {
     rewritten(json) { scalar in
       let isMarkup = scalar == "<" || scalar == ">" || scalar == "&"
@@ -40,12 +43,12 @@ package enum Escape {
     return rewritten(text) { isEscaped($0) ? "\\u{\(String($0.value, radix: 16))}" : nil }
   }
 
-  /// Whether it is of printable ASCII alone, as nearly all texts are.
+  /// Returns whether the text is only printable ASCII, as nearly all texts are.
   private static func isPlain(_ text: some StringProtocol) -> Bool {
     text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f }
   }
 
-  /// `\u001b`, or two of them for a scalar beyond 16 bits, as JSON and JavaScript read it.
+  /// Returns `\u001b`, or a pair of escapes for a scalar beyond 16 bits, as in JSON and JavaScript.
   private static func unicodeEscapes(_ scalar: Unicode.Scalar) -> String {
     UTF16.encode(scalar).map { units in
       units.map { unit in
@@ -71,9 +74,9 @@ package enum Escape {
 }
 
 extension Unicode.Scalar {
-  /// Whether it controls, breaks, reverses or hides what is shown around it.
+  /// Whether the scalar controls, breaks, reverses or hides the text around it.
   ///
-  /// Joiners are printable: emoji and Persian need them.
+  /// Joiners count as printable: emoji and Persian need them.
   package var isUnprintable: Bool {
     if value < 0x7f { return value < 0x20 }
     switch properties.generalCategory {
@@ -85,8 +88,8 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The start of the text on one line, for a column of a table: at most so many bytes, without the
-  /// NUL that Postgres refuses.
+  /// Returns the start of the text on one line, for a table column: at most `limit` bytes, and
+  /// without NUL characters, which Postgres refuses.
   package func brief(bytes limit: Int) -> String {
     var result = String.UnicodeScalarView()
     var size = 0

@@ -1,4 +1,4 @@
-/// SHA-256 (FIPS 180-4), for hashes of content that is public anyway.
+/// SHA-256 (FIPS 180-4), for hashing content that is public anyway.
 package enum SHA256 {
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
@@ -13,7 +13,7 @@ package enum SHA256 {
     0xc671_78f2,
   ]
 
-  /// The 32 bytes of the digest.
+  /// Returns the 32 bytes of the digest.
   package static func digest(_ message: some Sequence<UInt8>) -> [UInt8] {
     var state: [UInt32] = [
       0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,

@@ -1,15 +1,15 @@
 package import Foundation
 
-/// Instants as people write them. Foundation knows the calendar and the zones.
+/// Conversion between times and readable text; Foundation provides the calendar and the time zones.
 package enum CivilTime {
-  /// `2026-11-21T08:05:00Z`.
+  /// Returns a text such as `2026-11-21T08:05:00Z`.
   package static func iso(_ instant: Timestamp) -> String {
     instant.date.formatted(.iso8601)
   }
 
-  /// Reads ISO 8601 with a zone, with or without fractions of a second.
+  /// Parses ISO 8601 with a zone, with or without fractions of a second; nil for anything else.
   package static func instant(iso text: String) -> Timestamp? {
-    // Foundation reads what it knows and leaves the rest of the text alone.
+    // Foundation ignores any text after the part that it parses, so the zone is checked here.
     let zone = text.utf8.drop { $0 != UInt8(ascii: "T") }.drop {
       $0 != UInt8(ascii: "Z") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-")
     }
@@ -21,13 +21,13 @@ package enum CivilTime {
     return date.map { Timestamp(microseconds: Int64(($0.timeIntervalSince1970 * 1e6).rounded())) }
   }
 
-  /// `08:05`, in a zone.
+  /// Returns a text such as `08:05`, in a zone.
   package static func time(_ instant: Timestamp, in zone: TimeZone) -> String {
     let parts = components(instant, in: zone)
     return twoDigits(parts.hour) + ":" + twoDigits(parts.minute)
   }
 
-  /// `2026-11-21`, in a zone.
+  /// Returns a text such as `2026-11-21`, in a zone.
   package static func date(_ instant: Timestamp, in zone: TimeZone) -> String {
     let parts = components(instant, in: zone)
     return "\(parts.year ?? 0)-" + twoDigits(parts.month) + "-" + twoDigits(parts.day)
@@ -46,7 +46,7 @@ package enum CivilTime {
 }
 
 extension Timestamp {
-  /// The same point for Foundation; microseconds are kept to within one for a few centuries.
+  /// The same time for Foundation; for a few centuries it is exact to within one microsecond.
   package var date: Date {
     Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
   }

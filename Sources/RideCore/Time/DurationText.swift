@@ -1,5 +1,5 @@
 extension Duration {
-  /// Reads `15s`, `5m`, `1h30m`, `2d`: whole numbers with a unit each, the larger unit first.
+  /// Parses `15s`, `5m`, `1h30m`, `2d`: whole numbers with a unit each, larger units first.
   ///
   /// Nil for anything else, for zero, and for more than ten years.
   package init?(rideText text: String) {
@@ -27,7 +27,7 @@ extension Duration {
     self = .seconds(seconds)
   }
 
-  /// The shortest text that reads back as these whole seconds: `1h30m`.
+  /// The shortest text that parses to these whole seconds, such as `1h30m`.
   package var rideText: String {
     var rest = components.seconds
     guard rest > 0 else { return "0s" }

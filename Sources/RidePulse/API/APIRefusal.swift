@@ -2,7 +2,7 @@ import AdminServer
 import PostgresStore
 
 extension APIError {
-  /// What a caller is told where Postgres did not do it.
+  /// Creates the response for a call that failed in Postgres.
   init(_ error: PostgresError) {
     if error.mayHaveCommitted {
       self.init(
@@ -26,8 +26,8 @@ extension APIError {
     }
   }
 
-  /// Values of a wrong kind, against a constraint or beyond a limit, and what a trigger of somebody's
-  /// raises.
+  /// Returns whether the state is an error of the caller's values: a wrong type, a violated
+  /// constraint, an exceeded limit, or an error raised by a trigger.
   private static func isOfValues(_ state: String) -> Bool {
     ["22", "23", "54", "P0"].contains(state.prefix(2))
   }

@@ -2,23 +2,22 @@ import AdminServer
 import PostgresStore
 import RideCore
 
-/// What the admin server does under `/v1`: see docs/api.md and docs/openapi.yaml.
+/// The routes of the admin server under `/v1`: see docs/api.md and docs/openapi.yaml.
 struct APIRoutes: Sendable {
-  /// The apps that the service speaks to.
+  /// The apps that the service sends to.
   var apps: [App]
-  /// Does a writing call.
+  /// Performs a writing call.
   var answer:
     @Sendable (_ call: String, _ arguments: String, _ key: String?) async throws ->
       APICallStore.Outcome
-  /// Reads a ride.
+  /// Reads the history of a ride.
   var history: @Sendable (_ ride: String) async throws -> RideHistory
 
-  /// All of them.
   var all: [Route] {
     APICall.all.map { call in
       Route("POST", call.path, isWriting: true) { request in await post(request, call) }
     } + [
-      // What a ride's story shows is for nobody's eyes but the operators'.
+      // A ride's history is for operators only.
       Route("GET", "/v1/rides/{id}/explain", isPrivate: true) {
         await explain($0.parameters["id"] ?? "")
       }
@@ -71,7 +70,7 @@ struct APIRoutes: Sendable {
 }
 
 extension APIRoutes {
-  /// Those of a running service.
+  /// Creates the routes of a running service.
   init(_ service: Service) {
     self.init(
       apps: service.apps,

@@ -1,19 +1,21 @@
 import PostgresStore
 
-/// The sessions of writing calls, apart from the service's own and from those who ask: a call that
-/// waits for a row that somebody holds keeps a few others waiting, and no push.
+/// The database sessions of writing calls over HTTP.
+///
+/// They are separate from the engine's sessions and from those of read requests: a call that waits
+/// for a locked row delays only a few other calls, and no push.
 actor APISessions {
   private let sessions: [AdminSession]
   private var callers: [Int]
 
-  /// They are opened as calls come at once.
+  /// Creates `count` sessions, each opened when it is first needed.
   init(conninfo: String, count: Int = 4) {
     sessions = (0..<count).map { _ in AdminSession(conninfo: conninfo) }
     callers = sessions.map { _ in 0 }
   }
 
-  /// Does something with the session that has the fewest callers; the first ones are taken first, so
-  /// that quiet services open one.
+  /// Runs `body` with the session that has the fewest callers. Ties go to the first session, so
+  /// that a quiet service opens only one.
   func with<Value: Sendable>(
     _ body: @Sendable (PostgresSession) async throws -> Value
   ) async throws -> Value {

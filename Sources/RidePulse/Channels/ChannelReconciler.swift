@@ -4,10 +4,10 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// Makes the channels that rides need, and deletes those whose cards have ended.
+/// Creates the channels that rides need, and deletes those whose cards have ended.
 ///
-/// What it is told it keeps in memory only: a ride says again what it needs, and which channels have
-/// ended stands in the database.
+/// Pending needs are kept in memory only: a ride repeats its need, and the database records which
+/// channels have ended.
 final class ChannelReconciler: Sendable {
   private struct Need: Hashable {
     var ride: RideID
@@ -18,9 +18,10 @@ final class ChannelReconciler: Sendable {
   private struct State {
     var needs: [Need] = []
     var known: Set<Need> = []
-    /// There are channels to delete, or may be.
+    /// Whether there are, or may be, channels to delete.
     var hasEnded = false
-    /// When it was looked for such as nobody here has heard of; nil: never.
+    /// Time of the last search for ended channels that this node was not notified of; nil before
+    /// the first.
     var lookedAt: ContinuousClock.Instant?
   }
 
@@ -32,19 +33,19 @@ final class ChannelReconciler: Sendable {
   private let state = Mutex(State())
   private let unreported = Mutex<@Sendable () -> Void>({})
 
-  /// Called when a ride was locked, so that it does not have its channel's ID yet; must not block.
+  /// Called if a ride was locked, so that its channel ID is not written yet. Must not block.
   var onUnreported: @Sendable () -> Void {
     get { unreported.withLock { $0 } }
     set { unreported.withLock { $0 = newValue } }
   }
 
-  /// How long a channel that could not be deleted waits.
+  /// The pause before a channel that could not be deleted is tried again.
   static let interval: Duration = .seconds(60)
 
-  /// How often it is looked for channels that ended with a node that died.
+  /// The interval between searches for channels that ended on a node that died.
   static let lookInterval: Duration = .seconds(3600)
 
-  /// How many needs are kept, and channels deleted in one go.
+  /// The maximum number of needs kept, and of channels deleted per pass.
   static let batch = 1000
 
   init(conninfo: String, client: ChannelClient, scopes: [App: ChannelScope], log: Log) {
@@ -54,7 +55,7 @@ final class ChannelReconciler: Sendable {
     self.log = log
   }
 
-  /// Hears what was settled, and returns at once.
+  /// Records the channel needs of these settlements. Returns at once.
   func handle(_ settlements: [Settlement]) {
     var needs: [Need] = []
     for settlement in settlements {
@@ -71,13 +72,13 @@ final class ChannelReconciler: Sendable {
     signal.ring()
   }
 
-  /// There are ended channels in the database; returns at once.
+  /// Records that the database contains ended channels. Returns at once.
   func ended() {
     state.withLock { $0.hasEnded = true }
     signal.ring()
   }
 
-  /// Until the task is cancelled.
+  /// Reconciles until the task is cancelled.
   func run() async {
     repeat {
       await reconcile()
@@ -85,10 +86,10 @@ final class ChannelReconciler: Sendable {
     } while !Task.isCancelled
   }
 
-  /// Lets `run` see that its task was cancelled.
+  /// Wakes `run`, so that it notices its cancellation.
   func stop() { signal.ring() }
 
-  /// Makes and deletes channels once, as rides need them. A failure is logged and tried again later.
+  /// Creates and deletes channels once, as rides need them. A failure is logged and retried later.
   func reconcile() async {
     let (needs, hasEnded) = state.withLock { state in
       let now = ContinuousClock.now
@@ -99,7 +100,7 @@ final class ChannelReconciler: Sendable {
     }
     if needs.isEmpty, !hasEnded { return }
     do {
-      // A session for the moment: claims and settlements don't stand behind it.
+      // A short-lived session of its own, so that claims and settlements never queue behind it.
       try await Database.with(conninfo: conninfo, name: "channels") { session in
         let service = ChannelService(
           client: client, repository: ChannelRepository(session: session))
@@ -118,7 +119,7 @@ final class ChannelReconciler: Sendable {
       do {
         _ = try await service.audit(in: scope)
       } catch {
-        // Rides ask again.
+        // Rides repeat their needs.
         log(
           .warning, "Can't list the broadcast channels, so none is made",
           ["app": "\(app)", "error": "\(error)"])

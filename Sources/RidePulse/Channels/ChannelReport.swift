@@ -1,12 +1,12 @@
 import Foundation
 import RideCore
 
-/// How an audit is told.
+/// Formats a channel audit as a table or as JSON.
 struct ChannelReport {
   let audit: ChannelAudit
   let scope: ChannelScope
 
-  /// For people.
+  /// The audit as a table for people.
   var table: String {
     var rows = [["CHANNEL", "STANDING", "STORAGE", "RIDE", "WHAT"]]
     rows += audit.findings.map { cells($0).map { Escape.line($0) } }
@@ -71,7 +71,7 @@ struct ChannelReport {
 
   private static func time(_ instant: Timestamp) -> String { CivilTime.iso(instant) }
 
-  /// For machines: one JSON object, keys sorted.
+  /// The audit for machines: one JSON object with sorted keys.
   var json: String {
     let members: [String: JSONValue] = [
       "bundle_id": .string(scope.bundleID), "environment": .string(scope.environment.rawValue),
@@ -97,7 +97,7 @@ struct ChannelReport {
 }
 
 extension ChannelAudit.CheckResult {
-  /// The row that names the channel.
+  /// The row that contains the ID of this channel.
   fileprivate var named: ChannelRow? { rows.first { $0.channel == channel } }
 
   fileprivate var storage: ChannelStorage? { named?.storage ?? sighting?.storage }

@@ -1,7 +1,7 @@
 import RideCore
 
 extension Channels {
-  /// What the command line asks for, checked before anything is opened.
+  /// The parsed command line, validated before anything is opened.
   struct Request: Sendable {
     let word: Word
     let app: App
@@ -59,7 +59,7 @@ extension Channels {
       case table, json
     }
 
-    /// The channel that is named.
+    /// Returns the channel ID of the command line, or throws if it is missing.
     func channel() throws(UsageError) -> ChannelID {
       guard let channel = channelText.flatMap({ ChannelID($0) }) else {
         throw UsageError("CHANNEL is missing", form: form)
@@ -67,13 +67,13 @@ extension Channels {
       return channel
     }
 
-    /// Prints an audit in the form that was asked for.
+    /// Prints an audit in the requested format.
     func print(_ audit: ChannelAudit) {
       let report = ChannelReport(audit: audit, scope: scope)
       if isJSON { Terminal.print(json: report.json) } else { Terminal.print(report.table) }
     }
 
-    /// Tells about one channel.
+    /// Prints the result for one channel.
     func notify(_ what: String, _ channel: ChannelID, storage: ChannelStorage?) {
       if isJSON {
         let members: [String: JSONValue] = [

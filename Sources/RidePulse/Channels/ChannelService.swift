@@ -2,26 +2,26 @@ import APNSClient
 import PostgresStore
 import RideCore
 
-/// Channels at Apple together with their rows: each is made, given up and looked for in both.
+/// Creates, deletes and audits channels at Apple together with their rows in the database.
 struct ChannelService: Sendable {
   let client: ChannelClient
   let repository: ChannelRepository
 
-  /// What became of a wish.
+  /// The result of creating a channel.
   struct Made: Sendable {
     var channel: ChannelID
-    /// False where the ride had it already.
+    /// False if the ride already had the channel.
     var isNew: Bool
-    /// False where an app has the ride locked, so that it does not have the ID yet.
+    /// False if an app holds a lock on the ride, so that the channel ID is not written to it yet.
     var isReported = true
   }
 
-  /// `apns-request-id` of another create.
+  /// Returns a new `apns-request-id` for a create call.
   static func newRequestID() -> PushID {
     PushID(of: "channel", "\(UInt128.random(in: 0...UInt128.max))")
   }
 
-  /// Lists what is at Apple, and tells whose each channel is.
+  /// Lists the channels at Apple, and assigns each to its row.
   func audit(in scope: ChannelScope) async throws -> ChannelAudit {
     let began = try await repository.now()
     let listed = try await client.all(in: scope)
@@ -29,7 +29,7 @@ struct ChannelService: Sendable {
     var others = known.others
     let audit = ChannelAudit(
       listed: Set(listed), began: began, rows: known.rows, others: others)
-    // What a channel keeps tells some of those apart that time does not.
+    // The storage policy distinguishes some channels that their times do not.
     for finding in audit.findings where finding.asksForStorage {
       guard let index = others.firstIndex(where: { $0.channel == finding.channel }),
         let storage = try await storage(of: finding.channel, in: scope)
@@ -40,7 +40,7 @@ struct ChannelService: Sendable {
     return ChannelAudit(listed: Set(listed), began: began, rows: known.rows, others: others)
   }
 
-  /// Nil where it is gone by now.
+  /// Returns nil if the channel no longer exists.
   private func storage(
     of channel: ChannelID, in scope: ChannelScope
   ) async throws -> ChannelStorage? {
@@ -52,17 +52,18 @@ struct ChannelService: Sendable {
     }
   }
 
-  /// Makes a channel, once: its row is written before Apple is asked.
+  /// Creates a channel, once: its row is written before the call to Apple.
   ///
-  /// Whatever is at Apple is listed first, so that a channel whose answer is lost can be told from
-  /// those that were there.
+  /// The channels at Apple are listed first, so that a channel whose response was lost can be
+  /// distinguished from those that existed before.
   func create(_ wish: ChannelWish) async throws -> Made {
     _ = try await audit(in: wish.scope)
     if let made = try await createAudited(wish) { return made }
     throw CommandFailure("a channel for ride \(wish.rideID?.text ?? "") is being made right now")
   }
 
-  /// The same, of several channels after one audit; nil where somebody is making the ride's already.
+  /// Creates one of several channels after one shared audit; nil if the ride's channel is already
+  /// being created.
   func createAudited(_ wish: ChannelWish) async throws -> Made? {
     let claim = try await repository.claim(wish)
     guard claim.isBegun else {
@@ -95,13 +96,14 @@ struct ChannelService: Sendable {
       return try await repository.failed(wish, reason: reason)
     }
     try await repository.lost(requestID: wish.requestID)
-    // The sooner a lost channel is seen, the less else can be taken for it. It may be too soon.
+    // The sooner a lost channel is listed, the fewer others can be mistaken for it. It may not be
+    // listed yet.
     _ = try? await audit(in: wish.scope)
   }
 
-  /// Deletes a channel, for ever.
+  /// Deletes a channel permanently.
   ///
-  /// - Returns: False where it was gone already.
+  /// - Returns: False if it was already gone.
   func delete(_ channel: ChannelID, in scope: ChannelScope) async throws -> Bool {
     let row = try await repository.row(of: channel, in: scope)
     var isGone = false
@@ -115,9 +117,9 @@ struct ChannelService: Sendable {
     return !isGone
   }
 
-  /// Deletes what leaked, and gives up rows whose channel is gone or never was.
+  /// Deletes leaked channels, and ends rows whose channel is gone or was never created.
   ///
-  /// - Returns: How things stand then.
+  /// - Returns: The audit made after the deletions.
   func clear(_ audit: ChannelAudit, in scope: ChannelScope) async throws -> ChannelAudit {
     for finding in audit.findings where finding.standing == .leaked {
       _ = try await delete(finding.channel, in: scope)
@@ -131,7 +133,7 @@ struct ChannelService: Sendable {
 }
 
 extension ChannelError {
-  /// Apple's way to say that there is no such channel.
+  /// Whether Apple answered that there is no such channel.
   fileprivate var saysNotFound: Bool { refusal?.status == 404 }
 }
 

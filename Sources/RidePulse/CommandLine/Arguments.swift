@@ -1,11 +1,11 @@
 import RideCore
 
-/// What stood behind a command's name, checked against its form.
+/// The arguments of a command, validated against its form.
 struct Arguments {
   private(set) var operands: [String] = []
   private var values: [String: [String]] = [:]
 
-  /// Reads words by a command's form.
+  /// Parses words by a command's form.
   ///
   /// - Throws: `UsageError` for the first word that does not fit, with the nearest known one.
   init(_ words: [String], of form: CommandForm) throws(UsageError) {
@@ -48,16 +48,16 @@ struct Arguments {
     return (String(word[..<sign]), String(word[word.index(after: sign)...]))
   }
 
-  /// Whether the option stood there.
+  /// Returns whether the option is present.
   func has(_ name: String) -> Bool { values[name] != nil }
 
-  /// The option's value.
+  /// Returns the option's last value.
   func value(_ name: String) -> String? { values[name]?.last }
 
-  /// All values of an option that may be repeated.
+  /// Returns all values of a repeatable option.
   func all(_ name: String) -> [String] { values[name] ?? [] }
 
-  /// The option's value as a duration.
+  /// Returns the option's value as a duration.
   func duration(_ name: String, of form: CommandForm) throws(UsageError) -> Duration? {
     guard let text = value(name) else { return nil }
     guard let duration = Duration(rideText: text) else {
@@ -68,7 +68,7 @@ struct Arguments {
   }
 }
 
-/// A command line that can't be understood: exit status 64.
+/// An invalid command line, which exits with status 64.
 struct UsageError: Error, CustomStringConvertible {
   let description: String
 

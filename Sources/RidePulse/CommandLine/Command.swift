@@ -1,20 +1,19 @@
-/// One of `ridepulse`'s commands.
+/// A command of `ridepulse`.
 protocol Command: SendableMetatype {
-  /// What may stand behind its name.
+  /// The operands and options of the command.
   static var form: CommandForm { get }
 
-  /// Does it.
   static func run(_ context: CommandContext) async throws -> ExitStatus
 }
 
-/// What every command is given.
+/// The input of every command.
 struct CommandContext {
   var arguments: Arguments
   var environment: [String: String]
   var log: LogWriter
 }
 
-/// The commands, in the order of the help.
+/// The list of commands, in the order of the help.
 enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Doctor.self, Migrate.self,
@@ -22,21 +21,21 @@ enum Commands {
     LegacyGatewayCommand.self, Demo.self,
   ]
 
-  /// Those that packages are made with; the help does not name them.
+  /// The commands used to build packages, which the help omits.
   static let hidden: [any Command.Type] = [Completions.self, ManPage.self]
 
   static var names: [String] { all.map { $0.form.name } }
 
-  /// The command of a name.
+  /// Returns the command with this name.
   static func named(_ name: String) -> (any Command.Type)? {
     (all + hidden).first { $0.form.name == name }
   }
 
-  /// What all this is, in a sentence.
+  /// The one-sentence description of the program.
   static let summary =
     "RidePulse tells a ride service's phones what they must know, in time and once."
 
-  /// The help page without a command.
+  /// The help page that is printed without a command.
   static var help: String {
     let rows = all.map { ($0.form.name, $0.form.summary) }
     return """

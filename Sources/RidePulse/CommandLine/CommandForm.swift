@@ -1,23 +1,23 @@
 import RideCore
 
-/// What may stand behind a command's name.
+/// The operands, options and help text of a command.
 struct CommandForm {
-  /// A word that begins with `--`.
+  /// An option, which begins with `--`.
   struct Option {
     var name: String
-    /// What its value is called in the help; nil where it takes none.
+    /// The placeholder of its value in the help; nil if it takes none.
     var value: String?
     var isRepeatable = false
-    /// All that its value may be, where that is a short list.
+    /// All valid values, if they are a short list.
     var choices: [String] = []
     var help: String
   }
 
-  /// A word in its place.
+  /// A positional argument.
   struct Operand {
     var name: String
     var isOptional = false
-    /// All that it may be, where that is a short list.
+    /// All valid values, if they are a short list.
     var choices: [String] = []
     var help: String
   }
@@ -26,10 +26,10 @@ struct CommandForm {
   var summary: String
   var operands: [Operand] = []
   var options: [Option] = []
-  /// What the help says below the options, line by line.
+  /// The lines that the help shows below the options.
   var notes: [String] = []
 
-  /// Options that every command has.
+  /// The options of every command.
   static let common = [
     Option(
       name: "--log-format", value: "text|json", choices: words(LogWriter.Format.self),
@@ -42,7 +42,7 @@ struct CommandForm {
 
   var allOptions: [Option] { options + Self.common }
 
-  /// `ridepulse trigger EVENT --ride ID [--data KEY=VALUE]... [--dry-run]`
+  /// The usage line: `ridepulse trigger EVENT --ride ID [--data KEY=VALUE]... [--dry-run]`.
   var usage: String {
     let words =
       operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
@@ -53,7 +53,7 @@ struct CommandForm {
     return (["ridepulse", name] + words).joined(separator: " ")
   }
 
-  /// The whole help page of the command.
+  /// The complete help page of the command.
   var help: String {
     var lines = [summary, "", "Usage: " + usage, ""]
     var rows = operands.map { ($0.name, $0.help) }
@@ -65,15 +65,15 @@ struct CommandForm {
     return lines.joined(separator: "\n")
   }
 
-  /// The words of a choice.
+  /// Returns the words of a choice.
   static func words<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) -> [String]
   where Word.RawValue == String {
     type.allCases.map(\.rawValue)
   }
 
-  /// One of the words of a choice; any other is refused with the nearest of them.
+  /// Returns the value of a word; throws a usage error with the nearest valid word for any other.
   ///
-  /// - Parameter what: What the words are, such as `format`.
+  /// - Parameter what: The kind of the words, such as `format`.
   func choice<Word: RawRepresentable & CaseIterable>(
     _ word: String, _ what: String, of type: Word.Type
   ) throws(UsageError) -> Word where Word.RawValue == String {
@@ -82,7 +82,7 @@ struct CommandForm {
       "unknown \(what) \(word)", known: Self.words(type), word: word, form: self)
   }
 
-  /// Two columns, the second one aligned.
+  /// Formats rows in two columns, the second one aligned.
   static func columns(_ rows: [(String, String)]) -> [String] {
     let width = rows.map(\.0.count).max() ?? 0
     return rows.map { left, right in

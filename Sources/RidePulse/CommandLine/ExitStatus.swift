@@ -1,16 +1,15 @@
-/// How a command ends, for whoever started it.
+/// The exit status of a command.
 enum ExitStatus: Int32 {
-  /// Done.
   case done = 0
-  /// Failed; standard error says why.
+  /// Failed; standard error has the reason.
   case failed = 1
-  /// It looked, and found problems.
+  /// The command ran, and found problems.
   case foundProblems = 2
-  /// The command line can't be understood.
+  /// The command line is invalid.
   case usage = 64
 }
 
-/// A failure that ends a command, in one line that says what, where, and what to do.
+/// A failure that ends a command: one line with what is wrong, where, and what to do.
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
   var status = ExitStatus.failed

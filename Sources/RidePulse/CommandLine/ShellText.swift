@@ -1,9 +1,9 @@
 import RideCore
 
-/// Writes a value as one word of a shell command that a person pastes.
+/// Formats a value as one word of a shell command for a person to paste.
 enum ShellText {
-  /// The word as it is where no shell would change it, else in quotes. An unprintable scalar needs
-  /// `$'…'`, which bash and zsh read.
+  /// Returns the word unchanged if no shell would change it, else in quotes. An unprintable scalar
+  /// needs `$'…'`, which bash and zsh support.
   static func word(_ text: String) -> String {
     let scalars = text.unicodeScalars
     if scalars.contains(where: \.isUnprintable) {
@@ -11,7 +11,7 @@ enum ShellText {
     }
     if !scalars.isEmpty, scalars.allSatisfy({ isPlain($0) }) { return text }
     if !scalars.contains("'") { return "'\(text)'" }
-    // An interactive bash replaces ! within double quotes.
+    // An interactive bash expands ! within double quotes.
     if !scalars.contains(where: { ["$", "`", "\\", "\"", "!"].contains($0) }) {
       return "\"\(text)\""
     }

@@ -1,23 +1,23 @@
 import Foundation
 import RideCore
 
-/// `1 push`, `2 pushes`.
+/// Formats a count with its noun: `1 push`, `2 pushes`.
 func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
   "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }
 
-/// Where results and complaints go.
+/// Writes results to standard output, and errors and log lines to standard error.
 enum Terminal {
-  /// Whether people watch standard output.
+  /// Whether standard output is a terminal.
   static let isInteractive = isatty(STDOUT_FILENO) == 1
 
-  /// Whether what is written there may have colours (https://no-color.org).
+  /// Whether standard output may have colours (https://no-color.org).
   static func hasColour(_ environment: [String: String]) -> Bool {
     isInteractive && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
   }
 
-  /// Writes a result. Whatever it quotes, it can't control the terminal; a value that may hold a
-  /// line break has been escaped by `Escape.line` before.
+  /// Writes a result. Control characters in it are escaped, so that quoted text can't control the
+  /// terminal; `Escape.line` must already have escaped values that may contain a line break.
   static func print(_ text: String) {
     write(Escape.lines(text) + "\n", to: STDOUT_FILENO)
   }
@@ -37,7 +37,7 @@ enum Terminal {
     write(Escape.lines(text) + "\n", to: STDERR_FILENO)
   }
 
-  /// Writes a text as it is. A reader that went away is not an error.
+  /// Writes a text unchanged. A closed pipe is not an error.
   static func write(_ text: String, to descriptor: Int32) {
     FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).tryWrite(Data(text.utf8))
   }

@@ -1,5 +1,5 @@
 /// The version of this build.
 enum Version {
-  /// What `ridepulse --version` prints, and what `make deb` calls its package.
+  /// The version that `ridepulse --version` prints and that `make deb` gives its package.
   static let text = "0.1.0"
 }

@@ -4,7 +4,7 @@ import PostgresStore
 import RideCore
 import RuleFiles
 
-/// `ridepulse channels`: Apple's broadcast channels, and whose they are.
+/// `ridepulse channels`: manages Apple's broadcast channels, and shows which ride each belongs to.
 enum Channels: Command {
   enum Word: String, CaseIterable {
     case create, read, delete, list, reconcile

@@ -1,7 +1,7 @@
 import RideCore
 import RuleFiles
 
-/// `ridepulse check`: are the rule files right?
+/// `ridepulse check`: validates the rule files.
 enum Check: Command {
   static let form = CommandForm(
     name: "check", summary: "validate the rule files, without database or network",

@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// `ridepulse doctor`: is all there that the service needs?
+/// `ridepulse doctor`: checks everything that the service needs.
 enum Doctor: Command {
   private enum Format: String, CaseIterable {
     case table, json

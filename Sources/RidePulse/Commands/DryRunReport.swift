@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// What a decision would send, for people: the request as it would leave, and what would not.
+/// Formats a decision for people: the requests that would be sent, and what would not be sent.
 enum DryRunReport {
   static func text(of decision: Decision) -> String {
     var blocks = decision.pushes.map(block)
@@ -26,7 +26,7 @@ enum DryRunReport {
     return lines.joined(separator: "\n")
   }
 
-  /// One line of the ledger.
+  /// Formats one delivery of the ledger.
   static func line(of delivery: RideQueries.Delivery) -> String {
     let reason = delivery.reason.isEmpty ? "" : ": \(Escape.line(delivery.reason))"
     let suffix = delivery.tokenSuffix.isEmpty ? nil : delivery.tokenSuffix

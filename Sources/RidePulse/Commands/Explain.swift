@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// `ridepulse explain`: what happened to one ride, and why.
+/// `ridepulse explain`: shows what happened to one ride, and why.
 enum Explain: Command {
   private enum Format: String, CaseIterable {
     case table, json

@@ -3,7 +3,7 @@ import LegacyGateway
 import PostgresStore
 import RideCore
 
-/// `ridepulse legacy-gateway`: the old binary protocol, for senders that speak no other.
+/// `ridepulse legacy-gateway`: serves the old binary protocol, for senders that support no other.
 enum LegacyGatewayCommand: Command {
   static let form = CommandForm(
     name: "legacy-gateway", summary: "take pushes in APNs' old binary protocol, for old senders",
@@ -84,7 +84,7 @@ enum LegacyGatewayCommand: Command {
   }
 }
 
-/// What the gateway tells, as log lines.
+/// Logs the events of the gateway.
 enum GatewayLog {
   static func record(_ event: GatewayEvent, _ log: Log) {
     switch event {

@@ -2,9 +2,9 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// What the database needs now and then: a ledger that is cut into days and loses the old ones.
+/// Maintains the database: rotates the ledger's daily partitions, and drops old ones.
 ///
-/// Every node does it; that two don't do it at once is the database's concern.
+/// Every node runs it; the database keeps two from running it at once.
 final class Maintenance: Sendable {
   private let conninfo: String
   private let log: Log
@@ -17,7 +17,7 @@ final class Maintenance: Sendable {
     self.log = log
   }
 
-  /// Now, and each hour until the task is cancelled.
+  /// Runs now, and each hour until the task is cancelled.
   func run() async {
     repeat {
       await rotate()
@@ -25,10 +25,10 @@ final class Maintenance: Sendable {
     } while !Task.isCancelled
   }
 
-  /// Rotates the ledger's partitions once. A failure is logged; nothing that is sent depends on it.
+  /// Rotates the ledger's partitions once. A failure is logged; no push depends on it.
   func rotate() async {
     do {
-      // A session for the moment: claims and settlements don't stand behind it.
+      // A short-lived session of its own, so that claims and settlements never queue behind it.
       let actions = try await Database.with(conninfo: conninfo, name: "maintenance") { session in
         try await LedgerPartitions(session: session).rotate()
       }
@@ -43,7 +43,7 @@ final class Maintenance: Sendable {
     }
   }
 
-  /// A right that is missing is said once: somebody may want it so.
+  /// Logs a missing right only once, since it may be intended.
   private func record(_ error: PostgresError) {
     let isKnown = mayNot.withLock { known in
       defer { known = true }

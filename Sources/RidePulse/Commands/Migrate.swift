@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// `ridepulse migrate`: bring the database's schema to this binary's.
+/// `ridepulse migrate`: updates the database's schema to the version of this binary.
 enum Migrate: Command {
   static let form = CommandForm(
     name: "migrate", summary: "apply the schema in order; safe to run from several nodes at once",
@@ -27,7 +27,7 @@ enum Migrate: Command {
     return .done
   }
 
-  /// What is said of the role that will own the schema; nil where it is none too mighty.
+  /// Returns a warning if the role that will own the schema has too many rights.
   static func warning(_ server: ServerState) -> String? {
     guard server.isSuperuser else { return nil }
     return """

@@ -3,11 +3,11 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// Applies what APNs answered to phones, cards, start tokens and channels.
+/// Applies the answers of APNs to phones, cards, start tokens and channels.
 ///
-/// Settlements only note it, so that no row which an app has locked holds them up. Claims read the
-/// tokens as if it had been applied, so pushes do not depend on how soon that happens. Every node
-/// applies what any node noted.
+/// Settlements only record these outcomes, so that a row which an app has locked does not delay
+/// them. Claims read the tokens as if the outcomes were applied, so pushes do not depend on how
+/// soon that happens. Every node applies the outcomes that any node recorded.
 final class OutcomeApplier: Sendable {
   private let conninfo: String
   private let log: Log
@@ -16,11 +16,11 @@ final class OutcomeApplier: Sendable {
   private let isBlocked = Mutex(false)
   private let failures = Mutex(0)
 
-  /// How often it looks for what another node has noted and not applied.
+  /// The interval between searches for outcomes that another node recorded and did not apply.
   static let interval: Duration = .seconds(20)
-  /// How long its session stays open without work.
+  /// How long an idle session stays open.
   static let idle: Duration = .seconds(20)
-  /// The waits while rows are locked.
+  /// The delays between attempts while rows are locked.
   static let blocked = Backoff(first: .milliseconds(100), longest: .seconds(3))
 
   /// - Parameter onChannels: Called after channels have ended; must not block.
@@ -30,16 +30,15 @@ final class OutcomeApplier: Sendable {
     self.onChannels = onChannels
   }
 
-  /// Looks for outcomes among what was settled; returns at once.
+  /// Wakes `run` if these settlements contain outcomes. Returns at once.
   func handle(_ settlements: [Settlement]) {
     if settlements.contains(where: { !$0.gone.isEmpty || !$0.findings.isEmpty }) { signal.ring() }
   }
 
-  /// There is something to apply or to report, or may be; also lets `run` see that its task was
-  /// cancelled.
+  /// Wakes `run`: there is, or may be, something to apply or to report, or its task was cancelled.
   func ring() { signal.ring() }
 
-  /// Until the task is cancelled.
+  /// Applies outcomes until the task is cancelled.
   func run() async {
     repeat {
       await work()
@@ -51,7 +50,7 @@ final class OutcomeApplier: Sendable {
     } while !Task.isCancelled
   }
 
-  /// Applies what there is once, within a limit.
+  /// Applies all pending outcomes once, within a time limit.
   func once(within limit: Duration) async {
     let session = try? PostgresSession(conninfo: conninfo, applicationName: "ridepulse outcomes")
     guard let session else { return }
@@ -64,7 +63,7 @@ final class OutcomeApplier: Sendable {
     await session.close(limit: .milliseconds(500))
   }
 
-  /// Until nothing has come for a while.
+  /// Applies outcomes over one session, until none has come for a while.
   private func work() async {
     do {
       try await Database.with(conninfo: conninfo, name: "outcomes") { session in
@@ -92,7 +91,7 @@ final class OutcomeApplier: Sendable {
     }
   }
 
-  /// - Returns: Whether nothing is left.
+  /// - Returns: Whether nothing is left to apply or to report.
   private func apply(_ session: PostgresSession) async throws -> Bool {
     let progress = try await TokenOutcomes(session: session).apply()
     if progress.channels > 0 { onChannels() }
@@ -101,7 +100,7 @@ final class OutcomeApplier: Sendable {
     return progress.left == 0 && areReported
   }
 
-  /// What holds it up is named once, until it no longer does.
+  /// Logs what blocks the outcomes: once, until it no longer does.
   private func record(_ progress: TokenOutcomes.Progress) {
     let was = isBlocked.withLock { blocked in
       defer { blocked = progress.left > 0 }

@@ -3,7 +3,7 @@ import PostgresStore
 import RideCore
 import RuleFiles
 
-/// `ridepulse preview`: what would be sent, by the service's own decisions.
+/// `ridepulse preview`: shows what would be sent, using the same decisions as the service.
 enum Preview: Command {
   private enum Format: String, CaseIterable {
     case table, json, html
@@ -102,7 +102,7 @@ enum Preview: Command {
     var rules = all
     if let name = context.arguments.value("--rule") {
       guard let rule = all.rule(named: name) else {
-        // Rule files that are compared may have a rule less.
+        // The rule files to compare with may lack this rule.
         if context.arguments.has("--diff") { return try book(all.keeping([]), context) }
         throw UsageError(
           "unknown rule \(name)", known: all.rules.map(\.rule.name), word: name, form: form)
@@ -116,7 +116,8 @@ enum Preview: Command {
     -> EngineConfiguration
   {
     var bundleIDs = APNsVariables.bundleIDs(context.environment)
-    // Without a database there need be no service either: a name that says so stands in.
+    // Without a database there may be no service either: a placeholder ID takes the place of each
+    // missing one.
     if context.arguments.has("--rides") {
       for app in Set(rules.rules.map(\.rule.app)) where bundleIDs[app] == nil {
         bundleIDs[app] = "unset.\(app)"
@@ -128,7 +129,7 @@ enum Preview: Command {
       defaultEnvironment: try APNsVariables.defaultEnvironment(context.environment))
   }
 
-  /// The rides, and when they stand so.
+  /// Returns the rides, and the time at which they have this state.
   private static func rides(
     _ configuration: EngineConfiguration, _ from: Timestamp?, _ context: CommandContext
   ) async throws -> ([RideView], Timestamp) {

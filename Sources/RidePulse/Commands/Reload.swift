@@ -2,7 +2,7 @@ import APNSClient
 import RideCore
 import RuleFiles
 
-/// What SIGHUP asks for: rule files and key as they are now, each of them only if it is good.
+/// Handles SIGHUP: rereads the rule files and the key, and adopts each of them only if it is valid.
 enum Reload {
   static func perform(
     _ service: Service, _ apns: APNsVariables, _ arguments: Arguments,

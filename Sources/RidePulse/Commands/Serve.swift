@@ -3,7 +3,7 @@ import Orchestrator
 import RideCore
 import RuleFiles
 
-/// `ridepulse serve`: the service.
+/// `ridepulse serve`: runs the service.
 enum Serve: Command {
   static let form = CommandForm(
     name: "serve", summary: "run the service",

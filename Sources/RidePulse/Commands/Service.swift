@@ -5,9 +5,9 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// The engine with all that it stands on: what `serve` runs, and `demo`.
+/// The engine with everything that it needs, as `serve` and `demo` run it.
 final class Service: Sendable {
-  /// The name under which this process holds rides.
+  /// The ID under which this process leases rides.
   let node = UUID().uuidString.lowercased()
   let engine: Engine
   let maintenance: Maintenance
@@ -21,20 +21,20 @@ final class Service: Sendable {
   private let listener: WakeListener?
   private let meter: ServiceMeter
   private let time: DatabaseTime
-  /// How to reach the database.
+  /// The connection string of the database.
   let conninfo: String
-  /// For questions over HTTP.
+  /// The session for read requests over HTTP.
   let admin: AdminSession
-  /// For what is posted over HTTP.
+  /// The sessions for writing calls over HTTP.
   let callers: APISessions
 
-  /// How long a claimed ride is this node's own: an answer's deadline and twice the time that a
-  /// slow settlement takes. A dead node's rides are everybody's again after that.
+  /// The duration of a claim: the timeout of an APNs response plus twice the time of a slow
+  /// settlement. After that, other nodes can claim a dead node's rides.
   static let lease: Duration = .seconds(20)
 
-  /// Opens everything; a database, key or schema that can't be used is told now.
+  /// Opens everything, and throws at once if the database, key or schema can't be used.
   ///
-  /// - Parameter listens: Producers notify the engine where it rests between its looks.
+  /// - Parameter listens: Whether producers notify the engine while it rests between its polls.
   init(
     conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, listens: Bool = true,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
@@ -99,7 +99,8 @@ final class Service: Sendable {
     signal.connect(to: engine)
   }
 
-  /// What hinders it from doing its work; each look for due rides asks the database.
+  /// The problems that prevent the service from working; each scan for due rides queries the
+  /// database.
   var problems: [String] {
     var problems = engine.settlementHalt.map { [Self.words($0)] } ?? []
     if sessions.contains(where: { $0.isStalled() }) {
@@ -114,17 +115,17 @@ final class Service: Sendable {
       + "no ride is claimed or sent until it succeeds: fix what Postgres names, nothing is lost"
   }
 
-  /// How long a turn of the engine's loops may take before the service is called not ready: a
-  /// statement's limit, three times.
+  /// How long one iteration of the engine's loops may take before the service reports not ready:
+  /// three times the statement timeout.
   static let longestTurn: Duration = .seconds(30)
 
-  /// What it says of itself, in Prometheus' text format.
+  /// Returns the service's metrics in Prometheus' text format.
   func metrics() async -> String {
     var gauges: RideGauges?
     var watched: [WatchProblem] = []
     if let session = try? await admin.get() {
       gauges = try? await RideGauges.read(session)
-      // A right that a role lacks since an upgrade costs these metrics, and no other.
+      // A right that the role lacks since an upgrade costs only these metrics.
       if gauges != nil { watched = (try? await WatchProblem.all(session)) ?? [] }
     }
     var reading = reading(gauges)
@@ -132,10 +133,10 @@ final class Service: Sendable {
     return ServiceMetrics.page(reading)
   }
 
-  /// The apps that it speaks to.
+  /// The apps that the service sends to.
   var apps: [App] { Array(apns.bundleIDs.keys) }
 
-  /// What its parts say at this moment; nothing is asked of the database.
+  /// Returns the current readings of all parts, without a query to the database.
   func reading(_ gauges: RideGauges?) -> ServiceMetrics.Reading {
     let (age, ahead) = transport.tokenStatistics()
     return ServiceMetrics.Reading(
@@ -147,19 +148,19 @@ final class Service: Sendable {
       database: gauges)
   }
 
-  /// What the database would call the time.
+  /// The current time by the database's clock.
   var now: Timestamp { time.now }
 
-  /// All that is known of one ride.
+  /// Returns everything recorded about one ride.
   func history(of ride: String) async throws -> RideHistory {
     try await RideQueries(session: admin.get()).history(of: ride)
   }
 
-  /// Notifications of Postgres reach this node; where they do not, events wait for the next poll.
-  /// Nil where it does not listen.
+  /// Whether notifications of Postgres reach this node; nil if it does not listen. If they do not,
+  /// events wait for the next poll.
   var listenIsHealthy: Bool? { listener?.isHealthy }
 
-  /// Goes by other rules from now on.
+  /// Uses other rules from now on.
   func use(_ rules: RuleSet) {
     engine.use(apns.configuration(of: rules))
   }
@@ -169,12 +170,12 @@ final class Service: Sendable {
     transport.use(key)
   }
 
-  /// Takes no more rides; the engine's run ends when those in flight have.
+  /// Stops claiming rides; the engine's run ends once the rides in flight are settled.
   func stop() {
     engine.stop()
   }
 
-  /// Looks for due rides at once; returns a line that says how many there are.
+  /// Starts a scan for due rides at once; returns a line with their number.
   func wake() async -> String {
     engine.wake()
     let most = 1000
@@ -184,14 +185,14 @@ final class Service: Sendable {
     return "RidePulse lives; \(due > most ? "more than \(most)" : "\(due)") rides are due"
   }
 
-  /// Ends the calls of those who ask over HTTP: none may hold up the end of the doors.
+  /// Ends the database calls of HTTP requests, so that none delays the shutdown of the servers.
   func endCalls() async {
     async let admin: Void = admin.close()
     await callers.close()
     await admin
   }
 
-  /// Closes all sessions, all at once and each within a limit; the engine must have ended.
+  /// Closes all sessions concurrently, each within a time limit. The engine must have ended before.
   func close() async {
     await withTaskGroup { group in
       group.addTask { await self.endCalls() }
@@ -207,7 +208,7 @@ final class Service: Sendable {
   }
 }
 
-/// Rings for an engine that comes into being later.
+/// Wakes an engine that is created later.
 private final class EngineSignal: Sendable {
   private let engine = Mutex<Engine?>(nil)
 
@@ -220,7 +221,7 @@ private final class EngineSignal: Sendable {
   }
 }
 
-/// What a database session tells, as log lines.
+/// Logs the events of a database session.
 enum SessionLog {
   static func record(_ event: SessionEvent, of session: String, _ log: Log) {
     switch event {
@@ -236,7 +237,7 @@ enum SessionLog {
   }
 }
 
-/// What the APNs client tells, as log lines.
+/// Logs the events of the APNs client.
 enum TransportLog {
   static func record(_ event: TransportEvent, _ log: Log) {
     let place = "\(event.environment.rawValue) \(event.connection)"

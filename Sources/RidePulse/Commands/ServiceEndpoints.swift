@@ -1,16 +1,16 @@
 import AdminServer
 import RideCore
 
-/// The ports of a running service: the admin server, and the one that wakes it.
+/// The listening ports of a running service: the admin server and the wake port.
 final class ServiceEndpoints {
   private var admin: AdminServer?
   private var wakePort: WakePort?
   private let page: LivePage
 
-  /// Opens what the command line and the environment name.
+  /// Opens the ports that the command line and the environment name.
   ///
-  /// - Throws: where a port that was asked for can't be had. One that nobody asked for is missed, and
-  ///   the log says so: a second service on a machine must not fail for it.
+  /// - Throws: If a requested port can't be opened. A failure of the default admin address is only
+  ///   logged, because a second service on the machine must not fail for it.
   init(_ service: Service, _ context: CommandContext, _ log: Log) throws {
     let wake: @Sendable () async -> String = { await service.wake() }
     page = LivePage(service)
@@ -44,10 +44,9 @@ final class ServiceEndpoints {
     }
   }
 
-  /// Closes them.
   func close() {
     wakePort?.stop()
-    // The server waits for answers that are on their way, and the page's have no end.
+    // The admin server waits for responses in progress, and the page's streams never end.
     page.close()
     admin?.stop()
   }

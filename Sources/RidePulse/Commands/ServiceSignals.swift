@@ -2,18 +2,20 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The words that a process is told from outside: the first SIGTERM or SIGINT means finish, the
-/// second leave, and SIGHUP look at your files again.
+/// Handles the signals of a service: the first SIGTERM or SIGINT stops it gracefully, the second at
+/// once, and SIGHUP reloads its files.
 final class ServiceSignals {
   private var sources: [any DispatchSourceSignal] = []
 
-  /// Calls `onFirst` with the signal's name at the first one, and ends the process at the second.
+  /// Calls `onFirst` with the signal's name on the first signal, and ends the process on the
+  /// second.
   ///
-  /// SIGHUP ends the process, as it is wont to, where nobody wants to hear of it.
+  /// Without `onHangup`, SIGHUP keeps its default action and ends the process.
   ///
-  /// Returns once it listens: a signal that comes while nobody does must end the process, and not
-  /// get lost. So they are not ignored here, as one would for a source on another system; libdispatch
-  /// takes a signal from its default action by itself when it begins to listen.
+  /// Returns once the sources are registered: a signal that arrives before must end the process and
+  /// not get lost. Therefore the signals are not ignored here, as a dispatch source requires on
+  /// other systems; libdispatch itself replaces the default action of a signal when it registers
+  /// the source.
   init(
     onFirst: @escaping @Sendable (String) -> Void, onHangup: (@Sendable () -> Void)? = nil
   ) {
@@ -36,7 +38,7 @@ final class ServiceSignals {
     isListening.wait()
   }
 
-  /// Listens no more.
+  /// Stops handling signals.
   func cancel() {
     for source in sources { source.cancel() }
   }

@@ -3,7 +3,7 @@ import PostgresStore
 import RideCore
 import RuleFiles
 
-/// `ridepulse trigger`: fire an event by hand, or see what it would send.
+/// `ridepulse trigger`: emits an event by hand, or shows what it would send.
 enum Trigger: Command {
   static let form = CommandForm(
     name: "trigger", summary: "fire an event of a ride by hand, or see what it would send",
@@ -29,7 +29,7 @@ enum Trigger: Command {
     guard let ride = arguments.value("--ride"), !ride.isEmpty else {
       throw UsageError("--ride ID is missing", form: form)
     }
-    // As the schema bounds it; said before anything is asked of the database.
+    // The limit of the schema, checked before any query.
     if ride.utf8.count > RideQueries.idLimit {
       throw UsageError(
         "--ride has \(ride.utf8.count) bytes; an ID has \(RideQueries.idLimit) at most", form: form)
@@ -64,7 +64,7 @@ enum Trigger: Command {
     if view.ride == nil {
       throw CommandFailure("ridepulse.rides has no ride \(Escape.line(ride.text))")
     }
-    // What the clock makes due at the same time is the preview's to show.
+    // Schedules that are due at the same time are left to `preview`.
     var decision = decide(view, by: configuration, now: now)
     decision.pushes.removeAll { !view.events.contains($0.entry.event) }
     decision.closed.removeAll { !view.events.contains($0.event) }
@@ -96,12 +96,12 @@ enum Trigger: Command {
   }
 }
 
-/// `--data` words as a JSON object.
+/// Converts `--data` words to a JSON object.
 enum EventData {
   static func json(_ words: [String]) throws(UsageError) -> String {
     var members: [String: JSONValue] = [:]
     for word in words {
-      // Scalars: a value may begin with a combining mark, which makes one Character with the sign.
+      // Scalars: a value may begin with a combining mark, which forms one Character with the sign.
       let scalars = word.unicodeScalars
       guard let sign = scalars.firstIndex(of: "="), sign != scalars.startIndex else {
         throw UsageError("--data \(word) is not KEY=VALUE", form: Trigger.form)

@@ -2,7 +2,7 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// Logs what keeps rows of attached tables from becoming rides.
+/// Logs the problems that keep rows of attached tables from becoming rides.
 final class WatchMonitor: Sendable {
   private let session: @Sendable () async throws -> PostgresSession
   private let log: Log
@@ -15,7 +15,7 @@ final class WatchMonitor: Sendable {
     self.log = log
   }
 
-  /// Now, and each minute until the task is cancelled.
+  /// Runs now, and each minute until the task is cancelled.
   func run() async {
     repeat {
       await check()
@@ -23,7 +23,7 @@ final class WatchMonitor: Sendable {
     } while !Task.isCancelled
   }
 
-  /// Once. Nothing that is sent depends on it.
+  /// Checks once. No push depends on it.
   func check() async {
     do {
       let problems = try await WatchProblem.all(try await session())
@@ -51,7 +51,7 @@ final class WatchMonitor: Sendable {
   }
 }
 
-/// Which problems were not logged yet: each once, until it is gone.
+/// Selects the problems that were not logged yet: each once, until it is gone.
 struct WatchNews {
   private struct Key: Hashable {
     var table, column, code: String
@@ -69,7 +69,7 @@ struct WatchNews {
     }
   }
 
-  /// A right that is missing is logged once: somebody may want it so.
+  /// A missing right is logged only once, since it may be intended.
   mutating func isFirstRefusal() -> Bool {
     defer { wasRefused = true }
     return !wasRefused

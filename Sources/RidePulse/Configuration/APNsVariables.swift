@@ -3,7 +3,7 @@ import Foundation
 import RideCore
 import SystemSupport
 
-/// What the environment says of APNs: keys, topics and endpoints.
+/// The APNs settings of the environment: keys, topics and endpoints.
 struct APNsVariables {
   var keyID: String
   var teamID: String
@@ -13,9 +13,9 @@ struct APNsVariables {
   var defaultEnvironment: APNsEnvironment
   var configuration: APNsConfiguration
 
-  /// Reads the variables of docs/configuration.md.
+  /// Reads the variables described in docs/configuration.md.
   ///
-  /// - Throws: `CommandFailure` that names every variable that is missing or wrong.
+  /// - Throws: `CommandFailure` that names every missing or invalid variable.
   init(_ environment: [String: String]) throws {
     var missing: [String] = []
     func required(_ name: String) -> String {
@@ -36,30 +36,30 @@ struct APNsVariables {
     configuration = try Self.configuration(environment)
   }
 
-  /// Reads the key file anew.
+  /// Reads the key file again.
   func signingKey() throws(SigningKeyError) -> SigningKey {
     try SigningKey(path: privateKeyPath, keyID: keyID, teamID: teamID)
   }
 
-  /// Where the channels of each app are.
+  /// The bundle ID and environment of each app's channels.
   var channelScopes: [App: ChannelScope] {
     bundleIDs.mapValues { ChannelScope(bundleID: $0, environment: defaultEnvironment) }
   }
 
-  /// What decisions go by.
+  /// Returns the engine's configuration for these rules.
   func configuration(of rules: RuleSet) -> EngineConfiguration {
     var engine = EngineConfiguration(
       rules: rules, bundleIDs: bundleIDs, widgetBundleIDs: widgetBundleIDs,
       defaultEnvironment: defaultEnvironment)
-    // Where one environment is a simulator or a proxy and the other one Apple's own, a push for the
-    // one must not turn up in the other.
+    // If one environment is a simulator or a proxy and the other one is Apple's own, a push for the
+    // one must not reach the other.
     let apple = APNsConfiguration()
     engine.probesEnvironment =
       (configuration.production == apple.production) == (configuration.sandbox == apple.sandbox)
     return engine
   }
 
-  /// `APNS_<APP>_BUNDLE_ID` of every app; those of widgets are no app's.
+  /// Returns `APNS_<APP>_BUNDLE_ID` of every app; the variables of widgets are not apps.
   static func bundleIDs(_ environment: [String: String]) -> [App: String] {
     var bundleIDs: [App: String] = [:]
     for (name, value) in environment where !value.isEmpty {
@@ -71,7 +71,7 @@ struct APNsVariables {
     return bundleIDs
   }
 
-  /// `APNS_<APP>_WIDGET_BUNDLE_ID` of every app that has one.
+  /// Returns `APNS_<APP>_WIDGET_BUNDLE_ID` of every app that has one.
   static func widgetBundleIDs(_ environment: [String: String]) -> [App: String] {
     var bundleIDs: [App: String] = [:]
     for (name, value) in environment where !value.isEmpty {
@@ -82,7 +82,7 @@ struct APNsVariables {
     return bundleIDs
   }
 
-  /// `APNS_SANDBOX`: the environment of phones that state none.
+  /// Reads `APNS_SANDBOX`: the environment of phones that name none.
   static func defaultEnvironment(_ environment: [String: String]) throws -> APNsEnvironment {
     let value = environment["APNS_SANDBOX"] ?? ""
     switch value.lowercased() {
@@ -92,9 +92,9 @@ struct APNsVariables {
     }
   }
 
-  /// `APNS_…_URL` and `APNS_CA_FILE`.
+  /// Reads `APNS_…_URL` and `APNS_CA_FILE`.
   ///
-  /// - Throws: `CommandFailure` that names the variable that is wrong.
+  /// - Throws: `CommandFailure` that names the invalid variable.
   static func configuration(_ environment: [String: String]) throws -> APNsConfiguration {
     var configuration = APNsConfiguration()
     if let path = environment["APNS_CA_FILE"], !path.isEmpty {

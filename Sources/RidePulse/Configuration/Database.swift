@@ -2,16 +2,17 @@ import Foundation
 import PostgresStore
 import RideCore
 
-/// How the commands reach Postgres.
+/// Opens the Postgres sessions of the commands.
 enum Database {
-  /// The connection string; empty where libpq's own `PG*` variables say it all.
+  /// Returns the connection string; empty if libpq's own `PG*` variables are used instead.
   static func conninfo(_ environment: [String: String]) -> String {
     environment["DATABASE_URL"] ?? ""
   }
 
-  /// `RIDEPULSE_LISTEN`: producers may notify a sleeping node. Without it the node polls.
+  /// Reads `RIDEPULSE_LISTEN`: whether producers may notify a sleeping node. Otherwise the node
+  /// only polls.
   ///
-  /// - Throws: `CommandFailure` for any other word than `on` and `off`.
+  /// - Throws: `CommandFailure` for any value other than `on` and `off`.
   static func listens(_ environment: [String: String]) throws -> Bool {
     let value = environment["RIDEPULSE_LISTEN"] ?? ""
     switch value.lowercased() {
@@ -21,7 +22,7 @@ enum Database {
     }
   }
 
-  /// A session that has been used once: a database that is away is told at the start.
+  /// Opens a session and runs one query on it, so that an unreachable database fails at the start.
   static func session(
     _ conninfo: String, name: String,
     onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }
@@ -38,7 +39,7 @@ enum Database {
     return session
   }
 
-  /// Does something with a session of its own, which is closed whatever comes of it.
+  /// Runs `body` with a session of its own, which is closed in any case.
   static func with<Value: Sendable>(
     _ environment: [String: String], name: String,
     _ body: (PostgresSession) async throws -> Value
@@ -46,7 +47,7 @@ enum Database {
     try await with(conninfo: conninfo(environment), name: name, body)
   }
 
-  /// The same, where the connection string is known.
+  /// Runs `body` with a session for a given connection string, which is closed in any case.
   static func with<Value: Sendable>(
     conninfo: String, name: String, _ body: (PostgresSession) async throws -> Value
   ) async throws -> Value {
@@ -61,7 +62,7 @@ enum Database {
     return try result.get()
   }
 
-  /// Refuses a database whose schema is not this binary's.
+  /// Throws if the database's schema lacks migrations of this binary.
   static func requireSchema(_ session: PostgresSession) async throws {
     let missing = try await Migrations.apply(session: session, dryRun: true)
       .filter { $0.outcome == .pending }

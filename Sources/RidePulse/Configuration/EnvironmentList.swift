@@ -1,5 +1,5 @@
-/// The variables that the commands go by, for the man page. A test holds it, the table in
-/// docs/configuration.md and the package's environment file together.
+/// Lists the environment variables of the commands for the man page. A test compares it with the
+/// table in docs/configuration.md and the package's environment file.
 enum EnvironmentList {
   static let all: [(names: [String], meaning: String)] = [
     (

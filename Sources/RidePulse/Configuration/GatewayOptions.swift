@@ -2,15 +2,15 @@ import Foundation
 import LegacyGateway
 import RideCore
 
-/// What `legacy-gateway` was told on its command line and by the environment.
+/// The options of `legacy-gateway` from its command line and the environment.
 struct GatewayOptions {
   var settings: GatewaySettings
-  /// The environment of phones that are new; nil where nothing was said.
+  /// The environment of new phones; nil if the option is missing.
   var environment: APNsEnvironment?
 
-  /// Reads them.
+  /// Reads and validates the options.
   ///
-  /// - Throws: `UsageError` or `CommandFailure` for what can't be used.
+  /// - Throws: `UsageError` or `CommandFailure` for an invalid value.
   init(_ arguments: Arguments, _ environment: [String: String], _ form: CommandForm) throws {
     guard let app = arguments.value("--app") else {
       throw UsageError("--app APP is missing", form: form)

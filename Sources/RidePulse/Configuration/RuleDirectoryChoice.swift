@@ -2,18 +2,18 @@ import Foundation
 import RideCore
 import RuleFiles
 
-/// Which rule files a command goes by.
+/// Selects and loads the rule directory of a command.
 enum RuleDirectoryChoice {
-  /// The directory named on the command line, else by `RIDEPULSE_SCHEDULES`, else `schedules`.
+  /// Returns the directory of the command line, else of `RIDEPULSE_SCHEDULES`, else `schedules`.
   static func path(_ named: String?, _ environment: [String: String]) -> String {
     if let named { return named }
     if let path = environment["RIDEPULSE_SCHEDULES"], !path.isEmpty { return path }
     return "schedules"
   }
 
-  /// Reads the rule files.
+  /// Loads the rule files.
   ///
-  /// - Throws: `CommandFailure` that holds every problem, a line each.
+  /// - Throws: `CommandFailure` with every problem, one per line.
   static func load(_ named: String?, _ environment: [String: String]) throws -> LoadedRules {
     let path = path(named, environment)
     switch RuleDirectory.load(path) {

@@ -3,7 +3,7 @@ import LocalPostgres
 import RideCore
 import RuleFiles
 
-/// `ridepulse demo`: the whole thing on one machine, with nothing of the machine's own touched.
+/// `ridepulse demo`: runs all of RidePulse on one machine, in a temporary directory.
 enum Demo: Command {
   static let form = CommandForm(
     name: "demo", summary: "a private Postgres, a simulator and a small fleet, live",

@@ -1,6 +1,6 @@
 import RideCore
 
-/// What the demo has seen so far, and how it looks to people.
+/// Counts what happened in the demo so far, and formats it for people.
 struct DemoBoard {
   private(set) var rides = 0
   private(set) var changes = 0
@@ -9,7 +9,7 @@ struct DemoBoard {
   private var recent: [String] = []
   private let height = 12
 
-  /// A step of the fleet was written.
+  /// Records a step of the fleet that was written to the database.
   mutating func observe(_ step: Fleet.Step) {
     changes += 1
     switch step {
@@ -17,7 +17,7 @@ struct DemoBoard {
     case .request(let ride, _, _, _):
       rides += 1
       lives.append((ride, "requested", ""))
-      // Rides that go on stay in sight; of those that are over, the last few.
+      // Rides in progress stay on the screen; of finished ones only the last few.
       if lives.count > height,
         let over = lives.firstIndex(where: { Fleet.finalStates.contains($0.state) })
       {
@@ -29,7 +29,7 @@ struct DemoBoard {
     }
   }
 
-  /// A ledger row was written; returns its line.
+  /// Records a new ledger row; returns the line that shows it.
   mutating func observe(_ entry: LedgerEntry, of ride: String) -> String {
     counts[entry.status, default: 0] += 1
     let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
@@ -44,7 +44,7 @@ struct DemoBoard {
     return line
   }
 
-  /// The live view, line by line.
+  /// Returns the lines of the live view.
   func screen(elapsed: Duration) -> [String] {
     let tally = LedgerEntry.Status.allCases.compactMap { status in
       counts[status].map { "\($0) \(status.rawValue)" }

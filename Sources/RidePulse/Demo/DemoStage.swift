@@ -4,7 +4,7 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// The demo's run: service and fleet against a private Postgres and the simulator.
+/// Runs the demo: service and fleet against a private Postgres and the simulator.
 struct DemoStage {
   let conninfo: String
   let apns: APNsVariables
@@ -17,7 +17,7 @@ struct DemoStage {
     _ = try await Migrations.apply(session: backend, dryRun: false)
     let service = try await Service(
       conninfo: conninfo, apns: apns, rules: rules,
-      // Log lines would tear the screen.
+      // Log lines would corrupt the live screen.
       log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.observe($0) })
     async let serving: Void = service.engine.run()
     let outcomes = Task { await service.outcomes.run() }
@@ -45,7 +45,7 @@ struct DemoStage {
     return status
   }
 
-  /// Lets the fleet drive until it is over or a person ends it, and waits for the last verdict.
+  /// Runs the fleet until it ends or a person stops it, then waits for the last verdict.
   private func drive(_ fleet: Fleet, _ backend: FleetBackend, _ view: DemoView) async throws {
     let isStopped = Mutex(false)
     let stopped = { @Sendable (_: String) in isStopped.withLock { $0 = true } }
@@ -74,7 +74,7 @@ struct DemoStage {
         + (select count(*) from ridepulse.ledger where status = 'pending')
       """)
 
-  /// Waits until every event has been consumed and every push has its verdict, at most 30 s.
+  /// Waits until every event is consumed and every push has its verdict, for at most 30 s.
   private func waitForVerdicts(_ session: PostgresSession) async throws {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
@@ -92,8 +92,8 @@ struct DemoStage {
       from ridepulse.ledger group by status order by count(*) desc
       """)
 
-  /// What the ledger says in the end. A push that was neither accepted nor suppressed for a stated
-  /// reason is a failure.
+  /// Prints the final counts of the ledger. A push that was neither accepted nor suppressed for a
+  /// stated reason is a failure.
   private func summary(_ session: PostgresSession, _ view: DemoView) async throws -> ExitStatus {
     let rows = try await session.run([Call(Self.tally)])[0]
     let totals = view.totals

@@ -2,7 +2,7 @@ import Foundation
 import RideCore
 import Synchronization
 
-/// Shows the demo: a screen that is redrawn on a terminal, a line for each push in a pipe.
+/// Shows the demo: as a live screen on a terminal, as one line for each push in a pipe.
 final class DemoView: Sendable {
   private let board = Mutex(DemoBoard())
   private let isInteractive = Terminal.isInteractive
@@ -23,21 +23,21 @@ final class DemoView: Sendable {
   func draw(elapsed: Duration) {
     guard isInteractive else { return }
     let lines = board.withLock { $0.screen(elapsed: elapsed) }
-    // Home, each line cleared behind its text, the rest of the screen cleared below.
+    // Moves the cursor home, clears each line after its text, and clears the screen below.
     Terminal.write(
       "\u{1b}[H" + lines.map { $0 + "\u{1b}[K\n" }.joined() + "\u{1b}[J", to: STDOUT_FILENO)
   }
 
-  /// Clears the terminal for `draw`.
+  /// Clears the terminal and hides the cursor.
   func begin() {
     if isInteractive { Terminal.write("\u{1b}[2J\u{1b}[?25l", to: STDOUT_FILENO) }
   }
 
-  /// Gives the terminal back.
+  /// Shows the cursor again.
   func end() {
     if isInteractive { Terminal.write("\u{1b}[?25h", to: STDOUT_FILENO) }
   }
 
-  /// What was shown, in numbers.
+  /// The numbers of rides and changes shown.
   var totals: (rides: Int, changes: Int) { board.withLock { ($0.rides, $0.changes) } }
 }

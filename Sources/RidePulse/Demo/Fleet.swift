@@ -1,20 +1,19 @@
 import RideCore
 
-/// A small fleet of simulated rides: what happens next, as a value without clock or database.
+/// A small fleet of simulated rides: computes what happens next, without a clock or a database.
 struct Fleet {
-  /// Something that the service's backend would write.
+  /// A change that the backend of a ride service would write.
   enum Step: Equatable {
-    /// A ride comes into being, and with it both phones.
+    /// A ride is created, and with it both phones.
     case request(ride: String, customer: String, driver: String, attributes: String)
-    /// The customer's phone lets a card be started by push.
+    /// The customer's phone allows a card to be started by push.
     case offerCard(customer: String)
-    /// The customer's phone has a card of the ride.
+    /// The customer's phone shows a card of the ride.
     case card(ride: String, customer: String)
-    /// The driver is known.
+    /// The ride gets its driver.
     case assign(ride: String, driver: String)
-    /// The ride's state changes.
     case state(ride: String, String)
-    /// Something happens to a ride beside its state.
+    /// An event that does not change the ride's state.
     case emit(String, ride: String, data: String)
   }
 
@@ -31,10 +30,10 @@ struct Fleet {
   private let size: Int
   private let lastStart: Duration
 
-  /// How long the longest simulated ride lasts.
+  /// The duration of the longest simulated ride.
   static let longestRide: Duration = .seconds(17)
 
-  /// A fleet of `size` rides at once, in which no ride begins so late that it would not be over by
+  /// Creates a fleet of `size` simultaneous rides; none starts so late that it would still run at
   /// `end`.
   init(size: Int, end: Duration, seed: UInt64) {
     self.size = size
@@ -43,10 +42,10 @@ struct Fleet {
     for index in 0..<size { begin(at: .milliseconds(250 * index)) }
   }
 
-  /// Whether every ride is over and none begins any more.
+  /// Whether every ride is over and no further one will begin.
   var isOver: Bool { plan.isEmpty }
 
-  /// What happens up to this time since the start, in order.
+  /// Returns the steps up to this time since the start, in order.
   mutating func steps(until now: Duration) -> [Step] {
     var steps: [Step] = []
     while let next = plan.indices.min(by: { precedes(plan[$0], plan[$1]) }), plan[next].at <= now {
@@ -59,7 +58,7 @@ struct Fleet {
     return steps
   }
 
-  /// The states in which a simulated ride is over.
+  /// The states that end a simulated ride.
   static let finalStates: Set<String> = [
     "ride_completed", "cancelled_by_customer", "cancelled_by_driver", "no_show",
   ]
@@ -68,8 +67,8 @@ struct Fleet {
     (left.at, left.order) < (right.at, right.order)
   }
 
-  /// Plans one ride from its request to its end; one in ten each is cancelled by either side, or
-  /// nobody shows up.
+  /// Plans one ride from its request to its end; one in ten each is cancelled by the customer, is
+  /// cancelled by the driver, or ends as a no-show.
   private mutating func begin(at start: Duration) {
     if start > lastStart, rideCount >= size { return }
     rideCount += 1

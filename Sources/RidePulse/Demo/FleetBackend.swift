@@ -1,6 +1,6 @@
 import PostgresStore
 
-/// The demo's ride service: writes what the fleet does into Postgres, as a real one would.
+/// The demo's ride service: writes the steps of the fleet to Postgres, as a real backend would.
 struct FleetBackend {
   let session: PostgresSession
 
@@ -56,7 +56,7 @@ struct FleetBackend {
     case .offerCard(let customer): [Call(Self.offerCard, [customer])]
     case .card(let ride, let customer): [Call(Self.card, [ride, customer])]
     case .emit("eta_changed", let ride, let data):
-      // The card shows the ride; the event says that a person should hear of it, too.
+      // The attribute updates the card; the event triggers the alert as well.
       [Call(Self.learn, [ride, data]), Call(Self.emit, [ride, "eta_changed", data])]
     case .emit(let event, let ride, let data): [Call(Self.emit, [ride, event, data])]
     }

@@ -1,7 +1,7 @@
 import APNSClient
 import RideCore
 
-/// Says what the facts of APNs mean.
+/// Judges the results of the APNs probe.
 enum APNsCheck {
   static func findings(_ probes: APNsState) -> [CheckResult] {
     KeyCheck.findings(probes.key) + bundleIDs(probes) + [settings(probes)]
@@ -36,7 +36,7 @@ enum APNsCheck {
     }
   }
 
-  // MARK: One of Apple's worlds
+  // MARK: One environment of APNs
 
   private static func world(_ probes: APNsState, _ world: APNsState.World) -> [CheckResult] {
     let connection = connection(probes, world)
@@ -82,7 +82,7 @@ enum APNsCheck {
     return .failure(name, problem.text, mend)
   }
 
-  // MARK: What became of a push to a made-up token
+  // MARK: The result of a push to a made-up token
 
   private static func push(_ app: App, _ probes: APNsState, _ world: APNsState.World) -> CheckResult
   {
@@ -145,7 +145,7 @@ enum APNsCheck {
     probes.bundleIDs.keys.sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// The command that gives an app its bundle ID.
+  /// Returns the command that sets an app's bundle ID.
   static func export(_ app: App) -> String {
     "export " + ShellText.word("\(variable(app))=com.example.\(app)")
   }

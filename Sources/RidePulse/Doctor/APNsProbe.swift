@@ -1,20 +1,20 @@
 import APNSClient
 import RideCore
 
-/// Asks APNs, by the client of the service itself.
+/// Probes APNs with the same client as the service.
 struct APNsProbe {
   let environment: [String: String]
-  /// How far the database's clock is ahead of this machine's, where that is known.
+  /// How far the database's clock is ahead of the local one; nil if unknown.
   let lead: Duration?
 
-  /// No phone has it.
+  /// A token that belongs to no phone.
   private static let token = DeviceToken(String(repeating: "0", count: 64))
 
   private static let payload = Array(#"{"aps":{"content-available":1}}"#.utf8)
 
   private var now: Timestamp { MachineTime.now + (lead ?? .zero) }
 
-  /// - Parameter isUsed: the worlds of which there are phones whose rows say so.
+  /// - Parameter isUsed: The environments that rows of phones name.
   func probes(isUsed: Set<APNsEnvironment>) async -> APNsState {
     var probes = APNsState()
     probes.key = KeyState(environment)
@@ -89,7 +89,7 @@ struct APNsProbe {
     }
     let (reports, feed) = AsyncStream.makeStream(of: PushReport.self)
     client.submit(requests) { for report in $0 { feed.yield(report) } }
-    // The client's own deadline ends each of them.
+    // The client's own timeout ends each of them.
     var open = requests.count
     for await report in reports {
       world.answers[apps[Int(report.ticket)].key] = report.outcome

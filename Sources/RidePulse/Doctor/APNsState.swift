@@ -1,31 +1,33 @@
 import APNSClient
 import RideCore
 
-/// What was seen of APNs, and of what the environment says of it.
+/// The probe results of APNs and of its environment variables.
 struct APNsState: Sendable {
-  /// One of Apple's worlds, as far as it was asked.
+  /// The probe results of one APNs environment.
   struct World: Sendable {
     var environment: APNsEnvironment
-    /// Where its pushes go.
+    /// The URL that its pushes are sent to.
     var endpoint: String
-    /// Nil where a connection stood.
+    /// Nil if the connection was established.
     var problem: ConnectivityFailure?
-    /// What became of a push to a made-up token; empty where none could be sent.
+    /// The outcomes of the pushes to a made-up token, by app; empty if none could be sent.
     var answers: [App: PushOutcome] = [:]
-    /// How far APNs' clock is ahead of the one that signs; nil where no answer said so.
+    /// How far the clock of APNs is ahead of the one that signs tokens; nil if no answer had a
+    /// time.
     var lead: Duration?
   }
 
-  /// `APNS_SANDBOX`, the endpoints and further authorities; the text says what is wrong.
+  /// The result of reading `APNS_SANDBOX`, the endpoints and the CA file; on failure, what is
+  /// wrong.
   var settings: Probe<String> = .unasked
   var hasCAFile = false
   var bundleIDs: [App: String] = [:]
   var key = KeyState()
   var worlds: [World] = []
-  /// Tokens were signed by the database's clock, as the service does.
+  /// Whether tokens were signed by the database's clock, as in the service.
   var goesByDatabase = false
 
-  /// Why no push can be sent, in the names of findings; empty where one can.
+  /// The names of the failed checks that prevent a push; empty if one can be sent.
   var missing: [String] {
     (KeyCheck.isUsable(key) ? [] : ["key"]) + (bundleIDs.isEmpty ? ["bundle IDs"] : [])
   }

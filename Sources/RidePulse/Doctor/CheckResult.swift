@@ -1,15 +1,15 @@
-/// One thing that `doctor` looked at, and how it stands.
+/// The result of one check of `doctor`.
 struct CheckResult: Hashable {
   enum Standing: String {
     case ok, warning, failure, skipped
   }
 
-  /// What was looked at, such as `push customer production`.
+  /// The name of the check, such as `push customer production`.
   var name: String
   var standing: Standing
-  /// What was seen, in one line without a secret.
+  /// What was found, in one line without a secret.
   var what: String
-  /// Commands, or what a person has to do, that mend it; empty where nothing is to be mended.
+  /// Commands or manual steps that fix it; empty if there is nothing to fix.
   var mend: [String] = []
 
   static func ok(_ name: String, _ what: String) -> CheckResult {
@@ -29,7 +29,7 @@ struct CheckResult: Hashable {
   }
 }
 
-/// All findings, in the order in which they are to be mended.
+/// All check results, in the order in which the problems have to be fixed.
 struct Diagnosis: Hashable {
   var findings: [CheckResult]
 
@@ -37,6 +37,6 @@ struct Diagnosis: Hashable {
     findings.count { $0.standing == standing }
   }
 
-  /// Warnings are no problems; what was skipped is skipped because of one.
+  /// Warnings do not count as problems; a check is skipped only because of another problem.
   var status: ExitStatus { count(.failure) > 0 ? .foundProblems : .done }
 }

@@ -1,10 +1,10 @@
 import RideCore
 
-/// Says what it means where two clocks differ.
+/// Judges the difference between two clocks.
 enum ClockCheck {
-  /// A clock that is kept right is off by far less; what reads it is in whole seconds.
+  /// A synchronized clock is off by far less; times are read in whole seconds.
   private static let tolerated: Duration = .seconds(5)
-  /// From here on certificates, expirations and slots are wrong.
+  /// Beyond this, certificates, expirations and slots are wrong.
   private static let wrong: Duration = .seconds(60)
 
   private static let mend = "timedatectl set-ntp true"
@@ -22,7 +22,7 @@ enum ClockCheck {
     }
   }
 
-  /// - Parameter lead: how far APNs is ahead of the clock that signs; nil where it did not say.
+  /// - Parameter lead: How far APNs is ahead of the clock that signs; nil if APNs sent no time.
   static func apns(
     _ environment: APNsEnvironment, lead: Duration?, isDatabase: Bool, answered: Bool
   ) -> CheckResult {

@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// Says what the facts of Postgres mean.
+/// Judges the results of the database probe.
 enum DatabaseCheck {
   static func findings(_ probes: DatabaseState) -> [CheckResult] {
     [
@@ -113,7 +113,8 @@ enum DatabaseCheck {
     }
   }
 
-  /// One GRANT for each object, in the order in which they were missed; the role as SQL has it.
+  /// Returns one GRANT per object, in the order of the missing rights. `role` is already quoted for
+  /// SQL.
   static func grants(_ missing: [MissingRight], to role: String) -> String {
     var order: [String] = []
     for right in missing where !order.contains(right.object) { order.append(right.object) }
@@ -123,7 +124,7 @@ enum DatabaseCheck {
     }.joined(separator: "; ")
   }
 
-  /// What does not work without rights that no push needs.
+  /// Describes what does not work without rights that no push needs.
   private static func loss(_ missing: [MissingRight]) -> String {
     let losses = [
       ("ridepulse.idempotent_call", "calls of POST /v1 answer 503"),
@@ -157,9 +158,9 @@ enum DatabaseCheck {
     }
   }
 
-  /// Long enough for any transaction of a ride service.
+  /// Longer than any transaction of a ride service.
   private static let longAge: Duration = .seconds(5 * 60)
-  /// For what has no age: as many transactions leave indexes that claims notice.
+  /// Used if the age is unknown: this many transactions bloat indexes so that claims slow down.
   private static let manyTransactions: Int64 = 1_000_000
 
   private static func holder(_ probes: DatabaseState) -> CheckResult {
@@ -200,7 +201,7 @@ enum DatabaseCheck {
     }
   }
 
-  /// The first few, and how many more.
+  /// Returns the first few names, and the number of the rest.
   static func list(_ names: [String]) -> String {
     let shown = names.prefix(6).joined(separator: ", ")
     return names.count > 6 ? "\(shown) and \(names.count - 6) more" : shown

@@ -2,11 +2,11 @@ import Foundation
 import PostgresStore
 import RideCore
 
-/// Looks at Postgres; writes nothing but one notification to itself.
+/// Probes Postgres; writes nothing except one notification to itself.
 struct DatabaseProbe {
   let environment: [String: String]
 
-  /// For one question to a server that answered before.
+  /// The limit for one query to a server that has answered before.
   private static let patience: Duration = .seconds(5)
 
   func probes() async -> DatabaseState {
@@ -28,7 +28,7 @@ struct DatabaseProbe {
       if server.holdsUnicode { probes.schema = await ask { try await Self.schema(session) } }
       if server.hasSchema {
         probes.rights = await ask { try await MissingRight.all(session) }
-        // Without rights the answer is an error that says no more.
+        // Without rights these queries would only return another permission error.
         if probes.rights.value?.allSatisfy(\.isMinor) ?? false {
           probes.phones = await ask { try await PhoneCount.all(session) }
           if probes.schema.value == .current {
@@ -44,7 +44,7 @@ struct DatabaseProbe {
         }
       }
     }
-    // The process ends soon, and a server that went silent must not hold it up.
+    // The process ends soon, and a server that stopped responding must not delay it.
     Task { await session.close() }
     return probes
   }
@@ -55,7 +55,8 @@ struct DatabaseProbe {
     await Probe.find(within: Self.patience, question)
   }
 
-  /// A session with a connection. A session would go on trying; the first attempt's trouble is told.
+  /// Opens a session, and throws the error of the first attempt, after which a session would go on
+  /// trying.
   private static func open(_ conninfo: String) async throws -> PostgresSession {
     let (events, feed) = AsyncStream.makeStream(of: SessionEvent.self)
     let session = try PostgresSession(
@@ -87,12 +88,12 @@ struct DatabaseProbe {
   private static func lead(_ session: PostgresSession) async throws -> Duration {
     let before = MachineTime.now
     let theirs = try await ChannelRepository(session: session).now()
-    // It was read somewhere between question and answer.
+    // The server read its clock at some time between request and response.
     return theirs - (before + (MachineTime.now - before) / 2)
   }
 }
 
-/// This machine's own clock.
+/// The local wall clock.
 enum MachineTime {
   static var now: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }
 }

@@ -1,6 +1,6 @@
 import RideCore
 
-/// A diagnosis for people: a line each, and below it what mends it.
+/// Formats a diagnosis for people: one line per check, followed by what fixes it.
 struct DoctorTable {
   let diagnosis: Diagnosis
   let hasColour: Bool
@@ -50,7 +50,7 @@ struct DoctorTable {
   }
 }
 
-/// A diagnosis for machines: one JSON object, keys sorted.
+/// Formats a diagnosis for machines: one JSON object with sorted keys.
 enum DoctorJSON {
   static func text(_ diagnosis: Diagnosis) -> String {
     let findings = diagnosis.findings.map { finding in

@@ -2,20 +2,20 @@ import APNSClient
 import Foundation
 import RideCore
 
-/// The signing key, as far as it can be judged without asking APNs.
+/// The state of the signing key, as far as it can be judged without APNs.
 struct KeyState: Hashable, Sendable {
-  /// Nil where the variable is not set.
+  /// Nil if the variable is not set.
   var path: String?
   var problem: SigningKeyError?
-  /// Every user of the machine may read it.
+  /// Whether every user of the machine may read it.
   var isOpenToAll = false
   var keyID: String?
   var teamID: String?
 
-  /// What should name the file holds the key.
+  /// Whether the variable contains the key itself instead of the path of its file.
   var isKeyItself: Bool { path.map { $0.contains("-----BEGIN") || $0.contains("\n") } ?? false }
 
-  /// Reads the file that the environment names.
+  /// Reads the key file that the environment names.
   init(_ environment: [String: String]) {
     func value(_ name: String) -> String? {
       environment[name].flatMap { $0.isEmpty ? nil : $0 }
@@ -28,7 +28,7 @@ struct KeyState: Hashable, Sendable {
     isOpenToAll = ((mode as? NSNumber)?.intValue ?? 0) & 0o004 != 0
   }
 
-  /// For tables of tests.
+  /// For table-driven tests.
   init(
     path: String? = nil, problem: SigningKeyError? = nil, isOpenToAll: Bool = false,
     keyID: String? = nil, teamID: String? = nil
@@ -41,7 +41,7 @@ struct KeyState: Hashable, Sendable {
   }
 }
 
-/// Says what the facts of the key mean.
+/// Judges the state of the signing key.
 enum KeyCheck {
   static func findings(_ probes: KeyState) -> [CheckResult] {
     [
@@ -102,12 +102,12 @@ enum KeyCheck {
     return .ok(name, value)
   }
 
-  /// Somebody may have put the key itself there.
+  /// Shortens a long value, which may be the key itself.
   private static func safe(_ value: String) -> String {
     value.count > 20 ? "\(value.prefix(4))…, \(value.count) characters" : value
   }
 
-  /// The key ID by the name that Apple gives the file: `AuthKey_ABC123DEFG.p8`.
+  /// Returns the key ID from the file name that Apple gives the key: `AuthKey_ABC123DEFG.p8`.
   private static func hint(_ probes: KeyState) -> String? {
     guard let file = probes.path?.split(separator: "/").last, file.hasPrefix("AuthKey_"),
       file.hasSuffix(".p8")
@@ -118,7 +118,7 @@ enum KeyCheck {
 }
 
 extension KeyCheck {
-  /// Whether a provider token can be signed, and by what.
+  /// Returns whether a provider token can be signed.
   static func isUsable(_ probes: KeyState) -> Bool {
     probes.path != nil && probes.problem == nil && !probes.isKeyItself
       && [probes.keyID, probes.teamID].allSatisfy { $0.map(SigningKey.isTenCharacterID) ?? false }

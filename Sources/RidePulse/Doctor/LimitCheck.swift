@@ -1,14 +1,14 @@
 import PostgresStore
 import RideCore
 
-/// Finds what makes the engine wait or give up: limits of its role, and locks of others.
+/// Finds what makes the engine wait or give up: limits of its role, and locks of other sessions.
 enum LimitCheck {
-  /// One finding for each limit that is in the way; none where all is well.
+  /// Returns one result for each limit that interferes; none if all is well.
   static func findings(_ probes: DatabaseState) -> [CheckResult] {
     [statements(probes), outcomes(probes)].compactMap(\.self)
   }
 
-  /// A claim of a full batch takes well under this, also on a busy server.
+  /// A claim of a full batch takes well under this, even on a busy server.
   private static let shortStatement: Duration = .seconds(2)
 
   private static func statements(_ probes: DatabaseState) -> CheckResult? {
@@ -23,7 +23,7 @@ enum LimitCheck {
       "psql \"$DATABASE_URL\" -c \"alter role \(server.role) set statement_timeout = '10s'\"")
   }
 
-  /// They are applied within moments unless another session has the row locked.
+  /// Outcomes are applied within moments unless another session has the row locked.
   private static let longWait: Duration = .seconds(60)
 
   private static func outcomes(_ probes: DatabaseState) -> CheckResult? {

@@ -1,11 +1,11 @@
 import RideCore
 
-/// Something that was to be found out.
+/// The result of one probe.
 enum Probe<Value: Sendable>: Sendable {
   case known(Value)
-  /// It can't be known; the text says why, without a secret.
+  /// The value could not be read; the text is the reason, without a secret.
   case failed(String)
-  /// Nobody asked, since something else is missing that this needs.
+  /// The probe did not run, because something that it needs is missing.
   case unasked
 
   var value: Value? {
@@ -14,9 +14,9 @@ enum Probe<Value: Sendable>: Sendable {
 }
 
 extension Probe {
-  /// Finds it out within a limit; whatever takes longer is left behind.
+  /// Runs `work` within a time limit, and abandons it if it takes longer.
   ///
-  /// The limit holds even where the work can't be ended, such as a look-up of a name.
+  /// The limit holds even if the work can't be cancelled, such as a name lookup.
   static func find(
     within limit: Duration, _ work: @escaping @Sendable () async throws -> Value
   ) async -> Probe {

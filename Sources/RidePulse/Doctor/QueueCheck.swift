@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// Judges the server's NOTIFY queue.
+/// Judges the usage of the server's NOTIFY queue.
 enum QueueCheck {
   static let name = "notify queue"
 

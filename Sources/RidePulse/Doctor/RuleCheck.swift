@@ -2,21 +2,21 @@ import PostgresStore
 import RideCore
 import RuleFiles
 
-/// The rule files, as far as others have to fit to them.
+/// The state of the rule files, as far as other settings must match them.
 struct RuleState: Sendable {
   var path: String
-  /// What is wrong, a line each; empty where they can be used.
+  /// One line per problem; empty if the files can be used.
   var problems: [String] = []
-  /// It is the directory that can't be used, and no file in it.
+  /// Whether the directory itself can't be used, rather than a file in it.
   var lacksDirectory = false
   var rules = 0
   var files = 0
-  /// What `check` advises, a line each.
+  /// The advice of `check`, one line each.
   var advice: [String] = []
-  /// The apps that rules speak to.
+  /// The apps that the rules address.
   var apps: Set<App> = []
 
-  /// Reads the rule files that the environment names.
+  /// Loads the rule directory that the environment names.
   init(_ environment: [String: String]) {
     path = RuleDirectoryChoice.path(nil, environment)
     switch RuleDirectory.load(path) {
@@ -30,7 +30,7 @@ struct RuleState: Sendable {
     }
   }
 
-  /// For tables of tests.
+  /// For table-driven tests.
   init(
     path: String = "schedules", problems: [String] = [], advice: [String] = [], apps: Set<App> = []
   ) {
@@ -38,7 +38,7 @@ struct RuleState: Sendable {
   }
 }
 
-/// Says what the facts of rules and phones mean, and whether they fit to the bundle IDs.
+/// Judges rules and registered phones, and whether the bundle IDs match them.
 enum RuleCheck {
   static func findings(
     _ probes: RuleState, bundleIDs: [App: String], phones: Probe<[PhoneCount]>,
@@ -47,7 +47,7 @@ enum RuleCheck {
     let names = [App](probes.apps).sorted { $0.rawValue < $1.rawValue }
     let lacking = names.filter { bundleIDs[$0] == nil }
     var findings = [rules(probes)]
-    // Where there is none at all, that has been said.
+    // If no bundle ID is set at all, another check already fails.
     if !bundleIDs.isEmpty {
       findings += lacking.map { app in
         .failure(

@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// Judges the tables that `ridepulse.watch` attached, and the triggers of the schema.
+/// Judges the tables attached by `ridepulse.watch`, and the triggers of the schema.
 enum WatchCheck {
   static func findings(_ probes: DatabaseState) -> [CheckResult] {
     let name = "watch"
@@ -33,7 +33,7 @@ enum WatchCheck {
       what: DatabaseCheck.list(problems.map(words)), mend: mend)
   }
 
-  /// What is wrong, with how often and where.
+  /// Describes a problem, with the number of transactions and the last row.
   private static func words(_ problem: WatchProblem) -> String {
     let column = "column \(problem.column)"
     let what =

@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// A ride's story for machines: one JSON object, keys sorted.
+/// Formats a ride's history for machines: one JSON object with sorted keys.
 enum ExplainJSON {
   static func text(_ story: RideStory) -> String {
     let history = story.history

@@ -1,7 +1,7 @@
 import PostgresStore
 import RideCore
 
-/// A ride's story for people, in the ride's own time.
+/// Formats a ride's history for people, in the ride's time zone.
 struct ExplainTable {
   private let story: RideStory
   private let zone: ZoneTimes?

@@ -1,14 +1,14 @@
 import PostgresStore
 import RideCore
 
-/// A ride's history in the order in which it happened: what each event led to.
+/// A ride's history in time order: what each event led to.
 struct RideStory {
-  /// An event or a slot of time, and what was decided of it.
+  /// An event or a schedule slot, and what was decided for it.
   struct Chapter {
     var at: Timestamp
     var event: String
     var eventID: Int64?
-    /// Nobody has handled it yet.
+    /// Whether the event still waits to be processed.
     var isWaiting = false
     var entries: [RideHistory.Entry] = []
   }
@@ -35,12 +35,12 @@ struct RideStory {
     chapters += history.waiting.map {
       Chapter(at: $0.at, event: $0.name, eventID: $0.id, isWaiting: true)
     }
-    // A push that is tried again stands with what it tells of, and not where it ended.
+    // A push that was retried is listed with its event, and not at the time of its verdict.
     self.chapters = chapters.sorted { ($0.at, $0.eventID ?? 0) < ($1.at, $1.eventID ?? 0) }
   }
 }
 
 extension RideHistory.Entry {
-  /// From what it tells of to its verdict, in milliseconds.
+  /// The time from the event or slot to the verdict, in milliseconds.
   var latency: Int64? { finishedAt.map { ($0 - occurredAt).microseconds / 1000 } }
 }

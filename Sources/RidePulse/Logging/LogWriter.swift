@@ -1,7 +1,7 @@
 import Foundation
 import RideCore
 
-/// Writes log records to standard error, a line each.
+/// Writes log records to standard error, one per line.
 struct LogWriter: Sendable {
   enum Format: String, CaseIterable {
     case text
@@ -11,7 +11,7 @@ struct LogWriter: Sendable {
   var format: Format
   var level: Log.Level
 
-  /// The form in which the parts of the service are given it.
+  /// The log function that the parts of the service receive.
   var log: Log {
     let (format, threshold) = (format, level)
     return Log { level, message, fields in
@@ -21,7 +21,7 @@ struct LogWriter: Sendable {
     }
   }
 
-  /// One record as a line.
+  /// Formats one record as a line.
   static func line(
     _ format: Format, at date: Date, level: Log.Level, message: String,
     fields: [(String, String)]
@@ -42,9 +42,10 @@ struct LogWriter: Sendable {
     }
   }
 
-  /// A value that reads back: in quotes where it has spaces or is empty, and always on one line.
+  /// Quotes a value that has spaces or is empty, so that it can be parsed back and stays on one
+  /// line.
   private static func quoted(_ text: String) -> String {
-    // Scalars: a quote before a combining mark is one Character, and would end the value all the same.
+    // Scalars: a quote before a combining mark is one Character, but would still end the value.
     let isPlain = text.unicodeScalars.allSatisfy { scalar in
       !scalar.isUnprintable && !scalar.properties.isWhitespace
         && scalar != "\"" && scalar != "=" && scalar != "\\"

@@ -1,7 +1,9 @@
 import PostgresStore
 
-/// The session of who asks over HTTP: opened when somebody first does, so that others cost nothing,
-/// and apart from the service's own, so that no question holds up a push.
+/// The database session of read requests over HTTP.
+///
+/// It is opened at the first request, so that a service without requests has none, and is separate
+/// from the engine's sessions, so that no query delays a push.
 actor AdminSession {
   private let conninfo: String
   private var session: PostgresSession?

@@ -1,11 +1,11 @@
 import AdminServer
 import Foundation
 
-/// What Linux knows of this process, under the names that every Prometheus client uses.
+/// Metrics of this process as read from Linux, under the names that every Prometheus client uses.
 enum ProcessMetrics {
   static func families() -> [MetricFamily] {
     guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
-      // The command's name stands in brackets, and may hold anything.
+      // The command's name is in parentheses, and may contain any character.
       let end = stat.lastIndex(of: ")")
     else { return [] }
     let fields = stat[stat.index(after: end)...].split(separator: " ")

@@ -1,7 +1,7 @@
 import AdminServer
 import RideCore
 
-/// What was counted, as metrics.
+/// Formats the counted pushes as metrics.
 enum PushMetrics {
   static func families(_ tally: PushTally) -> [MetricFamily] {
     var ended = MetricFamily(

@@ -1,12 +1,12 @@
 import RideCore
 import Synchronization
 
-/// Hears what the engine settles, and counts it.
+/// Counts what the engine settles.
 final class ServiceMeter: Sendable {
   private let tally = Mutex(PushTally())
   private let now: @Sendable () -> Timestamp
 
-  /// - Parameter now: the clock of the events, the database's.
+  /// - Parameter now: The clock of the events, which is the database's.
   init(now: @escaping @Sendable () -> Timestamp) {
     self.now = now
   }
@@ -16,6 +16,6 @@ final class ServiceMeter: Sendable {
     tally.withLock { $0.add(settlements, at: now) }
   }
 
-  /// Everything since the start.
+  /// The counts since the start.
   var total: PushTally { tally.withLock { $0 } }
 }

@@ -4,19 +4,19 @@ import Orchestrator
 import PostgresStore
 import RideCore
 
-/// What a service says of itself, as metrics.
+/// Formats the state of a service as metrics.
 enum ServiceMetrics {
-  /// What is asked of the parts of a service at one moment.
+  /// The values read from the parts of a service at one time.
   struct Reading: Sendable {
     var tally: PushTally
     var engine: EngineStatistics
     var transport: [APNsEnvironment: TransportStatistics]
     var tokenAge: Duration?
     var apnsAhead: Duration
-    /// Nil where the node does not listen.
+    /// Nil if the node does not listen.
     var listenIsHealthy: Bool?
     var problems: [String]
-    /// Nil where the database did not answer.
+    /// Nil if the database did not answer.
     var database: RideGauges?
     var watched: [WatchProblem] = []
   }
@@ -28,7 +28,7 @@ enum ServiceMetrics {
         + ProcessMetrics.families())
   }
 
-  /// What was recorded long ago counts no more.
+  /// Counts only problems that were recorded recently.
   private static func watched(_ problems: [WatchProblem]) -> MetricFamily {
     var family = MetricFamily(
       .gauge, "ridepulse_watch_problems",

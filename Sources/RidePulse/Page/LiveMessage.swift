@@ -3,11 +3,11 @@ import Orchestrator
 import PostgresStore
 import RideCore
 
-/// What the page is told each second: one JSON object on one line.
+/// The message sent to the page each second: one JSON object on one line.
 struct LiveMessage {
-  /// What the database said last.
+  /// The last answer of the database.
   enum Database {
-    /// It was not asked yet.
+    /// It was not queried yet.
     case unknown
     case silent
     case answers(RideGauges, RideStates)
@@ -19,7 +19,7 @@ struct LiveMessage {
   var change: LiveWindow.Change
   var database: Database
 
-  /// Verdicts that the page lists.
+  /// The maximum number of verdicts that the page lists.
   static let verdictLimit = 40
 
   var json: [UInt8] {
@@ -65,7 +65,7 @@ struct LiveMessage {
     }
   }
 
-  /// How many were taken, and how fast.
+  /// Returns the number of accepted pushes of a type, and the quantiles of their delays.
   private func type(_ name: String, _ delays: [[Int]]) -> JSONValue {
     let counts = delays.reduce(PushTally.bounds.map { _ in 0 } + [0]) { sum, counts in
       zip(sum, counts).map { $0 + $1 }
@@ -87,7 +87,7 @@ struct LiveMessage {
     }
     var sums: [Key: (count: Int, total: Int)] = [:]
     for (line, count, total) in change.lines {
-      // Who reads the page knows "pending" as a retry.
+      // On the page, `pending` is shown as a retry.
       let status = line.status == .pending ? "tried again" : line.status.rawValue
       let key = Key(app: line.app.rawValue, status: status, reason: line.reason)
       let sum = sums[key] ?? (0, 0)

@@ -3,8 +3,9 @@ import Orchestrator
 import PostgresStore
 import RideCore
 
-/// The page at `/`, and what its script asks for. Only a ride's story may need a token: see
-/// docs/page.md.
+/// Serves the page at `/`, and the requests of its script.
+///
+/// Only a ride's history may need a token: see docs/page.md.
 final class LivePage: Sendable {
   private let service: Service
   private let stream: LiveStream
@@ -33,7 +34,7 @@ final class LivePage: Sendable {
     ]
   }
 
-  /// Ends what is on its way to browsers.
+  /// Ends all streams to browsers.
   func close() { stream.close() }
 
   private static func ride(_ request: HTTPRequest, _ service: Service) async -> HTTPResponse {

@@ -3,7 +3,8 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// Tells all who listen, each second, how the service stands. While nobody does it does not run.
+/// Sends the service's state to all connected pages each second; it does not run while there are
+/// none.
 final class LiveStream: Sendable {
   private struct State {
     var isRunning = false
@@ -13,11 +14,11 @@ final class LiveStream: Sendable {
     var askAt: Duration = .zero
   }
 
-  /// A person with a page open at some desks; others are told to come later.
+  /// Enough for a few people with open pages; further clients have to retry later.
   static let listenerLimit = 16
   private static let keepalive: Duration = .seconds(1)
-  /// The database is asked this often at most, for all who listen together, and less often where
-  /// its answer takes long: it spends no more than a tenth of its time on this.
+  /// The minimum pause between queries to the database, which all listeners share. The pause is
+  /// longer if an answer takes long, so that at most a tenth of the time is spent on queries.
   private static let rest: Duration = .seconds(3)
   private static let share = 10
 
@@ -30,7 +31,7 @@ final class LiveStream: Sendable {
     self.service = service
   }
 
-  /// Takes one more listener.
+  /// Adds one listener.
   func answer() -> HTTPResponse {
     feed.response { begin() }
   }
@@ -41,7 +42,7 @@ final class LiveStream: Sendable {
   private func begin() {
     let wasRunning = state.withLock { state in
       defer { state.isRunning = true }
-      // What the database said when somebody listened last may be of yesterday.
+      // The last answer may be old if there was no listener for some time.
       if !state.isRunning { state.database = .unknown }
       return state.isRunning
     }
@@ -53,12 +54,12 @@ final class LiveStream: Sendable {
     while goesOn() {
       askDatabase()
       feed.publish(message())
-      // Woken by nothing: a stop ends the process, whoever sleeps here.
+      // Nothing wakes this sleep: stopping the service ends the process anyway.
       try? await Task.sleep(for: Self.keepalive)
     }
   }
 
-  /// Asked and answered under one lock, so that no listener comes between the question and the end.
+  /// Checks and updates under one lock, so that no listener is added between the check and the end.
   private func goesOn() -> Bool {
     state.withLock { state in
       state.isRunning = feed.listenerCount > 0
@@ -79,7 +80,8 @@ final class LiveStream: Sendable {
     ).json
   }
 
-  /// Beside the beat: a database that does not answer must not silence the page.
+  /// Queries concurrently with the messages: a database that does not answer must not stop the
+  /// page.
   private func askDatabase() {
     let isDue = state.withLock { state in
       guard !state.isAsking, uptime >= state.askAt else { return false }
@@ -96,7 +98,8 @@ final class LiveStream: Sendable {
         state.askAt = uptime + max(Self.rest, took * Self.share)
         state.database = answer
       }
-      // Not with the next beat: who has just opened the page looks at empty figures.
+      // Sent at once and not with the next message, since a page that was just opened has no
+      // figures yet.
       feed.publish(message())
     }
   }

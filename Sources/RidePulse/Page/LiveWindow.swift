@@ -1,25 +1,25 @@
 import RideCore
 
-/// What was counted within the last minute: counters only rise, so two of their readings say it.
+/// The counts of the last minute: counters only rise, so the difference of two readings gives them.
 struct LiveWindow {
-  /// What came to be between the first reading and the last.
+  /// The difference between the first reading and the last.
   struct Change {
-    /// How far they are apart, a minute at most; less where nobody listened for so long.
+    /// The time between them, a minute at most; less if the first listener connected later.
     var span: Duration = .zero
-    /// Fates, with how often in the window and since the start.
+    /// The verdicts, with their numbers within the window and since the start.
     var lines: [(line: PushTally.Line, count: Int, total: Int)] = []
-    /// How many pushes of each type APNs took, by the bounds of `PushTally`.
+    /// The numbers of pushes of each type that APNs accepted, by the bounds of `PushTally`.
     var delays: [PushType: [Int]] = [:]
   }
 
-  /// How far back it looks.
+  /// The maximum age of a reading.
   static let length: Duration = .seconds(60)
 
   private var readings: [(at: Duration, tally: PushTally)] = []
 
-  /// Takes a reading.
+  /// Adds a reading.
   ///
-  /// - Parameter now: on a clock that only rises.
+  /// - Parameter now: The time on a monotonic clock.
   mutating func add(_ tally: PushTally, at now: Duration) {
     readings.removeAll { $0.at < now - Self.length }
     readings.append((now, tally))
@@ -46,10 +46,10 @@ struct LiveWindow {
   }
 }
 
-/// A share of values that were counted by bounds.
+/// Computes quantiles of values that were counted in buckets.
 enum Quantile {
-  /// The seconds below which a share of them lies, as if values lay evenly between two bounds; the
-  /// last bound for those beyond it. Nil where there are none.
+  /// Returns the number of seconds below which this share of the values lies, interpolated linearly
+  /// within a bucket; the last bound for values beyond it. Nil if there are no values.
   static func seconds(_ share: Double, of counts: [Int], bounds: [Double] = PushTally.bounds)
     -> Double?
   {

@@ -1,13 +1,14 @@
 import RideCore
 
-/// What is to be sent within an hour, if no ride changes: counted by minutes, and the next ones in
-/// words.
+/// The pushes of the next hour if no ride changes: counted by minute, and the next ones listed.
 struct Timeline {
-  /// How far it looks.
+  /// How far it looks ahead.
   static let length: Duration = .seconds(3600)
-  /// Pushes of one rule about one ride that are listed.
+  /// The maximum number of listed entries, each of which stands for the pushes of one rule for one
+  /// ride.
   static let listLimit = 200
-  /// Beyond so many pushes, or decisions about rides, the hour is cut there.
+  /// The maximum numbers of pushes and of decisions about rides; the hour is cut when one is
+  /// reached.
   static let pushLimit = 20_000
   static let decisionLimit = 40_000
 
@@ -19,8 +20,8 @@ struct Timeline {
   private var pushes = 0
   private var cutAt: Timestamp?
 
-  /// Takes rides, as they stand at `from`, through the hour. It may take a second: not for a thread
-  /// that others wait for.
+  /// Replays rides, in their state at `from`, through the hour. This may take a second, so it must
+  /// not run on a thread that others wait for.
   init(_ views: [RideView], hasMore: Bool, by configuration: EngineConfiguration, from: Timestamp) {
     self.from = from
     rides = views.count
@@ -55,7 +56,7 @@ struct Timeline {
       ]))
   }
 
-  /// For the page.
+  /// The timeline as JSON for the page.
   var json: [UInt8] {
     JSONValue.object([
       "at": .integer(from.epochSeconds), "to": .integer((from + Self.length).epochSeconds),

@@ -2,11 +2,11 @@ import Dispatch
 import PostgresStore
 import RideCore
 
-/// Makes the timeline when somebody asks, once for all who ask within some seconds.
+/// Computes the timeline on request, once for all requests within a few seconds.
 actor TimelineCache {
-  /// How long one is shown.
+  /// How long a timeline is reused.
   private static let freshness: Duration = .seconds(15)
-  /// Rides that are read: one page.
+  /// The number of rides that are read: one page.
   static let rideLimit = RideSnapshot.pageSize
 
   private let conninfo: String
@@ -19,7 +19,7 @@ actor TimelineCache {
     self.configuration = configuration
   }
 
-  /// The timeline as JSON.
+  /// Returns the timeline as JSON.
   func json() async throws -> [UInt8] {
     if let last, ContinuousClock.now - last.at < Self.freshness { return last.json }
     if let making { return try await making.value }
@@ -32,8 +32,8 @@ actor TimelineCache {
     return json
   }
 
-  /// Over a session of its own, which is closed again: a page of rides takes its time, and others
-  /// ask questions too.
+  /// Reads over a session of its own, which is closed afterwards: reading a page of rides takes
+  /// time, and other requests share the admin session.
   private static func make(_ conninfo: String, _ configuration: EngineConfiguration) async throws
     -> [UInt8]
   {

@@ -1,8 +1,8 @@
 import RideCore
 
-/// What other rule files would change.
+/// Computes what other rule files would change.
 struct PreviewDiff {
-  /// What becomes of a rule's pushes.
+  /// How a push differs between the two sets of rules.
   enum Change: String, CaseIterable {
     case added, removed, moved, changed
   }
@@ -22,8 +22,8 @@ struct PreviewDiff {
 
   var isEmpty: Bool { findings.isEmpty }
 
-  /// Takes rides through the window twice, one ride at a time, so that nothing is kept of those that
-  /// were compared.
+  /// Replays rides through the window twice, one ride at a time, so that no ride is kept in memory
+  /// once it is compared.
   mutating func compare(
     _ views: [RideView], _ window: PreviewWindow, by configuration: EngineConfiguration,
     with other: EngineConfiguration
@@ -40,7 +40,7 @@ struct PreviewDiff {
     }
   }
 
-  /// The pushes of one ride, by rule and phone.
+  /// Returns the pushes of one ride, by rule and phone.
   private static func sent(
     _ view: RideView, _ window: PreviewWindow, _ configuration: EngineConfiguration
   ) -> [String: [Sent]] {
@@ -56,7 +56,8 @@ struct PreviewDiff {
     return sent
   }
 
-  /// Equal ones go first; what is left on both sides has moved or changed, in the order of time.
+  /// Removes equal pushes first; the rest on both sides has moved or changed, and is compared in
+  /// time order.
   private mutating func compare(_ before: [Sent], _ after: [Sent], ride: RideID) {
     var left = before
     var right = after
@@ -98,7 +99,7 @@ struct PreviewDiff {
     one.payload == other.payload && fields(one) == fields(other)
   }
 
-  /// All that a phone or APNs would notice, but the ID.
+  /// Returns everything that a phone or APNs would notice, except the ID.
   private static func fields(_ push: PlannedPush) -> [String] {
     push.headers.fields.filter { $0.name != "apns-id" && $0.value != push.headers.id.description }
       .map { "\($0.name): \($0.value)" }
@@ -114,7 +115,7 @@ struct PreviewDiff {
     return "\(one) becomes \(other)"
   }
 
-  /// A line for each rule and kind of change, with one example.
+  /// One line for each rule and kind of change, with one example.
   var table: String {
     if isEmpty { return "no change: \(counted(unchanged, "push", "pushes"))\n" }
     var lines: [String] = []
@@ -129,7 +130,7 @@ struct PreviewDiff {
     return lines.joined(separator: "\n") + "\nthe same: \(counted(unchanged, "push", "pushes"))\n"
   }
 
-  /// The same as JSON lines, with a summary at the end.
+  /// The same as JSON lines, followed by a summary.
   var json: String {
     var lines: [JSONValue] = []
     for (rule, changes) in findings.sorted(by: { $0.key < $1.key }) {

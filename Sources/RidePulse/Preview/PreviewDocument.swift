@@ -1,9 +1,9 @@
 import Foundation
 import RideCore
 
-/// The HTML document of a preview: all of it but the data is constant.
+/// The HTML document of a preview; everything except the data is constant.
 enum PreviewDocument {
-  /// The whole page.
+  /// Returns the whole page.
   ///
   /// - Parameter data: JSON that `Escape.jsonInHTML` has made safe.
   static func html(data: String) -> String {
@@ -27,8 +27,8 @@ enum PreviewDocument {
     """
   }
 
-  /// Nothing runs or loads but the one style and the one script below, which are known by their
-  /// hashes. The data is no script: browsers run no `application/json`.
+  /// The policy allows only the one style and the one script below, identified by their hashes. The
+  /// data is not a script: browsers do not run `application/json`.
   private static let policy =
     "default-src 'none'; style-src 'sha256-\(hash(style))'; script-src 'sha256-\(hash(script))'; "
     + "base-uri 'none'; form-action 'none'"

@@ -1,9 +1,9 @@
 import RideCore
 
-/// A preview for machines: one JSON object a push, a line each, and a summary at the end.
+/// Writes a preview for machines: one JSON object per push, one per line, and a summary at the end.
 ///
-/// Keys stand in one order and times in one form, so that equal input gives equal bytes. The lines
-/// are put together by hand: an encoder for each of a million of them would take minutes.
+/// Keys have a fixed order and times a fixed form, so that equal input produces equal bytes. The
+/// lines are assembled by hand: encoding each of a million of them would take minutes.
 struct PreviewJSON: PreviewWriter {
   private let output: PreviewOutput
   private let warnings: [String: [String]]
@@ -77,14 +77,14 @@ struct PreviewJSON: PreviewWriter {
       ].mapValues { .integer(Int64($0)) })
   }
 
-  /// A JSON string; nearly all need no escape.
+  /// Returns a JSON string. Nearly all texts need no escape.
   static func text(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5c && $0 < 0x7f }
     return isPlain
       ? "\"\(text)\"" : Escape.json(String(decoding: JSONValue.string(text).json, as: UTF8.self))
   }
 
-  /// A JSON text that is safe on a terminal; nearly all need no escape.
+  /// Returns a JSON text that is safe on a terminal. Nearly all texts need no escape.
   private static func printable(_ json: [UInt8]) -> [UInt8] {
     if json.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return json }
     return Array(Escape.json(String(decoding: json, as: UTF8.self)).utf8)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Where a preview goes: standard output or a file, in large pieces.
+/// Writes a preview to standard output or a file, in large chunks.
 final class PreviewOutput {
   private let handle: FileHandle
   private let name: String
   private var buffer: [UInt8] = []
 
-  /// - Throws: `CommandFailure` where the file can't be written.
+  /// - Throws: `CommandFailure` if the file can't be written.
   init(path: String?) throws {
     guard let path else {
       (handle, name) = (FileHandle.standardOutput, "standard output")

@@ -1,16 +1,18 @@
 import RideCore
 
-/// A preview as one page that needs no network: a timeline with a lane for each ride, or for each
-/// rule where there are many rides, and the pushes of each minute above it.
+/// Writes a preview as one HTML page that needs no network.
+///
+/// The page is a timeline with a lane for each ride, or for each rule if there are many rides,
+/// below a chart of the pushes per minute.
 struct PreviewPage: PreviewWriter {
-  /// Beyond so many marks a minute's pushes of one rule are one mark.
+  /// Above this number of marks, the pushes of one rule within a minute share one mark.
   static let markLimit = 5_000
   static let rideLaneLimit = 60
 
   private let output: PreviewOutput
   private var marks: [JSONValue] = []
   private var rides: Set<RideID> = []
-  /// Pushes by minute, rule and type.
+  /// The number of pushes by minute, rule, app and type.
   private var minutes: [Cell: Int] = [:]
 
   private struct Cell: Hashable {

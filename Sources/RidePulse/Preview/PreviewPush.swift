@@ -1,6 +1,6 @@
 import RideCore
 
-/// What one rule would send about one ride at one instant: a push for each phone.
+/// The pushes of one rule for one ride at one time: one for each phone.
 struct PreviewGroup {
   var at: Timestamp
   var ride: Ride
@@ -8,7 +8,7 @@ struct PreviewGroup {
 
   var first: PlannedPush { pushes[0] }
 
-  /// The pushes of one decision, those of one rule and slot together.
+  /// Groups the pushes of one decision by rule and slot.
   static func groups(_ decision: Decision, at instant: Timestamp) -> [PreviewGroup] {
     guard let ride = decision.view.ride else { return [] }
     var groups: [PreviewGroup] = []
@@ -25,9 +25,9 @@ struct PreviewGroup {
   }
 }
 
-/// What is remarkable about a push.
+/// Reports what is unusual about a push.
 enum PreviewWarning {
-  /// From nine tenths of it on a payload is called near its limit.
+  /// Returns a warning if a payload reaches nine tenths of its limit.
   static func payload(_ push: PlannedPush) -> String? {
     let limit = push.address.payloadLimit
     return push.payload.count * 10 < limit * 9
@@ -35,14 +35,14 @@ enum PreviewWarning {
   }
 }
 
-/// Takes what a preview finds, in the order of time.
+/// Receives the pushes of a preview in time order.
 protocol PreviewWriter {
   mutating func write(_ group: PreviewGroup) throws
   mutating func end(_ summary: PreviewSummary) throws
 }
 
 extension CivilTime {
-  /// `2026-11-21T08:15:00Z`, with microseconds where there are any.
+  /// Formats as `2026-11-21T08:15:00Z`, with microseconds if they are not zero.
   static func exact(_ instant: Timestamp) -> String {
     let rest = instant.microseconds - instant.epochSeconds * 1_000_000
     let text = iso(instant)
@@ -52,14 +52,14 @@ extension CivilTime {
     return text.dropLast() + "." + fraction + "Z"
   }
 
-  /// `2026-11-21 09:15:00 +01:00`, as the clock of a zone shows it.
+  /// Formats as `2026-11-21 09:15:00 +01:00`, in the local time of a zone.
   static func local(_ instant: Timestamp, _ zone: ZoneTimes?) -> String {
     let offset = zone?.offset(at: instant) ?? 0
     let wall = iso(Timestamp(epochSeconds: instant.epochSeconds + offset))
     return wall.dropLast().replacing("T", with: " ") + " " + offsetText(offset)
   }
 
-  /// `+01:00`.
+  /// Formats as `+01:00`.
   static func offsetText(_ offset: Int64) -> String {
     let minutes = abs(offset) / 60
     func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -1,25 +1,25 @@
 import RideCore
 
-/// What a preview is asked for.
+/// The time window of a preview.
 struct PreviewWindow {
   var from: Timestamp
   var to: Timestamp
-  /// When the rides stand as they do: decisions begin here, also those before the window.
+  /// The time at which the rides have their state: decisions begin here, even before the window.
   var start: Timestamp
   var limit: Int?
 
-  /// A window over rides that stand as they do just before it: what falls on its first instant is
-  /// in it, and what is due already is told at that.
+  /// Returns a window over rides whose state is that just before it. A slot at its first instant is
+  /// included, and what is already due is shown at that instant.
   static func file(from: Timestamp, to: Timestamp, limit: Int?) -> PreviewWindow {
     PreviewWindow(from: from, to: to, start: from - .microseconds(1), limit: limit)
   }
 
-  /// When a decision of the window counts; nil for one before it.
+  /// Returns the time at which a decision is shown; nil if it is before the window.
   func place(_ now: Timestamp) -> Timestamp? {
     now >= from || start == from - .microseconds(1) ? max(now, from) : nil
   }
 
-  /// Hands every push of the window to a writer.
+  /// Passes every push of the window to a writer.
   func run(
     _ views: [RideView], by configuration: EngineConfiguration, to writer: inout some PreviewWriter
   ) throws -> PreviewSummary {

@@ -1,6 +1,6 @@
 import RideCore
 
-/// What a preview comes to.
+/// The totals and warnings of a preview.
 struct PreviewSummary {
   var from: Timestamp
   var to: Timestamp
@@ -8,7 +8,7 @@ struct PreviewSummary {
   var pushes = 0
   var byRule: [String: Int] = [:]
   var byType: [String: Int] = [:]
-  /// What would not be sent, and how often, by rule and reason.
+  /// The number of entries that would not be sent, by rule and reason.
   var notSent: [String: [String: Int]] = [:]
   var tallies: [String: SlotTally] = [:]
   var nearLimit = 0
@@ -16,7 +16,7 @@ struct PreviewSummary {
   private(set) var busiest: (minute: Int64, pushes: Int)?
   private var minute: (minute: Int64, pushes: Int) = (0, 0)
   private(set) var notes: [String] = []
-  /// Whether `--limit` cut it short.
+  /// Whether `--limit` ended the preview early.
   var isCut = false
 
   init(from: Timestamp, to: Timestamp) {
@@ -40,13 +40,13 @@ struct PreviewSummary {
   mutating func add(closed entries: [LedgerEntry]) {
     for entry in entries {
       var reason = entry.reason?.text ?? entry.status.rawValue
-      // Whose phone it is would make a reason for each owner.
+      // The owner is left out, since it would make a separate reason for each owner.
       if entry.reason?.code == .engine(.noPhone) { reason = "no phone of the \(entry.app)" }
       notSent[entry.rule, default: [:]][reason, default: 0] += 1
     }
   }
 
-  /// What the rules and zones themselves give cause to say.
+  /// Adds the warnings about rules, and the clock changes of their zones.
   mutating func record(_ rules: RuleSet, zones: Set<String>) {
     for rule in rules.rules.map(\.rule) {
       if let text = RuleLint.heartbeat(rule) { notes.append("\(rule.name): \(text)") }
@@ -71,7 +71,7 @@ struct PreviewSummary {
     }
   }
 
-  /// Everything that a person should look at.
+  /// All warnings for a person to review.
   var warnings: [String] {
     var warnings = notes
     if nearLimit > 0 {

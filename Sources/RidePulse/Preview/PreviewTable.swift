@@ -1,6 +1,6 @@
 import RideCore
 
-/// A preview for people: a line for what one rule tells about one ride at one instant.
+/// Writes a preview for people: one line for what one rule sends for one ride at one time.
 struct PreviewTable: PreviewWriter {
   private let output: PreviewOutput
   private let widths: (rule: Int, ride: Int, type: Int)

@@ -1,8 +1,8 @@
 import Foundation
 import RideCore
 
-/// Rides from a file: JSON lines of the columns of `ridepulse.rides`, with `phones`, `events`,
-/// `live_activities` and `push_to_start`.
+/// Reads rides from a file of JSON lines: the columns of `ridepulse.rides`, with `phones`,
+/// `events`, `live_activities` and `push_to_start`.
 enum RidesFile {
   /// - Throws: `CommandFailure` with the line that can't be read.
   static func read(_ path: String, at instant: Timestamp) throws -> [RideView] {
@@ -28,7 +28,7 @@ enum RidesFile {
   }
 }
 
-/// One line of a file of rides.
+/// One line of a rides file.
 private struct RideLine {
   struct Problem: Error {
     var text: String
@@ -129,7 +129,7 @@ private struct RideLine {
       token: address.token, environment: address.environment, registeredAt: instant)
   }
 
-  /// Whom a token reaches, where the line says no more than it must.
+  /// Returns the app, owner and environment of a token; the owner defaults to the ride's.
   private func address(
     _ members: [String: JSONValue], _ what: String, _ ride: Ride, _ attributes: JSONValue
   ) throws -> (app: App, owner: OwnerID, token: String, environment: APNsEnvironment?) {
@@ -186,7 +186,7 @@ private struct RideLine {
   private func time(_ members: [String: JSONValue], _ key: String) throws -> Timestamp? {
     guard let text = try text(members, key) else { return nil }
     if let instant = CivilTime.instant(iso: text) { return instant }
-    // As Postgres itself writes it: 2026-11-21 08:00:00+00.
+    // The format of Postgres: 2026-11-21 08:00:00+00.
     let iso = text.replacing(" ", with: "T")
     for ending in ["", ":00"] {
       if let instant = CivilTime.instant(iso: iso + ending) { return instant }

@@ -2,14 +2,14 @@ import AdminServer
 import RideCore
 import Synchronization
 
-/// Keeps systemd, or whoever speaks its protocol, told of how the service is; where nobody asked to
-/// be told this does nothing.
+/// Reports the service's state to systemd, or to a service manager with the same protocol. Does
+/// nothing if the environment names none.
 final class Supervision: Sendable {
   private struct State {
     var isReady = false
     var isStopping = false
     var keepalive = WatchdogKeepalive()
-    /// A manager that can't be told is a matter of one line and not of one a beat.
+    /// Set while notifications fail, so that a failure is logged once and not at each keepalive.
     var isUnreachable = false
   }
 
@@ -22,7 +22,7 @@ final class Supervision: Sendable {
     self.log = log
   }
 
-  /// It serves.
+  /// Reports that the service is ready.
   func ready() {
     let mayTell = state.withLock { state in
       state.isReady = true
@@ -31,7 +31,7 @@ final class Supervision: Sendable {
     if mayTell { notify(.ready(WatchdogKeepalive.status)) }
   }
 
-  /// Does what SIGHUP asks for, between the two words that frame it.
+  /// Runs the reload of SIGHUP between its two notifications.
   func reloading(_ body: () -> Void) {
     let mayTell = state.withLock { $0.isReady && !$0.isStopping }
     if mayTell {
@@ -41,17 +41,18 @@ final class Supervision: Sendable {
     if mayTell { ready() }
   }
 
-  /// It takes no more work.
+  /// Reports that the service stops and takes no more work.
   func stopping() {
     state.withLock { $0.isStopping = true }
     notify(.stopping)
   }
 
-  /// Signs of life as often as the watchdog wants them, until the task is cancelled.
+  /// Sends keepalives at the watchdog's interval until the task is cancelled.
   ///
   /// - Parameters:
-  ///   - stuck: What of the service's own will never move again: then none is given.
-  ///   - troubles: What hinders it from outside: that is told, and no reason to end it.
+  ///   - stuck: The parts of the service that will never continue; if there are any, no keepalive
+  ///     is sent.
+  ///   - problems: External problems; they are reported, and do not stop the keepalives.
   func keepalive(stuck: () -> [String], problems: () -> [String]) async {
     guard let interval = manager?.watchdog else { return }
     while !Task.isCancelled {
@@ -59,7 +60,7 @@ final class Supervision: Sendable {
       let step = state.withLock { $0.keepalive.next(stuck: stuck, problems: problems) }
       if let line = step.log { log(line.level, line.message, line.fields) }
       if let news = step.news { notify(news) }
-      // The clock that systemd's own watchdog goes by: it stands while the machine sleeps.
+      // The clock of systemd's own watchdog: it stops while the machine is suspended.
       try? await Task.sleep(for: interval, clock: .suspending)
     }
   }

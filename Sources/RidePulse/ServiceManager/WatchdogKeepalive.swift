@@ -1,10 +1,10 @@
 import AdminServer
 import RideCore
 
-/// What a watchdog is told at each beat, and the log beside it.
+/// Decides what is sent to the watchdog at each interval, and what is logged.
 struct WatchdogKeepalive {
   struct Step {
-    /// Nil where the watchdog is to run out.
+    /// Nil if the watchdog shall expire.
     var news: ServiceNews?
     var log: Line?
   }
@@ -15,16 +15,18 @@ struct WatchdogKeepalive {
     var fields: KeyValuePairs<String, String>
   }
 
-  /// What `systemctl status` shows while nothing is wrong.
+  /// The text that `systemctl status` shows while nothing is wrong.
   static let status = "serving"
 
   private var wasStuck = false
   private var shown = WatchdogKeepalive.status
 
+  /// Returns the next notification and log line.
+  ///
   /// - Parameters:
-  ///   - stuck: What will never move again. Only an end and a new start help: the beat stays away.
-  ///   - troubles: What hinders the service from outside, as a database that is away does. A new
-  ///     start would not bring that back: the beat goes on, and says it.
+  ///   - stuck: The parts that will never continue. Only a restart helps, so no keepalive is sent.
+  ///   - problems: External problems, such as an unreachable database. A restart would not fix
+  ///     them, so the keepalive continues and reports them.
   mutating func next(stuck: [String], problems: [String]) -> Step {
     defer { wasStuck = !stuck.isEmpty }
     if !stuck.isEmpty {

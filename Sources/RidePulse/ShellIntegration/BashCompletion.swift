@@ -1,4 +1,4 @@
-/// Completions for bash, which need no bash-completion package.
+/// Generates completions for bash, without need of the bash-completion package.
 enum BashCompletion {
   static func script(_ forms: [CommandForm]) -> String {
     """

@@ -1,4 +1,4 @@
-/// `ridepulse completions`: what a shell completes, made from the forms that the help is made from.
+/// `ridepulse completions`: prints shell completions, generated from the same forms as the help.
 enum Completions: Command {
   enum Shell: String, CaseIterable {
     case bash, zsh, fish
@@ -22,15 +22,15 @@ enum Completions: Command {
   }
 }
 
-/// What a shell can offer for a word of the command line.
+/// What a shell can offer as completions for a command-line word.
 enum WordKind: Equatable {
   case choice([String])
   case directory
   case file
-  /// Only the person knows.
+  /// No completions: any text is possible.
   case free
 
-  /// - Parameter name: What the help calls it, such as DIR.
+  /// - Parameter name: The placeholder in the help text, such as DIR.
   init(_ name: String, choices: [String]) {
     self =
       if !choices.isEmpty {
@@ -46,7 +46,7 @@ enum WordKind: Equatable {
 }
 
 extension CommandForm.Option {
-  /// What may stand behind it; nil where it takes no value.
+  /// The kind of the option's value; nil if it takes none.
   var kind: WordKind? { value.map { WordKind($0, choices: choices) } }
 }
 

@@ -1,4 +1,4 @@
-/// Completions for fish.
+/// Generates completions for fish.
 enum FishCompletion {
   static func script(_ forms: [CommandForm]) -> String {
     var lines = [

@@ -1,4 +1,4 @@
-/// `ridepulse man`: the man page, made from the forms that the help is made from.
+/// `ridepulse man`: prints the man page, generated from the same forms as the help.
 enum ManPage: Command {
   static let form = CommandForm(
     name: "man", summary: "print the man page as roff; packages install it")
@@ -53,7 +53,7 @@ enum ManPage: Command {
     (.usage, "wrong usage"),
   ]
 
-  /// Where the package puts things.
+  /// The paths that the package installs.
   private static let files = [
     ("/etc/ridepulse/ridepulse.env", "the service's environment"),
     ("/etc/ridepulse/schedules", "its rule files"),

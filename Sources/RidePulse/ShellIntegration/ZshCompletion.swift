@@ -1,4 +1,4 @@
-/// Completions for zsh, to be found by `compinit` or sourced.
+/// Generates completions for zsh, loaded by `compinit` or sourced.
 enum ZshCompletion {
   static func script(_ forms: [CommandForm]) -> String {
     """
@@ -61,7 +61,7 @@ enum ZshCompletion {
     }
   }
 
-  /// A text in which nothing means something to `_arguments`.
+  /// Escapes the characters that are special in `_arguments`.
   private static func plain(_ text: String) -> String {
     text.map { "[]:\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
   }

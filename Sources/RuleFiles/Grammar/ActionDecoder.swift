@@ -1,6 +1,6 @@
 import RideCore
 
-/// Reads what a rule sends: exactly one kind of push.
+/// Decodes what a rule sends: exactly one kind of push.
 struct ActionDecoder {
   let log: Diagnostics
   let vocabulary: Vocabulary

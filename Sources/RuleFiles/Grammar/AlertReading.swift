@@ -1,14 +1,14 @@
 import RideCore
 
 extension Diagnostics {
-  /// The keys of `alert:`, in the order in which messages name them.
+  /// The keys of `alert:`, in the order in which messages list them.
   static let alertKeys = [
     "title", "subtitle", "body", "title-loc-key", "title-loc-args", "subtitle-loc-key",
     "subtitle-loc-args", "loc-key", "loc-args", "sound", "badge", "interruption-level",
     "thread-id", "category", "relevance-score", "mutable-content", "target-content-id",
   ]
 
-  /// What an alert shows.
+  /// Decodes what an alert shows.
   func alert(_ node: YAMLNode) -> Alert? {
     let ofTheRule = RuleReader.keys.map { ($0, "it in the rule, beside alert") }
     guard
@@ -17,7 +17,7 @@ extension Diagnostics {
         elsewhere: Dictionary(uniqueKeysWithValues: ofTheRule), log: self)
     else { return nil }
     let shown = ["title", "body", "title-loc-key", "loc-key"]
-    // A misspelt key was reported already, and may well be the one.
+    // A misspelt key was already reported, and may be the missing one.
     if !fields.keys.contains(where: shown.contains),
       fields.keys.allSatisfy(Self.alertKeys.contains)
     {
@@ -36,7 +36,7 @@ extension Diagnostics {
     return alert
   }
 
-  /// The keys that say how it is shown.
+  /// Decodes the keys that determine how the alert is presented.
   private func readManner(_ fields: Fields, into alert: inout Alert) {
     func text(_ key: String, such example: String) -> TextTemplate? {
       fields[key].flatMap { self.text($0, for: key, expected: "a text such as \(example)") }

@@ -1,8 +1,8 @@
 import RideCore
 
-/// Reads `live-activity:`, a card's whole life.
+/// Decodes `live-activity:`, the whole life of a card.
 struct CardReader {
-  /// The keys of `live-activity:`, in the order in which messages name them.
+  /// The keys of `live-activity:`, in the order in which messages list them.
   static let keys = [
     "attributes-type", "attributes", "content-state", "start", "end", "stale-after",
     "dismiss-after", "min-interval", "urgent", "urgent-per-hour", "alerts", "lost-after",
@@ -57,9 +57,9 @@ struct CardReader {
     return nil
   }
 
-  /// An object with placeholders.
+  /// Decodes an object with placeholders.
   ///
-  /// - Parameter events: whether an event is at hand when it is filled in.
+  /// - Parameter events: whether an event is available when the object is filled in.
   private func members(
     _ node: YAMLNode, _ key: String, events: Bool
   ) -> [String: PayloadTemplate]? {
@@ -74,7 +74,7 @@ struct CardReader {
     return members
   }
 
-  /// Events, or states by their names.
+  /// Decodes a list of events; a state counts as the event of its name.
   private func events(_ key: String, in fields: Fields) -> [String] {
     guard let node = fields[key] else { return [] }
     let words = log.oneOrMoreWords(node, for: key, form: .event)
@@ -199,12 +199,12 @@ struct CardReader {
 }
 
 extension Diagnostics {
-  /// The keys of an alert within a card, in the order in which messages name them.
+  /// The keys of an alert within a card, in the order in which messages list them.
   private static let cardAlertKeys = [
     "title", "body", "title-loc-key", "title-loc-args", "loc-key", "loc-args", "sound",
   ]
 
-  /// What a card says aloud.
+  /// Decodes the alert that a card's push shows.
   fileprivate func cardAlert(_ node: YAMLNode, of subject: String) -> CardAlert? {
     let ofAlerts = Self.alertKeys.filter { !Self.cardAlertKeys.contains($0) }.map {
       ($0, "nothing: an alert of a card has a title, a body and a sound")

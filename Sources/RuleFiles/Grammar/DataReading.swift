@@ -1,7 +1,7 @@
 import RideCore
 
 extension Diagnostics {
-  /// The custom keys beside `aps`.
+  /// Decodes the custom keys next to `aps`.
   func data(_ node: YAMLNode) -> [String: PayloadTemplate]? {
     guard case .mapping(let pairs) = node.kind else {
       reportType(of: node, for: "data", expected: "a mapping such as { ride_id: \"{{ride.id}}\" }")
@@ -15,7 +15,7 @@ extension Diagnostics {
     return members(pairs.filter { $0.key != "aps" }, of: "data")
   }
 
-  /// An object whose texts may hold placeholders.
+  /// Decodes an object whose texts may contain placeholders.
   func object(_ node: YAMLNode, for key: String) -> [String: PayloadTemplate]? {
     guard case .mapping(let pairs) = node.kind else {
       reportType(of: node, for: key, expected: "a mapping such as { status: \"{{ride.state}}\" }")

@@ -1,6 +1,6 @@
 import RideCore
 
-/// Gathers the problems of one file.
+/// Collects the problems of one file.
 final class Diagnostics {
   let file: String
   private(set) var problems: [RuleProblem] = []
@@ -9,7 +9,7 @@ final class Diagnostics {
     self.file = file
   }
 
-  /// Reports one; where known words are given, the nearest of them to `word` is offered.
+  /// Reports a problem; if known words are given, it suggests the one nearest to `word`.
   func report(
     _ location: SourceLocation, _ found: String, expected: String, word: String = "",
     among known: [String] = []
@@ -17,14 +17,14 @@ final class Diagnostics {
     report(location, found, expected: expected, nearest: nearestWord(to: word, among: known))
   }
 
-  /// Reports one with the word that was probably meant.
+  /// Reports a problem with the word that was probably meant.
   func report(_ location: SourceLocation, _ found: String, expected: String, nearest: String?) {
     problems.append(
       RuleProblem(
         file: file, location: location, found: found, expected: expected, nearest: nearest))
   }
 
-  /// Reports a value of the wrong kind, unless it was reported already.
+  /// Reports a value of the wrong type, unless it was already reported.
   func reportType(
     of node: YAMLNode, for key: String, expected: String, nearest: String? = nil,
     among known: [String] = []

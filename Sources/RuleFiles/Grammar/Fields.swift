@@ -1,37 +1,37 @@
 import RideCore
 
-/// A mapping whose keys are words of the format.
+/// A mapping whose keys are defined by the rule format.
 struct Fields {
   let location: SourceLocation
-  /// The known keys that were probably meant by unknown ones: these are not missing.
+  /// The known keys that unknown keys were probably meant to be: these do not count as missing.
   let meant: Set<String>
   private let pairs: [YAMLNode.Pair]
 
-  /// The keys that are there, in the order of the file.
+  /// The keys that are present, in the order of the file.
   var keys: [String] { pairs.map(\.key) }
 
-  /// The value of a key.
   subscript(key: String) -> YAMLNode? {
     pairs.first { $0.key == key }?.value
   }
 
-  /// Whether all that the file says under these keys, and nothing else, is here.
+  /// Returns whether the mapping has only these keys and none of them twice, so that nothing is
+  /// left out.
   func isWhole(_ known: [String]) -> Bool {
     pairs.allSatisfy { known.contains($0.key) && !$0.isRepeated }
   }
 
-  /// Where a key stands.
+  /// Returns the location of a key, or of the mapping if it has no such key.
   func location(of key: String) -> SourceLocation {
     pairs.first { $0.key == key }?.keyPlace ?? location
   }
 }
 
 extension Fields {
-  /// Takes over a mapping, and reports every key that is not known in it.
+  /// Wraps a mapping and reports every unknown key in it.
   ///
   /// - Parameters:
-  ///   - unserved: keys that are known too, but that a message does not recommend.
-  ///   - elsewhere: where a key belongs that the format knows, but not here.
+  ///   - unserved: keys that are also known, but that messages do not list as expected.
+  ///   - elsewhere: keys of the format that do not belong here, each with the place where it does.
   init?(
     _ node: YAMLNode, of subject: String, known: [String], unserved: [String] = [],
     elsewhere: [String: String] = [:], log: Diagnostics

@@ -1,8 +1,8 @@
 import RideCore
 
-/// Reads one entry of `rules:`.
+/// Decodes one entry of `rules:`.
 struct RuleReader {
-  /// The keys of a rule that this version serves, in the order in which messages name them.
+  /// The keys of a rule that this version supports, in the order in which messages list them.
   static let keys = [
     "name", "app", "on", "every", "before", "after", "by", "cron", "time-zone", "missed", "while",
     "alert", "background", "live-activity", "data", "expires", "collapse", "priority",
@@ -12,7 +12,7 @@ struct RuleReader {
   let log: Diagnostics
   let vocabulary: Vocabulary
 
-  /// The rule as far as it could be read.
+  /// The parts of a rule that could be decoded.
   struct Draft {
     var name: PlacedWord?
     var rule: Rule?

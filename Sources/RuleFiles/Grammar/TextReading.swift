@@ -1,7 +1,7 @@
 import RideCore
 
 extension Diagnostics {
-  /// A text with placeholders, not an empty one.
+  /// Decodes a text with placeholders, which must not be empty.
   func text(
     _ node: YAMLNode, for key: String, expected: String = "a text such as \"Your driver is here\""
   ) -> TextTemplate? {
@@ -16,7 +16,7 @@ extension Diagnostics {
     return template(node, for: key)
   }
 
-  /// A text with placeholders, as it stands.
+  /// Decodes a text with placeholders, which may be empty.
   func template(_ node: YAMLNode, for key: String) -> TextTemplate? {
     guard case .scalar(let scalar) = node.kind else { return nil }
     do {
@@ -33,7 +33,7 @@ extension Diagnostics {
     }
   }
 
-  /// A text, or a map of locale to text.
+  /// Decodes a text, or a map of locale to text.
   func localizedText(_ node: YAMLNode, for key: String) -> LocalizedText? {
     guard case .mapping(let pairs) = node.kind else {
       return text(
@@ -61,7 +61,7 @@ extension Diagnostics {
     return LocalizedText(texts)
   }
 
-  /// `de`, `pt-BR`, `zh_Hant_TW`, `default`.
+  /// Returns whether a key is a locale such as `de`, `pt-BR` or `zh_Hant_TW`, or `default`.
   private static func isLocale(_ key: String) -> Bool {
     if key == "default" { return true }
     let parts = key.split(omittingEmptySubsequences: false, whereSeparator: { "-_".contains($0) })
@@ -72,7 +72,7 @@ extension Diagnostics {
       }
   }
 
-  /// What a `TemplateError` found: the file's own words in quotes, the parser's without.
+  /// Returns what a `TemplateError` found: text of the file in quotes, text of the parser without.
   private static func named(_ found: String) -> String {
     ["the end of the text", "an open quote", "nothing"].contains(found) ? found : quoted(found)
   }

@@ -1,7 +1,7 @@
 import Foundation
 import RideCore
 
-/// Reads when a rule speaks: on events, or at slots of time.
+/// Decodes when a rule fires: on events, or at slots of time.
 struct TriggerDecoder {
   let log: Diagnostics
   let vocabulary: Vocabulary
@@ -155,10 +155,10 @@ struct TriggerDecoder {
     return nil
   }
 
-  /// The words of `while`; without it every active state.
+  /// Decodes the states of `while`; without the key, every active state.
   ///
-  /// - Parameter final: whether states may be named in which a ride is over. A rule that speaks
-  ///   again and again would not end there.
+  /// - Parameter final: whether final states are allowed. A rule that fires repeatedly would never
+  ///   stop in one.
   private func states(_ fields: Fields, final: Bool) -> Set<String>? {
     guard let node = fields["while"] else { return Set(vocabulary.active) }
     let words = log.oneOrMoreWords(node, for: "while", form: .event)

@@ -1,26 +1,27 @@
-/// The words of the rule format that this version knows and does not serve.
+/// The keys of the rule format that this version recognizes but does not support.
 enum Unserved {
-  /// Keys that go with contact from phones.
+  /// Keys that concern contact from phones.
   static let companions = ["lost-contact"]
 }
 
-/// Keys of which a rule has exactly one.
+/// Groups of keys, exactly one of which a rule must have.
 enum KeyGroup {
-  /// Keys that say when a rule speaks.
+  /// The keys that determine when a rule fires.
   static let whens = ["on", "every", "before", "after", "cron"]
 
-  /// Keys that say what a rule sends.
+  /// The keys that determine what a rule sends.
   static let whats = ["alert", "background", "live-activity"]
 }
 
 extension Diagnostics {
-  /// The one key of a group that is there; none, or several, are reported.
+  /// Returns the key of a group that is present; reports a problem if there is none, or more than
+  /// one.
   func single(
     _ group: [String], in fields: Fields, lack: String, expected: String, elsewhere: [String] = []
   ) -> String? {
     let present = fields.keys.filter(group.contains)
     guard let first = present.first else {
-      // A misspelt key, or one that belongs within another, was reported already.
+      // A misspelt or misplaced key was already reported.
       if !fields.meant.isDisjoint(with: group) { return nil }
       if fields.keys.contains(where: elsewhere.contains) { return nil }
       let title = fields["name"]?.string.map { "the rule \(quoted($0))" } ?? "a rule"
@@ -36,7 +37,7 @@ extension Diagnostics {
     return present.count == 1 ? first : nil
   }
 
-  /// Reports keys that have no meaning beside the rule's own kind.
+  /// Reports keys that have no meaning for this kind of rule.
   func reportStray(_ keys: [String], in fields: Fields, _ found: String, expected: String) {
     for key in fields.keys where keys.contains(key) {
       report(fields.location(of: key), "\(quoted(key)) \(found)", expected: expected)

@@ -1,4 +1,5 @@
-/// The service's own words: what all files together say under `states` and `events`.
+/// The states and events that the service defines, under `states` and `events` in all files
+/// together.
 struct Vocabulary {
   /// The keys of a rule file.
   static let keys = ["states", "events", "rules"]
@@ -11,7 +12,8 @@ struct Vocabulary {
     "ride_completed", "cancelled_by_customer", "cancelled_by_driver", "no_show",
   ]
   private(set) var declared: Set<String> = []
-  /// Whether every file's words could be read: only then an event can be called unknown.
+  /// Whether the states and events of every file could be read: only then can an event be reported
+  /// as unknown.
   var isComplete: Bool
 
   private var statesPlace: String?
@@ -25,7 +27,7 @@ struct Vocabulary {
     declared.union(active).union(final).union(["ride_updated"])
   }
 
-  /// Takes over what one file says.
+  /// Adds the states and events of one file.
   mutating func add(_ file: Fields, log: Diagnostics) {
     if !file.isWhole(Self.keys) { isComplete = false }
     if let node = file["events"] {
@@ -52,7 +54,7 @@ struct Vocabulary {
     if !fields.isWhole(keys) { isComplete = false }
     let lists = keys.map { key in
       if let list = fields[key] { return words(list, for: "states.\(key)", log: log) }
-      // A misspelt key was reported already.
+      // A misspelt key was already reported.
       if fields.isWhole(keys) {
         log.report(
           fields.location, "states without \(key)",

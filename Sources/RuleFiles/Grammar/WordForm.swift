@@ -1,16 +1,16 @@
-/// How a name in the rule files may look.
+/// The allowed form of a name in the rule files.
 enum WordForm {
-  /// A rule's name: it stands in the ledger, in commands and in metrics.
+  /// A rule's name, which is used in the ledger, in commands and in metrics.
   case ruleName
-  /// An app: it becomes part of the name of a variable.
+  /// An app, which becomes part of the name of an environment variable.
   case app
-  /// A state or an event, in the service's own words.
+  /// A state or an event that the service defines.
   case event
 
-  /// The most letters of a name.
+  /// The maximum number of letters of a name.
   static let lengthLimit = 64
 
-  /// What is allowed, for messages.
+  /// A description of the allowed form, for messages.
   var rule: String {
     switch self {
     case .ruleName: "a name of a-z, 0-9 and -, at most 64, such as driver-arrived"
@@ -19,7 +19,7 @@ enum WordForm {
     }
   }
 
-  /// The word with other letters put right; nil where that gives no allowed word either.
+  /// Returns the word with disallowed letters corrected; nil if the result is not allowed either.
   func repaired(_ word: String) -> String? {
     guard !word.contains("{{"), word.utf8.count <= Self.lengthLimit,
       word.utf8.allSatisfy({ $0 < 0x80 })

@@ -1,13 +1,13 @@
 import RideCore
 
-/// A word of a file, and where it stands.
+/// A word of a file and its location.
 struct PlacedWord {
   let text: String
   let location: SourceLocation
 }
 
 extension Diagnostics {
-  /// A word of a certain form.
+  /// Decodes a word of the given form.
   func word(_ node: YAMLNode, for key: String, form: WordForm) -> PlacedWord? {
     guard let text = node.string, form.allows(text) else {
       let repaired = node.string.flatMap(form.repaired)
@@ -17,7 +17,7 @@ extension Diagnostics {
     return PlacedWord(text: text, location: node.location)
   }
 
-  /// A list of words, none of them twice; those that are wrong are left out.
+  /// Decodes a list of distinct words; wrong or repeated ones are reported and left out.
   func words(_ node: YAMLNode, for key: String, form: WordForm) -> [PlacedWord] {
     guard case .sequence(let elements) = node.kind else {
       reportType(of: node, for: key, expected: "a list such as [driver_assigned, ride_started]")
@@ -38,7 +38,7 @@ extension Diagnostics {
     }
   }
 
-  /// One word, or a list of them.
+  /// Decodes one word, or a list of words.
   func oneOrMoreWords(_ node: YAMLNode, for key: String, form: WordForm) -> [PlacedWord] {
     switch node.kind {
     case .sequence: words(node, for: key, form: form)
@@ -53,7 +53,7 @@ extension Diagnostics {
     return []
   }
 
-  /// One of a few words.
+  /// Decodes one of a fixed set of words.
   func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ node: YAMLNode, for key: String, of _: Choice.Type
   ) -> Choice? {
@@ -63,14 +63,14 @@ extension Diagnostics {
     return nil
   }
 
-  /// `true` or `false`.
+  /// Decodes `true` or `false`.
   func flag(_ node: YAMLNode, for key: String) -> Bool? {
     if case .scalar(let scalar) = node.kind, case .bool(let flag) = scalar.value { return flag }
     reportType(of: node, for: key, expected: "true or false")
     return nil
   }
 
-  /// `never-store`, or a duration.
+  /// Decodes `never-store` or a duration.
   func expiry(_ node: YAMLNode) -> RuleExpiry? {
     if node.string == "never-store" { return .neverStore }
     if let duration = node.string.flatMap(Duration.init(rideText:)) { return .after(duration) }
@@ -80,14 +80,14 @@ extension Diagnostics {
     return nil
   }
 
-  /// How lately somebody was heard from.
+  /// Decodes how recent a contact from the phone must be to withhold the push.
   func contact(_ node: YAMLNode) -> Duration? {
     if let duration = node.string.flatMap(Duration.init(rideText:)) { return duration }
     reportType(of: node, for: "unless-contact-within", expected: "a duration such as 5m or 90s")
     return nil
   }
 
-  /// 10 or 5.
+  /// Decodes 10 or 5.
   func priority(_ node: YAMLNode) -> PushPriority? {
     if case .scalar(let scalar) = node.kind, case .integer(let number) = scalar.value,
       let priority = Int(exactly: number).flatMap(PushPriority.init)

@@ -1,8 +1,9 @@
 import RideCore
 
-/// What a plain scalar means by the core schema of YAML 1.2: `on` and `yes` are words.
+/// Implements the core schema of YAML 1.2 for plain scalars: `on` and `yes` are words.
 enum CoreSchema {
-  /// The value of a plain scalar; nil for a number that JSON can't hold, such as `.inf`.
+  /// Returns the value of a plain scalar; nil for a number that JSON cannot represent, such as
+  /// `.inf`.
   static func value(of text: String) -> JSONValue? {
     switch text {
     case "", "~", "null", "Null", "NULL": return .null

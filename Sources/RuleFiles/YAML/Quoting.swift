@@ -1,9 +1,9 @@
-/// Words of a file within a message: in quotes, short, and on one line whatever they hold.
+/// Returns text of a file for a message: in quotes, short, and always on one line.
 func quoted(_ text: some StringProtocol) -> String {
   "\"\(shortened(text))\""
 }
 
-/// The start of a text, control characters escaped.
+/// Returns the start of a text with control characters escaped.
 func shortened(_ text: some StringProtocol) -> String {
   let limit = 60
   let start = text.unicodeScalars.prefix(limit + 1)
@@ -23,7 +23,7 @@ func shortened(_ text: some StringProtocol) -> String {
   return start.count > limit ? short + "…" : short
 }
 
-/// `a, b or c`.
+/// Returns the words as `a, b or c`.
 func alternatives(_ words: [String]) -> String {
   guard let last = words.last, words.count > 1 else { return words.first ?? "" }
   return words.dropLast().joined(separator: ", ") + " or " + last

@@ -1,10 +1,10 @@
-/// The bytes of one file, known to be UTF-8.
+/// The bytes of one file, validated as UTF-8.
 struct SourceText {
   /// The bytes, without a byte order mark.
   let bytes: [UInt8]
   private let lines: [ArraySlice<UInt8>]
 
-  /// - Throws: `YAMLFault` at the first byte that is not UTF-8, or for too large a file.
+  /// - Throws: `YAMLFault` at the first byte that is not UTF-8, or if the file is too large.
   init(_ file: [UInt8]) throws(YAMLFault) {
     let limit = RuleDirectory.fileSizeLimit
     guard file.count <= limit else {
@@ -25,12 +25,12 @@ struct SourceText {
     }
   }
 
-  /// A line, from 1; empty where there is none.
+  /// Returns a line, counted from 1; empty if there is none.
   func line(_ number: Int) -> String {
     lines.indices.contains(number - 1) ? String(decoding: lines[number - 1], as: UTF8.self) : ""
   }
 
-  /// The place of a byte.
+  /// Returns the location of a byte.
   func location(ofByte offset: Int) -> SourceLocation {
     let before = bytes.prefix(max(0, offset))
     let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -52,7 +52,7 @@ struct SourceText {
   }
 }
 
-/// Why a file can't be read as YAML at all.
+/// The reason why a file cannot be read as YAML at all.
 struct YAMLFault: Error {
   let location: SourceLocation
   let found: String

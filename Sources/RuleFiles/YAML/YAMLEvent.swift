@@ -1,11 +1,11 @@
-/// One step of libyaml through a document, taken over into values of ours.
+/// One libyaml event, converted to Swift values.
 struct YAMLEvent {
   let kind: Kind
   let location: SourceLocation
   let end: SourceLocation
-  /// The `&name` before it.
+  /// The name of the anchor (`&name`) before it.
   var anchor: String?
-  /// The `!tag` before it.
+  /// The tag (`!tag`) before it.
   var tag: String?
 
   enum Kind: Equatable {

@@ -1,6 +1,6 @@
 import RideCore
 
-/// A piece of a YAML document, and where it stands.
+/// A node of a YAML document and its location.
 struct YAMLNode {
   let location: SourceLocation
   let kind: Kind
@@ -9,31 +9,32 @@ struct YAMLNode {
     case scalar(YAMLScalar)
     case sequence([YAMLNode])
     case mapping([Pair])
-    /// Something that is refused and was reported: nobody says more about it.
+    /// A node that is refused and already reported; no further problem is reported for it.
     case refused
   }
 
-  /// One entry of a mapping; keys are texts, and no two of a mapping are equal.
+  /// One entry of a mapping; keys are texts, and distinct within a mapping.
   struct Pair {
     let key: String
     let keyPlace: SourceLocation
     let value: YAMLNode
-    /// Whether the key stood there again; what it then said is left out.
+    /// Whether the key occurs again; the later values are ignored.
     var isRepeated = false
   }
 }
 
-/// A single value.
 struct YAMLScalar {
   let text: String
-  /// What the text means: always a string where it is quoted; nil for a number that JSON can't hold.
+  /// The meaning of the text: always a string if it is quoted; nil for a number that JSON cannot
+  /// represent.
   let value: JSONValue?
-  /// Where the text's own first character stands, if it stands in the file letter by letter.
+  /// The location of the text's own first character; nil if the file does not contain the text
+  /// literally.
   let textPlace: SourceLocation?
 }
 
 extension YAMLNode {
-  /// What the node is, for messages: `a list`, `the number 5`.
+  /// A description of the node for messages: `a list`, `the number 5`.
   var summary: String {
     switch kind {
     case .sequence: return "a list"
@@ -52,13 +53,13 @@ extension YAMLNode {
     }
   }
 
-  /// The string, where the node is one.
+  /// The text, if the node is a string.
   var string: String? {
     guard case .scalar(let scalar) = kind, case .string(let text) = scalar.value else { return nil }
     return text
   }
 
-  /// The number, where the node is one.
+  /// The number, if the node is one.
   var number: Double? {
     guard case .scalar(let scalar) = kind else { return nil }
     switch scalar.value {
@@ -68,7 +69,7 @@ extension YAMLNode {
     }
   }
 
-  /// Whether a problem was already reported for it.
+  /// Whether a problem was already reported for the node.
   var isRefused: Bool {
     if case .refused = kind { true } else { false }
   }

@@ -1,13 +1,13 @@
 import CLibyaml
 
-/// Owns one `yaml_parser_t` and the bytes that it reads.
+/// Owns one `yaml_parser_t` and the bytes that it parses.
 @safe
 struct YAMLParser: ~Copyable {
   private let source: SourceText
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let input: UnsafeMutableBufferPointer<UInt8>
 
-  /// - Throws: `YAMLFault` where libyaml gets no memory.
+  /// - Throws: `YAMLFault` if libyaml cannot allocate memory.
   init(_ source: SourceText) throws(YAMLFault) {
     let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
     unsafe parser.initialize(to: yaml_parser_t())
@@ -31,7 +31,7 @@ struct YAMLParser: ~Copyable {
     unsafe input.deallocate()
   }
 
-  /// The next event; not to be called again after a throw or the stream's end.
+  /// Returns the next event; must not be called again after an error or the end of the stream.
   mutating func next() throws(YAMLFault) -> YAMLEvent {
     var event = unsafe yaml_event_t()
     guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw syntaxError().fault }

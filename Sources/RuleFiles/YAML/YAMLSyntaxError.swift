@@ -1,10 +1,10 @@
-/// What libyaml says of a text that is no YAML, put into words that help.
+/// A syntax error of libyaml, translated into a message that helps.
 struct YAMLSyntaxError {
   let problem: String
   let context: String
-  /// Where libyaml noticed it.
+  /// The location where libyaml detected the error.
   let location: SourceLocation
-  /// Where the thing began that libyaml was reading.
+  /// The start of the construct that libyaml was parsing.
   let start: SourceLocation?
   let source: SourceText
 
@@ -16,7 +16,7 @@ struct YAMLSyntaxError {
         expected: "valid YAML")
   }
 
-  /// `title: {{ride.id}} is here`: YAML takes the braces for a mapping.
+  /// `title: {{ride.id}} is here`: YAML parses the braces as a mapping.
   private var barePlaceholder: YAMLFault? {
     let rest = source.line(location.line).unicodeScalars.dropFirst(location.column - 1)
     if rest.starts(with: "{{".unicodeScalars) { return .barePlaceholder(at: location) }
@@ -111,7 +111,7 @@ struct YAMLSyntaxError {
     }
   }
 
-  /// A colon behind a text that has one already, or that began on the line above.
+  /// A colon after a text that already has one, or that began on the line above.
   private var strayColon: YAMLFault {
     let words = textBefore.split(separator: " ")
     if words.count > 1 || location.line == 1 {
@@ -136,7 +136,7 @@ struct YAMLSyntaxError {
       found: "a key below the value of another", expected: "it indented like its neighbours")
   }
 
-  /// What stands in the line before the place, without the spaces at its ends.
+  /// The text of the line before the location, without spaces at its ends.
   private var textBefore: String {
     let before = source.line(location.line).unicodeScalars.prefix(location.column - 1)
     let text = String(before).drop { $0 == " " }
@@ -145,7 +145,7 @@ struct YAMLSyntaxError {
 }
 
 extension YAMLFault {
-  /// A placeholder that YAML takes for a mapping.
+  /// A placeholder that YAML parses as a mapping.
   static func barePlaceholder(at location: SourceLocation) -> YAMLFault {
     YAMLFault(
       location: location, found: "a placeholder outside quotes",

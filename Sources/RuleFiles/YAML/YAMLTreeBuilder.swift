@@ -1,8 +1,8 @@
 import RideCore
 
-/// Builds the tree of one file: one document, without aliases, tags and keys that stand twice.
+/// Builds the tree of one file: a single document without anchors, aliases, tags and repeated keys.
 struct YAMLTreeBuilder: ~Copyable {
-  /// How deep lists and mappings may stand within each other.
+  /// The maximum nesting depth of lists and mappings.
   static let depthLimit = 64
 
   private var parser: YAMLParser
@@ -14,9 +14,9 @@ struct YAMLTreeBuilder: ~Copyable {
     self.log = log
   }
 
-  /// The file's document; nil where the file is empty or holds comments only.
+  /// Returns the file's document; nil if the file is empty or contains only comments.
   ///
-  /// - Throws: `YAMLFault` for what makes the rest of the file unreadable.
+  /// - Throws: `YAMLFault` for an error that makes the rest of the file unreadable.
   mutating func document() throws(YAMLFault) -> YAMLNode? {
     _ = try parser.next()
     guard try parser.next().kind == .documentStart else { return nil }
@@ -90,7 +90,8 @@ struct YAMLTreeBuilder: ~Copyable {
     }
   }
 
-  /// Whether `{{…}}` outside quotes was read: a flow mapping whose key is one, brace beside brace.
+  /// Returns whether `{{…}}` outside quotes was parsed: a flow mapping whose key is a flow mapping,
+  /// with adjacent braces.
   private static func isPlaceholder(_ key: YAMLEvent, in mapping: YAMLEvent) -> Bool {
     key.kind == .mappingStart(isFlow: true) && mapping.kind == .mappingStart(isFlow: true)
       && key.location
@@ -124,7 +125,7 @@ struct YAMLTreeBuilder: ~Copyable {
   private func scalar(
     _ text: String, _ style: YAMLEvent.ScalarStyle, _ event: YAMLEvent
   ) -> YAMLScalar {
-    // An escape takes more room in the file than in the text: where the widths agree, there is none.
+    // An escape is longer in the file than in the text: if the widths agree, there is none.
     let quotes = style == .quoted ? 2 : 0
     let width = event.end.column - event.location.column
     let isLiteral =

@@ -4,11 +4,11 @@ import Testing
 
 @testable import APNSClient
 
-/// A channel client for one fault server.
+/// A channel client connected to a fault server.
 struct ChannelBench {
   let server: FaultServer
   let client: ChannelClient
-  /// The same way to the server, for calls whose deadline the test chooses.
+  /// A direct line to the same server, for calls whose deadline the test chooses.
   let line: ChannelLine
 
   static let scope = ChannelScope(bundleID: "com.example.customer", environment: .production)
@@ -39,7 +39,8 @@ struct ChannelBench {
       mint: TokenMint(key: key), now: clock)
   }
 
-  /// One answer for each request, in order; the last one serves all later ones.
+  /// Creates a server with one answer for each request, in order; the last one serves all later
+  /// requests.
   init(answers: String...) async throws {
     try await self.init(#"{"connections":[{"answers":[\#(answers.joined(separator: ","))]}]}"#)
   }
@@ -71,13 +72,14 @@ extension Result where Failure == ChannelError {
   var value: Success? { try? get() }
 }
 
-/// What stands on Apple's page about channels, against a server that is none of ours.
+/// Checks the calls in Apple's documentation of channels against a server written without our
+/// HTTP/2 code.
 @Suite struct ChannelClientTests {
   private func requests(_ lines: [FaultServer.Line]) -> [FaultServer.Line] {
     lines.filter { $0.event == "request" }
   }
 
-  /// All headers but the values that differ from call to call.
+  /// Checks all headers except the values that differ from call to call.
   private func check(
     _ line: FaultServer.Line, _ method: String, _ path: String, port: Int,
     also expected: [String: String] = [:], body: String = ""

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSClient
 
-/// Channel calls whose answers are late, lost, or none of APNs'.
+/// Channel calls whose answers are late, lost or not from APNs.
 @Suite struct ChannelFaultTests {
   private func requestCount(_ bench: ChannelBench) async -> Int {
     await bench.server.stop().count { $0.event == "request" }
@@ -80,7 +80,7 @@ import Testing
     #expect(Set(requests.compactMap { $0.headers?["authorization"] }).count == 2)
   }
 
-  /// How long the clock of one test has gone.
+  /// How far the clock of one test has advanced.
   private final class Age: Sendable {
     let seconds = Atomic<Int64>(0)
   }
@@ -178,7 +178,7 @@ import Testing
       return await group.reduce(into: []) { $0.append($1) }
     }
     #expect(failures == [true, true, true])
-    // The first took all the time that there was; on a busy machine not even that one left.
+    // The first call used all the time available; on a busy machine not even that one was sent.
     #expect(await requestCount(bench) <= 1)
   }
 

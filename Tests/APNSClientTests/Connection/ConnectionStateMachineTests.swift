@@ -14,7 +14,7 @@ import Testing
 
   static func machine() -> Machine { Machine(settings: .init(), at: at(0)) }
 
-  /// Puts a push on a stream, as if its body had begun after so many bytes.
+  /// Puts a push on a stream, as if its body began after `bodyStart` bytes.
   static func open(
     _ machine: inout Machine, _ push: Int, id: Int32, deadline: Int64 = 10_000,
     openedAt: Int64 = 0, bodyStart: Int? = 0
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// A connection that has had its first good answer.
+  /// A connection that has received its first good answer.
   static func proved() -> Machine {
     var machine = machine()
     _ = machine.answered(.accepted)
@@ -47,7 +47,7 @@ import Testing
     return ended.map { Ended($0.ending) }
   }
 
-  /// An ending that can be compared.
+  /// An ending in comparable form.
   enum Ended: Equatable {
     case report(Int, PushOutcome)
     case again(Int, UnsentCause)

@@ -36,7 +36,7 @@ import Testing
   @Test("The headers are those of PushHeaders.fields, with path, token and type")
   func fieldsAsShown() {
     let block = HeaderBlock(authority: "a.example:1", authorization: Array("bearer x.y.z".utf8))
-    // The same block for all: nothing of one push may stay in the next.
+    // One block for all pushes: no value of one may remain in the next.
     for (number, collapse) in [(1, "ride-1"), (2, nil), (3, "Größe"), (4, nil)]
       as [(UInt64, String?)]
     {

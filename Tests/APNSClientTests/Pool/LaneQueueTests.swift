@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNSClient
 
-/// A number is a push of one lane: what came first goes first.
+/// Makes a number a push of one lane, ordered by arrival.
 extension Int: Routed {
   var lane: String { "" }
   var validUntil: Int64 { .max }

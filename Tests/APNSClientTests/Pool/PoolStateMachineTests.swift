@@ -14,7 +14,7 @@ import Testing
       backoff: ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1))
   }
 
-  /// Milliseconds after the machine's begin.
+  /// The time in milliseconds after the start of the state machine.
   static func at(_ milliseconds: Int64) -> MonotonicTime {
     MonotonicTime(nanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
   }
@@ -26,7 +26,7 @@ import Testing
       spare: spare, inFlight: inFlight, limit: limit, isProved: proved, isSuspect: suspect)
   }
 
-  /// A pool whose connection 1 stands, is proved, and sleeps with so many free streams.
+  /// A pool whose connection 1 is open, proved and asleep with `spare` free streams.
   static func open(spare: Int, limit: Int = 1000, _ machine: Machine = machine()) -> Machine {
     var machine = machine
     let orders = machine.enqueue([0], at: at(0))

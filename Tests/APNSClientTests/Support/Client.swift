@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNSClient
 
-/// A client for one fault server, with what it told.
+/// A client connected to a fault server, with the events that it emits.
 struct TestClient {
   let client: APNSClient
   let events: AsyncStream<TransportEvent>
@@ -31,7 +31,7 @@ struct TestClient {
       events: { continuation.yield($0) })
   }
 
-  /// The outcomes in the order of the requests.
+  /// Sends pushes and returns their outcomes in the order of the requests.
   func send(_ requests: [PushRequest]) async -> [PushOutcome] {
     let reports = await Collected.reports(of: requests, by: client)
     return requests.map { request in
@@ -41,7 +41,7 @@ struct TestClient {
 
   func send(_ request: PushRequest) async -> PushOutcome { await send([request])[0] }
 
-  /// Waits for an event; one that never comes fails the test, and does not hold it up for ever.
+  /// Waits for an event; if it never occurs, the test fails instead of hanging.
   func wait(for test: @escaping @Sendable (TransportEvent.Kind) -> Bool) async {
     let events = events
     let hasCome = await withTaskGroup(of: Bool.self) { group in
@@ -92,7 +92,7 @@ enum Collected {
 }
 
 extension PushRequest {
-  /// A push that differs from others by its number.
+  /// A push with a number that distinguishes it from others.
   static func test(
     _ number: UInt64, environment: APNsEnvironment = .production,
     payload: [UInt8] = Array(#"{"aps":{}}"#.utf8), topic: String = "com.example.customer"

@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 import Testing
 
-/// `FaultServer/server.py` as a process of its own; it ends with its standard input.
+/// Runs `FaultServer/server.py` in a separate process, which ends when its standard input closes.
 final class FaultServer: Sendable {
-  /// One line that the server printed.
+  /// One line printed by the server.
   struct Line: Decodable, Sendable {
     var event: String
     var connection: Int?
@@ -67,7 +67,7 @@ final class FaultServer: Sendable {
     return stream
   }
 
-  /// Waits until the server printed such a line.
+  /// Waits until the server has printed a matching line.
   func wait(until test: (Line) -> Bool) async {
     for await line in lines {
       log.withLock { $0.append(line) }
@@ -75,7 +75,7 @@ final class FaultServer: Sendable {
     }
   }
 
-  /// Ends the server and gives all that it printed since its start.
+  /// Stops the server and returns all lines printed since its start.
   func stop() async -> [Line] {
     try? input.fileHandleForWriting.close()
     await wait { _ in false }
@@ -84,7 +84,7 @@ final class FaultServer: Sendable {
 }
 
 extension [FaultServer.Line] {
-  /// The requests that arrived, by `apns-id`.
+  /// The `apns-id` of each request that arrived.
   var requestIDs: [String] {
     filter { $0.event == "request" }.compactMap { $0.headers?["apns-id"] }
   }

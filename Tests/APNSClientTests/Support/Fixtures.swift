@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keys and certificates for the tests, made once a run by the `openssl` command.
+/// Keys and certificates for the tests, created once per run by the `openssl` command.
 struct Fixtures: Sendable {
   static let shared = Result { try Fixtures() }
 

@@ -34,7 +34,7 @@ import Testing
 
   @Test("The signature holds for what is signed, and for nothing else")
   func signature() throws {
-    // Several, for r or s begins with zeros in one of 128 signatures.
+    // Many signatures, because r or s begins with zeros in only one of 128.
     for issuedAt in 1_700_000_000..<Int64(1_700_000_300) {
       let token = try ProviderToken(signedBy: key(), issuedAt: issuedAt)
       let message = Array(token.authorization.dropFirst(7).prefix { $0 != 0x2e })
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// OpenSSL's verdict with the public key, which the client never sees.
+  /// Verifies a signature by OpenSSL with the public key, which the client never has.
   private func verify(_ message: [UInt8], _ raw: [UInt8]) throws -> Bool {
     let path = try Fixtures.shared.get().path("key.pub.pem")
     let file = unsafe BIO_new_file(path, "r")

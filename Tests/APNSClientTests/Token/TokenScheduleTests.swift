@@ -4,7 +4,7 @@ import Testing
 @testable import APNSClient
 
 @Suite struct TokenScheduleTests {
-  /// A window's start: 1,700,000,000 floored to half an hour.
+  /// The start of a window: 1,700,000,000 floored to half an hour.
   static let start: Int64 = 1_699_999_200
 
   static func at(_ seconds: Int64) -> Timestamp { Timestamp(epochSeconds: start + seconds) }
@@ -30,7 +30,7 @@ import Testing
     var verdict: TokenSchedule.Verdict
   }
 
-  /// The connection's token is of second 0.
+  /// The connection's token was issued at second 0.
   static let rows = [
     Row(testDescription: "same window", now: 1799, usedMinutes: 29, verdict: .keep),
     Row(testDescription: "next window, used 19 min", now: 1800, usedMinutes: 19, verdict: .keep),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSClient
 
-/// Where no connection can be had.
+/// Cases in which no connection can be opened.
 @Suite struct ConnectivityTests {
   private func reason(_ outcome: PushOutcome) -> String? {
     guard case .unsent(.noConnection(let text)) = outcome else { return nil }

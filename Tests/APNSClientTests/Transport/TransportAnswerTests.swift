@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNSClient
 
-/// R10 over the wire: whatever the body is, the status stands.
+/// R10 end to end: the status counts, whatever the body contains.
 @Suite struct TransportAnswerTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNSClient
 
-/// Pushes to channels, over the connections that pushes to phones use too.
+/// Pushes to channels over connections that are also used for pushes to phones.
 @Suite struct TransportBroadcastTests {
   private static func broadcast(_ number: UInt64, payload: Int = 12) throws -> PushRequest {
     let id = try #require(ChannelID("dHN0LXNyY2gtY2hubA=="))
@@ -20,7 +20,7 @@ import Testing
   func headers() async throws {
     let server = try await FaultServer(#"{"connections": [{"answers": [{"status": 200}]}]}"#)
     let client = try TestClient(server.url)
-    // In turns with pushes to phones, whose headers are others.
+    // Broadcasts alternate with pushes to phones, which have different headers.
     for request in [PushRequest.test(1), try Self.broadcast(2), .test(3), try Self.broadcast(4)] {
       #expect(await client.send(request) == .accepted)
     }

@@ -15,7 +15,7 @@ import Testing
       await outcomes == [
         .unanswered(.connectionLost("closed")), .unsent(.closed), .unsent(.closed),
       ])
-    // Idempotent, and what comes later is still reported.
+    // `close` is idempotent, and later pushes are still reported.
     await client.client.close(within: .seconds(5))
     #expect(await client.send(.test(4)) == .unsent(.closed))
     _ = await server.stop()
@@ -29,7 +29,7 @@ import Testing
     async let outcomes = client.send((1...500).map { .test($0) })
     await server.wait { $0.headers?["apns-id"] == PushRequest.test(1).idText }
     await client.close()
-    // Those that had left were answered, the others never left: none is in doubt.
+    // Pushes that were sent were answered and the others were never sent: no outcome is unknown.
     #expect(await outcomes.allSatisfy { $0 == .accepted || $0 == .unsent(.closed) })
     #expect(client.client.statistics(of: .production).openConnections == 0)
     _ = await server.stop()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import APNSClient
 
-/// Against a real TLS and HTTP/2 server that misbehaves as told.
+/// The client against a real TLS and HTTP/2 server that misbehaves on demand.
 @Suite struct TransportFaultTests {
   @Test("R1: a push without an answer times out in its limit, and the next one is sent")
   func silence() async throws {
@@ -30,7 +30,7 @@ import Testing
       """#)
     let client = try TestClient(server.url)
     #expect(await client.send(.test(1)) == .accepted)
-    // Streams 3, 5, 7, 9: two of them lie above the last one, 5.
+    // Streams 3, 5, 7 and 9: two of them are above the last processed one, 5.
     let requests = (2...5).map { PushRequest.test($0) }
     let outcomes = await client.send(requests)
     for outcome in outcomes.prefix(2) {
@@ -54,7 +54,8 @@ import Testing
       $0.pingTimeout = .seconds(2)
     }
     #expect(await client.send(.test(1)) == .accepted)
-    // The second push falls into the hole; so does the ping that would have kept it alive.
+    // The second push gets no answer from the black hole, nor does the ping that checks the
+    // connection.
     async let second = client.send(.test(2))
     await client.wait { $0 == .pingLost }
     guard case .unanswered(.connectionLost) = await second else {
@@ -86,7 +87,7 @@ import Testing
 
   @Test("R7: a clock that is off by hours is corrected by APNs' own", arguments: [-7200, 7200])
   func wrongClock(offset: Int) async throws {
-    // Apple calls a token of the past expired and one of the future invalid.
+    // Apple reports a token from the past as expired and one from the future as invalid.
     let reason = offset < 0 ? "ExpiredProviderToken" : "InvalidProviderToken"
     let format = DateFormatter()
     format.locale = Locale(identifier: "en_US_POSIX")
@@ -110,12 +111,13 @@ import Testing
     let now = Int64(Date().timeIntervalSince1970)
     #expect(issued.count == lines.count)
     #expect(abs(issued[0] - now) > 3600)
-    // Of this window, as on every node whose clock is right; and one for all.
+    // The token is of the current window, as on every node with a correct clock, and shared by all
+    // pushes.
     #expect(Set(issued.dropFirst()).count == 1)
     #expect(issued.last.map { now - $0 < 1860 && $0 <= now + 60 } == true)
   }
 
-  /// `iat` of `bearer <jwt>`.
+  /// Returns the `iat` of `bearer <jwt>`.
   private static func issuedAt(_ authorization: String) -> Int64? {
     let parts = authorization.split(separator: ".")
     guard parts.count == 3 else { return nil }
@@ -136,7 +138,7 @@ import Testing
     #expect(await client.send(.test(2)) == .accepted)
     #expect(await client.send(.test(3)) == .unsent(.refusedStream))
     await client.close()
-    // Once for each of the first, twice for the second, one and three more for the third.
+    // The first push is sent once, the second twice, the third once plus three resends.
     #expect(await server.stop().requestIDs.count == 1 + 2 + 4)
   }
 
@@ -151,7 +153,7 @@ import Testing
     let failed = outcomes.indices.filter { outcomes[$0] != .accepted }
     #expect(failed.map { outcomes[$0] } == [.unanswered(.reset("INTERNAL_ERROR"))])
     await client.close()
-    // It is the one that the server reset: the 37th that came to it.
+    // The failed push is the one that the server reset: the 37th to arrive.
     let ids = await server.stop().requestIDs
     #expect(failed.map { PushRequest.test(UInt64($0) + 1).idText } == [ids[36]])
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// The built binary as a shell sees it.
+/// Runs the built binary as a shell does.
 @Suite struct BinaryTests {
   private func run(_ words: String...) throws -> Tool {
     try Tool.run(RunningSimulator.binary.path, words)

@@ -1,4 +1,4 @@
-/// What people read, word for word; a change here is a change of the interface.
+/// The exact help text; a change here is a change of the interface.
 let goldenHelp = """
   usage: apns-simulator [options]
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// The edges of the rules, on the good side.
+/// Boundary values that the rules accept.
 @Suite struct AcceptedTests {
   private func refusal(
     _ type: PushType = .alert, _ change: (inout PushRequest, inout RuleContext) -> Void

@@ -25,12 +25,12 @@ import Testing
     #expect(refusal?.reason == wrong.reason, "\(refusal?.detail ?? "accepted")")
   }
 
-  /// The table must be able to fail: without any one rule of ours, some row ends otherwise.
+  /// Proves that the table can fail: without any one channel rule, some row has a different result.
   @Test(arguments: ChannelRules.all.indices)
   func `no rule is idle`(index: Int) {
     var rules = ChannelRules.all
     let removed = rules.remove(at: index)
-    // Those that pushes share have their rows there.
+    // Rules shared with pushes have their rows in the table of pushes.
     if PushRules.rules.contains(where: { $0.name == removed.name }) { return }
     let caught = WrongCall.all.contains { $0.judged(by: rules).refusal != $0.judged().refusal }
     #expect(caught, "no row needs the rule: \(removed.name)")

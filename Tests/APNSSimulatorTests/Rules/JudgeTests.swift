@@ -15,7 +15,7 @@ import Testing
     #expect(refusal?.reason == wrong.reason, "\(refusal?.detail ?? "accepted")")
   }
 
-  /// The table above must be able to fail: without any one rule, some row ends otherwise.
+  /// Proves that the table above can fail: without any one rule, some row has a different result.
   @Test(arguments: PushRules.rules.indices)
   func `no rule is idle`(index: Int) {
     var rules = PushRules.rules
@@ -29,7 +29,7 @@ import Testing
     var request = Fixture.request()
     request.set(name, nil)
     let refusal = PushRules.judge(request, in: Fixture.context).refusal
-    // The three that APNs itself can do without.
+    // The three headers that APNs itself does not require.
     let optional = [":authority", "apns-collapse-id", "content-type"].contains(name)
     #expect((refusal == nil) == optional, "\(name): \(refusal?.detail ?? "accepted")")
   }

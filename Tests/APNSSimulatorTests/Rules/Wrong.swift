@@ -2,7 +2,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// One way to spoil a good push, and the reason that must come back.
+/// One mistake in a correct push, and the reason that must be returned.
 struct Wrong: Sendable, CustomTestStringConvertible {
   let name: String
   let reason: Reason

@@ -2,7 +2,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// One way to spoil a good call about channels, and the reason that must come back.
+/// One mistake in a correct channel call, and the reason that must be returned.
 struct WrongCall: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let reason: Reason
@@ -48,7 +48,8 @@ struct WrongCall: Sendable, CustomTestStringConvertible {
 }
 
 extension Fixture {
-  /// Three channels of the customer's app: storage latest, storage none, deleted.
+  /// Three channels of the customer app: one stores the latest message, one stores none, one is
+  /// deleted.
   private static let registry = {
     var registry = ChannelRegistry()
     let ids = [1, 0, 1].map { registry.create(policy: $0, app: "com.example.customer") }
@@ -189,7 +190,7 @@ extension WrongCall {
     .header("apns-channel-id", "YQ==", .badChannelID, .broadcast),
     .header("apns-channel-id", "no base64!", .badChannelID, .broadcast),
     .header("apns-channel-id", Fixture.deleted, .channelNotRegistered, .broadcast),
-    // The order that is known of APNs: each reason hides all later ones.
+    // The known order of APNs' checks: each reason hides all later ones.
     WrongCall("of a deleted channel without priority", .badPriority, .broadcast) { request, _ in
       request.set("apns-channel-id", Fixture.deleted)
       request.set("apns-priority", nil)
@@ -207,7 +208,7 @@ extension WrongCall {
     .body(#"{"aps":{"event":"end"}}"#, .invalidPushType, .broadcast),
   ]
 
-  /// A good update of so many bytes.
+  /// A correct update of `count` bytes.
   static func padded(to count: Int) -> String {
     let bare = Fixture.activity(#""event":"update","content-state":{"x":""}"#)
     let fill = String(repeating: "x", count: count - bare.utf8.count)

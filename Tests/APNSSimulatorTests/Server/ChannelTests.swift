@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Channels and broadcasts as a client meets them: the client is Debian's curl.
+/// Channels and broadcasts from a client's point of view; the client is Debian's curl.
 @Suite struct ChannelTests {
   private static let app = "com.example.customer"
   private static let create = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
@@ -71,7 +71,7 @@ import Testing
     #expect(try second.broadcast(to: deleted).body == #"{"reason":"ChannelNotRegistered"}"#)
   }
 
-  /// What a fault loses was done; what it refuses was not.
+  /// If a fault loses the answer, the call was executed; if it refuses the call, it was not.
   @Test(arguments: [
     (#"{"close":true}"#, 1), (#"{"stall":true}"#, 1), (#"{"reset":"INTERNAL_ERROR"}"#, 1),
     (#"{"answer":{"status":503,"reason":"ServiceUnavailable"}}"#, 0),
@@ -109,7 +109,7 @@ import Testing
 extension RunningSimulator {
   static let requestID = "123e4567-e89b-12d3-a456-426614174001"
 
-  /// A call on `/1/…` or `/4/…`.
+  /// Calls a path under `/1/…` or `/4/…`.
   func call(
     _ method: String, _ path: String, _ headers: [String] = [], body: String? = nil
   ) throws -> Reply {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Faults as a client meets them.
+/// Faults from a client's point of view.
 @Suite struct FaultTests {
   @Test func `answer gives status, reason, timestamp and retry-after`() throws {
     let simulator = try RunningSimulator()
@@ -38,7 +38,7 @@ import Testing
 
   private static let lost: [Int32] = [16, 18, 52, 55, 56]
 
-  /// curl's exit status: 28 time is over, 92 stream reset, the others connection lost.
+  /// curl's exit status: 28 is a timeout, 92 a reset stream, the others a lost connection.
   @Test(arguments: [
     (#"{"stall":true}"#, [28]), (#"{"no_ping":true}"#, [28]),
     (#"{"reset":"INTERNAL_ERROR"}"#, [92]), (#"{"close":true}"#, lost),

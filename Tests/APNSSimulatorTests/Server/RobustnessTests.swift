@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Clients that do not speak as they should: the next good push must not notice.
+/// Clients that violate the protocol; they must not affect the next correct push.
 @Suite struct RobustnessTests {
   private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
   private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
   private static let noHPACK: [UInt8] = [0, 0, 3, 1, 5, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF]
-  /// HEADERS longer than what follows.
+  /// HEADERS with a length greater than the bytes that follow.
   private static let halfHeaders: [UInt8] = [0, 1, 0, 1, 4, 0, 0, 0, 1, 0x82]
 
   /// HEADERS with END_STREAM: POST, https, path /, authority a.
@@ -22,7 +22,7 @@ import Testing
     ("half a request", preface + settings + halfHeaders),
   ]
 
-  /// A client that leaves when its input ends.
+  /// The arguments of a client that disconnects when its input ends.
   private static func words(_ simulator: RunningSimulator) -> [String] {
     ["s_client", "-connect", "127.0.0.1:\(simulator.port)", "-quiet", "-no_ign_eof"]
   }
@@ -39,7 +39,7 @@ import Testing
     #expect(stats.contains(#""connections":{"open":1,"total":3}"#), "\(stats)")
   }
 
-  /// The last row is the control: the same bytes are a request for who offers h2.
+  /// The last row is the control: the same bytes are a request from a client that offers h2.
   @Test(arguments: [(["-alpn", "http/1.1"], 0), ([], 0), (["-alpn", "h2"], 1)])
   func `a client that does not offer h2 is not heard`(words: [String], heard: Int) throws {
     let simulator = try RunningSimulator()

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Debian's curl as the client: nothing of it is ours.
+/// A reply to Debian's curl, a client that contains none of our code.
 struct Reply: Equatable {
   let status: Int
   let headers: [String: String]
   let body: String
 
-  /// One reply of `curl --include`, whose lines end in CR LF.
+  /// Parses one reply of `curl --include`, whose lines end in CR LF.
   init(_ text: String) {
     let halves = text.components(separatedBy: "\r\n\r\n")
     let lines = halves[0].components(separatedBy: "\r\n")
@@ -24,7 +24,7 @@ struct Reply: Equatable {
 extension RunningSimulator {
   static let token = String(repeating: "ab", count: 32)
 
-  /// The words of one good alert; curl keeps the connection for pushes of one call.
+  /// The arguments for a good alert; curl keeps the connection for all pushes of one invocation.
   func words(
     token: String = token, jwt: String? = nil, payload: String = #"{"aps":{"alert":"x"}}"#
   ) throws -> [String] {
@@ -41,7 +41,7 @@ extension RunningSimulator {
     ].flatMap { ["-H", $0] }
   }
 
-  /// What nghttp saw of one push, frame by frame.
+  /// Returns nghttp's log of one push, frame by frame.
   func frames(jwt: String? = nil) throws -> String {
     let body = try ScratchFile(Data(#"{"aps":{"alert":"x"}}"#.utf8))
     let url = "https://127.0.0.1:\(port)/3/device/\(Self.token)"
@@ -49,7 +49,7 @@ extension RunningSimulator {
     return try Tool.run("/usr/bin/nghttp", words).output
   }
 
-  /// The limits that the server announced on one connection with one push.
+  /// Returns the stream limits that the server announced on one connection with one push.
   func streamLimits(jwt: String? = nil) throws -> [Int] {
     let setting = "[SETTINGS_MAX_CONCURRENT_STREAMS(0x03):"
     let received = try frames(jwt: jwt).components(separatedBy: "recv SETTINGS").dropFirst()

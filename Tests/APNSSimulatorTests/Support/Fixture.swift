@@ -3,12 +3,12 @@ import Synchronization
 
 @testable import APNSSimulator
 
-/// A push that is right in all, to be spoilt in one thing at a time.
+/// A correct push, into which tests introduce one mistake at a time.
 enum Fixture {
   static let now = 1_790_000_000
   static let token = String(repeating: "ab", count: 32)
 
-  /// One key for all tests of rules; its private half lies in a file for `openssl`.
+  /// One key for all tests of rules; its private half is in a file for `openssl`.
   private static let keyPair: (publicPEM: [UInt8], path: String) = {
     do {
       let key = try SigningKey.generate()
@@ -20,7 +20,7 @@ enum Fixture {
     }
   }()
 
-  /// Each text is signed and verified once, though the tables use it a thousand times.
+  /// Each text is signed and verified once, although the tables use it a thousand times.
   private static let signed = Mutex<[JWT: String]>([:])
   private static let readings = Mutex<[String: ProviderToken?]>([:])
 

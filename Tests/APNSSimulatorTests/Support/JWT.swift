@@ -1,7 +1,7 @@
 import Foundation
 
-/// Signs provider tokens with the `openssl` command, so that no code of the simulator vouches
-/// for itself.
+/// Signs provider tokens with the `openssl` command, so that the simulator does not verify its own
+/// code's signatures.
 struct JWT: Hashable {
   enum Form {
     case raw, der
@@ -14,7 +14,7 @@ struct JWT: Hashable {
     claims = #"{"iss":"SIMTEAM001","iat":\#(issuedAt)}"#
   }
 
-  /// DER is a common mistake: the form that OpenSSL makes, where JWS wants r and s.
+  /// DER, the form that OpenSSL produces, is a common mistake; JWS requires r and s.
   var form = Form.raw
 
   func signed(keyPath: String) throws -> String {
@@ -32,7 +32,7 @@ struct JWT: Hashable {
     return form == .raw ? Self.rawSignature([UInt8](der)) : der
   }
 
-  /// SEQUENCE { INTEGER r, INTEGER s }, each to 32 bytes.
+  /// Converts SEQUENCE { INTEGER r, INTEGER s } to 32 bytes each.
   private static func rawSignature(_ der: [UInt8]) -> Data {
     var raw: [UInt8] = []
     var position = 2

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// The built binary, in a directory of its own. It ends when its standard input does, so it
-/// cannot outlive the test run.
+/// Runs the built binary in a temporary directory.
+///
+/// It ends when its standard input closes, so it can't outlive the test run.
 final class RunningSimulator {
   let directory: URL
   let readyLine: String
@@ -59,7 +60,7 @@ final class RunningSimulator {
   var keyPath: String { directory.appendingPathComponent("AuthKey_SIMKEY0001.p8").path }
   var authorityPath: String { directory.appendingPathComponent("ca.pem").path }
 
-  /// What `requests.jsonl`, or another such file, holds by now.
+  /// Returns the current records of `requests.jsonl` or another record file.
   func records(_ name: String = "requests") throws -> [[String: Any]] {
     let text = try String(
       contentsOf: directory.appendingPathComponent("\(name).jsonl"), encoding: .utf8)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A finished command of the system: an independent client, signer or prober.
+/// A finished system command: an independent client, signer or prober.
 struct Tool {
   let status: Int32
   let output: String
@@ -24,7 +24,7 @@ struct Tool {
   }
 }
 
-/// A file that goes with its owner.
+/// A file that is deleted with its owner.
 final class ScratchFile {
   let url: URL
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AdminServer
 
-/// Whatever is posted: nothing traps, and what passes is what Foundation reads too.
+/// No request body causes a trap, and every body that passes is one that Foundation can parse too.
 @Suite struct `Fuzzing of calls` {
   @Test func `A body is taken whole, or refused with a code`() {
     Fuzz.run("calls", cases: 8000) { chance throws(Fuzz.Fault) in
@@ -17,7 +17,7 @@ import Testing
           let again = (try? JSONScan.check(value.json, depthLimit: APIBody.depthLimit)) != nil
           try require(again, "what was read can't be written: \(value)")
         } else {
-          // A number beyond what a double holds.
+          // The body contains a number that exceeds the range of a double.
           let hasExponent = zip(body, body.dropFirst()).contains { digit, letter in
             (48...57).contains(digit) && letter | 0x20 == UInt8(ascii: "e")
           }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import APNSClient
 
-/// Whatever stands in an answer of APNs, or of a proxy in its place: its status comes through, and
-/// what is read out of it keeps within bounds.
+/// Whatever body APNs, or a proxy in its place, responds with, the status is reported, and the
+/// values read from the body stay within bounds.
 @Suite struct `Fuzzing of answers` {
   private static let now = Timestamp(epochSeconds: 1_800_000_000)
 
@@ -47,7 +47,7 @@ import Testing
       try require((refusal.timestamp?.microseconds ?? 0) >= 0, "a time of \(refusal)")
       let wait = refusal.retryAfter ?? .zero
       try require(wait >= .zero && wait <= RetryAfter.longest, "a wait of \(wait)")
-      // What Apple would write arrives as it is.
+      // A body that Apple would write is read unchanged.
       if body == bodies[0] { try require(refusal.reason == "BadDeviceToken", "lost: \(refusal)") }
     case .unsent, .unanswered:
       throw Fuzz.Fault(text: "\(statuses) is \(String(describing: outcome))")

@@ -1,8 +1,8 @@
 import Testing
 
-/// Whatever a server sends, each push has one end.
+/// Whatever a server sends, each push has exactly one outcome.
 @Suite struct `Fuzzing of connections` {
-  /// What the cases are for: fewer would show nothing.
+  /// The outcomes that the cases must produce: with fewer of them the test would prove nothing.
   private static let wanted = [
     "accepted", "refused", "not sent", "GOAWAY", "REFUSED_STREAM", "queued too long", "timeout",
     "lost", "reset",

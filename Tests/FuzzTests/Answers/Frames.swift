@@ -1,4 +1,4 @@
-/// Frames of HTTP/2 as a server writes them, byte by byte.
+/// HTTP/2 frames as a server writes them, byte by byte.
 enum Frames {
   enum Kind: UInt8 {
     case data, headers, priority, reset, settings, pushPromise, ping, goAway, windowUpdate
@@ -55,7 +55,7 @@ enum Frames {
     frame(.data, flags: ends ? endStream : 0, stream: stream, bytes)
   }
 
-  /// A header that is in no table, without Huffman's code.
+  /// Encodes a header field literally, without a table index and without Huffman coding.
   private static func field(_ name: String, _ value: String) -> [UInt8] {
     [0] + text(name) + text(value)
   }

@@ -3,11 +3,11 @@ import Synchronization
 
 @testable import APNSClient
 
-/// One connection of a case: pushes on one side, and a server that sends what it likes on the other.
+/// One connection of a case: a client with pushes, and a server that sends arbitrary bytes.
 final class ServerTalk {
   private let session: HTTP2Session
   private var chance: Chance
-  /// The server keeps to HTTP/2, so that each answer must arrive as it was sent.
+  /// Whether the server complies with HTTP/2, so that each response must arrive as it was sent.
   private let isCalm: Bool
   private let ended = Ended()
   private var clock: Int64 = 1_000_000_000
@@ -15,10 +15,10 @@ final class ServerTalk {
   private var promised: [UInt64: Int] = [:]
   private var answered: Set<Int32> = []
   private var isLost = false
-  /// What came about, for a test of the test.
+  /// The outcomes that occurred, to verify the test itself.
   private(set) var seen: Set<String> = []
 
-  /// How often each push has ended, and how.
+  /// The outcomes of each push.
   private final class Ended: Sendable {
     let outcomes = Mutex<[UInt64: [PushOutcome]]>([:])
 
@@ -50,7 +50,7 @@ final class ServerTalk {
       for _ in 0..<chance.number(0...4) { bytes += isCalm || chance.percent(60) ? calm() : wild() }
       if !isCalm, chance.percent(10) { bytes = Self.mutation.spoil(bytes, &chance) }
       if !isCalm, chance.percent(5) { bytes += chance.bytes(upTo: 100) }
-      // The end of what comes may be the middle of a frame.
+      // The received bytes may end in the middle of a frame.
       let size = isCalm || chance.percent(80) ? bytes.count : chance.number(0...bytes.count)
       receive(Array(bytes.prefix(size)))
       bytes.removeFirst(size)
@@ -61,7 +61,7 @@ final class ServerTalk {
     if isCalm { try require(!isLost, "a server that kept to HTTP/2 was left") }
   }
 
-  /// The connection is declared lost; then every push must have ended once.
+  /// Declares the connection lost; after that every push must have ended once.
   func end() throws(Fuzz.Fault) {
     lose("the end")
     settle()
@@ -78,7 +78,7 @@ final class ServerTalk {
       switch wanted {
       case .accepted where status == 200: continue
       case .refused(let refusal) where refusal.status == status: continue
-      // Another connection is to try, which this one's talk does not have.
+      // The push would be retried on another connection, which this case does not have.
       case .unsent(.turnedAway(let refusal)) where refusal.status == status: continue
       default: throw Fuzz.Fault(text: "\(status) became \(String(describing: wanted))")
       }
@@ -176,7 +176,7 @@ final class ServerTalk {
   }
 }
 
-// What the server sends.
+// The server's side.
 extension ServerTalk {
   private static let mutation = Mutation([
     [0, 0, 0], [0, 0, 0, 4, 0, 0, 0, 0, 0], [0xff, 0xff, 0xff], [0x88], [0x80], [0x3f, 0xe1, 0x1f],
@@ -197,7 +197,7 @@ extension ServerTalk {
         ? [] : chance.list(upTo: 3) { ($0.number(0...9), $0.pick(0, 1, 65_535, 1 << 14, .max)) })
   }
 
-  /// A whole answer to a stream that has none yet.
+  /// Returns a whole response for a stream that has none yet.
   private func calm() -> [UInt8] {
     guard let (id, ticket) = open.first(where: { !answered.contains($0.id) }) else {
       return chance.pick(
@@ -237,7 +237,7 @@ extension ServerTalk {
 
   private func body() -> [UInt8] { chance.pick(of: Self.bodies, else: []) }
 
-  /// One frame that has its place somewhere, and perhaps not here.
+  /// Returns one frame that is valid somewhere, but perhaps not at this point.
   private func wild() -> [UInt8] {
     let id = stream()
     switch chance.number(0...13) {
@@ -264,7 +264,7 @@ extension ServerTalk {
     }
   }
 
-  /// Mostly one that waits for an answer.
+  /// Returns a stream ID, mostly of one that waits for a response.
   private func stream() -> Int32 {
     let ids = open.map(\.id)
     if !ids.isEmpty, chance.percent(90) { return chance.pick(of: ids, else: 0) }

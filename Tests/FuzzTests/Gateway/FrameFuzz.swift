@@ -2,7 +2,7 @@ import LegacyGateway
 import RideCore
 import Testing
 
-/// Whatever an old sender writes, in whatever pieces.
+/// Arbitrary bytes of a legacy sender, received in arbitrary pieces.
 @Suite struct `Fuzzing of frames` {
   private static let wanted: Set<String> = [
     "pushes", "unknown", "missingToken", "tokenSize", "missingPayload", "payloadSize",
@@ -39,7 +39,8 @@ import Testing
     }
   }
 
-  /// All steps, the last one a refusal or none; holds what must be so at each.
+  /// Returns all steps, of which only the last may be a refusal; checks the invariants at each
+  /// step.
   private static func read(
     _ bytes: [UInt8], size: (Int) -> Int
   ) throws(Fuzz.Fault) -> [FrameParser.Step] {
@@ -69,7 +70,7 @@ import Testing
     try require(push.token.hex.utf8.count == 64, "a token \(push.token.hex)")
     let size = push.payload.utf8.count
     try require((2...PushRequest.payloadLimit).contains(size), "a payload of \(size) bytes")
-    // It must survive the way through Postgres.
+    // The payload must survive the round trip through Postgres.
     try require(
       JSONValue(json: push.eventData.utf8)?.value(at: ["payload"]) == .string(push.payload),
       "lost in \(push.eventData)")
@@ -94,7 +95,7 @@ import Testing
     bytes(of: push(by: &chance), &chance)
   }
 
-  /// As one of the commands that can say it.
+  /// Encodes the push as one of the commands that can express it.
   private static func bytes(of push: LegacyPush, _ chance: inout Chance) -> [UInt8] {
     let token = stride(from: 0, to: 64, by: 2).map { place in
       let digits = Array(push.token.hex)[place..<place + 2]

@@ -1,6 +1,6 @@
 @testable import RideCore
 
-/// Makes up rules as rule files can state them.
+/// Generates rules that rule files can express.
 struct BookMaker {
   var chance: Chance
 
@@ -57,7 +57,7 @@ struct BookMaker {
     }
   }
 
-  /// From a second to ten years, as a rule file may say it.
+  /// Returns a duration from one second to ten years, the range that a rule file allows.
   private mutating func duration(upTo seconds: Int64 = 3652 * 86_400) -> Duration {
     chance.percent(70)
       ? .seconds(min(seconds, chance.pick(1, 15, 60, 300, 1200, 3600, 86_400)))
@@ -108,7 +108,7 @@ struct BookMaker {
     }
   }
 
-  /// Over is over: what speaks again and again may not name a final state.
+  /// Returns states for a rule; a rule that fires repeatedly may not name a final state.
   private mutating func states(final: Bool) -> Set<String> {
     let states = RideMaker.states + (final ? RideMaker.finalStates : [])
     return Set((0..<chance.number(1...4)).map { _ in chance.pick(of: states, else: "") })

@@ -1,7 +1,7 @@
 import Foundation
 import RideCore
 
-/// Spoils memos as they stand in the agenda's rows, in JSON.
+/// Corrupts the JSON of memos as it is stored in the agenda's rows.
 struct MemoSpoiler {
   private static let mutation = Mutation([
     "{", "}", "[", "]", "\"", ":", ",", "null", "true", "0", "-1", "\"-\"", "1e300", "\\u0000",
@@ -13,7 +13,7 @@ struct MemoSpoiler {
     "9223372036854775808", "1800000000000000", "1800000000", "-",
   ]
 
-  /// The memo that is read back; nil where the service would say that it can't be read.
+  /// Returns the memo that is read back; nil if the service would report it as unreadable.
   func spoil(_ memo: Memo, _ chance: inout Chance) throws -> Memo? {
     var json = Array(try JSONEncoder().encode(memo))
     if json.count < 3 { json = Self.made(&chance) }
@@ -22,7 +22,7 @@ struct MemoSpoiler {
     return try? JSONDecoder().decode(Memo.self, from: Data(json))
   }
 
-  /// Another number in the place of one of those that are there.
+  /// Replaces one of the numbers with another one.
   private func replaceNumber(in json: inout [UInt8], _ chance: inout Chance) {
     let isDigit = { (byte: UInt8) in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
     let from = chance.number(0...json.count)
@@ -31,7 +31,7 @@ struct MemoSpoiler {
     json.replaceSubrange(start..<end, with: chance.pick(of: Self.numbers, else: "").utf8)
   }
 
-  /// A memo that no decision left.
+  /// Returns a memo that no decision produces.
   private static func made(_ chance: inout Chance) -> [UInt8] {
     func number() -> String { chance.pick(of: numbers.dropLast(), else: "0") }
     let slots = ["r0", "r1", "card-customer", ""].map { rule in

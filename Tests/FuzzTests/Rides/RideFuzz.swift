@@ -2,10 +2,10 @@ import Testing
 
 @testable import RideCore
 
-/// Whatever stands in a ride's rows, and whatever the clock says, a decision comes to an end, says
-/// no more than it may, and leaves nothing that is due for ever.
+/// Whatever a ride's rows contain and whatever the clock shows, a decision terminates, returns no
+/// more pushes than allowed, and leaves nothing that stays due forever.
 @Suite struct `Fuzzing of rides` {
-  /// What the cases are for: fewer would show nothing.
+  /// The outcomes that the cases must produce: with fewer of them the test would prove nothing.
   private static let wanted = [
     "alert", "background", "liveactivity", "start", "update", "end", "every", "before", "after",
     "cron", "pending", "accepted", "rejected", "expired", "uncertain", "suppressed", "held",

@@ -2,8 +2,8 @@ import Foundation
 
 @testable import RideCore
 
-/// One ride of a case: looked at a few times, while its rows, its memo and the clock do what they
-/// like, and then left alone.
+/// The ride of one case: decided several times while its rows, its memo and the clock change at
+/// random, and then left alone.
 struct RideLife {
   var maker: RideMaker
   private let book: EngineConfiguration
@@ -11,7 +11,7 @@ struct RideLife {
   private var now: Timestamp
   private var due: Timestamp?
   private var lastEvent: Int64 = 0
-  /// What came about, for a test of the test.
+  /// The outcomes that occurred, to verify the test itself.
   private(set) var seen: Set<String> = []
 
   var chance: Chance {
@@ -33,7 +33,7 @@ struct RideLife {
     view.startTokens = (0..<maker.chance.number(0...2)).map { maker.startToken(Int64($0)) }
   }
 
-  /// Something happens, and the ride is looked at.
+  /// Changes something and decides the ride.
   mutating func step() throws {
     if maker.chance.percent(25) { changeRide() }
     view.events = (0..<maker.chance.number(0...4)).map { _ in
@@ -67,10 +67,10 @@ struct RideLife {
     view.ride?.driverID = before.driverID
   }
 
-  /// Nothing happens any more and APNs takes everything: the ride may not be due again and again
-  /// at one and the same time.
+  /// Changes nothing more, while APNs accepts every push: the ride may not become due repeatedly at
+  /// the same time.
   mutating func rest() throws {
-    // Where time itself ends, no later time can be waited for.
+    // At the end of the range of `Timestamp` there is no later time to wait for.
     let year = Duration.seconds(366 * 86_400)
     now = min(
       max(now, Timestamp(microseconds: .min) + year * 20), Timestamp(microseconds: .max) - year * 20
@@ -99,7 +99,7 @@ struct RideLife {
     try check(decision)
     if let journal = decision.journal(now: now) {
       seen.insert("journal")
-      // A node that dies between journal and settlement leaves this to the next one.
+      // If a node dies between journal and settlement, the next one finds the journal.
       if maker.chance.percent(10) {
         view.memo = journal
         return
@@ -146,11 +146,11 @@ struct RideLife {
   }
 }
 
-// What must hold of every decision.
+// The invariants of every decision.
 extension RideLife {
   private mutating func check(_ decision: Decision) throws(Fuzz.Fault) {
     let rules = book.rules
-    // Of a cron rule the slots that it makes up for, and those that are on time still.
+    // For a cron rule: the slots that it makes up for, and those that are still on time.
     let slots = rules.timed.map { rule in
       if case .cron(_, _, .all(let bound)) = rule.timing.slots { bound + 4 } else { 5 }
     }.reduce(0, +)

@@ -1,6 +1,6 @@
 import RideCore
 
-/// Makes up what a ride's rows can hold: what is likely, what is odd, and what is at the edge.
+/// Generates the contents of a ride's rows: likely, odd and extreme ones.
 struct RideMaker {
   static let states = ["requested", "driver_arrived", "ride_started"]
   static let finalStates = ["done", "cancelled"]
@@ -8,10 +8,10 @@ struct RideMaker {
   static let apps = [App.customer, .driver, App(rawValue: "courier")]
 
   var chance: Chance
-  /// What most times lie about.
+  /// The time that most generated times are near.
   var now = Timestamp(epochSeconds: 1_800_000_000)
 
-  /// Times beyond which calendars, texts or sums end.
+  /// Times at which calendars, texts or sums reach their limits.
   private static let edges: [Int64] = [
     .min, .min + 1, .max, .max - 1, 0, -1, 1, .min / 2, .max / 2, 999_999,
     -62_135_596_800_000_000, -62_135_596_800_000_001, 253_402_300_799_999_999,
@@ -30,7 +30,7 @@ struct RideMaker {
     }
   }
 
-  /// About as far away as rules speak before or after it.
+  /// Returns a time about as far away as rules fire before or after it.
   private mutating func near() -> Timestamp {
     let distance: Int64 = chance.pick(1, 15, 60, 300, 1200, 3600, 86_400)
     return now + .seconds(chance.pick(-distance, distance) + chance.number(-5...120))
@@ -139,7 +139,7 @@ extension RideMaker {
     }
   }
 
-  /// The JSON text of a ride's attributes or an event's data; now and then it is none.
+  /// Returns the JSON text of a ride's attributes or an event's data; sometimes it is not JSON.
   mutating func attributes() -> String {
     switch chance.number(0...9) {
     case 0: return "{}"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rule files to read: the project's own, and rules with everything in them, spoiled.
+/// Rule files to read: the project's own, and rules that use every feature, all corrupted.
 enum RuleBytes {
   typealias File = (name: String, bytes: [UInt8])
 
@@ -14,10 +14,10 @@ enum RuleBytes {
     }
   }()
 
-  /// Files that are good, one by one.
+  /// Valid files, one by one.
   static let whole: [[UInt8]] = [Array(everything.utf8)] + directory.map(\.bytes)
 
-  /// The same, and their rules one by one, so that most cases are small.
+  /// The same files and each of their rules alone, so that most cases are small.
   static let seeds: [[UInt8]] =
     whole
     + directory.flatMap { file in
@@ -73,7 +73,7 @@ enum RuleBytes {
 
     """
 
-  /// What YAML and the grammar turn on.
+  /// The pieces of text that are significant in YAML and in the rule format.
   private static let mutation = Mutation([
     "{{", "}}", "|", ":", ": ", "- ", "\n", "\n  ", "\n    ", "\t", "'", "\"", "[", "]", "{", "}",
     ", ", "&a ", "*a", "!!t ", "#", "---\n", "...", "%", "@", "`", "\\", "\u{feff}", "\u{85}",

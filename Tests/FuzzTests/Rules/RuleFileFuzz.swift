@@ -3,8 +3,8 @@ import RideCore
 import RuleFiles
 import Testing
 
-/// Whatever the bytes, the loader ends with a rule set that decides, or with problems that have
-/// a place.
+/// Whatever the bytes are, the loader returns a rule set that can be used for decisions, or
+/// problems with valid locations.
 @Suite struct `Fuzzing of rule files` {
   @Test func `No bytes do harm`() {
     Fuzz.run("rule files", cases: 1800) { chance throws(Fuzz.Fault) in
@@ -20,7 +20,7 @@ import Testing
     #expect(RuleBytes.seeds.count > 20)
     for seed in RuleBytes.whole {
       if case .failure(let failure) = RuleDirectory.parse(files: [("f.yaml", seed)]) {
-        // Each by itself lacks the words of the other files, and nothing else.
+        // Each file alone lacks the states and events of the other files, and nothing else.
         #expect(failure.problems.allSatisfy { $0.description.contains("unknown") }, "\(failure)")
       }
     }
@@ -35,7 +35,7 @@ import Testing
     for problem in problems {
       guard let file = files.first(where: { $0.name == problem.file }), let place = problem.location
       else { throw Fuzz.Fault(text: "without a place: \(problem)") }
-      // A line ends in one byte at least, and a column holds one.
+      // A line ends with at least one byte, and each column has at least one.
       let isInFile =
         (1...file.bytes.count + 1).contains(place.line)
         && (1...file.bytes.count + 2).contains(place.column)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Rules that were taken over are good for whatever rules are used for.
+  /// Checks that accepted rules work for every use of rules.
   private func use(_ rules: RuleSet, _ chance: inout Chance) throws(Fuzz.Fault) {
     for advice in RuleLint.all(about: rules) {
       try require(!advice.text.contains(where: \.isNewline), "advice in two lines: \(advice)")

@@ -2,24 +2,25 @@ import Foundation
 import RideCore
 import Testing
 
-/// Runs cases, each of which follows from its own seed.
+/// Runs cases, each of which is determined by its own seed.
 ///
-/// `RIDEPULSE_FUZZ_CASES` sets their number, `RIDEPULSE_FUZZ_SEED` the seed of the first; each next
-/// case has the next seed. So one case alone is its seed with a number of 1.
+/// `RIDEPULSE_FUZZ_CASES` sets the number of cases, `RIDEPULSE_FUZZ_SEED` the seed of the first
+/// one; each following case has the next seed. To run one case alone, set its seed and a number of
+/// 1.
 enum Fuzz {
-  /// What must not be, in one line.
+  /// A violation, described in one line.
   struct Fault: Error {
     var text: String
   }
 
-  /// After so many cases with a fault the others would say the same.
+  /// After this many failing cases the test stops, because further ones would show the same.
   private static let faultLimit = 5
 
   private static func setting(_ name: String) -> Int? {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
   }
 
-  /// Runs the cases of one test; `cases` is their number in a run of all tests. Returns how many.
+  /// Runs the cases of one test and returns their number; `cases` is the default number.
   @discardableResult
   static func run(
     _ name: StaticString, cases usual: Int, _ body: (inout Chance) throws -> Void
@@ -43,12 +44,12 @@ enum Fuzz {
   }
 }
 
-/// Ends a case where something does not hold.
+/// Ends a case if a condition does not hold.
 func require(_ holds: Bool, _ text: @autoclosure () -> String) throws(Fuzz.Fault) {
   if !holds { throw Fuzz.Fault(text: text()) }
 }
 
-/// Where a case takes its choices from; all of them follow from its seed.
+/// The source of a case's random choices, all determined by its seed.
 struct Chance {
   private var numbers: SeededGenerator
 
@@ -67,12 +68,12 @@ struct Chance {
     return place == 0 ? first : others[place - 1]
   }
 
-  /// One of a list; the second value where it is empty.
+  /// Returns an element of a list, or `other` if the list is empty.
   mutating func pick<Element>(of list: [Element], else other: Element) -> Element {
     list.randomElement(using: &numbers) ?? other
   }
 
-  /// A list of at most so many.
+  /// Returns a list of at most `limit` elements.
   mutating func list<Element>(upTo limit: Int, _ make: (inout Chance) -> Element) -> [Element] {
     (0..<number(0...limit)).map { _ in make(&self) }
   }

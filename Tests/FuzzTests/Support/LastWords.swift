@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// What a test that is fuzzing says where its case traps, or hangs until somebody ends it.
+/// The text that a fuzz test prints if its case traps, or hangs until the process is ended.
 ///
-/// A signal's handler may do next to nothing, so the text stands ready before: with each case the
-/// digits of its seed are written into it.
+/// A signal handler may do next to nothing, so the text is prepared in advance: each case writes
+/// the digits of its seed into it.
 @safe
 struct LastWords {
   private static let digits = 20
@@ -23,7 +23,7 @@ struct LastWords {
     memory.listen()
   }
 
-  /// The case with this seed begins.
+  /// Records the seed of the case that begins.
   func record(_ seed: Int) {
     var rest = seed.magnitude
     for place in (end..<end + Self.digits).reversed() {
@@ -33,15 +33,15 @@ struct LastWords {
     if seed < 0 { unsafe text[end] = UInt8(ascii: "-") }
   }
 
-  /// All cases are through: there is nothing to be said.
+  /// Removes the text, because all cases are done.
   func close() { unsafe text[0] = 0 }
 }
 
-/// The texts of all tests that are fuzzing, where a signal's handler finds them.
+/// The texts of all fuzz tests, in memory that a signal handler can read.
 @safe
 private final class LastMemory: @unchecked Sendable {
-  // Rows are taken one by one under the lock; each is written by one test, and read by a handler
-  // in whatever state it is.
+  // Rows are assigned one by one under the lock. Each row is written by one test, and the handler
+  // reads it in whatever state it is.
   static let size = 128
   static let rows = 16
   static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV, SIGFPE, SIGINT, SIGTERM]
@@ -84,7 +84,7 @@ private final class LastMemory: @unchecked Sendable {
 
 private let memory = LastMemory()
 
-/// Says them, and leaves the signal to whoever had it before.
+/// Prints the texts, and passes the signal on to its previous handler.
 private func lastWords(_ signal: Int32) {
   memory.say()
   if var old = memory.before[signal] { unsafe sigaction(signal, &old, nil) }

@@ -1,6 +1,6 @@
-/// Spoils bytes as a cut connection, a bad disk or a malicious hand would.
+/// Corrupts bytes as a cut connection, a bad disk or an attacker would.
 struct Mutation {
-  /// What the format at hand turns on: put in at random places.
+  /// The significant pieces of the format under test, inserted at random places.
   var pieces: [[UInt8]]
 
   init(_ pieces: [String]) { self.pieces = pieces.map { Array($0.utf8) } }

@@ -5,7 +5,7 @@ import Synchronization
 final class CheckingStore: RideStore {
   struct State {
     var now = Timestamp(epochSeconds: 1_800_000_000)
-    /// Rides with phones of their own; any other is made up where an event names it.
+    /// Rides with their own phones; any other ride is created when an event names it.
     var views: [RideID: RideView] = [:]
     var nextEvent: Int64 = 0
     var nextFence: Int64 = 0
@@ -19,7 +19,7 @@ final class CheckingStore: RideStore {
     var claims: [(rides: Int, limit: Int, asleep: Bool)] = []
     var mostHeld = 0
     var failures: [any Error] = []
-    /// Why settling these rides fails; the made-up ride of a check is nil.
+    /// Why settling a ride fails; nil stands for the synthetic ride of a check.
     var refusal: @Sendable (_ ride: RideID?) -> StoreFailure? = { _ in nil }
     /// Rides whose agenda row another session has locked.
     var locked: Set<RideID> = []
@@ -27,9 +27,9 @@ final class CheckingStore: RideStore {
     var checks = 0
     var renewals: [[RideID]] = []
     var endings = 0
-    /// How many calls from now on can't write a journal.
+    /// A countdown of journal calls: a call fails while the value is positive after its decrement.
     var journalFailures = 0
-    /// What happens between a claim that has rides and its answer's being read.
+    /// Runs after a claim has found rides and before it returns them.
     var onClaim: @Sendable () -> Void = {}
     var waiters: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
   }
@@ -47,7 +47,7 @@ final class CheckingStore: RideStore {
     }
   }
 
-  /// Takes rides as they are, all of them due at once.
+  /// Adds rides, all of them due at once.
   func add(_ views: [RideView], at now: Timestamp) {
     state.withLock { state in
       state.now = now
@@ -59,7 +59,7 @@ final class CheckingStore: RideStore {
     }
   }
 
-  /// Moves the clock to the next ride that falls due before an instant; false where none does.
+  /// Moves the clock to the next due ride before `end`; returns false if there is none.
   func advance(before end: Timestamp) -> Bool {
     state.withLock { state in
       guard let due = state.due.values.min(), due < end else { return false }
@@ -68,7 +68,7 @@ final class CheckingStore: RideStore {
     }
   }
 
-  /// The next calls fail, one for each.
+  /// Makes each of the next calls fail, `times` in all.
   func fail(_ times: Int) {
     state.withLock { $0.failures = Array(repeating: Failure(), count: times) }
   }
@@ -78,12 +78,14 @@ final class CheckingStore: RideStore {
     state.withLock { $0.now = $0.now + duration }
   }
 
-  /// Lets somebody else take over what is held.
+  /// Removes the holders of all rides, as if their leases had ended.
   func stealLeases() {
     state.withLock { $0.holders = [:] }
   }
 
-  /// Returns once the state is as wanted; each settlement and claim looks again.
+  /// Returns once the condition holds.
+  ///
+  /// The condition is checked after each claim, journal, renewal, settlement, check and park call.
   func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     await withCheckedContinuation { continuation in
       let isMet = state.withLock { state in
@@ -209,7 +211,7 @@ final class CheckingStore: RideStore {
       memo: state.memos[ride] ?? Memo())
   }
 
-  /// False where the holder is another by now.
+  /// Returns false if another holder has the ride by now.
   private static func settle(_ settlement: ClaimedSettlement, _ state: inout State) -> Bool {
     let (ride, result) = (settlement.claim.rideID, settlement.settlement)
     guard state.holders[ride] == settlement.claim.fence else { return false }

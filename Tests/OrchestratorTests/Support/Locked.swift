@@ -1,7 +1,7 @@
 import RideCore
 import Synchronization
 
-/// A row of random numbers that several threads draw from.
+/// A random number generator that several threads share.
 final class Locked: Sendable {
   private let generator: Mutex<SeededGenerator>
 
@@ -9,7 +9,7 @@ final class Locked: Sendable {
     self.generator = Mutex(generator)
   }
 
-  /// A number from 0 up to a bound.
+  /// Returns a number from 0 up to, but not including, `bound`.
   func roll(_ bound: Int) -> Int {
     generator.withLock { Int($0.next() % UInt64(bound)) }
   }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A transport that refuses what APNs would refuse, and records what it took.
 ///
-/// By default it accepts at once; `answer` decides otherwise. What breaks the transport's own
-/// contract (a ticket used twice at a time, one push in flight twice) is noted as a fault.
+/// By default it accepts each push at once; `answer` changes that. Violations of the transport's
+/// own contract (a ticket used twice at one time, one push in flight twice) are recorded as faults.
 final class StrictTransport: PushTransport {
   private struct State {
     var taken: [PushRequest] = []
@@ -19,8 +19,9 @@ final class StrictTransport: PushTransport {
   private let topics: Set<String>
   private let answer: @Sendable (PushRequest) -> PushOutcome?
 
-  /// `answer` gives the outcome of a push that APNs would take; nil holds the push in flight until
-  /// `release` or `close`.
+  /// Creates a transport; `answer` returns the outcome of a push that APNs would accept.
+  ///
+  /// If it returns nil, the push stays in flight until `release` or `close`.
   init(
     topics: Set<String> = ["com.example.customer"],
     answer: @escaping @Sendable (PushRequest) -> PushOutcome? = { _ in .accepted }
@@ -29,10 +30,10 @@ final class StrictTransport: PushTransport {
     self.answer = answer
   }
 
-  /// What was taken, in order.
+  /// The pushes that were taken, in order.
   var taken: [PushRequest] { state.withLock { $0.taken } }
 
-  /// What broke the contract.
+  /// The violations of the contract.
   var faults: [String] { state.withLock { $0.faults } }
 
   func submit(_ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void) {
@@ -51,7 +52,7 @@ final class StrictTransport: PushTransport {
     if !reports.isEmpty { report(reports) }
   }
 
-  /// Answers what is held in flight, with one outcome for all.
+  /// Ends all pushes in flight with one outcome.
   func release(_ outcome: PushOutcome = .accepted) {
     let held = state.withLock { state in
       defer {
@@ -80,7 +81,7 @@ final class StrictTransport: PushTransport {
     return refused ?? answer(request)
   }
 
-  /// Apple's reason against a push to a card.
+  /// Returns Apple's reason for refusing a push to a card; nil if it is valid.
   private func refusal(ofCard aps: [String: JSONValue], _ headers: PushHeaders) -> String? {
     guard headers.topic.hasSuffix(".push-type.liveactivity") else {
       return "DeviceTokenNotForTopic"
@@ -94,7 +95,7 @@ final class StrictTransport: PushTransport {
     return ["start", "update", "end"].contains(event) ? nil : "InvalidPushType"
   }
 
-  /// Apple's reason against a push.
+  /// Returns Apple's reason for refusing a push; nil if it is valid.
   private func refusal(of request: PushRequest) -> String? {
     let headers = request.headers
     if !topics.contains(headers.topic) { return "TopicDisallowed" }

@@ -12,7 +12,7 @@ import Testing
     return stage
   }
 
-  /// The stage with a channel that is there.
+  /// Returns the stage with an open channel.
   private func open(_ storage: ChannelStorage = .latest) -> CardStage {
     var stage = stage(storage)
     stage.open(Self.id, storage)

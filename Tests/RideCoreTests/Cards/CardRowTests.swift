@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// What the ledger says of a card's pushes.
+/// The ledger rows of a card's pushes.
 @Suite struct `Rows of cards` {
   @Test func `R41: the row of a push tells of one time, whatever its attempts tell`() throws {
     var stage = CardStage()
@@ -17,7 +17,7 @@ import Testing
     let row = try #require(stage.wire.last.flatMap { stage.ledger[$0.push.entry.id] })
     #expect(stage.wire.last?.status == "driver_arrived")
     #expect(row.status == .accepted && row.attempts == 2 && row.event.name == "ride_updated")
-    // An end, too.
+    // The same holds for an end.
     stage.state("ride_completed")
     stage.look { _ in .refused(503, "Shutdown") }
     stage.wait(5)

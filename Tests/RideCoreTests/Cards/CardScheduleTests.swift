@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// Whatever happens to a ride, its tokens, its nodes and their clock.
+/// Cards under random changes of the ride, its tokens, its nodes and their clock.
 @Suite struct `Random schedules of cards` {
   @Test(arguments: (0..<30).map { _ in UInt64.random(in: 0...UInt64.max) })
   func `R24, R41: timestamps rise, nothing follows an end, one start, the last state comes`(
@@ -15,7 +15,7 @@ import Testing
     #expect(world.stage.wire.count > 5, "seed \(seed)")
   }
 
-  /// A ride that lives, ends and begins anew, while everything fails now and then.
+  /// A ride that proceeds, ends and begins again, while everything fails occasionally.
   private struct World {
     var stage = CardStage()
     var numbers: SeededGenerator
@@ -55,7 +55,7 @@ import Testing
         let old = stage.cards.filter { !$0.isGone }.randomElement(using: &numbers)
         stage.register("c\(tokens % 10)\(tokens / 10)0".evened, card: chance(70) ? old?.id : nil)
       }
-      // The database's clock goes on, and now and then it is set back. Leases are by it as well.
+      // The database's clock advances, and is occasionally set back. Leases use the same clock.
       stage.wait(Double.random(in: 0..<30, using: &numbers))
       let hasCrashed = chance(6)
       if chance(2), !hasCrashed { stage.wait(-Double.random(in: 0..<300, using: &numbers)) }
@@ -63,7 +63,8 @@ import Testing
     }
 
     private mutating func handle(crash: CardStage.Crash?) {
-      // Who takes over waits for the lease of who died, by a clock that may have been set back.
+      // A node that takes over waits until the lease of the dead node ends, by a clock that may
+      // have been set back.
       if stage.now < leasedUntil { return }
       var numbers = numbers
       stage.look(crash: crash) { _ in Self.answer(&numbers) }
@@ -83,7 +84,7 @@ import Testing
       }
     }
 
-    /// What a phone would see of the pushes that have come since the last look.
+    /// Checks what a phone would show of the pushes that arrived since the last look.
     private mutating func check() {
       for arrival in stage.wire.dropFirst(checked) where arrival.isCard {
         guard let card = arrival.push.entry.card else {
@@ -103,9 +104,11 @@ import Testing
       checked = stage.wire.count
     }
 
-    /// Peace: the last state must come to each card, then the end, and nothing be left over.
+    /// Ends all failures: each card must receive the last state, then the end, and nothing may be
+    /// left.
     mutating func finish() {
-      // Longer than the clock was ever set back: a retry may wait for that time to come again.
+      // Run for longer than the clock was ever set back: a retry may wait until that time comes
+      // again.
       stage.now = max(stage.now, leasedUntil)
       stage.run(for: .seconds(2000))
       check()
@@ -134,6 +137,6 @@ import Testing
 }
 
 extension String {
-  /// An even number of digits, as a token has.
+  /// The text with an even number of digits, as in a token.
   fileprivate var evened: String { count.isMultiple(of: 2) ? self : self + "0" }
 }

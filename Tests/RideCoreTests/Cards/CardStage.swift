@@ -1,8 +1,9 @@
 @testable import RideCore
 
-/// One ride with its cards, its agenda, and the phone's side of APNs: what arrived, in order.
+/// One ride with its cards, its agenda, and the phone's side of APNs: the pushes that arrived, in
+/// order.
 struct CardStage {
-  /// A push of type `liveactivity` as a phone reads it, or an ordinary alert.
+  /// A push of type `liveactivity` as a phone decodes it, or an ordinary alert.
   struct Arrival {
     var at: Timestamp
     var push: PlannedPush
@@ -29,7 +30,7 @@ struct CardStage {
     }
   }
 
-  /// When a node dies while it handles the ride.
+  /// The point at which a node dies while it handles the ride.
   enum Crash: CaseIterable {
     case afterClaim, afterJournal, afterSending
   }
@@ -52,7 +53,8 @@ struct CardStage {
   var due: Timestamp?
   var wire: [Arrival] = []
   var ledger: [PushID: LedgerEntry] = [:]
-  /// What would leave a row of the ledger pending for ever: its key has the time that it tells of.
+  /// Entries that would leave a row of the ledger pending forever: its key contains the time of the
+  /// event.
   var doubled: [LedgerEntry] = []
   var gone: [TokenInvalidation] = []
   private var lastEvent: Int64 = 0
@@ -97,7 +99,7 @@ struct CardStage {
   }
 }
 
-// What happens to the ride.
+// Changes of the ride.
 extension CardStage {
   mutating func emit(_ event: String) {
     lastEvent += 1
@@ -114,7 +116,7 @@ extension CardStage {
     emit("ride_updated")
   }
 
-  /// The app registers a card, or a new token of one.
+  /// Registers a card, or a new token for one, as the app does.
   mutating func register(_ token: String = "ca", card id: Int64? = nil, frequent: Bool = false) {
     if let id, let index = cards.firstIndex(where: { $0.id == id }) {
       cards[index].token = token
@@ -138,9 +140,9 @@ extension CardStage {
   }
 }
 
-// What the service does.
+// The service's side.
 extension CardStage {
-  /// One claim, with everything up to its settlement; or up to a crash.
+  /// Performs one claim up to its settlement, or up to a crash.
   mutating func look(
     crash: Crash? = nil, answer: (PlannedPush) -> PushOutcome = { _ in .accepted },
     jitter: Double = 0.5
@@ -184,7 +186,7 @@ extension CardStage {
     }
   }
 
-  /// The service runs: it looks whenever the ride is due, and at once.
+  /// Runs the service: it handles the ride at once, and whenever it is due.
   mutating func run(
     for duration: Duration = .zero, answer: (PlannedPush) -> PushOutcome = { _ in .accepted }
   ) {
@@ -205,7 +207,7 @@ extension CardStage {
 }
 
 extension PushOutcome {
-  /// Whether a phone may have seen it.
+  /// Whether a phone may have received it.
   var mayHaveArrived: Bool {
     switch self {
     case .accepted, .unanswered: true

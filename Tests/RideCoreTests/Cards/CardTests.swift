@@ -26,7 +26,6 @@ import Testing
     #expect(stage.wire.count == 1)
   }
 
-  /// R28.
   @Test func `R28: quick changes fold, and the last of them leaves`() {
     var stage = CardStage()
     stage.register()
@@ -78,7 +77,6 @@ import Testing
     #expect(stage.wire.last?.priority == 10 && stage.wire.last?.status == "driver_en_route")
   }
 
-  /// R27.
   @Test(arguments: [(false, 20), (true, 60)])
   func `R27: beyond the budget urgent pushes go at priority 5, and say so`(
     frequent: Bool, budget: Int
@@ -101,7 +99,6 @@ import Testing
     #expect(stage.wire.last?.priority == 10)
   }
 
-  /// R29.
   @Test func `R29: a quiet card is sent again before it is stale`() {
     var stage = CardStage()
     stage.register()
@@ -150,7 +147,7 @@ import Testing
     #expect(stage.wire.map(\.event) == ["end"])
   }
 
-  /// R30: silence, age, a ride that is gone, a ride of somebody else.
+  /// R30: silence, age, a ride that is gone, another person's ride.
   @Test func `R30: a card of which nothing is heard is ended`() {
     var stage = CardStage()
     stage.life.lostAfter = .seconds(1800)
@@ -233,12 +230,13 @@ import Testing
     stage.wait(1)
     stage.state("driver_arrived")
     stage.run(for: .seconds(10))
-    // Five seconds at least after a 503, and half of the first back-off.
+    // At least five seconds after a 503, and half of the first backoff.
     #expect(stage.wire.map(\.seconds) == [0, 25.5])
     #expect(stage.wire.last?.priority == 10 && stage.wire.last?.title != nil)
   }
 
-  /// Tried and failed, or not even tried: what make chaos found was left pending for ever.
+  /// Pushes that were tried and failed, or not tried at all: `make chaos` found that they stayed
+  /// pending forever.
   @Test(arguments: [
     (PushOutcome.refused(503, "Shutdown"), 1), (.unsent(.paused(for: .seconds(5))), 0),
     (.unsent(.closed), 0),
@@ -336,7 +334,7 @@ import Testing
     stage.register("cb")
     stage.run(for: .seconds(20))
     stage.state("ride_completed")
-    // The other card's end is still tried, so that the ride stays on the agenda.
+    // The end of the other card is still being retried, so the ride stays on the agenda.
     var tries = 0
     stage.run(for: .seconds(60)) { push in
       if push.address.text == "ca" { tries += 1 }

@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 /// R23: bytes written by hand from Apple's page "Starting and updating Live Activities with
-/// ActivityKit push notifications", with keys in the order in which all our JSON has them.
+/// ActivityKit push notifications", with sorted keys, as in all our JSON.
 @Suite struct `The payload of a card` {
   private func payload(_ stage: CardStage) -> String? {
     stage.wire.last.map { String(decoding: $0.push.payload, as: UTF8.self) }
@@ -96,7 +96,7 @@ import Testing
     #expect(update.pushType.rawValue == "liveactivity")
     #expect(update.topic == "com.example.customer.push-type.liveactivity")
     #expect(update.expiration.epochSeconds == 1_800_000_120)
-    // An end waits for a phone that is off as long as the card could stand there.
+    // For a phone that is off, an end is stored for as long as the card could remain there.
     #expect(end.expiration.epochSeconds == 1_800_043_200)
     #expect(update.collapseID == end.collapseID && update.id != end.id)
     var configuration = stage.configuration

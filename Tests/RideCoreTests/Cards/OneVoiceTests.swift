@@ -34,7 +34,7 @@ import Testing
     stage.others = ["driver_arrived", "ride_completed"].map {
       Sample.rule($0, on: [$0], collapse: "ride-{{ride.id}}")
     }
-    // The card's update is tried again, and the alert waits for it; then the ride is over.
+    // The card's update is retried and the alert waits for it; then the ride ends.
     stage.run(for: .seconds(1)) { _ in .refused(503, "Shutdown") }
     #expect(stage.memo.retries.map(\.entry.rule) == ["driver_arrived"])
     stage.state("ride_completed")
@@ -107,7 +107,7 @@ import Testing
     stage.look()
     #expect(stage.wire.map(\.isCard) == [false])
     try #require(stage.due ?? stage.now > stage.now && stage.memo.retries.isEmpty)
-    // Once the card can be shown, it does not say it a second time.
+    // Once the card can be rendered, it does not repeat the alert.
     stage.ride.attributes = #"{"wheels": 4}"#
     stage.emit("ride_updated")
     stage.run(for: .seconds(60))

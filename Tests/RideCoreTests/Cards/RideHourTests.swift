@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// R27: sixty minutes with an ETA every fifteen seconds and eight changes of phase.
+/// R27: sixty minutes with a new ETA every fifteen seconds and eight changes of phase.
 @Suite struct `An hour's ride` {
   static let phases: [(minute: Int, state: String)] = [
     (0, "requested"), (2, "driver_assigned"), (5, "driver_en_route"), (14, "driver_arrived"),

@@ -40,7 +40,6 @@ import Testing
     #expect(stage.reasons == ["suppressed: no push-to-start token of customer c"])
   }
 
-  /// R25.
   @Test func `R25: a hundred duplicates, one start`() {
     var stage = stage()
     for turn in 0..<100 {
@@ -51,7 +50,6 @@ import Testing
     #expect(stage.wire.map(\.event) == ["start"])
   }
 
-  /// R25.
   @Test(arguments: CardStage.Crash.allCases)
   func `R25: a crash at any step gives one start, or an uncertain one`(crash: CardStage.Crash) {
     var stage = stage()
@@ -86,7 +84,7 @@ import Testing
     }
   }
 
-  /// What make chaos found: a retry that was journalled stood there twice.
+  /// A regression that `make chaos` found: a journalled retry was in the memo twice.
   @Test(arguments: CardStage.Crash.allCases)
   func `R25: a crash at the second try gives one start, or an uncertain one`(
     crash: CardStage.Crash
@@ -161,7 +159,6 @@ import Testing
     #expect(stage.reasons == ["suppressed: the ride is over already"])
   }
 
-  /// R26.
   @Test func `R26: what a started card missed leaves as its token comes`() throws {
     var stage = stage()
     stage.state("driver_assigned")

@@ -2,7 +2,7 @@ import RideCore
 import Testing
 
 @Suite struct `Reasons of broadcasts` {
-  /// Apple's page "Handling error responses from APNs", typed from it.
+  /// The reasons of Apple's page "Handling error responses from APNs".
   private static let apple = [
     "FeatureNotEnabled", "MissingChannelId", "BadChannelId", "ChannelNotRegistered",
     "BadRequestParams", "BadRequestPayload", "PayloadEmpty", "BadMessageId", "MissingPushType",

@@ -1,7 +1,7 @@
 import RideCore
 import Testing
 
-/// One table of who made what when; times are seconds after some hour.
+/// One table of the creates and listings of all parties; times are in seconds after a fixed hour.
 @Suite struct ChannelAuditTests {
   typealias Standing = ChannelAudit.Standing
 
@@ -150,7 +150,8 @@ import Testing
     #expect(try Self.cases.get().count > 25)
   }
 
-  /// Whatever was noted, nothing is deleted that came before all creates, or without one.
+  /// Regardless of what was recorded, no channel is deleted that is older than all creates or that
+  /// no create explains.
   @Test func `R32: a channel that no lost create explains is never called leaked`() throws {
     var numbers = SystemRandomNumberGenerator()
     for _ in 0..<500 {

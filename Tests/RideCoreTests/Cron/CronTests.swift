@@ -18,7 +18,7 @@ import Testing
       "*/20 * * * *", "Asia/Kathmandu", "2026-11-20T00:00:00Z",
       ["2026-11-20T00:15:00Z", "2026-11-20T00:35:00Z"]
     ),
-    // Both restricted: either.
+    // Both fields are restricted: either matches.
     (
       "0 0 13 * FRI", "UTC", "2026-11-06T00:00:00Z",
       ["2026-11-13T00:00:00Z", "2026-11-20T00:00:00Z"]
@@ -27,7 +27,7 @@ import Testing
       "0 0 13 * FRI", "UTC", "2026-12-04T00:00:00Z",
       ["2026-12-11T00:00:00Z", "2026-12-13T00:00:00Z"]
     ),
-    // One begins with *: both.
+    // One field begins with *: both must match.
     (
       "0 0 */2 * FRI", "UTC", "2026-11-06T00:00:00Z",
       ["2026-11-13T00:00:00Z", "2026-11-27T00:00:00Z"]
@@ -35,7 +35,8 @@ import Testing
     (
       "0 0 29 2 *", "UTC", "2026-11-06T00:00:00Z", ["2028-02-29T00:00:00Z", "2032-02-29T00:00:00Z"]
     ),
-    // Berlin, 2026-03-29: 02:00 to 03:00 is not there. Once, at the first instant after.
+    // Berlin, 2026-03-29: 02:00 to 03:00 does not exist. The slot fires once, at the first instant
+    // after.
     (
       "30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z",
       ["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"]
@@ -52,7 +53,7 @@ import Testing
       "30 * * * *", "Europe/Berlin", "2026-03-29T00:00:00Z",
       ["2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"]
     ),
-    // Berlin, 2026-10-25: 02:00 to 03:00 is there twice. A fixed time comes at its first.
+    // Berlin, 2026-10-25: 02:00 to 03:00 occurs twice. A fixed time fires at its first occurrence.
     (
       "30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z",
       ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]
@@ -70,7 +71,7 @@ import Testing
       "59 1 * * *", "America/New_York", "2026-11-01T00:00:00Z",
       ["2026-11-01T05:59:00Z", "2026-11-02T06:59:00Z"]
     ),
-    // Lord Howe moves by half an hour.
+    // Lord Howe changes by half an hour.
     (
       "15 2 * * *", "Australia/Lord_Howe", "2026-10-03T00:00:00Z",
       ["2026-10-03T15:30:00Z", "2026-10-04T15:15:00Z"]
@@ -79,7 +80,7 @@ import Testing
       "45 1 * * *", "Australia/Lord_Howe", "2026-04-04T00:00:00Z",
       ["2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"]
     ),
-    // Apia left out 30 December 2011: once, as the 31st begins.
+    // Apia skipped 30 December 2011: the slot fires once, as the 31st begins.
     (
       "0 8 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z",
       ["2011-12-30T10:00:00Z", "2012-12-29T18:00:00Z"]
@@ -114,7 +115,8 @@ import Testing
       let foundation = try #require(TimeZone(identifier: name))
       var seconds = zone.changes(after: Timestamp(epochSeconds: 946_684_800), through: .end)
         .flatMap { [$0.at.epochSeconds - 1, $0.at.epochSeconds] }
-      // What the table may have missed, it does not name: the shortest summer time is a month.
+      // The table does not list changes that it lacks, so sample offsets every nine days: the
+      // shortest summer time is a month.
       seconds += stride(
         from: Int64.random(in: 946_684_800..<947_462_400, using: &numbers), to: 2_145_916_800,
         by: 9 * 86_400)
@@ -198,7 +200,7 @@ import Testing
     }
     let all = (Timestamp(microseconds: .min), Timestamp(microseconds: .max))
     #expect(schedule.last(2, after: all.0, through: all.1, in: zone).count == 2)
-    // 2^64 microseconds hold this many minutes.
+    // 2^64 microseconds contain this many minutes.
     #expect(
       try schedule.count(after: all.0, through: all.1, in: self.zone("UTC")) == 307_445_734_561)
     let day = Timestamp(epochSeconds: 1_800_000_000)

@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 @Suite struct `Cron expressions` {
-  /// What is wrong, where, and what the message says.
+  /// A wrong expression, the offset of the error, and the message.
   static let wrong: [(String, Int, String)] = [
     ("", 0, "0 fields; expected 5: minute, hour, day of the month, month, day of the week"),
     ("0 8 * *", 0, "4 fields; expected 5: minute, hour, day of the month, month, day of the week"),
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// The first of February on one day of the week lies up to 12 years from the next.
+  /// The first of February on a given day of the week may be 12 years after the previous one.
   @Test(arguments: Array(0...6).map { "0 0 */31 2 \($0)" } + ["0 0 29 2 */5,1,3,6"])
   func `what may wait more than eight years is refused, whatever the year`(text: String) {
     #expect {

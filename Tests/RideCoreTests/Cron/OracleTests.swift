@@ -3,12 +3,12 @@ import Testing
 
 @testable import RideCore
 
-/// Slots as decision 9 words them, found by looking at each minute of a few days.
+/// Slots as decision 9 defines them, found by testing each minute of a few days.
 @Suite struct `Cron minute by minute` {
   private struct Rule {
     let schedule: CronSchedule
     let followsWall: Bool
-    /// Whether a minute of the wall is meant: minute, hour, day of the week.
+    /// Returns whether a wall minute matches: minute, hour, day of the week.
     let means: @Sendable (Int64, Int64, Int64) -> Bool
 
     init(
@@ -24,12 +24,12 @@ import Testing
     }
   }
 
-  /// The slots of one rule after one instant and before another, both whole minutes.
+  /// Returns the slots of one rule after `from` and before `to`, both whole minutes.
   private func slots(
     _ rule: Rule, from: Int64, to: Int64, _ offset: (Int64) -> Int64
   ) -> [Int64] {
     var slots: [Int64] = []
-    // The longest gap is a day: what the wall has shown before that can't come again.
+    // The longest gap is a day: wall times shown before that cannot occur again.
     let before = from - 2 * 86_400
     var shown: Set<Int64> = []
     var last = before + offset(before)

@@ -1,6 +1,6 @@
 @testable import RideCore
 
-/// One ride with one rule that speaks by the clock, looked at again and again.
+/// One ride with one schedule rule, handled repeatedly.
 struct AgendaStage {
   var rule: Rule
   var ride = Sample.ride()
@@ -20,7 +20,6 @@ struct AgendaStage {
   static let start = Sample.now
   static func at(_ minutes: Double) -> Timestamp { start + .microseconds(Int64(minutes * 6e7)) }
 
-  /// The ride's state changes.
   mutating func state(_ state: String, at minutes: Double) {
     ride.state = state
     emit(state, at: minutes)
@@ -37,7 +36,7 @@ struct AgendaStage {
     events.append(RideEvent(id: lastEvent, name: name, at: Self.at(minutes)))
   }
 
-  /// The engine looks; when it is to look again.
+  /// Handles the ride once; returns when it is due next.
   @discardableResult
   mutating func look(at minutes: Double) -> Double? {
     look(Self.at(minutes)).map { Double(($0 - Self.start).microseconds) / 6e7 }
@@ -57,7 +56,7 @@ struct AgendaStage {
     return settlement.nextDue
   }
 
-  /// The service runs: it looks whenever something is due.
+  /// Runs the service, which handles the ride whenever it is due.
   mutating func run(until minutes: Double) {
     var next = look(Self.at(minutes - minutes))
     while let due = next, due <= Self.at(minutes) { next = look(due) }

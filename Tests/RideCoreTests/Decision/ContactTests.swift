@@ -19,7 +19,7 @@ import Testing
     (.seconds(300), .seconds(40), "heard from the phone 40s ago"),
     (.seconds(300), .milliseconds(299_999), "heard from the phone 299s ago"),
     (.seconds(300), .zero, "heard from the phone 0s ago"),
-    // The database's clock ran on while this was decided.
+    // The contact is later than `now`: the database's clock advanced during the decision.
     (.seconds(300), .seconds(-2), "heard from the phone 0s ago"),
     (.seconds(300), .seconds(300), nil), (.seconds(300), .seconds(4000), nil),
     (.seconds(300), nil, nil), (nil, .seconds(1), nil),

@@ -15,7 +15,7 @@ import Testing
       expires: expires)
   }
 
-  /// R45: three hours down with four slots an hour; the slots keep their own time.
+  /// R45: three hours of downtime with four slots an hour; the slots keep their own time.
   @Test(arguments: [
     (Timing.Missed.skip, 0, 0), (.latest, 1, 0), (.all(atMost: 10), 10, 2),
     (.all(atMost: 99), 12, 0),
@@ -103,7 +103,7 @@ import Testing
     #expect(stage.reasons == ["unknown time zone Nowhere/Else"])
   }
 
-  /// R49: a look before its time changes nothing, and none fires twice.
+  /// R49: handling the ride early changes nothing, and no slot fires twice.
   @Test func `looked at early, late and again, each slot fires once`() throws {
     var stage = try stage("*/10 * * * *")
     var numbers = SeededGenerator(seed: 7)
@@ -118,8 +118,8 @@ import Testing
 }
 
 @Suite struct `Slots` {
-  /// Looks at random times, with random changes: every slot has one fate, none fires twice, none
-  /// before its time.
+  /// Handles the ride at random times with random changes: every slot has one outcome, none fires
+  /// twice, and none fires early.
   @Test(arguments: 0..<200)
   func `each slot has one fate`(seed: Int) {
     var numbers = SeededGenerator(seed: UInt64(seed))

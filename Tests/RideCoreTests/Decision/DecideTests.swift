@@ -23,7 +23,7 @@ import Testing
     #expect(push.request(ticket: 7).headers == push.headers)
   }
 
-  /// What is spoilt, and what the ledger says instead of a push.
+  /// The fault, and the ledger's reason for the missing push.
   static let suppressions: [(String, RideView, EngineConfiguration, String)] = [
     (
       "the ride is gone", Sample.view(ride: nil), Sample.book(), "suppressed: ride not found"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RideCore
 
-/// What no ride brings about, and a row may hold all the same.
+/// Values that no ride produces, but that a row may contain.
 @Suite struct `At the edge` {
   @Test func `a memo that has counted to the end of numbers counts no further`() throws {
     var stage = CardStage()

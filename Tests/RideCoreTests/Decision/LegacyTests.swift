@@ -42,7 +42,7 @@ import Testing
     #expect(planned.entry.rule == "legacy" && planned.entry.event.name == "legacy_push")
   }
 
-  /// The frame's expiration, how long it is true, and what APNs is told.
+  /// The frame's expiration, the push's validity in seconds, and the expiration that APNs receives.
   private static let times: [(UInt32?, Int64, PushExpiration?)] = [
     (0, 30, .neverStore), (nil, 86_400, nil), (1_800_000_001, 1, nil),
     (.max, 30 * 86_400, nil),
@@ -59,7 +59,7 @@ import Testing
     #expect(after.reasons == ["expired: true until \(CivilTime.iso(end))"])
   }
 
-  /// The payload, its priority, and its push type.
+  /// The payload, its priority and its push type.
   private static let types: [(String, PushPriority, PushType)] = [
     (#"{"aps":{"content-available":1}}"#, .powerAware, .background),
     (#"{"aps":{"content-available":1},"x":2}"#, .powerAware, .background),

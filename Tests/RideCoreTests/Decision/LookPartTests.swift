@@ -3,13 +3,13 @@ import Testing
 
 @testable import RideCore
 
-/// Looks with more pushes than one decision takes.
+/// Looks with more pushes than fit into one decision.
 @Suite struct LookPartTests {
   private static func phones(_ count: Int) -> [Phone] {
     (1...Int64(count)).map { Sample.phone($0, token: String(format: "%064x", $0)) }
   }
 
-  /// Handles a look to its end, as the engine does; returns what was sent and the decisions.
+  /// Handles a look to its end, as the engine does; returns the sent pushes and the decisions.
   private func run(
     _ view: RideView, _ book: EngineConfiguration,
     _ outcome: (PlannedPush) -> PushOutcome = { _ in .accepted }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-/// What leaves for one phone, and in which order.
+/// The pushes that are sent to one phone, and their order.
 @Suite struct OrderTests {
   private static let names = ["requested", "driver_arrived", "eta_changed"]
   private func rules(collapse: String?) -> EngineConfiguration {
@@ -61,7 +61,7 @@ import Testing
       [.refused(Refusal(status: 503, reason: "Shutdown"))], now: Sample.now, jitter: { 1 }
     ).memo
     #expect((memo.retries.first?.due ?? Sample.now) > Sample.now)
-    // It is not due yet, and leaves all the same: the newer one would arrive before it.
+    // The retry is not due yet, but is sent: otherwise the newer push would arrive before it.
     let next = decide(
       Sample.view(events: events(["driver_arrived", "eta_changed"], from: 2), memo: memo),
       by: book, now: Sample.now)
@@ -90,7 +90,7 @@ import Testing
     #expect(settlement.entries.map(\.attempts) == [1, 0, 0])
     let dues = settlement.memo.retries.map(\.due)
     #expect(dues == [dues[0], dues[0], dues[0]] && dues[0] > Sample.now)
-    // All of them in order again, once they are due.
+    // All of them are sent again in order, once they are due.
     let next = decide(
       Sample.view(events: [], memo: settlement.memo), by: rules(collapse: nil), now: dues[0])
     #expect(next.pushes.map(\.entry.event.id) == [1, 2, 3])
@@ -115,7 +115,7 @@ import Testing
       Sample.view(
         events: (1...Int64(count)).map { Sample.event($0, "requested") }, phones: [Sample.phone()]),
       by: book, now: Sample.now)
-    // One left, the others were cut off by the ride's time.
+    // One push was sent; the others were cut off by the ride's time limit.
     let outcomes = first.pushes.enumerated().map { index, _ in
       index == 0 ? PushOutcome.accepted : .unsent(.heldBack)
     }
@@ -145,7 +145,7 @@ import Testing
       [.refused(Refusal(status: 503, reason: "Shutdown")), .unsent(.heldBack)], now: Sample.now,
       jitter: { 1 }
     ).memo
-    // As a node of before left it: the newer one is due earlier.
+    // The memo as an older version of the engine left it: the newer push is due earlier.
     memo.retries[1].due = Sample.now
     let next = decide(Sample.view(events: [], memo: memo), by: book, now: Sample.now)
     #expect(next.pushes.isEmpty)

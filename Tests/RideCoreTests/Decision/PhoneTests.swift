@@ -35,7 +35,7 @@ import Testing
     decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0 }
   }
 
-  /// The settlement of a first BadDeviceToken, and the push's ID.
+  /// Returns the settlement of a first BadDeviceToken, and the push's ID.
   private func refused() -> (Settlement, PushID?) {
     let settlement = settled(decision(Sample.phone()), Self.bad)
     return (settlement, settlement.entries.first?.id)

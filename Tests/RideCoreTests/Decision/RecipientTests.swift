@@ -2,14 +2,14 @@ import Testing
 
 @testable import RideCore
 
-/// Whom an event is addressed to when it is handled late.
+/// The recipients of an event that is handled late.
 @Suite struct RecipientTests {
   private static let names = ["requested", "driver_arrived", "ride_completed", "eta_changed"]
   private static let rules = names.map {
     Sample.rule($0, app: .driver, on: [$0], body: "{{ride.attributes.name}} {{ride.driver_id}}")
   }
 
-  /// The ride has driver d2 by now.
+  /// The ride, whose driver is now d2.
   private static let ride: Ride = {
     var ride = Sample.ride()
     ride.driverID = "d2"
@@ -62,7 +62,7 @@ import Testing
       event(1, "driver_arrived", driver: nil, former: Self.image("d1", "Ana")),
       event(2, "requested", driver: nil), event(3, "eta_changed", driver: "d2"),
     ])
-    // Nobody had the ride at the second: it is for whom the ride names next.
+    // The ride had no driver at the second event: it goes to the next driver of the ride.
     #expect(sent(decision) == ["1 d1 Ana d1", "2 d2 Bea d2", "3 d2 Bea d2"])
   }
 
@@ -123,7 +123,7 @@ import Testing
         ride: before, events: [event(1, "driver_arrived", driver: "d1")], phones: Self.phones),
       by: Sample.book(Self.rules), now: Sample.now)
     var memo = first.settled([.unsent(.refusedStream)], now: Sample.now, jitter: { 1 }).memo
-    // The change is handled while it waits.
+    // The change is handled while the push waits.
     let change = decision(
       [event(2, "requested", driver: "d2", former: Self.image("d1", "Ana"))], memo: memo)
     #expect(sent(change) == ["2 d2 Bea d2"])

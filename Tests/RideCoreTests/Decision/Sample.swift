@@ -1,6 +1,6 @@
 @testable import RideCore
 
-/// A ride, rules and phones that tests spoil one thing of.
+/// A ride, rules and phones; each test changes one detail of them.
 enum Sample {
   static let now = Timestamp(epochSeconds: 1_800_000_000)
   static let customerToken = String(repeating: "c1", count: 32)
@@ -70,6 +70,6 @@ enum Sample {
 }
 
 extension Decision {
-  /// The reasons of what is not sent.
+  /// The reasons of the pushes that are not sent.
   var reasons: [String] { closed.map { "\($0.status.rawValue): \($0.reason?.text ?? "")" } }
 }

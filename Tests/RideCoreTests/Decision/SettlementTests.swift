@@ -48,7 +48,7 @@ import Testing
     #expect(result.nextDue == result.memo.retries.first?.due)
   }
 
-  /// Apple's table: final for the push, or not.
+  /// Apple's table: status, reason, and whether the refusal is final for the push.
   static let reasons: [(Int, String, Bool)] = [
     (400, "BadCollapseId", true), (400, "BadDeviceToken", true), (400, "BadExpirationDate", true),
     (400, "BadMessageId", true), (400, "BadPriority", true), (400, "BadTopic", true),
@@ -73,7 +73,7 @@ import Testing
   ) {
     let rule = Refusal(status: status, reason: reason).rule
     #expect((rule.push == .rejected) == isPermanent)
-    // What is not in Apple's table, nor was seen on the wire, goes by its status.
+    // A reason that is neither in Apple's table nor seen on the wire is treated by its status.
     #expect((RefusalRule.table[reason] == nil) == (reason == "SomethingNew"))
   }
 
@@ -160,14 +160,14 @@ import Testing
 
   @Test func `a newer push of the same collapse ID supersedes an older one's retry`() {
     let rule = Sample.rule(on: ["eta_changed", "driver_arrived"], collapse: "ride-{{ride.id}}")
-    // In one decision the older is not sent at all.
+    // In one decision the older push is not sent at all.
     let both = settlement(
       .unsent(.refusedStream), rule: rule,
       events: [Sample.event(1, "eta_changed"), Sample.event(2)])
     #expect(both.entries.map(\.status) == [.superseded, .pending])
     #expect(both.entries.first?.reason?.text == "superseded by driver_arrived")
     #expect(both.memo.retries.map(\.entry.event.id) == [2])
-    // Later: the older waits when the newer event comes.
+    // Later: the older push is waiting when the newer event arrives.
     let waiting = settlement(.unsent(.refusedStream), rule: rule, events: [Sample.event(1)]).memo
     let next = decide(
       Sample.view(events: [Sample.event(2)], memo: waiting), by: Sample.book([rule]),
@@ -193,12 +193,12 @@ import Testing
     let both = decide(
       Sample.view(events: [Sample.event(2)], memo: first), by: Sample.book([rule]), now: Sample.now)
     #expect(both.reasons == ["uncertain: superseded by driver_arrived; " + doubt])
-    // What APNs says in the end counts.
+    // The final response of APNs decides.
     let again = decide(
       Sample.view(events: [], memo: memo), by: Sample.book(), now: Sample.now + .seconds(30))
     #expect(
       again.settled([.accepted], now: late, jitter: { 0 }).entries.map(\.status) == [.accepted])
-    // In doubt, and then no connection until it is not true any more.
+    // The first attempt is uncertain, and then there is no connection until the push expires.
     let end = again.settled([.unsent(.refusedStream)], now: late, jitter: { 0 })
     #expect(end.entries.map { $0.reason?.text } == ["REFUSED_STREAM; " + doubt])
   }
@@ -212,14 +212,14 @@ import Testing
     #expect(taken.closed.map(\.status) == [.uncertain])
     #expect(taken.closed.first?.reason?.text.contains("the node that held the ride ended") == true)
     #expect(decide(view, by: Sample.book(), now: Sample.now).closed.isEmpty)
-    // A push that is tried again by another node, and does not leave in time.
+    // Another node retries the push, but it is not sent in time.
     let retried = decide(view, by: Sample.book(), now: Sample.now)
     let end = retried.settled([.unsent(.queuedTooLong)], now: late, jitter: { 0 })
     #expect(end.entries.map(\.status) == [.uncertain])
     #expect(
       retried.settled([.accepted], now: Sample.now, jitter: { 0 }).entries.map(\.status)
         == [.accepted])
-    // Where there is no phone, nothing can have left.
+    // Without a phone, nothing can have been sent.
     view.phones = []
     #expect(decide(view, by: Sample.book(), now: late).closed.map(\.status) == [.suppressed])
   }

@@ -36,7 +36,7 @@ import Testing
     var stage = stage(.seconds(3600))
     stage.rule.expires = .after(.seconds(900))
     stage.state("driver_arrived", at: 0)
-    // Nothing but the memo lives from one look to the next: each is a restart.
+    // Only the memo persists from one look to the next: each look is like a restart.
     for minute in stride(from: 0.0, through: 25 * 60 - 1, by: 10) { stage.look(at: minute) }
     #expect(stage.slots.count == 24)
     #expect(stage.tally.fired == 24 && stage.tally.due == 24)
@@ -140,10 +140,10 @@ import Testing
     #expect(stage.minutes == [70])
   }
 
-  /// When the time moves, to what, and when the reminder comes.
+  /// When the time moves, to what, and when the reminder fires.
   static let moves: [(at: Double, to: Double?, slots: [Double])] = [
     (10, 90, [75]), (10, 30, [15]), (10, nil, []), (44, 60, [45]),
-    // Told already: a small move is no news, another appointment is.
+    // The reminder has already fired: a small change is ignored, a new appointment is not.
     (46, 65, [45]), (46, 70, [45]), (46, 240, [45, 225]), (46, nil, [45]),
   ]
 

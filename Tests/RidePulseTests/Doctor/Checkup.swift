@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One run of `ridepulse doctor`.
+/// The result of one run of `ridepulse doctor`.
 struct Checkup: CustomStringConvertible {
   struct CheckResult: Decodable {
     var name: String
@@ -25,7 +25,7 @@ struct Checkup: CustomStringConvertible {
     status = result.status
     let document = try JSONDecoder().decode(Document.self, from: Data(result.output.utf8))
     findings = document.findings
-    // R60, of every run that any test makes.
+    // R60, checked for every run in any test.
     Secrets.expectNone(in: description)
     #expect(document.ok == (status == 0), sourceLocation: sourceLocation)
     #expect(
@@ -41,7 +41,7 @@ struct Checkup: CustomStringConvertible {
     findings.filter { $0.standing == standing }.map(\.name)
   }
 
-  /// Expects a finding whose words and remedies hold a text.
+  /// Expects a check result whose text or fixes contain a text.
   func expect(
     _ name: String, _ standing: String, _ text: String = "",
     sourceLocation: SourceLocation = #_sourceLocation

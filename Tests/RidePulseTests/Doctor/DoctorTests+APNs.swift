@@ -96,7 +96,7 @@ extension DoctorTests {
         stage.environment.merging([
           "APNS_SANDBOX": "true", "APNS_SANDBOX_URL": stage.simulator.url,
         ]) { $1 })
-      // No row says production: everybody is in the sandbox now.
+      // No row names production, so all phones are in the sandbox now.
       turned.expect("phones driver", "ok", "2 sandbox")
       #expect(!turned.findings.contains { $0.name == "connection production" })
     }
@@ -136,7 +136,7 @@ extension DoctorTests {
       defer { server.stop() }
       let environment = stage.environment.merging(["APNS_PRODUCTION_URL": server.url]) { $1 }
       try Checkup(environment).expect("connection production", "failure", "must speak h2")
-      // That server refuses HTTP/2 before it shows its certificate.
+      // This server refuses HTTP/2 before it sends its certificate.
       if kind == "refusing" { return }
       try Checkup(environment.merging(["APNS_CA_FILE": ""]) { $1 })
         .expect("connection production", "failure", "export APNS_CA_FILE")

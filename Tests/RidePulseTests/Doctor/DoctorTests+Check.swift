@@ -5,9 +5,9 @@ import Testing
 @testable import PostgresStore
 @testable import RidePulse
 
-/// Facts and what they mean: the facts that no test can bring about, too.
+/// Tests of checks on given probe results, including results that no test can cause.
 extension DoctorTests {
-  /// What was seen of a Postgres that is all right, but for what is changed.
+  /// Returns the probe results of a healthy Postgres, with changes.
   private static func database(_ change: (inout DatabaseState) -> Void) -> DatabaseState {
     var probes = DatabaseState()
     probes.server = .known(server())
@@ -50,7 +50,7 @@ extension DoctorTests {
       transactions: transactions)
   }
 
-  /// Facts, the finding's name, how it stands, and a word of it or of what mends it.
+  /// Probe results, the check's name, its standing, and a part of its text or of its fix.
   private static let databases: [(DatabaseState, String, CheckResult.Standing, String)] = [
     (database { _ in }, "postgres", .ok, "15.18, database rides, role engine"),
     (database { $0.server = .known(server(isTooOld: true)) }, "postgres", .failure, "Postgres 14"),
@@ -273,7 +273,7 @@ extension DoctorTests {
 
   @Test func `what takes longer than its limit is left behind`() async {
     let probe = await Probe<Int>.find(within: .milliseconds(1)) {
-      // Nothing ends it: it does not look whether it is cancelled.
+      // Nothing ends this work: it never checks for cancellation.
       unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }
     }
     guard case .failed(let why) = probe else {

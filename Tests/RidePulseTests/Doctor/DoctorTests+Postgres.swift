@@ -47,7 +47,7 @@ extension DoctorTests {
       #expect(served.status == 0 && !served.errors.contains("permission denied"), "\(served)")
       let accepted = "select count(*) from ridepulse.ledger where status = 'accepted'"
       #expect(try await stage.value(accepted) != "0", "\(served)")
-      // What keeps the ledger small is no condition for a push.
+      // Rotation keeps the ledger small, but no push depends on it.
       try await stage.sql("revoke execute on function ridepulse.rotate_ledger from \(role)")
       try Checkup(environment).expect("rights", "warning", "rotate_ledger")
       try await stage.sql("drop owned by \(role); drop role \(role)")

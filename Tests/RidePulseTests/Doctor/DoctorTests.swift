@@ -7,7 +7,7 @@ import Testing
 @Suite("What the doctor sees", .timeLimit(.minutes(60))) struct DoctorTests {
   static let madeUpToken = String(repeating: "0", count: 64)
 
-  /// Variables with which nothing outside this machine is asked.
+  /// An environment that contacts nothing outside this machine.
   static let nowhere = [
     "APNS_PRODUCTION_URL": "https://127.0.0.1:1", "DATABASE_URL": "host=/nowhere",
   ]
@@ -37,7 +37,7 @@ import Testing
       let own = stage.environment
       let fresh = try await LocalCluster.shared().freshDatabase()
       var environment = ["APNS_PRODUCTION_URL": stage.simulator.url, "PGPORT": "1"]
-      // What fails, the words that it is told to do, and the deed.
+      // The failing check, a part of its fix, and the action that fixes it.
       let steps: [(String, String, () async throws -> Void)] = [
         ("postgres", "export DATABASE_URL=", { environment["DATABASE_URL"] = fresh }),
         (
@@ -69,7 +69,7 @@ import Testing
       for (index, (name, words, deed)) in steps.enumerated() {
         let before = try Checkup(environment)
         before.expect(name, "failure", words)
-        // Nothing that was mended is found once more.
+        // Nothing that was fixed fails again.
         for (done, _, _) in steps[..<index] where done != "bundle IDs" { before.expect(done, "ok") }
         try await deed()
       }

@@ -1,14 +1,14 @@
 import Foundation
 import LocalPostgres
 
-/// A server that is not the one that was meant; it ends with this process.
+/// A server other than the intended one; it ends with this process.
 final class Stranger {
   let port: Int
   var url: String { "https://127.0.0.1:\(port)" }
   private let process = Process()
   private let input = Pipe()
 
-  /// Takes connections and says nothing.
+  /// Accepts connections and sends nothing.
   static func silent() throws -> Stranger {
     try Stranger(
       """
@@ -19,7 +19,7 @@ final class Stranger {
       """, [])
   }
 
-  /// Speaks TLS with a simulator's certificate, and no HTTP/2.
+  /// Supports TLS with a simulator's certificate, but not HTTP/2.
   static func tls(_ directory: String, words: [String]) throws -> Stranger {
     try Stranger(
       """

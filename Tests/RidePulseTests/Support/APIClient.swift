@@ -1,15 +1,15 @@
 import Foundation
 import RideCore
 
-/// Somebody who asks a service over HTTP, by curl.
+/// Calls a service over HTTP with curl.
 struct APIClient {
   let url: String
   var token: String? = "sesame-42"
 
-  /// What came back.
+  /// The response of a call.
   struct Answer: CustomStringConvertible {
     var status: Int
-    /// By their names in lower case.
+    /// By lower-case name.
     var headers: [String: String]
     var text: String
 
@@ -26,7 +26,7 @@ struct APIClient {
     }
   }
 
-  /// A service with its door open on a port of its own, and who asks it.
+  /// Starts a service with an admin server on a port of its own; returns both it and a client.
   static func serve(
     _ environment: [String: String], token: String? = "sesame-42"
   ) async throws -> (server: Server, client: APIClient) {
@@ -78,7 +78,7 @@ struct APIClient {
 }
 
 extension Stage {
-  /// Keeps a copy of all events that were ever committed: the engine deletes those it has handled.
+  /// Copies all events that are ever committed, since the engine deletes those it has handled.
   func keepEvents() async throws {
     try await sql(
       """

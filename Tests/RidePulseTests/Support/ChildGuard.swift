@@ -1,6 +1,6 @@
 import LocalPostgres
 
 extension ProcessGuard {
-  /// Of the services of this process.
+  /// The guard of the services that this process starts.
   static let shared = ProcessGuard(binary: "*/ridepulse")
 }

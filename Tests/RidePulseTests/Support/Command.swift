@@ -1,7 +1,7 @@
 import Foundation
 import LocalPostgres
 
-/// A process that runs to its end.
+/// Runs a process to its end.
 enum Command {
   struct Result {
     var status: Int32
@@ -9,12 +9,12 @@ enum Command {
     var errors: String
   }
 
-  /// The project's binary of this build.
+  /// The path of this build's binary.
   static var ridepulse: String {
     get throws { try LocalBinary.path("ridepulse") }
   }
 
-  /// Runs `ridepulse` with nothing in its environment but what is given.
+  /// Runs `ridepulse` with only the given environment.
   static func ridepulse(
     _ words: [String], _ environment: [String: String] = [:], in directory: String? = nil
   ) throws -> Result {
@@ -30,7 +30,7 @@ enum Command {
     process.arguments = words
     process.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { own, _ in own }
     if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-    // Files and not pipes: a full pipe would hold the process up while nobody reads.
+    // Files instead of pipes: a full pipe that is not read would block the process.
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -49,7 +49,7 @@ enum Command {
   }
 }
 
-/// What a test can't go on without.
+/// A condition without which a test cannot continue.
 struct TestFailure: Error, CustomStringConvertible {
   let description: String
 

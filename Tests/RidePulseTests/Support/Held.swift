@@ -1,14 +1,14 @@
 import Testing
 import PostgresStore
 
-/// An app's transaction that is open after its statements, until the test ends it.
+/// An app's transaction that stays open after its statements until the test ends it.
 final class Held {
   private let session: PostgresSession
   private let gate: PostgresSession
   private let work: Task<Void, any Error>
   private static let key = 7_320_114
 
-  /// Returns once the statements have been executed and the transaction idles.
+  /// Returns once the statements are executed and the transaction is waiting.
   init(_ stage: Stage, _ sql: String) async throws {
     let conninfo = stage.conninfo
     let gate = try PostgresSession(conninfo: conninfo)
@@ -32,7 +32,7 @@ final class Held {
     Task { try await session.script(script, timeout: .seconds(600)) }
   }
 
-  /// Lets the transaction commit.
+  /// Commits the transaction.
   func commit() async throws {
     await gate.close()
     try await work.value

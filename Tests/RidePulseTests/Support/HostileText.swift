@@ -2,9 +2,9 @@ import Foundation
 import RideCore
 import Testing
 
-/// Texts from outside that try to get out of where they are shown.
+/// Texts from outside that try to break out of the context that shows them.
 enum HostileText {
-  /// As an ID of a ride, a name of a person or of a thing.
+  /// Used as the ID of a ride and as names.
   static let texts = [
     "\u{600}<script>alert(1)</script>", "<\u{338}/script><img src=x onerror=alert(1)>",
     "\u{110bd}</script><script>alert(1)</script>", "<!--\u{301}<script>", "a\u{2028}b\u{2029}c",
@@ -14,7 +14,8 @@ enum HostileText {
     "$(touch /tmp/owned)`id`!x",
   ]
 
-  /// Fails for anything that would control a terminal or hide from a reader; line feeds are ours.
+  /// Fails for any character that controls a terminal or hides from a reader; line feeds are our
+  /// own.
   static func expectTame(_ output: String, sourceLocation: SourceLocation = #_sourceLocation) {
     let wild = output.unicodeScalars.filter { scalar in
       switch scalar.properties.generalCategory {
@@ -34,7 +35,7 @@ enum HostileText {
       "a line is forged: \(output)", sourceLocation: sourceLocation)
   }
 
-  /// A file of rides, one for each text, each with a phone.
+  /// Creates a rides file with one ride for each text, each with a phone.
   static func ridesFile() throws -> String {
     let lines = texts.enumerated().map { index, text in
       let line = JSONValue.object([

@@ -2,15 +2,15 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A service manager's ear: a datagram socket, and what it was told.
+/// A service manager's datagram socket, which records what it receives.
 final class NotifySink {
-  /// For `NOTIFY_SOCKET`.
+  /// The value for `NOTIFY_SOCKET`.
   let name: String
   private let descriptor: Int32
   private let told = Told()
   private let source: any DispatchSourceRead
 
-  /// - Parameter name: a path, or `@` and an abstract name.
+  /// - Parameter name: A path, or `@` and an abstract name.
   init(_ name: String) throws {
     self.name = name
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
@@ -39,16 +39,16 @@ final class NotifySink {
     close(descriptor)
   }
 
-  /// The datagrams so far.
+  /// The datagrams received so far.
   var datagrams: [String] { told.datagrams.withLock { $0 } }
 
-  /// Their first words, each once where it stands several times in a row.
+  /// The first line of each datagram, with consecutive repeats removed.
   var words: [String] {
     datagrams.map { String($0.prefix { !$0.isNewline }) }
       .reduce(into: []) { if $0.last != $1 { $0.append($1) } }
   }
 
-  /// Waits for a datagram with a text in it, after so many others.
+  /// Waits for a datagram that contains a text, after the first `count` ones.
   func hears(_ text: String, after count: Int = 0) async throws {
     for _ in 0..<1500 {
       if datagrams.dropFirst(count).contains(where: { $0.contains(text) }) { return }

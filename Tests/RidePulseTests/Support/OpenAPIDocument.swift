@@ -4,7 +4,7 @@ import Testing
 
 @testable import RuleFiles
 
-/// `docs/openapi.yaml`, as far as this project writes such documents.
+/// Parses `docs/openapi.yaml`, supporting only the features that this document uses.
 struct OpenAPIDocument {
   let root: JSONValue
 
@@ -12,7 +12,7 @@ struct OpenAPIDocument {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("docs/openapi.yaml").path
 
-  /// Reads it with the YAML reader of rule files: no anchors, no names that stand twice.
+  /// Reads it with the YAML parser of rule files: no anchors, no duplicate keys.
   init() throws {
     let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: Self.path)))
     let log = Diagnostics(file: "openapi.yaml")
@@ -36,7 +36,7 @@ struct OpenAPIDocument {
     root.value(at: path).map(followed)?.members ?? [:]
   }
 
-  /// `POST /v1/events`.
+  /// The documented operations, such as `POST /v1/events`.
   var operations: Set<String> {
     var operations: Set<String> = []
     for (path, methods) in members("paths") {
@@ -45,7 +45,7 @@ struct OpenAPIDocument {
     return operations
   }
 
-  /// What a `$ref` leads to.
+  /// Resolves a `$ref`.
   func followed(_ value: JSONValue) -> JSONValue {
     guard case .string(let reference) = value.value(at: ["$ref"]) else { return value }
     let target = root.value(at: reference.split(separator: "/").dropFirst().map(String.init))
@@ -53,13 +53,13 @@ struct OpenAPIDocument {
     return target.map(followed) ?? .null
   }
 
-  /// What a status of an operation answers with; nil where it is not documented.
+  /// Returns the response schema for a status of an operation; nil if it is not documented.
   func schema(_ method: String, _ path: String, _ status: Int) -> JSONValue? {
     root.value(at: ["paths", path, method.lowercased(), "responses", String(status)])
       .map(followed)?.value(at: ["content", "application/json", "schema"])
   }
 
-  /// What of a value a schema does not allow.
+  /// Returns the parts of a value that a schema does not allow.
   func faults(of value: JSONValue, by schema: JSONValue, at place: String = "$") -> [String] {
     let schema = followed(schema)
     var faults: [String] = []
@@ -93,7 +93,7 @@ struct OpenAPIDocument {
 extension JSONValue {
   var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
 
-  /// One text, or those of a list.
+  /// A single text, or those of a list.
   var texts: [String] {
     switch self {
     case .string(let text): [text]

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// What lies between a service and Postgres, and can go silent without closing anything.
+/// A proxy between a service and Postgres that can stop forwarding without closing anything.
 final class Proxy: Sendable {
-  /// Of whom it is spoken.
+  /// Selects connections.
   enum Whose { case all, listeners }
 
   private struct State {
@@ -11,13 +11,13 @@ final class Proxy: Sendable {
     var word: String?
   }
 
-  /// Where it listens, on 127.0.0.1.
+  /// The port on 127.0.0.1 that it listens on.
   let port: UInt16
   private let listener: Int32
   private let upstream: String
   private let state = Mutex(State())
 
-  /// A proxy to the server whose unix socket lies in a directory.
+  /// Creates a proxy to the server whose Unix socket is in a directory.
   init(to directory: String) throws {
     upstream = "\(directory)/.s.PGSQL.5432"
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -37,17 +37,18 @@ final class Proxy: Sendable {
     Thread { self.acceptAll() }.start()
   }
 
-  /// From now on nothing comes through connections that are open, either way; later ones are fine.
+  /// Forwards nothing more, either way, on the connections now open; later ones are not affected.
   func swallow(_ whose: Whose) {
     for passage in state.withLock({ $0.passages }) { passage.swallow(whose) }
   }
 
-  /// Lets the next question with this word through, and no answer over its connection ever after.
+  /// Forwards the next query that contains this word, and nothing from the server on its connection
+  /// afterwards.
   func loseAnswer(to word: String) {
     state.withLock { $0.word = word }
   }
 
-  /// True where the answer that was to be lost is lost.
+  /// Whether the response that was to be lost is lost.
   var hasLostAnswer: Bool { state.withLock { $0.word == nil } }
 
   func stop() {
@@ -97,7 +98,7 @@ final class Proxy: Sendable {
   }
 }
 
-/// One connection through the proxy.
+/// A connection through the proxy.
 private final class Passage: Sendable {
   private struct State {
     var isSilent = false
@@ -132,7 +133,7 @@ private final class Passage: Sendable {
 
   func end() {
     state.withLock { state in
-      // A number of a file that is closed may be somebody else's by now.
+      // The descriptor may be closed and reused by now.
       if state.ended == 2 { return }
       shutdown(client, Int32(SHUT_RDWR))
       shutdown(server, Int32(SHUT_RDWR))
@@ -149,7 +150,7 @@ private final class Passage: Sendable {
       let isHeld = state.withLock { $0.isSilent || ($0.losesAnswers && from == server) }
       if !isHeld, !write(bytes, to: to) { break }
     }
-    // A server that ends does so without a word where the connection is silent.
+    // If the connection is silent, its client does not notice the end of the server.
     let tells = from == client || state.withLock { !$0.isSilent && !$0.losesAnswers }
     if tells { end() }
     let isLast = state.withLock { state in

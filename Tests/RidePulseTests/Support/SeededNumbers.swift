@@ -1,4 +1,4 @@
-/// Numbers that are the same again for the same seed.
+/// A random number generator with a reproducible sequence for each seed.
 struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 

@@ -2,12 +2,12 @@ import Foundation
 import LocalPostgres
 import Synchronization
 
-/// A `ridepulse serve` of one test's own, or another command that says that it is serving.
+/// A `ridepulse serve` process of one test, or another command that logs that it is serving.
 final class Server {
   private let process = Process()
   private let said = Said()
 
-  /// Starts it, and returns once it says that it serves.
+  /// Starts the process, and returns once it logs that it is serving.
   init(
     _ environment: [String: String], _ words: [String] = [], command: String = "serve"
   ) throws {
@@ -33,14 +33,14 @@ final class Server {
 
   deinit {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    // R60, of every service that any test runs, at the most talkative level.
+    // R60, checked for every service that any test runs, at the most verbose level.
     Secrets.expectNone(in: log)
   }
 
-  /// Everything it has said so far.
+  /// The log so far.
   var log: String { said.text }
 
-  /// A field of a log line: `port` of `… port=2195 …`.
+  /// Returns a field of a log line, such as `port` of `… port=2195 …`.
   func said(_ field: String) -> String? {
     log.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(field + "=") }
       .map { String($0.dropFirst(field.count + 1)) }
@@ -48,22 +48,21 @@ final class Server {
 
   var isRunning: Bool { process.isRunning }
 
-  /// Ends it as a crash would.
+  /// Kills the process, like a crash.
   func kill9() {
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Lets it sleep, as a machine under a snapshot does.
+  /// Pauses the process, like a machine during a snapshot.
   func pause() { kill(process.processIdentifier, SIGSTOP) }
 
-  /// Wakes it up.
   func resume() { kill(process.processIdentifier, SIGCONT) }
 
-  /// Asks it to read its files anew.
+  /// Makes the service reload its files.
   func hangUp() { kill(process.processIdentifier, SIGHUP) }
 
-  /// Waits until it has said something so often.
+  /// Waits until the log contains a text this many times.
   func says(_ text: String, times: Int = 1) async throws {
     for _ in 0..<12_000 {
       if log.components(separatedBy: text).count > times { return }
@@ -72,18 +71,18 @@ final class Server {
     throw TestFailure("not \(times) times \"\(text)\" in: \(log)")
   }
 
-  /// Asks it to stop; returns its exit status.
+  /// Stops the service; returns its exit status.
   @discardableResult func stop() -> Int32 {
     terminate()
     return exitStatus()
   }
 
-  /// Asks it to stop.
+  /// Sends SIGTERM.
   func terminate() {
     process.terminate()
   }
 
-  /// Waits for its end.
+  /// Waits for its end; returns the exit status.
   func exitStatus() -> Int32 {
     process.waitUntilExit()
     return process.terminationStatus
@@ -94,7 +93,7 @@ final class Server {
 
     var text: String { state.withLock { $0.text } }
 
-    /// True at the first time that it says that it serves, or ends.
+    /// Returns true once: when the log first reports that it is serving, or the output ends.
     func add(_ data: Data) -> Bool {
       state.withLock { state in
         state.text += String(decoding: data, as: UTF8.self)

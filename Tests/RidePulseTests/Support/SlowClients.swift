@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Clients that keep the admin server's connections as long as they can: see Slow/slow.py.
+/// Clients that hold the admin server's connections as long as they can: see Slow/slow.py.
 final class SlowClients {
   private let process = Process()
   private let input = Pipe()
@@ -35,13 +35,13 @@ final class SlowClients {
 
   deinit { end() }
 
-  /// They hang up.
+  /// Closes the clients' connections.
   func end() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
   }
 
-  /// Waits until the server has closed so many of them.
+  /// Waits until the server has closed this many of them.
   func closed(_ count: Int) async throws {
     let lines = lines
     try await until { lines.all.last.flatMap { Int($0) } ?? 0 >= count }

@@ -4,7 +4,7 @@ import PostgresStore
 import RideCore
 import Testing
 
-/// A database, a simulator and the variables to serve with, of one test's own.
+/// A database, a simulator and environment variables for a service, used by one test.
 struct Stage {
   let conninfo: String
   let session: PostgresSession
@@ -14,7 +14,7 @@ struct Stage {
   static let customerToken = String(repeating: "c1", count: 32)
   static let driverToken = String(repeating: "d1", count: 32)
 
-  /// Makes a migrated database and a simulator, runs the body, and takes everything away again.
+  /// Creates a migrated database and a simulator, runs the body, and removes everything.
   static func run(
     cluster: LocalCluster? = nil, _ body: (Stage) async throws -> Void
   ) async throws {
@@ -44,14 +44,14 @@ struct Stage {
     try result.get()
   }
 
-  /// The variables of a service on this stage.
+  /// The environment variables of a service in this test.
   var environment: [String: String] {
     simulator.environment.merging([
       "DATABASE_URL": conninfo, "RIDEPULSE_SCHEDULES": Self.rules, "RIDEPULSE_ADMIN": "off",
     ]) { own, _ in own }
   }
 
-  /// The same with rule files of the test's own.
+  /// Returns the environment with the test's own rule files.
   func environment(rules text: String) throws -> [String: String] {
     let rules = directory + "/rules"
     try FileManager.default.createDirectory(atPath: rules, withIntermediateDirectories: true)
@@ -59,17 +59,17 @@ struct Stage {
     return environment.merging(["RIDEPULSE_SCHEDULES": rules]) { $1 }
   }
 
-  /// The project's own rule files.
+  /// The project's own rule directory.
   static let rules = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("schedules").path
 
-  /// Runs several commands in one transaction.
+  /// Runs several statements in one transaction.
   func sql(_ text: String) async throws {
     try await session.script(text)
   }
 
-  /// The rows of a query, each value as text.
+  /// Returns the rows of a query, each value as text.
   func rows(_ text: String) async throws -> [[String?]] {
     let result = try await session.run([Call(Statement(name: "", sql: text))])[0]
     return (0..<result.rowCount).map { row in
@@ -77,12 +77,12 @@ struct Stage {
     }
   }
 
-  /// One value as text.
+  /// Returns one value as text.
   func value(_ text: String) async throws -> String? {
     try await rows(text).first?.first ?? nil
   }
 
-  /// Waits until a query's one value is as expected; the last one stands in the failure.
+  /// Waits until a query's single value is as expected; on timeout, the failure shows the last one.
   func until(
     _ query: String, is expected: String, within limit: Duration = .seconds(240),
     sourceLocation: SourceLocation = #_sourceLocation
@@ -90,7 +90,7 @@ struct Stage {
     let end = ContinuousClock.now + limit
     var last: String?
     while ContinuousClock.now < end {
-      // The database may be on its way down or up; the limit holds all the same.
+      // The database may be stopping or starting; the time limit still applies.
       last = (try? await value(query)) ?? last
       if last == expected { return }
       try await Task.sleep(for: .milliseconds(20))  // poll: the ledger tells nobody
@@ -99,8 +99,8 @@ struct Stage {
       "\(query) is \(last ?? "null") and not \(expected)", sourceLocation: sourceLocation)
   }
 
-  /// Waits until every event is consumed, every push has its verdict, and its phone what follows
-  /// from that.
+  /// Waits until every event is consumed, every push has its verdict, and its outcome is applied to
+  /// the phone.
   func settled(
     within limit: Duration = .seconds(240), sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -112,7 +112,7 @@ struct Stage {
       """, is: "0", within: limit, sourceLocation: sourceLocation)
   }
 
-  /// A ride with a customer and a driver, and a phone for each.
+  /// Adds a ride with a customer and a driver, each with a phone.
   func addRide(_ id: String = "r1", state: String = "requested") async throws {
     try await sql(
       """
@@ -123,7 +123,7 @@ struct Stage {
       """)
   }
 
-  /// Hands over the variables of a role that may only read, and no way to APNs.
+  /// Passes the environment of a role that may only read, and without access to APNs.
   func asReader(_ body: ([String: String]) async throws -> Void) async throws {
     let reader = "reader_\(UUID().uuidString.replacing("-", with: "").prefix(12).lowercased())"
     try await sql(
@@ -140,7 +140,7 @@ struct Stage {
     try await sql("drop owned by \(reader); drop role \(reader)")
   }
 
-  /// What arrived at the simulator, in its order.
+  /// Returns the requests that the simulator received, in order.
   func arrivals() throws -> [Arrival] {
     guard let text = try? String(contentsOfFile: simulator.records, encoding: .utf8) else {
       return []
@@ -148,10 +148,9 @@ struct Stage {
     return text.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }.map(Arrival.init)
   }
 
-  /// Sets the simulator's faults.
   func faults(_ json: String) throws { try tellSimulator("faults", json) }
 
-  /// Says what the simulator knows of tokens.
+  /// Sets the states of tokens in the simulator.
   func tokens(_ json: String) throws { try tellSimulator("tokens", json) }
 
   private func tellSimulator(_ what: String, _ json: String) throws {
@@ -165,7 +164,7 @@ struct Stage {
   }
 }
 
-/// One line of the simulator's record.
+/// One line of the simulator's records.
 struct Arrival {
   let record: JSONValue
 
@@ -183,7 +182,7 @@ struct Arrival {
   var id: String { header("apns-id") ?? "" }
   var event: String? { text("payload", "event") }
   var ride: String? { text("payload", "ride_id") }
-  /// A member of `aps`.
+  /// Returns a member of `aps`.
   func aps(_ path: String...) -> String? {
     switch record.value(at: ["payload", "aps"] + path) {
     case .string(let text): text

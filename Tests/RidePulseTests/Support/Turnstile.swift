@@ -1,6 +1,6 @@
-/// Lets a few in at a time: tests with processes of their own would starve each other.
+/// Limits concurrency: tests with processes of their own would starve each other.
 actor Turnstile {
-  /// For stages: each has a simulator, sessions and servers.
+  /// The limit for stages, each of which has a simulator, sessions and servers.
   static let stages = Turnstile(places: 3)
 
   private var places: Int
@@ -10,7 +10,7 @@ actor Turnstile {
     self.places = places
   }
 
-  /// Does something once there is a place for it.
+  /// Runs `body` once a place is free.
   nonisolated func pass<Value>(_ body: () async throws -> Value) async throws -> Value {
     await enter()
     do {

@@ -1,56 +1,59 @@
-/// What is known of one card between decisions.
+/// The state of one card between decisions.
 package struct CardMemo: Hashable, Sendable, Codable {
-  /// When it was first seen: about when it began to live.
+  /// When it was registered, which is about when it began to live.
   package var since: Timestamp
-  /// When anything was last heard of its ride.
+  /// When the ride last had an event; at first, when the card was first seen.
   package var heardAt: Timestamp
-  /// The last digits of the token that it was last reached by.
+  /// The last characters of its token, or channel ID, at the last decision.
   package var token: String
-  /// The highest `timestamp` that was used.
+  /// The highest `timestamp` used so far.
   package var timestamp: Int64 = 0
-  /// Which of its pushes comes next: all attempts of one push have one number.
+  /// The number of its next push: all attempts of one push have the same number.
   package var number = 1
-  /// The fingerprint of what APNs last took; nil where nobody knows what it shows.
+  /// The fingerprint of the content that APNs last accepted or rejected; nil if it is not known
+  /// what the card shows.
   package var shown: String?
-  /// Until when that holds, as the card says.
+  /// The stale date of that content.
   package var staleAt: Timestamp?
   /// When the last push left.
   package var sentAt: Timestamp?
   /// How often the next push was tried.
   package var failures = 0
-  /// The ledger has a row of the next push: it waits, tried or not.
+  /// Whether the ledger has a row of the next push, which waits, tried or not.
   package var isPending = false
-  /// What the ledger's row of the next push tells of, where there is one: all attempts of one push
-  /// tell of one thing there, whatever has happened since.
+  /// The event in the ledger's row of the next push; nil if there is no row.
+  ///
+  /// All attempts of one push keep this event in the ledger, whatever has happened since.
   package var subject: RideEvent?
-  /// When it may go again.
+  /// The earliest time of the next attempt.
   package var retryAt: Timestamp?
   /// When pushes of priority 10 left within the last hour, in seconds since 1970.
   package var urgentAt: [Int64] = []
-  /// What the next push will tell of, where that is an event.
+  /// The event that the next push will be about, if any.
   package var cause: RideEvent?
-  /// The next push is not to wait.
+  /// Whether the next push must not wait.
   package var isUrgent = false
-  /// The event that the next push says aloud.
+  /// The event whose alert the next push shows.
   package var alert: RideEvent?
-  /// When what ends it happened; from then on nothing but an end is sent.
+  /// When the cause of the card's end occurred; from then on only an end is sent.
   package var endsAt: Timestamp?
-  /// APNs refused the last push for good: nothing is sent again without a cause.
+  /// Whether APNs rejected the last push: nothing is sent again without a cause.
   package var isRefused = false
-  /// Its owner is whom the ride names; where that was so and is no more, the card must go.
+  /// Whether the ride has named the card's owner; if it no longer does, the card must end.
   package var isOwners = false
-  /// Why it could not be rendered, as the ledger says already.
+  /// Why no push could be made, as already recorded in the ledger.
   package var complaint: String?
 
-  /// A card that was just seen.
+  /// Creates the memo of a card that is seen for the first time.
   init(of card: Card, now: Timestamp) {
     since = min(card.registeredAt, now)
     heardAt = now
     token = Self.suffix(of: card)
   }
 
-  /// What lies ahead of a push that has left was said by a clock that was set back since: nothing
-  /// waits for that time to come again. Timestamps stay, since they must rise.
+  /// Corrects times that lie ahead because the clock was set back after a push had left.
+  ///
+  /// Nothing waits for such a time to come again. Timestamps stay, because they must rise.
   mutating func follow(_ now: Timestamp, freshness: Duration) {
     guard let sentAt, sentAt > now else { return }
     self.sentAt = now
@@ -65,33 +68,33 @@ package struct CardMemo: Hashable, Sendable, Codable {
   static func suffix(of card: Card) -> String { String(card.token.suffix(8)) }
 }
 
-/// A start by push: at most one for each ride and phone, whatever happens.
+/// The state of a start by push: at most one for each ride and phone, whatever happens.
 package struct StartMemo: Hashable, Sendable, Codable {
-  /// What the ledger says of it.
+  /// Its ledger entry.
   package var entry: LedgerEntry
-  /// Whose phone it is.
+  /// The owner of the phone.
   package var owner: OwnerID
-  /// The fingerprint of what the started card shows.
+  /// The fingerprint of the started card's content.
   package var shown: String?
-  /// It may have left, and nobody has noted what became of it.
+  /// Whether it may have left and has no recorded outcome.
   package var isOpen: Bool
 }
 
-/// What a push to a card does, once its outcome is known.
+/// What a push does to a card, applied when the push has an outcome.
 struct CardStep: Hashable, Sendable {
   /// `Card.id`.
   var card: Int64
   var event: CardEvent
-  /// The fingerprint of what it shows.
+  /// The fingerprint of the content that it shows.
   var shown: String?
   var staleAt: Timestamp?
-  /// The event that it says aloud.
+  /// The event whose alert it shows.
   var alert: RideEvent?
   var life: LiveActivity
   var priority: PushPriority
   var timestamp: Int64
 
-  /// It is for everybody who watches a channel.
+  /// Whether it is for all who watch a channel.
   var isBroadcast: Bool { life.broadcast != nil }
 }
 
@@ -99,16 +102,16 @@ struct CardStep: Hashable, Sendable {
 package enum CardEvent: String, Hashable, Sendable, Codable {
   /// A card appears.
   case start
-  /// It shows something else.
+  /// The card's content changes.
   case update
-  /// It shows the last, and goes.
+  /// The card shows its last content, and goes.
   case end
 }
 
-/// An ordinary alert that a card says in its place, unless the card can't be reached.
+/// An ordinary alert that a card shows in its place, unless the card can't be reached.
 package struct HeldAlert: Hashable, Sendable {
-  /// What the ledger says of it if the card does.
+  /// Its ledger entry, if the card shows the alert.
   package var entry: LedgerEntry
-  /// Whose phone it is.
+  /// The owner of the phone.
   var owner: OwnerID
 }

@@ -1,6 +1,6 @@
-// Pushes of type `liveactivity`, in the form of Apple's page.
+// Pushes of type `liveactivity`, in the form that Apple documents.
 extension Decider {
-  /// The push that a card is told something by.
+  /// Returns the push that updates or ends a card.
   func plan(
     _ update: CardStateMachine.CardUpdate, _ machine: inout CardStateMachine, _ card: Card,
     _ rule: CardRule,
@@ -26,7 +26,7 @@ extension Decider {
     var entry = entry(of: card.id, machine.memo, rule, card, update)
     let expiration: PushExpiration =
       switch card.storage {
-      // A phone that is off may show the card for as long as it lives.
+      // A phone that is off may show the card for as long as a card can be on the screen.
       case nil where isEnd: .at(machine.memo.since + LiveActivity.screenLimit)
       case nil: expiration(rule, validUntil)
       case .nothing: .neverStore
@@ -43,7 +43,7 @@ extension Decider {
         life: rule.life, priority: priority, timestamp: timestamp), note: note)
   }
 
-  /// The push that starts a card.
+  /// Returns the push that starts a card.
   func start(
     _ entry: LedgerEntry, _ start: StartToken, _ rule: CardRule, _ state: [UInt8],
     _ context: TemplateContext
@@ -110,7 +110,7 @@ extension Decider {
     return channel
   }
 
-  /// APNs keeps a channel's latest message for eight hours at most.
+  /// The longest time that APNs keeps a channel's latest message: eight hours.
   private static let longestStorage: Duration = .seconds(8 * 3600)
 
   private func payload(
@@ -130,7 +130,7 @@ extension Decider {
     _ entry: LedgerEntry, _ topic: String, _ priority: PushPriority, _ expiration: PushExpiration,
     collapse: String
   ) -> PushHeaders {
-    // One card shows one thing: what waits for a phone that is away is the last of it.
+    // A card's pushes collapse: APNs keeps only the latest for a phone that is offline.
     let collapse = PushID(of: "collapse", decision.view.rideID.text, entry.rule, collapse)
     return PushHeaders(
       id: entry.id, topic: topic, pushType: .liveactivity, priority: priority,
@@ -141,7 +141,7 @@ extension Decider {
     rule.rule.rule.expires == .neverStore ? .neverStore : .at(validUntil)
   }
 
-  /// The alert of an event, in the language of its owner's phone; nil where it can't be said.
+  /// Returns an event's alert in the language of the owner's phone; nil if it can't be rendered.
   private func rendered(_ event: RideEvent, _ rule: CardRule, owner: OwnerID) -> [UInt8]? {
     guard let alert = rule.compiled.alerts[event.name], let context = context(event) else {
       return nil
@@ -149,7 +149,7 @@ extension Decider {
     return try? alert.render(in: context, locale: locale(of: owner, rule))
   }
 
-  /// A card's row names no language; its owner's phones do.
+  /// Returns the locale of the owner's phone, because a card's row names none.
   private func locale(of owner: OwnerID, _ rule: CardRule) -> String? {
     decision.view.phones.last { $0.app == rule.rule.rule.app && $0.ownerID == owner }?.locale
   }

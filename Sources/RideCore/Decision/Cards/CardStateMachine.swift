@@ -1,23 +1,23 @@
-/// The life of one card: what it is to be told now, and when it is to be looked at again.
+/// The life of one card: what to send it now, and when it needs attention again.
 ///
-/// Without an end it is told what changed, at most once in `min-interval`; at once where the rule
-/// calls an event urgent; and, where nothing changes, the same again before it is stale.
+/// Until it ends, a card is sent what changed, at most once in `min-interval`; at once if the rule
+/// calls an event urgent; and, if nothing changes, the same content again before it is stale.
 struct CardStateMachine {
   let life: LiveActivity
   let now: Timestamp
   var memo: CardMemo
-  /// Events whose alert is not said any more: another has taken its place.
+  /// Events whose alert is not shown any more, because a later event replaced it.
   private(set) var silenced: [RideEvent] = []
 
-  /// What a card is to be told.
+  /// A push that a card is to be sent.
   struct CardUpdate: Equatable {
     var event: CardEvent
-    /// What the ledger says that it tells of.
+    /// The event in the push's ledger row.
     var cause: RideEvent
     var isUrgent = false
   }
 
-  /// A card that was looked at before.
+  /// Creates the state machine of a card from its memo.
   init(_ life: LiveActivity, _ memo: CardMemo, now: Timestamp) {
     self.life = life
     self.now = now
@@ -30,7 +30,7 @@ struct CardStateMachine {
     self.memo = memo ?? CardMemo(of: card, now: now)
     self.memo.follow(now, freshness: life.freshness)
     if self.memo.token != CardMemo.suffix(of: card) {
-      // What the old token was sent may never have come.
+      // What was sent to the old token may never have arrived.
       self.memo.token = CardMemo.suffix(of: card)
       self.memo.shown = nil
       self.memo.sentAt = nil
@@ -39,7 +39,7 @@ struct CardStateMachine {
     }
   }
 
-  /// Takes note of what happened to the ride.
+  /// Applies what happened to the ride.
   mutating func handle(_ events: [RideEvent], isState: (String) -> Bool) {
     for event in events {
       memo.heardAt = max(memo.heardAt, event.at)
@@ -50,7 +50,7 @@ struct CardStateMachine {
       } else if memo.cause.map({ !life.speaks(on: $0.name) && !isState($0.name) }) ?? true {
         memo.cause = event
       }
-      // "Your driver is here" is no news once the ride has begun.
+      // "Your driver is here" is outdated once the ride has begun.
       if isAloud || isState(event.name) {
         if let old = memo.alert { silenced.append(old) }
         memo.alert = isAloud ? event : nil
@@ -58,12 +58,12 @@ struct CardStateMachine {
     }
   }
 
-  /// The ride is over, or the card's time is: from now on it can only end.
+  /// Records that the ride, or the card's time, is over: from now on the card can only end.
   mutating func end(at instant: Timestamp) {
     if memo.endsAt == nil { memo.endsAt = instant }
   }
 
-  /// Why its time is over though the ride is not.
+  /// When and why the card's time is over although the ride is not; nil if that time is not over.
   var farewell: (at: Timestamp, reason: LedgerReason)? {
     if let limit = life.silenceLimit, now >= memo.heardAt + limit {
       return (
@@ -75,22 +75,23 @@ struct CardStateMachine {
     return (tooOldAt, LedgerReason(.cardTooOld, "iOS ends a card after eight hours"))
   }
 
-  /// When a card is ended for its age.
+  /// When a card is ended for its age; nil for a broadcast card.
   private var tooOldAt: Timestamp? {
     life.broadcast == nil ? memo.since + LiveActivity.ageLimit : nil
   }
 
-  /// It could not be on a screen any more.
+  /// Whether the card can't be on a screen any more.
   var isPastScreen: Bool {
     guard let endsAt = memo.endsAt else { return false }
-    // Of those who watch a channel some may have begun just before its end.
+    // Some watchers of a channel may have begun just before its end.
     let lastSeen = life.broadcast == nil ? memo.since : endsAt
     return now >= lastSeen + LiveActivity.screenLimit
   }
 
-  /// What to send now, where that is anything.
+  /// Returns what to send now, if anything.
   ///
-  /// - Parameter shown: the fingerprint of what the card should show; nil where that can't be said.
+  /// - Parameter shown: The fingerprint of what the card should show; nil if that can't be
+  ///   rendered.
   mutating func update(_ shown: String?) -> CardUpdate? {
     if let retryAt = memo.retryAt, retryAt > now { return nil }
     if let endsAt = memo.endsAt {
@@ -113,7 +114,8 @@ struct CardStateMachine {
     return nil
   }
 
-  /// When to look again, nothing being sent; nil where only an event can change anything.
+  /// Returns when the card needs attention again if nothing is sent; nil if only an event can
+  /// change anything.
   func due(_ shown: String?) -> Timestamp? {
     if let retryAt = memo.retryAt, retryAt > now { return retryAt }
     if memo.endsAt != nil { return nil }
@@ -125,7 +127,7 @@ struct CardStateMachine {
     return dues.compactMap { $0 }.min()
   }
 
-  /// Until when changes wait for those that may follow them.
+  /// The time until which changes wait for others that may follow.
   private var foldedUntil: Timestamp { memo.sentAt.map { $0 + life.minInterval } ?? now }
 
   private var refreshAt: Timestamp? {
@@ -136,9 +138,9 @@ struct CardStateMachine {
 }
 
 extension CardStateMachine {
-  /// The priority of a push now, and what is to be said of it.
+  /// Returns the priority of a push sent now, and a note for the ledger.
   ///
-  /// Beyond the budget iOS would throttle a card without a word; at priority 5 it does not count.
+  /// Beyond the budget iOS would throttle a card silently; a push at priority 5 does not count.
   mutating func priority(_ update: CardUpdate, frequent: Bool) -> (
     priority: PushPriority, note: LedgerReason?
   ) {
@@ -153,7 +155,7 @@ extension CardStateMachine {
     )
   }
 
-  /// The `timestamp` of a push now: higher than every earlier one of this card.
+  /// Returns the `timestamp` of a push sent now: higher than every earlier one of this card.
   mutating func stamp() -> Int64 {
     memo.timestamp = max(now.epochSeconds, memo.timestamp.addingSaturating(1))
     memo.sentAt = now

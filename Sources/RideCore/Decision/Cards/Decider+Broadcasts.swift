@@ -1,5 +1,6 @@
-// Broadcast cards: a ride has one channel, and that is followed like any card. Making a channel is
-// asking APNs, so a decision can only say that one is needed; it says so again until there is one.
+// Broadcast cards: a ride has one channel, which is followed like any card. Creating a channel
+// takes a request to APNs, so a decision can only state that one is needed; it repeats this until
+// there is one.
 extension Decider {
   mutating func broadcast(
     _ rule: CardRule, _ rendered: RenderedCard, _ context: TemplateContext?,
@@ -22,13 +23,13 @@ extension Decider {
     look(again: now + ChannelRow.longestCall)
   }
 
-  /// Whether the ride is in a state in which its rule wants a channel.
+  /// Returns whether the ride is in a state in which its rule wants a channel.
   func needsChannel(_ rule: CardRule) -> Bool {
     guard decision.isActive, let state = decision.view.ride?.state else { return false }
     return rule.life.broadcastStates.isEmpty || rule.life.broadcastStates.contains(state)
   }
 
-  /// Why a ride has no channel, once for each time that APNs refused it one.
+  /// Records why a ride has no channel, once for each time that APNs refused one.
   private mutating func notify(of channel: RideChannel, _ rule: CardRule) {
     guard case .refused(let reason) = channel.standing,
       news.contains(where: { $0.name == RideChannel.failure })
@@ -41,7 +42,7 @@ extension Decider {
     close(entry, .suppressed, LedgerReason(.noChannel, "no channel: \(reason)\(words)"))
   }
 
-  /// Cards that the app registered with update tokens, though the rule broadcasts.
+  /// Records cards that the app registered with update tokens although the rule broadcasts.
   private mutating func turnAwayTokens(_ rule: CardRule) {
     for card in decision.view.cards where card.app == rule.rule.rule.app && !card.isGone {
       let memo = decision.view.memo.cards[card.id]

@@ -1,5 +1,5 @@
 extension Decider {
-  /// The cards of the ride: each is told what it must know, and started where there is none.
+  /// Evaluates the ride's cards: updates each of them, and starts one if there is none.
   mutating func evaluateCards() {
     closeUnknownStarts()
     for rule in configuration.rules.cards where concerns(rule) {
@@ -24,7 +24,9 @@ extension Decider {
     }
   }
 
-  /// Most rides have no card, and to see that costs little.
+  /// Returns whether the ride may have a card of this rule.
+  ///
+  /// Most rides have none, and this check is cheap.
   private func concerns(_ rule: CardRule) -> Bool {
     let app = rule.rule.rule.app
     if rule.life.broadcast != nil, needsChannel(rule) { return true }
@@ -65,14 +67,17 @@ extension Decider {
       push.note = over?.reason ?? push.note
       decision.pushes.append(push)
     } catch {
-      // What can't be sent is said once, and tried again when something has changed.
+      // What can't be sent is recorded once, and tried again when something has changed.
       suppressedCards.insert(card.id)
       complain(&machine, error.status, error.reason, rule, card)
       look(again: machine.due(nil))
     }
   }
 
-  /// What a started card could not be told while it had no update token has waited long enough.
+  /// Returns whether a new card must be updated at once.
+  ///
+  /// A change that a started card could not receive while it had no update token has waited long
+  /// enough.
   private func mustHurry(_ card: Card, _ rendered: RenderedCard) -> Bool {
     decision.view.memo.starts.values.contains {
       $0.entry.app == card.app && $0.owner == card.ownerID && $0.shown != rendered.shown
@@ -84,7 +89,7 @@ extension Decider {
     decision.nextCard = min(decision.nextCard ?? due, due)
   }
 
-  /// Alerts that were not said, and will not be.
+  /// Closes alerts that were replaced, and drops the card's alert once it is no longer valid.
   private mutating func silence(_ machine: inout CardStateMachine, of rule: CardRule, _ card: Card)
   {
     for event in machine.silenced {
@@ -109,8 +114,8 @@ extension Decider {
     machine.end(at: instant)
   }
 
-  /// Since when, and why, a card of this ride can only end; the reason is nil where the ride is
-  /// over.
+  /// Returns since when, and why, a card of this ride can only end; the reason is nil if the ride
+  /// is over.
   private func over(
     _ machine: CardStateMachine, _ card: Card, _ rule: CardRule, _ context: TemplateContext?
   ) -> (at: Timestamp, reason: LedgerReason?)? {
@@ -123,7 +128,7 @@ extension Decider {
     return machine.farewell.map { ($0.at, $0.reason) }
   }
 
-  /// Since when the ride is over for the cards of a rule.
+  /// Returns since when the ride is over for the cards of a rule; nil if it is not.
   func isOver(_ rule: CardRule) -> Timestamp? {
     if let state = decision.view.ride?.state,
       configuration.rules.finalStates.contains(state) || rule.life.end.contains(state)
@@ -146,7 +151,7 @@ extension Decider {
     machine.memo.subject = nil
   }
 
-  /// What the ledger says of the next push to a card.
+  /// Returns the ledger entry of the next push to a card.
   func entry(
     of id: Int64, _ memo: CardMemo, _ rule: CardRule, _ card: Card? = nil,
     _ update: CardStateMachine.CardUpdate? = nil
@@ -164,9 +169,11 @@ extension Decider {
     return entry
   }
 
-  /// Whether a card of this owner says an event aloud, now or as soon as it can be reached.
+  /// Returns whether a card of this owner shows an event's alert, now or as soon as it can be
+  /// reached.
   ///
-  /// One that can't, for a reason of its own, leaves it to the alert, and does not say it later.
+  /// A card that can't, for a reason of its own, leaves it to the ordinary alert and does not show
+  /// it later.
   mutating func isAnnouncedByCard(_ event: RideEvent, to owner: OwnerID, by app: App) -> Bool {
     var isAnnouncedByCard = false
     for card in decision.view.cards where card.app == app && card.ownerID == owner {

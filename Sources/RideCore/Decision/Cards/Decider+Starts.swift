@@ -1,8 +1,8 @@
-// Starts by push. One that may have left must not go again, whatever became of it: the card would
-// stand twice. So it is noted before it is sent, and what was noted and has no outcome is
-// `uncertain`.
+// Starts by push. A start that may have left must not go again, whatever its outcome: the card
+// would appear twice. So it is journalled before it is sent, and a journalled start without an
+// outcome is `uncertain`.
 extension Decider {
-  /// Starts that were noted, and whose outcome nobody has.
+  /// Closes starts that were journalled and have no outcome.
   mutating func closeUnknownStarts() {
     decision.starts = decision.view.memo.starts
     for (id, start) in decision.starts.sorted(by: { $0.key < $1.key }) where start.isOpen {
@@ -32,8 +32,8 @@ extension Decider {
     if decision.view.cards.contains(where: { $0.app == app && $0.ownerID == owner }) { return }
     let started = decision.starts.values.count { $0.entry.app == app && $0.owner == owner }
     let phones = decision.view.phones.count { $0.app == app && $0.ownerID == owner }
-    // Nothing says which phone a token is of. Apps register at each launch, so as many of the
-    // newest tokens as there are phones are of different ones, and no outdated one among them.
+    // A token's row does not name its phone. Apps register at each launch, so as many of the newest
+    // tokens as there are phones belong to different phones, and none of them is outdated.
     let tokens = decision.view.startTokens
       .filter { $0.app == app && $0.ownerID == owner }
       .filter { $0.attributesType == rule.life.attributesType }
@@ -55,7 +55,7 @@ extension Decider {
     }
   }
 
-  /// A start that provably did not happen goes again.
+  /// Retries a start that provably did not happen.
   mutating func retryStart(_ entry: LedgerEntry, _ id: Int64) {
     guard let rule = configuration.rules.cards.first(where: { $0.rule.rule.name == entry.rule })
     else {

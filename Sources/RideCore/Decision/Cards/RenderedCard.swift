@@ -1,9 +1,9 @@
-/// What the cards of one rule show of a ride now, rendered once for all of them.
+/// The content of one rule's cards for a ride now, rendered once for all of them.
 struct RenderedCard {
   let state: [UInt8]?
-  /// The same for equal states; nil where there is none.
+  /// The fingerprint of the content, equal for equal content; nil if there is none.
   let shown: String?
-  /// Why there is none.
+  /// Why the content could not be rendered.
   let problem: LedgerReason?
 
   init(_ rule: CardRule, in context: TemplateContext?) {
@@ -22,12 +22,12 @@ struct RenderedCard {
   }
 }
 
-/// The parts of a card's payload, prepared: what is the same each time is encoded once, at load.
+/// The prepared parts of a card's payload: what all pushes share is encoded once, at load.
 struct CompiledCard: Sendable {
   let contentState: CompiledPayload
   let attributes: CompiledPayload
   let alerts: [String: CompiledPayload]
-  /// Custom keys beside `aps`.
+  /// Custom keys next to `aps`.
   private let data: [(key: String, value: CompiledPayload)]
 
   init(_ life: LiveActivity, data: [String: PayloadTemplate]) {
@@ -42,7 +42,7 @@ struct CompiledCard: Sendable {
     self.data = data.map { ($0.key, CompiledPayload($0.value)) }
   }
 
-  /// The whole JSON: keys sorted, as everywhere.
+  /// Returns the whole JSON, with its keys sorted, as everywhere.
   func payload(_ aps: [(key: String, json: [UInt8])], in context: TemplateContext?)
     throws(RenderingError)
     -> [UInt8]
@@ -68,7 +68,7 @@ struct CompiledCard: Sendable {
 }
 
 extension LiveActivity {
-  /// The `aps` members of a push, but content-state and alert.
+  /// Returns the `aps` members of a push, except content-state and alert.
   func members(
     _ event: CardEvent, timestamp: Int64, staleAt: Timestamp?, endsAt: Timestamp?
   ) -> [(key: String, json: [UInt8])] {
@@ -85,7 +85,7 @@ extension LiveActivity {
     return members
   }
 
-  /// The largest payload that the rule can give, before it is filled in: a start.
+  /// Returns the template of the largest payload that the rule can produce: a start.
   func template(data: [String: PayloadTemplate]) -> PayloadTemplate {
     let second = PayloadTemplate.literal(.integer(1_800_000_000))
     let loudest = alerts.sorted { $0.key < $1.key }.first?.value ?? CardAlert(standingInFor: "")

@@ -1,6 +1,6 @@
 // What the outcomes of a ride's pushes mean for its cards.
 extension Settlement {
-  /// A push to a card has an outcome; returns when the card is to be looked at again.
+  /// Records the outcome of a push to a card; returns when the card needs attention again.
   mutating func record(
     _ push: PlannedPush, _ step: CardStep, _ outcome: PushOutcome, now: Timestamp,
     jitter: () -> Double
@@ -33,7 +33,7 @@ extension Settlement {
       card.isPending = true
       card.subject = entry.event
       card.failures = card.failures.addingSaturating(verdict.wasTried ? 1 : 0)
-      // What nobody has seen folds nothing.
+      // A push that can't have arrived does not delay later changes.
       if !verdict.mayHaveArrived { card.sentAt = nil }
       card.retryAt = now + delay
     }
@@ -49,12 +49,12 @@ extension Settlement {
   private func retryDelay(
     failures: Int, least: Duration, _ outcome: PushOutcome, _ jitter: () -> Double
   ) -> Duration {
-    // What a stop cut off was not tried: whoever claims the ride next sends it at once.
+    // A push that a stop cut off was not tried: the next claim of the ride sends it at once.
     if outcome == .unsent(.closed) { return .zero }
     return least + retryBackoff.delay(failures: failures, random: jitter())
   }
 
-  /// A start has an outcome: what may have arrived never goes again.
+  /// Records the outcome of a start, which never goes again if it may have arrived.
   mutating func record(start id: Int64, _ entry: LedgerEntry, _ verdict: Verdict) {
     memo.starts[id]?.entry = entry
     memo.starts[id]?.isOpen = false
@@ -67,7 +67,10 @@ extension Settlement {
     }
   }
 
-  /// Alerts that a card was to say: they are its own where it could, and go out where it can't.
+  /// Settles the alerts that a card was to show.
+  ///
+  /// An alert that its card showed is closed. Any other waits for the card's next attempt, and is
+  /// sent if the card can't be reached.
   mutating func settle(
     _ held: [HeldAlert], _ view: RideView, announced: [RideEvent: Set<App>], nextCard: Timestamp?,
     now: Timestamp
@@ -81,7 +84,7 @@ extension Settlement {
       }
       let shown = cards[Owner(app: entry.app, id: alert.owner)] ?? []
       let tellers = shown.compactMap { memo.cards[$0.id] }.filter { $0.alert == entry.event }
-      // One that was not sent now is looked at again with the next card, and the alert with it.
+      // A card that was not sent now is evaluated again with the next card, and its alert with it.
       let dues: [Timestamp] = tellers.compactMap { card in
         if let retryAt = card.retryAt, retryAt > now { retryAt } else { nextCard }
       }
@@ -111,7 +114,7 @@ private struct Owner: Hashable {
 }
 
 extension CardMemo {
-  /// APNs has spoken of a push: there is nothing left of it to be told.
+  /// Applies a final answer of APNs: nothing of the push is left to deliver.
   fileprivate mutating func settle(_ step: CardStep) {
     shown = step.shown
     staleAt = step.staleAt

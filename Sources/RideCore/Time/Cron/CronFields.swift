@@ -1,27 +1,28 @@
-/// The five fields of a cron expression, as sets of numbers in bits: which wall minutes are meant.
+/// The five fields of a cron expression as bit sets, which determine the matching wall minutes.
 ///
-/// Wall time is counted in whole minutes since 1970 on a clock without a zone. Days are counted by
-/// the Gregorian rules written out here: Foundation's Calendar takes microseconds for one of them,
-/// and a schedule asks for thousands.
+/// Wall time is counted in whole minutes since 1970 on a clock without a zone. The Gregorian rules
+/// are implemented here, because Foundation's Calendar takes microseconds for one day and a
+/// schedule needs thousands of them.
 struct CronFields: Hashable, Sendable {
   var minutes: UInt64
   var hours: UInt64
   var daysOfMonth: UInt64
   var months: UInt64
   var daysOfWeek: UInt64
-  /// The field begins with `*`: it does not restrict the day by itself.
+  /// Whether the field begins with `*`, so that it does not restrict the day on its own.
   var anyDayOfMonth: Bool
   var anyDayOfWeek: Bool
-  /// The field begins with `*`: the schedule follows the wall through changes of the offset.
+  /// Whether the field begins with `*`, so that the schedule follows the wall clock through changes
+  /// of the offset.
   var anyHour: Bool
 
-  /// Eight years: the parser refuses what may wait longer.
+  /// Eight years in days: the parser refuses expressions that may have to wait longer.
   static let longestWait: Int64 = 2_922
-  /// 400 years, after which dates and days of the week repeat themselves.
+  /// 400 years in days, after which dates and days of the week repeat.
   static let daysOfCalendar: Int64 = 146_097
   private static let minutesADay: Int64 = 1_440
 
-  /// The first minute that is meant, from one up to another that is not looked at itself.
+  /// Returns the first matching minute in `from ..< to`.
   func first(from: Int64, to: Int64) -> Int64? {
     guard to > from else { return nil }
     let end = Self.floor(to - 1, Self.minutesADay)
@@ -38,7 +39,7 @@ struct CronFields: Hashable, Sendable {
     return nil
   }
 
-  /// The last minute that is meant, at or before one and not before another.
+  /// Returns the last matching minute in `from ... upTo`.
   func last(upTo: Int64, from: Int64) -> Int64? {
     guard upTo >= from else { return nil }
     let start = Self.floor(from, Self.minutesADay)
@@ -55,14 +56,14 @@ struct CronFields: Hashable, Sendable {
     return nil
   }
 
-  /// The first day that is meant, from one through another; looks no further than it must, for
-  /// slots come within eight years.
+  /// Returns the first matching day in `from ... through`; searches at most eight years, because
+  /// slots occur within eight years.
   func firstDay(from: Int64, through: Int64) -> Int64? {
     var day = from
     while day <= through, day - from <= Self.longestWait {
       let date = Self.date(day)
       if means(date, on: day) { return day }
-      // Each month has 28 days; the jump ends on its 29th, or on the first of March.
+      // Every month has 28 days, so the jump lands on its 29th, or on the first of March.
       day += Self.has(months, date.month) ? 1 : max(1, 29 - date.day)
     }
     return nil
@@ -78,10 +79,11 @@ struct CronFields: Hashable, Sendable {
     return nil
   }
 
-  /// How many minutes are meant from one up to another that is not counted itself.
+  /// Returns the number of matching minutes in `from ..< to`.
   func count(from: Int64, to: Int64) -> Int {
     guard to > from else { return 0 }
-    // Whole periods of the calendar are alike: all of time costs no more than one of them.
+    // All whole periods of the calendar are alike, so even the whole range of time costs little
+    // more than one period.
     let period = Self.daysOfCalendar * Self.minutesADay
     let periods = (to - from) / period
     let whole = periods > 0 ? countByDay(from: from, to: from + period) : 0
@@ -99,7 +101,7 @@ struct CronFields: Hashable, Sendable {
     return sum
   }
 
-  /// How many minutes of a day that is meant lie before one of its minutes.
+  /// Returns the number of matching minutes of a matching day that are before `minute` of that day.
   private func count(below minute: Int64) -> Int {
     let (hour, rest) = (minute / 60, minute % 60)
     let whole = (hours & Self.below(hour)).nonzeroBitCount * minutes.nonzeroBitCount
@@ -128,7 +130,7 @@ struct CronFields: Hashable, Sendable {
     return Self.highest(left) * 60 + Self.highest(minutes)
   }
 
-  /// Whether a day since 1970, which is this date, is meant.
+  /// Returns whether a day matches, given its date and its number since 1970.
   private func means(_ date: (month: Int64, day: Int64), on day: Int64) -> Bool {
     guard Self.has(months, date.month) else { return false }
     let isDayOfMonth = Self.has(daysOfMonth, date.day)
@@ -138,8 +140,9 @@ struct CronFields: Hashable, Sendable {
     return isDayOfMonth || isDayOfWeek
   }
 
-  /// Month and day of the month; the 400 years of the calendar are counted from 1 March here so
-  /// that the leap day is a year's last.
+  /// Returns month and day of the month.
+  ///
+  /// The 400-year cycles are counted from 1 March, so that the leap day is the last day of a year.
   private static func date(_ day: Int64) -> (month: Int64, day: Int64) {
     let sinceMarch = day + 719_468
     let era = floor(sinceMarch, daysOfCalendar)

@@ -1,4 +1,4 @@
-/// Reads a cron expression.
+/// Parses a cron expression.
 struct CronParser {
   private let text: String
 
@@ -6,12 +6,12 @@ struct CronParser {
     self.text = text
   }
 
-  /// One field's numbers and names.
+  /// The numbers and names that a field allows.
   private struct Field {
     let name: String
     let range: ClosedRange<Int>
     var names: [String] = []
-    /// The number that the first name stands for.
+    /// The number of the first name.
     var firstName = 0
 
     var form: String {
@@ -53,7 +53,7 @@ struct CronParser {
     }
     var sets: [UInt64] = []
     for (word, field) in zip(words, Self.fields) { sets.append(try list(word, field)) }
-    // Sunday is 0 and 7.
+    // Both 0 and 7 mean Sunday.
     let days = (sets[4] | sets[4] >> 7) & 0x7f
     let fields = CronFields(
       minutes: sets[0], hours: sets[1], daysOfMonth: sets[2], months: sets[3], daysOfWeek: days,
@@ -88,7 +88,7 @@ struct CronParser {
     return bits
   }
 
-  /// `*`, `5`, `1-5`, each with a step behind it: `*/15`, `5/15`, `1-30/7`.
+  /// Parses `*`, `5` or `1-5`, each with an optional step: `*/15`, `5/15`, `1-30/7`.
   private func entry(
     _ part: Substring, at offset: Int, _ field: Field
   ) throws(CronError) -> UInt64 {
@@ -115,7 +115,7 @@ struct CronParser {
     guard ends.count > 1 else { return low...(isOpen ? last : low) }
     let place = offset + ends[0].unicodeScalars.count + 1
     var high = try value(ends[1], at: place, field)
-    // FRI-SUN ends with the week's last day; so does 5-7, and 5-0 is backward.
+    // FRI-SUN ends with the last day of the week, as 5-7 does; 5-0 is a backward range.
     if field.range == 0...7, low > 0, high == 0, Self.number(ends[1]) == nil { high = 7 }
     guard low <= high else {
       throw CronError(
@@ -129,7 +129,7 @@ struct CronParser {
     _ text: Substring, at offset: Int, _ field: Field
   ) throws(CronError) -> Int {
     if let number = Self.number(text), field.range.contains(number) { return number }
-    // Other alphabets have letters whose capitals are ours.
+    // Some letters outside ASCII have an ASCII capital.
     let isASCII = text.utf8.allSatisfy { $0 < 128 }
     if isASCII, let index = field.names.firstIndex(of: text.uppercased()) {
       return field.firstName + index
@@ -149,7 +149,8 @@ struct CronParser {
     let everyMonth =
       fields.daysOfWeek == 0x7f && fields.daysOfMonth & Self.bits(1...28, by: 1) != 0
     if either || everyWeek || everyMonth { return }
-    // Once around the calendar, from the first day that is meant to the same day 400 years on.
+    // Search one whole cycle of the calendar: from the first matching day to the same day 400 years
+    // later.
     let first = fields.firstDay(from: 0, through: CronFields.longestWait)
     var last = first
     while let day = last, let first, day < first + CronFields.daysOfCalendar {

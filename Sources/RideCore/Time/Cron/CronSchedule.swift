@@ -1,23 +1,24 @@
-/// A cron expression of five fields, and the instants that it means in a zone.
+/// A cron expression of five fields, and the times that it specifies in a zone.
 ///
-/// Where the clocks go forward, a slot that the gap swallows comes once, at the first instant after
-/// it; where they go back, it comes once, at its first occurrence. A schedule whose hour begins
-/// with `*` follows the wall instead: what the gap swallows does not come, what the wall shows
-/// twice comes twice.
+/// When the clocks go forward, a slot inside the gap fires once, at the first instant after it;
+/// when they go back, a slot fires once, at its first occurrence. A schedule whose hour begins with
+/// `*` follows the wall clock instead: slots inside the gap do not fire, and repeated ones fire
+/// twice.
 package struct CronSchedule: Hashable, Sendable {
-  /// The expression as it was written.
+  /// The expression as written.
   package let text: String
   let fields: CronFields
 
-  /// Reads `minute hour day-of-month month day-of-week`.
+  /// Parses `minute hour day-of-month month day-of-week`.
   ///
-  /// - Throws: `CronError` with its place, also for what can't fire within eight years.
+  /// - Throws: `CronError` with the offset of the error; also if the expression cannot fire within
+  ///   eight years.
   package init(_ text: String) throws(CronError) {
     self.text = text
     fields = try CronParser(text).fields()
   }
 
-  /// The first slot after an instant; nil only where time ends.
+  /// Returns the first slot after an instant; nil only at the end of the range of `Timestamp`.
   package func next(after instant: Timestamp, in zone: ZoneTimes) -> Timestamp? {
     let second = instant.epochSeconds
     var stretch = zone.stretch(at: second)
@@ -29,7 +30,7 @@ package struct CronSchedule: Hashable, Sendable {
       let from = max(minute, firstMinute(of: stretch))
       if let found = fields.first(from: from, to: endMinute(of: stretch)) {
         let slot = Timestamp(epochSeconds: found * 60 - stretch.offset)
-        // At the end of all time an instant stays where it is.
+        // At the end of its range a `Timestamp` saturates, so the slot may not be later.
         return slot > instant ? slot : nil
       }
       guard let later = zone.stretch(beside: stretch, by: 1) else { return nil }
@@ -38,7 +39,7 @@ package struct CronSchedule: Hashable, Sendable {
     }
   }
 
-  /// The newest slots after one instant and not after another, at most `limit`, oldest first.
+  /// Returns the newest slots after `after` and up to `through`, at most `limit`, oldest first.
   package func last(
     _ limit: Int, after: Timestamp, through: Timestamp, in zone: ZoneTimes
   ) -> [Timestamp] {
@@ -66,7 +67,8 @@ package struct CronSchedule: Hashable, Sendable {
     }
   }
 
-  /// How many slots lie after one instant and not after another: by whole days, not one by one.
+  /// Returns the number of slots after `after` and up to `through`, counted by days instead of one
+  /// by one.
   package func count(after: Timestamp, through: Timestamp, in zone: ZoneTimes) -> Int {
     guard through > after else { return 0 }
     let (first, last) = (after.epochSeconds + 1, through.epochSeconds)
@@ -84,19 +86,21 @@ package struct CronSchedule: Hashable, Sendable {
     return sum
   }
 
-  /// The first wall minute of a stretch that is not one of the stretch before, too.
+  /// Returns the first wall minute of a stretch that may be a slot; minutes that the previous
+  /// stretch also has are repeated only if the hour begins with `*`.
   private func firstMinute(of stretch: ZoneTimes.Stretch) -> Int64 {
     if stretch.start == .min { return .min }
     let offset = fields.anyHour ? stretch.offset : max(stretch.offset, stretch.before)
     return Self.minute(atOrAfter: stretch.start, offset)
   }
 
-  /// The first wall minute that begins after a stretch.
+  /// Returns the first wall minute that begins after a stretch.
   private func endMinute(of stretch: ZoneTimes.Stretch) -> Int64 {
     stretch.end == .max ? .max : Self.minute(atOrAfter: stretch.end, stretch.offset)
   }
 
-  /// Whether the gap before a stretch holds a slot, which comes at the first instant after it.
+  /// Returns whether the gap before a stretch contains a slot, which fires at the first instant
+  /// after the gap.
   private func firesAtStart(of stretch: ZoneTimes.Stretch) -> Bool {
     guard !fields.anyHour, stretch.start != .min, stretch.offset > stretch.before else {
       return false
@@ -106,7 +110,7 @@ package struct CronSchedule: Hashable, Sendable {
     return fields.first(from: gap, to: end) != nil
   }
 
-  /// Whether a stretch's first instant is a slot by itself.
+  /// Returns whether the first instant of a stretch is a slot itself.
   private func meansStart(of stretch: ZoneTimes.Stretch) -> Bool {
     let minute = Self.minute(atOrAfter: stretch.start, stretch.offset)
     return minute * 60 == stretch.start + stretch.offset
@@ -119,16 +123,15 @@ package struct CronSchedule: Hashable, Sendable {
 }
 
 extension CronSchedule: CustomStringConvertible {
-  /// The expression.
   package var description: String { text }
 }
 
-/// What is wrong with a cron expression.
+/// An error in a cron expression.
 package struct CronError: Error, Hashable, Sendable {
-  /// Where, in Unicode scalars from the start.
+  /// The offset of the error, in Unicode scalars from the start.
   package let offset: Int
-  /// What stands there.
+  /// The text at that offset.
   package let found: String
-  /// What should.
+  /// The text that was expected there.
   package let expected: String
 }

@@ -1,35 +1,35 @@
 import Foundation
 import Synchronization
 
-/// The UTC offsets of one zone of the tz database, as a table: what a schedule asks thousands of
-/// times, and what Foundation takes microseconds to say.
+/// The UTC offsets of one zone of the tz database, as a table: a schedule needs them thousands of
+/// times, and Foundation takes microseconds for each.
 ///
-/// The table reaches from 1970 to 2100; before and after, its first and last offsets hold.
+/// The table covers 1970 to 2100; before and after that, the first and the last offset apply.
 package struct ZoneTimes: Hashable, Sendable {
-  /// The zone's name, as it was asked for.
+  /// The zone's name as requested.
   package let identifier: String
 
-  /// When each offset begins, in seconds since 1970; the first one always has.
+  /// When each offset begins, in seconds since 1970; the first one has no beginning.
   private let starts: [Int64]
   private let offsets: [Int64]
 
-  /// A stretch of time without a change of the offset.
+  /// A period without a change of the offset.
   struct Stretch {
-    /// Its place in the table.
+    /// Its index in the table.
     let index: Int
-    /// The first second of it; `Int64.min` for the first one.
+    /// Its first second; `Int64.min` for the first stretch.
     let start: Int64
-    /// The first second after it; `Int64.max` for the last one.
+    /// The first second after it; `Int64.max` for the last stretch.
     let end: Int64
-    /// Local time is UTC and this many seconds.
+    /// The number of seconds that local time is ahead of UTC.
     let offset: Int64
-    /// The offset before it.
+    /// The offset of the previous stretch.
     let before: Int64
   }
 
   private static let known = Mutex<[String: ZoneTimes]>([:])
 
-  /// The zone of this name; nil where Foundation knows none.
+  /// Nil if Foundation has no zone with this name.
   package init?(identifier: String) {
     if let known = Self.known.withLock({ $0[identifier] }) {
       self = known
@@ -59,12 +59,13 @@ package struct ZoneTimes: Hashable, Sendable {
     self.offsets = offsets
   }
 
-  /// Seconds that local time is ahead of UTC.
+  /// Returns the number of seconds that local time is ahead of UTC.
   package func offset(at instant: Timestamp) -> Int64 {
     offsets[index(at: instant.epochSeconds)]
   }
 
-  /// The changes of the offset in a stretch of time: when, from what, and to what.
+  /// Returns the changes of the offset after `after` and up to `through`: their time, the old
+  /// offset and the new one.
   package func changes(
     after: Timestamp, through: Timestamp
   ) -> [(at: Timestamp, from: Int64, to: Int64)] {
@@ -75,12 +76,12 @@ package struct ZoneTimes: Hashable, Sendable {
     }
   }
 
-  /// The stretch that a second lies in.
+  /// Returns the stretch that contains a second.
   func stretch(at second: Int64) -> Stretch {
     stretch(index(at: second))
   }
 
-  /// The stretch before or after another one; nil beyond the table's ends.
+  /// Returns the stretch before or after another one; nil beyond the ends of the table.
   func stretch(beside stretch: Stretch, by step: Int) -> Stretch? {
     let index = stretch.index + step
     return starts.indices.contains(index) ? self.stretch(index) : nil
@@ -93,12 +94,11 @@ package struct ZoneTimes: Hashable, Sendable {
       offset: offsets[index], before: offsets[max(0, index - 1)])
   }
 
-  /// Whether two are of one name.
+  /// Compares the names.
   package static func == (left: ZoneTimes, right: ZoneTimes) -> Bool {
     left.identifier == right.identifier
   }
 
-  /// By the name.
   package func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 
   private func index(at second: Int64) -> Int {
