@@ -11,7 +11,23 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     self.text = text
   }
 
-  /// The reason for an engine code that takes no detail: its text is the same each time.
+  /// Reads a memo; one of an earlier version has a text alone, which names its code if it is APNs'.
+  package init(from decoder: any Decoder) throws {
+    if let text = try? decoder.singleValueContainer().decode(String.self) {
+      self.init(Code(word: text), text)
+      return
+    }
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try container.decode(Code.self, forKey: .code),
+      try container.decode(String.self, forKey: .text))
+  }
+
+  private enum CodingKeys: CodingKey {
+    case code, text
+  }
+
+  /// Creates a reason with one of the engine's codes.
   init(_ code: Engine, _ text: String) {
     self.init(.engine(code), text)
   }

@@ -81,6 +81,17 @@ import Testing
     #expect(try JSONDecoder().decode(LedgerReason.self, from: json) == reason)
   }
 
+  @Test(arguments: [
+    (#""BadDeviceToken""#, LedgerReason.Code.apns("BadDeviceToken")),
+    (#""the card says it""#, .engine(.unlisted)),
+    (#"{"code": "no_phone", "text": "x"}"#, .engine(.noPhone)),
+  ])
+  func `a memo reads back, also one of an earlier version`(
+    json: String, code: LedgerReason.Code
+  ) throws {
+    #expect(try JSONDecoder().decode(LedgerReason.self, from: Data(json.utf8)).code == code)
+  }
+
   @Test(arguments: ["", "HTTP", "HTTP x", "of a later version", "the phone is disabled"])
   func `an unknown word is other`(word: String) {
     #expect(LedgerReason.Code(word: word) == .engine(.unlisted))
