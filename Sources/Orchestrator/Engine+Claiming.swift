@@ -137,7 +137,7 @@ extension Engine {
     let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
     turns(.claiming)
     parts.log(
-      .warning, "Can't claim rides; trying again",
+      .warning, "Claim failed, retrying",
       ["error": "\(error)", "in": "\(delay)"])
     await lookBell.wait(atMost: delay, on: parts.clock)
   }

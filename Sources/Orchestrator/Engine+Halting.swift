@@ -46,7 +46,7 @@ extension Engine {
       lookBell.ring()
     case (let old?, let new?) where old.failure.cause != new.failure.cause:
       parts.log(
-        .warning, "Settlement fails for another reason", ["error": new.failure.description])
+        .warning, "Settlement failed for another reason", ["error": new.failure.description])
     default: break
     }
     if after != nil || waits { renewBell.ring() }
@@ -80,7 +80,7 @@ extension Engine {
       } catch {
         if !hasFailed {
           parts.log(
-            .error, "Lease renewal failed: another node may send these rides again",
+            .error, "Lease renewal failed; another node may send these rides again",
             ["rides": "\(rides.count)", "error": "\(error)"])
         }
         hasFailed = true
@@ -94,7 +94,7 @@ extension Engine {
       try await parts.store.release(claim.rides.map(\.claim))
     } catch {
       parts.log(
-        .warning, "Release failed, rides are left to their lease",
+        .warning, "Release failed, rides left to their lease",
         ["rides": "\(claim.rides.count)", "error": "\(error)"])
     }
   }

@@ -29,7 +29,7 @@ extension Engine {
       // The machine or the database was suspended: other nodes may claim these rides when their
       // lease ends.
       parts.log(
-        .warning, "Rides are left to their lease: too much time has passed since they were claimed",
+        .warning, "Rides left to their lease: claimed too long ago",
         ["rides": "\(decisions.count)", "passed": "\(passed)"])
       return claim
     }
@@ -61,10 +61,10 @@ extension Engine {
     guard hasChanged else { return }
     if isOff {
       parts.log(
-        .warning, "This machine's clock is not the database's, which counts",
+        .warning, "Local clock differs from the database clock; using the database clock",
         ["database_ahead": "\(ahead)"])
     } else {
-      parts.log(.info, "This machine's clock is the database's again")
+      parts.log(.info, "Local clock agrees with the database clock again")
     }
   }
 
@@ -82,20 +82,20 @@ extension Engine {
       do {
         let lost = try await parts.store.journal(memos)
         if !lost.isEmpty {
-          parts.log(.warning, "Leases were lost before sending", ["rides": "\(lost.count)"])
+          parts.log(.warning, "Leases lost before sending", ["rides": "\(lost.count)"])
         }
         return Set(lost)
       } catch {
         let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
         parts.log(
-          .warning, "Can't note what is about to be sent; trying again",
+          .warning, "Journal failed, retrying",
           ["rides": "\(memos.count)", "error": "\(error)", "in": "\(delay)"])
         if isStopping { break }
         try? await parts.clock.sleep(for: delay)
       }
     }
     parts.log(
-      .error, "Rides are left to their lease: what they send must be noted first",
+      .error, "Rides left to their lease: journal failed",
       ["rides": "\(memos.count)"])
     return Set(memos.map(\.claim.rideID))
   }
@@ -156,14 +156,14 @@ extension Engine {
     switch change {
     case .paused(let until, let problems, let count):
       parts.log(
-        .error, "Pushes of an app are paused: APNs does not take them; look at keys and topics",
+        .error, "App paused: APNs refuses its pushes; check keys and topics",
         [
           "app": lane.app, "environment": lane.environment.rawValue, "last": "\(outcome.reason)",
           "troubles": "\(problems) of \(count)", "for": "\(until - now)",
         ])
     case .resumed:
       parts.log(
-        .info, "Pushes of an app go again",
+        .info, "App resumed",
         ["app": lane.app, "environment": lane.environment.rawValue])
     }
   }

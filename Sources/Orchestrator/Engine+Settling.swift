@@ -68,7 +68,7 @@ extension Engine {
         rides.map { ClaimedSettlement(claim: $0.claim, settlement: $0.settlement) })
       if !result.lost.isEmpty {
         parts.log(
-          .warning, "Leases were lost before settling", ["rides": "\(result.lost.count)"])
+          .warning, "Leases lost before settling", ["rides": "\(result.lost.count)"])
       }
       let locked = Set(result.locked.map(\.fence))
       let unwritten = locked.union(result.lost.map(\.fence))
@@ -102,7 +102,7 @@ extension Engine {
     do {
       try await parts.store.park(ride.claim, reason: reason)
       parts.log(
-        .error, "Ride parked: its settlement is refused",
+        .error, "Ride parked: settlement refused",
         [
           "ride": ride.claim.rideID.text, "reason": reason,
           "action": "fix the cause, then call ridepulse.unpark",
@@ -139,7 +139,7 @@ extension Engine {
     for settlement in settlements {
       for (rule, tally) in settlement.tallies where tally.remainder != 0 {
         parts.log(
-          .error, "Slots of a rule do not add up: please report this",
+          .error, "Slot counts do not add up; please report this",
           ["rule": rule, "ride": settlement.rideID.text, "slots": "\(tally)"])
       }
     }
@@ -154,7 +154,7 @@ extension Engine {
     renewBell.ring()
     if left > 0 {
       parts.log(
-        .error, "Rides are left to their lease: they could not be settled before the stop",
+        .error, "Rides left to their lease: not settled before the stop",
         ["rides": "\(left)"])
     }
   }

@@ -104,7 +104,7 @@ import Testing
       first.resume()
       #expect(first.stop() == 0)
       #expect(second.stop() == 0)
-      #expect(first.log.contains("Leases were lost"))
+      #expect(first.log.contains("Leases lost"))
       let rows = try await stage.rows(
         "select status, attempts from ridepulse.deliveries where app = 'customer'")
       #expect(rows == [["accepted", "1"]])

@@ -72,7 +72,7 @@ import Testing
       let story = try Command.ridepulse(["explain", "r13"], stage.environment)
       #expect(story.output.contains("parked: 23514: new row for relation \"ledger_"))
       #expect(story.output.contains("select ridepulse.unpark('r13')"))
-      #expect(server.log.contains("Ride parked: its settlement is refused"))
+      #expect(server.log.contains("Ride parked: settlement refused"))
       // A parked ride stays parked: an event does not wake it, and is not lost either.
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r13')")
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")

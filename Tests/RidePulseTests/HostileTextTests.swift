@@ -237,7 +237,7 @@ import Testing
         try Data("nonsense\n".utf8).write(to: URL(fileURLWithPath: "\(rules)/\(index)\(text).yaml"))
       }
       server.hangUp()
-      try await server.says("Signing key read anew")
+      try await server.says("Signing key reloaded")
       #expect(server.stop() == 0)
       HostileText.expectTame(server.log)
       #expect(server.log.split(separator: "\n").allSatisfy { $0.hasPrefix("20") })

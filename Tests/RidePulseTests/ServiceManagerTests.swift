@@ -77,7 +77,7 @@ import Testing
       try await stage.settled()
       #expect(try stage.arrivals().contains { $0.isAccepted })
       #expect(server.stop() == 0)
-      let complaints = server.log.components(separatedBy: "The service manager can't be told")
+      let complaints = server.log.components(separatedBy: "Notifying the service manager failed")
       #expect(complaints.count == 2, "\(server.log)")
     }
   }

@@ -240,7 +240,7 @@ import Testing
       try await Self.waitForArrivals(3, stage)
       try await server.says("Settlement failed, claiming paused")
       #expect(server.stop() == 0)
-      #expect(server.log.contains("Rides are left to their lease"))
+      #expect(server.log.contains("Rides left to their lease"))
       try await stage.sql(
         "drop trigger refuse on ridepulse.ledger; update ridepulse.agenda set leased_until = now()")
       let next = try Server(stage.environment)

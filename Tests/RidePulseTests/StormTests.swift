@@ -38,7 +38,7 @@ import Testing
           "action": {"answer": {"status": 400, "reason": "\(reason)"}}}]
         """)
       try await tellAll(stage)
-      try await server.says("Pushes of an app are paused")
+      try await server.says("App paused")
       try await stage.until(
         """
         select count(*) from ridepulse.deliveries where app = 'customer' and status = 'accepted'
@@ -52,7 +52,7 @@ import Testing
 
       try stage.faults("[]")
       try await stage.settled(within: .seconds(240))
-      try await server.says("Pushes of an app go again")
+      try await server.says("App resumed")
       let rejected = try await stage.value(
         "select count(*) from ridepulse.deliveries where status = 'rejected'")
       let told = try await verdicts(stage, of: "driver")

@@ -54,7 +54,7 @@ import Testing
       #expect(try await stage.value(accepted) == "1")
       try await stage.until("select count(*) > 0 from ridepulse.ledger_default", is: "t")
       #expect(server.stop() == 0)
-      #expect(server.log.split(separator: "may not cut the ledger into days").count == 2)
+      #expect(server.log.split(separator: "Ledger not rotated").count == 2)
       try await stage.sql("drop owned by \(role); drop role \(role)")
     }
   }

@@ -93,6 +93,6 @@ import Testing
     let yaml = "states: { active: [a, b, c], final: [d] }\n" + ruleFile(changing: "on: [a, d]")
     let rules = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
     let advice = RuleLint.all(about: rules).map(\.text)
-    #expect(advice == ["no rule speaks of b, c"])
+    #expect(advice == ["no rule matches b, c"])
   }
 }

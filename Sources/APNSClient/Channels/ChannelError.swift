@@ -64,7 +64,7 @@ extension ChannelError: CustomStringConvertible {
       return
         "APNs answered \(refusal.status)\(reason): \(refusal.words.meaning); \(refusal.words.advice)"
     case .unanswered(let what): return "no answer that tells what became of it: \(what)"
-    case .unreachable(let why): return "APNs can't be reached: \(why)"
+    case .unreachable(let why): return "APNs unreachable: \(why)"
     case .key(let error): return error.description
     }
   }

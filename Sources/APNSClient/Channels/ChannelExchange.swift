@@ -121,6 +121,7 @@ final class ChannelExchange {
       curl_easy_setopt_pointer(handle, CURLOPT_SSL_CTX_DATA, curl),
       curl_easy_setopt_string(handle, CURLOPT_CAINFO, nil),
       curl_easy_setopt_string(handle, CURLOPT_CAPATH, nil),
+      curl_easy_setopt_long(handle, CURLOPT_CA_CACHE_TIMEOUT, 0),
       curl_easy_setopt_ssl_ctx_function(handle, prepareDoorTLS),
       curl_easy_setopt_pointer(handle, CURLOPT_PREREQDATA, anchor),
       curl_easy_setopt_prereq_function(handle, mayBeSent),

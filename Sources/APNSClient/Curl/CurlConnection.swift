@@ -64,6 +64,7 @@ final class CurlConnection {
       // connection.
       curl_easy_setopt_string(handle, CURLOPT_CAINFO, nil),
       curl_easy_setopt_string(handle, CURLOPT_CAPATH, nil),
+      curl_easy_setopt_long(handle, CURLOPT_CA_CACHE_TIMEOUT, 0),
       // Apple asks for a fresh DNS lookup before each connection.
       curl_easy_setopt_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
       curl_easy_setopt_long(handle, CURLOPT_TCP_NODELAY, 1),

@@ -96,11 +96,12 @@ enum TrustedAuthorities {
     // The same flags as curl's: an intermediate certificate in the file is trusted by itself.
     unsafe X509_STORE_set_flags(
       pointer, UInt(X509_V_FLAG_TRUSTED_FIRST) | UInt(X509_V_FLAG_PARTIAL_CHAIN))
-    // If the bundle is missing, the authorities of the PEM file remain; verification fails if they
-    // are not enough.
-    if let file { unsafe X509_STORE_load_file(pointer, file) }
+    // A missing bundle leaves those of the file; verification fails if that is not enough. A bundle
+    // that can't be read now, for want of descriptors, is an error: an empty store would be kept.
+    if let file, unsafe access(file, F_OK) == 0, unsafe X509_STORE_load_file(pointer, file) != 1 {
+      throw failure(file, openSSLErrorText())
+    }
     if let directory { unsafe X509_STORE_load_path(pointer, directory) }
-    ERR_clear_error()
     if let caFile,
       unsafe ridepulse_X509_STORE_add_pem(pointer, additional, Int32(clamping: additional.count))
         <= 0

@@ -4,14 +4,8 @@ import RideCore
 extension [UInt8] {
   /// Appends `/3/device/<token>` or `/4/broadcasts/apps/<bundle ID>`.
   mutating func append(pathTo address: PushAddress) {
-    switch address {
-    case .device(let token):
-      append(contentsOf: "/3/device/".utf8)
-      append(contentsOf: token.hex.utf8)
-    case .channel(let channel):
-      append(contentsOf: "/4/broadcasts/apps/".utf8)
-      append(contentsOf: channel.bundleID.utf8)
-    }
+    append(contentsOf: address.pathPrefix.utf8)
+    append(contentsOf: address.pathEnd.utf8)
   }
 
   /// Appends a UUID in lower case, 8-4-4-4-12, as `PushID.description` does.

@@ -139,7 +139,7 @@ package final class WakeListener: Sendable {
       if error.kind == .closed { return }
       guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }
       log(
-        .warning, "LISTEN was lost: its connection did not answer, and is replaced",
+        .warning, "LISTEN lost: its connection did not answer; replacing it",
         ["error": "\(error)"])
     }
   }

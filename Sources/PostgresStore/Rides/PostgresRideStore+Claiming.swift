@@ -146,7 +146,7 @@ extension PostgresRideStore {
       try await release(rides, over: claims, timeout: .seconds(2))
     } catch {
       log(
-        .warning, "Release failed, rides are left to their lease",
+        .warning, "Release failed, rides left to their lease",
         ["rides": "\(rides.count)", "error": "\(error)"])
     }
   }
@@ -174,7 +174,7 @@ extension PostgresRideStore {
         ])[1]
       for row in 0..<parked.rowCount {
         log(
-          .error, "Ride parked: it can't be read",
+          .error, "Ride parked: unreadable",
           [
             "ride": parked.string(row, 0) ?? "", "reason": parked.string(row, 1) ?? "",
             "action": "fix the cause, then call ridepulse.unpark",
@@ -182,7 +182,7 @@ extension PostgresRideStore {
       }
     } catch {
       log(
-        .warning, "Unreadable rides are left to their lease",
+        .warning, "Unreadable rides left to their lease",
         ["rides": "\(rides.count)", "error": "\(error)"])
     }
   }

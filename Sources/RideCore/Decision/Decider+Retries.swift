@@ -6,7 +6,6 @@ extension Decider {
     if retries.isEmpty { return }
     var places = ScreenPlaces()
     for push in decision.pushes { places.add(push.entry) }
-    for alert in decision.held { places.add(alert.entry) }
     for pending in retries { places.add(pending.entry) }
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -17,10 +16,10 @@ extension Decider {
     for pending in EventOrder.sorted(retries, event: \.entry.event) {
       let phone = pending.entry.phone
       let isAhead = phone.map(addressed.contains) == true
-      if let newer = places.successor(of: pending.entry) {
-        close(pending.entry, .superseded, .superseded(by: newer.name))
-      } else if pending.waitsForCard == true, pending.due > now {
+      if pending.waitsForCard == true, pending.due > now {
         decision.waiting.append(showing(pending))
+      } else if pending.waitsForCard != true, let newer = places.successor(of: pending.entry) {
+        close(pending.entry, .superseded, .superseded(by: newer.name))
       } else if let phone, let due = waiting[phone] {
         decision.waiting.append(showing(pending, until: max(due, pending.due)))
       } else if tried >= OpenPart.size || pending.due > now && !isAhead {
@@ -100,29 +99,31 @@ extension Decider {
 
   /// Closes pushes that a later one supersedes, and sorts pushes to phones by their events.
   mutating func orderPushes() {
-    if decision.pushes.count + decision.held.count < 2 { return }
+    if decision.pushes.count < 2 { return }
     var places = ScreenPlaces()
     for push in decision.pushes { places.add(push.entry) }
-    for alert in decision.held { places.add(alert.entry) }
-    let pushes = decision.pushes
-    decision.pushes.removeAll { places.successor(of: $0.entry) != nil }
-    // A held alert is sent later if its card can't be reached.
-    let held = decision.held
-    decision.held.removeAll { places.successor(of: $0.entry) != nil }
-    for entry in pushes.map(\.entry) + held.map(\.entry) {
-      guard let newer = places.successor(of: entry) else { continue }
-      close(entry, .superseded, .superseded(by: newer.name))
+    var left: [PlannedPush] = []
+    left.reserveCapacity(decision.pushes.count)
+    for push in decision.pushes {
+      if let newer = places.successor(of: push.entry) {
+        close(push.entry, .superseded, .superseded(by: newer.name))
+      } else {
+        left.append(push)
+      }
     }
-    decision.pushes = EventOrder.sorted(decision.pushes)
+    decision.pushes = EventOrder.sorted(left)
   }
 
-  /// Marks each push to a phone as possibly sent by the ride's previous holder.
+  /// Marks each push to a phone that is kept or sent as possibly sent by the ride's previous holder.
   mutating func doubtPushes() {
     if !decision.view.isTakenOver { return }
-    for index in decision.pushes.indices where decision.pushes[index].entry.phone != nil {
-      let doubt = decision.pushes[index].entry.doubt
-      decision.pushes[index].entry.doubt = doubt ?? .takenOver
+    func doubt(_ entry: inout LedgerEntry) {
+      if entry.phone != nil { entry.doubt = entry.doubt ?? .takenOver }
     }
+    for index in decision.pushes.indices { doubt(&decision.pushes[index].entry) }
+    for index in decision.postponed.indices { doubt(&decision.postponed[index].entry) }
+    for index in decision.waiting.indices { doubt(&decision.waiting[index].entry) }
+    for index in decision.held.indices { doubt(&decision.held[index].entry) }
   }
 }
 

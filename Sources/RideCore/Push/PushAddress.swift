@@ -21,6 +21,30 @@ package enum PushAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The request's path up to the part that `pathEnd` completes.
+  package var pathPrefix: String {
+    switch self {
+    case .device: "/3/device/"
+    case .channel: "/4/broadcasts/apps/"
+    }
+  }
+
+  /// The rest of the path: the token, or the bundle ID of the channel's app.
+  package var pathEnd: String {
+    switch self {
+    case .device(let token): token.hex
+    case .channel(let channel): channel.bundleID
+    }
+  }
+
+  /// The path in a form that is safe to print: a token is shortened.
+  package var shownPath: String {
+    switch self {
+    case .device(let token): "\(pathPrefix)\(token)"
+    case .channel: pathPrefix + pathEnd
+    }
+  }
+
   /// The address in a form that is safe in a log.
   package var description: String {
     switch self {

@@ -71,16 +71,23 @@ package struct PushHeaders: Hashable, Sendable {
 
   /// The name and value of each header, in the order in which they are sent and shown.
   ///
-  /// `authorization` is not included: it belongs to the connection.
-  package var fields: [(name: String, value: String)] {
-    var fields = [
-      (name: "apns-id", value: id.description),
-      (name: "apns-topic", value: topic),
-      (name: "apns-push-type", value: pushType.rawValue),
-      (name: "apns-priority", value: String(priority.rawValue)),
-      (name: "apns-expiration", value: String(expiration.epochSeconds)),
+  /// `authorization` is not included: it belongs to the connection. A broadcast has a channel ID in the
+  /// place of the topic, and no collapse ID.
+  package func fields(to address: PushAddress) -> [(name: String, value: String)] {
+    var fields: [(name: String, value: String)] =
+      switch address {
+      case .device: [("apns-id", id.description), ("apns-topic", topic)]
+      case .channel(let channel):
+        [("apns-request-id", id.description), ("apns-channel-id", channel.id.rawValue)]
+      }
+    fields += [
+      ("apns-push-type", pushType.rawValue),
+      ("apns-priority", String(priority.rawValue)),
+      ("apns-expiration", String(expiration.epochSeconds)),
     ]
-    if let collapseID { fields.append((name: "apns-collapse-id", value: collapseID.text)) }
+    if case .device = address, let collapseID {
+      fields.append(("apns-collapse-id", collapseID.text))
+    }
     return fields
   }
 }

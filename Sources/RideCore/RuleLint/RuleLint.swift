@@ -21,7 +21,7 @@ package struct RuleLint: Hashable, Sendable {
     let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.spokenStates)
     if !silent.isEmpty {
       advice.append(
-        RuleLint(text: "no rule speaks of \(silent.sorted().joined(separator: ", "))"))
+        RuleLint(text: "no rule matches \(silent.sorted().joined(separator: ", "))"))
     }
     return advice
   }

@@ -108,7 +108,7 @@ final class ChannelReconciler: Sendable {
         if hasEnded { await deleteEnded(service) }
       }
     } catch {
-      log(.warning, "Can't tend the broadcast channels; trying again soon", ["error": "\(error)"])
+      log(.warning, "Channel reconciliation failed, retrying", ["error": "\(error)"])
       state.withLock { $0.hasEnded = $0.hasEnded || hasEnded }
     }
   }
@@ -121,7 +121,7 @@ final class ChannelReconciler: Sendable {
       } catch {
         // Rides repeat their needs.
         log(
-          .warning, "Can't list the broadcast channels, so none is made",
+          .warning, "Channel listing failed; no channels are created",
           ["app": "\(app)", "error": "\(error)"])
         continue
       }
@@ -137,11 +137,12 @@ final class ChannelReconciler: Sendable {
     do {
       if let made = try await service.createAudited(wish), made.isNew {
         log(
-          .info, "Broadcast channel made", ["ride": need.ride.text, "channel": "\(made.channel)"])
+          .info, "Broadcast channel created",
+          ["ride": need.ride.text, "channel": "\(made.channel)"])
         if !made.isReported { onUnreported() }
       }
     } catch {
-      log(.warning, "No broadcast channel made", ["ride": need.ride.text, "error": "\(error)"])
+      log(.warning, "Broadcast channel not created", ["ride": need.ride.text, "error": "\(error)"])
     }
   }
 
@@ -158,7 +159,7 @@ final class ChannelReconciler: Sendable {
         }
       } catch {
         log(
-          .warning, "Can't delete the channels of rides that are over; trying again in a minute",
+          .warning, "Channel deletion failed, retrying in a minute",
           ["app": scope.bundleID, "error": "\(error)"])
         state.withLock { $0.hasEnded = true }
       }

@@ -21,14 +21,14 @@ enum Channels: Command {
       .init(name: "CHANNEL", isOptional: true, help: "the channel's ID, for read and delete"),
     ],
     options: [
-      .init(name: "--app", value: "APP", help: "the app, such as customer; always needed"),
+      .init(name: "--app", value: "APP", help: "the app, such as customer; required"),
       .init(
         name: "--environment", value: "NAME", choices: CommandForm.words(APNsEnvironment.self),
-        help: "production or sandbox (sandbox where APNS_SANDBOX is true)"),
+        help: "production or sandbox (sandbox if APNS_SANDBOX is true)"),
       .init(
         name: "--storage", value: "POLICY", choices: CommandForm.words(ChannelStorage.self),
-        help: "create: none, or latest for phones that are away (none)"),
-      .init(name: "--ride", value: "ID", help: "create: the ride that it is for"),
+        help: "create: none, or latest for phones that are offline (none)"),
+      .init(name: "--ride", value: "ID", help: "create: the ride of the channel"),
       .init(
         name: "--format", value: "FORMAT", choices: CommandForm.words(Request.Format.self),
         help: "table or json (table)"),

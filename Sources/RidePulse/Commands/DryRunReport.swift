@@ -9,18 +9,20 @@ enum DryRunReport {
       "\(entry.status.rawValue): \(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix))"
         + ": \(Escape.line(entry.reason?.text ?? ""))"
     }
-    if blocks.isEmpty { blocks = ["no rule speaks of it"] }
+    if blocks.isEmpty { blocks = ["no rule matches it"] }
     return blocks.joined(separator: "\n\n")
   }
 
   private static func block(_ push: PlannedPush) -> String {
     let entry = push.entry
-    let fields = push.headers.fields.map { Escape.line("\($0.name): \($0.value)") }
+    let fields = push.headers.fields(to: push.address).map {
+      Escape.line("\($0.name): \($0.value)")
+    }
     let lines =
       [
         "\(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix)), "
           + "\(push.environment.rawValue), true until \(CivilTime.iso(push.validUntil))",
-        "POST /3/device/\(push.address)",
+        "POST \(push.address.shownPath)",
       ]
       + fields + ["", Escape.json(String(decoding: push.payload, as: UTF8.self))]
     return lines.joined(separator: "\n")

@@ -9,19 +9,20 @@ enum LegacyGatewayCommand: Command {
     name: "legacy-gateway", summary: "take pushes in APNs' old binary protocol, for old senders",
     options: [
       .init(name: "--app", value: "APP", help: "the app whose senders connect: customer"),
-      .init(name: "--port", value: "N", help: "where pushes come in (2195)"),
-      .init(name: "--feedback-port", value: "N", help: "where disabled phones are told (2196)"),
+      .init(name: "--port", value: "N", help: "port for pushes (2195)"),
+      .init(name: "--feedback-port", value: "N", help: "port that reports disabled phones (2196)"),
       .init(
         name: "--environment", value: "NAME", choices: CommandForm.words(APNsEnvironment.self),
-        help: "production or sandbox: that of phones which are new (APNS_SANDBOX says)"),
+        help: "production or sandbox: environment of new phones (from APNS_SANDBOX)"),
       .init(
         name: "--bind", value: "ADDR",
         help: "the address to listen on (127.0.0.1; 0.0.0.0 with --client-ca)"),
       .init(name: "--certificate", value: "FILE", help: "the gateway's certificate chain, PEM"),
-      .init(name: "--key", value: "FILE", help: "its key, PEM; without both it makes its own"),
+      .init(
+        name: "--key", value: "FILE", help: "its key, PEM; without both a certificate is generated"),
       .init(
         name: "--client-ca", value: "FILE",
-        help: "who signs senders' certificates, PEM: without one none may connect"),
+        help: "CA of senders' certificates, PEM; without it senders need none"),
     ],
     notes: [
       "It commits to the database; `ridepulse serve` sends. A sender's certificate names the app's",
@@ -62,20 +63,20 @@ enum LegacyGatewayCommand: Command {
       throw CommandFailure("legacy-gateway: \(error)")
     }
     let signals = ServiceSignals { signal in
-      log(.info, "Stopping: nobody is let in any more", ["signal": signal])
+      log(.info, "Stopping: no new connections", ["signal": signal])
       gateway.stop()
     }
     defer { signals.cancel() }
     if case .selfSigned(let name) = options.settings.identity {
       log(
-        .warning, "The certificate is the gateway's own: senders must be told to believe it",
+        .warning, "Self-signed certificate: senders must be configured to trust it",
         ["name": name, "sha256": gateway.fingerprint])
     }
     if options.settings.clientCA == nil {
-      log(.warning, "No --client-ca: whoever reaches this address may push")
+      log(.warning, "No --client-ca: any client that reaches this address may push")
     }
     log(
-      .info, "Serving old senders",
+      .info, "Serving legacy senders",
       [
         "app": options.settings.app.rawValue, "address": options.settings.address,
         "port": "\(gateway.port)", "feedback": "\(gateway.feedbackPort)",
@@ -89,24 +90,24 @@ enum GatewayLog {
   static func record(_ event: GatewayEvent, _ log: Log) {
     switch event {
     case .turnedAway(let peer, let reason):
-      log(.warning, "A sender was turned away", ["peer": peer, "reason": reason])
+      log(.warning, "Sender refused", ["peer": peer, "reason": reason])
     case .senderEnded(let peer, let pushes, let repeats, let how):
       log(
-        .info, "A sender has gone",
+        .info, "Sender disconnected",
         ["peer": peer, "pushes": "\(pushes)", "repeats": "\(repeats)", "how": how])
     case .feedbackRead(let peer, let phones):
-      log(.info, "Disabled phones were told", ["peer": peer, "phones": "\(phones)"])
+      log(.info, "Disabled phones reported", ["peer": peer, "phones": "\(phones)"])
     case .lost(let peer, let pushes):
       log(
-        .error, "Pushes are lost: their sender has gone, and the database did not take them",
+        .error, "Pushes lost: the sender disconnected and they could not be committed",
         ["peer": peer, "pushes": "\(pushes)"])
     case .failed(let reason):
-      log(.error, "The gateway can't do its work now", ["reason": reason])
+      log(.error, "Gateway failed, retrying", ["reason": reason])
     case .handshakesEvicted(let count):
       log(
-        .warning, "Unfinished handshakes cut off: too many at once", ["connections": "\(count)"])
+        .warning, "Unfinished handshakes closed: too many", ["connections": "\(count)"])
     case .full(let limit):
-      log(.warning, "All places are taken: further senders wait", ["places": "\(limit)"])
+      log(.warning, "Sender limit reached; further senders wait", ["places": "\(limit)"])
     }
   }
 }

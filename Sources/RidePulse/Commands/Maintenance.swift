@@ -52,7 +52,7 @@ final class Maintenance: Sendable {
     if isKnown { return }
     log(
       .warning,
-      "This role may not cut the ledger into days, and nothing old is dropped: grant it execute on ridepulse.rotate_ledger",
+      "Ledger not rotated: grant this role execute on ridepulse.rotate_ledger",
       ["error": "\(error)"])
   }
 }

@@ -5,7 +5,7 @@ import RideCore
 enum Migrate: Command {
   static let form = CommandForm(
     name: "migrate", summary: "apply the schema in order; safe to run from several nodes at once",
-    options: [.init(name: "--dry-run", help: "say what would be applied, and change nothing")])
+    options: [.init(name: "--dry-run", help: "print what would be applied, and change nothing")])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let dryRun = context.arguments.has("--dry-run")

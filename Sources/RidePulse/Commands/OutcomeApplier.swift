@@ -113,7 +113,7 @@ final class OutcomeApplier: Sendable {
         ["outcomes": "\(progress.left)", "error": failure])
     case (false, nil) where progress.left > 0:
       log(
-        .info, "Token outcomes wait for rows that other sessions have locked",
+        .info, "Token outcomes wait for locked rows",
         ["outcomes": "\(progress.left)"])
     case (true, nil) where progress.left == 0:
       log(.info, "Token outcomes applied", ["outcomes": "\(progress.applied)"])

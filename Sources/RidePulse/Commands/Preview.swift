@@ -12,21 +12,21 @@ enum Preview: Command {
   static let form = CommandForm(
     name: "preview", summary: "show what would be sent in a window of time, without sending",
     options: [
-      .init(name: "--from", value: "TIME", help: "begin there, such as 2026-11-21T08:00:00Z (now)"),
+      .init(name: "--from", value: "TIME", help: "start time, such as 2026-11-21T08:00:00Z (now)"),
       .init(name: "--for", value: "DURATION", help: "how long, such as 30m or 1d (1h)"),
       .init(name: "--ride", value: "ID", help: "this ride only"),
       .init(name: "--rule", value: "NAME", help: "this rule only"),
-      .init(name: "--limit", value: "N", help: "at most so many pushes"),
+      .init(name: "--limit", value: "N", help: "stop after N pushes"),
       .init(
         name: "--rides", value: "FILE",
         help: "rides from a file of JSON lines, without a database; see docs/preview.md"),
       .init(
         name: "--format", value: "FORMAT", choices: CommandForm.words(Format.self),
         help: "table, json or html (table)"),
-      .init(name: "--output", value: "FILE", help: "write there (standard output)"),
+      .init(name: "--output", value: "FILE", help: "output file (standard output)"),
       .init(
         name: "--diff", value: "DIR",
-        help: "what the rule files of DIR would change; exit status 2 where they change anything"),
+        help: "what the rule files of DIR would change; exit status 2 if they change anything"),
       .init(
         name: "--schedules", value: "DIR",
         help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),

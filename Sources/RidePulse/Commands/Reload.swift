@@ -11,17 +11,17 @@ enum Reload {
     do {
       let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), environment)
       service.use(rules.ruleSet)
-      log(.info, "Rule files read anew", ["rules": "\(rules.ruleCount)"])
+      log(.info, "Rule files reloaded", ["rules": "\(rules.ruleCount)"])
     } catch {
       for line in "\(error)".split(separator: "\n") {
-        log(.error, "Rule files are as before: the new ones are bad", ["problem": String(line)])
+        log(.error, "Rule files not reloaded: the new ones have errors", ["problem": String(line)])
       }
     }
     do {
       service.use(try apns.signingKey())
-      log(.info, "Signing key read anew", ["key": apns.keyID])
+      log(.info, "Signing key reloaded", ["key": apns.keyID])
     } catch {
-      log(.error, "The signing key is as before: the new one is bad", ["problem": "\(error)"])
+      log(.error, "Signing key not reloaded: the new one is unusable", ["problem": "\(error)"])
     }
   }
 }

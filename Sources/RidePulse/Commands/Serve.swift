@@ -13,7 +13,7 @@ enum Serve: Command {
         help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
       .init(
         name: "--wake", value: "HOST:PORT",
-        help: "a TCP port; whoever connects makes the service look at once"),
+        help: "a TCP port; each connection makes the service claim due rides at once"),
       .init(name: "--once", help: "handle what is due, then exit; for system cron"),
     ],
     notes: [
@@ -34,7 +34,7 @@ enum Serve: Command {
     let supervision = Supervision(context.environment, log)
     let signals = ServiceSignals(
       onFirst: { signal in
-        log(.info, "Stopping: taking no more rides", ["signal": signal])
+        log(.info, "Stopping: no new claims", ["signal": signal])
         supervision.stopping()
         service.stop()
       },

@@ -230,7 +230,7 @@ enum SessionLog {
     case .disconnected(let reason):
       log(.warning, "Database connection lost", ["session": session, "reason": reason])
     case .unreachable(let reason):
-      log(.warning, "Database can't be reached", ["session": session, "reason": reason])
+      log(.warning, "Database unreachable", ["session": session, "reason": reason])
     case .notification:
       log(.debug, "Woken")
     }
@@ -246,7 +246,7 @@ enum TransportLog {
       log(.info, "APNs connected", ["connection": place])
     case .connectFailed(let reason, let wait):
       log(
-        .warning, "APNs can't be reached",
+        .warning, "APNs unreachable",
         [
           "connection": place, "reason": reason, "next": "\(wait)",
         ])
@@ -254,16 +254,16 @@ enum TransportLog {
       log(.info, "APNs sent GOAWAY", ["connection": place, "reason": reason ?? "none"])
     case .providerTokenExpired:
       log(
-        .warning, "APNs calls the provider token expired: is this node's clock right?",
+        .warning, "APNs refused the provider token as expired; check this node's clock",
         [
           "connection": place
         ])
     case .clockSkew(let behind):
       log(
-        .warning, "The database's clock is not APNs': provider tokens are corrected for it",
+        .warning, "Database clock differs from APNs' clock; provider tokens corrected",
         ["connection": place, "behind": "\(behind)"])
     case .pingLost:
-      log(.warning, "APNs connection is dead: a PING was not answered", ["connection": place])
+      log(.warning, "APNs connection lost: PING unanswered", ["connection": place])
     case .streamLimit(let limit):
       log(.debug, "APNs stream limit", ["connection": place, "limit": "\(limit)"])
     case .closed(let reason):

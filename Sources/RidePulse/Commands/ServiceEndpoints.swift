@@ -39,7 +39,7 @@ final class ServiceEndpoints {
       log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
     } catch let error as ListenError where asked == nil {
       log(
-        .warning, "No admin server; give another address in RIDEPULSE_ADMIN, or off",
+        .warning, "Admin server not started; set another address in RIDEPULSE_ADMIN, or off",
         ["error": "\(error)"])
     }
   }

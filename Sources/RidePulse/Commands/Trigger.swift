@@ -9,7 +9,7 @@ enum Trigger: Command {
     name: "trigger", summary: "fire an event of a ride by hand, or see what it would send",
     operands: [.init(name: "EVENT", help: "what happens, such as driver_arrived")],
     options: [
-      .init(name: "--ride", value: "ID", help: "the ride; always needed"),
+      .init(name: "--ride", value: "ID", help: "the ride; required"),
       .init(
         name: "--data", value: "KEY=VALUE", isRepeatable: true,
         help: "a text of the event's data; KEY:=JSON for a number, true, false, a list"),
@@ -84,7 +84,7 @@ enum Trigger: Command {
       let (deliveries, isComplete) = try await queries.deliveries(of: id, ride: ride)
       if isComplete {
         for delivery in deliveries { Terminal.print(DryRunReport.line(of: delivery)) }
-        if deliveries.isEmpty { Terminal.print("no rule speaks of it") }
+        if deliveries.isEmpty { Terminal.print("no rule matches it") }
         let failed = deliveries.contains { $0.status != "accepted" && $0.status != "suppressed" }
         return failed ? .failed : .done
       }

@@ -31,10 +31,10 @@ final class WatchMonitor: Sendable {
     } catch let error as PostgresError where error.refusesRights {
       guard state.withLock({ $0.isFirstRefusal() }) else { return }
       log(
-        .warning, "Problems of attached tables can't be read",
+        .warning, "Reading problems of attached tables failed",
         ["error": "\(error)", "fix": "ridepulse doctor prints the grant"])
     } catch {
-      log(.debug, "Problems of attached tables can't be read", ["error": "\(error)"])
+      log(.debug, "Reading problems of attached tables failed", ["error": "\(error)"])
     }
   }
 
@@ -44,9 +44,9 @@ final class WatchMonitor: Sendable {
       "row": problem.rowID ?? "", "transactions": problem.count.map { "\($0)" } ?? "",
     ]
     if problem.kind?.stopsTable ?? false {
-      log(.error, "Attached table is not copied to rides", fields)
+      log(.error, "Attached table not copied", fields)
     } else {
-      log(.warning, "Rows of an attached table have unusable values", fields)
+      log(.warning, "Attached table has unusable values", fields)
     }
   }
 }

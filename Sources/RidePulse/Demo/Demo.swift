@@ -8,8 +8,8 @@ enum Demo: Command {
   static let form = CommandForm(
     name: "demo", summary: "a private Postgres, a simulator and a small fleet, live",
     options: [
-      .init(name: "--for", value: "DURATION", help: "end by itself after so long, with a summary"),
-      .init(name: "--rides", value: "N", help: "how many rides go on at once (8)"),
+      .init(name: "--for", value: "DURATION", help: "end after this time, with a summary"),
+      .init(name: "--rides", value: "N", help: "rides at a time (8)"),
       .init(
         name: "--schedules", value: "DIR",
         help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),

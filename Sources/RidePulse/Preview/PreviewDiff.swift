@@ -101,8 +101,10 @@ struct PreviewDiff {
 
   /// Returns everything that a phone or APNs would notice, except the ID.
   private static func fields(_ push: PlannedPush) -> [String] {
-    push.headers.fields.filter { $0.name != "apns-id" && $0.value != push.headers.id.description }
-      .map { "\($0.name): \($0.value)" }
+    push.headers.fields(to: push.address).filter {
+      $0.name != "apns-id" && $0.value != push.headers.id.description
+    }
+    .map { "\($0.name): \($0.value)" }
   }
 
   private static func difference(_ old: PlannedPush, _ new: PlannedPush) -> String {

@@ -75,7 +75,7 @@ final class Supervision: Sendable {
         defer { state.isUnreachable = true }
         return state.isUnreachable
       }
-      if !isKnown { log(.warning, "The service manager can't be told", ["error": "\(error)"]) }
+      if !isKnown { log(.warning, "Notifying the service manager failed", ["error": "\(error)"]) }
     }
   }
 }

@@ -48,9 +48,24 @@ import Testing
           ":path: /3/device/00112233445566778899aabbccddeeff", "authorization: bearer x.y.z",
           "content-type: application/json",
         ])
-      let expected = request.headers.fields.map { "\($0.name): \($0.value)" }
+      let expected = request.headers.fields(to: request.address).map { "\($0.name): \($0.value)" }
       #expect(all.dropFirst(6).map { "\($0.name): \($0.value)" } == expected)
     }
+  }
+
+  @Test func `a broadcast's path and headers are those that a dry run prints`() throws {
+    var request = request(1, collapse: "ride-1")
+    let scope = ChannelScope(bundleID: "com.example.customer", environment: .production)
+    let id = try #require(ChannelID("dHN0LXNyY2gtY2hubA=="))
+    request.address = .channel(try #require(BroadcastChannel(id: id, scope: scope)))
+    let block = HeaderBlock(authority: "a", authorization: [])
+    _ = fields(block, self.request(2, collapse: "c"))
+    let all = fields(block, request).map { "\($0.name): \($0.value)" }
+    #expect(all.contains(":path: \(request.address.shownPath)"))
+    let shown = request.headers.fields(to: request.address).map { "\($0.name): \($0.value)" }
+    #expect(Array(all.dropFirst(6)) == shown)
+    #expect(shown.contains("apns-channel-id: dHN0LXNyY2gtY2hubA=="))
+    #expect(!shown.contains { $0.hasPrefix("apns-collapse-id") || $0.hasPrefix("apns-topic") })
   }
 
   @Test("What differs with each push stays out of the header table")

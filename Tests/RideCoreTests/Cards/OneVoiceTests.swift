@@ -45,6 +45,30 @@ import Testing
       arrival?.status == .superseded && arrival?.reason?.text == "superseded by ride_completed")
   }
 
+  @Test func `a card does not show an alert after the push that superseded it`() {
+    var stage = stage()
+    stage.others = ["driver_arrived", "eta_changed"].map {
+      Sample.rule($0, on: [$0], collapse: "ride-{{ride.id}}")
+    }
+    stage.run(for: .seconds(1)) { _ in .refused(503, "Shutdown") }
+    // An event that leaves the ride in its state: the card's next update would still alert.
+    stage.emit("eta_changed")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.filter { $0.title != nil }.map(\.push.entry.rule) == ["eta_changed"])
+    #expect(stage.ledger.values.first { $0.rule == "driver_arrived" }?.status == .superseded)
+  }
+
+  @Test func `a card that shows an alert in the same pass supersedes nothing`() {
+    var stage = stage()
+    stage.others = ["driver_arrived", "eta_changed"].map {
+      Sample.rule($0, on: [$0], collapse: "ride-{{ride.id}}")
+    }
+    stage.emit("eta_changed")
+    stage.run(for: .seconds(60))
+    #expect(stage.reasons.filter { $0 == "suppressed: the card says it" }.count == 1)
+    #expect(stage.wire.filter { !$0.isCard }.map(\.push.entry.rule) == ["eta_changed"])
+  }
+
   @Test func `where the card is silent on an event, the alert goes`() {
     var stage = stage()
     stage.life.alerts = [:]

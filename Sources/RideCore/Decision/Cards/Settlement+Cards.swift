@@ -70,15 +70,20 @@ extension Settlement {
   /// Settles the alerts that a card was to show.
   ///
   /// An alert that its card showed is closed. Any other waits for the card's next attempt, and is
-  /// sent if the card can't be reached.
+  /// sent if the card can't be reached, unless a newer push has taken its place on the screen: then
+  /// neither it nor the card shows the alert any more.
   mutating func settle(
-    _ held: [HeldAlert], _ view: RideView, announced: [RideEvent: Set<App>], nextCard: Timestamp?,
-    now: Timestamp
+    _ held: [HeldAlert], _ view: RideView, announced: [RideEvent: Set<App>],
+    _ places: ScreenPlaces, nextCard: Timestamp?, now: Timestamp
   ) {
     let cards = Dictionary(grouping: view.cards) { Owner(app: $0.app, id: $0.ownerID) }
     for alert in held {
       var entry = alert.entry
       if announced[entry.event]?.contains(entry.app) == true {
+        entries.append(entry)
+        continue
+      }
+      if supersede(&entry, places, view) {
         entries.append(entry)
         continue
       }
@@ -95,16 +100,35 @@ extension Settlement {
       memo.retries.append(pending)
       entries.append(entry)
     }
-    memo.retries.removeAll { pending in
-      guard pending.waitsForCard == true,
-        announced[pending.entry.event]?.contains(pending.entry.app) == true
-      else { return false }
+    var left: [PendingPush] = []
+    for pending in memo.retries {
       var entry = pending.entry
-      entry.status = .suppressed
-      entry.reason = .cardSaysIt
-      entries.append(entry)
-      return true
+      if pending.waitsForCard != true {
+        left.append(pending)
+      } else if announced[entry.event]?.contains(entry.app) == true {
+        entry.status = .suppressed
+        entry.reason = .cardSaysIt
+        entries.append(entry)
+      } else if supersede(&entry, places, view) {
+        entries.append(entry)
+      } else {
+        left.append(pending)
+      }
     }
+    memo.retries = left
+  }
+
+  /// Ends an alert that waits for a card if a push of this decision is newer, and the card's alert
+  /// with it; false if there is none.
+  private mutating func supersede(
+    _ entry: inout LedgerEntry, _ places: ScreenPlaces, _ view: RideView
+  ) -> Bool {
+    guard let newer = places.successor(of: entry) else { return false }
+    entry.end(.superseded, .superseded(by: newer.name))
+    for card in view.cards where card.app == entry.app && card.ownerID == entry.owner {
+      if memo.cards[card.id]?.alert == entry.event { memo.cards[card.id]?.alert = nil }
+    }
+    return true
   }
 }
 

@@ -1,0 +1,1656 @@
+CREATE SCHEMA ridepulse;
+CREATE FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  a constant jsonb := arguments;
+  suffix constant text := right(lower(a ->> 'token'), 6);
+  answer jsonb;
+begin
+  status := 200;
+  case call
+    when 'events' then
+      status := 201;
+      answer := jsonb_build_object('event_id',
+        ridepulse.emit(a ->> 'event', a ->> 'ride_id', coalesce(a -> 'data', '{}')));
+    when 'devices' then
+      perform ridepulse.register_device(a ->> 'app', a ->> 'owner_id', a ->> 'token',
+        a ->> 'environment', a ->> 'installation_id', a ->> 'locale');
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'token_suffix', suffix);
+    when 'live-activities' then
+      perform ridepulse.register_live_activity(a ->> 'ride_id', a ->> 'app', a ->> 'owner_id',
+        a ->> 'token', a ->> 'activity_id', a ->> 'environment', (a ->> 'frequent')::boolean);
+      answer := jsonb_build_object('ride_id', a -> 'ride_id', 'app', a -> 'app',
+        'activity_id', a -> 'activity_id', 'token_suffix', suffix);
+    when 'push-to-start' then
+      perform ridepulse.register_push_to_start(a ->> 'app', a ->> 'owner_id', a ->> 'token',
+        a ->> 'attributes_type', a ->> 'environment');
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'attributes_type', a -> 'attributes_type', 'token_suffix', suffix);
+    when 'contact' then
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
+          at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+  end case;
+  body := answer::text;
+end
+$$;
+CREATE FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  before text := coalesce(current_setting('ridepulse.silent', true), '');
+begin
+  if channel_id is not null then
+    perform set_config('ridepulse.silent', 'on', true);
+    update ridepulse.rides r
+    set attributes = r.attributes
+      || jsonb_build_object(attach_channel.app || '_channel_id', attach_channel.channel_id)
+    where r.id = attach_channel.ride_id and jsonb_typeof(r.attributes) = 'object';
+    perform set_config('ridepulse.silent', before, true);
+  end if;
+  if is_awaited or exists (
+    select from ridepulse.agenda a where a.ride_id = attach_channel.ride_id) then
+    insert into ridepulse.events (ride_id, event, data)
+    values (attach_channel.ride_id,
+            case when channel_id is null then 'channel_refused' else 'channel_opened' end,
+            jsonb_strip_nulls(jsonb_build_object('app', app, 'channel_id', channel_id,
+                                                 'reason', refusal)));
+  end if;
+end
+$$;
+CREATE FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean DEFAULT true) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if is_required and coalesce(value, '') = '' then
+    raise exception 'ridepulse.% needs %, got %', function_name, argument, quote_nullable(value)
+      using errcode = 'invalid_parameter_value', hint = 'It must be neither null nor empty.';
+  elsif octet_length(value) > 512 then
+    raise exception '% of ridepulse.% has % bytes', argument, function_name, octet_length(value)
+      using errcode = 'invalid_parameter_value',
+            hint = 'IDs, names and tokens have 512 bytes at most.';
+  end if;
+end
+$$;
+CREATE FUNCTION ridepulse.contact(app text, owner_id text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  last_contact timestamptz;
+begin
+  perform ridepulse.check_text('contact', 'app', app),
+    ridepulse.check_text('contact', 'owner_id', owner_id);
+  -- A backend may report from several places at once: the last contact stays the last one.
+  insert into ridepulse.contacts as c (app, owner_id, contacted_at)
+  values (contact.app, contact.owner_id, clock_timestamp())
+  on conflict on constraint contacts_pkey do update
+  set contacted_at = greatest(c.contacted_at, excluded.contacted_at)
+  returning c.contacted_at into last_contact;
+  return last_contact;
+end
+$$;
+CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'::jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  new_id bigint;
+begin
+  perform ridepulse.check_text('emit', 'event', event),
+    ridepulse.check_text('emit', 'ride_id', ride_id);
+  if jsonb_typeof(data) <> 'object' then
+    raise exception 'ridepulse.emit needs a JSON object as data, got %', jsonb_typeof(data)
+      using errcode = 'invalid_parameter_value';
+  end if;
+  insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+  select emit.ride_id, emit.event, coalesce(emit.data, '{}'), r.customer_id, r.driver_id
+  from (values (1)) one left join ridepulse.rides r on r.id = emit.ride_id
+  returning id into new_id;
+  return new_id;
+end
+$$;
+CREATE TABLE ridepulse.rides (
+    id text NOT NULL,
+    state text,
+    customer_id text,
+    driver_id text,
+    pickup_at timestamp with time zone,
+    time_zone text DEFAULT 'UTC'::text,
+    attributes jsonb DEFAULT '{}'::jsonb,
+    updated_at timestamp with time zone DEFAULT now(),
+    CONSTRAINT rides_id_check CHECK ((id <> ''::text))
+);
+CREATE FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if (old.customer_id is null or old.customer_id is not distinct from new.customer_id)
+     and (old.driver_id is null or old.driver_id is not distinct from new.driver_id)
+     and (old.attributes is not distinct from new.attributes
+          or jsonb_typeof(old.attributes) is distinct from 'object'
+          or not exists (
+            select from jsonb_each(old.attributes) o
+            where o.key like '%\_id' and o.value <> 'null'
+              and o.value is distinct from new.attributes -> o.key))
+  then
+    return null;
+  end if;
+  return jsonb_strip_nulls(jsonb_build_object(
+    'state', old.state, 'customer', old.customer_id, 'driver', old.driver_id,
+    'pickupAt', case when isfinite(old.pickup_at)
+                  then (extract(epoch from old.pickup_at) * 1000000)::bigint end,
+    'timeZone', coalesce(old.time_zone, 'UTC'),
+    -- As a text: a template reads it as it was. A row that no push could hold leaves none.
+    'attributes', case when pg_column_size(old.attributes) <= 65536
+                      and octet_length(old.attributes::text) <= 65536
+                    then old.attributes::text else '{}' end));
+end
+$$;
+CREATE FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, OUT outcome text, OUT status integer, OUT body text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  -- jsonb writes equal objects equally, however their members were ordered.
+  request constant bytea := sha256(convert_to(call || ' ' || arguments::text, 'UTF8'));
+  known ridepulse.idempotency_keys;
+begin
+  outcome := 'done';
+  if idempotent_call.key is null then
+    select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
+    return;
+  end if;
+  -- Held until the commit, so that whoever gets it next sees what the first one wrote.
+  if not pg_try_advisory_xact_lock(
+    hashtextextended('ridepulse.idempotency_keys ' || idempotent_call.key, 0)) then
+    outcome := 'under way';
+    return;
+  end if;
+  select * into known from ridepulse.idempotency_keys k
+  where k.key = idempotent_call.key and k.created_at > now() - interval '1 day';
+  if found then
+    if known.request <> request then
+      outcome := 'other request';
+      return;
+    end if;
+    outcome := 'replayed';
+    status := known.status;
+    body := known.body;
+    return;
+  end if;
+  select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
+  -- A few more than come in are dropped, so that they never pile up.
+  delete from ridepulse.idempotency_keys where ctid = any (array(
+    select k.ctid from ridepulse.idempotency_keys k
+    where k.created_at <= now() - interval '1 day'
+    order by k.created_at limit 20 for update skip locked));
+  insert into ridepulse.idempotency_keys as k (key, request, status, body)
+  values (idempotent_call.key, request, status, body)
+  on conflict on constraint idempotency_keys_pkey do update
+  set request = excluded.request, status = excluded.status, body = excluded.body,
+    created_at = excluded.created_at;
+end
+$$;
+CREATE FUNCTION ridepulse.keep_channel_ids() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_relid <> 'ridepulse.rides'::regclass then
+    raise exception 'ridepulse.keep_channel_ids serves ridepulse.rides alone, not %', tg_relid::regclass
+      using errcode = 'insufficient_privilege',
+            hint = 'To attach a table of your own, call ridepulse.watch as its owner.';
+  end if;
+  new.attributes := new.attributes || coalesce((
+    select jsonb_object_agg(old_one.key, old_one.value)
+    from jsonb_each(old.attributes) old_one
+    where not new.attributes ? old_one.key and exists (
+      select from ridepulse.channels c
+      where c.ride_id = new.id and c.app || '_channel_id' = old_one.key and c.ended_at is null
+        and c.channel_id = old_one.value #>> '{}')), '{}');
+  return new;
+end
+$$;
+CREATE FUNCTION ridepulse.legacy_ride(app text, token text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select 'legacy:' || $1 || ':' || left(encode(sha256(convert_to(lower($2), 'UTF8')), 'hex'), 32)
+$_$;
+CREATE FUNCTION ridepulse.parse_mapping(mapping jsonb, OUT columns jsonb, OUT attributes jsonb, OUT time_zone text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  known constant text[] := array['id', 'state', 'customer_id', 'driver_id', 'pickup_at',
+                                 'time_zone', 'attributes'];
+  target text;
+  value jsonb;
+begin
+  if jsonb_typeof(mapping) is distinct from 'object' or not mapping ?& array['id', 'state'] then
+    raise exception 'ridepulse.watch needs a mapping with at least "id" and "state"'
+      using errcode = 'invalid_parameter_value',
+            hint = 'such as {"id": "booking_id", "state": "status"}';
+  end if;
+  columns := '{}';
+  attributes := '{}';
+  for target, value in select * from jsonb_each(mapping) loop
+    if target <> all (known) then
+      raise exception 'ridepulse.watch: % is not a column of ridepulse.rides', target
+        using errcode = 'undefined_column',
+              hint = 'known are ' || array_to_string(known, ', ');
+    end if;
+    if target = 'pickup_at' and jsonb_typeof(value -> 'time_zone') = 'string' then
+      time_zone := value ->> 'time_zone';
+      value := value - 'time_zone';
+    end if;
+    if jsonb_typeof(value) = 'object' and jsonb_typeof(value -> 'column') = 'string'
+       and value - 'column' = '{}' then
+      value := value -> 'column';
+    end if;
+    if jsonb_typeof(value) = 'string' then
+      columns := columns || jsonb_build_object(target, value);
+    elsif target = 'attributes' and jsonb_typeof(value) = 'array'
+       and not jsonb_path_exists(value, '$[*] ? (@.type() <> "string")') then
+      attributes := coalesce(
+        (select jsonb_object_agg(name, name) from jsonb_array_elements_text(value) name), '{}');
+    elsif target = 'attributes' and jsonb_typeof(value) = 'object'
+       and not jsonb_path_exists(value, '$.* ? (@.type() <> "string")') then
+      attributes := value;
+    else
+      raise exception 'ridepulse.watch: % is mapped to %, which names no column', target, value
+        using errcode = 'invalid_parameter_value',
+              hint = case target
+                when 'attributes' then 'A jsonb column, a list of columns, or an object of names to columns.'
+                when 'pickup_at' then 'Such as "pickup_time", or {"column": "pickup_time", "time_zone": "Europe/Berlin"}.'
+                else 'Such as "status", or {"column": "status"}.' end;
+    end if;
+  end loop;
+end
+$_$;
+CREATE FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO, YMD'
+    AS $_$
+begin
+  if value ~* '\d:\d\d(:\d\d(\.\d+)?)?\s*(z|utc|gmt|[+-]\d\d(:?\d\d){0,2})(\s+bc)?\s*$'
+     or value ~* '^\s*[+-]?infinity\s*$' then
+    instant := value::timestamptz;
+  elsif zone is not null then
+    instant := value::timestamp at time zone zone;
+  elsif value is not null then
+    problem := 'no_time_zone';
+  end if;
+exception when data_exception then
+  problem := 'bad_time';
+end
+$_$;
+CREATE FUNCTION ridepulse.read_row() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  source jsonb;
+begin
+  execute 'select to_jsonb(x) from (select ' || tg_argv[0] || ' from (select ($1).*) r) x'
+    into source using new;
+  perform set_config('ridepulse.row', source::text, true);
+  return null;
+exception when others then
+  -- What a repetition heals is the writer's to repeat; all else is the row's or the mapping's.
+  if sqlstate ~ '^(08|25|40|53|55|57|58|XX)' then
+    raise;
+  end if;
+  -- No column has an empty name.
+  perform set_config('ridepulse.row', jsonb_build_object('',
+    jsonb_build_object('state', sqlstate, 'message', sqlerrm))::text, true);
+  return null;
+end
+$_$;
+CREATE FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text DEFAULT NULL::text, detail text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  -- Once a transaction, since each further time would leave a dead row behind.
+  if exists (
+    select from ridepulse.watch_errors e
+    where e.relation = record_watch_error.relation
+      and e.column_name = record_watch_error.column_name
+      and e.problem = record_watch_error.problem and e.last_at >= now())
+    or not pg_try_advisory_xact_lock(hashtextextended(
+      'ridepulse.watch_errors ' || relation::oid || ' ' || column_name || ' ' || problem, 0))
+  then
+    return;
+  end if;
+  begin
+    insert into ridepulse.watch_errors as e
+      (relation, column_name, problem, row_id, detail, first_at, last_at)
+    values (record_watch_error.relation, record_watch_error.column_name,
+            record_watch_error.problem, left(record_watch_error.row_id, 80),
+            left(record_watch_error.detail, 200), now(), now())
+    on conflict on constraint watch_errors_pkey do update set
+      row_id = excluded.row_id, detail = excluded.detail, count = e.count + 1,
+      last_at = excluded.last_at;
+  exception when serialization_failure then
+    null;  -- Recorded after this transaction's snapshot was taken.
+  end;
+end
+$$;
+CREATE FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text DEFAULT NULL::text, installation_id text DEFAULT NULL::text, locale text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform ridepulse.check_text('register_device', 'app', app),
+    ridepulse.check_text('register_device', 'owner_id', owner_id),
+    ridepulse.check_text('register_device', 'token', token),
+    ridepulse.check_text('register_device', 'installation_id', installation_id, false),
+    ridepulse.check_text('register_device', 'locale', locale, false);
+  insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale)
+  values (register_device.app, register_device.owner_id, lower(register_device.token),
+          register_device.environment, nullif(register_device.installation_id, ''),
+          nullif(register_device.locale, ''))
+  on conflict on constraint devices_app_token_key do update set
+    owner_id = excluded.owner_id,
+    environment = coalesce(excluded.environment, d.environment),
+    installation_id = coalesce(excluded.installation_id, d.installation_id),
+    locale = coalesce(excluded.locale, d.locale),
+    registered_at = excluded.registered_at,
+    disabled_at = null,
+    disabled_reason = null,
+    refusals = 0,
+    probe = null,
+    quarantined_at = null;
+  -- One installation has one token: the newest.
+  update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'replaced'
+  where d.app = register_device.app
+    and d.installation_id = nullif(register_device.installation_id, '')
+    and d.token <> lower(register_device.token) and d.disabled_at is null;
+end
+$$;
+CREATE FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text DEFAULT NULL::text, frequent boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  old ridepulse.live_activities;
+begin
+  perform ridepulse.check_text('register_live_activity', 'ride_id', ride_id),
+    ridepulse.check_text('register_live_activity', 'app', app),
+    ridepulse.check_text('register_live_activity', 'owner_id', owner_id),
+    ridepulse.check_text('register_live_activity', 'token', token),
+    ridepulse.check_text('register_live_activity', 'activity_id', activity_id);
+  select * into old from ridepulse.live_activities a
+  where a.app = register_live_activity.app and a.activity_id = register_live_activity.activity_id
+  for update;
+  insert into ridepulse.live_activities as a
+    (ride_id, app, owner_id, token, activity_id, environment, frequent)
+  values (register_live_activity.ride_id, register_live_activity.app,
+          register_live_activity.owner_id, lower(register_live_activity.token),
+          register_live_activity.activity_id, register_live_activity.environment,
+          coalesce(register_live_activity.frequent, false))
+  on conflict on constraint live_activities_app_activity_id_key do update set
+    ride_id = excluded.ride_id,
+    owner_id = excluded.owner_id,
+    token = excluded.token,
+    environment = coalesce(excluded.environment, a.environment),
+    frequent = excluded.frequent,
+    registered_at = excluded.registered_at,
+    ended_at = case when a.ended_reason in ('ended', 'expired') then a.ended_at end,
+    ended_reason = case when a.ended_reason in ('ended', 'expired') then a.ended_reason end;
+  if coalesce(old.ended_reason, '') not in ('ended', 'expired')
+     and (old.id is null or old.ended_at is not null
+          or old.ride_id <> register_live_activity.ride_id
+          or old.token <> lower(register_live_activity.token)) then
+    insert into ridepulse.events (ride_id, event, data)
+    values (register_live_activity.ride_id, 'card_registered', '{}');
+  end if;
+end
+$$;
+CREATE FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform ridepulse.check_text('register_push_to_start', 'app', app),
+    ridepulse.check_text('register_push_to_start', 'owner_id', owner_id),
+    ridepulse.check_text('register_push_to_start', 'token', token),
+    ridepulse.check_text('register_push_to_start', 'attributes_type', attributes_type);
+  insert into ridepulse.push_to_start_tokens as t
+    (app, owner_id, token, attributes_type, environment)
+  values (register_push_to_start.app, register_push_to_start.owner_id,
+          lower(register_push_to_start.token), register_push_to_start.attributes_type,
+          register_push_to_start.environment)
+  on conflict on constraint push_to_start_tokens_app_attributes_type_token_key do update set
+    owner_id = excluded.owner_id,
+    environment = coalesce(excluded.environment, t.environment),
+    registered_at = excluded.registered_at,
+    disabled_at = null,
+    disabled_reason = null;
+end
+$$;
+CREATE FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  map record;
+  entry record;
+  kind regtype;
+begin
+  delete from ridepulse.watch_errors e where e.relation = register_watch.relation;
+  if mapping is null then
+    delete from ridepulse.watches w where w.relation = register_watch.relation;
+    return null;
+  end if;
+  select * into map from ridepulse.parse_mapping(mapping);
+  if not exists (
+    select from pg_class c
+    where c.oid = relation and c.relkind in ('r', 'p') and c.relpersistence <> 't'
+      and c.relnamespace <> 'ridepulse'::regnamespace)
+  then
+    raise exception 'ridepulse.watch: % is not a table of yours that stays', relation
+      using errcode = 'wrong_object_type',
+            hint = 'Views, foreign and temporary tables, and those of schema ridepulse can''t be attached.';
+  end if;
+  for entry in
+    select key as target, value as column_name from jsonb_each_text(map.columns)
+    union all
+    select 'attributes', value from jsonb_each_text(map.attributes)
+  loop
+    -- A domain counts as what it is made of.
+    with recursive types as (
+      select a.atttypid as type from pg_attribute a
+      where a.attrelid = relation and a.attname = entry.column_name and a.attnum > 0
+        and not a.attisdropped
+      union all
+      select t.typbasetype from types join pg_type t on t.oid = types.type where t.typtype = 'd'
+    )
+    select t.type into kind from types t join pg_type p on p.oid = t.type where p.typtype <> 'd';
+    if not found then
+      raise exception 'ridepulse.watch: % has no column %, mapped to %',
+        relation, entry.column_name, entry.target using errcode = 'undefined_column';
+    end if;
+    if entry.target <> 'pickup_at' then
+      continue;
+    end if;
+    if kind = 'timestamp'::regtype and map.time_zone is null then
+      raise exception 'ridepulse.watch: column % of % is a timestamp without time zone',
+        entry.column_name, relation
+        using errcode = 'invalid_parameter_value',
+              hint = format('Name its zone: "pickup_at": {"column": "%s", "time_zone": "UTC"}, or '
+                'such as "Europe/Berlin".', entry.column_name);
+    end if;
+    if kind <> all (array['timestamp', 'timestamptz', 'text', 'varchar', 'bpchar']::regtype[]) then
+      raise exception 'ridepulse.watch: column % of % is of type %, which is no time',
+        entry.column_name, relation, kind
+        using errcode = 'datatype_mismatch',
+              hint = 'pickup_at takes timestamptz, timestamp with a time zone named, or text.';
+    end if;
+  end loop;
+  if map.time_zone is not null
+     and (ridepulse.parse_time('2000-01-01', map.time_zone)).problem is not null then
+    raise exception 'ridepulse.watch: Postgres knows no time zone %', quote_literal(map.time_zone)
+      using errcode = 'invalid_parameter_value',
+            hint = 'An IANA name such as Europe/Berlin; pg_timezone_names lists them.';
+  end if;
+  insert into ridepulse.watches as w (relation, mapping, columns, attributes, time_zone)
+  values (register_watch.relation, register_watch.mapping, map.columns, map.attributes, map.time_zone)
+  on conflict on constraint watches_pkey do update set
+    mapping = excluded.mapping, columns = excluded.columns, attributes = excluded.attributes,
+    time_zone = excluded.time_zone, watched_at = excluded.watched_at;
+  return ridepulse.select_list(map.columns, map.attributes);
+end
+$$;
+CREATE FUNCTION ridepulse.report_channel(channel bigint, is_awaited boolean) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  this ridepulse.channels;
+begin
+  select * into this from ridepulse.channels c
+  where c.id = channel and c.reported_at is null for update skip locked;
+  if not found then
+    return not exists (
+      select from ridepulse.channels c where c.id = channel and c.reported_at is null);
+  end if;
+  if this.channel_id is null and this.ended_at is null then
+    return true;
+  end if;
+  -- Of a channel that has ended there is nothing to report, of one that was refused there is.
+  if this.ride_id is not null and (this.channel_id is null or this.ended_at is null) then
+    if this.channel_id is not null then
+      perform from ridepulse.rides r where r.id = this.ride_id for update skip locked;
+      if not found and exists (select from ridepulse.rides r where r.id = this.ride_id) then
+        return false;
+      end if;
+    end if;
+    perform ridepulse.attach_channel(this.ride_id, this.app, this.channel_id, this.ended_reason,
+      is_awaited);
+  end if;
+  update ridepulse.channels c set reported_at = clock_timestamp() where c.id = channel;
+  return true;
+end
+$$;
+CREATE FUNCTION ridepulse.require_owner("table" regclass) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  owner_id oid := (select c.relowner from pg_class c where c.oid = "table");
+  functions regprocedure[] := array(
+    select p.oid from pg_proc p
+    where p.pronamespace = 'ridepulse'::regnamespace and p.proname in ('watch', 'unwatch',
+      'require_owner', 'register_watch', 'store_row', 'read_row', 'watched'));
+begin
+  if not pg_has_role(owner_id, 'usage') then
+    raise exception 'only the owner of % may attach or detach it', "table"
+      using errcode = 'insufficient_privilege', hint = format('set role %s;', owner_id::regrole);
+  end if;
+  if exists (select from unnest(functions) f where not has_function_privilege(f, 'execute')) then
+    raise exception 'role % may not attach tables', current_user
+      using errcode = 'insufficient_privilege',
+            hint = format('As the owner of schema ridepulse: grant execute on function %s to %I;',
+              array_to_string(functions, ', '), current_user);
+  end if;
+end
+$$;
+CREATE FUNCTION ridepulse.ride_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  event text;
+  former jsonb;
+begin
+  -- Before anything looks at the row: its types would be those of another table's owner.
+  if tg_relid <> 'ridepulse.rides'::regclass then
+    raise exception 'ridepulse.ride_changed serves ridepulse.rides alone, not %', tg_relid::regclass
+      using errcode = 'insufficient_privilege',
+            hint = 'To attach a table of your own, call ridepulse.watch as its owner.';
+  end if;
+  if current_setting('ridepulse.silent', true) = 'on' then
+    if tg_op = 'UPDATE' then
+      return null;
+    end if;
+    event := 'ride_watched';
+  elsif new.state is not null and new.state <> ''
+     and (tg_op = 'INSERT' or new.state is distinct from old.state) then
+    event := new.state;
+  elsif tg_op = 'UPDATE' then
+    event := 'ride_updated';
+  else
+    return null;
+  end if;
+  if tg_op = 'UPDATE' then
+    former := ridepulse.former_row(old, new);
+  end if;
+  insert into ridepulse.events (ride_id, event, data, customer_id, driver_id, former)
+  values (new.id, event, '{}', new.customer_id, new.driver_id, former);
+  return null;
+end
+$$;
+CREATE FUNCTION ridepulse.ride_stamped() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  new.updated_at := now();
+  return new;
+end
+$$;
+CREATE FUNCTION ridepulse.rotate_ledger(keep interval DEFAULT NULL::interval) RETURNS TABLE(action text, object text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO, YMD'
+    SET lock_timeout TO '100ms'
+    AS $_$
+declare
+  today constant date := now();
+  rules ridepulse.retention;
+  day date;
+  is_open boolean;
+  rows bigint;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('ridepulse.rotate_ledger', 0)) then
+    return;
+  end if;
+  select * into rules from ridepulse.retention;
+  keep := coalesce(rotate_ledger.keep, rules.keep, interval '30 days');
+  if keep < interval '1 day' then
+    raise exception 'ridepulse.rotate_ledger keeps a day at least, got %', keep
+      using errcode = 'invalid_parameter_value';
+  end if;
+  action := 'deleted';
+  delete from ridepulse.slot_counts c where c.day < (now() - keep)::date;
+  get diagnostics rows = row_count;
+  object := rows || ' of slot_counts';
+  if rows > 0 then return next; end if;
+  delete from ridepulse.ledger_default where ctid = any (array(
+    select ctid from ridepulse.ledger_default
+    where created_at < now() - keep and status <> 'pending' limit 10000));
+  get diagnostics rows = row_count;
+  object := rows || ' of ledger_default';
+  if rows > 0 then return next; end if;
+  -- Nobody has looked at them for as long as anything is kept.
+  with gone as (
+    delete from ridepulse.agenda a
+    where a.parked_reason is not null and a.parked_at < now() - keep returning a.ride_id
+  ), told as (
+    delete from ridepulse.events e using gone g
+    where e.ride_id = g.ride_id and e.created_at < now() - keep
+  )
+  select count(*) into rows from gone;
+  object := rows || ' parked rides';
+  if rows > 0 then return next; end if;
+  -- Dropping comes first: it takes the ledger's own lock, and what holds locks of partitions must
+  -- not wait for that one.
+  begin
+    for object, day in
+      select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'ridepulse.ledger'::regclass and c.relname ~ '^ledger_\d{8}$'
+        and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
+      order by 2
+    loop
+      -- From here on nothing in it can become pending.
+      execute format('lock table ridepulse.%I in share mode', object);
+      execute format('select exists (select from ridepulse.%I where status = ''pending'')', object)
+        into is_open;
+      if is_open then
+        action := 'kept, a push is pending:';
+      else
+        execute format('drop table ridepulse.%I', object);
+        action := 'dropped';
+      end if;
+      return next;
+    end loop;
+    if rules.cut_at < now() - keep and pg_relation_size('ridepulse.ledger_before') > 0 then
+      -- No row of it is pending: those that were have been moved, and nobody writes there.
+      object := 'ledger_before';
+      truncate ridepulse.ledger_before;
+      action := 'emptied';
+      return next;
+    end if;
+  exception when lock_not_available then
+    action := 'in use, left for the next time:';
+    return next;
+  end;
+  for day in select today + n from generate_series(-1, 7) n loop
+    object := 'ledger_' || to_char(day, 'YYYYMMDD');
+    if to_regclass('ridepulse.' || object) is not null then continue; end if;
+    begin
+      execute format(
+        'create table ridepulse.%I (like ridepulse.ledger including defaults including constraints) '
+        'with (fillfactor = 95)', object);
+      if day > today then
+        -- Said by a clock that is wrong; a few of them must not keep a day from being one.
+        execute format(
+          'with moved as (delete from ridepulse.ledger_default where ctid = any (array('
+          'select ctid from ridepulse.ledger_default where occurred_at >= %L and occurred_at < %L '
+          'limit 1000)) returning *) insert into ridepulse.%I select * from moved',
+          day::timestamptz, (day + 1)::timestamptz, object);
+      end if;
+      execute format(
+        'alter table ridepulse.ledger attach partition ridepulse.%I for values from (%L) to (%L)',
+        object, day::timestamptz, (day + 1)::timestamptz);
+      action := 'made';
+      return next;
+    exception
+      when check_violation then
+        action := 'not made, ledger_default has rows of it:';
+        return next;
+      when lock_not_available then
+        action := 'in use, left for the next time:';
+        return next;
+        exit;
+    end;
+    -- Each one is compared with all that has no day while nobody can write there.
+    exit when pg_relation_size('ridepulse.ledger_default') > 64 * 1024 * 1024;
+  end loop;
+end
+$_$;
+CREATE FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select string_agg(format('r.%I', name), ', ' order by name) from (
+    select value as name from jsonb_each_text(columns)
+    union
+    select value from jsonb_each_text(attributes)) names
+$$;
+CREATE FUNCTION ridepulse.store_row(relation regclass, source jsonb, is_copy boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  w ridepulse.watches;
+  ride ridepulse.rides;
+  problems text[] := '{}';
+begin
+  select * into w from ridepulse.watches a where a.relation = store_row.relation;
+  if not found then
+    raise exception 'ridepulse.store_row: % is not attached', store_row.relation
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Call ridepulse.watch as the owner of the table.';
+  end if;
+  ride.id := source ->> (w.columns ->> 'id');
+  ride.state := source ->> (w.columns ->> 'state');
+  ride.customer_id := source ->> (w.columns ->> 'customer_id');
+  ride.driver_id := source ->> (w.columns ->> 'driver_id');
+  ride.time_zone := coalesce(source ->> (w.columns ->> 'time_zone'), 'UTC');
+  if coalesce(ride.id, '') = '' or octet_length(ride.id) > 512 then
+    perform ridepulse.record_watch_error(w.relation, w.columns ->> 'id',
+      case when ride.id is null then 'null_id' when ride.id = '' then 'empty_id'
+        else 'too_long' end, ride.id);
+    return;
+  end if;
+  if octet_length(ride.state) > 512 then
+    ride.state := null;
+    problems := problems || array['state', 'too_long'];
+  end if;
+  if octet_length(ride.customer_id) > 512 then
+    ride.customer_id := null;
+    problems := problems || array['customer_id', 'too_long'];
+  end if;
+  if octet_length(ride.driver_id) > 512 then
+    ride.driver_id := null;
+    problems := problems || array['driver_id', 'too_long'];
+  end if;
+  if ride.time_zone <> 'UTC'
+     and (ridepulse.parse_time('2000-01-01', ride.time_zone)).problem is not null then
+    ride.time_zone := 'UTC';
+    problems := problems || array['time_zone', 'unknown_time_zone'];
+  end if;
+  if w.columns ? 'pickup_at' then
+    declare
+      pickup record;
+    begin
+      select * into pickup
+      from ridepulse.parse_time(source ->> (w.columns ->> 'pickup_at'), w.time_zone);
+      ride.pickup_at := pickup.instant;
+      if pickup.problem is not null then
+        problems := problems || array['pickup_at', pickup.problem];
+      end if;
+    end;
+  end if;
+  ride.attributes := coalesce(nullif(source -> (w.columns ->> 'attributes'), 'null'), '{}');
+  if jsonb_typeof(ride.attributes) <> 'object' then
+    ride.attributes := '{}';
+    problems := problems || array['attributes', 'not_an_object'];
+  end if;
+  if w.attributes <> '{}' then
+    select jsonb_object_agg(key, source -> value) into ride.attributes
+    from jsonb_each_text(w.attributes);
+  end if;
+  for i in 1 .. cardinality(problems) by 2 loop
+    perform ridepulse.record_watch_error(
+      w.relation, w.columns ->> problems[i], problems[i + 1], ride.id);
+  end loop;
+  insert into ridepulse.rides as r
+    (id, state, customer_id, driver_id, pickup_at, time_zone, attributes)
+  values (ride.id, ride.state, ride.customer_id, ride.driver_id, ride.pickup_at, ride.time_zone,
+          ride.attributes)
+  on conflict (id) do update set
+    state = excluded.state, customer_id = excluded.customer_id, driver_id = excluded.driver_id,
+    pickup_at = excluded.pickup_at, time_zone = excluded.time_zone,
+    attributes = excluded.attributes
+  where not store_row.is_copy
+    and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
+      is distinct from (excluded.state, excluded.customer_id, excluded.driver_id,
+                        excluded.pickup_at, excluded.time_zone, excluded.attributes);
+end
+$$;
+CREATE FUNCTION ridepulse.unpark(ride_id text) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  with unparked as (
+    update ridepulse.agenda a
+    set parked_reason = null, parked_at = null, unread = 0, leased_until = '-infinity',
+      due_at = now()
+    where a.ride_id = $1 and a.parked_reason is not null
+    returning 1
+  )
+  select exists (select from unparked)
+$_$;
+CREATE FUNCTION ridepulse.unquarantine(app text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with lifted as (
+    update ridepulse.devices d
+    set quarantined_at = null, refusals = 0, probe = null, is_probed = false
+    where d.quarantined_at is not null
+      and (unquarantine.app is null or d.app = unquarantine.app)
+    returning 1
+  )
+  select count(*) from lifted
+$$;
+CREATE FUNCTION ridepulse.unwatch("table" regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform ridepulse.require_owner("table");
+  execute format('lock table %s in access exclusive mode', "table");
+  execute format('drop trigger if exists ridepulse_read on %s', "table");
+  execute format('drop trigger if exists ridepulse_watch on %s', "table");
+  perform ridepulse.register_watch("table", null);
+end
+$$;
+CREATE FUNCTION ridepulse.wake() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_relid <> 'ridepulse.events'::regclass then
+    raise exception 'ridepulse.wake serves ridepulse.events alone, not %', tg_relid::regclass
+      using errcode = 'insufficient_privilege';
+  end if;
+  if exists (select from ridepulse.nodes where asleep and seen_at > now() - interval '10 seconds')
+     and pg_notification_queue_usage() < 0.01
+  then
+    perform pg_notify('ridepulse_wake', '');
+  end if;
+  return null;
+end
+$$;
+CREATE FUNCTION ridepulse.watch("table" regclass, mapping jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  columns text;
+  source jsonb;
+begin
+  perform ridepulse.require_owner("table");
+  -- Before any row of ours is touched that a writer of the table may wait for.
+  execute format('lock table %s in share row exclusive mode', "table");
+  columns := ridepulse.register_watch("table", coalesce(mapping, 'null'));
+  -- Triggers of one row fire in the order of their names.
+  execute format(
+    'create or replace trigger ridepulse_read after insert or update on %s for each row '
+    'execute function ridepulse.read_row(%L)', "table", columns);
+  execute format(
+    'create or replace trigger ridepulse_watch after insert or update on %s for each row '
+    'execute function ridepulse.watched()', "table");
+  -- Rows that are there already are copied, and nobody is notified of them.
+  perform set_config('ridepulse.silent', 'on', true);
+  for source in
+    execute format('select to_jsonb(x) from (select %s from %s r) x', columns, "table")
+  loop
+    perform ridepulse.store_row("table", source, true);
+  end loop;
+  perform set_config('ridepulse.silent', '', true);
+end
+$$;
+CREATE FUNCTION ridepulse.watched() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  source jsonb := nullif(current_setting('ridepulse.row', true), '');
+  attached regclass;
+begin
+  perform set_config('ridepulse.row', '', true);
+  select w.relation into attached from ridepulse.watches w where w.relation = tg_relid;
+  if not found then
+    select w.relation into attached
+    from ridepulse.watches w join pg_partition_ancestors(tg_relid) a on a.relid = w.relation limit 1;
+  end if;
+  if attached is null then
+    perform ridepulse.record_watch_error(tg_relid, '', 'not_attached');
+  elsif source is null then
+    perform ridepulse.record_watch_error(attached, 'ridepulse_read', 'not_read');
+  elsif not source ? '' then
+    perform ridepulse.store_row(attached, source);
+  elsif source #>> '{"",state}' <> '42703' then
+    perform ridepulse.record_watch_error(attached, '', 'unreadable_row', null,
+      'SQLSTATE ' || (source #>> '{"",state}') || ': ' || (source #>> '{"",message}'));
+  else
+    perform ridepulse.record_watch_error(attached, m.value, 'missing_column')
+    from ridepulse.watches w
+    cross join lateral (select * from jsonb_each_text(w.columns)
+                        union all select * from jsonb_each_text(w.attributes)) m
+    where w.relation = attached and not exists (
+      select from pg_attribute a
+      where a.attrelid = tg_relid and a.attname = m.value and a.attnum > 0 and not a.attisdropped);
+  end if;
+  return null;
+end
+$$;
+CREATE TABLE ridepulse.agenda (
+    ride_id text NOT NULL,
+    due_at timestamp with time zone,
+    memo jsonb,
+    node uuid,
+    fence bigint NOT NULL,
+    leased_until timestamp with time zone NOT NULL,
+    parked_reason text,
+    unread smallint DEFAULT 0 NOT NULL,
+    parked_at timestamp with time zone
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02');
+CREATE TABLE ridepulse.channel_listings (
+    bundle_id text NOT NULL,
+    environment text NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    channels integer NOT NULL
+);
+CREATE TABLE ridepulse.channels (
+    id bigint NOT NULL,
+    app text NOT NULL,
+    environment text NOT NULL,
+    bundle_id text NOT NULL,
+    channel_id text,
+    storage text NOT NULL,
+    ride_id text,
+    request_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    confirmed_at timestamp with time zone,
+    unanswered_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    ended_reason text,
+    deleted_at timestamp with time zone,
+    reported_at timestamp with time zone,
+    CONSTRAINT channels_app_check CHECK ((app <> ''::text)),
+    CONSTRAINT channels_bundle_id_check CHECK ((bundle_id <> ''::text)),
+    CONSTRAINT channels_channel_id_check CHECK ((channel_id <> ''::text)),
+    CONSTRAINT channels_check CHECK (((channel_id IS NULL) = (confirmed_at IS NULL))),
+    CONSTRAINT channels_check1 CHECK (((ended_at IS NULL) = (ended_reason IS NULL))),
+    CONSTRAINT channels_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+    CONSTRAINT channels_ride_id_check CHECK ((ride_id <> ''::text)),
+    CONSTRAINT channels_storage_check CHECK ((storage = ANY (ARRAY['none'::text, 'latest'::text])))
+);
+ALTER TABLE ridepulse.channels ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ridepulse.channels_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE ridepulse.contacts (
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    contacted_at timestamp with time zone NOT NULL,
+    CONSTRAINT contacts_app_check CHECK ((app <> ''::text)),
+    CONSTRAINT contacts_owner_id_check CHECK ((owner_id <> ''::text))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
+CREATE TABLE ridepulse.token_outcomes (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    token_id bigint NOT NULL,
+    gone_reason text,
+    gone_since timestamp with time zone,
+    is_refused boolean DEFAULT false NOT NULL,
+    is_good boolean DEFAULT false NOT NULL,
+    is_probed boolean DEFAULT false NOT NULL,
+    environment text,
+    probe uuid,
+    unprobed uuid,
+    quiet_until timestamp with time zone,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT token_outcomes_check CHECK (((gone_reason IS NULL) = (gone_since IS NULL))),
+    CONSTRAINT token_outcomes_kind_check CHECK ((kind = ANY (ARRAY['phone'::text, 'activity'::text, 'start'::text, 'channel'::text])))
+)
+WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='200');
+CREATE VIEW ridepulse.current_channels AS
+ SELECT c.id,
+    c.ride_id,
+    c.app,
+    c.environment,
+    c.storage,
+    c.channel_id,
+    c.created_at,
+    c.unanswered_at,
+    COALESCE(c.ended_at, o.created_at) AS ended_at,
+    COALESCE(c.ended_reason, o.gone_reason) AS ended_reason
+   FROM (ridepulse.channels c
+     LEFT JOIN LATERAL ( SELECT e.created_at,
+            e.gone_reason
+           FROM ridepulse.token_outcomes e
+          WHERE ((e.kind = 'channel'::text) AND (e.token_id = c.id) AND (c.ended_at IS NULL))
+          ORDER BY e.id
+         LIMIT 1) o ON (true));
+CREATE TABLE ridepulse.devices (
+    id bigint NOT NULL,
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    token text NOT NULL,
+    environment text,
+    installation_id text,
+    locale text,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    refusals integer DEFAULT 0 NOT NULL,
+    probe uuid,
+    is_probed boolean DEFAULT false NOT NULL,
+    quiet_until timestamp with time zone,
+    quarantined_at timestamp with time zone,
+    told_disabled_at timestamp with time zone,
+    CONSTRAINT devices_app_check CHECK ((app <> ''::text)),
+    CONSTRAINT devices_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+    CONSTRAINT devices_owner_id_check CHECK ((owner_id <> ''::text)),
+    CONSTRAINT devices_token_check CHECK ((token <> ''::text))
+);
+CREATE VIEW ridepulse.current_devices AS
+ SELECT d.id,
+    d.app,
+    d.owner_id,
+    d.token,
+    d.installation_id,
+    d.locale,
+    d.registered_at,
+        CASE
+            WHEN (o.count = 0) THEN d.environment
+            ELSE COALESCE(d.environment, ( SELECT e.environment
+               FROM ridepulse.token_outcomes e
+              WHERE ((e.kind = 'phone'::text) AND (e.token_id = d.id) AND (e.environment IS NOT NULL))
+              ORDER BY e.id
+             LIMIT 1))
+        END AS environment,
+    (
+        CASE
+            WHEN o.is_reset THEN 0
+            ELSE d.refusals
+        END + o.refusals) AS refusals,
+        CASE
+            WHEN ((NOT o.is_reset) AND (o.refusals = 0)) THEN d.quarantined_at
+            WHEN ((
+            CASE
+                WHEN o.is_reset THEN 0
+                ELSE d.refusals
+            END + o.refusals) >= 3) THEN COALESCE(d.quarantined_at, now())
+            ELSE NULL::timestamp with time zone
+        END AS quarantined_at,
+        CASE
+            WHEN (o.count = 0) THEN d.probe
+            WHEN (NOT o.is_probed) THEN COALESCE(
+            CASE
+                WHEN (NOT (EXISTS ( SELECT
+                   FROM ridepulse.token_outcomes e
+                  WHERE ((e.kind = 'phone'::text) AND (e.token_id = d.id) AND (e.unprobed = d.probe))))) THEN d.probe
+                ELSE NULL::uuid
+            END, ( SELECT e.probe
+               FROM ridepulse.token_outcomes e
+              WHERE ((e.kind = 'phone'::text) AND (e.token_id = d.id) AND (e.probe IS NOT NULL) AND (e.created_at >= d.registered_at) AND (NOT (EXISTS ( SELECT
+                       FROM ridepulse.token_outcomes r
+                      WHERE ((r.kind = 'phone'::text) AND (r.token_id = d.id) AND (r.unprobed = e.probe))))))
+              ORDER BY e.id
+             LIMIT 1))
+            ELSE NULL::uuid
+        END AS probe,
+    (d.is_probed OR o.is_probed) AS is_probed,
+    GREATEST(d.quiet_until, o.quiet_until) AS quiet_until
+   FROM (ridepulse.devices d
+     CROSS JOIN LATERAL ( SELECT count(*) AS count,
+            COALESCE(bool_or((f.gone_since >= d.registered_at)), false) AS is_gone,
+            COALESCE(bool_or(((f.is_good OR (f.environment IS NOT NULL)) AND (f.created_at >= d.registered_at))), false) AS is_reset,
+            (count(*) FILTER (WHERE (f.is_refused AND (f.created_at >= d.registered_at) AND (NOT (EXISTS ( SELECT
+                   FROM ridepulse.token_outcomes g
+                  WHERE ((g.kind = 'phone'::text) AND (g.token_id = d.id) AND (g.id >= f.id) AND (g.is_good OR (g.environment IS NOT NULL)))))))))::integer AS refusals,
+            COALESCE(bool_or(f.is_probed), false) AS is_probed,
+            max(f.quiet_until) AS quiet_until
+           FROM ridepulse.token_outcomes f
+          WHERE ((f.kind = 'phone'::text) AND (f.token_id = d.id))) o)
+  WHERE ((d.disabled_at IS NULL) AND (NOT o.is_gone));
+CREATE TABLE ridepulse.live_activities (
+    id bigint NOT NULL,
+    ride_id text NOT NULL,
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    activity_id text NOT NULL,
+    token text NOT NULL,
+    environment text,
+    frequent boolean DEFAULT false NOT NULL,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    ended_reason text,
+    CONSTRAINT live_activities_activity_id_check CHECK ((activity_id <> ''::text)),
+    CONSTRAINT live_activities_app_check CHECK ((app <> ''::text)),
+    CONSTRAINT live_activities_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+    CONSTRAINT live_activities_owner_id_check CHECK ((owner_id <> ''::text)),
+    CONSTRAINT live_activities_token_check CHECK ((token <> ''::text))
+);
+CREATE VIEW ridepulse.current_live_activities AS
+ SELECT a.id,
+    a.ride_id,
+    a.app,
+    a.owner_id,
+    a.activity_id,
+    a.token,
+    a.environment,
+    a.frequent,
+    a.registered_at,
+    COALESCE(a.ended_at, o.created_at) AS ended_at,
+    COALESCE(a.ended_reason, o.gone_reason) AS ended_reason
+   FROM (ridepulse.live_activities a
+     LEFT JOIN LATERAL ( SELECT e.created_at,
+            e.gone_reason
+           FROM ridepulse.token_outcomes e
+          WHERE ((e.kind = 'activity'::text) AND (e.token_id = a.id) AND (a.ended_at IS NULL) AND (e.gone_since >= a.registered_at))
+          ORDER BY e.id
+         LIMIT 1) o ON (true));
+CREATE TABLE ridepulse.push_to_start_tokens (
+    id bigint NOT NULL,
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    attributes_type text NOT NULL,
+    token text NOT NULL,
+    environment text,
+    registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    CONSTRAINT push_to_start_tokens_app_check CHECK ((app <> ''::text)),
+    CONSTRAINT push_to_start_tokens_attributes_type_check CHECK ((attributes_type <> ''::text)),
+    CONSTRAINT push_to_start_tokens_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+    CONSTRAINT push_to_start_tokens_owner_id_check CHECK ((owner_id <> ''::text)),
+    CONSTRAINT push_to_start_tokens_token_check CHECK ((token <> ''::text))
+);
+CREATE VIEW ridepulse.current_start_tokens AS
+ SELECT t.id,
+    t.app,
+    t.owner_id,
+    t.attributes_type,
+    t.token,
+    t.environment,
+    t.registered_at
+   FROM ridepulse.push_to_start_tokens t
+  WHERE ((t.disabled_at IS NULL) AND (NOT (EXISTS ( SELECT
+           FROM ridepulse.token_outcomes o
+          WHERE ((o.kind = 'start'::text) AND (o.token_id = t.id) AND (o.gone_since >= t.registered_at))))));
+CREATE TABLE ridepulse.ledger (
+    ride_id text NOT NULL,
+    apns_id uuid NOT NULL,
+    event_id bigint,
+    event text NOT NULL,
+    rule text NOT NULL,
+    app text NOT NULL,
+    push_type text NOT NULL,
+    status text NOT NULL,
+    reason text,
+    attempts integer NOT NULL,
+    collapse_id text,
+    device_id bigint,
+    token_suffix text,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    finished_at timestamp with time zone,
+    priority smallint,
+    expiration bigint,
+    card_event text,
+    reason_code text,
+    CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
+    CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
+)
+PARTITION BY RANGE (occurred_at);
+COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'reason as one of few words: APNs'' own, "HTTP n", or the engine''s; see docs/sql.md';
+CREATE TABLE ridepulse.ledger_before (
+    ride_id text NOT NULL,
+    apns_id uuid NOT NULL,
+    event_id bigint,
+    event text NOT NULL,
+    rule text NOT NULL,
+    app text NOT NULL,
+    push_type text NOT NULL,
+    status text NOT NULL,
+    reason text,
+    attempts integer NOT NULL,
+    collapse_id text,
+    device_id bigint,
+    token_suffix text,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    finished_at timestamp with time zone,
+    priority smallint,
+    expiration bigint,
+    card_event text,
+    CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text])))
+)
+WITH (fillfactor='95');
+CREATE VIEW ridepulse.deliveries AS
+ SELECT rows.ride_id,
+    rows.event,
+    rows.rule,
+    rows.app,
+    rows.push_type,
+    rows.status,
+    rows.reason,
+    rows.attempts,
+        CASE
+            WHEN ((rows.attempts > 0) OR (rows.status = 'pending'::text)) THEN rows.apns_id
+            ELSE NULL::uuid
+        END AS apns_id,
+    rows.collapse_id,
+    rows.created_at,
+    rows.finished_at,
+    rows.token_suffix
+   FROM ( SELECT ledger.ride_id,
+            ledger.apns_id,
+            ledger.event_id,
+            ledger.event,
+            ledger.rule,
+            ledger.app,
+            ledger.push_type,
+            ledger.status,
+            ledger.reason,
+            ledger.attempts,
+            ledger.collapse_id,
+            ledger.device_id,
+            ledger.token_suffix,
+            ledger.occurred_at,
+            ledger.created_at,
+            ledger.finished_at,
+            ledger.priority,
+            ledger.expiration,
+            ledger.card_event
+           FROM ridepulse.ledger
+        UNION ALL
+         SELECT ledger_before.ride_id,
+            ledger_before.apns_id,
+            ledger_before.event_id,
+            ledger_before.event,
+            ledger_before.rule,
+            ledger_before.app,
+            ledger_before.push_type,
+            ledger_before.status,
+            ledger_before.reason,
+            ledger_before.attempts,
+            ledger_before.collapse_id,
+            ledger_before.device_id,
+            ledger_before.token_suffix,
+            ledger_before.occurred_at,
+            ledger_before.created_at,
+            ledger_before.finished_at,
+            ledger_before.priority,
+            ledger_before.expiration,
+            ledger_before.card_event
+           FROM ridepulse.ledger_before) rows;
+ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ridepulse.devices_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE ridepulse.events (
+    id bigint NOT NULL,
+    ride_id text NOT NULL,
+    event text NOT NULL,
+    data jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    customer_id text,
+    driver_id text,
+    former jsonb
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.1');
+ALTER TABLE ridepulse.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ridepulse.events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE SEQUENCE ridepulse.fence
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 100;
+CREATE TABLE ridepulse.idempotency_keys (
+    key text NOT NULL,
+    request bytea NOT NULL,
+    status integer NOT NULL,
+    body text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
+CREATE TABLE ridepulse.ledger_default (
+    ride_id text NOT NULL,
+    apns_id uuid NOT NULL,
+    event_id bigint,
+    event text NOT NULL,
+    rule text NOT NULL,
+    app text NOT NULL,
+    push_type text NOT NULL,
+    status text NOT NULL,
+    reason text,
+    attempts integer NOT NULL,
+    collapse_id text,
+    device_id bigint,
+    token_suffix text,
+    occurred_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    finished_at timestamp with time zone,
+    priority smallint,
+    expiration bigint,
+    card_event text,
+    reason_code text,
+    CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
+    CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
+)
+WITH (fillfactor='95');
+CREATE TABLE ridepulse.legacy_frames (
+    frame uuid NOT NULL,
+    apns_id uuid NOT NULL,
+    taken_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+ALTER TABLE ridepulse.live_activities ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ridepulse.live_activities_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE ridepulse.migrations (
+    number integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+CREATE UNLOGGED TABLE ridepulse.nodes (
+    node uuid NOT NULL,
+    host text NOT NULL,
+    asleep boolean NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    edition integer NOT NULL
+)
+WITH (fillfactor='50');
+CREATE TABLE ridepulse.other_channels (
+    bundle_id text NOT NULL,
+    environment text NOT NULL,
+    channel_id text NOT NULL,
+    absent_at timestamp with time zone,
+    seen_at timestamp with time zone NOT NULL,
+    storage text,
+    CONSTRAINT other_channels_storage_check CHECK ((storage = ANY (ARRAY['none'::text, 'latest'::text])))
+);
+CREATE VIEW ridepulse.parked AS
+ SELECT agenda.ride_id,
+    agenda.parked_reason AS reason
+   FROM ridepulse.agenda
+  WHERE (agenda.parked_reason IS NOT NULL);
+ALTER TABLE ridepulse.push_to_start_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ridepulse.push_to_start_tokens_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE VIEW ridepulse.quarantine AS
+ SELECT devices.id AS device_id,
+    devices.app,
+    devices.owner_id,
+    "right"(devices.token, 6) AS token_suffix,
+    devices.environment,
+    devices.refusals,
+    devices.quarantined_at
+   FROM ridepulse.devices
+  WHERE ((devices.quarantined_at IS NOT NULL) AND (devices.disabled_at IS NULL));
+CREATE TABLE ridepulse.retention (
+    is_only boolean DEFAULT true NOT NULL,
+    keep interval DEFAULT '30 days'::interval NOT NULL,
+    cut_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT retention_is_only_check CHECK (is_only),
+    CONSTRAINT retention_keep_check CHECK ((keep >= '1 day'::interval))
+);
+CREATE TABLE ridepulse.slot_counts (
+    rule text NOT NULL,
+    day date NOT NULL,
+    node uuid NOT NULL,
+    due bigint NOT NULL,
+    fired bigint NOT NULL,
+    skipped bigint NOT NULL,
+    missed bigint NOT NULL,
+    capped bigint NOT NULL,
+    expired bigint NOT NULL
+)
+WITH (fillfactor='50');
+CREATE VIEW ridepulse.slots AS
+ SELECT slot_counts.rule,
+    slot_counts.day,
+    (sum(slot_counts.due))::bigint AS due,
+    (sum(slot_counts.fired))::bigint AS fired,
+    (sum(slot_counts.skipped))::bigint AS skipped,
+    (sum(slot_counts.missed))::bigint AS missed,
+    (sum(slot_counts.capped))::bigint AS capped,
+    (sum(slot_counts.expired))::bigint AS expired,
+    (sum((((((slot_counts.due - slot_counts.fired) - slot_counts.skipped) - slot_counts.missed) - slot_counts.capped) - slot_counts.expired)))::bigint AS remainder
+   FROM ridepulse.slot_counts
+  GROUP BY slot_counts.rule, slot_counts.day;
+CREATE TABLE ridepulse.timing (
+    is_only boolean DEFAULT true NOT NULL,
+    rules text NOT NULL,
+    adopted_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT timing_is_only_check CHECK (is_only)
+);
+ALTER TABLE ridepulse.token_outcomes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ridepulse.token_outcomes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE ridepulse.watch_errors (
+    relation regclass NOT NULL,
+    column_name text NOT NULL,
+    problem text NOT NULL,
+    row_id text,
+    detail text,
+    count bigint DEFAULT 1 NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+CREATE TABLE ridepulse.watches (
+    relation regclass NOT NULL,
+    mapping jsonb NOT NULL,
+    columns jsonb NOT NULL,
+    attributes jsonb NOT NULL,
+    time_zone text,
+    watched_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+CREATE VIEW ridepulse.watch_problems AS
+ SELECT
+        CASE
+            WHEN (t.oid IS NULL) THEN ((p.relation)::oid)::text
+            ELSE format('%I.%I'::text, n.nspname, t.relname)
+        END AS "table",
+    p.column_name,
+    p.problem,
+    p.row_id,
+    p.detail,
+    p.count,
+    p.first_at,
+    p.last_at
+   FROM ((( SELECT w.relation,
+            ''::text AS column_name,
+            'missing_table'::text AS problem,
+            NULL::text AS row_id,
+            NULL::text AS detail,
+            NULL::bigint AS count,
+            NULL::timestamp with time zone AS first_at,
+            NULL::timestamp with time zone AS last_at
+           FROM ridepulse.watches w
+          WHERE (NOT (EXISTS ( SELECT
+                   FROM pg_class c
+                  WHERE (c.oid = (w.relation)::oid))))
+        UNION ALL
+         SELECT w.relation,
+            m.column_name,
+            'missing_column'::text,
+            NULL::text,
+            ('mapped to '::text || m.target),
+            NULL::bigint,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone
+           FROM ((ridepulse.watches w
+             JOIN pg_class c ON ((c.oid = (w.relation)::oid)))
+             CROSS JOIN LATERAL ( SELECT jsonb_each_text.key AS target,
+                    jsonb_each_text.value AS column_name
+                   FROM jsonb_each_text(w.columns) jsonb_each_text(key, value)
+                UNION ALL
+                 SELECT ('attributes.'::text || jsonb_each_text.key),
+                    jsonb_each_text.value
+                   FROM jsonb_each_text(w.attributes) jsonb_each_text(key, value)) m)
+          WHERE (NOT (EXISTS ( SELECT
+                   FROM pg_attribute a
+                  WHERE ((a.attrelid = (w.relation)::oid) AND (a.attname = m.column_name) AND (a.attnum > 0) AND (NOT a.attisdropped)))))
+        UNION ALL
+         SELECT w.relation,
+            wanted.name,
+                CASE
+                    WHEN g.is_there THEN 'disabled_trigger'::text
+                    ELSE 'missing_trigger'::text
+                END AS "case",
+            NULL::text,
+            NULL::text,
+            NULL::bigint,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone
+           FROM (((ridepulse.watches w
+             JOIN pg_class c ON ((c.oid = (w.relation)::oid)))
+             CROSS JOIN ( VALUES ('ridepulse_read'::text), ('ridepulse_watch'::text)) wanted(name))
+             LEFT JOIN LATERAL ( SELECT bool_or((g_1.tgenabled = ANY (ARRAY['D'::"char", 'R'::"char"]))) AS is_disabled,
+                    (count(*) > 0) AS is_there
+                   FROM pg_trigger g_1
+                  WHERE ((g_1.tgname = wanted.name) AND (g_1.tgrelid IN ( SELECT (w.relation)::oid AS relation
+                        UNION ALL
+                         SELECT (pg_partition_tree.relid)::oid AS relid
+                           FROM pg_partition_tree(w.relation) pg_partition_tree(relid, parentrelid, isleaf, level))))) g ON (true))
+          WHERE ((NOT g.is_there) OR g.is_disabled)
+        UNION ALL
+         SELECT (g.tgrelid)::regclass AS tgrelid,
+            g.tgname,
+            'disabled_trigger'::text,
+            NULL::text,
+            NULL::text,
+            NULL::bigint,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone
+           FROM (pg_trigger g
+             JOIN pg_class c ON ((c.oid = g.tgrelid)))
+          WHERE ((c.relnamespace = ('ridepulse'::regnamespace)::oid) AND (NOT g.tgisinternal) AND (g.tgenabled = ANY (ARRAY['D'::"char", 'R'::"char"])))
+        UNION ALL
+         SELECT e.relation,
+            e.column_name,
+            e.problem,
+            e.row_id,
+            e.detail,
+            e.count,
+            e.first_at,
+            e.last_at
+           FROM ridepulse.watch_errors e
+          WHERE ((e.problem <> 'missing_column'::text) OR (EXISTS ( SELECT
+                   FROM pg_attribute a
+                  WHERE ((a.attrelid = (e.relation)::oid) AND (a.attname = e.column_name)))))) p
+     LEFT JOIN pg_class t ON ((t.oid = (p.relation)::oid)))
+     LEFT JOIN pg_namespace n ON ((n.oid = t.relnamespace)));
+CREATE VIEW ridepulse.watched AS
+ SELECT watches.relation AS "table",
+    watches.mapping,
+    watches.watched_at
+   FROM ridepulse.watches;
+ALTER TABLE ONLY ridepulse.ledger ATTACH PARTITION ridepulse.ledger_default DEFAULT;
+ALTER TABLE ONLY ridepulse.agenda
+    ADD CONSTRAINT agenda_pkey PRIMARY KEY (ride_id);
+ALTER TABLE ONLY ridepulse.channel_listings
+    ADD CONSTRAINT channel_listings_pkey PRIMARY KEY (bundle_id, environment);
+ALTER TABLE ONLY ridepulse.channels
+    ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.channels
+    ADD CONSTRAINT channels_request_id_key UNIQUE (request_id);
+ALTER TABLE ONLY ridepulse.contacts
+    ADD CONSTRAINT contacts_pkey PRIMARY KEY (app, owner_id);
+ALTER TABLE ONLY ridepulse.devices
+    ADD CONSTRAINT devices_app_token_key UNIQUE (app, token);
+ALTER TABLE ONLY ridepulse.devices
+    ADD CONSTRAINT devices_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (key);
+ALTER TABLE ONLY ridepulse.ledger_before
+    ADD CONSTRAINT ledger_before_pkey PRIMARY KEY (ride_id, apns_id);
+ALTER TABLE ONLY ridepulse.ledger
+    ADD CONSTRAINT ledger_pkey PRIMARY KEY (ride_id, apns_id, occurred_at);
+ALTER TABLE ONLY ridepulse.ledger_default
+    ADD CONSTRAINT ledger_default_pkey PRIMARY KEY (ride_id, apns_id, occurred_at);
+ALTER TABLE ONLY ridepulse.legacy_frames
+    ADD CONSTRAINT legacy_frames_pkey PRIMARY KEY (frame);
+ALTER TABLE ONLY ridepulse.live_activities
+    ADD CONSTRAINT live_activities_app_activity_id_key UNIQUE (app, activity_id);
+ALTER TABLE ONLY ridepulse.live_activities
+    ADD CONSTRAINT live_activities_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.migrations
+    ADD CONSTRAINT migrations_name_key UNIQUE (name);
+ALTER TABLE ONLY ridepulse.migrations
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY ridepulse.nodes
+    ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
+ALTER TABLE ONLY ridepulse.other_channels
+    ADD CONSTRAINT other_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
+ALTER TABLE ONLY ridepulse.push_to_start_tokens
+    ADD CONSTRAINT push_to_start_tokens_app_attributes_type_token_key UNIQUE (app, attributes_type, token);
+ALTER TABLE ONLY ridepulse.push_to_start_tokens
+    ADD CONSTRAINT push_to_start_tokens_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.retention
+    ADD CONSTRAINT retention_pkey PRIMARY KEY (is_only);
+ALTER TABLE ridepulse.rides
+    ADD CONSTRAINT rides_id_at_most_512_bytes CHECK ((octet_length(id) <= 512)) NOT VALID;
+ALTER TABLE ONLY ridepulse.rides
+    ADD CONSTRAINT rides_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.slot_counts
+    ADD CONSTRAINT slot_counts_pkey PRIMARY KEY (rule, day, node);
+ALTER TABLE ONLY ridepulse.timing
+    ADD CONSTRAINT timing_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY ridepulse.token_outcomes
+    ADD CONSTRAINT token_outcomes_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.watch_errors
+    ADD CONSTRAINT watch_errors_pkey PRIMARY KEY (relation, column_name, problem);
+ALTER TABLE ONLY ridepulse.watches
+    ADD CONSTRAINT watches_pkey PRIMARY KEY (relation);
+CREATE INDEX agenda_due ON ridepulse.agenda USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX channels_by_id ON ridepulse.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
+CREATE UNIQUE INDEX channels_by_ride ON ridepulse.channels USING btree (ride_id, app, environment) WHERE ((ride_id IS NOT NULL) AND (ended_at IS NULL) AND (unanswered_at IS NULL));
+CREATE INDEX channels_of_ride ON ridepulse.channels USING btree (ride_id, app, environment, id) WHERE (ride_id IS NOT NULL);
+CREATE INDEX channels_to_delete ON ridepulse.channels USING btree (ended_at) WHERE ((ended_reason = ANY (ARRAY['ended'::text, 'expired'::text])) AND (deleted_at IS NULL));
+CREATE INDEX channels_to_report ON ridepulse.channels USING btree (id) WHERE ((channel_id IS NOT NULL) AND (ride_id IS NOT NULL) AND (ended_at IS NULL) AND (reported_at IS NULL));
+CREATE INDEX devices_by_installation ON ridepulse.devices USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
+CREATE INDEX devices_by_owner ON ridepulse.devices USING btree (app, owner_id, id) WHERE (disabled_at IS NULL);
+CREATE INDEX devices_in_quarantine ON ridepulse.devices USING btree (app) WHERE (quarantined_at IS NOT NULL);
+CREATE INDEX devices_to_be_told ON ridepulse.devices USING btree (app, id) WHERE ((disabled_reason = ANY (ARRAY['Unregistered'::text, 'ExpiredToken'::text])) AND (told_disabled_at IS DISTINCT FROM disabled_at));
+CREATE INDEX events_by_ride ON ridepulse.events USING btree (ride_id, id);
+CREATE INDEX idempotency_keys_by_age ON ridepulse.idempotency_keys USING btree (created_at);
+CREATE INDEX legacy_frames_by_age ON ridepulse.legacy_frames USING btree (taken_at);
+CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (ride_id);
+CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
+CREATE INDEX token_outcomes_by_token ON ridepulse.token_outcomes USING btree (kind, token_id, id);
+ALTER INDEX ridepulse.ledger_pkey ATTACH PARTITION ridepulse.ledger_default_pkey;
+CREATE TRIGGER added AFTER INSERT ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_changed();
+CREATE TRIGGER changed AFTER UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (current_setting('ridepulse.silent'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION ridepulse.ride_changed();
+CREATE TRIGGER keep_channel_ids BEFORE UPDATE OF attributes ON ridepulse.rides FOR EACH ROW WHEN (((old.attributes IS DISTINCT FROM new.attributes) AND (jsonb_typeof(old.attributes) = 'object'::text) AND (jsonb_typeof(new.attributes) = 'object'::text) AND ((old.attributes)::text ~~ '%\_channel\_id"%'::text))) EXECUTE FUNCTION ridepulse.keep_channel_ids();
+CREATE TRIGGER stamped BEFORE UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (NOT (old.updated_at IS DISTINCT FROM new.updated_at)))) EXECUTE FUNCTION ridepulse.ride_stamped();
+CREATE CONSTRAINT TRIGGER wake AFTER INSERT ON ridepulse.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((current_setting('ridepulse.transaction'::text, true) IS DISTINCT FROM (pg_current_xact_id())::text) AND (set_config('ridepulse.transaction'::text, (pg_current_xact_id())::text, true) IS NOT NULL))) EXECUTE FUNCTION ridepulse.wake();
