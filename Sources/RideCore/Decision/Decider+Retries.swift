@@ -72,6 +72,11 @@ extension Decider {
     if case .at(let timing) = rule.rule.when, !timing.states.contains(context.ride.state ?? "") {
       return close(entry, .suppressed, .leftStates)
     }
+    // A slot concerns whom the ride names now, and the row that its text would show is theirs.
+    if entry.isOfSlot, RecipientResolver.present(entry.app, in: context) != owner {
+      return close(
+        entry, .suppressed, LedgerReason(.otherOwner, "the ride has another \(entry.app) by now"))
+    }
     if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
     let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
     let shown = image.map { self.context(entry.event, as: $0) } ?? context

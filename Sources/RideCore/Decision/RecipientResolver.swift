@@ -48,9 +48,7 @@ struct RecipientResolver {
   func recipient(_ owner: OwnerID, of app: App, in context: TemplateContext, _ known: RideImage?)
     -> Recipient
   {
-    if context.event.id == 0 || Self.named(app, by: context) == owner
-      || Self.present(app, in: context) == owner
-    {
+    if Self.named(app, by: context) == owner || Self.present(app, in: context) == owner {
       return Recipient(owner: owner)
     }
     let later = changes.lazy.filter { $0.id > context.event.id }.map(\.former)

@@ -115,6 +115,21 @@ import Testing
     #expect(stage.slots.isEmpty)
     #expect(stage.reasons == ["the ride left the states of the rule"])
   }
+
+  @Test func `a retry ends if the ride names another person by then`() {
+    var stage = stage()
+    stage.state("driver_arrived", at: 0)
+    let due = stage.look(at: 0) ?? 0
+    let view = Sample.view(ride: stage.ride, events: [], memo: stage.memo)
+    let decision = decide(view, by: Sample.book([stage.rule]), now: AgendaStage.at(due))
+    let refused = PushOutcome.refused(Refusal(status: 503, reason: "Shutdown"))
+    stage.memo = decision.settled([refused], now: AgendaStage.at(due)) { 0.5 }.memo
+    #expect(stage.memo.retries.count == 1)
+    stage.ride.driverID = "another"
+    stage.look(at: due + 2)
+    #expect(stage.slots.isEmpty)
+    #expect(stage.reasons == ["the ride has another driver by now"])
+  }
 }
 
 @Suite struct `Reminders` {
