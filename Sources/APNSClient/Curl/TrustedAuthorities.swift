@@ -52,8 +52,8 @@ enum TrustedAuthorities {
   /// - Throws: `LoadError` with the path and OpenSSL's reason.
   static func install(in context: OpaquePointer, adding caFile: String?) throws(LoadError) {
     let store = try store(adding: caFile)
-    // The context takes its own reference.
-    unsafe SSL_CTX_set1_cert_store(context, store.pointer)
+    // The context takes its own reference; until then another thread may drop the last one of ours.
+    withExtendedLifetime(store) { unsafe SSL_CTX_set1_cert_store(context, store.pointer) }
   }
 
   /// Identifies the store in use, for tests.

@@ -139,38 +139,38 @@ struct Decider {
   /// Fires one rule on one event, for each phone of its recipient.
   private mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
     let app = rule.rule.app
-    var nobody = draft(rule, context.event)
+    var entry = draft(rule, context.event)
     guard let recipient = recipients.recipient(of: app, in: context) else {
-      if isFirstPart { close(nobody, .suppressed, .noOwner(of: app)) }
+      if isFirstPart { close(entry, .suppressed, .noOwner(of: app)) }
       return
     }
     let owner = recipient.owner
-    nobody.owner = owner
+    entry.owner = owner
     let shown = recipient.image.map { self.context(context.event, as: $0) } ?? context
     var planner = Planner(
       rule: rule, context: shown, image: recipient.image, configuration: configuration, now: now)
     var isCovered: Bool?
     for phone in phones where phone.app == app && phone.ownerID == owner {
-      nobody.id = pushID(rule, context.event, phone.token)
-      nobody.phone = phone.id
-      nobody.tokenSuffix = String(phone.token.suffix(6))
+      entry.id = pushID(rule, context.event, phone.token)
+      entry.phone = phone.id
+      entry.tokenSuffix = String(phone.token.suffix(6))
       if let reason = contact(rule, phone) {
-        close(nobody, .suppressed, reason)
+        close(entry, .suppressed, reason)
         continue
       }
       let covered = isCovered ?? isCoveredByCard(rule, context.event, owner)
       isCovered = covered
       if covered {
-        planner.place(&nobody)
-        hold(nobody, owner)
+        planner.place(&entry)
+        hold(entry, owner)
       } else {
-        plan(&planner, nobody, phone)
+        plan(&planner, entry, phone)
       }
     }
-    if nobody.phone == nil, isFirstPart,
+    if entry.phone == nil, isFirstPart,
       !decision.view.phones.contains(where: { $0.app == app && $0.ownerID == owner })
     {
-      close(nobody, .suppressed, LedgerReason(.noPhone, "no phone of \(app) \(owner)"))
+      close(entry, .suppressed, LedgerReason(.noPhone, "no phone of \(app) \(owner)"))
     }
   }
 

@@ -4,8 +4,7 @@ extension Decider {
   mutating func retryWhatIsDue() {
     let retries = decision.view.memo.retries
     if retries.isEmpty { return }
-    var places = ScreenPlaces()
-    for push in decision.pushes { places.add(push.entry) }
+    var places = ScreenPlaces(decision.pushes)
     for pending in retries { places.add(pending.entry) }
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -74,8 +73,7 @@ extension Decider {
     }
     // A slot concerns whom the ride names now, and the row that its text would show is theirs.
     if entry.isOfSlot, RecipientResolver.present(entry.app, in: context) != owner {
-      return close(
-        entry, .suppressed, LedgerReason(.otherOwner, "the ride has another \(entry.app) by now"))
+      return close(entry, .suppressed, .otherOwner(of: entry.app))
     }
     if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
     let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
@@ -105,8 +103,7 @@ extension Decider {
   /// Closes pushes that a later one supersedes, and sorts pushes to phones by their events.
   mutating func orderPushes() {
     if decision.pushes.count < 2 { return }
-    var places = ScreenPlaces()
-    for push in decision.pushes { places.add(push.entry) }
+    let places = ScreenPlaces(decision.pushes)
     var left: [PlannedPush] = []
     left.reserveCapacity(decision.pushes.count)
     for push in decision.pushes {

@@ -151,6 +151,10 @@ extension LedgerReason {
     LedgerReason(.noOwner, "the ride has no \(app)")
   }
 
+  static func otherOwner(of app: App) -> LedgerReason {
+    LedgerReason(.otherOwner, "the ride has another \(app) by now")
+  }
+
   /// A refusal by APNs. The text may come from outside: it is cut short, and holds no NUL, which
   /// Postgres refuses together with the whole settlement.
   init(_ refusal: Refusal) {

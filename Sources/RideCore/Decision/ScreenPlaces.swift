@@ -12,6 +12,10 @@ struct ScreenPlaces {
 
   private var newest: [Place: RideEvent] = [:]
 
+  init(_ pushes: [PlannedPush] = []) {
+    for push in pushes { add(push.entry) }
+  }
+
   /// Adds a push that is sent or waits.
   mutating func add(_ entry: LedgerEntry) {
     guard let place = Self.place(of: entry) else { return }

@@ -10,7 +10,7 @@ extension Settlement {
       var entry = LedgerEntry(
         id: PushID(of: word, ride.text, status.rawValue), event: event, rule: word, app: .customer,
         pushType: .alert, status: status, attempts: 1)
-      entry.reason = LedgerReason(.engine(.settlementCheck), word)
+      entry.reason = LedgerReason(.settlementCheck, word)
       entry.collapseID = word
       entry.phone = 0
       entry.tokenSuffix = "000000"

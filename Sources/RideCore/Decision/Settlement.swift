@@ -92,9 +92,8 @@ extension Decision {
     for (event, apps) in announced {
       for app in apps { settlement.memo.part?.shown[app.rawValue, default: []].append(event.id) }
     }
-    var places = ScreenPlaces()
     let hasAlertsOfCards = !held.isEmpty || waiting.contains { $0.waitsForCard == true }
-    if hasAlertsOfCards { for push in pushes { places.add(push.entry) } }
+    let places = ScreenPlaces(hasAlertsOfCards ? pushes : [])
     settlement.settle(
       held, view, announced: announced, places, nextCard: nextCard, now: now)
     if view.phones.contains(where: { $0.problem?.probe != nil }) {

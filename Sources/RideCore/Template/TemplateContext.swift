@@ -128,8 +128,8 @@ package enum RenderingError: Error, Hashable, Sendable {
 
   /// The reason that the ledger records.
   package var ledgerReason: LedgerReason {
-    if case .unknownZone = self { return LedgerReason(.engine(.unknownTimeZone), reason) }
-    return LedgerReason(.engine(.missingValue), reason)
+    if case .unknownZone = self { return LedgerReason(.unknownTimeZone, reason) }
+    return LedgerReason(.missingValue, reason)
   }
 
   /// What is missing or unreadable, and its path.

@@ -17,17 +17,18 @@ extension Decider {
 
   mutating func start(_ rule: CardRule, on event: RideEvent, _ rendered: RenderedCard) {
     let app = rule.rule.rule.app
-    var nobody = draft(rule.rule, event)
-    nobody.cardEvent = .start
-    guard let context = context(event) else { return close(nobody, .suppressed, .rideNotFound) }
+    var unaddressed = draft(rule.rule, event)
+    unaddressed.cardEvent = .start
+    guard let context = context(event) else {
+      return close(unaddressed, .suppressed, .rideNotFound)
+    }
     guard let recipient = recipients.recipient(of: app, in: context) else {
-      return close(nobody, .suppressed, .noOwner(of: app))
+      return close(unaddressed, .suppressed, .noOwner(of: app))
     }
     let owner = recipient.owner
-    nobody.owner = owner
+    unaddressed.owner = owner
     if recipient.image != nil {
-      return close(
-        nobody, .suppressed, LedgerReason(.otherOwner, "the ride has another \(app) by now"))
+      return close(unaddressed, .suppressed, .otherOwner(of: app))
     }
     if decision.view.cards.contains(where: { $0.app == app && $0.ownerID == owner }) { return }
     let started = decision.starts.values.count { $0.entry.app == app && $0.owner == owner }
@@ -42,11 +43,11 @@ extension Decider {
       .filter { decision.starts[$0.id] == nil }
     if tokens.isEmpty, started == 0 {
       return close(
-        nobody, .suppressed,
+        unaddressed, .suppressed,
         LedgerReason(.noStartToken, "no push-to-start token of \(app) \(owner)"))
     }
     for token in tokens.prefix(max(0, max(1, phones) - started)) {
-      var entry = nobody
+      var entry = unaddressed
       entry.id = PushID(
         of: "start", "\(event.id)", decision.view.rideID.text, rule.rule.rule.name, "\(token.id)")
       entry.startToken = token.id
