@@ -92,8 +92,7 @@ import Testing
   }
 
   @Test func `in any order each ride finishes exactly once, with its own outcomes`() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
+    var random = SeededGenerator(seed: 7)
     var flights = InFlight()
     var open: [(ticket: UInt64, fence: Int64)] = []
     var finished: [Int64] = []
@@ -113,7 +112,7 @@ import Testing
         finished.append(ride.claim.fence)
         let status = Int(ride.claim.fence)
         #expect(
-          ride.outcomes.allSatisfy { $0 == .refused(Refusal(status: status)) }, "seed \(seed)")
+          ride.outcomes.allSatisfy { $0 == .refused(Refusal(status: status)) })
       }
     }
     let rest = open.map { open in
@@ -121,7 +120,7 @@ import Testing
     }
     _ = flights.record(rest, at: nil)
     finished += flights.takeFinished(atMost: .max).map(\.claim.fence)
-    #expect(finished.sorted() == Array(1...500), "seed \(seed)")
+    #expect(finished.sorted() == Array(1...500))
   }
 }
 

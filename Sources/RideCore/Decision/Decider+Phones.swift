@@ -13,7 +13,7 @@ extension Decider {
 
   /// Returns why a rule skips a phone whose owner was in contact lately; nil if it skips nothing.
   func contact(_ rule: CompiledRule, _ phone: Phone) -> LedgerReason? {
-    guard let limit = rule.rule.unlessContactWithin, let contactedAt = phone.contactedAt else {
+    guard let limit = rule.unlessContactWithin, let contactedAt = phone.contactedAt else {
       return nil
     }
     // A contact that arrived while this was being decided has an age of zero.

@@ -68,7 +68,7 @@ extension Decider {
     guard let context = context(entry.event) else {
       return close(entry, .suppressed, .rideNotFound)
     }
-    if case .at(let timing) = rule.rule.when, !timing.states.contains(context.ride.state ?? "") {
+    if case .at(let timing) = rule.when, !timing.states.contains(context.ride.state ?? "") {
       return close(entry, .suppressed, .leftStates)
     }
     // A slot concerns whom the ride names now, and the row that its text would show is theirs.

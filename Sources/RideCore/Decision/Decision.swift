@@ -18,8 +18,8 @@ package struct Decision: Sendable {
   package var tallies: [String: SlotTally] = [:]
   /// The next slot at which a rule may fire.
   package var nextSlot: Timestamp?
-  /// The state of the ride's cards, by `Card.id`.
-  package var cards: [Int64: CardMemo] = [:]
+  /// The state of the ride's cards.
+  package var cards: [CardTarget: CardMemo] = [:]
   /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
   /// When a card that is sent nothing now needs attention again.
@@ -188,8 +188,8 @@ package struct LedgerEntry: Hashable, Sendable, Codable {
   package var expiration: Int64?
   /// What it does to a card.
   package var cardEvent: CardEvent?
-  /// `Card.id`, of a push to a live card.
-  package var card: Int64?
+  /// The card, of a push to a live one.
+  package var card: CardTarget?
   /// `StartToken.id`, of a push that starts a card; such a push must not be sent twice.
   package var startToken: Int64?
   /// Why it may have arrived although no answer confirms it.

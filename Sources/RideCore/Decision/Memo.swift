@@ -4,8 +4,8 @@ package struct Memo: Hashable, Sendable {
   package var retries: [PendingPush] = []
   /// How far each schedule rule has progressed, by rule name.
   package var slots: [String: SlotMemo] = [:]
-  /// The state of the ride's cards, by `Card.id`.
-  package var cards: [Int64: CardMemo] = [:]
+  /// The state of the ride's cards.
+  package var cards: [CardTarget: CardMemo] = [:]
   /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
 

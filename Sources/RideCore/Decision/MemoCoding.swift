@@ -17,7 +17,7 @@ extension Memo: Codable {
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     slots = try container.decodeIfPresent([String: SlotMemo].self, forKey: .slots) ?? [:]
-    cards = try container.decodeIfPresent([Int64: CardMemo].self, forKey: .cards) ?? [:]
+    cards = try container.decodeIfPresent([CardTarget: CardMemo].self, forKey: .cards) ?? [:]
     starts = try container.decodeIfPresent([Int64: StartMemo].self, forKey: .starts) ?? [:]
     part = try container.decodeIfPresent(OpenPart.self, forKey: .part)
     let images = try container.decodeIfPresent([RideImage].self, forKey: .images) ?? []

@@ -22,7 +22,7 @@ struct ScheduleEvaluator {
     self.view = view
     self.attributes = attributes
     self.now = now
-    memo = view.memo.slots[rule.rule.rule.name]
+    memo = view.memo.slots[rule.name]
   }
 
   /// Follows the ride through its events, and then up to now.
@@ -133,7 +133,7 @@ struct ScheduleEvaluator {
   private mutating func evaluateEventRules(_ slots: [Timestamp]) {
     for slot in slots {
       due.append(slot)
-      if now >= slot + rule.rule.rule.validity { tally.expired += 1 } else { tally.fired += 1 }
+      if now >= slot + rule.rule.validity { tally.expired += 1 } else { tally.fired += 1 }
     }
   }
 
@@ -171,7 +171,7 @@ struct ScheduleEvaluator {
     switch rule.timing.slots {
     case .every(let period):
       return memo.anchor.map {
-        .beats(since: $0, period: period, of: view.rideID, rule: rule.rule.rule.name)
+        .beats(since: $0, period: period, of: view.rideID, rule: rule.name)
       }
     case .relative: return memo.planned.map { .once($0) }
     case .cron(let schedule, .named(let zone), _): return .cron(schedule, zone)

@@ -27,7 +27,7 @@ package struct TokenInvalidation: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {
     /// A phone: `Phone.id`.
     case phone
-    /// A card: `Card.id`.
+    /// A card: a row of `ridepulse.live_activities`.
     case activity
     /// A phone on which a card can be started: `StartToken.id`.
     case start
@@ -49,9 +49,15 @@ package struct TokenInvalidation: Hashable, Sendable {
 extension TokenInvalidation {
   /// Returns the invalidation of what a card's pushes are sent to: its phone's token, or the
   /// channel that takes its place.
-  static func ofCard(_ id: Int64, since: Timestamp?, reason: String) -> TokenInvalidation {
-    TokenInvalidation(
-      kind: id < 0 ? .channel : .activity, id: abs(id), since: since, reason: reason)
+  static func ofCard(
+    _ target: CardTarget, since: Timestamp?, reason: String
+  ) -> TokenInvalidation {
+    switch target {
+    case .activity(let id):
+      TokenInvalidation(kind: .activity, id: id, since: since, reason: reason)
+    case .channel(let id):
+      TokenInvalidation(kind: .channel, id: id, since: since, reason: reason)
+    }
   }
 }
 

@@ -58,12 +58,10 @@ package struct ChannelNeed: Hashable, Sendable {
 
 extension Card {
   /// The card that all subscribers of a channel see; nil if the channel is not open.
-  ///
-  /// Its ID is negative: rows of `ridepulse.live_activities` have positive IDs.
   init?(of channel: RideChannel) {
     guard case .open(let id) = channel.standing else { return nil }
     self.init(
-      id: -channel.id, app: channel.app, ownerID: "", token: id.rawValue,
+      .channel(channel.id), app: channel.app, ownerID: "", token: id.rawValue,
       environment: channel.environment, registeredAt: channel.createdAt)
     storage = channel.storage
   }

@@ -108,16 +108,8 @@ struct RideLife {
     let outcomes = decision.pushes.map { _ in outcome(&maker.chance) }
     let settlement = decision.settled(outcomes, now: now) { maker.chance.share() }
     try check(settlement, of: decision)
-    view.memo = settlement.isOver ? Memo() : settlement.memo
+    view.apply(settlement)
     due = settlement.isOver ? nil : settlement.nextDue
-    for token in settlement.gone {
-      switch token.kind {
-      case .activity: view.cards.removeAll { $0.id == token.id }
-      case .phone: view.phones.removeAll { $0.id == token.id }
-      case .start: view.startTokens.removeAll { $0.id == token.id }
-      case .channel: view.channels.removeAll { $0.id == token.id }
-      }
-    }
     if !settlement.needs.isEmpty {
       seen.insert("need")
       if maker.chance.percent(70) { view.channels = [maker.channel(lastEvent + 2)] }

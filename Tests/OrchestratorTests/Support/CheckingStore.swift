@@ -221,7 +221,7 @@ final class CheckingStore: RideStore {
     if state.events[ride]?.isEmpty == true { state.events[ride] = nil }
     state.memos[ride] = result.memo.isEmpty ? nil : result.memo
     state.views[ride]?.cards.removeAll { card in
-      result.gone.contains { $0.kind == .activity && $0.id == card.id }
+      result.gone.contains { $0.kind == .activity && .activity($0.id) == card.target }
     }
     state.due[ride] = result.nextDue
     state.entries += result.entries

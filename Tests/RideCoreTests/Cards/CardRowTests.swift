@@ -21,7 +21,7 @@ import Testing
     stage.state("ride_completed")
     stage.look { _ in .refused(503, "Shutdown") }
     stage.wait(5)
-    stage.register("cb", card: 1)
+    stage.register("cb", card: .activity(1))
     stage.run(for: .seconds(60))
     #expect(stage.wire.last?.event == "end")
     #expect(stage.doubled.isEmpty)

@@ -323,7 +323,7 @@ import Testing
       return .refused(400, "BadDeviceToken")
     }
     #expect(tries == 1)
-    stage.register("cb", card: 1)
+    stage.register("cb", card: .activity(1))
     stage.run(for: .seconds(1))
     #expect(stage.wire.map(\.token) == ["cb"])
   }
@@ -341,7 +341,7 @@ import Testing
       return push.address.text == "ca" ? .refused(400, "BadDeviceToken") : .refused(503, "Shutdown")
     }
     #expect(tries == 1)
-    stage.register("cc", card: 1)
+    stage.register("cc", card: .activity(1))
     stage.run()
     #expect(stage.wire.last?.token == "cc" && stage.wire.last?.event == "end")
   }
@@ -350,7 +350,7 @@ import Testing
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(3))
-    stage.register("cb", card: 1)
+    stage.register("cb", card: .activity(1))
     stage.run()
     #expect(stage.wire.map(\.token) == ["ca", "cb"])
     #expect(stage.wire.map(\.timestamp) == [1_800_000_000, 1_800_000_003])

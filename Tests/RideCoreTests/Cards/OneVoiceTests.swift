@@ -105,7 +105,7 @@ import Testing
     var stage = stage()
     stage.run { _ in .refused(503, "InternalServerError") }
     stage.wait(1)
-    stage.register("cb", card: 1)
+    stage.register("cb", card: .activity(1))
     stage.run(for: .seconds(60))
     #expect(stage.wire.allSatisfy { $0.isCard })
     #expect(stage.wire.first?.title != nil)

@@ -44,15 +44,15 @@ struct AgendaStage {
 
   @discardableResult
   mutating func look(_ now: Timestamp) -> Timestamp? {
-    let decision = decide(
-      Sample.view(ride: ride, events: events, memo: memo), by: Sample.book([rule]), now: now)
+    var view = Sample.view(ride: ride, events: events, memo: memo)
+    let decision = decide(view, by: Sample.book([rule]), now: now)
     let outcomes = decision.pushes.map { _ in PushOutcome.accepted }
     let settlement = decision.settled(outcomes, now: now) { 0.5 }
     slots += decision.pushes.filter { $0.entry.rule == "r" }.map(\.entry.event.at)
     closed += decision.closed
     tally += settlement.tallies["r"] ?? SlotTally()
-    memo = settlement.memo
-    events = []
+    view.apply(settlement)
+    (memo, events) = (view.memo, view.events)
     return settlement.nextDue
   }
 

@@ -10,10 +10,10 @@ import Testing
     stage.register()
     stage.offerStart()
     stage.look { _ in .refused(503, "Shutdown") }
-    var card = try #require(stage.memo.cards[1])
+    var card = try #require(stage.memo.cards[.activity(1)])
     (card.failures, card.number, card.timestamp) = (.max, .max, .max)
     card.retryAt = nil
-    stage.memo.cards[1] = card
+    stage.memo.cards[.activity(1)] = card
     let push = LedgerEntry(
       id: PushID(of: "a"), event: Sample.event(), rule: "told", app: .customer, pushType: .alert,
       status: .pending, attempts: .max, phone: 1)

@@ -23,9 +23,7 @@ import Testing
         decision.pushes.map(outcome), now: Sample.now, jitter: { 1 })
       sent += decision.pushes
       last = settlement
-      view.memo = settlement.memo
-      let consumed = Set(settlement.consumed)
-      view.events.removeAll { consumed.contains($0.id) }
+      view.apply(settlement)
       if view.events.isEmpty, settlement.nextDue.map({ $0 > Sample.now }) ?? true {
         return (sent, decisions, last)
       }
@@ -153,7 +151,7 @@ import Testing
     memo.part = part
     var decider = Decider(
       view: Sample.view(memo: memo), configuration: Sample.book(), now: Sample.now)
-    let entry = decider.draft(try #require(Sample.book().rules.rules.first), Sample.event())
+    let entry = decider.draft(CompiledRule(Sample.rule()), Sample.event())
     decider.hold(entry, "c")
     #expect(decider.decision.reasons == ["suppressed: the card says it"])
     #expect(decider.decision.held.isEmpty)

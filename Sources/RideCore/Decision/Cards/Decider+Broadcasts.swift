@@ -7,7 +7,7 @@ extension Decider {
     _ storage: ChannelStorage
   ) {
     turnAwayTokens(rule)
-    let app = rule.rule.rule.app
+    let app = rule.app
     let channel = decision.view.channels.last {
       $0.app == app && $0.environment == configuration.defaultEnvironment
     }
@@ -37,22 +37,22 @@ extension Decider {
     let event = RideEvent(id: 0, name: RideChannel.failure, at: channel.createdAt)
     var entry = draft(rule.rule, event)
     entry.id = PushID(
-      of: "channel", decision.view.rideID.text, rule.rule.rule.name, "\(channel.id)")
+      of: "channel", decision.view.rideID.text, rule.name, "\(channel.id)")
     let words = BroadcastReason.table[reason].map { ": \($0.meaning); \($0.advice)" } ?? ""
     close(entry, .suppressed, LedgerReason(.noChannel, "no channel: \(reason)\(words)"))
   }
 
   /// Records cards that the app registered with update tokens although the rule broadcasts.
   private mutating func turnAwayTokens(_ rule: CardRule) {
-    for card in decision.view.cards where card.app == rule.rule.rule.app && !card.isGone {
-      let memo = decision.view.memo.cards[card.id]
+    for card in decision.view.cards where card.app == rule.app && !card.isGone {
+      let memo = decision.view.memo.cards[card.target]
       var machine = CardStateMachine(rule.life, card, memo, now: now)
       complain(
         &machine, .suppressed,
         LedgerReason(
           .ruleBroadcasts, "the rule broadcasts: the app is to listen to the ride's channel"),
         rule, card)
-      decision.cards[card.id] = machine.memo
+      decision.cards[card.target] = machine.memo
     }
   }
 }
