@@ -84,7 +84,7 @@ package struct PlannedPush: Hashable, Sendable {
   /// Whether APNs called its phone's token bad the last time.
   var isToRefusedPhone = false
   /// The ledger's reason if APNs accepts the push.
-  var note: LedgerReason?
+  var acceptedReason: LedgerReason?
   /// The row that its text shows, if the ride names another person by now.
   var image: RideImage?
   /// The card step, boxed: few pushes have one, and all others are half as large.
@@ -97,7 +97,7 @@ package struct PlannedPush: Hashable, Sendable {
   init(
     entry: LedgerEntry, environment: APNsEnvironment, address: PushAddress,
     headers: PushHeaders, payload: [UInt8], validUntil: Timestamp, step: CardStep? = nil,
-    note: LedgerReason? = nil
+    acceptedReason: LedgerReason? = nil
   ) {
     self.entry = entry
     self.environment = environment
@@ -105,7 +105,7 @@ package struct PlannedPush: Hashable, Sendable {
     self.headers = headers
     self.payload = payload
     self.validUntil = validUntil
-    self.note = note
+    self.acceptedReason = acceptedReason
     aside = step.map { .step($0) }
   }
 

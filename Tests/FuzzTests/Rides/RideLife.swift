@@ -48,7 +48,7 @@ struct RideLife {
       view.memo = memo
       seen.insert("spoiled memo")
     }
-    try look { Self.outcome(&$0) }
+    try claim { Self.outcome(&$0) }
     switch maker.chance.number(0...9) {
     case 0: now = maker.instant()
     case 1: now = now - .seconds(maker.chance.number(0...600))
@@ -76,25 +76,25 @@ struct RideLife {
       max(now, Timestamp(microseconds: .min) + year * 20), Timestamp(microseconds: .max) - year * 20
     )
     view.events = []
-    for looks in 0... {
-      try look { _ in .accepted }
+    for claims in 0... {
+      try claim { _ in .accepted }
       view.events = []
       guard let due, due <= now else { break }
-      try require(looks < 10, "due since \(due) at \(now), whatever is done: \(view.memo)")
+      try require(claims < 10, "due since \(due) at \(now), whatever is done: \(view.memo)")
     }
     view.ride?.state = "done"
     let limit = 30 + view.memo.retries.count
-    for looks in 0... {
-      try look { _ in .accepted }
+    for claims in 0... {
+      try claim { _ in .accepted }
       guard let due else { return }
       now = max(now + .microseconds(1), due)
-      try require(looks < limit, "over, and due again at \(due): \(view.memo)")
+      try require(claims < limit, "over, and due again at \(due): \(view.memo)")
     }
   }
 
-  // MARK: One look
+  // MARK: One claim
 
-  private mutating func look(_ outcome: (inout Chance) -> PushOutcome) throws {
+  private mutating func claim(_ outcome: (inout Chance) -> PushOutcome) throws {
     let decision = decide(view, by: book, now: now)
     try check(decision)
     if let journal = decision.journal(now: now) {

@@ -68,7 +68,7 @@ import Testing
       // have been set back.
       if stage.now < leasedUntil { return }
       var numbers = numbers
-      stage.look(crash: crash) { _ in Self.answer(&numbers) }
+      stage.claim(crash: crash) { _ in Self.answer(&numbers) }
       self.numbers = numbers
       check()
       if crash != nil { leasedUntil = stage.now + CardStage.lease }
@@ -85,7 +85,7 @@ import Testing
       }
     }
 
-    /// Checks what a phone would show of the pushes that arrived since the last look.
+    /// Checks what a phone would show of the pushes that arrived since the last claim.
     private mutating func check() {
       for arrival in stage.wire.dropFirst(checked) where arrival.isCard {
         guard let card = arrival.push.entry.card else {

@@ -146,7 +146,7 @@ extension CardStage {
 // The service's side.
 extension CardStage {
   /// Performs one claim up to its settlement, or up to a crash.
-  mutating func look(
+  mutating func claim(
     crash: Crash? = nil, answer: (PlannedPush) -> PushOutcome = { _ in .accepted },
     jitter: Double = 0.5
   ) {
@@ -183,10 +183,10 @@ extension CardStage {
     for duration: Duration = .zero, answer: (PlannedPush) -> PushOutcome = { _ in .accepted }
   ) {
     let end = now + duration
-    look(answer: answer)
+    claim(answer: answer)
     while let due, due <= end {
       now = max(now + .microseconds(1), due)
-      look(answer: answer)
+      claim(answer: answer)
     }
     now = end
   }

@@ -38,12 +38,12 @@ struct AgendaStage {
 
   /// Handles the ride once; returns when it is due next.
   @discardableResult
-  mutating func look(at minutes: Double) -> Double? {
-    look(Self.at(minutes)).map { Double(($0 - Self.start).microseconds) / 6e7 }
+  mutating func claim(at minutes: Double) -> Double? {
+    claim(Self.at(minutes)).map { Double(($0 - Self.start).microseconds) / 6e7 }
   }
 
   @discardableResult
-  mutating func look(_ now: Timestamp) -> Timestamp? {
+  mutating func claim(_ now: Timestamp) -> Timestamp? {
     var view = Sample.view(ride: ride, events: events, memo: memo)
     let decision = decide(view, by: Sample.book([rule]), now: now)
     let outcomes = decision.pushes.map { _ in PushOutcome.accepted }
@@ -58,8 +58,8 @@ struct AgendaStage {
 
   /// Runs the service, which handles the ride whenever it is due.
   mutating func run(until minutes: Double) {
-    var next = look(Self.at(minutes - minutes))
-    while let due = next, due <= Self.at(minutes) { next = look(due) }
+    var next = claim(Self.at(minutes - minutes))
+    while let due = next, due <= Self.at(minutes) { next = claim(due) }
   }
 
   var minutes: [Double] { slots.map { Double(($0 - Self.start).microseconds) / 6e7 } }

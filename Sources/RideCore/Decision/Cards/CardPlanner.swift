@@ -9,19 +9,19 @@ extension Decider {
     let (topic, address) = try address(card.token, rule)
     let isEnd = update.event == .end
     let validUntil = now + rule.validity
-    let (priority, note) = machine.priority(update, frequent: card.isFrequent)
+    let (priority, acceptedReason) = machine.priority(update, frequent: card.isFrequent)
     let staleAt = isEnd ? nil : rule.life.stale(from: now)
     let timestamp = machine.stamp()
     var aps = rule.life.members(
       update.event, timestamp: timestamp, staleAt: staleAt,
       endsAt: isEnd ? machine.memo.endsAt : nil)
     if let state = rendered.state { aps.append(("content-state", state)) }
-    var spoken: RideEvent?
+    var shownAlert: RideEvent?
     if let alert = machine.memo.alert, let json = self.rendered(alert, rule, owner: card.ownerID) {
       aps.append(("alert", json))
-      spoken = alert
+      shownAlert = alert
     }
-    machine.memo.alert = spoken
+    machine.memo.alert = shownAlert
     let payload = try payload(aps, rule, about: update.cause)
     var entry = entry(of: card.target, machine.memo, rule, card, update)
     let expiration: PushExpiration =
@@ -40,8 +40,8 @@ extension Decider {
       address: address, headers: headers, payload: payload, validUntil: validUntil,
       step: CardStep(
         card: card.target, event: update.event, shown: rendered.shown, staleAt: staleAt,
-        alert: spoken,
-        life: rule.life, priority: priority, timestamp: timestamp), note: note)
+        alert: shownAlert,
+        life: rule.life, priority: priority, timestamp: timestamp), acceptedReason: acceptedReason)
   }
 
   /// Returns the push that starts a card.

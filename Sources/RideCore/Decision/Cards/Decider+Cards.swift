@@ -61,17 +61,17 @@ extension Decider {
     guard let update = machine.update(rendered.shown) else {
       let isLost = machine.memo.endsAt != nil && machine.memo.isRefused
       if rendered.shown == nil || isLost { suppressedCards.insert(card.target) }
-      return look(again: machine.due(rendered.shown))
+      return evaluateCards(at: machine.due(rendered.shown))
     }
     do {
       var push = try plan(update, &machine, card, rule, rendered)
-      push.note = over?.reason ?? push.note
+      push.acceptedReason = over?.reason ?? push.acceptedReason
       decision.pushes.append(push)
     } catch {
       // What can't be sent is recorded once, and tried again when something has changed.
       suppressedCards.insert(card.target)
       complain(&machine, error.status, error.reason, rule, card)
-      look(again: machine.due(nil))
+      evaluateCards(at: machine.due(nil))
     }
   }
 
@@ -85,7 +85,7 @@ extension Decider {
     }
   }
 
-  mutating func look(again due: Timestamp?) {
+  mutating func evaluateCards(at due: Timestamp?) {
     guard let due else { return }
     decision.nextCard = min(decision.nextCard ?? due, due)
   }
@@ -127,7 +127,7 @@ extension Decider {
     if machine.memo.isOwners, RecipientResolver.present(app, in: context) != card.ownerID {
       return (now, LedgerReason(.otherOwner, "the ride has another \(app)"))
     }
-    return machine.farewell.map { ($0.at, $0.reason) }
+    return machine.expiry.map { ($0.at, $0.reason) }
   }
 
   /// Returns since when the ride is over for the cards of a rule; nil if it is not.
@@ -190,4 +190,68 @@ extension Decider {
     }
     return isAnnouncedByCard
   }
+}
+
+// Broadcast cards: a ride has one channel, which is followed like any card. Creating a channel
+// takes a request to APNs, so a decision can only state that one is needed; it repeats this until
+// there is one.
+extension Decider {
+  mutating func broadcast(
+    _ rule: CardRule, _ rendered: RenderedCard, _ context: TemplateContext?,
+    _ storage: ChannelStorage
+  ) {
+    turnAwayTokens(rule)
+    let app = rule.app
+    let channel = decision.view.channels.last {
+      $0.app == app && $0.environment == configuration.defaultEnvironment
+    }
+    if let card = channel.flatMap({ Card(of: $0) }) {
+      return follow(card, of: rule, rendered, context)
+    }
+    guard context != nil, needsChannel(rule), isOver(rule) == nil else { return }
+    if let channel {
+      notify(of: channel, rule)
+      if channel.nextAsk > now { return evaluateCards(at: channel.nextAsk) }
+    }
+    decision.needs.append(ChannelNeed(app: app, storage: storage))
+    evaluateCards(at: now + ChannelRow.longestCall)
+  }
+
+  /// Returns whether the ride is in a state in which its rule wants a channel.
+  func needsChannel(_ rule: CardRule) -> Bool {
+    guard decision.isActive, let state = decision.view.ride?.state else { return false }
+    return rule.life.broadcastStates.isEmpty || rule.life.broadcastStates.contains(state)
+  }
+
+  /// Records why a ride has no channel, once for each time that APNs refused one.
+  private mutating func notify(of channel: RideChannel, _ rule: CardRule) {
+    guard case .refused(let reason) = channel.standing,
+      news.contains(where: { $0.name == RideChannel.failure })
+    else { return }
+    let event = RideEvent(id: 0, name: RideChannel.failure, at: channel.createdAt)
+    var entry = draft(rule.rule, event)
+    entry.id = PushID(
+      of: "channel", decision.view.rideID.text, rule.name, "\(channel.id)")
+    let words = BroadcastReason.table[reason].map { ": \($0.meaning); \($0.advice)" } ?? ""
+    close(entry, .suppressed, LedgerReason(.noChannel, "no channel: \(reason)\(words)"))
+  }
+
+  /// Records cards that the app registered with update tokens although the rule broadcasts.
+  private mutating func turnAwayTokens(_ rule: CardRule) {
+    for card in decision.view.cards where card.app == rule.app && !card.isGone {
+      let memo = decision.view.memo.cards[card.target]
+      var machine = CardStateMachine(rule.life, card, memo, now: now)
+      complain(
+        &machine, .suppressed,
+        LedgerReason(
+          .ruleBroadcasts, "the rule broadcasts: the app is to listen to the ride's channel"),
+        rule, card)
+      decision.cards[card.target] = machine.memo
+    }
+  }
+}
+
+extension RideChannel {
+  /// The event that a ride gets when APNs refuses it a channel.
+  static let failure = "channel_refused"
 }

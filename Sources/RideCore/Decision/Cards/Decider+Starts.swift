@@ -10,7 +10,7 @@ extension Decider {
       entry.attempts = entry.attempts.addingSaturating(1)
       close(
         entry, .uncertain,
-        LedgerReason(.serviceEnded, "the service ended before it could note an answer"))
+        LedgerReason(.serviceEnded, "the service ended before it recorded an answer"))
       decision.starts[id]?.isOpen = false
     }
   }

@@ -18,7 +18,7 @@ package struct RuleLint: Hashable, Sendable {
         + card(rule)
       advice += texts.map { RuleLint(rule: rule.name, source: rule.source, text: $0) }
     }
-    let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.spokenStates)
+    let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.namedStates)
     if !silent.isEmpty {
       advice.append(
         RuleLint(text: "no rule matches \(silent.sorted().joined(separator: ", "))"))
@@ -106,7 +106,7 @@ package struct RuleLint: Hashable, Sendable {
 
 extension RuleSet {
   /// The states that at least one rule names.
-  fileprivate var spokenStates: Set<String> {
+  fileprivate var namedStates: Set<String> {
     rules.reduce(into: []) { states, rule in
       switch rule.when {
       case .on(let events): states.formUnion(events)

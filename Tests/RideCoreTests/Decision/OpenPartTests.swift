@@ -4,12 +4,12 @@ import Testing
 @testable import RideCore
 
 /// Looks with more pushes than fit into one decision.
-@Suite struct LookPartTests {
+@Suite struct OpenPartTests {
   private static func phones(_ count: Int) -> [Phone] {
     (1...Int64(count)).map { Sample.phone($0, token: String(format: "%064x", $0)) }
   }
 
-  /// Handles a look to its end, as the engine does; returns the sent pushes and the decisions.
+  /// Handles a claim to its end, as the engine does; returns the sent pushes and the decisions.
   private func run(
     _ view: RideView, _ book: EngineConfiguration,
     _ outcome: (PlannedPush) -> PushOutcome = { _ in .accepted }
@@ -42,7 +42,7 @@ import Testing
     #expect(last?.memo.isEmpty == true)
   }
 
-  @Test func `each part has all events of the look, and none of those that came later`() throws {
+  @Test func `each part has all events of the claim, and none of those that came later`() throws {
     let rule = Sample.rule(on: ["eta_changed", "driver_arrived"], collapse: "one")
     var view = Sample.view(
       events: [Sample.event(1, "eta_changed"), Sample.event(2)], phones: Self.phones(3000))
