@@ -127,7 +127,7 @@ function decision(one) {
   if (one.priority !== null) more.push(`priority ${one.priority}`);
   if (one.expiration !== null) {
     more.push(one.expiration === 0
-      ? 'never stored' : `true until ${moment(new Date(one.expiration * 1000).toISOString())}`);
+      ? 'never stored' : `valid until ${moment(new Date(one.expiration * 1000).toISOString())}`);
   }
   return element('li', {},
     element('b', { 'data-status': one.status }, one.status), ` ${one.rule} to ${one.app} `,

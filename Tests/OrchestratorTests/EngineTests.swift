@@ -42,7 +42,7 @@ import Testing
     await running
   }
 
-  @Test func `R7: a clock that is not the database's is told once`() async throws {
+  @Test func `R7: a local clock that differs from the database's is logged once`() async throws {
     let said = Mutex<[String]>([])
     let log = Log { level, message, _ in
       if level == .warning { said.withLock { $0.append(message) } }
@@ -81,7 +81,9 @@ import Testing
     #expect(store.state.withLock { $0.holders.count } == 1, "left to its lease")
   }
 
-  @Test func `R22: what became untrue while a claim's answer lay there is not sent`() async throws {
+  @Test func `R22: a push that expired while the claim's answer was delayed is not sent`()
+    async throws
+  {
     let store = CheckingStore()
     let transport = StrictTransport()
     let uptime = Mutex(Duration.zero)
@@ -186,7 +188,7 @@ import Testing
     #expect(state.claims.allSatisfy { $0.rides <= $0.limit && $0.limit <= 8 })
   }
 
-  @Test func `a lost lease is not settled, and the engine goes on`() async throws {
+  @Test func `a lost lease is not settled, and the engine continues`() async throws {
     let store = CheckingStore()
     let transport = StrictTransport(answer: { _ in nil })
     store.emit("a")
@@ -227,7 +229,7 @@ import Testing
     await running
   }
 
-  @Test func `R56: a stop hands back what was not sent, due at once and not counted`()
+  @Test func `R56: a stop returns unsent pushes, due at once and not counted as attempts`()
     async throws
   {
     let store = CheckingStore()
@@ -245,7 +247,7 @@ import Testing
     #expect(next.taken.map(\.headers.id) == transport.taken.map(\.headers.id))
   }
 
-  @Test func `runOnce handles what is due, leaves what is not, and throws what the store does`()
+  @Test func `runOnce handles due rides only, and rethrows the store's error`()
     async throws
   {
     let store = CheckingStore()

@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
-  func `--once every minute sends what the standing service does, each slot once`(seed: UInt64)
+  func `--once each minute sends what serve sends, each slot once`(seed: UInt64)
     async throws
   {
     let start = try #require(CivilTime.instant(iso: "2026-10-24T22:30:00Z"))

@@ -42,7 +42,8 @@ import Testing
     #expect(breaker.admit(at: Self.start) == .go)
   }
 
-  @Test func `a probe goes alone; taken, it opens the lane, refused, it closes it for longer`() {
+  @Test func `one probe at a time; accepted it resumes the lane, refused it pauses it for longer`()
+  {
     var breaker = stormy()
     #expect(breaker.admit(at: Self.at(5)) == .go)
     #expect(breaker.admit(at: Self.at(5)) == .wait(until: Self.at(6)))
@@ -55,14 +56,14 @@ import Testing
     #expect(breaker.admit(at: Self.at(17)) == .go)
   }
 
-  @Test func `a probe that nobody reports is followed by another`() {
+  @Test func `a probe without a report is followed by another`() {
     var breaker = stormy()
     #expect(breaker.admit(at: Self.at(5)) == .go)
     #expect(breaker.admit(at: Self.at(15)) == .wait(until: Self.at(16)))
     #expect(breaker.admit(at: Self.at(16)) == .go)
   }
 
-  @Test func `R5: twenty minutes of 503 cost a push a minute, and then it goes on`() {
+  @Test func `R5: during twenty minutes of 503 one push a minute is tried, then sending resumes`() {
     var breaker = CircuitBreaker()
     var tries = 0
     for second in 0..<1200 {
@@ -80,7 +81,8 @@ import Testing
   }
 
   @Test
-  func `R13, R15: a storm of one app is slowed and told once; the other goes on, no phone is lost`()
+  func
+    `R13, R15: refusals of one app pause it and log once; the other app is unaffected, no phone is disabled`()
     async throws
   {
     let store = CheckingStore()

@@ -58,7 +58,7 @@ import Testing
 
   private static let refused = StoreFailure(.refused, "P0001")
 
-  @Test func `what the store takes is settled at once`() {
+  @Test func `a settlement that the store accepts ends at once`() {
     var play = Play()
     play.run([1, 2, 3])
     #expect(play.steps == ["settle 3"])
@@ -154,7 +154,7 @@ import Testing
     #expect(play.settled.contains(5))
   }
 
-  @Test func `a stop tries what waits at once`() {
+  @Test func `a stop settles waiting rides at once`() {
     var play = Play()
     play.run([1], limit: 20, general: { _ in StoreFailure(.unavailable, "away") })
     guard case .wait = play.policy.next(at: play.now - .seconds(1)) else {

@@ -61,7 +61,7 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `what does not move is told from what waits`(index: Int) {
+  func `a stall differs from a wait`(index: Int) {
     let (name, steps, expected) = Self.cases[index]
     var watch = StallDetector()
     steps(&watch)
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// A claim that never returns, as in a session whose thread hangs.
-  @Test func `an engine says so when its claim never ends, and not while the database fails`()
+  @Test func `a claim that never ends is a stall, a failing database is not`()
     async throws
   {
     let uptime = Mutex(Duration.zero)

@@ -14,7 +14,9 @@ import Testing
     ("\u{e0041}\u{600}\u{1b}", #"\u{e0041}\u{600}\u{1b}"#),
   ]
 
-  @Test(arguments: lines) func `what is shown controls no terminal`(text: String, shown: String) {
+  @Test(arguments: lines) func `shown text contains no terminal control characters`(
+    text: String, shown: String
+  ) {
     #expect(Escape.line(text).unicodeScalars.elementsEqual(shown.unicodeScalars))
     #expect(Escape.line(shown) == shown, "what is escaped stays as it is")
   }

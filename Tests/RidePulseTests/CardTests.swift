@@ -94,7 +94,7 @@ import Testing
       #expect(try await stage.value("select count(*) from ridepulse.events") == "0")
       // The card covered it: no ordinary alert was sent in addition.
       #expect(try stage.arrivals().count == cards.count)
-      let held = "select count(*) from ridepulse.deliveries where reason = 'the card says it'"
+      let held = "select count(*) from ridepulse.deliveries where reason = 'covered by the card'"
       #expect(try await stage.value(held) == "2")
     }
   }

@@ -43,13 +43,13 @@ import Testing
         try api.post("/v1/contact", #"{"app": "customer", "owner_id": "c1"}"#).status == 200)
       let spared = try await ping()
       #expect(spared.map { $0[1] } == ["accepted", "suppressed"], "\(spared)")
-      #expect(spared.last?[2]?.wholeMatch(of: /heard from the phone \d+s ago/) != nil)
+      #expect(spared.last?[2]?.wholeMatch(of: /the phone was in contact \d+ s ago/) != nil)
       // The dry run prints the same, under a role that may only read.
       try await stage.asReader { environment in
         let dry = try Command.ridepulse(
           ["trigger", "ping", "--ride", "r1", "--dry-run"],
           environment.merging(["RIDEPULSE_SCHEDULES": stage.directory + "/rules"]) { $1 })
-        #expect(dry.output.contains("heard from the phone"), "\(dry.output)\(dry.errors)")
+        #expect(dry.output.contains("the phone was in contact"), "\(dry.output)\(dry.errors)")
       }
       try await stage.sql(
         "update ridepulse.contacts set contacted_at = contacted_at - interval '5 minutes'")

@@ -184,7 +184,7 @@ struct Decider {
   mutating func hold(_ entry: LedgerEntry, _ owner: OwnerID) {
     var entry = entry
     entry.status = .suppressed
-    entry.reason = .cardSaysIt
+    entry.reason = .coveredByCard
     let app = entry.app.rawValue
     if decision.view.memo.part?.shown[app]?.contains(entry.event.id) == true {
       decision.closed.append(entry)

@@ -19,7 +19,8 @@ extension Decider {
     // A contact that arrived while this was being decided has an age of zero.
     let age = max(.zero, now - contactedAt)
     return age < limit
-      ? LedgerReason(.heardFrom, "heard from the phone \(age.components.seconds)s ago") : nil
+      ? LedgerReason(.recentContact, "the phone was in contact \(age.components.seconds) s ago")
+      : nil
   }
 
   mutating func plan(_ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone) {

@@ -63,7 +63,7 @@ extension Decider {
     let owner = entry.owner ?? phone.ownerID
     if phone.ownerID != owner {
       return close(
-        entry, .suppressed, LedgerReason(.otherOwner, "the phone is another person's by now"))
+        entry, .suppressed, LedgerReason(.otherOwner, "the phone belongs to another person now"))
     }
     guard let context = context(entry.event) else {
       return close(entry, .suppressed, .rideNotFound)

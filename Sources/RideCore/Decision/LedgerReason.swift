@@ -45,8 +45,8 @@ package struct LedgerReason: Hashable, Sendable, Codable {
   package enum Engine: String, Hashable, Sendable, CaseIterable {
     case outOfTime = "out_of_time"
     case superseded
-    case cardSaysIt = "card_says_it"
-    case heardFrom = "heard_from"
+    case coveredByCard = "covered_by_card"
+    case recentContact = "recent_contact"
     case noPhone = "no_phone"
     case noOwner = "no_owner"
     case otherOwner = "other_owner"
@@ -130,7 +130,7 @@ extension LedgerReason.Code: Codable {
 }
 
 extension LedgerReason {
-  static let cardSaysIt = LedgerReason(.cardSaysIt, "the card says it")
+  static let coveredByCard = LedgerReason(.coveredByCard, "covered by the card")
   static let rideNotFound = LedgerReason(.rideNotFound, "ride not found")
   static let leftStates = LedgerReason(.leftStates, "the ride left the states of the rule")
   static let ruleGone = LedgerReason(.ruleGone, "the rule is gone")
@@ -144,7 +144,7 @@ extension LedgerReason {
   }
 
   static func validUntil(_ instant: Timestamp) -> LedgerReason {
-    LedgerReason(.outOfTime, "true until \(CivilTime.iso(instant))")
+    LedgerReason(.outOfTime, "valid until \(CivilTime.iso(instant))")
   }
 
   static func noOwner(of app: App) -> LedgerReason {
@@ -152,7 +152,7 @@ extension LedgerReason {
   }
 
   static func otherOwner(of app: App) -> LedgerReason {
-    LedgerReason(.otherOwner, "the ride has another \(app) by now")
+    LedgerReason(.otherOwner, "the ride has another \(app) now")
   }
 
   /// A refusal by APNs. The text may come from outside: it is cut short, and holds no NUL, which

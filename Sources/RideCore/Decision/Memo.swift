@@ -204,14 +204,14 @@ struct MemoBudget {
   mutating func admit(_ event: RideEvent) -> LedgerReason? {
     if count >= Self.retries {
       return LedgerReason(
-        .memoFull, "too many pushes to try again: the ride keeps \(Self.retries)")
+        .memoFull, "too many pushes to retry: a ride keeps \(Self.retries)")
     }
     let bytes = event.data.utf8.count
     if bytes > 2, !events.contains(event.id) {
       if used + bytes > Self.bytes {
         return LedgerReason(
           .memoFull,
-          "too many pushes to try again: the ride keeps \(Self.bytes >> 20) MiB of event data")
+          "too many pushes to retry: a ride keeps \(Self.bytes >> 20) MiB of event data")
       }
       used += bytes
       events.insert(event.id)

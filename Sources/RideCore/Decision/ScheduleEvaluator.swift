@@ -99,7 +99,7 @@ struct ScheduleEvaluator {
     tally.skipped += count - 1
     record(
       series, count - 1, upTo: newest - .microseconds(1),
-      LedgerReason(.nextWasDue, "too late, the next was due"))
+      LedgerReason(.nextWasDue, "too late: the next slot was due"))
   }
 
   /// Makes up for cron slots that were not evaluated in time, as far as `missed` allows.
@@ -124,7 +124,7 @@ struct ScheduleEvaluator {
           LedgerReason(.capped, "beyond the \(bound) slots that missed: all makes up for"))
       } else {
         tally.missed += left
-        record(series, left, upTo: newest, LedgerReason(.missed, "missed: nobody looked in time"))
+        record(series, left, upTo: newest, LedgerReason(.missed, "missed: no claim in time"))
       }
     }
     evaluateEventRules(slots)
@@ -154,7 +154,7 @@ struct ScheduleEvaluator {
     } else if slot <= setAt, !view.events.isEmpty {
       tally.due += 1
       tally.skipped += 1
-      passedOver.append((slot, LedgerReason(.setTooLate, "it had passed when it was set")))
+      passedOver.append((slot, LedgerReason(.setTooLate, "its time had passed when it was set")))
     }
   }
 

@@ -21,7 +21,7 @@ enum DryRunReport {
     let lines =
       [
         "\(entry.rule) to \(whom(entry.app.rawValue, entry.tokenSuffix)), "
-          + "\(push.environment.rawValue), true until \(CivilTime.iso(push.validUntil))",
+          + "\(push.environment.rawValue), valid until \(CivilTime.iso(push.validUntil))",
         "POST \(push.address.shownPath)",
       ]
       + fields + ["", Escape.json(String(decoding: push.payload, as: UTF8.self))]

@@ -37,7 +37,7 @@ struct ExplainTable {
       lines.append("the ride is gone from ridepulse.rides")
     }
     lines += history.contacts.map {
-      "\($0.app) \($0.ownerID) was heard from at \(local($0.contactedAt))"
+      "\($0.app) \($0.ownerID) was in contact at \(local($0.contactedAt))"
     }
     guard let plan = history.plan else { return lines + ["not on the agenda"] }
     var next = plan.due.map { "next due \(local($0))" } ?? "due with its next event"

@@ -46,7 +46,7 @@ struct PreviewPage: PreviewWriter {
             "\(cell.app), \(cell.type), priority \(push.headers.priority.rawValue), "
               + "\(counted(group.pushes.count, "phone")), \(push.payload.count) bytes",
             push.headers.expiration == .neverStore
-              ? "never stored" : "true until \(CivilTime.local(push.validUntil, zone))",
+              ? "never stored" : "valid until \(CivilTime.local(push.validUntil, zone))",
             String(decoding: push.payload, as: UTF8.self),
           ].joined(separator: "\n")),
       ]))

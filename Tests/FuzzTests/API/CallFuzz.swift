@@ -10,7 +10,7 @@ import Testing
       let seed = chance.pick(of: Self.bodies, else: [])
       let body =
         chance.percent(5)
-        ? chance.bytes(upTo: 200) : chance.percent(5) ? seed : Self.mutation.spoil(seed, &chance)
+        ? chance.bytes(upTo: 200) : chance.percent(5) ? seed : Self.mutation.mutate(seed, &chance)
       let isGood = (try? JSONScan.check(body, depthLimit: APIBody.depthLimit)) != nil
       if isGood, String(validating: body, as: UTF8.self) != nil, !body.contains(0) {
         if let value = JSONValue(json: body) {

@@ -67,7 +67,7 @@ import Testing
     switch chance.number(0...9) {
     case 0: chance.bytes(upTo: 200)
     case 1: chance.pick(of: seeds, else: [])
-    default: mutation.spoil(chance.pick(of: seeds, else: []), &chance)
+    default: mutation.mutate(chance.pick(of: seeds, else: []), &chance)
     }
   }
 

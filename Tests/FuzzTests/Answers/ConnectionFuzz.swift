@@ -8,23 +8,23 @@ import Testing
     "lost", "reset",
   ]
 
-  @Test func `No server takes a push away, and none ends one twice`() {
+  @Test func `No answer of a server loses a push or ends one twice`() {
     var seen: Set<String> = []
     let count = Fuzz.run("connections", cases: 3000) { chance in
-      let talk = try ServerTalk(&chance)
-      try talk.run()
-      try talk.end()
-      seen.formUnion(talk.seen)
+      let script = try ServerScript(&chance)
+      try script.run()
+      try script.end()
+      seen.formUnion(script.seen)
     }
     guard count >= 3000 else { return }
     for word in Self.wanted { #expect(seen.contains(word), "\(word)") }
   }
 
-  @Test func `What a server answers is what is reported`() {
+  @Test func `The reported outcome is the server's answer`() {
     Fuzz.run("calm connections", cases: 1000) { chance in
-      let talk = try ServerTalk(&chance, isCalm: true)
-      try talk.run()
-      try talk.end()
+      let script = try ServerScript(&chance, isCalm: true)
+      try script.run()
+      try script.end()
     }
   }
 }

@@ -13,7 +13,7 @@ import Testing
     var seen: Set<String> = []
     let count = Fuzz.run("frames", cases: 6000) { chance in
       var bytes = chance.list(upTo: 6) { Self.frame(by: &$0) }.flatMap { $0 }
-      if chance.percent(40) { bytes = Self.mutation.spoil(bytes, &chance) }
+      if chance.percent(40) { bytes = Self.mutation.mutate(bytes, &chance) }
       if chance.percent(5) { bytes += chance.bytes(upTo: 200) }
       let whole = try Self.read(bytes) { _ in bytes.count }
       let pieces = try Self.read(bytes) { _ in chance.number(1...chance.pick(1, 10, 200)) }

@@ -9,7 +9,7 @@ import Testing
   private static let wanted = [
     "alert", "background", "liveactivity", "start", "update", "end", "every", "before", "after",
     "cron", "pending", "accepted", "rejected", "expired", "uncertain", "suppressed", "held",
-    "spoiled memo", "journal", "broadcast", "need",
+    "mutated memo", "journal", "broadcast", "need",
   ]
 
   @Test func `No ride does harm`() {

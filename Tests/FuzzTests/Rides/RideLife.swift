@@ -44,9 +44,9 @@ struct RideLife {
       lastEvent += 1
       view.events.append(RideEvent(id: lastEvent, name: state, at: now))
     }
-    if maker.chance.percent(25), let memo = try MemoSpoiler().spoil(view.memo, &maker.chance) {
+    if maker.chance.percent(25), let memo = try MemoMutation().mutate(view.memo, &maker.chance) {
       view.memo = memo
-      seen.insert("spoiled memo")
+      seen.insert("mutated memo")
     }
     try claim { Self.outcome(&$0) }
     switch maker.chance.number(0...9) {

@@ -145,7 +145,7 @@ extension RideMaker {
     case 0: return "{}"
     case 1: return json(depth: 0)
     case 2:
-      let bytes = Self.mutation.spoil(Array(object(depth: 0).utf8), &chance)
+      let bytes = Self.mutation.mutate(Array(object(depth: 0).utf8), &chance)
       return String(decoding: bytes, as: UTF8.self)
     case 3 where chance.percent(5):
       let depth = chance.number(1...3000)

@@ -90,7 +90,7 @@ enum RuleBytes {
       var files = directory
       let index = chance.number(0...max(0, files.count - 1))
       if files.indices.contains(index) {
-        files[index].bytes = mutation.spoil(files[index].bytes, &chance)
+        files[index].bytes = mutation.mutate(files[index].bytes, &chance)
       }
       return files
     }
@@ -107,6 +107,6 @@ enum RuleBytes {
         bytes.prefix(chance.number(0...bytes.count))
         + other.suffix(chance.number(0...other.count))
     }
-    return mutation.spoil(bytes, &chance, times: 1...(chance.percent(10) ? 40 : 4))
+    return mutation.mutate(bytes, &chance, times: 1...(chance.percent(10) ? 40 : 4))
   }
 }

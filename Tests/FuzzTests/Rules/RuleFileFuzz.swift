@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `The files that are spoiled are good by themselves`() {
+  @Test func `The files that are mutated are valid before`() {
     #expect(RuleBytes.seeds.count > 20)
     for seed in RuleBytes.whole {
       if case .failure(let failure) = RuleDirectory.parse(files: [("f.yaml", seed)]) {

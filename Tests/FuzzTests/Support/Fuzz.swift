@@ -27,12 +27,12 @@ enum Fuzz {
   ) -> Int {
     let first = setting("RIDEPULSE_FUZZ_SEED") ?? 1
     let count = setting("RIDEPULSE_FUZZ_CASES") ?? usual
-    let words = LastWords(name)
-    defer { words.close() }
+    let report = CrashReport(name)
+    defer { report.close() }
     var faults = 0
     for number in 0..<count where faults < faultLimit {
       let seed = first &+ number
-      words.record(seed)
+      report.record(seed)
       var chance = Chance(seed: UInt64(bitPattern: Int64(seed)))
       do { try body(&chance) } catch {
         faults += 1

@@ -8,13 +8,14 @@ struct Mutation {
   init(_ pieces: [[UInt8]] = []) { self.pieces = pieces }
 
   /// Changes a few places.
-  func spoil(_ bytes: [UInt8], _ chance: inout Chance, times: ClosedRange<Int> = 1...4) -> [UInt8] {
+  func mutate(_ bytes: [UInt8], _ chance: inout Chance, times: ClosedRange<Int> = 1...4) -> [UInt8]
+  {
     var bytes = bytes
-    for _ in 0..<chance.number(times) { spoilOnce(&bytes, &chance) }
+    for _ in 0..<chance.number(times) { mutateOnce(&bytes, &chance) }
     return bytes
   }
 
-  private func spoilOnce(_ bytes: inout [UInt8], _ chance: inout Chance) {
+  private func mutateOnce(_ bytes: inout [UInt8], _ chance: inout Chance) {
     let start = chance.number(0...bytes.count)
     let end = min(bytes.count, start + chance.number(0...7))
     let piece = chance.pick(of: pieces, else: [])

@@ -19,7 +19,7 @@ import Testing
     return stage
   }
 
-  @Test func `an active ride needs a channel, and says so until it has one`() {
+  @Test func `an active ride states its need of a channel until it has one`() {
     var stage = stage()
     stage.state("requested")
     stage.claim()
@@ -57,7 +57,10 @@ import Testing
     #expect(stage.wire.map(\.status) == ["ride_started"])
   }
 
-  @Test func `a refusal is told once, in words, and asked again after ten minutes`() {
+  @Test
+  func
+    `a refused channel is recorded once, with its meaning, and requested again after ten minutes`()
+  {
     var stage = stage()
     stage.state("requested")
     stage.channels = [stage.channel(.refused("FeatureNotEnabled"))]
@@ -78,7 +81,7 @@ import Testing
     #expect(stage.needs.count == 1)
   }
 
-  @Test func `everybody who watches is told of changes, and of the end`() throws {
+  @Test func `all watchers receive changes and the end`() throws {
     var stage = open()
     stage.state("requested")
     stage.run(for: .seconds(30))
@@ -197,7 +200,7 @@ import Testing
       stage.reasons.contains { $0.hasPrefix("rejected: PayloadTooLarge: 5121 bytes of 5120") })
   }
 
-  @Test func `a card that was registered with a token is turned away, once`() {
+  @Test func `a card registered with a token is refused once if the rule broadcasts`() {
     var stage = open()
     stage.register()
     stage.run(for: .seconds(300))
@@ -205,7 +208,7 @@ import Testing
     #expect(stage.reasons.filter { $0.hasPrefix("suppressed: the rule broadcasts") }.count == 1)
   }
 
-  @Test func `an ordinary alert goes beside the broadcast: nobody knows who watches`() {
+  @Test func `an ordinary alert is sent in addition to the broadcast`() {
     var stage = open()
     stage.phones = [Sample.phone()]
     stage.others = [Sample.rule(on: ["driver_arrived"])]

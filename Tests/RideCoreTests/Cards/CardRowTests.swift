@@ -4,7 +4,7 @@ import Testing
 
 /// The ledger rows of a card's pushes.
 @Suite struct `Rows of cards` {
-  @Test func `R41: the row of a push tells of one time, whatever its attempts tell`() throws {
+  @Test func `R41: the row of a push keeps one event time over all attempts`() throws {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(1))

@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 @Suite struct `A card` {
-  @Test func `a card that is registered is told at once how things stand`() throws {
+  @Test func `a newly registered card is updated at once`() throws {
     var stage = CardStage()
     stage.run()
     stage.register()
@@ -17,7 +17,7 @@ import Testing
     #expect(stage.ledger.values.first?.cardEvent == .update)
   }
 
-  @Test func `what shows no change is not sent`() {
+  @Test func `an unchanged card is not sent`() {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(20))
@@ -55,7 +55,7 @@ import Testing
     #expect(stage.wire.filter { $0.title != nil }.count == 1)
   }
 
-  @Test func `an alert that another state has overtaken is not said`() throws {
+  @Test func `an alert that another state has overtaken is not shown`() throws {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(1))
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [(false, 20), (true, 60)])
-  func `R27: beyond the budget urgent pushes go at priority 5, and say so`(
+  func `R27: urgent pushes beyond the budget are sent at priority 5, with a reason`(
     frequent: Bool, budget: Int
   ) {
     var stage = CardStage()
@@ -148,13 +148,13 @@ import Testing
   }
 
   /// R30: silence, age, a ride that is gone, another person's ride.
-  @Test func `R30: a card of which nothing is heard is ended`() {
+  @Test func `R30: a card whose ride has no events is ended`() {
     var stage = CardStage()
     stage.life.lostAfter = .seconds(1800)
     stage.register()
     stage.run(for: .seconds(4000))
     #expect(stage.wire.last?.event == "end" && stage.wire.last?.seconds == 1800)
-    #expect(stage.reasons.contains("accepted: nothing was heard of the ride for 30m"))
+    #expect(stage.reasons.contains("accepted: the ride had no event for 30m"))
   }
 
   @Test func `R30: before iOS would leave it standing it is ended`() {
@@ -199,7 +199,7 @@ import Testing
     #expect(!stage.ledger.values.contains { $0.status == .pending })
   }
 
-  @Test func `what failed goes again as the ride is then, under the same ID`() {
+  @Test func `a failed push is retried with the ride's state of that time, under the same ID`() {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(20))
@@ -241,7 +241,7 @@ import Testing
     (PushOutcome.refused(503, "Shutdown"), 1), (.unsent(.paused(for: .seconds(5))), 0),
     (.unsent(.closed), 0),
   ])
-  func `an update that failed ends with the card, and is said to`(
+  func `a failed update ends with the card, with a reason`(
     outcome: PushOutcome, attempts: Int
   ) {
     var stage = CardStage()
@@ -258,7 +258,7 @@ import Testing
     #expect(ended?.attempts == attempts)
   }
 
-  @Test func `an update that failed ends where its card is gone`() {
+  @Test func `a failed update ends when its card is gone`() {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(20))
@@ -270,7 +270,7 @@ import Testing
     #expect(stage.due == nil)
   }
 
-  @Test func `somebody else may have a card of the ride, too`() {
+  @Test func `another person may have a card of the ride, too`() {
     var stage = CardStage()
     stage.register()
     stage.cards[0].ownerID = "a friend"
@@ -280,7 +280,7 @@ import Testing
     #expect(stage.wire.map(\.event) == ["update", "update"])
   }
 
-  @Test func `an alert that comes too late is not said, and the state is shown`() {
+  @Test func `a late alert is not shown, and the state is`() {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(20))
@@ -290,7 +290,7 @@ import Testing
     #expect(stage.wire.last?.status == "driver_arrived" && stage.wire.last?.title == nil)
   }
 
-  @Test func `what a stop cut off goes at once and was not tried`() {
+  @Test func `a push that a stop cut off is due at once and does not count as tried`() {
     var stage = CardStage()
     stage.register()
     stage.claim { _ in .unsent(.closed) }
@@ -314,7 +314,7 @@ import Testing
     #expect(stage.wire.count == 1 && stage.due == nil)
   }
 
-  @Test func `a token that APNs refuses is not refreshed, and a new one is told at once`() {
+  @Test func `a refused token is not refreshed, and a new one is updated at once`() {
     var stage = CardStage()
     stage.register()
     var tries = 0
@@ -346,7 +346,7 @@ import Testing
     #expect(stage.wire.last?.token == "cc" && stage.wire.last?.event == "end")
   }
 
-  @Test func `the newest token wins, and is told at once`() {
+  @Test func `the newest token is used, and updated at once`() {
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(3))
@@ -356,7 +356,7 @@ import Testing
     #expect(stage.wire.map(\.timestamp) == [1_800_000_000, 1_800_000_003])
   }
 
-  @Test func `what can't be filled in is said once, and the end comes without it`() {
+  @Test func `content that can't be rendered is recorded once, and the end is sent without it`() {
     var stage = CardStage()
     stage.life.contentState["plate"] = .value(Sample.text("{{ride.attributes.wheels}}"))
     stage.register()

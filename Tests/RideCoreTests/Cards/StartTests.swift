@@ -21,7 +21,7 @@ import Testing
     #expect(start.aps.value(at: ["attributes", "rideId"]) == .string("r1"))
   }
 
-  @Test func `one that has a card, or had one that its owner put away, gets none`() {
+  @Test func `a phone with a card, or whose owner dismissed one, gets no start`() {
     for isGone in [false, true] {
       var stage = stage()
       stage.register()
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `without a token the ledger says so`() {
+  @Test func `without a token the ledger has a reason`() {
     var stage = CardStage()
     stage.state("driver_assigned")
     stage.run()
@@ -65,7 +65,7 @@ import Testing
     #expect(uncertain.allSatisfy { $0.attempts == 1 && $0.cardEvent == .start })
   }
 
-  @Test func `one that provably did not arrive goes again, one that may have does not`() {
+  @Test func `a start that provably did not arrive is retried, one that may have is not`() {
     for (outcome, count) in [
       (PushOutcome.unsent(.refusedStream), 1), (.refused(503, "Shutdown"), 1),
       (.unsent(.closed), 1), (.unanswered(.timeout), 1), (.refused(400, "BadDeviceToken"), 0),
@@ -159,7 +159,7 @@ import Testing
     #expect(stage.reasons == ["suppressed: the ride is over already"])
   }
 
-  @Test func `R26: what a started card missed leaves as its token comes`() throws {
+  @Test func `R26: a change that a started card missed is sent when its token arrives`() throws {
     var stage = stage()
     stage.state("driver_assigned")
     stage.run(for: .seconds(10))

@@ -69,7 +69,9 @@ import Testing
 
   /// The first of February on a given day of the week may be 12 years after the previous one.
   @Test(arguments: Array(0...6).map { "0 0 */31 2 \($0)" } + ["0 0 29 2 */5,1,3,6"])
-  func `what may wait more than eight years is refused, whatever the year`(text: String) {
+  func `an expression that may wait more than eight years is refused, whatever the year`(
+    text: String
+  ) {
     #expect {
       try CronSchedule(text)
     } throws: {

@@ -49,7 +49,7 @@ import Testing
     return slots
   }
 
-  @Test func `around changes of the clocks, the slots are what the words say`() throws {
+  @Test func `around changes of the clocks the slots match the documented ones`() throws {
     let rules = try [
       Rule("*/17 * * * *", followsWall: true) { minute, _, _ in minute % 17 == 0 },
       Rule("0 */3 * * *", followsWall: true) { minute, hour, _ in minute == 0 && hour % 3 == 0 },

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Who was heard from` {
+@Suite struct `Recent contact` {
   private func book(_ limit: Duration?) -> EngineConfiguration {
     var rule = Sample.rule()
     rule.unlessContactWithin = limit
@@ -16,22 +16,22 @@ import Testing
   }
 
   static let cases: [(limit: Duration?, ago: Duration?, reason: String?)] = [
-    (.seconds(300), .seconds(40), "heard from the phone 40s ago"),
-    (.seconds(300), .milliseconds(299_999), "heard from the phone 299s ago"),
-    (.seconds(300), .zero, "heard from the phone 0s ago"),
+    (.seconds(300), .seconds(40), "the phone was in contact 40 s ago"),
+    (.seconds(300), .milliseconds(299_999), "the phone was in contact 299 s ago"),
+    (.seconds(300), .zero, "the phone was in contact 0 s ago"),
     // The contact is later than `now`: the database's clock advanced during the decision.
-    (.seconds(300), .seconds(-2), "heard from the phone 0s ago"),
+    (.seconds(300), .seconds(-2), "the phone was in contact 0 s ago"),
     (.seconds(300), .seconds(300), nil), (.seconds(300), .seconds(4000), nil),
     (.seconds(300), nil, nil), (nil, .seconds(1), nil),
   ]
 
   @Test(arguments: cases.indices)
-  func `is told nothing by a rule that says so, for so long`(index: Int) {
+  func `receives nothing from the rule for the stated time`(index: Int) {
     let (limit, ago, reason) = Self.cases[index]
     let decision = decide(view(heard: ago), by: book(limit), now: Sample.now)
     #expect(decision.pushes.count == (reason == nil ? 1 : 0))
     #expect(decision.reasons == (reason.map { ["suppressed: \($0)"] } ?? []))
-    #expect(decision.closed.allSatisfy { $0.reason?.code == .engine(.heardFrom) })
+    #expect(decision.closed.allSatisfy { $0.reason?.code == .engine(.recentContact) })
   }
 
   @Test func `is asked about again before a retry`() throws {
@@ -41,6 +41,7 @@ import Testing
     view.events = []
     view.memo.retries = [PendingPush(entry: push.entry, due: Sample.now)]
     let again = decide(view, by: book(.seconds(300)), now: Sample.now)
-    #expect(again.pushes.isEmpty && again.reasons == ["suppressed: heard from the phone 10s ago"])
+    #expect(
+      again.pushes.isEmpty && again.reasons == ["suppressed: the phone was in contact 10 s ago"])
   }
 }

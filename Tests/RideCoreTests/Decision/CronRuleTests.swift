@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `where a slot is on time, none before it is made up for`() throws {
+  @Test func `if a slot is on time, none before it is made up for`() throws {
     var stage = try stage("* * * * *", .latest)
     stage.state("requested", at: 0.1)
     stage.claim(at: 0.1)
@@ -81,7 +81,7 @@ import Testing
     #expect(stage.tally.remainder == 0)
   }
 
-  @Test func `in the ride's own zone, also where that changes`() throws {
+  @Test func `in the ride's own zone, also if the zone changes`() throws {
     var stage = try stage("0 8 * * *", zone: nil)
     stage.ride.timeZone = "Asia/Tokyo"
     stage.state("requested", at: 0)
@@ -94,7 +94,7 @@ import Testing
     #expect(hours == ["23:00", "13:00"])
   }
 
-  @Test func `an unknown zone of the ride is said once`() throws {
+  @Test func `an unknown time zone of a ride is recorded once`() throws {
     var stage = try stage("0 8 * * *", zone: nil)
     stage.ride.timeZone = "Nowhere/Else"
     stage.state("requested", at: 0)

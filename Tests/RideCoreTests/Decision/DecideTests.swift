@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 @Suite struct `A decision` {
-  @Test func `a push carries all that APNs must know`() throws {
+  @Test func `a push has all required headers`() throws {
     let decision = decide(Sample.view(), by: Sample.book(), now: Sample.now)
     let push = try #require(decision.pushes.first)
     #expect(decision.pushes.count == 1)
@@ -63,14 +63,14 @@ import Testing
   ]
 
   @Test(arguments: suppressions.indices)
-  func `what can't be sent is closed with its reason`(index: Int) {
+  func `a push that can't be sent is closed with its reason`(index: Int) {
     let (problem, view, book, reason) = Self.suppressions[index]
     let decision = decide(view, by: book, now: Sample.now)
     #expect(decision.pushes.isEmpty, "\(problem)")
     #expect(decision.reasons == [reason], "\(problem)")
   }
 
-  @Test func `unreadable attributes suppress what needs them, and nothing else`() {
+  @Test func `unreadable attributes suppress only pushes that need them`() {
     var ride = Sample.ride()
     ride.attributes = #"{"plate": 1e999}"#
     let rules = [Sample.rule(), Sample.rule("plain", body: "now")]
@@ -79,7 +79,7 @@ import Testing
     #expect(decision.pushes.map(\.entry.rule) == ["plain"])
   }
 
-  @Test func `true until the last microsecond, and expired from then on`() {
+  @Test func `valid until the last microsecond, and expired from then on`() {
     let end = Sample.event().at + .seconds(300)
     let before = Timestamp(microseconds: end.microseconds - 1)
     #expect(decide(Sample.view(), by: Sample.book(), now: before).pushes.count == 1)

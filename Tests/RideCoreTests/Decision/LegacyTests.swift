@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Pushes of old senders` {
+@Suite struct `Legacy pushes` {
   private static let ride: RideID = "legacy:customer:1"
   private static let alert = #"{"aps":{"alert":"Hi","x":1.0}, "b" : [1]}"#
 
@@ -56,7 +56,7 @@ import Testing
     #expect(before.pushes.map(\.validUntil) == [end])
     #expect(before.pushes.map(\.headers.expiration) == [header ?? .at(end)])
     let after = decision([event(push)], now: end)
-    #expect(after.reasons == ["expired: true until \(CivilTime.iso(end))"])
+    #expect(after.reasons == ["expired: valid until \(CivilTime.iso(end))"])
   }
 
   /// The payload, its priority and its push type.
@@ -78,7 +78,7 @@ import Testing
     #expect(decision.pushes.map(\.headers.priority) == [priority])
   }
 
-  @Test func `each goes by itself and none takes another's place`() throws {
+  @Test func `each is sent, and none replaces another`() throws {
     let events = try (1...3).map { event(try push(identifier: UInt32($0)), id: Int64($0)) }
     let settlement = decision(events).settled(
       [.accepted, .unanswered(.timeout), .accepted], now: Sample.now
@@ -88,7 +88,7 @@ import Testing
     #expect(settlement.consumed == [1, 2, 3] && !settlement.isOver)
   }
 
-  @Test func `it goes again as it was, under the same ID, and then its ride is over`() throws {
+  @Test func `it is retried unchanged under the same ID, and then its ride is over`() throws {
     let first = decision([event(try push())])
     let away = PushOutcome.refused(Refusal(status: 503, reason: "ServiceUnavailable"))
     let failed = first.settled([away], now: Sample.now) { 0 }
@@ -107,7 +107,7 @@ import Testing
       ])
   }
 
-  @Test func `what speaks against a phone speaks against this too`() throws {
+  @Test func `a problem of the phone applies to legacy pushes, too`() throws {
     var phone = Sample.phone(9)
     var problem = PhoneProblem()
     problem.refusals = 3
@@ -128,7 +128,7 @@ import Testing
     #"{"app":"customer","token":"c1","payload":"{}","priority":7}"#,
     #"{"app":"customer","token":"c1","payload":"{}","priority":10,"expiration":-1}"#,
   ])
-  func `data that somebody else has written`(data: String) {
+  func `data written by another version`(data: String) {
     let event = RideEvent(id: 1, name: LegacyPush.event, at: Sample.now, data: data)
     #expect(decision([event]).reasons == ["suppressed: unreadable frame"])
   }
@@ -155,7 +155,7 @@ import Testing
     #expect(LegacyPush.read(event(try push()))?.push == (try push()))
   }
 
-  @Test func `what the ledger says of a token`() {
+  @Test func `how the ledger shows a token`() {
     #expect(LegacyVerdict(status: "pending", code: nil) == nil)
     #expect(LegacyVerdict(status: "accepted", code: nil) == .other)
     #expect(LegacyVerdict(status: "expired", code: .apns("BadDeviceToken")) == .other)

@@ -95,8 +95,7 @@ import Testing
     #expect(tally.fired == 1 && tally.remainder == 0)
   }
 
-  @Test func `an event's data stands once in the memo, whatever waits for another attempt`() throws
-  {
+  @Test func `an event's data is stored once in the memo for all retries`() throws {
     let data = #"{"text": "\#(String(repeating: "x", count: 150_000))"}"#
     let view = Sample.view(
       events: [Sample.event(data: data)], phones: Self.phones(OpenPart.size))
@@ -110,7 +109,7 @@ import Testing
     #expect(try JSONDecoder().decode(Memo.self, from: json) == memo)
   }
 
-  @Test func `a memo is bounded, and what does not fit ends with a reason`() {
+  @Test func `a memo is bounded; a push that does not fit ends with a reason`() {
     let view = Sample.view(phones: Self.phones(MemoBudget.retries + 3000))
     var entries: [LedgerEntry] = []
     var open = view
@@ -129,11 +128,11 @@ import Testing
     #expect(
       ended.allSatisfy {
         $0.status == .suppressed
-          && $0.reason?.text == "too many pushes to try again: the ride keeps 10000"
+          && $0.reason?.text == "too many pushes to retry: a ride keeps 10000"
       })
   }
 
-  @Test func `a memo keeps so many bytes of event data and no more`() {
+  @Test func `a memo keeps a limited number of bytes of event data`() {
     let data = #"{"text": "\#(String(repeating: "x", count: 1_000_000))"}"#
     let events = (1...10).map { Sample.event($0, data: data) }
     let decision = decide(
@@ -144,7 +143,7 @@ import Testing
     #expect(settlement.entries.count { $0.status == .suppressed } == 6)
   }
 
-  @Test func `what cards have shown is not said to the phones of a later part`() throws {
+  @Test func `an alert that cards have shown is not sent to the phones of a later part`() throws {
     var part = OpenPart(through: 1, after: 1, slots: [])
     part.shown = ["customer": [1]]
     var memo = Memo()
@@ -153,7 +152,7 @@ import Testing
       view: Sample.view(memo: memo), configuration: Sample.book(), now: Sample.now)
     let entry = decider.draft(CompiledRule(Sample.rule()), Sample.event())
     decider.hold(entry, "c")
-    #expect(decider.decision.reasons == ["suppressed: the card says it"])
+    #expect(decider.decision.reasons == ["suppressed: covered by the card"])
     #expect(decider.decision.held.isEmpty)
   }
 

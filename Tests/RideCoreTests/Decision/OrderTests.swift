@@ -18,7 +18,7 @@ import Testing
     names.enumerated().map { Sample.event(first + Int64($0), $1) }
   }
 
-  @Test func `R70: the newest push of a collapse ID supersedes the others of its look`() {
+  @Test func `R70: the newest push of a collapse ID supersedes the others of its claim`() {
     let decision = decide(
       Sample.view(events: events(Self.names)), by: rules(collapse: "ride-{{ride.id}}"),
       now: Sample.now)
@@ -53,7 +53,7 @@ import Testing
     #expect(decision.pushes.map(\.entry.rule) == ["a"])
   }
 
-  @Test func `what is tried again leaves before what is newer, and a slot in between`() {
+  @Test func `a retry is sent before newer pushes, and a slot in between`() {
     let book = rules(collapse: nil)
     let first = decide(
       Sample.view(events: events(["requested"])), by: book, now: Sample.now)
@@ -79,7 +79,7 @@ import Testing
     #expect(one.pushes.map(\.entry.event.id) == [3])
   }
 
-  @Test func `pushes behind one that goes again wait for it, and are not attempts`() throws {
+  @Test func `pushes behind a retried one wait for it, and do not count as attempts`() throws {
     let decision = decide(
       Sample.view(events: events(Self.names)), by: rules(collapse: nil), now: Sample.now)
     let settlement = decision.settled(
@@ -97,17 +97,17 @@ import Testing
   }
 
   @Test
-  func `a phone that another person uses by now is not told what waited for the former one`() {
+  func `a waiting push is not sent to a phone that has another owner now`() {
     let first = decide(Sample.view(), by: Sample.book(), now: Sample.now)
     let memo = first.settled([.unsent(.refusedStream)], now: Sample.now, jitter: { 0 }).memo
     let next = decide(
       Sample.view(events: [], phones: [Sample.phone(owner: "stranger")], memo: memo),
       by: Sample.book(), now: Sample.now + .seconds(10))
-    #expect(next.reasons == ["suppressed: the phone is another person's by now"])
+    #expect(next.reasons == ["suppressed: the phone belongs to another person now"])
     #expect(next.pushes.isEmpty)
   }
 
-  @Test func `retries beyond one decision, and what came after them, keep their order`() {
+  @Test func `retries that exceed one decision, and newer pushes, keep their order`() {
     let book = Sample.book([Sample.rule("a", on: ["requested"], expires: .after(.seconds(9000)))])
     let count = OpenPart.size + 500
     var memo = Memo()

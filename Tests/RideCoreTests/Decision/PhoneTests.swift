@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `What APNs says against a phone` {
+@Suite struct `Problems of phones` {
   private static let bad = PushOutcome.refused(Refusal(status: 400, reason: "BadDeviceToken"))
 
   private var book: EngineConfiguration {
@@ -41,14 +41,14 @@ import Testing
     return (settlement, settlement.entries.first?.id)
   }
 
-  @Test func `R16: a phone that states no environment goes again, and asks to be probed`() {
+  @Test func `R16: a push to a phone without an environment is retried as a probe`() {
     let (settlement, id) = refused()
     #expect(settlement.entries.map(\.status) == [.pending])
     #expect(settlement.findings == [PhoneObservation(phone: 1, .bad(probe: id))])
     #expect(settlement.memo.retries.map(\.entry.id) == [id])
   }
 
-  @Test func `R16: the push that may probe goes to the other environment`() {
+  @Test func `R16: the probe is sent to the other environment`() {
     let (settlement, id) = refused()
     let now = Sample.now + .seconds(2)
     let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
@@ -62,7 +62,7 @@ import Testing
     #expect(refuted.memo.retries.isEmpty)
   }
 
-  @Test func `R16: a probe that nobody answers stays the probe`() {
+  @Test func `R16: a probe without an answer remains the probe`() {
     let (settlement, id) = refused()
     let now = Sample.now + .seconds(2)
     let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
@@ -73,7 +73,7 @@ import Testing
     #expect(next.pushes.map(\.environment) == [.sandbox])
   }
 
-  @Test func `R16: other pushes wait for the probe, and follow what it found`() {
+  @Test func `R16: other pushes wait for the probe and use its result`() {
     let (settlement, _) = refused()
     let now = Sample.now + .seconds(2)
     let other = PushID(of: "another")
@@ -102,8 +102,8 @@ import Testing
     #expect(end.findings == id.map { [PhoneObservation(phone: 1, .unprobed($0))] })
   }
 
-  @Test func `R16: no probe where the app stated the environment, or it was tried, or may not be`()
-  {
+  @Test
+  func `R16: no probe if the app stated the environment, or it was probed, or probing is off`() {
     var stated = Sample.phone()
     stated.environment = .production
     var forbidden = book
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `R16: what is superseded probes nothing`() {
+  @Test func `R16: a superseded push does not probe`() {
     let first = decide(
       Sample.view(
         events: [Sample.event(1), Sample.event(2)], phones: [Sample.phone()]),
@@ -132,7 +132,7 @@ import Testing
     #expect(settlement.findings.map(\.kind) == [.bad(probe: settlement.entries[1].id)])
   }
 
-  @Test func `R13: nothing goes to a phone in quarantine, and the ledger says why`() {
+  @Test func `R13: nothing is sent to a phone in quarantine, and the ledger has the reason`() {
     let quarantined = phone {
       $0.refusals = 3
       $0.isQuarantined = true

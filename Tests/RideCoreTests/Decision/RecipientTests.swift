@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a former driver receives what was meant for that one, with the row of then`() {
+  @Test func `a former driver receives the pushes meant for them, with the row of that time`() {
     let decision = decision([
       event(1, "requested", driver: "d1"), event(2, "driver_arrived", driver: "d1"),
       event(3, "ride_completed", driver: "d2", former: Self.image("d1", "Ana")),
@@ -66,7 +66,7 @@ import Testing
     #expect(sent(decision) == ["1 d1 Ana d1", "2 d2 Bea d2", "3 d2 Bea d2"])
   }
 
-  @Test func `drivers in a row are told apart`() {
+  @Test func `consecutive drivers are distinguished`() {
     let decision = decision([
       event(1, "driver_arrived", driver: "d1"),
       event(2, "driver_arrived", driver: "d3", former: Self.image("d1", "Ana")),
@@ -114,7 +114,7 @@ import Testing
     #expect(sent(decision) == ["1 k1 k1", "2 k2 k2", "3 k2 k2"])
   }
 
-  @Test func `what waited for a driver who has left keeps the row of then`() throws {
+  @Test func `a push that waited for a former driver keeps the row of that time`() throws {
     var before = Self.ride
     before.driverID = "d1"
     before.attributes = #"{"name": "Ana"}"#

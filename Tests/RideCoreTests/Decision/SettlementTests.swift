@@ -112,7 +112,7 @@ import Testing
     #expect(result.nextDue == Sample.now)
   }
 
-  @Test func `410 names the phone and since when; without a time nobody is disabled`() {
+  @Test func `410 with a time disables the phone; without a time it does not`() {
     let since = Timestamp(epochSeconds: 1_799_999_999)
     let gone = settlement(
       .refused(Refusal(status: 410, reason: "Unregistered", timestamp: since)))
@@ -177,7 +177,7 @@ import Testing
     #expect(next.waiting.isEmpty)
   }
 
-  @Test func `R2: what may have arrived is uncertain and not unsent, however it ends`() {
+  @Test func `R2: a push that may have arrived is uncertain, however the connection ends`() {
     let memo = settlement(.unanswered(.connectionLost("EOF"))).memo
     let doubt = "an earlier attempt was not answered"
     let late = Sample.now + .seconds(3600)
@@ -203,7 +203,7 @@ import Testing
     #expect(end.entries.map { $0.reason?.text } == ["REFUSED_STREAM; " + doubt])
   }
 
-  @Test func `R39: what expired with a node that ended is uncertain`() {
+  @Test func `R39: a push that expired on a dead node is uncertain`() {
     var view = Sample.view()
     let late = Sample.now + .seconds(3600)
     #expect(decide(view, by: Sample.book(), now: late).closed.map(\.status) == [.expired])

@@ -18,7 +18,7 @@ import Testing
     #expect(stage.tally.fired == 3 && stage.tally.remainder == 0)
   }
 
-  @Test func `R19: a background push shows nothing and has priority 5, whatever else is said`()
+  @Test func `R19: a background push shows nothing and has priority 5, whatever the rule states`()
     throws
   {
     var rule = Sample.rule(data: ["kind": .literal(.string("beat")), "aps": .literal(.integer(1))])
@@ -49,10 +49,10 @@ import Testing
     stage.claim(at: 83)
     #expect(stage.slots.count == 1)
     #expect(stage.tally.due == 4 && stage.tally.fired == 1 && stage.tally.skipped == 3)
-    #expect(stage.reasons == ["too late, the next was due (3 slots up to this one)"])
+    #expect(stage.reasons == ["too late: the next slot was due (3 slots up to this one)"])
   }
 
-  @Test func `it is true until the next one at the longest`() throws {
+  @Test func `it is valid until the next one at the longest`() throws {
     var stage = stage(.seconds(60))
     stage.rule.expires = .after(.seconds(86_400))
     #expect(stage.rule.validity == .seconds(60))
@@ -71,7 +71,7 @@ import Testing
     #expect(next.map { $0 >= 120 && $0 < 122 } == true)
   }
 
-  @Test func `moving between its states does not begin anew`() {
+  @Test func `moving between its states does not restart the slots`() {
     var stage = AgendaStage(.every(.seconds(1200)), while: ["driver_arrived", "requested"])
     stage.state("requested", at: 0)
     let first = stage.claim(at: 0)
@@ -79,7 +79,7 @@ import Testing
     #expect(stage.claim(at: 15) == first)
   }
 
-  @Test func `a rule that is new to a ride does not make up for what was before`() {
+  @Test func `a rule that is new to a ride does not make up for earlier slots`() {
     var stage = stage()
     stage.ride.state = "driver_arrived"
     stage.ride.updatedAt = AgendaStage.at(-500)
@@ -128,7 +128,7 @@ import Testing
     stage.ride.driverID = "another"
     stage.claim(at: due + 2)
     #expect(stage.slots.isEmpty)
-    #expect(stage.reasons == ["the ride has another driver by now"])
+    #expect(stage.reasons == ["the ride has another driver now"])
   }
 }
 
@@ -183,7 +183,7 @@ import Testing
     stage.state("requested", at: 0)
     stage.run(until: 100)
     #expect(stage.minutes.isEmpty)
-    #expect(stage.reasons == ["it had passed when it was set"])
+    #expect(stage.reasons == ["its time had passed when it was set"])
     #expect(stage.tally.skipped == 1 && stage.tally.due == 1)
   }
 
@@ -196,7 +196,7 @@ import Testing
     #expect(stage.minutes.isEmpty && stage.tally.skipped == 1)
   }
 
-  @Test func `the service was late: told while it is true, expired after`() {
+  @Test func `a late service sends while the push is valid; then it expires`() {
     for (minute, fired) in [(46.0, 1), (55.0, 0)] {
       var stage = stage()
       stage.ride.pickupAt = AgendaStage.at(60)

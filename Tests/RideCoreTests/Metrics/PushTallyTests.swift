@@ -40,7 +40,7 @@ import Testing
       ])
   }
 
-  @Test func `measures what was accepted, and nothing else`() throws {
+  @Test func `counts accepted pushes only`() throws {
     let tally = tally([
       entry(.accepted, after: 0.005), entry(.accepted, after: 0.0051), entry(.accepted, after: 1e6),
       entry(.accepted, after: -3), entry(.rejected, "BadTopic", after: 7),
@@ -83,7 +83,7 @@ import Testing
 
   @Test(arguments: [
     (#""BadDeviceToken""#, LedgerReason.Code.apns("BadDeviceToken")),
-    (#""the card says it""#, .engine(.unlisted)),
+    (#""covered by the card""#, .engine(.unlisted)),
     (#"{"code": "no_phone", "text": "x"}"#, .engine(.noPhone)),
   ])
   func `a memo reads back, also one of an earlier version`(
@@ -97,7 +97,7 @@ import Testing
     #expect(LedgerReason.Code(word: word) == .engine(.unlisted))
   }
 
-  @Test func `what APNs answers keeps its word, and what it does not document is other`() {
+  @Test func `an Apple reason is its own code, and an undocumented one is other`() {
     #expect(LedgerReason(Refusal(status: 400, reason: "BadTopic")).code == .apns("BadTopic"))
     #expect(LedgerReason(Refusal(status: 418)).code == .status(418))
     let long = LedgerReason(

@@ -106,7 +106,7 @@ extension Decider {
     else {
       throw Planner.Refused(
         status: .suppressed,
-        reason: LedgerReason(.noBundleID, "the bundle ID of \(app) can't stand in a path"))
+        reason: LedgerReason(.noBundleID, "the bundle ID of \(app) is not valid in a path"))
     }
     return channel
   }

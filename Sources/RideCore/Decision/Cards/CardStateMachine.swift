@@ -68,7 +68,7 @@ struct CardStateMachine {
     if let limit = life.silenceLimit, now >= memo.heardAt + limit {
       return (
         memo.heardAt + limit,
-        LedgerReason(.rideSilent, "nothing was heard of the ride for \(limit.rideText)")
+        LedgerReason(.rideSilent, "the ride had no event for \(limit.rideText)")
       )
     }
     guard let tooOldAt, now >= tooOldAt else { return nil }

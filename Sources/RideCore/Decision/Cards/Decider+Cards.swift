@@ -54,7 +54,7 @@ extension Decider {
     if machine.isPastScreen {
       close(
         entry(of: card.target, machine.memo, rule, card), .expired,
-        LedgerReason(.cardTooOld, "no card stays for so long"))
+        LedgerReason(.cardTooOld, "a card stays at most 12 hours"))
       decision.gone.append(.ofCard(card.target, since: nil, reason: "expired"))
       return
     }
@@ -244,7 +244,7 @@ extension Decider {
       complain(
         &machine, .suppressed,
         LedgerReason(
-          .ruleBroadcasts, "the rule broadcasts: the app is to listen to the ride's channel"),
+          .ruleBroadcasts, "the rule broadcasts: the app must subscribe to the ride's channel"),
         rule, card)
       decision.cards[card.target] = machine.memo
     }

@@ -69,7 +69,7 @@ extension Decider {
     if decision.view.cards.contains(where: {
       $0.app == entry.app && $0.ownerID == token.ownerID
     }) {
-      return close(entry, .suppressed, LedgerReason(.cardThere, "the phone has a card by now"))
+      return close(entry, .suppressed, LedgerReason(.cardThere, "the phone has a card already"))
     }
     let quiet = context(RideEvent(id: 0, name: "refresh", at: now))
     planStart(entry, token, rule, RenderedCard(rule, in: quiet))

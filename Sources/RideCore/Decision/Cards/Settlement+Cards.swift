@@ -107,7 +107,7 @@ extension Settlement {
         left.append(pending)
       } else if announced[entry.event]?.contains(entry.app) == true {
         entry.status = .suppressed
-        entry.reason = .cardSaysIt
+        entry.reason = .coveredByCard
         entries.append(entry)
       } else if supersede(&entry, places, view) {
         entries.append(entry)

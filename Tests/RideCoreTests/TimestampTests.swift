@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 /// Timestamps never overflow, and seconds are rounded down.
-@Suite struct InstantTests {
+@Suite struct TimestampTests {
   @Test(
     arguments: [
       (0, 0), (999_999, 0), (1_000_000, 1), (-1, -1), (-1_000_000, -1), (-1_000_001, -2),

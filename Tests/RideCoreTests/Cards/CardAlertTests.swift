@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `One voice` {
+@Suite struct `Alerts of cards` {
   private func stage(alsoWithCard: Bool = false) -> CardStage {
     var stage = CardStage()
     var rule = Sample.rule(body: "{{ride.state}}")
@@ -16,14 +16,14 @@ import Testing
     return stage
   }
 
-  @Test func `what a card says aloud is not said again`() {
+  @Test func `an alert that a card shows is not sent again`() {
     var stage = stage()
     stage.run(for: .seconds(60))
     #expect(stage.wire.map(\.isCard) == [true])
-    #expect(stage.reasons == ["accepted: ", "suppressed: the card says it"])
+    #expect(stage.reasons == ["accepted: ", "suppressed: covered by the card"])
   }
 
-  @Test func `unless the rule says so`() {
+  @Test func `unless the rule states so`() {
     var stage = stage(alsoWithCard: true)
     stage.run(for: .seconds(60))
     #expect(stage.wire.map(\.isCard).filter { !$0 }.count == 1)
@@ -65,11 +65,11 @@ import Testing
     }
     stage.emit("eta_changed")
     stage.run(for: .seconds(60))
-    #expect(stage.reasons.filter { $0 == "suppressed: the card says it" }.count == 1)
+    #expect(stage.reasons.filter { $0 == "suppressed: covered by the card" }.count == 1)
     #expect(stage.wire.filter { !$0.isCard }.map(\.push.entry.rule) == ["eta_changed"])
   }
 
-  @Test func `where the card is silent on an event, the alert goes`() {
+  @Test func `if the card shows no alert for an event, the ordinary alert is sent`() {
     var stage = stage()
     stage.life.alerts = [:]
     stage.run(for: .seconds(60))
@@ -87,7 +87,7 @@ import Testing
     #expect(Set(stage.ledger.values.map(\.status)) == [.rejected, .accepted])
   }
 
-  @Test func `while the card is tried again the alert waits, and is said once`() {
+  @Test func `while the card is retried the alert waits, and is shown once`() {
     var stage = stage()
     var fails = 3
     stage.run(for: .seconds(100)) { push in
@@ -97,11 +97,11 @@ import Testing
     }
     #expect(stage.wire.filter { $0.title != nil }.count == 1)
     #expect(stage.wire.allSatisfy { $0.isCard })
-    #expect(stage.reasons.contains("suppressed: the card says it"))
+    #expect(stage.reasons.contains("suppressed: covered by the card"))
     #expect(!stage.reasons.contains { $0.hasPrefix("pending") })
   }
 
-  @Test func `a card that says it by its next token says it alone`() {
+  @Test func `an alert shown through the card's next token is shown once`() {
     var stage = stage()
     stage.run { _ in .refused(503, "InternalServerError") }
     stage.wait(1)
@@ -112,7 +112,7 @@ import Testing
     #expect(!stage.reasons.contains { $0.hasPrefix("pending") })
   }
 
-  @Test func `where the card fails for good in the end, the alert goes while it is true`() {
+  @Test func `if the card fails for good, the alert is sent while it is valid`() {
     var stage = stage()
     var fails = 0
     let since = stage.now
@@ -125,7 +125,7 @@ import Testing
     #expect(stage.memo.retries.isEmpty)
   }
 
-  @Test func `what a card can't show it does not say, and the alert goes at once`() throws {
+  @Test func `an alert that a card can't show is sent at once`() throws {
     var stage = stage()
     stage.life.contentState["plate"] = .value(Sample.text("{{ride.attributes.wheels}}"))
     stage.claim()
@@ -139,7 +139,7 @@ import Testing
     #expect(stage.wire.last?.title == nil)
   }
 
-  @Test func `while a card folds what it says, the alert waits as long`() throws {
+  @Test func `while a card delays its update, the alert waits as long`() throws {
     var stage = stage()
     stage.life.urgent = []
     stage.events = []
@@ -151,6 +151,6 @@ import Testing
     try #require(stage.due == stage.now + .seconds(10))
     stage.run(for: .seconds(60))
     #expect(stage.wire.map { $0.title != nil } == [false, true])
-    #expect(stage.reasons.contains("suppressed: the card says it"))
+    #expect(stage.reasons.contains("suppressed: covered by the card"))
   }
 }

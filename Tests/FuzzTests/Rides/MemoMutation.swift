@@ -2,7 +2,7 @@ import Foundation
 import RideCore
 
 /// Corrupts the JSON of memos as it is stored in the agenda's rows.
-struct MemoSpoiler {
+struct MemoMutation {
   private static let mutation = Mutation([
     "{", "}", "[", "]", "\"", ":", ",", "null", "true", "0", "-1", "\"-\"", "1e300", "\\u0000",
     #""slots":{"r0":"- 0 - -"}"#, #""retries":[]"#, "0.5", "[]", "{}",
@@ -14,11 +14,11 @@ struct MemoSpoiler {
   ]
 
   /// Returns the memo that is read back; nil if the service would report it as unreadable.
-  func spoil(_ memo: Memo, _ chance: inout Chance) throws -> Memo? {
+  func mutate(_ memo: Memo, _ chance: inout Chance) throws -> Memo? {
     var json = Array(try JSONEncoder().encode(memo))
     if json.count < 3 { json = Self.made(&chance) }
     for _ in 0..<chance.number(0...4) { replaceNumber(in: &json, &chance) }
-    if chance.percent(30) { json = Self.mutation.spoil(json, &chance) }
+    if chance.percent(30) { json = Self.mutation.mutate(json, &chance) }
     return try? JSONDecoder().decode(Memo.self, from: Data(json))
   }
 

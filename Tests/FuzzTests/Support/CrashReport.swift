@@ -6,21 +6,21 @@ import Synchronization
 /// A signal handler may do next to nothing, so the text is prepared in advance: each case writes
 /// the digits of its seed into it.
 @safe
-struct LastWords {
+struct CrashReport {
   private static let digits = 20
 
   private let text: UnsafeMutablePointer<UInt8>
   private let end: Int
 
   init(_ name: StaticString) {
-    let words = Array("\nfuzzing: \(name), RIDEPULSE_FUZZ_SEED=".utf8)
-    unsafe text = memory.take()
-    end = min(words.count, LastMemory.size - Self.digits - 2)
-    for (place, byte) in words.prefix(end).enumerated() { unsafe text[place] = byte }
+    let report = Array("\nfuzzing: \(name), RIDEPULSE_FUZZ_SEED=".utf8)
+    unsafe text = memory.makeRow()
+    end = min(report.count, ReportMemory.size - Self.digits - 2)
+    for (place, byte) in report.prefix(end).enumerated() { unsafe text[place] = byte }
     unsafe text[end + Self.digits] = UInt8(ascii: "\n")
     unsafe text[end + Self.digits + 1] = 0
     record(0)
-    memory.listen()
+    memory.handleSignals()
   }
 
   /// Records the seed of the case that begins.
@@ -39,7 +39,7 @@ struct LastWords {
 
 /// The texts of all fuzz tests, in memory that a signal handler can read.
 @safe
-private final class LastMemory: @unchecked Sendable {
+private final class ReportMemory: @unchecked Sendable {
   // Rows are assigned one by one under the lock. Each row is written by one test, and the handler
   // reads it in whatever state it is.
   static let size = 128
@@ -48,33 +48,33 @@ private final class LastMemory: @unchecked Sendable {
 
   private let texts = UnsafeMutablePointer<UInt8>.allocate(capacity: rows * size)
   private let taken = Mutex(0)
-  private let listening = Mutex(false)
+  private let isHandling = Mutex(false)
   fileprivate var before: [Int32: sigaction] = [:]
 
   init() { unsafe texts.initialize(repeating: 0, count: Self.rows * Self.size) }
 
-  func take() -> UnsafeMutablePointer<UInt8> {
+  func makeRow() -> UnsafeMutablePointer<UInt8> {
     unsafe taken.withLock { taken in
       defer { taken += 1 }
       return unsafe texts + min(taken, Self.rows - 1) * Self.size
     }
   }
 
-  func say() {
+  func printAll() {
     for row in 0..<Self.rows {
       let text = unsafe texts + row * Self.size
       if unsafe text[0] != 0 { unsafe _ = write(STDERR_FILENO, text, strlen(text)) }
     }
   }
 
-  func listen() {
-    listening.withLock { isListening in
-      if isListening { return }
-      isListening = true
+  func handleSignals() {
+    isHandling.withLock { isInstalled in
+      if isInstalled { return }
+      isInstalled = true
       for signal in Self.signals {
         var action = sigaction()
         var old = sigaction()
-        unsafe action.__sigaction_handler.sa_handler = { lastWords($0) }
+        unsafe action.__sigaction_handler.sa_handler = { printReports($0) }
         unsafe sigaction(signal, &action, &old)
         before[signal] = old
       }
@@ -82,11 +82,11 @@ private final class LastMemory: @unchecked Sendable {
   }
 }
 
-private let memory = LastMemory()
+private let memory = ReportMemory()
 
 /// Prints the texts, and passes the signal on to its previous handler.
-private func lastWords(_ signal: Int32) {
-  memory.say()
+private func printReports(_ signal: Int32) {
+  memory.printAll()
   if var old = memory.before[signal] { unsafe sigaction(signal, &old, nil) }
   raise(signal)
 }

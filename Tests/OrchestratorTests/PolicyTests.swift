@@ -4,7 +4,7 @@ import Testing
 
 @testable import Orchestrator
 
-@Suite struct PulseTests {
+@Suite struct PollPolicyTests {
   /// The numbers of rides that successive claims of 10 return, and the steps that follow.
   static let rows: [(String, [(Int, PollPolicy.Step)])] = [
     (
@@ -186,7 +186,7 @@ import Testing
     PushOutcome.refused(Refusal(status: 503, reason: "Shutdown")), .unanswered(.timeout),
     .unsent(.refusedStream), .unsent(.paused(for: .seconds(1))), .unsent(.closed),
   ])
-  func `those behind one that goes again are held back`(outcome: PushOutcome) throws {
+  func `pushes behind a retried one are held back`(outcome: PushOutcome) throws {
     var flights = InFlight()
     let sent = flights.add(
       RideClaim(rideID: "r", fence: 1), try decision(), claimNumber: 1, deadline: .seconds(5))
@@ -210,7 +210,7 @@ import Testing
   }
 }
 
-@Suite struct EventFDTests {
+@Suite struct AsyncSignalTests {
   @Test func `a ring before the wait spares it; several are one`() async {
     let signal = AsyncSignal()
     signal.ring()
@@ -220,7 +220,7 @@ import Testing
     await signal.wait(atMost: .milliseconds(1), on: ContinuousClock())
   }
 
-  @Test func `a waiter is always woken while somebody rings`() async {
+  @Test func `a waiter is always resumed after a signal`() async {
     let signal = AsyncSignal()
     await withTaskGroup { group in
       let ringing = Task {
@@ -241,7 +241,7 @@ import Testing
     for _ in 0..<200 { await signal.wait(atMost: .nanoseconds(1), on: ContinuousClock()) }
   }
 
-  @Test func `the database's time goes on between its answers`() {
+  @Test func `the database's time advances between its answers`() {
     let uptime = Mutex(Duration.seconds(5))
     let time = DatabaseTime(
       wall: { Timestamp(epochSeconds: 7) }, uptime: { uptime.withLock { $0 } })

@@ -4,7 +4,7 @@ import Synchronization
 @testable import APNSClient
 
 /// One connection of a case: a client with pushes, and a server that sends arbitrary bytes.
-final class ServerTalk {
+final class ServerScript {
   private let session: HTTP2Session
   private var chance: Chance
   /// Whether the server complies with HTTP/2, so that each response must arrive as it was sent.
@@ -48,7 +48,7 @@ final class ServerTalk {
       try submit()
       if isCalm || chance.percent(80) { try flush() }
       for _ in 0..<chance.number(0...4) { bytes += isCalm || chance.percent(60) ? calm() : wild() }
-      if !isCalm, chance.percent(10) { bytes = Self.mutation.spoil(bytes, &chance) }
+      if !isCalm, chance.percent(10) { bytes = Self.mutation.mutate(bytes, &chance) }
       if !isCalm, chance.percent(5) { bytes += chance.bytes(upTo: 100) }
       // The received bytes may end in the middle of a frame.
       let size = isCalm || chance.percent(80) ? bytes.count : chance.number(0...bytes.count)
@@ -177,7 +177,7 @@ final class ServerTalk {
 }
 
 // The server's side.
-extension ServerTalk {
+extension ServerScript {
   private static let mutation = Mutation([
     [0, 0, 0], [0, 0, 0, 4, 0, 0, 0, 0, 0], [0xff, 0xff, 0xff], [0x88], [0x80], [0x3f, 0xe1, 0x1f],
     [0x7f, 0xff, 0xff, 0xff], [0, 0, 0, 1], [0, 0, 0, 3],
