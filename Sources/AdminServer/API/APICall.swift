@@ -99,3 +99,124 @@ package enum IdempotencyKey {
     return key
   }
 }
+
+/// One field in the body of an API call.
+package struct APIField: Hashable, Sendable {
+  /// The values that a field accepts.
+  package enum Kind: Hashable, Sendable {
+    /// A word or an ID: text that is not empty and has no control characters.
+    case word
+    /// The name of one of the service's apps.
+    case app
+    /// The token of a phone or a card, in hexadecimal.
+    case token
+    /// `production` or `sandbox`.
+    case environment
+    /// `true` or `false`.
+    case flag
+    /// A JSON object with any content.
+    case object
+  }
+
+  package let name: String
+  package let kind: Kind
+  package let isRequired: Bool
+
+  package init(_ name: String, _ kind: Kind, isRequired: Bool = true) {
+    self.name = name
+    self.kind = kind
+    self.isRequired = isRequired
+  }
+
+  /// The maximum length of an ID in bytes.
+  ///
+  /// IDs are index keys in the database, and Postgres limits an index row to 2,704 bytes for all
+  /// columns.
+  static let wordLimit = 512
+
+  /// Returns the value if the field accepts it.
+  ///
+  /// - Throws: `wrongType` or `invalidValue`, with the accepted values.
+  func checked(_ value: JSONValue, apps: [App]) throws(APIError) -> JSONValue {
+    switch (kind, value) {
+    case (.flag, .bool): break
+    case (.object, .object):
+      if value.holdsNUL {
+        throw invalid("holds \\u0000, which Postgres does not store; leave it out")
+      }
+    case (.word, .string(let text)): try checkWord(text)
+    case (.token, .string(let text)):
+      if DeviceToken(text) == nil {
+        // The message does not quote the value: it may be a real token.
+        throw invalid("is no token: 2 to 512 hexadecimal digits, an even number of them")
+      }
+    case (.app, .string(let text)): try checkApp(text, apps)
+    case (.environment, .string(let text)):
+      try check(text, among: APNsEnvironment.allCases.map(\.rawValue), "environment")
+    default:
+      throw APIError(.wrongType, "\(name) is \(value.typeName); send \(kindName)", field: name)
+    }
+    return value
+  }
+
+  private func checkWord(_ text: String) throws(APIError) {
+    if text.isEmpty { throw invalid("is empty; leave it out only where it is optional") }
+    if text.utf8.count > Self.wordLimit {
+      throw invalid("has \(text.utf8.count) bytes; it may have \(Self.wordLimit)")
+    }
+    if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      throw invalid("holds a control character; leave it out")
+    }
+  }
+
+  private func checkApp(_ text: String, _ apps: [App]) throws(APIError) {
+    try check(text, among: apps.map(\.rawValue).sorted(), "app")
+  }
+
+  private func check(
+    _ text: String, among known: [String], _ what: String
+  ) throws(APIError) {
+    if known.contains(text) { return }
+    let near = nearestWord(to: String(text.prefix(100)), among: known).map {
+      "did you mean \($0)? "
+    }
+    throw invalid(
+      "names the unknown \(what) \(APIBody.clipped(text)); \(near ?? "")known: \(known.joined(separator: ", "))"
+    )
+  }
+
+  private func invalid(_ what: String) -> APIError {
+    APIError(.invalidValue, "\(name) \(what)", field: name)
+  }
+
+  private var kindName: String {
+    switch kind {
+    case .word, .app, .token, .environment: "a string"
+    case .flag: "true or false"
+    case .object: "an object"
+    }
+  }
+}
+
+extension JSONValue {
+  fileprivate var typeName: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a boolean"
+    case .integer, .number: "a number"
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+
+  /// Whether a string in the value, including a member name, contains a NUL character.
+  fileprivate var holdsNUL: Bool {
+    switch self {
+    case .string(let text): text.utf8.contains(0)
+    case .array(let values): values.contains(where: \.holdsNUL)
+    case .object(let members): members.contains { $0.key.utf8.contains(0) || $0.value.holdsNUL }
+    case .null, .bool, .integer, .number: false
+    }
+  }
+}

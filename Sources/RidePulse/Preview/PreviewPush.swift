@@ -1,3 +1,4 @@
+import Foundation
 import RideCore
 
 /// The pushes of one rule for one ride at one time: one for each phone.
@@ -64,5 +65,41 @@ extension CivilTime {
     let minutes = abs(offset) / 60
     func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return (offset < 0 ? "-" : "+") + two(minutes / 60) + ":" + two(minutes % 60)
+  }
+}
+
+/// Writes a preview to standard output or a file, in large chunks.
+final class PreviewOutput {
+  private let handle: FileHandle
+  private let name: String
+  private var buffer: [UInt8] = []
+
+  /// - Throws: `CommandFailure` if the file can't be written.
+  init(path: String?) throws {
+    guard let path else {
+      (handle, name) = (FileHandle.standardOutput, "standard output")
+      return
+    }
+    guard FileManager.default.createFile(atPath: path, contents: nil),
+      let handle = FileHandle(forWritingAtPath: path)
+    else { throw CommandFailure("--output: \(path) can't be written") }
+    (self.handle, name) = (handle, path)
+  }
+
+  func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+  func write(_ bytes: [UInt8]) throws {
+    buffer += bytes
+    if buffer.count >= 1 << 16 { try flush() }
+  }
+
+  func flush() throws {
+    if buffer.isEmpty { return }
+    do {
+      try handle.write(contentsOf: Data(buffer))
+    } catch {
+      throw CommandFailure("\(name) can't be written: \(error.localizedDescription)")
+    }
+    buffer.removeAll(keepingCapacity: true)
   }
 }
