@@ -25,7 +25,7 @@ package final class AdminServer: Sendable {
   /// - Parameters:
   ///   - token: the token that writing calls must send as `Authorization: Bearer …`; without one
   ///     they are refused.
-  ///   - routes: the routes besides health checks and waking.
+  ///   - routes: the routes other than health checks and waking.
   /// - Throws: `ListenError`.
   package init(
     _ address: ListenAddress, token: String?, queries: AdminQueries, routes: [Route] = []
@@ -34,7 +34,7 @@ package final class AdminServer: Sendable {
     let hosts = HostGuard(address)
     server = try HTTPServer(address) { request in
       guard hosts.admits(request.headers["host"]) else {
-        return .text(421, "this server is called 127.0.0.1 or localhost; so must Host say")
+        return .text(421, "unknown Host; this server accepts only 127.0.0.1 and localhost")
       }
       let answer = await Self.answer(
         request, token: token, isLoopback: address.isLoopback, routes)
@@ -79,7 +79,7 @@ package final class AdminServer: Sendable {
 
   private static func notFound(_ routes: [Route]) -> HTTPResponse {
     let paths = Set(routes.map(\.path)).sorted()
-    return .text(404, "no such page; there are \(paths.joined(separator: ", "))")
+    return .text(404, "no such page; known are \(paths.joined(separator: ", "))")
   }
 
   private static func notAllowed(_ methods: [String]) -> HTTPResponse {

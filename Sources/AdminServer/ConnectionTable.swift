@@ -27,7 +27,7 @@ struct ConnectionTable {
     var answer: Duration = .seconds(60)
   }
 
-  fileprivate enum Phase: Equatable {
+  private enum Phase: Equatable {
     /// No complete request has arrived.
     case waiting(until: Instant)
     /// A handler is running.
@@ -40,10 +40,26 @@ struct ConnectionTable {
     case closing
   }
 
-  fileprivate struct Entry {
+  private struct Entry {
     var network: PeerNetwork
     var order: Int
     var phase: Phase
+
+    var isWaiting: Bool { if case .waiting = phase { true } else { false } }
+
+    var isBusy: Bool {
+      switch phase {
+      case .handling, .answering, .streaming: true
+      case .waiting, .closing: false
+      }
+    }
+
+    var deadline: Instant? {
+      switch phase {
+      case .waiting(let until), .answering(let until): until
+      case .handling, .streaming, .closing: nil
+      }
+    }
   }
 
   private var entries: [Int: Entry] = [:]
@@ -126,23 +142,5 @@ struct ConnectionTable {
   private var waitingByNetwork: [PeerNetwork: [Int]] {
     let waiting = entries.filter { $1.isWaiting }.sorted { $0.value.order < $1.value.order }
     return Dictionary(grouping: waiting, by: \.value.network).mapValues { $0.map(\.key) }
-  }
-}
-
-extension ConnectionTable.Entry {
-  fileprivate var isWaiting: Bool { if case .waiting = phase { true } else { false } }
-
-  fileprivate var isBusy: Bool {
-    switch phase {
-    case .handling, .answering, .streaming: true
-    case .waiting, .closing: false
-    }
-  }
-
-  fileprivate var deadline: ContinuousClock.Instant? {
-    switch phase {
-    case .waiting(let until), .answering(let until): until
-    case .handling, .streaming, .closing: nil
-    }
   }
 }

@@ -42,7 +42,9 @@ package final class EventFeed: Sendable {
       if let newest = state.newest { listener.offer(newest) }
       return (true, state.listeners.count == 1)
     }
-    guard isIn else { return .text(503, "\(limit) listen already; try again later") }
+    guard isIn else {
+      return .text(503, "\(limit) listeners are connected already; try again later")
+    }
     if isFirst { onFirst() }
     return HTTPResponse(
       status: 200, contentType: "text/event-stream", headers: PageHeaders.all, body: [],
@@ -68,18 +70,28 @@ package final class EventFeed: Sendable {
     for listener in listeners { listener.end() }
   }
 
-  func leave(_ listener: ObjectIdentifier) {
+  fileprivate func leave(_ listener: ObjectIdentifier) {
     state.withLock { $0.listeners[listener] = nil }
   }
 }
 
 /// A listener of a feed; its place in the feed is freed when it is deallocated.
 final class EventListener: Sendable {
-  fileprivate struct State {
+  private struct State {
     var next: [UInt8]?
     /// The part of a text that has not been read yet.
     var rest: ArraySlice<UInt8>
     var isOver = false
+
+    mutating func take(_ limit: Int) -> ArraySlice<UInt8>? {
+      if rest.isEmpty, let next {
+        rest = next[...]
+        self.next = nil
+      }
+      if rest.isEmpty { return nil }
+      defer { rest = rest.dropFirst(limit) }
+      return rest.prefix(limit)
+    }
   }
 
   /// How long a stream may be idle before a comment line is sent, which detects a proxy or a reader
@@ -89,23 +101,23 @@ final class EventListener: Sendable {
   private static let greeting = Array("retry: 2000\n\n".utf8)
 
   private let state = Mutex(State(rest: greeting[...]))
-  private let news = DispatchSemaphore(value: 0)
+  private let changed = DispatchSemaphore(value: 0)
   private let feed: EventFeed
 
-  init(_ feed: EventFeed) {
+  fileprivate init(_ feed: EventFeed) {
     self.feed = feed
   }
 
   deinit { feed.leave(ObjectIdentifier(self)) }
 
-  func offer(_ text: [UInt8]) {
+  fileprivate func offer(_ text: [UInt8]) {
     state.withLock { $0.next = text }
-    news.signal()
+    changed.signal()
   }
 
-  func end() {
+  fileprivate func end() {
     state.withLock { $0.isOver = true }
-    news.signal()
+    changed.signal()
   }
 
   /// Waits for the next part, of at most `limit` bytes; returns nil at the end.
@@ -114,22 +126,10 @@ final class EventListener: Sendable {
       let (part, isOver) = state.withLock { ($0.take(limit), $0.isOver) }
       if isOver { return nil }
       if let part { return part }
-      if news.wait(timeout: .now() + Self.silence) == .timedOut {
+      if changed.wait(timeout: .now() + Self.silence) == .timedOut {
         state.withLock { $0.rest = Array(": still here\n\n".utf8)[...] }
       }
     }
-  }
-}
-
-extension EventListener.State {
-  fileprivate mutating func take(_ limit: Int) -> ArraySlice<UInt8>? {
-    if rest.isEmpty, let next {
-      rest = next[...]
-      self.next = nil
-    }
-    if rest.isEmpty { return nil }
-    defer { rest = rest.dropFirst(limit) }
-    return rest.prefix(limit)
   }
 }
 

@@ -9,7 +9,7 @@ internal import Synchronization
   typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
   /// The maximum size of a body in bytes; a larger one is refused with status 413.
-  static let bodyLimit = 64 * 1024
+  fileprivate static let bodyLimit = 64 * 1024
   private static let timeoutSeconds: UInt32 = 30
 
   let port: UInt16
@@ -104,7 +104,7 @@ final class HTTPExchange {
 
   private static let busy: HTTPResponse = {
     var response = HTTPResponse.text(
-      503, "too many requests are being answered; nothing was done, repeat this one later")
+      503, "too many requests are in progress; nothing was done, repeat this one later")
     response.headers["Retry-After"] = "1"
     return response
   }()

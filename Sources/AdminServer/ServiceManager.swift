@@ -18,11 +18,11 @@ package struct ServiceManager: Sendable {
   }
 
   /// Sends a notification; a manager that does not read blocks this call for at most one second.
-  package func notify(_ news: ServiceNews) throws(NotifyError) {
-    try socket.send(news.text)
+  package func notify(_ notification: ServiceNotification) throws(NotifyError) {
+    try socket.send(notification.text)
   }
 
-  /// The current time of the clock that dates `ServiceNews.reloading`, in microseconds.
+  /// The current time of the clock that dates `ServiceNotification.reloading`, in microseconds.
   package static var monotonicMicroseconds: UInt64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -31,7 +31,7 @@ package struct ServiceManager: Sendable {
 }
 
 /// A notification to a service manager, with the variables of `sd_notify(3)`.
-package enum ServiceNews: Hashable, Sendable {
+package enum ServiceNotification: Hashable, Sendable {
   /// The service is ready; the line is shown by `systemctl status`.
   case ready(String)
   /// The service has been reloading its files since this time of the monotonic clock.

@@ -24,7 +24,7 @@ import Testing
       probes.watched = .known(WatchedTables(count: 1, problems: [problem]))
       let finding = DatabaseCheck.findings(probes).first { $0.name == "watch public.t" }
       #expect(finding?.standing == (problem.kind?.stopsTable == true ? .failure : .warning))
-      #expect(finding?.mend.count == 1)
+      #expect(finding?.remedy.count == 1)
     }
   }
 }

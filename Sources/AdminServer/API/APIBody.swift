@@ -15,7 +15,7 @@ package enum APIBody {
     guard essence == "application/json" else {
       throw APIError(
         .unsupportedMediaType,
-        "the body is \(type.isEmpty ? "of no type" : clipped(type)); send Content-Type: application/json"
+        "the body is \(type.isEmpty ? "without a type" : clipped(type)); send Content-Type: application/json"
       )
     }
     return try members(of: request.body)
@@ -36,10 +36,10 @@ package enum APIBody {
         .invalidJSON, "the body is not JSON at \(place(of: error.offset, in: body)): \(error.what)")
     }
     guard let value = JSONValue(json: body) else {
-      throw APIError(.invalidJSON, "a number of the body is beyond what a double holds")
+      throw APIError(.invalidJSON, "a number in the body exceeds the range of a double")
     }
     guard case .object(let members) = value else {
-      throw APIError(.invalidJSON, "the body is JSON, but no object; send {…}")
+      throw APIError(.invalidJSON, "the body is JSON, but not an object; send {…}")
     }
     return members
   }
@@ -82,7 +82,7 @@ struct JSONScan {
     var scan = JSONScan(text: text, depthLimit: depthLimit)
     try scan.value(depth: 0)
     scan.skipSpace()
-    if scan.index < text.count { throw scan.fault("more follows the value") }
+    if scan.index < text.count { throw scan.fault("unexpected text after the value") }
   }
 
   private init(text: [UInt8], depthLimit: Int) {
@@ -121,7 +121,7 @@ struct JSONScan {
 
   private mutating func enter(_ depth: Int) throws(Fault) {
     if depth > depthLimit {
-      throw fault("objects and arrays stand in each other more than \(depthLimit) deep")
+      throw fault("objects and arrays are nested more than \(depthLimit) deep")
     }
     index += 1
     skipSpace()
@@ -139,7 +139,7 @@ struct JSONScan {
       let name = Array(text[start..<index])
       if !names.insert(JSONScan.name(name)).inserted {
         index = start
-        throw fault("\(String(decoding: name.prefix(60), as: UTF8.self)) stands there twice")
+        throw fault("\(String(decoding: name.prefix(60), as: UTF8.self)) appears twice")
       }
       skipSpace()
       guard take(":") else { throw fault("a colon is expected") }

@@ -61,14 +61,10 @@ package struct APICall: Hashable, Sendable {
   ) throws(APIError) -> [String: JSONValue] {
     let known = fields.map(\.name)
     if let stray = members.keys.filter({ !known.contains($0) }).min() {
-      let near =
-        (nearestWord(to: String(stray.prefix(100)), among: known)
-        ?? known.first { !stray.isEmpty && $0.hasPrefix(stray) }).map {
-          "did you mean \($0)? "
-        }
+      let prefixed = known.first { !stray.isEmpty && $0.hasPrefix(stray) }
       throw APIError(
         .unknownField,
-        "there is no field \(APIBody.clipped(stray)); \(near ?? "")known: \(known.joined(separator: ", "))",
+        "there is no field \(APIBody.clipped(stray)); \(hint(for: stray, among: known, or: prefixed))",
         field: stray)
     }
     var arguments: [String: JSONValue] = [:]
@@ -141,16 +137,17 @@ package struct APIField: Hashable, Sendable {
     switch (kind, value) {
     case (.flag, .bool): break
     case (.object, .object):
-      if value.holdsNUL {
-        throw invalid("holds \\u0000, which Postgres does not store; leave it out")
+      if value.containsNUL {
+        throw invalid("contains \\u0000, which Postgres does not store; leave it out")
       }
     case (.word, .string(let text)): try checkWord(text)
     case (.token, .string(let text)):
       if DeviceToken(text) == nil {
         // The message does not quote the value: it may be a real token.
-        throw invalid("is no token: 2 to 512 hexadecimal digits, an even number of them")
+        throw invalid("is not a token: 2 to 512 hexadecimal digits, an even number of them")
       }
-    case (.app, .string(let text)): try checkApp(text, apps)
+    case (.app, .string(let text)):
+      try check(text, among: apps.map(\.rawValue).sorted(), "app")
     case (.environment, .string(let text)):
       try check(text, among: APNsEnvironment.allCases.map(\.rawValue), "environment")
     default:
@@ -165,24 +162,16 @@ package struct APIField: Hashable, Sendable {
       throw invalid("has \(text.utf8.count) bytes; it may have \(Self.wordLimit)")
     }
     if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      throw invalid("holds a control character; leave it out")
+      throw invalid("contains a control character; leave it out")
     }
-  }
-
-  private func checkApp(_ text: String, _ apps: [App]) throws(APIError) {
-    try check(text, among: apps.map(\.rawValue).sorted(), "app")
   }
 
   private func check(
     _ text: String, among known: [String], _ what: String
   ) throws(APIError) {
     if known.contains(text) { return }
-    let near = nearestWord(to: String(text.prefix(100)), among: known).map {
-      "did you mean \($0)? "
-    }
     throw invalid(
-      "names the unknown \(what) \(APIBody.clipped(text)); \(near ?? "")known: \(known.joined(separator: ", "))"
-    )
+      "names the unknown \(what) \(APIBody.clipped(text)); \(hint(for: text, among: known))")
   }
 
   private func invalid(_ what: String) -> APIError {
@@ -211,12 +200,20 @@ extension JSONValue {
   }
 
   /// Whether a string in the value, including a member name, contains a NUL character.
-  fileprivate var holdsNUL: Bool {
+  fileprivate var containsNUL: Bool {
     switch self {
     case .string(let text): text.utf8.contains(0)
-    case .array(let values): values.contains(where: \.holdsNUL)
-    case .object(let members): members.contains { $0.key.utf8.contains(0) || $0.value.holdsNUL }
+    case .array(let values): values.contains(where: \.containsNUL)
+    case .object(let members): members.contains { $0.key.utf8.contains(0) || $0.value.containsNUL }
     case .null, .bool, .integer, .number: false
     }
   }
+}
+
+/// Returns `did you mean X? known: …` for an unknown word.
+private func hint(for word: String, among known: [String], or other: String? = nil) -> String {
+  let near = (nearestWord(to: String(word.prefix(100)), among: known) ?? other).map {
+    "did you mean \($0)? "
+  }
+  return "\(near ?? "")known: \(known.joined(separator: ", "))"
 }

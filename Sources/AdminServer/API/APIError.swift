@@ -1,4 +1,4 @@
-import RideCore
+package import RideCore
 
 /// A refused API call: a code for programs and a sentence for people.
 package struct APIError: Error, Hashable, Sendable {
@@ -95,7 +95,7 @@ package struct APIError: Error, Hashable, Sendable {
 
 extension HTTPResponse {
   /// Returns a response whose body is a JSON value.
-  static func json(_ status: Int, _ value: JSONValue) -> HTTPResponse {
+  package static func json(_ status: Int, _ value: JSONValue) -> HTTPResponse {
     .json(status, String(decoding: value.json, as: UTF8.self))
   }
 

@@ -28,8 +28,7 @@ struct APIRoutes: Sendable {
     await Self.response { () async throws -> HTTPResponse in
       let key = try IdempotencyKey.of(request)
       let arguments = try call.arguments(APIBody.members(of: request), apps: apps)
-      let text = String(decoding: JSONValue.object(arguments).json, as: UTF8.self)
-      switch try await answer(call.name, text, key) {
+      switch try await answer(call.name, JSONValue.object(arguments).text, key) {
       case .answered(let status, let body, let isReplayed):
         var response = HTTPResponse.json(status, body)
         if isReplayed { response.headers["Idempotency-Replayed"] = "true" }
@@ -37,11 +36,11 @@ struct APIRoutes: Sendable {
       case .isUnderWay:
         throw APIError(
           .requestInProgress,
-          "the first request of this Idempotency-Key is under way; repeat this one in a moment")
+          "the first request of this Idempotency-Key is in progress; repeat this one in a moment")
       case .isOfAnotherRequest:
         throw APIError(
           .idempotencyKeyReused,
-          "this Idempotency-Key was given with another request; make a new key for each new one")
+          "this Idempotency-Key was used for another request; make a new key for each new one")
       }
     }
   }
@@ -49,8 +48,8 @@ struct APIRoutes: Sendable {
   private func explain(_ id: String) async -> HTTPResponse {
     await Self.response { () async throws -> HTTPResponse in
       let history = try await history(id)
-      if history.isEmpty { throw APIError(.unknownRide, "nothing is known of this ride") }
-      return .json(200, ExplainJSON.text(RideStory(history, of: id)))
+      if history.isEmpty { throw APIError(.unknownRide, "nothing is recorded about this ride") }
+      return .json(200, RideStory(history, of: id).json)
     }
   }
 
@@ -69,8 +68,8 @@ struct APIRoutes: Sendable {
   }
 }
 
+// An extension, so that the memberwise initializer stays.
 extension APIRoutes {
-  /// Creates the routes of a running service.
   init(_ service: Service) {
     self.init(
       apps: service.apps,
@@ -100,7 +99,7 @@ extension APIError {
     } else if error.refusesRights {
       self.init(
         .databaseNotReady,
-        "the service's role lacks a right in Postgres; nothing was done. ridepulse doctor says which"
+        "the service's role lacks a right in Postgres; nothing was done. ridepulse doctor names it"
       )
     } else {
       self.init(

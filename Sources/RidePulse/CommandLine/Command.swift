@@ -17,8 +17,7 @@ struct CommandContext {
 enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Doctor.self, Migrate.self,
-    Channels.self,
-    LegacyGatewayCommand.self, Demo.self,
+    Channels.self, LegacyGatewayCommand.self, Demo.self,
   ]
 
   /// The commands used to build packages, which the help omits.
@@ -33,7 +32,7 @@ enum Commands {
 
   /// The one-sentence description of the program.
   static let summary =
-    "RidePulse tells a ride service's phones what they must know, in time and once."
+    "RidePulse notifies the phones of a ride service in time, once, and only while it is true."
 
   /// The help page that is printed without a command.
   static var help: String {
@@ -45,7 +44,7 @@ enum Commands {
 
       \(CommandForm.columns(rows).joined(separator: "\n"))
 
-      ridepulse COMMAND --help says more of each. docs/configuration.md lists the environment.
+      ridepulse COMMAND --help describes a command. docs/configuration.md lists the environment.
       """
   }
 }

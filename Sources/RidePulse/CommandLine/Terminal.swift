@@ -1,11 +1,6 @@
 import Foundation
 import RideCore
 
-/// Formats a count with its noun: `1 push`, `2 pushes`.
-func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
-  "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
-}
-
 /// Writes results to standard output, and errors and log lines to standard error.
 enum Terminal {
   /// Whether standard output is a terminal.
@@ -22,9 +17,9 @@ enum Terminal {
     write(Escape.lines(text) + "\n", to: STDOUT_FILENO)
   }
 
-  /// Writes a result that is one JSON text.
-  static func print(json: String) {
-    write(Escape.json(json) + "\n", to: STDOUT_FILENO)
+  /// Writes a result that is one JSON value.
+  static func print(json: JSONValue) {
+    write(Escape.json(json.text) + "\n", to: STDOUT_FILENO)
   }
 
   /// Writes a result whose escape sequences are our own, such as colours.

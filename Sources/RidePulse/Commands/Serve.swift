@@ -10,18 +10,16 @@ enum Serve: Command {
   static let form = CommandForm(
     name: "serve", summary: "run the service",
     options: [
-      .init(
-        name: "--schedules", value: "DIR",
-        help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+      .schedules,
       .init(
         name: "--wake", value: "HOST:PORT",
         help: "a TCP port; each connection makes the service claim due rides at once"),
       .init(name: "--once", help: "handle what is due, then exit; for system cron"),
     ],
     notes: [
-      "SIGTERM or SIGINT: takes no more rides, waits up to 10 s for answers, hands the rest back.",
-      "A second one: leaves at once. SIGHUP: reads rule files and key anew, and keeps those that it",
-      "has where the new ones are bad.",
+      "SIGTERM or SIGINT: claims no more rides, waits up to 10 s for answers, releases the rest. A",
+      "second one exits at once. SIGHUP reloads rule files and key; if the new ones are invalid, the",
+      "current ones stay in use.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
@@ -46,13 +44,9 @@ enum Serve: Command {
         }
       })
     defer { signals.cancel() }
-    do {
+    try await withCleanup({ await service.close() }) {
       try await serve(service, context, supervision, rules: rules.ruleCount)
-    } catch {
-      await service.close()
-      throw error
     }
-    await service.close()
     log(.info, "Stopped")
     return .done
   }
@@ -132,7 +126,7 @@ final class ServiceEndpoints {
       wakePort = port
       log(.info, "Wake port", ["address": text, "port": "\(port.port)"])
     }
-    let asked = context.environment["RIDEPULSE_ADMIN"].flatMap { $0.isEmpty ? nil : $0 }
+    let asked = context.environment.nonEmpty("RIDEPULSE_ADMIN")
     if asked == "off" { return }
     let address = asked ?? "127.0.0.1:9464"
     do {

@@ -9,38 +9,29 @@ import Synchronization
 /// `ridepulse demo`: runs all of RidePulse on one machine, in a temporary directory.
 enum Demo: Command {
   static let form = CommandForm(
-    name: "demo", summary: "a private Postgres, a simulator and a small fleet, live",
+    name: "demo", summary: "run a private Postgres, a simulator and a small fleet",
     options: [
       .init(name: "--for", value: "DURATION", help: "end after this time, with a summary"),
       .init(name: "--rides", value: "N", help: "rides at a time (8)"),
-      .init(
-        name: "--schedules", value: "DIR",
-        help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+      .schedules,
     ],
-    notes: ["Everything lives in a temporary directory and is gone when the demo ends."])
+    notes: ["Everything is in a temporary directory, which is deleted when the demo ends."])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments
-    let limit = try arguments.duration("--for", of: form)
-    guard let size = Int(arguments.value("--rides") ?? "8"), (1...1000).contains(size) else {
-      throw UsageError("--rides is not a number from 1 to 1000", form: form)
-    }
+    let limit = try arguments.duration("--for")
+    let size = try arguments.integer("--rides", in: 1...1000) ?? 8
     let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
     Terminal.complain("starting a private Postgres and apns-simulator …")
     let cluster = try await LocalCluster()
-    let result: Result<ExitStatus, any Error>
-    do {
+    return try await withCleanup({ await cluster.stop() }) {
       let simulator = try LocalSimulator(directory: cluster.directory + "/apns")
+      defer { simulator.stop() }
       let stage = DemoStage(
         conninfo: cluster.url(), apns: try APNsVariables(simulator.environment),
         rules: rules.ruleSet, log: context.log.log)
-      defer { simulator.stop() }
-      result = .success(try await stage.run(size: size, limit: limit))
-    } catch {
-      result = .failure(error)
+      return try await stage.run(size: size, limit: limit)
     }
-    await cluster.stop()
-    return try result.get()
   }
 }
 
@@ -52,37 +43,38 @@ struct DemoStage {
   let log: Log
 
   func run(size: Int, limit: Duration?) async throws -> ExitStatus {
-    let view = DemoView()
-    let backend = try await Database.session(conninfo, name: "demo")
-    _ = try await Migrations.apply(session: backend, dryRun: false)
-    let service = try await Service(
-      conninfo: conninfo, apns: apns, rules: rules,
-      // Log lines would corrupt the live screen.
-      log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.observe($0) })
-    async let serving: Void = service.engine.run()
+    try await Database.with(conninfo: conninfo, name: "demo") { backend in
+      _ = try await Migrations.apply(session: backend, dryRun: false)
+      let view = DemoView()
+      let service = try await Service(
+        conninfo: conninfo, apns: apns, rules: rules,
+        // Log lines would corrupt the live screen.
+        log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.observe($0) })
+      return try await withCleanup({ await service.close() }) {
+        let fleet = Fleet(size: size, end: limit ?? .seconds(24 * 3600), seed: 7)
+        try await run(service, fleet, FleetBackend(session: backend), view)
+        return try await summary(backend, view)
+      }
+    }
+  }
+
+  private func run(
+    _ service: Service, _ fleet: Fleet, _ backend: FleetBackend, _ view: DemoView
+  ) async throws {
+    let engine = Task { await service.engine.run() }
     let outcomes = Task { await service.outcomes.run() }
     defer {
       outcomes.cancel()
       service.outcomes.ring()
     }
-    let result: Result<Void, any Error>
     view.begin()
-    do {
-      result = .success(
-        try await drive(
-          Fleet(size: size, end: limit ?? .seconds(24 * 3600), seed: 7),
-          FleetBackend(session: backend), view))
-    } catch {
-      result = .failure(error)
+    try await withCleanup({
+      view.end()
+      service.stop()
+      await engine.value
+    }) {
+      try await drive(fleet, backend, view)
     }
-    view.end()
-    service.stop()
-    await serving
-    try result.get()
-    let status = try await summary(backend, view)
-    await service.close()
-    await backend.close()
-    return status
   }
 
   /// Runs the fleet until it ends or a person stops it, then waits for the last verdict.
@@ -137,7 +129,7 @@ struct DemoStage {
   private func summary(_ session: PostgresSession, _ view: DemoView) async throws -> ExitStatus {
     let rows = try await session.run([Call(Self.tally)])[0]
     let totals = view.totals
-    Terminal.print("\n\(totals.rides) rides, \(totals.changes) changes; the ledger says:")
+    Terminal.print("\n\(totals.rides) rides, \(totals.changes) changes; the ledger:")
     var hasFailed = rows.rowCount == 0
     for row in 0..<rows.rowCount {
       let status = rows.string(row, 0) ?? ""

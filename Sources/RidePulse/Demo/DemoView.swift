@@ -74,12 +74,12 @@ struct DemoBoard {
   /// Records a new ledger row; returns the line that shows it.
   mutating func observe(_ entry: LedgerEntry, of ride: String) -> String {
     counts[entry.status, default: 0] += 1
-    let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
     let reason = entry.reason.map { ": \($0.text)" } ?? ""
-    let what = entry.cardEvent.map { "card \($0)" } ?? entry.pushType.rawValue
+    let recipient = LedgerText.recipient(entry.app.rawValue, entry.tokenSuffix)
+    let kind = LedgerText.kind(entry.pushType.rawValue, entry.cardEvent?.rawValue)
     let line = Escape.line(
-      "\(Self.padded(ride, 9)) \(Self.padded(entry.event.name, 22)) "
-        + "\(Self.padded(entry.app.rawValue + phone, 17)) \(Self.padded(what, 11)) "
+      "\(padded(ride, to: 9)) \(padded(entry.event.name, to: 22)) \(padded(recipient, to: 17)) "
+        + "\(padded(kind, to: 11)) "
         + "\(entry.status.rawValue)\(reason)")
     recent = Array((recent + [line]).suffix(8))
     change(ride) { $0.last = Escape.line("\(entry.rule) \(entry.status.rawValue)") }
@@ -95,7 +95,7 @@ struct DemoBoard {
       "RidePulse demo  \(elapsed.components.seconds) s   \(rides) rides, \(changes) changes; "
       + "pushes: \(tally.isEmpty ? "none yet" : tally.joined(separator: ", "))"
     let rows = lives.suffix(height).map { life in
-      "  \(Self.padded(life.ride, 9)) \(Self.padded(life.state, 22)) \(life.last)"
+      "  \(padded(life.ride, to: 9)) \(padded(life.state, to: 22)) \(life.last)"
     }
     return [head, ""] + rows + [""] + recent.map { "  " + $0 } + ["", "Ctrl-C ends it."]
   }
@@ -105,9 +105,5 @@ struct DemoBoard {
   ) {
     guard let index = lives.firstIndex(where: { $0.ride == ride }) else { return }
     body(&lives[index])
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
   }
 }

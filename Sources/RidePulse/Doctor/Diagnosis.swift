@@ -12,18 +12,18 @@ struct CheckResult: Hashable {
   /// What was found, in one line without a secret.
   var what: String
   /// Commands or manual steps that fix it; empty if there is nothing to fix.
-  var mend: [String] = []
+  var remedy: [String] = []
 
   static func ok(_ name: String, _ what: String) -> CheckResult {
     CheckResult(name: name, standing: .ok, what: what)
   }
 
-  static func warning(_ name: String, _ what: String, _ mend: String...) -> CheckResult {
-    CheckResult(name: name, standing: .warning, what: what, mend: mend)
+  static func warning(_ name: String, _ what: String, _ remedy: String...) -> CheckResult {
+    CheckResult(name: name, standing: .warning, what: what, remedy: remedy)
   }
 
-  static func failure(_ name: String, _ what: String, _ mend: String...) -> CheckResult {
-    CheckResult(name: name, standing: .failure, what: what, mend: mend)
+  static func failure(_ name: String, _ what: String, _ remedy: String...) -> CheckResult {
+    CheckResult(name: name, standing: .failure, what: what, remedy: remedy)
   }
 
   static func skipped(_ name: String, needs cause: String) -> CheckResult {
@@ -41,6 +41,16 @@ struct Diagnosis: Hashable {
 
   /// Warnings do not count as problems; a check is skipped only because of another problem.
   var status: ExitStatus { count(.failure) > 0 ? .foundProblems : .done }
+
+  var json: JSONValue {
+    let findings = findings.map { finding in
+      JSONValue.object([
+        "name": .string(finding.name), "standing": .string(finding.standing.rawValue),
+        "what": .string(finding.what), "remedy": .array(finding.remedy.map { .string($0) }),
+      ])
+    }
+    return .object(["ok": .bool(status == .done), "findings": .array(findings)])
+  }
 }
 
 /// The result of one probe.
@@ -54,9 +64,7 @@ enum Probe<Value: Sendable>: Sendable {
   var value: Value? {
     if case .known(let value) = self { value } else { nil }
   }
-}
 
-extension Probe {
   /// Runs `work` within a time limit, and abandons it if it takes longer.
   ///
   /// The limit holds even if the work can't be cancelled, such as a name lookup.
@@ -91,11 +99,11 @@ struct DoctorTable {
     let width = diagnosis.findings.map { Escape.line($0.name).count }.max() ?? 0
     var lines: [String] = []
     for finding in diagnosis.findings {
-      let word = Self.pad(finding.standing.rawValue.uppercased(), to: Self.width)
+      let word = padded(finding.standing.rawValue.uppercased(), to: Self.width)
       lines.append(
-        "\(coloured(word, finding.standing))\(Self.pad(Escape.line(finding.name), to: width))  "
+        "\(coloured(word, finding.standing))\(padded(Escape.line(finding.name), to: width))  "
           + Escape.line(finding.what))
-      lines += finding.mend.map { Self.pad("", to: Self.width) + "do: \(Escape.line($0))" }
+      lines += finding.remedy.map { padded("", to: Self.width) + "do: \(Escape.line($0))" }
     }
     return (lines + ["", summary]).joined(separator: "\n")
   }
@@ -113,10 +121,6 @@ struct DoctorTable {
     return list.isEmpty ? "all OK" : "OK, with \(list)"
   }
 
-  private static func pad(_ text: String, to width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
-  }
-
   private func coloured(_ text: String, _ standing: CheckResult.Standing) -> String {
     guard hasColour else { return text }
     let code =
@@ -127,21 +131,5 @@ struct DoctorTable {
       case .skipped: 2
       }
     return "\u{1b}[\(code)m\(text)\u{1b}[0m"
-  }
-}
-
-/// Formats a diagnosis for machines: one JSON object with sorted keys.
-enum DoctorJSON {
-  static func text(_ diagnosis: Diagnosis) -> String {
-    let findings = diagnosis.findings.map { finding in
-      JSONValue.object([
-        "name": .string(finding.name), "standing": .string(finding.standing.rawValue),
-        "what": .string(finding.what), "mend": .array(finding.mend.map { .string($0) }),
-      ])
-    }
-    let document = JSONValue.object([
-      "ok": .bool(diagnosis.status == .done), "findings": .array(findings),
-    ])
-    return String(decoding: document.json, as: UTF8.self)
   }
 }

@@ -40,12 +40,12 @@ final class LivePage: Sendable {
 
   private static func ride(_ request: HTTPRequest, _ service: Service) async -> HTTPResponse {
     guard let id = request.query["id"], !id.isEmpty else {
-      return .text(400, "which one? such as /ride?id=r1")
+      return .text(400, "id is missing; use /ride?id=RIDE")
     }
     do {
       let history = try await service.history(of: id)
-      if history.isEmpty { return .text(404, "nothing is known of this ride") }
-      return json(Array(ExplainJSON.text(RideStory(history, of: id)).utf8))
+      if history.isEmpty { return .text(404, "nothing is recorded about this ride") }
+      return json(RideStory(history, of: id).json.json)
     } catch {
       return noAnswer
     }

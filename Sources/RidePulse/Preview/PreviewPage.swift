@@ -47,7 +47,7 @@ struct PreviewPage: PreviewWriter {
             "\(cell.app), \(cell.type), priority \(push.headers.priority.rawValue), "
               + "\(counted(group.pushes.count, "phone")), \(push.payload.count) bytes",
             push.headers.expiration == .neverStore
-              ? "never stored" : "true until \(CivilTime.local(push.validUntil, zone))",
+              ? "never stored" : "valid until \(CivilTime.local(push.validUntil, zone))",
             String(decoding: push.payload, as: UTF8.self),
           ].joined(separator: "\n")),
       ]))
@@ -71,11 +71,11 @@ struct PreviewPage: PreviewWriter {
       "from": .integer(summary.from.epochSeconds), "to": .integer(summary.to.epochSeconds),
       "lanes": .string(lanes), "marks": .array(isWhole ? marks : cells), "minutes": .array(cells),
       "title": .string(
-        "\(counted(summary.pushes, "push", "pushes")) about \(counted(summary.rides, "ride")), \(CivilTime.iso(summary.from)) to "
-          + CivilTime.iso(summary.to)),
+        "\(counted(summary.pushes, "push", "pushes")) about \(counted(summary.rides, "ride")), "
+          + "\(CivilTime.iso(summary.from)) to \(CivilTime.iso(summary.to))"),
       "warnings": .array(summary.warnings.map { .string($0) }),
     ])
-    let json = Escape.jsonInHTML(String(decoding: data.json, as: UTF8.self))
+    let json = Escape.jsonInHTML(data.text)
     try output.write(PreviewDocument.html(data: json))
   }
 }

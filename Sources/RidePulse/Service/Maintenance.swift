@@ -8,7 +8,7 @@ import Synchronization
 final class Maintenance: Sendable {
   private let conninfo: String
   private let log: Log
-  private let mayNot = Mutex(false)
+  private let wasRefused = Atomic(false)
 
   static let interval: Duration = .seconds(3600)
 
@@ -18,12 +18,7 @@ final class Maintenance: Sendable {
   }
 
   /// Runs now, and each hour until the task is cancelled.
-  func run() async {
-    repeat {
-      await rotate()
-      try? await Task.sleep(for: Self.interval)
-    } while !Task.isCancelled
-  }
+  func run() async { await repeatedly(every: Self.interval) { await rotate() } }
 
   /// Rotates the ledger's partitions once. A failure is logged; no push depends on it.
   func rotate() async {
@@ -35,7 +30,7 @@ final class Maintenance: Sendable {
       if actions.isEmpty { return }
       log(
         .info, "Ledger partitions rotated",
-        ["did": actions.map(\.description).joined(separator: ", ")])
+        ["actions": actions.map(\.description).joined(separator: ", ")])
     } catch let error as PostgresError where error.refusesRights {
       record(error)
     } catch {
@@ -45,11 +40,7 @@ final class Maintenance: Sendable {
 
   /// Logs a missing right only once, since it may be intended.
   private func record(_ error: PostgresError) {
-    let isKnown = mayNot.withLock { known in
-      defer { known = true }
-      return known
-    }
-    if isKnown { return }
+    if wasRefused.exchange(true, ordering: .relaxed) { return }
     log(
       .warning,
       "Ledger not rotated: grant this role execute on ridepulse.rotate_ledger",
@@ -71,12 +62,7 @@ final class WatchMonitor: Sendable {
   }
 
   /// Runs now, and each minute until the task is cancelled.
-  func run() async {
-    repeat {
-      await check()
-      try? await Task.sleep(for: Self.interval)
-    } while !Task.isCancelled
-  }
+  func run() async { await repeatedly(every: Self.interval) { await check() } }
 
   /// Checks once. No push depends on it.
   func check() async {
@@ -129,4 +115,12 @@ struct WatchNews {
     defer { wasRefused = true }
     return !wasRefused
   }
+}
+
+/// Runs `body` now, and again after each interval until the task is cancelled.
+private func repeatedly(every interval: Duration, _ body: () async -> Void) async {
+  repeat {
+    await body()
+    try? await Task.sleep(for: interval)
+  } while !Task.isCancelled
 }

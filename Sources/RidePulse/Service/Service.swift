@@ -102,14 +102,14 @@ final class Service: Sendable {
   /// The problems that prevent the service from working; each scan for due rides queries the
   /// database.
   var problems: [String] {
-    var problems = engine.settlementHalt.map { [Self.words($0)] } ?? []
+    var problems = engine.settlementHalt.map { [Self.describe($0)] } ?? []
     if sessions.contains(where: { $0.isStalled() }) {
       problems.append("the database does not answer")
     }
     return problems.isEmpty ? engine.stuck(after: Self.longestTurn) : problems
   }
 
-  private static func words(_ halt: SettlementHalt) -> String {
+  private static func describe(_ halt: SettlementHalt) -> String {
     let seconds = halt.duration.components.seconds
     return "settlement has failed since \(halt.since) (\(seconds) s): \(halt.failure.description); "
       + "no ride is claimed or sent until it succeeds: fix what Postgres names, nothing is lost"
@@ -180,9 +180,10 @@ final class Service: Sendable {
     engine.wake()
     let most = 1000
     guard let due = try? await store.dueRides(atMost: most) else {
-      return "RidePulse lives; the database does not answer"
+      return "RidePulse is running; the database does not answer"
     }
-    return "RidePulse lives; \(due > most ? "more than \(most)" : "\(due)") rides are due"
+    let rides = due > most ? "more than \(most) rides" : counted(due, "ride")
+    return "RidePulse is running; \(rides) \(due == 1 ? "is" : "are") due"
   }
 
   /// Ends the database calls of HTTP requests, so that none delays the shutdown of the servers.

@@ -19,19 +19,20 @@ final class ServiceSignals {
   init(
     onFirst: @escaping @Sendable (String) -> Void, onHangup: (@Sendable () -> Void)? = nil
   ) {
-    let seen = Seen()
+    let hasStopped = Atomic(false)
     for (number, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
       listen(to: number) {
-        if seen.isFirst() { onFirst(name) } else { exit(ExitStatus.failed.rawValue) }
+        if hasStopped.exchange(true, ordering: .relaxed) { exit(ExitStatus.failed.rawValue) }
+        onFirst(name)
       }
     }
     if let onHangup { listen(to: SIGHUP, onHangup) }
   }
 
-  private func listen(to number: Int32, _ heard: @escaping @Sendable () -> Void) {
+  private func listen(to number: Int32, _ handler: @escaping @Sendable () -> Void) {
     let isListening = DispatchSemaphore(value: 0)
     let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-    source.setEventHandler(handler: heard)
+    source.setEventHandler(handler: handler)
     source.setRegistrationHandler { isListening.signal() }
     source.resume()
     sources.append(source)
@@ -41,16 +42,5 @@ final class ServiceSignals {
   /// Stops handling signals.
   func cancel() {
     for source in sources { source.cancel() }
-  }
-
-  private final class Seen: Sendable {
-    private let flag = Mutex(false)
-
-    func isFirst() -> Bool {
-      flag.withLock { seen in
-        defer { seen = true }
-        return !seen
-      }
-    }
   }
 }

@@ -24,21 +24,21 @@ final class Supervision: Sendable {
 
   /// Reports that the service is ready.
   func ready() {
-    let mayTell = state.withLock { state in
+    let mayNotify = state.withLock { state in
       state.isReady = true
       return !state.isStopping
     }
-    if mayTell { notify(.ready(WatchdogKeepalive.status)) }
+    if mayNotify { notify(.ready(WatchdogKeepalive.status)) }
   }
 
   /// Runs the reload of SIGHUP between its two notifications.
   func reloading(_ body: () -> Void) {
-    let mayTell = state.withLock { $0.isReady && !$0.isStopping }
-    if mayTell {
+    let mayNotify = state.withLock { $0.isReady && !$0.isStopping }
+    if mayNotify {
       notify(.reloading(monotonicMicroseconds: ServiceManager.monotonicMicroseconds))
     }
     body()
-    if mayTell { ready() }
+    if mayNotify { ready() }
   }
 
   /// Reports that the service stops and takes no more work.
@@ -59,16 +59,16 @@ final class Supervision: Sendable {
       let (stuck, problems) = (stuck(), problems())
       let step = state.withLock { $0.keepalive.next(stuck: stuck, problems: problems) }
       if let line = step.log { log(line.level, line.message, line.fields) }
-      if let news = step.news { notify(news) }
+      if let notification = step.notification { notify(notification) }
       // The clock of systemd's own watchdog: it stops while the machine is suspended.
       try? await Task.sleep(for: interval, clock: .suspending)
     }
   }
 
-  private func notify(_ news: ServiceNews) {
+  private func notify(_ notification: ServiceNotification) {
     guard let manager else { return }
     do {
-      try manager.notify(news)
+      try manager.notify(notification)
       state.withLock { $0.isUnreachable = false }
     } catch {
       let isKnown = state.withLock { state in
@@ -84,7 +84,7 @@ final class Supervision: Sendable {
 struct WatchdogKeepalive {
   struct Step {
     /// Nil if the watchdog shall expire.
-    var news: ServiceNews?
+    var notification: ServiceNotification?
     var log: Line?
   }
 
@@ -110,15 +110,15 @@ struct WatchdogKeepalive {
     defer { wasStuck = !stuck.isEmpty }
     if !stuck.isEmpty {
       let line = Line(
-        level: .error, message: "The service is stuck: the watchdog is told no more",
+        level: .error, message: "Service stuck, watchdog keepalives stopped",
         fields: ["reason": stuck.joined(separator: "; ")])
-      return Step(news: nil, log: wasStuck ? nil : line)
+      return Step(notification: nil, log: wasStuck ? nil : line)
     }
     let text = problems.isEmpty ? Self.status : problems.joined(separator: "; ")
     let isNew = text != shown
     shown = text
     return Step(
-      news: .alive(isNew ? text : nil),
-      log: wasStuck ? Line(level: .info, message: "The service moves again", fields: [:]) : nil)
+      notification: .alive(isNew ? text : nil),
+      log: wasStuck ? Line(level: .info, message: "Service running again", fields: [:]) : nil)
   }
 }
