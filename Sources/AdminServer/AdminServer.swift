@@ -1,4 +1,3 @@
-/// Connects the admin server to the service.
 package struct AdminQueries: Sendable {
   /// Returns what prevents the service from doing its work; empty if it is ready.
   package var problems: @Sendable () -> [String]
@@ -17,11 +16,8 @@ package struct AdminQueries: Sendable {
 package final class AdminServer: Sendable {
   private let server: HTTPServer
 
-  /// The port that the server listens on.
   package var port: UInt16 { server.port }
 
-  /// Starts to listen.
-  ///
   /// - Parameters:
   ///   - token: the token that writing calls must send as `Authorization: Bearer …`; without one
   ///     they are refused.
@@ -45,7 +41,6 @@ package final class AdminServer: Sendable {
   /// Paths of health checks, which are answered even while the server refuses other requests.
   static let vitalPaths: Set = ["/healthz", "/readyz"]
 
-  /// Stops the server.
   package func stop() { server.stop() }
 
   private static func own(_ queries: AdminQueries) -> [Route] {

@@ -11,13 +11,11 @@ struct ConnectionTable {
 
   /// Limits on the number of connections and on their times.
   struct Limits {
-    /// All connections.
     var places = 192
     /// Connections from one network that wait for their client.
     var waitingPerNetwork = 64
     /// Requests in progress at one time, including streams.
     var busy = 96
-    /// Requests in progress from one network.
     var busyPerNetwork = 64
     /// From the opening of a connection to the last byte of its first request.
     var request: Duration = .seconds(10)
@@ -30,13 +28,10 @@ struct ConnectionTable {
   private enum Phase: Equatable {
     /// No complete request has arrived.
     case waiting(until: Instant)
-    /// A handler is running.
     case handling
-    /// The answer is being sent.
     case answering(until: Instant)
     /// The answer is a stream without an end.
     case streaming
-    /// The connection is being shut down.
     case closing
   }
 
@@ -114,7 +109,6 @@ struct ConnectionTable {
     change(id, to: .waiting(until: now + limits.nextRequest))
   }
 
-  /// Removes a connection.
   mutating func close(_ id: Int) {
     entries[id] = nil
   }

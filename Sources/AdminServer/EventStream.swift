@@ -133,7 +133,6 @@ final class EventListener: Sendable {
   }
 }
 
-/// Streams a listener's texts through libmicrohttpd.
 enum EventStream {
   private static let blockSize = 16 * 1024
 

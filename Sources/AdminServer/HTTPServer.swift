@@ -17,8 +17,6 @@ internal import Synchronization
   // libmicrohttpd's handle; only `stop` releases it, and only once.
   nonisolated(unsafe) private let daemon: OpaquePointer
 
-  /// Starts to listen.
-  ///
   /// - Throws: `ListenError`, also if the process may not create more threads or files.
   init(
     _ address: ListenAddress, limits: ConnectionTable.Limits = .init(),

@@ -1,4 +1,3 @@
-/// A method and path with its handler.
 package struct Route: Sendable {
   /// Returns the response; the request carries the variable parts of the path.
   package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
@@ -7,7 +6,6 @@ package struct Route: Sendable {
   package let method: String
   /// The path; a segment such as `{id}` matches any text that is not empty.
   package let path: String
-  /// Requires the token.
   package let isWriting: Bool
   /// Requires the token if one is configured; without one, only a server on a loopback address
   /// answers.
@@ -49,7 +47,6 @@ package struct Route: Sendable {
   }
 }
 
-/// A complete HTTP request.
 package struct HTTPRequest: Sendable {
   /// `GET` or `POST`, for example.
   package var method: String
@@ -64,12 +61,9 @@ package struct HTTPRequest: Sendable {
   package var body: [UInt8]
 }
 
-/// An HTTP response.
 package struct HTTPResponse: Sendable {
   package var status: Int
-  /// The value of `Content-Type`.
   package var contentType: String
-  /// Further header fields.
   package var headers: [String: String] = [:]
   package var body: [UInt8]
   /// The source of an endless stream, which is sent instead of the body.

@@ -41,7 +41,6 @@ package enum ServiceNotification: Hashable, Sendable {
   /// The service accepts no more work.
   case stopping
 
-  /// The content of the datagram.
   var text: String {
     switch self {
     case .ready(let status): "READY=1\n" + Self.status(status)
@@ -70,7 +69,6 @@ enum WatchdogInterval {
   }
 }
 
-/// The error of a service manager that cannot be notified.
 package struct NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The value of `NOTIFY_SOCKET`, and why it cannot be used.
   package var description: String
@@ -87,8 +85,6 @@ struct NotifySocket {
     self.name = name
   }
 
-  /// Sends a datagram.
-  ///
   /// Each one uses a new socket: the interval between them can be half a minute, and the manager
   /// may have been replaced since the last one.
   func send(_ text: String) throws(NotifyError) {

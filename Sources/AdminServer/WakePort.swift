@@ -20,8 +20,6 @@ package final class WakePort: Sendable {
   /// The port that the service listens on.
   package var port: UInt16 { socket.port }
 
-  /// Starts to listen.
-  ///
   /// - Parameter wake: checks for due rides at once; returns the line to answer with.
   /// - Throws: `ListenError`.
   package init(_ address: ListenAddress, wake: @escaping @Sendable () async -> String)
@@ -32,7 +30,6 @@ package final class WakePort: Sendable {
     thread.async { [self] in serve(wake) }
   }
 
-  /// Stops listening.
   package func stop() {
     if isOver.exchange(true, ordering: .sequentiallyConsistent) { return }
     SocketShutdown.both.apply(to: socket.descriptor)

@@ -9,7 +9,7 @@ import Testing
     let column = WatchProblem(table: "t", column: "c", code: "missing_column")
     var row = WatchProblem(
       table: "t", column: "c", code: "bad_time", rowID: "1", count: 1, age: .zero)
-    var news = WatchNews()
+    var news = ReportedProblems()
     #expect(news.new(among: [column, row]) == [column, row])
     row.count = 7
     #expect(news.new(among: [column, row]) == [])

@@ -1,7 +1,6 @@
 import Foundation
 package import RideCore
 
-/// Decodes the JSON object in the body of an API request.
 package enum APIBody {
   /// The maximum nesting depth of objects and arrays; code that reads an event's data is recursive.
   static let depthLimit = 32
@@ -77,7 +76,6 @@ struct JSONScan {
   private let depthLimit: Int
   private var index = 0
 
-  /// Checks an entire text.
   static func check(_ text: [UInt8], depthLimit: Int) throws(Fault) {
     var scan = JSONScan(text: text, depthLimit: depthLimit)
     try scan.value(depth: 0)

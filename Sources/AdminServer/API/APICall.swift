@@ -96,9 +96,7 @@ package enum IdempotencyKey {
   }
 }
 
-/// One field in the body of an API call.
 package struct APIField: Hashable, Sendable {
-  /// The values that a field accepts.
   package enum Kind: Hashable, Sendable {
     /// A word or an ID: text that is not empty and has no control characters.
     case word
@@ -106,11 +104,8 @@ package struct APIField: Hashable, Sendable {
     case app
     /// The token of a phone or a card, in hexadecimal.
     case token
-    /// `production` or `sandbox`.
     case environment
-    /// `true` or `false`.
     case flag
-    /// A JSON object with any content.
     case object
   }
 

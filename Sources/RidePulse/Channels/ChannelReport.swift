@@ -6,7 +6,6 @@ struct ChannelReport {
   let audit: ChannelAudit
   let scope: ChannelScope
 
-  /// The audit as a table for people.
   var table: String {
     var rows = [["CHANNEL", "STANDING", "STORAGE", "RIDE", "WHAT"]]
     rows += audit.findings.map { cells($0).map { Escape.line($0) } }
@@ -69,7 +68,6 @@ struct ChannelReport {
 
   private static func time(_ instant: Timestamp) -> String { CivilTime.iso(instant) }
 
-  /// The audit for machines: one JSON object with sorted keys.
   var json: JSONValue {
     .object([
       "bundle_id": .string(scope.bundleID), "environment": .string(scope.environment.rawValue),

@@ -7,7 +7,6 @@ struct ChannelService: Sendable {
   let client: ChannelClient
   let repository: ChannelRepository
 
-  /// The result of creating a channel.
   struct Made: Sendable {
     var channel: ChannelID
     /// False if the ride already had the channel.

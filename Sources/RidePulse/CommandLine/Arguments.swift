@@ -73,13 +73,10 @@ struct Arguments {
         + suggestion(for: word, among: choices))
   }
 
-  /// Returns whether the option is present.
   func has(_ name: String) -> Bool { values[name] != nil }
 
-  /// Returns the option's last value.
   func value(_ name: String) -> String? { values[name]?.last }
 
-  /// Returns all values of a repeatable option.
   func all(_ name: String) -> [String] { values[name] ?? [] }
 
   /// Returns the value of an option whose choices are the words of this type.

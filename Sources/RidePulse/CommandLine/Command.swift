@@ -6,14 +6,12 @@ protocol Command: SendableMetatype {
   static func run(_ context: CommandContext) async throws -> ExitStatus
 }
 
-/// The input of every command.
 struct CommandContext {
   var arguments: Arguments
   var environment: [String: String]
   var log: LogWriter
 }
 
-/// The list of commands, in the order of the help.
 enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Doctor.self, Migrate.self,
@@ -25,7 +23,6 @@ enum Commands {
 
   static var names: [String] { all.map { $0.form.name } }
 
-  /// Returns the command with this name.
   static func named(_ name: String) -> (any Command.Type)? {
     (all + hidden).first { $0.form.name == name }
   }

@@ -3,7 +3,6 @@ import RideCore
 /// The operands and options of a command: arguments are parsed and validated by it, and help, man page
 /// and completions are generated from it.
 struct CommandForm {
-  /// An option, which begins with `--`.
   struct Option {
     var name: String
     /// The placeholder of its value in the help; nil if it takes none.
@@ -18,7 +17,6 @@ struct CommandForm {
     var label: String { name + (value.map { " " + $0 } ?? "") }
   }
 
-  /// A positional argument.
   struct Operand {
     var name: String
     var isOptional = false
@@ -54,7 +52,6 @@ struct CommandForm {
     return (["ridepulse", name] + words).joined(separator: " ")
   }
 
-  /// The complete help page of the command.
   var help: String {
     let rows = operands.map { ($0.name, $0.help) } + allOptions.map { ($0.label, $0.help) }
     var lines = [summary, "", "Usage: " + usage, ""] + Self.columns(rows)
@@ -62,7 +59,6 @@ struct CommandForm {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the words of a choice.
   static func words<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) -> [String]
   where Word.RawValue == String {
     type.allCases.map(\.rawValue)

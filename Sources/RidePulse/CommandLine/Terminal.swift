@@ -57,7 +57,6 @@ struct ProgressLine {
     Terminal.write("\r\u{1b}[K" + Escape.line(text()), to: STDERR_FILENO)
   }
 
-  /// Removes the line.
   func end() {
     if isShown { Terminal.write("\r\u{1b}[K", to: STDERR_FILENO) }
   }

@@ -193,13 +193,11 @@ private struct ChannelRequest: Sendable {
     return channel
   }
 
-  /// Prints an audit in the requested format.
   func print(_ audit: ChannelAudit) {
     let report = ChannelReport(audit: audit, scope: scope)
     if isJSON { Terminal.print(json: report.json) } else { Terminal.print(report.table) }
   }
 
-  /// Prints the result for one channel.
   func print(_ result: String, _ channel: ChannelID, storage: ChannelStorage?) {
     if isJSON {
       Terminal.print(

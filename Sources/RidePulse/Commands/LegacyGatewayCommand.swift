@@ -82,7 +82,6 @@ enum LegacyGatewayCommand: Command {
   }
 }
 
-/// Logs the events of the gateway.
 enum GatewayLog {
   static func record(_ event: GatewayEvent, _ log: Log) {
     switch event {
@@ -115,8 +114,6 @@ struct GatewayOptions {
   /// The environment of new phones; nil if the option is missing.
   var environment: APNsEnvironment?
 
-  /// Reads and validates the options.
-  ///
   /// - Throws: `UsageError` or `CommandFailure` for an invalid value.
   init(_ arguments: Arguments, _ environment: [String: String]) throws {
     let app = App(rawValue: arguments.value("--app") ?? "")

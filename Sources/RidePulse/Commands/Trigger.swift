@@ -141,7 +141,6 @@ enum DryRunReport {
     return lines.joined(separator: "\n")
   }
 
-  /// Formats one delivery of the ledger.
   static func line(of delivery: RideQueries.Delivery) -> String {
     let reason = delivery.reason.isEmpty ? "" : ": \(Escape.line(delivery.reason))"
     let suffix = delivery.tokenSuffix.isEmpty ? nil : delivery.tokenSuffix

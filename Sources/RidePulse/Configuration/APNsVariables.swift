@@ -36,7 +36,6 @@ struct APNsVariables {
     configuration = try Self.configuration(environment)
   }
 
-  /// Reads the key file again.
   func signingKey() throws(SigningKeyError) -> SigningKey {
     try SigningKey(path: privateKeyPath, keyID: keyID, teamID: teamID)
   }

@@ -9,8 +9,6 @@ enum RuleDirectoryChoice {
     named ?? environment.nonEmpty("RIDEPULSE_SCHEDULES") ?? "schedules"
   }
 
-  /// Loads the rule files.
-  ///
   /// - Throws: `CommandFailure` with every problem, one per line.
   static func load(_ named: String?, _ environment: [String: String]) throws -> LoadedRules {
     let path = path(named, environment)

@@ -28,12 +28,10 @@ final class DemoView: Sendable {
       "\u{1b}[H" + lines.map { $0 + "\u{1b}[K\n" }.joined() + "\u{1b}[J", to: STDOUT_FILENO)
   }
 
-  /// Clears the terminal and hides the cursor.
   func begin() {
     if isInteractive { Terminal.write("\u{1b}[2J\u{1b}[?25l", to: STDOUT_FILENO) }
   }
 
-  /// Shows the cursor again.
   func end() {
     if isInteractive { Terminal.write("\u{1b}[?25h", to: STDOUT_FILENO) }
   }
@@ -86,7 +84,6 @@ struct DemoBoard {
     return line
   }
 
-  /// Returns the lines of the live view.
   func screen(elapsed: Duration) -> [String] {
     let tally = LedgerEntry.Status.allCases.compactMap { status in
       counts[status].map { "\($0) \(status.rawValue)" }

@@ -1,7 +1,6 @@
 import APNSClient
 import RideCore
 
-/// Judges the results of the APNs probe.
 enum APNsCheck {
   static func findings(_ probes: APNsState) -> [CheckResult] {
     KeyCheck.findings(probes.key) + bundleIDs(probes) + [settings(probes)]

@@ -1,6 +1,5 @@
 import RideCore
 
-/// Judges the difference between two clocks.
 enum ClockCheck {
   /// A synchronized clock is off by far less; times are read in whole seconds.
   private static let tolerated: Duration = .seconds(5)

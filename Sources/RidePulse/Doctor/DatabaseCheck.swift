@@ -1,7 +1,6 @@
 import PostgresStore
 import RideCore
 
-/// Judges the results of the database probe.
 enum DatabaseCheck {
   static func findings(_ probes: DatabaseState) -> [CheckResult] {
     [

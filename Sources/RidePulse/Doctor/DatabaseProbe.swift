@@ -98,7 +98,6 @@ enum MachineTime {
   static var now: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }
 }
 
-/// The probe results of Postgres.
 struct DatabaseState: Sendable {
   /// The state of the schema compared with the migrations of this program.
   enum Schema: Hashable, Sendable {

@@ -1,6 +1,5 @@
 import RideCore
 
-/// The result of one check of `doctor`.
 struct CheckResult: Hashable {
   enum Standing: String {
     case ok, warning, failure, skipped
@@ -53,7 +52,6 @@ struct Diagnosis: Hashable {
   }
 }
 
-/// The result of one probe.
 enum Probe<Value: Sendable>: Sendable {
   case known(Value)
   /// The value could not be read; the text is the reason, without a secret.

@@ -4,7 +4,6 @@ import RideCore
 
 /// The state of the signing key, as far as it can be judged without APNs.
 struct KeyState: Hashable, Sendable {
-  /// Nil if the variable is not set.
   var path: String?
   var problem: SigningKeyError?
   /// Whether every user of the machine may read it.
@@ -41,7 +40,6 @@ struct KeyState: Hashable, Sendable {
   }
 }
 
-/// Judges the state of the signing key.
 enum KeyCheck {
   static func findings(_ probes: KeyState) -> [CheckResult] {
     [

@@ -55,7 +55,6 @@ enum LimitCheck {
   }
 }
 
-/// Judges the usage of the server's NOTIFY queue.
 enum QueueCheck {
   static let name = "notify queue"
 

@@ -13,7 +13,6 @@ struct RuleState: Sendable {
   var files = 0
   /// The advice of `check`, one line each.
   var advice: [String] = []
-  /// The apps that the rules address.
   var apps: Set<App> = []
 
   /// Loads the rule directory that the environment names.

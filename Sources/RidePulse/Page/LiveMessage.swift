@@ -143,13 +143,10 @@ struct LiveWindow {
     var delays: [PushType: [Int]] = [:]
   }
 
-  /// The maximum age of a reading.
   static let length: Duration = .seconds(60)
 
   private var readings: [(at: Duration, tally: PushTally)] = []
 
-  /// Adds a reading.
-  ///
   /// - Parameter now: The time on a monotonic clock.
   mutating func add(_ tally: PushTally, at now: Duration) {
     readings.removeAll { $0.at < now - Self.length }

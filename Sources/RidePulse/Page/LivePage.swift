@@ -35,7 +35,6 @@ final class LivePage: Sendable {
     ]
   }
 
-  /// Ends all streams to browsers.
   func close() { stream.close() }
 
   private static func ride(_ request: HTTPRequest, _ service: Service) async -> HTTPResponse {
@@ -90,12 +89,10 @@ final class LiveStream: Sendable {
     self.service = service
   }
 
-  /// Adds one listener.
   func answer() -> HTTPResponse {
     feed.response { begin() }
   }
 
-  /// Ends all streams at once.
   func close() { feed.end() }
 
   private func begin() {
@@ -110,7 +107,7 @@ final class LiveStream: Sendable {
   }
 
   private func run() async {
-    while goesOn() {
+    while continues() {
       askDatabase()
       feed.publish(message())
       // Nothing wakes this sleep: stopping the service ends the process anyway.
@@ -119,7 +116,7 @@ final class LiveStream: Sendable {
   }
 
   /// Checks and updates under one lock, so that no listener is added between the check and the end.
-  private func goesOn() -> Bool {
+  private func continues() -> Bool {
     state.withLock { state in
       state.isRunning = feed.listenerCount > 0
       return state.isRunning

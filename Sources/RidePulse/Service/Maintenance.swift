@@ -52,7 +52,7 @@ final class Maintenance: Sendable {
 final class WatchMonitor: Sendable {
   private let session: @Sendable () async throws -> PostgresSession
   private let log: Log
-  private let state = Mutex(WatchNews())
+  private let state = Mutex(ReportedProblems())
 
   static let interval: Duration = .seconds(60)
 
@@ -93,7 +93,7 @@ final class WatchMonitor: Sendable {
 }
 
 /// Selects the problems that were not logged yet: each once, until it is gone.
-struct WatchNews {
+struct ReportedProblems {
   private struct Key: Hashable {
     var table, column, code: String
   }

@@ -2,7 +2,6 @@ import AdminServer
 import RideCore
 import Synchronization
 
-/// Formats the counted pushes as metrics.
 enum PushMetrics {
   static func families(_ tally: PushTally) -> [MetricFamily] {
     var ended = MetricFamily(
@@ -80,7 +79,6 @@ enum PushMetrics {
   }
 }
 
-/// Counts what the engine settles.
 final class ServiceMeter: Sendable {
   private let tally = Mutex(PushTally())
   private let now: @Sendable () -> Timestamp

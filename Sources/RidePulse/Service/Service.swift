@@ -21,7 +21,6 @@ final class Service: Sendable {
   private let listener: WakeListener?
   private let meter: ServiceMeter
   private let time: DatabaseTime
-  /// The connection string of the database.
   let conninfo: String
   /// The session for read requests over HTTP.
   let admin: AdminSession
@@ -119,7 +118,6 @@ final class Service: Sendable {
   /// three times the statement timeout.
   static let longestTurn: Duration = .seconds(30)
 
-  /// Returns the service's metrics in Prometheus' text format.
   func metrics() async -> String {
     var gauges: RideGauges?
     var watched: [WatchProblem] = []
@@ -133,7 +131,6 @@ final class Service: Sendable {
     return ServiceMetrics.page(reading)
   }
 
-  /// The apps that the service sends to.
   var apps: [App] { Array(apns.bundleIDs.keys) }
 
   /// Returns the current readings of all parts, without a query to the database.
@@ -151,7 +148,6 @@ final class Service: Sendable {
   /// The current time by the database's clock.
   var now: Timestamp { time.now }
 
-  /// Returns everything recorded about one ride.
   func history(of ride: String) async throws -> RideHistory {
     try await RideQueries(session: admin.get()).history(of: ride)
   }
@@ -160,12 +156,10 @@ final class Service: Sendable {
   /// events wait for the next poll.
   var listenIsHealthy: Bool? { listener?.isHealthy }
 
-  /// Uses other rules from now on.
   func use(_ rules: RuleSet) {
     engine.use(apns.configuration(of: rules))
   }
 
-  /// Signs with another key from now on.
   func use(_ key: SigningKey) {
     transport.use(key)
   }
@@ -222,7 +216,6 @@ private final class EngineSignal: Sendable {
   }
 }
 
-/// Logs the events of a database session.
 enum SessionLog {
   static func record(_ event: SessionEvent, of session: String, _ log: Log) {
     switch event {
@@ -238,7 +231,6 @@ enum SessionLog {
   }
 }
 
-/// Logs the events of the APNs client.
 enum TransportLog {
   static func record(_ event: TransportEvent, _ log: Log) {
     let place = "\(event.environment.rawValue) \(event.connection)"

@@ -5,7 +5,6 @@ import Orchestrator
 import PostgresStore
 import RideCore
 
-/// Formats the state of a service as metrics.
 enum ServiceMetrics {
   /// The values read from the parts of a service at one time.
   struct Reading: Sendable {

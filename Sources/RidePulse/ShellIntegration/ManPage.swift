@@ -76,7 +76,6 @@ struct Roff: CustomStringConvertible {
     ]
   }
 
-  /// The page so far.
   var description: String { lines.joined(separator: "\n") }
 
   mutating func section(_ title: String) { lines.append(".SH \(title)") }
