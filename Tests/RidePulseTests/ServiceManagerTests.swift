@@ -89,7 +89,8 @@ import Testing
     #expect(away.notification == .alive("the database does not answer"))
     #expect(away.log == nil)
     #expect(
-      keepalive.next(stuck: [], problems: ["the database does not answer"]).notification == .alive(nil))
+      keepalive.next(stuck: [], problems: ["the database does not answer"]).notification
+        == .alive(nil))
     #expect(keepalive.next(stuck: [], problems: []).notification == .alive("serving"))
     let stuck = keepalive.next(stuck: ["settling rides has not moved for 61 s"], problems: [])
     #expect(stuck.notification == nil)

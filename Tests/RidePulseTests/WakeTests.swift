@@ -53,7 +53,8 @@ import Testing
       let poked = try await time(stage, rounds: 8) { lines.append(try poke(port)) }
       #expect(poked * 2 < polled, "\(poked) and \(polled)")
       #expect(
-        lines.allSatisfy { $0.contains(/^RidePulse is running; (0 rides are|1 ride is) due\n$/) }, "\(lines)")
+        lines.allSatisfy { $0.contains(/^RidePulse is running; (0 rides are|1 ride is) due\n$/) },
+        "\(lines)")
       print("8 events without a notification: polled \(polled), poked \(poked)")
     }
   }
