@@ -1,5 +1,5 @@
-// Makes what the page shows. Texts go in as text and never as markup: a ride's ID or state is
-// whatever a stranger has typed.
+// Creates the page's elements. Texts are inserted as text and never as markup: a ride's ID or state
+// is input from outside.
 
 export const byId = id => document.getElementById(id);
 
@@ -21,14 +21,14 @@ export function shape(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Changes a text only where it differs, so that nothing is read aloud twice. */
-export function say(target, text) {
+/** Sets a text only if it differs, so that a screen reader does not repeat it. */
+export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
 /**
  * A table. A cell is a text, a number or an element.
- * @param heads `{text, number}`; numbers stand to the right.
+ * @param heads `{text, number}`; numbers are right-aligned.
  */
 export function table(caption, heads, rows) {
   const cell = (name, head, content, more = {}) => element(name, {
@@ -67,7 +67,7 @@ export function span(milliseconds) {
   return `${Math.round(milliseconds / 3600000)} h`;
 }
 
-/** Whatever is no push type of ours gets no class of its own. */
+/** Unknown push types share one class. */
 export const typeClass = type =>
   ['alert', 'background', 'liveactivity'].includes(type) ? `type-${type}` : 'type-other';
 

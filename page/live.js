@@ -1,6 +1,6 @@
-// What is live: draws one message of the stream.
+// The live state: draws one message of the stream.
 
-import { byId, count, element, say, shape, span, table, typeName } from './dom.js';
+import { byId, count, element, setText, shape, span, table, typeName } from './dom.js';
 
 /** Rates of the last minutes, a point each second. */
 const rates = [];
@@ -8,7 +8,7 @@ const rateLimit = 180;
 
 export function showLive(message) {
   const rides = message.rides;
-  say(byId('ready'), message.ready ? 'ready' : 'not ready');
+  setText(byId('ready'), message.ready ? 'ready' : 'not ready');
   byId('ready').dataset.kind = message.ready ? 'good' : 'bad';
   showTroubles(message);
   if (rides) showRides(rides);
@@ -16,7 +16,7 @@ export function showLive(message) {
   showTypes(message);
   showLanes(message);
   showVerdicts(message);
-  say(byId('about'), `RidePulse ${message.version}, node ${message.node}`);
+  setText(byId('about'), `RidePulse ${message.version}, node ${message.node}`);
 }
 
 function showTroubles(message) {
@@ -26,20 +26,20 @@ function showTroubles(message) {
     troubles.push("Postgres' notifications do not arrive: events wait for the next poll");
   }
   for (const lane of message.lanes.filter(lane => lane.paused)) {
-    troubles.push(`pushes to ${lane.app} (${lane.environment}) are paused: APNs does not take them`);
+    troubles.push(`pushes to ${lane.app} (${lane.environment}) are paused: APNs does not accept them`);
   }
   const list = byId('troubles');
-  // Read aloud when it changes, and not each second.
+  // A screen reader announces changes only, not each second.
   if (list.dataset.text === troubles.join('\n')) return;
   list.dataset.text = troubles.join('\n');
   list.replaceChildren(...troubles.map(text => element('li', {}, text)));
 }
 
 function showRides(rides) {
-  say(byId('live-rides'), count(rides.live));
-  say(byId('due'), (rides.due_cut ? 'over ' : '') + count(rides.due));
-  say(byId('oldest'), rides.oldest_due_s > 0 ? span(rides.oldest_due_s * 1000) : 'none');
-  say(byId('parked'), count(rides.parked));
+  setText(byId('live-rides'), count(rides.live));
+  setText(byId('due'), (rides.due_cut ? 'over ' : '') + count(rides.due));
+  setText(byId('oldest'), rides.oldest_due_s > 0 ? span(rides.oldest_due_s * 1000) : 'none');
+  setText(byId('parked'), count(rides.parked));
   const most = Math.max(1, ...rides.states.map(row => row.n));
   const rows = rides.states.map(row => [row.state || '(no state)', bar(row.n, most), count(row.n)]);
   if (rides.other_states > 0) rows.push(['(other states)', '', count(rides.other_states)]);
@@ -59,7 +59,7 @@ function bar(value, most) {
   return drawing;
 }
 
-/** A count of the window as one of a minute; what is younger than five seconds says little. */
+/** A count of the window per minute; null for the first five seconds, which are not representative. */
 function rate(n, message) {
   return message.window_s < 5 ? null : n * 60 / message.window_s;
 }
@@ -70,16 +70,16 @@ function rateText(n, message) {
 }
 
 function showFigures(message) {
-  say(byId('rate'), rateText(message.all.n, message));
-  say(byId('p50'), span(message.all.p50_ms));
-  say(byId('p99'), span(message.all.p99_ms));
+  setText(byId('rate'), rateText(message.all.n, message));
+  setText(byId('p50'), span(message.all.p50_ms));
+  setText(byId('p99'), span(message.all.p99_ms));
   const sum = name => message.apns.reduce((total, one) => total + one[name], 0);
-  say(byId('connections'), count(sum('open')));
-  say(byId('flight'), `${count(sum('in_flight'))}, ${count(sum('queued'))}`);
+  setText(byId('connections'), count(sum('open')));
+  setText(byId('flight'), `${count(sum('in_flight'))}, ${count(sum('queued'))}`);
   const window = Math.round(message.window_s);
-  say(byId('window'), window >= 58
-    ? 'Rates and latencies are of the last minute; latency is from commit to APNs\u2019 yes.'
-    : `Rates and latencies are of the ${window} s since somebody looks, and soon of a minute.`);
+  setText(byId('window'), window >= 58
+    ? 'Rates and latencies are of the last minute; latency is from commit to APNs\u2019 answer.'
+    : `Rates and latencies are of the ${window} s since this page was opened.`);
   const number = rate(message.all.n, message);
   if (number !== null) rates.push(number);
   if (rates.length > rateLimit) rates.shift();
@@ -116,7 +116,7 @@ function showLanes(message) {
       lane.paused ? 'paused' : 'open'),
     ` ${lane.app}, ${lane.environment}`));
   byId('lanes').replaceChildren(...(items.length
-    ? items : [element('li', { class: 'note' }, 'no push has gone yet')]));
+    ? items : [element('li', { class: 'note' }, 'no push was sent yet')]));
 }
 
 function showVerdicts(message) {

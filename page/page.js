@@ -1,6 +1,6 @@
-// Starts the parts of the page, and holds the stream of what is live.
+// Starts the parts of the page, and owns the event stream.
 
-import { byId, say } from './dom.js';
+import { byId, setText } from './dom.js';
 import { showLive } from './live.js';
 import { followAddress } from './ride.js';
 import { followTimeline } from './timeline.js';
@@ -8,8 +8,8 @@ import { followTimeline } from './timeline.js';
 const retryAfter = 3000;
 let stream = null;
 
-function tell(text, kind) {
-  say(byId('link'), text);
+function showLink(text, kind) {
+  setText(byId('link'), text);
   byId('link').dataset.kind = kind;
   byId('main').classList.toggle('stale', kind === 'bad');
 }
@@ -18,12 +18,12 @@ function listen() {
   if (stream) stream.close();
   stream = new EventSource('/live');
   stream.onmessage = event => {
-    tell('live', 'good');
+    showLink('live', 'good');
     showLive(JSON.parse(event.data));
   };
   stream.onerror = () => {
-    tell('connection lost, trying again', 'bad');
-    // After an answer that is no stream, such as 503, a browser does not try by itself.
+    showLink('connection lost, retrying', 'bad');
+    // After a response that is not a stream, such as 503, a browser does not reconnect by itself.
     if (stream && stream.readyState === EventSource.CLOSED) {
       stream = null;
       setTimeout(() => { if (!stream && !document.hidden) listen(); }, retryAfter);
@@ -31,7 +31,7 @@ function listen() {
   };
 }
 
-// A page that nobody sees costs the service nothing.
+// A hidden page must cost the service nothing.
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) return listen();
   if (stream) stream.close();

@@ -1,11 +1,11 @@
-// A ride's story: what `ridepulse explain RIDE --format json` says.
+// A ride's history: the JSON of `ridepulse explain RIDE --format json`.
 
 import { byId, element, moment, span, table, typeName } from './dom.js';
 
 const storyOf = id => `/ride?id=${encodeURIComponent(id)}`;
 let shown = '';
 
-/** The address' part behind the # says which ride is shown, so that going back works. */
+/** The fragment of the address selects the ride, so that going back works. */
 export function followAddress() {
   addEventListener('hashchange', open);
   byId('search').addEventListener('submit', event => {
@@ -46,7 +46,7 @@ function idOfAddress() {
 }
 
 async function open() {
-  // Another place of this page, such as `#main`, leaves the ride alone.
+  // Another fragment, such as `#main`, does not change the ride.
   if (location.hash && !location.hash.startsWith('#ride=')) return;
   const id = idOfAddress();
   shown = id;
@@ -54,14 +54,14 @@ async function open() {
   if (!id) return;
   byId('ride-id').value = id;
   byId('ride-title').textContent = `Ride ${id}`;
-  byId('ride-story').replaceChildren(element('p', { class: 'note' }, 'looking …'));
+  byId('ride-story').replaceChildren(element('p', { class: 'note' }, 'loading …'));
   byId('ride-title').focus();
   const story = await load(id);
-  // Somebody may have asked for another one meanwhile.
+  // Another ride may have been selected in the meantime.
   if (shown === id) byId('ride-story').replaceChildren(...story);
 }
 
-/** Where the service has a token, a ride's story needs it: asked for once, and kept in this tab. */
+/** Asks for the service's token once, if it has one, and keeps it in this tab. */
 async function ask(address) {
   const given = () => sessionStorage.getItem('token');
   const fetched = () =>
@@ -77,11 +77,11 @@ async function ask(address) {
 async function load(id) {
   try {
     const answer = await ask(storyOf(id));
-    if (answer.status === 404) return [element('p', {}, 'Nothing is known of a ride of this ID.')];
+    if (answer.status === 404) return [element('p', {}, 'Nothing is recorded about a ride with this ID.')];
     if (!answer.ok) throw new Error(await answer.text());
     return parts(await answer.json());
   } catch (error) {
-    return [element('p', {}, `It can't be told now: ${error.message}`)];
+    return [element('p', {}, `The history can't be loaded now: ${error.message}`)];
   }
 }
 
@@ -101,7 +101,7 @@ function facts(story) {
       rows.push([key, typeof value === 'string' ? value : JSON.stringify(value)]);
     }
   }
-  rows.push(['next look', !agenda ? 'not on the agenda'
+  rows.push(['next due', !agenda ? 'not on the agenda'
     : agenda.parked_reason ? `parked: ${agenda.parked_reason}`
       : agenda.due_at ? moment(agenda.due_at) : 'with its next event']);
   rows.push(['as of', moment(story.now)]);
@@ -111,7 +111,7 @@ function facts(story) {
 }
 
 function chapters(story) {
-  if (!story.timeline.length) return [element('p', {}, 'No rule has spoken of it.')];
+  if (!story.timeline.length) return [element('p', {}, 'No rule has fired for it.')];
   const items = story.timeline.map(chapter => element('li', {},
     element('h3', {}, element('time', { datetime: chapter.at }, moment(chapter.at)), ` ${chapter.event}`),
     chapter.handled ? null : element('p', { class: 'note' }, 'not handled yet'),
@@ -139,13 +139,13 @@ function decision(one) {
 
 function cards(story) {
   if (!story.live_activities.length) return [];
-  const heads = [{ text: 'card' }, { text: 'of' }, { text: 'registered' }, { text: 'how it stands' }];
+  const heads = [{ text: 'card' }, { text: 'of' }, { text: 'registered' }, { text: 'state' }];
   const rows = story.live_activities.map(card => [card.activity_id,
     `${card.app} ${card.owner_id} …${card.token_suffix}`, moment(card.registered_at),
-    card.ended_at ? `over since ${moment(card.ended_at)}: ${card.ended_reason ?? ''}`
+    card.ended_at ? `ended ${moment(card.ended_at)}: ${card.ended_reason ?? ''}`
       : card.complaint ? `can't be shown: ${card.complaint}`
         : card.refused ? 'refused by APNs'
-          : card.stale_at ? `holds until ${moment(card.stale_at)}` : 'no word yet']);
+          : card.stale_at ? `fresh until ${moment(card.stale_at)}` : 'no update yet']);
   return [element('h3', {}, 'Cards'),
     element('div', { class: 'scroll' }, table('Cards of this ride', heads, rows))];
 }

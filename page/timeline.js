@@ -1,4 +1,4 @@
-// The next hour: what is sent if no ride changes.
+// The next hour: the pushes that are sent if no ride changes.
 
 import { byId, clock, count, element, rideLink, shape, table, typeClass, typeName } from './dom.js';
 
@@ -16,12 +16,12 @@ async function load() {
     if (!answer.ok) throw new Error(await answer.text());
     show(await answer.json());
   } catch (error) {
-    byId('hour-note').textContent = `can't be worked out now: ${error.message}`;
+    byId('hour-note').textContent = `can't be computed now: ${error.message}`;
   }
 }
 
 function show(hour) {
-  byId('hour-note').textContent = note(hour);
+  byId('hour-note').textContent = summary(hour);
   byId('hour-chart').replaceChildren(chart(hour));
   const heads = [{ text: 'at' }, { text: 'ride' }, { text: 'rule' }, { text: 'type' },
     { text: 'phones', number: true }];
@@ -31,7 +31,7 @@ function show(hour) {
     ...(rows.length ? [table('The next pushes', heads, rows)] : []));
 }
 
-function note(hour) {
+function summary(hour) {
   const parts = [`As of ${clock(hour.at)}, if no ride changes: ${count(hour.pushes)} pushes about `
     + `${count(hour.rides)} rides.`];
   if (hour.rides_cut) parts.push(`More rides are live; these are the first ${count(hour.rides)} by ID.`);
@@ -61,9 +61,9 @@ function chart(hour) {
           + count(minute.types[type]))));
     }
   }
-  const marks = [0, 15, 30, 45, 60].map(minutes =>
+  const labels = [0, 15, 30, 45, 60].map(minutes =>
     element('span', {}, clock(hour.at + minutes * 60).slice(0, 5)));
   const present = types.filter(type => hour.minutes.some(minute => minute.types[type]));
-  return element('div', {}, drawing, element('div', { class: 'marks', 'aria-hidden': 'true' }, ...marks),
+  return element('div', {}, drawing, element('div', { class: 'labels', 'aria-hidden': 'true' }, ...labels),
     element('p', { class: 'note' }, `most in a minute: ${count(most)} `, ...present.map(typeName)));
 }

@@ -1,4 +1,3 @@
-/// Connects the admin server to the service.
 package struct AdminQueries: Sendable {
   /// Returns what prevents the service from doing its work; empty if it is ready.
   package var problems: @Sendable () -> [String]
@@ -17,15 +16,12 @@ package struct AdminQueries: Sendable {
 package final class AdminServer: Sendable {
   private let server: HTTPServer
 
-  /// The port that the server listens on.
   package var port: UInt16 { server.port }
 
-  /// Starts to listen.
-  ///
   /// - Parameters:
   ///   - token: the token that writing calls must send as `Authorization: Bearer …`; without one
   ///     they are refused.
-  ///   - routes: the routes besides health checks and waking.
+  ///   - routes: the routes other than health checks and waking.
   /// - Throws: `ListenError`.
   package init(
     _ address: ListenAddress, token: String?, queries: AdminQueries, routes: [Route] = []
@@ -34,7 +30,7 @@ package final class AdminServer: Sendable {
     let hosts = HostGuard(address)
     server = try HTTPServer(address) { request in
       guard hosts.admits(request.headers["host"]) else {
-        return .text(421, "this server is called 127.0.0.1 or localhost; so must Host say")
+        return .text(421, "unknown Host; this server accepts only 127.0.0.1 and localhost")
       }
       let answer = await Self.answer(
         request, token: token, isLoopback: address.isLoopback, routes)
@@ -45,7 +41,6 @@ package final class AdminServer: Sendable {
   /// Paths of health checks, which are answered even while the server refuses other requests.
   static let vitalPaths: Set = ["/healthz", "/readyz"]
 
-  /// Stops the server.
   package func stop() { server.stop() }
 
   private static func own(_ queries: AdminQueries) -> [Route] {
@@ -79,7 +74,7 @@ package final class AdminServer: Sendable {
 
   private static func notFound(_ routes: [Route]) -> HTTPResponse {
     let paths = Set(routes.map(\.path)).sorted()
-    return .text(404, "no such page; there are \(paths.joined(separator: ", "))")
+    return .text(404, "no such page; known are \(paths.joined(separator: ", "))")
   }
 
   private static func notAllowed(_ methods: [String]) -> HTTPResponse {
@@ -110,5 +105,35 @@ package final class AdminServer: Sendable {
       difference |= right[index] ^ (left.isEmpty ? 0 : left[index % left.count])
     }
     return difference == 0
+  }
+}
+
+/// Checks a request's `Host` against DNS rebinding.
+///
+/// A foreign name that resolves to this machine would let another site's page read rides through a
+/// visitor's browser. Only a server on a loopback address is guarded: any other server may
+/// have names that it cannot determine.
+struct HostGuard {
+  private let isLocal: Bool
+
+  init(_ address: ListenAddress) {
+    isLocal = Self.isLoopback(address.host)
+  }
+
+  /// Whether a request with this `Host` is accepted; tools that send none are not browsers.
+  func admits(_ host: String?) -> Bool {
+    guard isLocal, let host, !host.isEmpty else { return true }
+    return Self.isLoopback(Self.name(of: host))
+  }
+
+  /// Returns a host without its port and brackets.
+  private static func name(of host: String) -> String {
+    if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
+    return String(host.prefix { $0 != ":" })
+  }
+
+  private static func isLoopback(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return name.hasSuffix(".localhost") || ListenAddress(host: name, port: 0).isLoopback
   }
 }

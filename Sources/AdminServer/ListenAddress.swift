@@ -45,7 +45,6 @@ package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String
 }
 
-/// A listening TCP socket.
 struct ListenSocket {
   let descriptor: Int32
   /// The given port, or the free port that was chosen.

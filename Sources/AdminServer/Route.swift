@@ -1,4 +1,3 @@
-/// A method and path with its handler.
 package struct Route: Sendable {
   /// Returns the response; the request carries the variable parts of the path.
   package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
@@ -7,7 +6,6 @@ package struct Route: Sendable {
   package let method: String
   /// The path; a segment such as `{id}` matches any text that is not empty.
   package let path: String
-  /// Requires the token.
   package let isWriting: Bool
   /// Requires the token if one is configured; without one, only a server on a loopback address
   /// answers.
@@ -46,5 +44,34 @@ package struct Route: Sendable {
       }
     }
     return parameters
+  }
+}
+
+package struct HTTPRequest: Sendable {
+  /// `GET` or `POST`, for example.
+  package var method: String
+  /// The path without the query, such as `/wake`.
+  package var path: String
+  /// The variable parts of the path, by the names in its route.
+  package var parameters: [String: String] = [:]
+  /// The decoded query parameters by name.
+  package var query: [String: String] = [:]
+  /// The header fields, by names in lower case.
+  package var headers: [String: String]
+  package var body: [UInt8]
+}
+
+package struct HTTPResponse: Sendable {
+  package var status: Int
+  package var contentType: String
+  package var headers: [String: String] = [:]
+  package var body: [UInt8]
+  /// The source of an endless stream, which is sent instead of the body.
+  var events: EventListener?
+
+  /// Returns a response with one line of plain text.
+  package static func text(_ status: Int, _ text: String) -> HTTPResponse {
+    HTTPResponse(
+      status: status, contentType: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
   }
 }

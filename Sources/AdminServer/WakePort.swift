@@ -10,7 +10,7 @@ internal import SystemSupport
 /// one check for due rides.
 package final class WakePort: Sendable {
   private let socket: ListenSocket
-  private let isOver = Mutex(false)
+  private let isOver = Atomic(false)
   private let hasEnded = DispatchSemaphore(value: 0)
 
   /// The maximum number of further clients that share the first one's answer; the others wait for
@@ -20,8 +20,6 @@ package final class WakePort: Sendable {
   /// The port that the service listens on.
   package var port: UInt16 { socket.port }
 
-  /// Starts to listen.
-  ///
   /// - Parameter wake: checks for due rides at once; returns the line to answer with.
   /// - Throws: `ListenError`.
   package init(_ address: ListenAddress, wake: @escaping @Sendable () async -> String)
@@ -32,13 +30,8 @@ package final class WakePort: Sendable {
     thread.async { [self] in serve(wake) }
   }
 
-  /// Stops listening.
   package func stop() {
-    let wasOver = isOver.withLock { isOver in
-      defer { isOver = true }
-      return isOver
-    }
-    if wasOver { return }
+    if isOver.exchange(true, ordering: .sequentiallyConsistent) { return }
     SocketShutdown.both.apply(to: socket.descriptor)
     hasEnded.wait()
     close(socket.descriptor)
@@ -57,7 +50,7 @@ package final class WakePort: Sendable {
 
   /// Returns the next client; nil once the port is closed.
   private func accepted() -> Int32? {
-    while !isOver.withLock({ $0 }) {
+    while !isOver.load(ordering: .sequentiallyConsistent) {
       let caller = accept(socket.descriptor, nil, nil)
       if caller >= 0 { return caller }
       // No file descriptor or memory is available for now; the client stays in the accept queue.
@@ -71,7 +64,9 @@ package final class WakePort: Sendable {
     var callers: [Int32] = []
     while callers.count < Self.callers {
       var file = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-      guard unsafe poll(&file, 1, 0) == 1, !isOver.withLock({ $0 }) else { break }
+      guard unsafe poll(&file, 1, 0) == 1, !isOver.load(ordering: .sequentiallyConsistent) else {
+        break
+      }
       let caller = accept(socket.descriptor, nil, nil)
       guard caller >= 0 else { break }
       callers.append(caller)

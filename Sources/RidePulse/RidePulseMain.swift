@@ -52,15 +52,20 @@ enum RidePulseMain {
       return .done
     }
     guard let command = Commands.named(word) else {
-      throw UsageError(unknownCommand: word, known: Commands.names)
+      throw UsageError(unknownCommand: word)
     }
     let arguments = try Arguments(Array(words.dropFirst()), of: command.form)
     if arguments.has("--help") {
       Terminal.print(command.form.help)
       return .done
     }
-    let log = try LogWriter(arguments, form: command.form)
     return try await command.run(
-      CommandContext(arguments: arguments, environment: environment, log: log))
+      CommandContext(
+        arguments: arguments, environment: environment, log: LogWriter(arguments)))
   }
+}
+
+enum Version {
+  /// The version that `ridepulse --version` prints and that `make deb` gives its package.
+  static let text = "0.1.0"
 }

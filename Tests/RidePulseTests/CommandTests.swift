@@ -28,7 +28,7 @@ import Testing
     (["legacy-gateway", "--app", "driver"], apns([:]), 1, ["set APNS_DRIVER_BUNDLE_ID"]),
     (
       ["legacy-gateway", "--app", "customer", "--port", "http"], apns([:]), 64,
-      ["--port http is not a port"]
+      ["--port http is not a whole number from 0 to 65535"]
     ),
     (
       ["legacy-gateway", "--app", "customer", "--bind", "0.0.0.0"], apns([:]), 64,

@@ -83,7 +83,7 @@ import Testing
     try await Stage.run { stage in
       let unknown = try Command.ridepulse(["explain", "r9"], stage.environment)
       #expect(unknown.status == 1 && unknown.output.isEmpty)
-      #expect(unknown.errors.contains("nothing is known of a ride r9"))
+      #expect(unknown.errors.contains("nothing is recorded about a ride r9"))
       try await stage.sql("select ridepulse.emit('ping', 'r9')")
       let gone = try Command.ridepulse(["explain", "r9"], stage.environment)
       #expect(gone.output.hasPrefix("the ride is gone from ridepulse.rides\n"))

@@ -84,19 +84,20 @@ import Testing
 
   @Test func `what is stuck stops the beat, and what is away only shows`() {
     var keepalive = WatchdogKeepalive()
-    #expect(keepalive.next(stuck: [], problems: []).news == .alive(nil))
+    #expect(keepalive.next(stuck: [], problems: []).notification == .alive(nil))
     let away = keepalive.next(stuck: [], problems: ["the database does not answer"])
-    #expect(away.news == .alive("the database does not answer"))
+    #expect(away.notification == .alive("the database does not answer"))
     #expect(away.log == nil)
     #expect(
-      keepalive.next(stuck: [], problems: ["the database does not answer"]).news == .alive(nil))
-    #expect(keepalive.next(stuck: [], problems: []).news == .alive("serving"))
+      keepalive.next(stuck: [], problems: ["the database does not answer"]).notification
+        == .alive(nil))
+    #expect(keepalive.next(stuck: [], problems: []).notification == .alive("serving"))
     let stuck = keepalive.next(stuck: ["settling rides has not moved for 61 s"], problems: [])
-    #expect(stuck.news == nil)
+    #expect(stuck.notification == nil)
     #expect(stuck.log?.level == .error)
     #expect(keepalive.next(stuck: ["it"], problems: []).log == nil, "said once")
     let again = keepalive.next(stuck: [], problems: [])
-    #expect(again.news == .alive(nil))
+    #expect(again.notification == .alive(nil))
     #expect(again.log?.level == .info)
   }
 }

@@ -9,7 +9,7 @@ import Testing
     let column = WatchProblem(table: "t", column: "c", code: "missing_column")
     var row = WatchProblem(
       table: "t", column: "c", code: "bad_time", rowID: "1", count: 1, age: .zero)
-    var news = WatchNews()
+    var news = ReportedProblems()
     #expect(news.new(among: [column, row]) == [column, row])
     row.count = 7
     #expect(news.new(among: [column, row]) == [])
@@ -24,7 +24,7 @@ import Testing
       probes.watched = .known(WatchedTables(count: 1, problems: [problem]))
       let finding = DatabaseCheck.findings(probes).first { $0.name == "watch public.t" }
       #expect(finding?.standing == (problem.kind?.stopsTable == true ? .failure : .warning))
-      #expect(finding?.mend.count == 1)
+      #expect(finding?.remedy.count == 1)
     }
   }
 }

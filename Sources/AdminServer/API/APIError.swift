@@ -1,4 +1,4 @@
-import RideCore
+package import RideCore
 
 /// A refused API call: a code for programs and a sentence for people.
 package struct APIError: Error, Hashable, Sendable {
@@ -10,28 +10,20 @@ package struct APIError: Error, Hashable, Sendable {
     case invalidJSON = "invalid_json"
     /// `Idempotency-Key` is malformed.
     case invalidIdempotencyKey = "invalid_idempotency_key"
-    /// The token is wrong or missing.
     case unauthorized
     /// The service has no token configured, so that every writing call is refused.
     case forbidden
-    /// The path does not exist.
     case notFound = "not_found"
     /// No data of this ride exists.
     case unknownRide = "unknown_ride"
-    /// The path does not support this method.
     case methodNotAllowed = "method_not_allowed"
     /// The first request with the same key has no answer yet.
     case requestInProgress = "request_in_progress"
     case bodyTooLarge = "body_too_large"
-    /// The content type is not JSON.
     case unsupportedMediaType = "unsupported_media_type"
-    /// The call has no field of this name.
     case unknownField = "unknown_field"
-    /// A required field is missing.
     case missingField = "missing_field"
-    /// A field has the wrong JSON type.
     case wrongType = "wrong_type"
-    /// A field's value is not allowed.
     case invalidValue = "invalid_value"
     /// The key was used with a different request before.
     case idempotencyKeyReused = "idempotency_key_reused"
@@ -46,7 +38,6 @@ package struct APIError: Error, Hashable, Sendable {
     /// The database lacks something that the service needs, such as a privilege of its role.
     case databaseNotReady = "database_not_ready"
 
-    /// The HTTP status of the response.
     package var status: Int {
       switch self {
       case .invalidJSON, .invalidIdempotencyKey: 400
@@ -77,7 +68,6 @@ package struct APIError: Error, Hashable, Sendable {
     self.field = field
   }
 
-  /// The HTTP response that reports this error.
   package var response: HTTPResponse {
     var members: [String: JSONValue] = [
       "code": .string(code.rawValue), "message": .string(message),
@@ -94,8 +84,7 @@ package struct APIError: Error, Hashable, Sendable {
 }
 
 extension HTTPResponse {
-  /// Returns a response whose body is a JSON value.
-  static func json(_ status: Int, _ value: JSONValue) -> HTTPResponse {
+  package static func json(_ status: Int, _ value: JSONValue) -> HTTPResponse {
     .json(status, String(decoding: value.json, as: UTF8.self))
   }
 

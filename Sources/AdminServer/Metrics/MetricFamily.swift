@@ -3,13 +3,11 @@ package struct MetricFamily: Hashable, Sendable {
   package enum Kind: String, Sendable {
     /// Values only rise, except after a restart of the process; the name ends in `_total`.
     case counter
-    /// Values rise and fall.
     case gauge
     /// Cumulative counts by upper bound, with the sum of all values.
     case histogram
   }
 
-  /// One value with its labels.
   package struct Sample: Hashable, Sendable {
     /// The part after the family's name: `_bucket`, `_sum` and `_count` of a histogram.
     package var suffix = ""
@@ -21,7 +19,6 @@ package struct MetricFamily: Hashable, Sendable {
   package struct Label: Hashable, Sendable {
     /// A name of the form `[a-z_]+`.
     package var name: String
-    /// Any text.
     package var value: String
 
     package init(_ name: String, _ value: String) {
@@ -37,14 +34,12 @@ package struct MetricFamily: Hashable, Sendable {
   package let kind: Kind
   package private(set) var samples: [Sample] = []
 
-  /// Creates a metric without samples.
   package init(_ kind: Kind, _ name: String, _ help: String) {
     self.kind = kind
     self.name = name
     self.help = help
   }
 
-  /// Creates a metric with one value.
   package init(_ kind: Kind, _ name: String, _ help: String, _ value: Double) {
     self.init(kind, name, help)
     add(value)
@@ -54,8 +49,6 @@ package struct MetricFamily: Hashable, Sendable {
     samples.append(Sample(labels: labels, value: value))
   }
 
-  /// Adds a histogram.
-  ///
   /// - Parameters:
   ///   - bounds: the upper bounds in rising order, without the infinite one.
   ///   - counts: the number of values in each bucket, not cumulative; one more than there are

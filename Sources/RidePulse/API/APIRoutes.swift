@@ -4,13 +4,10 @@ import RideCore
 
 /// The routes of the admin server under `/v1`: see docs/api.md and docs/openapi.yaml.
 struct APIRoutes: Sendable {
-  /// The apps that the service sends to.
   var apps: [App]
-  /// Performs a writing call.
   var answer:
     @Sendable (_ call: String, _ arguments: String, _ key: String?) async throws ->
       APICallStore.Outcome
-  /// Reads the history of a ride.
   var history: @Sendable (_ ride: String) async throws -> RideHistory
 
   var all: [Route] {
@@ -28,8 +25,7 @@ struct APIRoutes: Sendable {
     await Self.response { () async throws -> HTTPResponse in
       let key = try IdempotencyKey.of(request)
       let arguments = try call.arguments(APIBody.members(of: request), apps: apps)
-      let text = String(decoding: JSONValue.object(arguments).json, as: UTF8.self)
-      switch try await answer(call.name, text, key) {
+      switch try await answer(call.name, JSONValue.object(arguments).text, key) {
       case .answered(let status, let body, let isReplayed):
         var response = HTTPResponse.json(status, body)
         if isReplayed { response.headers["Idempotency-Replayed"] = "true" }
@@ -37,11 +33,11 @@ struct APIRoutes: Sendable {
       case .isUnderWay:
         throw APIError(
           .requestInProgress,
-          "the first request of this Idempotency-Key is under way; repeat this one in a moment")
+          "the first request of this Idempotency-Key is in progress; repeat this one in a moment")
       case .isOfAnotherRequest:
         throw APIError(
           .idempotencyKeyReused,
-          "this Idempotency-Key was given with another request; make a new key for each new one")
+          "this Idempotency-Key was used for another request; make a new key for each new one")
       }
     }
   }
@@ -49,8 +45,8 @@ struct APIRoutes: Sendable {
   private func explain(_ id: String) async -> HTTPResponse {
     await Self.response { () async throws -> HTTPResponse in
       let history = try await history(id)
-      if history.isEmpty { throw APIError(.unknownRide, "nothing is known of this ride") }
-      return .json(200, ExplainJSON.text(RideStory(history, of: id)))
+      if history.isEmpty { throw APIError(.unknownRide, "nothing is recorded about this ride") }
+      return .json(200, RideStory(history, of: id).json)
     }
   }
 
@@ -69,8 +65,8 @@ struct APIRoutes: Sendable {
   }
 }
 
+// An extension, so that the memberwise initializer stays.
 extension APIRoutes {
-  /// Creates the routes of a running service.
   init(_ service: Service) {
     self.init(
       apps: service.apps,
@@ -80,5 +76,94 @@ extension APIRoutes {
         }
       },
       history: { try await service.history(of: $0) })
+  }
+}
+
+extension APIError {
+  /// Creates the response for a call that failed in Postgres.
+  init(_ error: PostgresError) {
+    if error.mayHaveCommitted {
+      self.init(
+        .unknownOutcome,
+        "the database's answer was lost, so this may be done or not; repeat it with its Idempotency-Key"
+      )
+    } else if error.isTransient {
+      self.init(
+        .databaseUnavailable, "the database does not answer; nothing was done, repeat it later")
+    } else if let server = error.server, Self.isOfValues(server.sqlState) {
+      // The description quotes no value.
+      self.init(.refused, "Postgres refuses this: \(server)")
+    } else if error.refusesRights {
+      self.init(
+        .databaseNotReady,
+        "the service's role lacks a right in Postgres; nothing was done. ridepulse doctor names it"
+      )
+    } else {
+      self.init(
+        .databaseNotReady, "the service can't do this with its database now: \(error)")
+    }
+  }
+
+  /// Returns whether the state is an error of the caller's values: a wrong type, a violated
+  /// constraint, an exceeded limit, or an error raised by a trigger.
+  private static func isOfValues(_ state: String) -> Bool {
+    ["22", "23", "54", "P0"].contains(state.prefix(2))
+  }
+}
+
+/// The database session of read requests over HTTP.
+///
+/// It is opened at the first request, so that a service without requests has none, and is separate
+/// from the engine's sessions, so that no query delays a push.
+actor AdminSession {
+  private let conninfo: String
+  private var session: PostgresSession?
+
+  init(conninfo: String) {
+    self.conninfo = conninfo
+  }
+
+  func get() throws -> PostgresSession {
+    if let session { return session }
+    let opened = try PostgresSession(conninfo: conninfo, applicationName: "ridepulse admin")
+    session = opened
+    return opened
+  }
+
+  func close() async {
+    await session?.close(limit: .seconds(1))
+    session = nil
+  }
+}
+
+/// The database sessions of writing calls over HTTP.
+///
+/// They are separate from the engine's sessions and from those of read requests: a call that waits
+/// for a locked row delays only a few other calls, and no push.
+actor APISessions {
+  private let sessions: [AdminSession]
+  private var callers: [Int]
+
+  /// Creates `count` sessions, each opened when it is first needed.
+  init(conninfo: String, count: Int = 4) {
+    sessions = (0..<count).map { _ in AdminSession(conninfo: conninfo) }
+    callers = sessions.map { _ in 0 }
+  }
+
+  /// Runs `body` with the session that has the fewest callers. Ties go to the first session, so
+  /// that a quiet service opens only one.
+  func with<Value: Sendable>(
+    _ body: @Sendable (PostgresSession) async throws -> Value
+  ) async throws -> Value {
+    let index = callers.indices.min { (callers[$0], $0) < (callers[$1], $1) } ?? 0
+    callers[index] += 1
+    defer { callers[index] -= 1 }
+    return try await body(try await sessions[index].get())
+  }
+
+  func close() async {
+    await withTaskGroup { group in
+      for session in sessions { group.addTask { await session.close() } }
+    }
   }
 }

@@ -6,7 +6,6 @@ struct ChannelReport {
   let audit: ChannelAudit
   let scope: ChannelScope
 
-  /// The audit as a table for people.
   var table: String {
     var rows = [["CHANNEL", "STANDING", "STORAGE", "RIDE", "WHAT"]]
     rows += audit.findings.map { cells($0).map { Escape.line($0) } }
@@ -26,13 +25,11 @@ struct ChannelReport {
   }
 
   private static func line(_ cells: [String], _ widths: [Int]) -> String {
-    zip(cells, widths).map { cell, width in
-      cell + String(repeating: " ", count: width - cell.count) + "  "
-    }.joined() + cells[4]
+    zip(cells, widths).map { padded($0, to: $1 + 2) }.joined() + cells[4]
   }
 
   /// `10,000`
-  static func grouped(_ number: Int) -> String {
+  private static func grouped(_ number: Int) -> String {
     let digits = String(number)
     guard digits.count > 3 else { return digits }
     return grouped(number / 1000) + "," + digits.suffix(3)
@@ -55,15 +52,15 @@ struct ChannelReport {
       default: return since
       }
     }
-    guard let sighting = finding.sighting else { return "came just now" }
+    guard let sighting = finding.sighting else { return "appeared just now" }
     let seen = Self.time(sighting.seenAt)
-    guard let absentAt = sighting.absentAt else { return "there when first looked, \(seen)" }
+    guard let absentAt = sighting.absentAt else { return "present at the first look, \(seen)" }
     let window = (sighting.seenAt - absentAt).inSeconds.rounded(.up)
-    let came = "came in the \(Duration.seconds(window).rideText) before \(seen)"
+    let came = "appeared in the \(Duration.seconds(window).rideText) before \(seen)"
     let creates = counted(finding.rows.count, "create")
     switch finding.standing {
     case .pending: return "\(came); a create is under way"
-    case .unclear: return "\(came); \(creates) had no answer, but more channels came"
+    case .unclear: return "\(came); \(creates) had no answer, but more channels appeared"
     case .leaked: return "\(came); \(creates) had no answer then"
     default: return came
     }
@@ -71,26 +68,23 @@ struct ChannelReport {
 
   private static func time(_ instant: Timestamp) -> String { CivilTime.iso(instant) }
 
-  /// The audit for machines: one JSON object with sorted keys.
-  var json: String {
-    let members: [String: JSONValue] = [
+  var json: JSONValue {
+    .object([
       "bundle_id": .string(scope.bundleID), "environment": .string(scope.environment.rawValue),
       "used": .integer(Int64(audit.used)), "limit": .integer(Int64(ChannelID.limitOfApp)),
       "channels": .array(audit.findings.map(Self.object)),
       "creates_without_channel": .integer(Int64(audit.idle.count)),
-    ]
-    return String(decoding: JSONValue.object(members).json, as: UTF8.self)
+    ])
   }
 
   private static func object(_ finding: ChannelAudit.CheckResult) -> JSONValue {
     let row = finding.named
-    func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-    func time(_ instant: Timestamp?) -> JSONValue { text(instant.map { CivilTime.exact($0) }) }
     return .object([
       "channel": .string(finding.channel.rawValue), "standing": .string(finding.standing.rawValue),
-      "storage": text(finding.storage?.rawValue), "ride_id": text(row?.rideID?.text),
-      "created_at": time(row?.createdAt), "ended_at": time(row?.endedAt),
-      "absent_at": time(finding.sighting?.absentAt), "seen_at": time(finding.sighting?.seenAt),
+      "storage": .orNull(finding.storage?.rawValue), "ride_id": .orNull(row?.rideID?.text),
+      "created_at": .orNull(row?.createdAt), "ended_at": .orNull(row?.endedAt),
+      "absent_at": .orNull(finding.sighting?.absentAt),
+      "seen_at": .orNull(finding.sighting?.seenAt),
       "request_ids": .array(finding.rows.map { .string($0.requestID.description) }),
     ])
   }

@@ -7,7 +7,6 @@ struct ChannelService: Sendable {
   let client: ChannelClient
   let repository: ChannelRepository
 
-  /// The result of creating a channel.
   struct Made: Sendable {
     var channel: ChannelID
     /// False if the ride already had the channel.
@@ -30,7 +29,7 @@ struct ChannelService: Sendable {
     let audit = ChannelAudit(
       listed: Set(listed), began: began, rows: known.rows, others: others)
     // The storage policy distinguishes some channels that their times do not.
-    for finding in audit.findings where finding.asksForStorage {
+    for finding in audit.findings where finding.needsStorage {
       guard let index = others.firstIndex(where: { $0.channel == finding.channel }),
         let storage = try await storage(of: finding.channel, in: scope)
       else { continue }
@@ -47,7 +46,7 @@ struct ChannelService: Sendable {
     do throws(ChannelError) {
       return try await client.storage(of: channel, in: scope)
     } catch {
-      if error.saysNotFound { return nil }
+      if error.isNotFound { return nil }
       throw error
     }
   }
@@ -59,7 +58,8 @@ struct ChannelService: Sendable {
   func create(_ wish: ChannelWish) async throws -> Made {
     _ = try await audit(in: wish.scope)
     if let made = try await createAudited(wish) { return made }
-    throw CommandFailure("a channel for ride \(wish.rideID?.text ?? "") is being made right now")
+    throw CommandFailure(
+      "another command is creating a channel for ride \(wish.rideID?.text ?? "")")
   }
 
   /// Creates one of several channels after one shared audit; nil if the ride's channel is already
@@ -76,16 +76,16 @@ struct ChannelService: Sendable {
       try await record(error, of: wish)
       guard error.mayHaveTakenEffect else { throw error }
       throw CommandFailure(
-        "\(error); a channel may have been made: `ridepulse channels reconcile` finds it. Ask again "
-          + "for another one")
+        "\(error); a channel may have been created: `ridepulse channels reconcile` finds it. Repeat "
+          + "create for another one")
     }
     let isReported: Bool
     do {
       isReported = try await repository.made(channel, wish)
     } catch {
       throw CommandFailure(
-        "APNs made the channel \(channel), but the database did not take it: \(error); "
-          + "`ridepulse channels reconcile` will find it")
+        "APNs created the channel \(channel), but the database did not record it: \(error); "
+          + "`ridepulse channels reconcile` finds it")
     }
     return Made(channel: channel, isNew: true, isReported: isReported)
   }
@@ -110,7 +110,7 @@ struct ChannelService: Sendable {
     do throws(ChannelError) {
       try await client.delete(channel, in: scope)
     } catch {
-      guard error.saysNotFound, row != nil else { throw error }
+      guard error.isNotFound, row != nil else { throw error }
       isGone = true
     }
     if let row { try await repository.end([row.id], reason: isGone ? "gone" : "deleted") }
@@ -134,11 +134,11 @@ struct ChannelService: Sendable {
 
 extension ChannelError {
   /// Whether Apple answered that there is no such channel.
-  fileprivate var saysNotFound: Bool { refusal?.status == 404 }
+  fileprivate var isNotFound: Bool { refusal?.status == 404 }
 }
 
 extension ChannelAudit.CheckResult {
-  fileprivate var asksForStorage: Bool {
+  fileprivate var needsStorage: Bool {
     guard let sighting, sighting.storage == nil else { return false }
     return standing == .leaked || standing == .unclear
   }

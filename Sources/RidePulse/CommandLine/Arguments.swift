@@ -4,68 +4,102 @@ import RideCore
 struct Arguments {
   private(set) var operands: [String] = []
   private var values: [String: [String]] = [:]
+  private let form: CommandForm
 
   /// Parses words by a command's form.
   ///
   /// - Throws: `UsageError` for the first word that does not fit, with the nearest known one.
   init(_ words: [String], of form: CommandForm) throws(UsageError) {
+    self.form = form
     var rest = words[...]
     while let word = rest.popFirst() {
-      guard word.hasPrefix("-"), word != "-" else {
+      if word.hasPrefix("-"), word != "-" {
+        try parse(word, &rest)
+      } else {
         operands.append(word)
-        continue
       }
-      let (name, attached) = Self.split(word)
-      guard let option = form.allOptions.first(where: { $0.name == name }) else {
-        throw UsageError(
-          "unknown option \(name)", known: form.allOptions.map(\.name), word: name, form: form)
-      }
-      guard option.value != nil else {
-        if attached != nil { throw UsageError("\(name) takes no value", form: form) }
-        values[name] = []
-        continue
-      }
-      guard let value = attached ?? rest.popFirst() else {
-        throw UsageError("\(name) needs a value: \(option.value ?? "")", form: form)
-      }
-      if values[name] != nil, !option.isRepeatable {
-        throw UsageError("\(name) stands twice", form: form)
-      }
-      values[name, default: []].append(value)
     }
     if has("--help") { return }
+    try checkOperands()
+    try checkOptions()
+  }
+
+  private mutating func parse(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    let attached = parts.count > 1 ? String(parts[1]) : nil
+    guard let option = form.allOptions.first(where: { $0.name == name }) else {
+      throw error(
+        "unknown option \(name)\(suggestion(for: name, among: form.allOptions.map(\.name)))")
+    }
+    guard let placeholder = option.value else {
+      if attached != nil { throw error("\(name) takes no value") }
+      values[name] = []
+      return
+    }
+    guard let value = attached ?? rest.popFirst() else {
+      throw error("\(name) needs a value: \(placeholder)")
+    }
+    if values[name] != nil, !option.isRepeatable { throw error("\(name) is given twice") }
+    values[name, default: []].append(value)
+  }
+
+  private func checkOperands() throws(UsageError) {
     let required = form.operands.filter { !$0.isOptional }
     if operands.count < required.count {
-      throw UsageError("\(required[operands.count].name) is missing", form: form)
+      throw error("\(required[operands.count].name) is missing")
     }
     if operands.count > form.operands.count {
-      throw UsageError("unexpected word \(operands[form.operands.count])", form: form)
+      throw error("unexpected word \(operands[form.operands.count])")
+    }
+    for (operand, word) in zip(form.operands, operands) {
+      try check(word, of: operand.name, operand.choices)
     }
   }
 
-  private static func split(_ word: String) -> (name: String, value: String?) {
-    guard let sign = word.firstIndex(of: "=") else { return (word, nil) }
-    return (String(word[..<sign]), String(word[word.index(after: sign)...]))
+  private func checkOptions() throws(UsageError) {
+    for option in form.allOptions {
+      for word in all(option.name) { try check(word, of: option.name, option.choices) }
+      if option.isRequired, value(option.name) ?? "" == "" {
+        throw error("\(option.label) is missing")
+      }
+    }
   }
 
-  /// Returns whether the option is present.
+  private func check(_ word: String, of name: String, _ choices: [String]) throws(UsageError) {
+    if choices.isEmpty || choices.contains(word) { return }
+    throw error(
+      "\(name) \(word) is not one of \(choices.joined(separator: ", "))"
+        + suggestion(for: word, among: choices))
+  }
+
   func has(_ name: String) -> Bool { values[name] != nil }
 
-  /// Returns the option's last value.
   func value(_ name: String) -> String? { values[name]?.last }
 
-  /// Returns all values of a repeatable option.
   func all(_ name: String) -> [String] { values[name] ?? [] }
 
-  /// Returns the option's value as a duration.
-  func duration(_ name: String, of form: CommandForm) throws(UsageError) -> Duration? {
-    guard let text = value(name) else { return nil }
-    guard let duration = Duration(rideText: text) else {
-      throw UsageError(
-        "\(name) \(text) is not a duration; expected one such as 30s, 5m or 1h30m", form: form)
-    }
-    return duration
+  /// Returns the value of an option whose choices are the words of this type.
+  func choice<Word: RawRepresentable>(_ name: String, of type: Word.Type = Word.self) -> Word?
+  where Word.RawValue == String {
+    value(name).flatMap(Word.init(rawValue:))
   }
+
+  func duration(_ name: String) throws(UsageError) -> Duration? {
+    guard let text = value(name) else { return nil }
+    if let duration = Duration(rideText: text) { return duration }
+    throw error("\(name) \(text) is not a duration; expected one such as 30s, 5m or 1h30m")
+  }
+
+  func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let text = value(name) else { return nil }
+    if let number = Int(text), range.contains(number) { return number }
+    let end = range.upperBound == .max ? "on" : "to \(range.upperBound)"
+    throw error("\(name) \(text) is not a whole number from \(range.lowerBound) \(end)")
+  }
+
+  /// Returns the error of an invalid argument.
+  func error(_ message: String) -> UsageError { UsageError(message, form: form) }
 }
 
 /// An invalid command line, which exits with status 64.
@@ -73,19 +107,12 @@ struct UsageError: Error, CustomStringConvertible {
   let description: String
 
   init(_ message: String, form: CommandForm) {
-    description =
-      "ridepulse \(form.name): \(Escape.line(message))\nUsage: \(form.usage)"
+    description = "ridepulse \(form.name): \(Escape.line(message))\nUsage: \(form.usage)"
   }
 
-  init(_ message: String, known: [String], word: String, form: CommandForm) {
-    let hint = nearestWord(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
-    self.init(message + hint, form: form)
-  }
-
-  init(unknownCommand word: String, known: [String]) {
-    let hint = nearestWord(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
+  init(unknownCommand word: String) {
     description =
-      "ridepulse: unknown command \(Escape.line(word))\(hint)\nKnown are \(known.joined(separator: ", ")); "
-      + "ridepulse --help says more"
+      "ridepulse: unknown command \(Escape.line(word))\(suggestion(for: word, among: Commands.names))\n"
+      + "Known are \(Commands.names.joined(separator: ", ")); see ridepulse --help"
   }
 }

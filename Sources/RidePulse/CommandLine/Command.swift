@@ -6,19 +6,16 @@ protocol Command: SendableMetatype {
   static func run(_ context: CommandContext) async throws -> ExitStatus
 }
 
-/// The input of every command.
 struct CommandContext {
   var arguments: Arguments
   var environment: [String: String]
   var log: LogWriter
 }
 
-/// The list of commands, in the order of the help.
 enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Doctor.self, Migrate.self,
-    Channels.self,
-    LegacyGatewayCommand.self, Demo.self,
+    Channels.self, LegacyGatewayCommand.self, Demo.self,
   ]
 
   /// The commands used to build packages, which the help omits.
@@ -26,14 +23,13 @@ enum Commands {
 
   static var names: [String] { all.map { $0.form.name } }
 
-  /// Returns the command with this name.
   static func named(_ name: String) -> (any Command.Type)? {
     (all + hidden).first { $0.form.name == name }
   }
 
   /// The one-sentence description of the program.
   static let summary =
-    "RidePulse tells a ride service's phones what they must know, in time and once."
+    "RidePulse notifies the phones of a ride service in time, once, and only while it is true."
 
   /// The help page that is printed without a command.
   static var help: String {
@@ -45,7 +41,29 @@ enum Commands {
 
       \(CommandForm.columns(rows).joined(separator: "\n"))
 
-      ridepulse COMMAND --help says more of each. docs/configuration.md lists the environment.
+      ridepulse COMMAND --help describes a command. docs/configuration.md lists the environment.
       """
+  }
+}
+
+/// The exit status of a command.
+enum ExitStatus: Int32 {
+  case done = 0
+  /// Failed; standard error has the reason.
+  case failed = 1
+  /// The command ran, and found problems.
+  case foundProblems = 2
+  /// The command line is invalid.
+  case usage = 64
+}
+
+/// A failure that ends a command: one line with what is wrong, where, and what to do.
+struct CommandFailure: Error, CustomStringConvertible {
+  let description: String
+  var status = ExitStatus.failed
+
+  init(_ description: String, status: ExitStatus = .failed) {
+    self.description = description
+    self.status = status
   }
 }

@@ -1,19 +1,22 @@
 import RideCore
 
-/// The operands, options and help text of a command.
+/// The operands and options of a command: arguments are parsed and validated by it, and help, man page
+/// and completions are generated from it.
 struct CommandForm {
-  /// An option, which begins with `--`.
   struct Option {
     var name: String
     /// The placeholder of its value in the help; nil if it takes none.
     var value: String?
+    var isRequired = false
     var isRepeatable = false
     /// All valid values, if they are a short list.
     var choices: [String] = []
     var help: String
+
+    /// `--ride ID`
+    var label: String { name + (value.map { " " + $0 } ?? "") }
   }
 
-  /// A positional argument.
   struct Operand {
     var name: String
     var isOptional = false
@@ -30,13 +33,9 @@ struct CommandForm {
   var notes: [String] = []
 
   /// The options of every command.
-  static let common = [
-    Option(
-      name: "--log-format", value: "text|json", choices: words(LogWriter.Format.self),
-      help: "form of the log lines on standard error"),
-    Option(
-      name: "--log-level", value: "LEVEL", choices: Log.Level.allCases.map { "\($0)" },
-      help: "debug, info, warning or error (info)"),
+  static let common: [Option] = [
+    .choice("--log-format", "FORMAT", words(LogWriter.Format.self), default: "text"),
+    .choice("--log-level", "LEVEL", Log.Level.allCases.map(\.name), default: "info"),
     Option(name: "--help", help: "print this and do nothing"),
   ]
 
@@ -47,46 +46,63 @@ struct CommandForm {
     let words =
       operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
       + options.map { option in
-        let word = option.name + (option.value.map { " " + $0 } ?? "")
-        return option.isRepeatable ? "[\(word)]..." : "[\(word)]"
+        let word = option.isRequired ? option.label : "[\(option.label)]"
+        return option.isRepeatable ? word + "..." : word
       }
     return (["ridepulse", name] + words).joined(separator: " ")
   }
 
-  /// The complete help page of the command.
   var help: String {
-    var lines = [summary, "", "Usage: " + usage, ""]
-    var rows = operands.map { ($0.name, $0.help) }
-    rows += allOptions.map { option in
-      (option.name + (option.value.map { " " + $0 } ?? ""), option.help)
-    }
-    lines += Self.columns(rows)
+    let rows = operands.map { ($0.name, $0.help) } + allOptions.map { ($0.label, $0.help) }
+    var lines = [summary, "", "Usage: " + usage, ""] + Self.columns(rows)
     if !notes.isEmpty { lines += [""] + notes }
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the words of a choice.
   static func words<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) -> [String]
   where Word.RawValue == String {
     type.allCases.map(\.rawValue)
   }
 
-  /// Returns the value of a word; throws a usage error with the nearest valid word for any other.
-  ///
-  /// - Parameter what: The kind of the words, such as `format`.
-  func choice<Word: RawRepresentable & CaseIterable>(
-    _ word: String, _ what: String, of type: Word.Type
-  ) throws(UsageError) -> Word where Word.RawValue == String {
-    if let value = Word(rawValue: word) { return value }
-    throw UsageError(
-      "unknown \(what) \(word)", known: Self.words(type), word: word, form: self)
-  }
-
   /// Formats rows in two columns, the second one aligned.
   static func columns(_ rows: [(String, String)]) -> [String] {
     let width = rows.map(\.0.count).max() ?? 0
-    return rows.map { left, right in
-      "  " + left + String(repeating: " ", count: width - left.count + 2) + right
-    }
+    return rows.map { "  " + padded($0, to: width + 2) + $1 }
   }
+
+  /// `table, json or html`
+  fileprivate static func list(_ words: [String]) -> String {
+    let first = words.dropLast().joined(separator: ", ")
+    return first.isEmpty ? words.joined() : "\(first) or \(words.last ?? "")"
+  }
+}
+
+extension CommandForm.Option {
+  /// An option with a short list of values, which the help lists with the default.
+  static func choice(
+    _ name: String, _ value: String, _ words: [String], default standard: String
+  ) -> Self {
+    Self(
+      name: name, value: value, choices: words,
+      help: "\(CommandForm.list(words)) (\(standard))")
+  }
+
+  static let format = choice(
+    "--format", "FORMAT", CommandForm.words(OutputFormat.self), default: "table")
+
+  static let schedules = Self(
+    name: "--schedules", value: "DIR",
+    help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)")
+}
+
+extension CommandForm.Operand {
+  /// An operand with a short list of values, which the help lists.
+  static func choice(_ name: String, _ words: [String]) -> Self {
+    Self(name: name, choices: words, help: CommandForm.list(words))
+  }
+}
+
+/// The format of a command's results: for people, or for machines.
+enum OutputFormat: String, CaseIterable {
+  case table, json
 }

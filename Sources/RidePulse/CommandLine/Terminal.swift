@@ -1,11 +1,6 @@
 import Foundation
 import RideCore
 
-/// Formats a count with its noun: `1 push`, `2 pushes`.
-func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
-  "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
-}
-
 /// Writes results to standard output, and errors and log lines to standard error.
 enum Terminal {
   /// Whether standard output is a terminal.
@@ -22,9 +17,9 @@ enum Terminal {
     write(Escape.lines(text) + "\n", to: STDOUT_FILENO)
   }
 
-  /// Writes a result that is one JSON text.
-  static func print(json: String) {
-    write(Escape.json(json) + "\n", to: STDOUT_FILENO)
+  /// Writes a result that is one JSON value.
+  static func print(json: JSONValue) {
+    write(Escape.json(json.text) + "\n", to: STDOUT_FILENO)
   }
 
   /// Writes a result whose escape sequences are our own, such as colours.
@@ -46,5 +41,57 @@ enum Terminal {
 extension FileHandle {
   fileprivate func tryWrite(_ data: Data) {
     try? write(contentsOf: data)
+  }
+}
+
+/// A progress line on the terminal; shows nothing if standard error is not a terminal.
+struct ProgressLine {
+  private let isShown = isatty(STDERR_FILENO) == 1
+  private var last: ContinuousClock.Instant?
+
+  /// Shows the progress, a few times per second at most.
+  mutating func show(_ text: @autoclosure () -> String) {
+    let now = ContinuousClock.now
+    guard isShown, last.map({ now - $0 > .milliseconds(200) }) ?? true else { return }
+    last = now
+    Terminal.write("\r\u{1b}[K" + Escape.line(text()), to: STDERR_FILENO)
+  }
+
+  func end() {
+    if isShown { Terminal.write("\r\u{1b}[K", to: STDERR_FILENO) }
+  }
+}
+
+/// Formats a value as one word of a shell command for a person to paste.
+enum ShellText {
+  /// Returns the word unchanged if no shell would change it, else in quotes. An unprintable scalar
+  /// needs `$'…'`, which bash and zsh support.
+  static func word(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    if scalars.contains(where: \.isUnprintable) {
+      return "$'" + scalars.map(ansiC).joined() + "'"
+    }
+    if !scalars.isEmpty, scalars.allSatisfy({ isPlain($0) }) { return text }
+    if !scalars.contains("'") { return "'\(text)'" }
+    // An interactive bash expands ! within double quotes.
+    if !scalars.contains(where: { ["$", "`", "\\", "\"", "!"].contains($0) }) {
+      return "\"\(text)\""
+    }
+    return "'" + scalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
+  }
+
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".", "/", ":", "=", "@", "%", "+", ",": true
+    default: false
+    }
+  }
+
+  private static func ansiC(_ scalar: Unicode.Scalar) -> String {
+    if scalar == "'" || scalar == "\\" { return "\\\(scalar)" }
+    if !scalar.isUnprintable { return String(scalar) }
+    return String(scalar).utf8.map { byte in
+      "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }.joined()
   }
 }

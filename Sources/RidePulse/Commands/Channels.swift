@@ -13,15 +13,13 @@ enum Channels: Command {
   }
 
   static let form = CommandForm(
-    name: "channels", summary: "make, read, list and delete Apple's broadcast channels",
+    name: "channels", summary: "create, read, list and delete Apple's broadcast channels",
     operands: [
-      .init(
-        name: "WORD", choices: CommandForm.words(Word.self),
-        help: "create, read, delete, list or reconcile"),
+      .choice("WORD", CommandForm.words(Word.self)),
       .init(name: "CHANNEL", isOptional: true, help: "the channel's ID, for read and delete"),
     ],
     options: [
-      .init(name: "--app", value: "APP", help: "the app, such as customer; required"),
+      .init(name: "--app", value: "APP", isRequired: true, help: "the app, such as customer"),
       .init(
         name: "--environment", value: "NAME", choices: CommandForm.words(APNsEnvironment.self),
         help: "production or sandbox (sandbox if APNS_SANDBOX is true)"),
@@ -29,19 +27,17 @@ enum Channels: Command {
         name: "--storage", value: "POLICY", choices: CommandForm.words(ChannelStorage.self),
         help: "create: none, or latest for phones that are offline (none)"),
       .init(name: "--ride", value: "ID", help: "create: the ride of the channel"),
-      .init(
-        name: "--format", value: "FORMAT", choices: CommandForm.words(Request.Format.self),
-        help: "table or json (table)"),
-      .init(name: "--yes", help: "delete: do not ask"),
-      .init(name: "--apply", help: "reconcile: delete what leaked"),
+      .format,
+      .init(name: "--yes", help: "delete: do not ask for confirmation"),
+      .init(name: "--apply", help: "reconcile: delete leaked channels"),
     ],
     notes: [
       "reconcile compares what Apple lists with ridepulse.channels. Without --apply it changes nothing,",
-      "and ends with status 2 where there is something to clear. Channels of others are never deleted.",
+      "and exits with status 2 if there is something to clean up. Channels of others are never deleted.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let request = try Request(context)
+    let request = try ChannelRequest(context)
     let environment = context.environment
     let variables = try APNsVariables(environment)
     let key = try variables.signingKey()
@@ -59,7 +55,7 @@ enum Channels: Command {
   }
 
   private static func perform(
-    _ request: Request, _ service: ChannelService, _ context: CommandContext
+    _ request: ChannelRequest, _ service: ChannelService, _ context: CommandContext
   ) async throws -> ExitStatus {
     switch request.word {
     case .create: try await create(request, service)
@@ -74,25 +70,25 @@ enum Channels: Command {
     return .done
   }
 
-  private static func create(_ request: Request, _ service: ChannelService) async throws {
+  private static func create(_ request: ChannelRequest, _ service: ChannelService) async throws {
     let wish = ChannelWish(
       app: request.app, scope: request.scope, storage: request.storage,
       rideID: request.ride.map(RideID.init),
       requestID: ChannelService.newRequestID())
     let made = try await service.create(wish)
-    request.notify(
+    request.print(
       made.isNew ? "made" : "the ride has it already", made.channel, storage: wish.storage)
   }
 
-  private static func read(_ request: Request, _ service: ChannelService) async throws {
+  private static func read(_ request: ChannelRequest, _ service: ChannelService) async throws {
     let channel = try request.channel()
     let storage = try await service.client.storage(of: channel, in: request.scope)
     let row = try await service.repository.row(of: channel, in: request.scope)
-    request.notify(row == nil ? "not ours" : "ours", channel, storage: storage)
+    request.print(row == nil ? "not ours" : "ours", channel, storage: storage)
   }
 
   private static func delete(
-    _ request: Request, _ service: ChannelService, _ context: CommandContext
+    _ request: ChannelRequest, _ service: ChannelService, _ context: CommandContext
   ) async throws {
     let channel = try request.channel()
     let row = try await service.repository.row(of: channel, in: request.scope)
@@ -100,28 +96,29 @@ enum Channels: Command {
       let states = (try? RuleDirectoryChoice.load(nil, context.environment))?.ruleSet.activeStates
       if try await service.repository.isLive(ride: ride.text, activeStates: states ?? []) {
         throw CommandFailure(
-          "the channel \(channel) is in use: ride \(Escape.line(ride.text)) goes on; delete it when the ride is over"
+          "the channel \(channel) is in use: ride \(Escape.line(ride.text)) is not over; delete it when the ride is over"
         )
       }
     }
-    guard try agreed(context, "delete the channel \(channel) of \(request.scope) for ever?") else {
+    guard try agreed(context, "permanently delete the channel \(channel) of \(request.scope)?")
+    else {
       throw CommandFailure("nothing was deleted")
     }
     let wasThere = try await service.delete(channel, in: request.scope)
-    request.notify(wasThere ? "deleted" : "gone already", channel, storage: row?.storage)
+    request.print(wasThere ? "deleted" : "gone already", channel, storage: row?.storage)
   }
 
   private static func agreed(_ context: CommandContext, _ question: String) throws -> Bool {
     if context.arguments.has("--yes") { return true }
     guard isatty(STDIN_FILENO) == 1, Terminal.isInteractive else {
-      throw UsageError("delete needs --yes where nobody can be asked", form: form)
+      throw UsageError("delete needs --yes without a terminal to confirm on", form: form)
     }
     Terminal.write("\(Escape.line(question)) [y/N] ", to: STDOUT_FILENO)
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
   private static func reconcile(
-    _ request: Request, _ service: ChannelService, applies: Bool
+    _ request: ChannelRequest, _ service: ChannelService, applies: Bool
   ) async throws -> ExitStatus {
     var audit = try await service.audit(in: request.scope)
     let deleted = applies ? audit.count(.leaked) : 0
@@ -131,7 +128,87 @@ enum Channels: Command {
     let open = left + audit.count(.unclear) + (applies ? 0 : audit.count(.missing))
     if request.isJSON { return open > 0 ? .foundProblems : .done }
     if applies { Terminal.print("\(counted(deleted, "channel")) deleted") }
-    if left > 0, !applies { Terminal.print("--apply deletes what leaked") }
+    if left > 0, !applies { Terminal.print("--apply deletes leaked channels") }
     return open > 0 ? .foundProblems : .done
+  }
+}
+
+/// The command line of `channels`, validated before anything is opened.
+private struct ChannelRequest: Sendable {
+  let word: Channels.Word
+  let app: App
+  let scope: ChannelScope
+  let storage: ChannelStorage
+  let ride: String?
+  let isJSON: Bool
+  private let channelText: String?
+
+  init(_ context: CommandContext) throws {
+    let arguments = context.arguments
+    guard let word = Channels.Word(rawValue: arguments.operands[0]) else {
+      throw arguments.error("unexpected word \(arguments.operands[0])")
+    }
+    self.word = word
+    channelText = arguments.operands.count > 1 ? arguments.operands[1] : nil
+    try Self.check(word, channelText, arguments)
+    let name = arguments.value("--app") ?? ""
+    app = App(rawValue: name)
+    let bundleIDs = APNsVariables.bundleIDs(context.environment)
+    guard let bundleID = bundleIDs[app] else {
+      throw arguments.error(
+        "unknown app \(name): \(APNsVariables.bundleIDName(app)) is not set"
+          + suggestion(for: name, among: bundleIDs.keys.map(\.rawValue)))
+    }
+    let environment =
+      try arguments.choice("--environment")
+      ?? APNsVariables.defaultEnvironment(context.environment)
+    scope = ChannelScope(bundleID: bundleID, environment: environment)
+    storage = arguments.choice("--storage") ?? .nothing
+    ride = arguments.value("--ride")
+    isJSON = arguments.choice("--format", of: OutputFormat.self) == .json
+  }
+
+  /// Checks the arguments that depend on the word.
+  private static func check(
+    _ word: Channels.Word, _ channel: String?, _ arguments: Arguments
+  ) throws(UsageError) {
+    if word.namesChannel, channel == nil { throw arguments.error("CHANNEL is missing") }
+    if !word.namesChannel, let channel { throw arguments.error("unexpected word \(channel)") }
+    if word != .create, arguments.has("--storage") || arguments.has("--ride") {
+      throw arguments.error("--storage and --ride belong to create")
+    }
+    if word != .reconcile, arguments.has("--apply") {
+      throw arguments.error("--apply belongs to reconcile")
+    }
+    if let channel, ChannelID(channel) == nil {
+      throw arguments.error("\(channel) is not a channel ID: expected base64")
+    }
+  }
+
+  /// Returns the channel ID of the command line, or throws if it is missing.
+  func channel() throws(UsageError) -> ChannelID {
+    guard let channel = channelText.flatMap({ ChannelID($0) }) else {
+      throw UsageError("CHANNEL is missing", form: Channels.form)
+    }
+    return channel
+  }
+
+  func print(_ audit: ChannelAudit) {
+    let report = ChannelReport(audit: audit, scope: scope)
+    if isJSON { Terminal.print(json: report.json) } else { Terminal.print(report.table) }
+  }
+
+  func print(_ result: String, _ channel: ChannelID, storage: ChannelStorage?) {
+    if isJSON {
+      Terminal.print(
+        json: .object([
+          "channel": .string(channel.rawValue), "result": .string(result),
+          "storage": .orNull(storage?.rawValue), "bundle_id": .string(scope.bundleID),
+          "environment": .string(scope.environment.rawValue),
+        ]))
+    } else {
+      let storage = storage.map { ", storage \($0.rawValue)" } ?? ""
+      Terminal.print("\(channel) of \(scope)\(storage): \(result)")
+    }
   }
 }

@@ -10,7 +10,7 @@ enum Check: Command {
         name: "DIR", isOptional: true,
         help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)")
     ],
-    notes: ["Exit status 2 where it finds problems; warnings are none."])
+    notes: ["Exit status 2 if it finds problems; warnings are not problems."])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let path = RuleDirectoryChoice.path(context.arguments.operands.first, context.environment)
@@ -25,10 +25,10 @@ enum Check: Command {
       }
       let widgets = APNsVariables.widgetBundleIDs(context.environment)
       for (app, bundleID) in widgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-        let name = "APNS_\(app.rawValue.uppercased())_WIDGET_BUNDLE_ID"
+        let name = APNsVariables.widgetBundleIDName(app)
         Terminal.print(
-          "\(name): warning: cards go to \(bundleID).push-type.liveactivity; Apple wants the app's "
-            + "bundle ID there, so unset it unless you know better")
+          "\(name): warning: cards go to \(bundleID).push-type.liveactivity; Apple requires the "
+            + "app's bundle ID there, so unset this variable")
       }
       Terminal.print(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "

@@ -3,32 +3,23 @@ import RideCore
 
 /// `ridepulse doctor`: checks everything that the service needs.
 enum Doctor: Command {
-  private enum Format: String, CaseIterable {
-    case table, json
-  }
-
   static let form = CommandForm(
-    name: "doctor", summary: "look at database, key, APNs and rules: each OK, or what mends it",
-    options: [
-      .init(
-        name: "--format", value: "FORMAT", choices: CommandForm.words(Format.self),
-        help: "table or json (table)")
-    ],
+    name: "doctor",
+    summary: "check database, key, APNs and rules, and print what fixes each problem",
+    options: [.format],
     notes: [
-      "It looks at the environment that serve would see, and ends within two minutes, whatever hangs.",
-      "A push to a made-up token of zeros asks APNs whether key and topics are right; no phone gets it.",
-      "Exit status 2 where something fails; warnings are no failures.",
+      "It reads the environment that serve reads, and ends within two minutes even if a server hangs.",
+      "A push to a token of zeros tests key and topics at APNs; no phone receives it.",
+      "Exit status 2 if a check fails; warnings are not failures.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let format = try form.choice(
-      context.arguments.value("--format") ?? "table", "format", of: Format.self)
     let diagnosis = await diagnosis(context.environment)
     let hasColour = Terminal.hasColour(context.environment)
-    switch format {
+    switch context.arguments.choice("--format") ?? OutputFormat.table {
     case .table:
       Terminal.print(styled: DoctorTable(diagnosis: diagnosis, hasColour: hasColour).text)
-    case .json: Terminal.print(json: DoctorJSON.text(diagnosis))
+    case .json: Terminal.print(json: diagnosis.json)
     }
     return diagnosis.status
   }

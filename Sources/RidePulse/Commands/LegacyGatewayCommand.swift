@@ -6,9 +6,12 @@ import RideCore
 /// `ridepulse legacy-gateway`: serves the old binary protocol, for senders that support no other.
 enum LegacyGatewayCommand: Command {
   static let form = CommandForm(
-    name: "legacy-gateway", summary: "take pushes in APNs' old binary protocol, for old senders",
+    name: "legacy-gateway",
+    summary: "accept pushes over APNs' legacy binary protocol, for old senders",
     options: [
-      .init(name: "--app", value: "APP", help: "the app whose senders connect: customer"),
+      .init(
+        name: "--app", value: "APP", isRequired: true,
+        help: "the app whose senders connect, such as customer"),
       .init(name: "--port", value: "N", help: "port for pushes (2195)"),
       .init(name: "--feedback-port", value: "N", help: "port that reports disabled phones (2196)"),
       .init(
@@ -22,31 +25,25 @@ enum LegacyGatewayCommand: Command {
         name: "--key", value: "FILE", help: "its key, PEM; without both a certificate is generated"),
       .init(
         name: "--client-ca", value: "FILE",
-        help: "CA of senders' certificates, PEM; without it senders need none"),
+        help: "CA of senders' certificates, PEM; without it senders need no certificate"),
     ],
     notes: [
       "It commits to the database; `ridepulse serve` sends. A sender's certificate names the app's",
-      "bundle ID (APNS_<APP>_BUNDLE_ID) as UID, or as CN. docs/legacy-gateway.md says what error",
-      "packets mean and what is not promised. SIGTERM: commits what was read, tells senders how far",
-      "they came, and exits.",
+      "bundle ID (APNS_<APP>_BUNDLE_ID) as UID, or as CN. docs/legacy-gateway.md describes error",
+      "packets and limits. SIGTERM: commits what was read, reports to each sender how much that is,",
+      "and exits.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let log = context.log.log
-    let options = try GatewayOptions(context.arguments, context.environment, form)
-    let session = try await Database.session(
-      Database.conninfo(context.environment), name: "legacy-gateway",
-      onEvent: { SessionLog.record($0, of: "legacy-gateway", log) })
-    let result: Result<Void, any Error>
-    do {
+    let options = try GatewayOptions(context.arguments, context.environment)
+    try await Database.with(
+      conninfo: Database.conninfo(context.environment), name: "legacy-gateway",
+      onEvent: { SessionLog.record($0, of: "legacy-gateway", log) }
+    ) { session in
       try await Database.requireSchema(session)
       try await serve(options, session, log)
-      result = .success(())
-    } catch {
-      result = .failure(error)
     }
-    await session.close()
-    try result.get()
     log(.info, "Stopped")
     return .done
   }
@@ -85,7 +82,6 @@ enum LegacyGatewayCommand: Command {
   }
 }
 
-/// Logs the events of the gateway.
 enum GatewayLog {
   static func record(_ event: GatewayEvent, _ log: Log) {
     switch event {
@@ -109,5 +105,49 @@ enum GatewayLog {
     case .full(let limit):
       log(.warning, "Sender limit reached; further senders wait", ["places": "\(limit)"])
     }
+  }
+}
+
+/// The options of `legacy-gateway` from its command line and the environment.
+struct GatewayOptions {
+  var settings: GatewaySettings
+  /// The environment of new phones; nil if the option is missing.
+  var environment: APNsEnvironment?
+
+  /// - Throws: `UsageError` or `CommandFailure` for an invalid value.
+  init(_ arguments: Arguments, _ environment: [String: String]) throws {
+    let app = App(rawValue: arguments.value("--app") ?? "")
+    guard let bundleID = APNsVariables.bundleIDs(environment)[app] else {
+      throw CommandFailure("no bundle ID for \(app): set \(APNsVariables.bundleIDName(app))")
+    }
+    settings = GatewaySettings(
+      app: app, bundleID: bundleID, identity: try Self.identity(arguments))
+    settings.port = try Self.port("--port", arguments) ?? settings.port
+    settings.feedbackPort = try Self.port("--feedback-port", arguments) ?? settings.feedbackPort
+    settings.clientCA = arguments.value("--client-ca")
+    settings.address = try Self.address(arguments)
+    self.environment = arguments.choice("--environment")
+  }
+
+  private static func identity(_ arguments: Arguments) throws(UsageError) -> ServerIdentity {
+    switch (arguments.value("--certificate"), arguments.value("--key")) {
+    case (let certificate?, let key?): return .files(certificate: certificate, key: key)
+    case (nil, nil): return .selfSigned(name: "ridepulse-legacy-gateway")
+    case (_?, nil): throw arguments.error("--certificate needs --key")
+    case (nil, _?): throw arguments.error("--key needs --certificate")
+    }
+  }
+
+  private static func port(_ name: String, _ arguments: Arguments) throws(UsageError) -> UInt16? {
+    try arguments.integer(name, in: 0...Int(UInt16.max)).map { UInt16(clamping: $0) }
+  }
+
+  private static func address(_ arguments: Arguments) throws(UsageError) -> String {
+    guard let address = arguments.value("--bind") else {
+      return arguments.has("--client-ca") ? "0.0.0.0" : "127.0.0.1"
+    }
+    if arguments.has("--client-ca") || ["127.0.0.1", "::1"].contains(address) { return address }
+    throw arguments.error(
+      "--bind \(address) needs --client-ca: without it any client that reaches the port could push")
   }
 }

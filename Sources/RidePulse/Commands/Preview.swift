@@ -20,29 +20,25 @@ enum Preview: Command {
       .init(
         name: "--rides", value: "FILE",
         help: "rides from a file of JSON lines, without a database; see docs/preview.md"),
-      .init(
-        name: "--format", value: "FORMAT", choices: CommandForm.words(Format.self),
-        help: "table, json or html (table)"),
+      .choice("--format", "FORMAT", CommandForm.words(Format.self), default: "table"),
       .init(name: "--output", value: "FILE", help: "output file (standard output)"),
       .init(
         name: "--diff", value: "DIR",
         help: "what the rule files of DIR would change; exit status 2 if they change anything"),
-      .init(
-        name: "--schedules", value: "DIR",
-        help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+      .schedules,
     ],
     notes: [
-      "Rides are read as they stand and taken through time by the decision that serve uses. No",
-      "connection to APNs is opened and nothing is written. Every push is taken to be accepted, and",
-      "no ride to change.",
+      "Rides are read in their current state and moved through time with the decision that serve uses.",
+      "No connection to APNs is opened and nothing is written. A preview assumes that APNs accepts",
+      "every push and that no ride changes.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments
     let format = try format(arguments)
-    let length = try arguments.duration("--for", of: form) ?? .seconds(3600)
+    let length = try arguments.duration("--for") ?? .seconds(3600)
     let from = try arguments.value("--from").map(time)
-    let limit = try arguments.value("--limit").map(count)
+    let limit = try arguments.integer("--limit", in: 1...Int.max)
     let configuration = try configuration(arguments.value("--schedules"), context)
     let other = try arguments.value("--diff").map { try Preview.configuration($0, context) }
     let (views, start) = try await rides(configuration, from, context)
@@ -75,10 +71,9 @@ enum Preview: Command {
   }
 
   private static func format(_ arguments: Arguments) throws -> Format {
-    let format = try form.choice(
-      arguments.value("--format") ?? "table", "format", of: Format.self)
+    let format = arguments.choice("--format") ?? Format.table
     if format == .html, arguments.has("--diff") {
-      throw UsageError("--diff has no html; expected table or json", form: form)
+      throw arguments.error("--diff has no html; expected table or json")
     }
     return format
   }
@@ -90,11 +85,6 @@ enum Preview: Command {
         + "2026-11-21T09:00:00+01:00", form: form)
   }
 
-  private static func count(_ text: String) throws -> Int {
-    if let count = Int(text), count > 0 { return count }
-    throw UsageError("--limit \(text) is not a whole number from 1 on", form: form)
-  }
-
   private static func configuration(_ directory: String?, _ context: CommandContext) throws
     -> EngineConfiguration
   {
@@ -104,8 +94,8 @@ enum Preview: Command {
       guard let rule = all.rules.first(where: { $0.name == name }) else {
         // The rule files to compare with may lack this rule.
         if context.arguments.has("--diff") { return try book(all.keeping([]), context) }
-        throw UsageError(
-          "unknown rule \(name)", known: all.rules.map(\.name), word: name, form: form)
+        throw context.arguments.error(
+          "unknown rule \(name)\(suggestion(for: name, among: all.rules.map(\.name)))")
       }
       rules = all.keeping([rule])
     }
@@ -115,18 +105,15 @@ enum Preview: Command {
   private static func book(_ rules: RuleSet, _ context: CommandContext) throws
     -> EngineConfiguration
   {
-    var bundleIDs = APNsVariables.bundleIDs(context.environment)
+    var configuration = try APNsVariables.configuration(of: rules, context.environment)
     // Without a database there may be no service either: a placeholder ID takes the place of each
     // missing one.
     if context.arguments.has("--rides") {
-      for app in Set(rules.rules.map(\.app)) where bundleIDs[app] == nil {
-        bundleIDs[app] = "unset.\(app)"
+      for app in Set(rules.rules.map(\.app)) where configuration.bundleIDs[app] == nil {
+        configuration.bundleIDs[app] = "unset.\(app)"
       }
     }
-    return EngineConfiguration(
-      rules: rules, bundleIDs: bundleIDs,
-      widgetBundleIDs: APNsVariables.widgetBundleIDs(context.environment),
-      defaultEnvironment: try APNsVariables.defaultEnvironment(context.environment))
+    return configuration
   }
 
   /// Returns the rides, and the time at which they have this state.

@@ -1,3 +1,5 @@
+import APNSClient
+import AdminServer
 import Foundation
 import Orchestrator
 import RideCore
@@ -8,18 +10,16 @@ enum Serve: Command {
   static let form = CommandForm(
     name: "serve", summary: "run the service",
     options: [
-      .init(
-        name: "--schedules", value: "DIR",
-        help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+      .schedules,
       .init(
         name: "--wake", value: "HOST:PORT",
         help: "a TCP port; each connection makes the service claim due rides at once"),
       .init(name: "--once", help: "handle what is due, then exit; for system cron"),
     ],
     notes: [
-      "SIGTERM or SIGINT: takes no more rides, waits up to 10 s for answers, hands the rest back.",
-      "A second one: leaves at once. SIGHUP: reads rule files and key anew, and keeps those that it",
-      "has where the new ones are bad.",
+      "SIGTERM or SIGINT: claims no more rides, waits up to 10 s for answers, releases the rest. A",
+      "second one exits at once. SIGHUP reloads rule files and key; if the new ones are invalid, the",
+      "current ones stay in use.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
@@ -44,13 +44,9 @@ enum Serve: Command {
         }
       })
     defer { signals.cancel() }
-    do {
+    try await withCleanup({ await service.close() }) {
       try await serve(service, context, supervision, rules: rules.ruleCount)
-    } catch {
-      await service.close()
-      throw error
     }
-    await service.close()
     log(.info, "Stopped")
     return .done
   }
@@ -85,5 +81,87 @@ enum Serve: Command {
     service.channels.stop()
     service.outcomes.ring()
     await service.endCalls()
+  }
+}
+
+/// Handles SIGHUP: rereads the rule files and the key, and adopts each of them only if it is valid.
+enum Reload {
+  static func perform(
+    _ service: Service, _ apns: APNsVariables, _ arguments: Arguments,
+    _ environment: [String: String], _ log: Log
+  ) {
+    do {
+      let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), environment)
+      service.use(rules.ruleSet)
+      log(.info, "Rule files reloaded", ["rules": "\(rules.ruleCount)"])
+    } catch {
+      for line in "\(error)".split(separator: "\n") {
+        log(.error, "Rule files not reloaded: the new ones have errors", ["problem": String(line)])
+      }
+    }
+    do {
+      service.use(try apns.signingKey())
+      log(.info, "Signing key reloaded", ["key": apns.keyID])
+    } catch {
+      log(.error, "Signing key not reloaded: the new one is unusable", ["problem": "\(error)"])
+    }
+  }
+}
+
+/// The listening ports of a running service: the admin server and the wake port.
+final class ServiceEndpoints {
+  private var admin: AdminServer?
+  private var wakePort: WakePort?
+  private let page: LivePage
+
+  /// Opens the ports that the command line and the environment name.
+  ///
+  /// - Throws: If a requested port can't be opened. A failure of the default admin address is only
+  ///   logged, because a second service on the machine must not fail for it.
+  init(_ service: Service, _ context: CommandContext, _ log: Log) throws {
+    let wake: @Sendable () async -> String = { await service.wake() }
+    page = LivePage(service)
+    if let text = context.arguments.value("--wake") {
+      let port = try WakePort(Self.address(text, "--wake"), wake: wake)
+      wakePort = port
+      log(.info, "Wake port", ["address": text, "port": "\(port.port)"])
+    }
+    let asked = context.environment.nonEmpty("RIDEPULSE_ADMIN")
+    if asked == "off" { return }
+    let address = asked ?? "127.0.0.1:9464"
+    do {
+      let server = try AdminServer(
+        Self.address(address, "RIDEPULSE_ADMIN"),
+        token: context.environment["RIDEPULSE_ADMIN_TOKEN"],
+        queries: AdminQueries(problems: { service.problems }, wake: wake),
+        routes: [
+          Route("GET", "/metrics") { _ in
+            var page = HTTPResponse.text(200, "")
+            page.contentType = "text/plain; version=0.0.4; charset=utf-8"
+            page.body = Array(await service.metrics().utf8)
+            return page
+          }
+        ] + APIRoutes(service).all + page.routes)
+      admin = server
+      log(.info, "Admin server", ["address": address, "port": "\(server.port)"])
+    } catch let error as ListenError where asked == nil {
+      log(
+        .warning, "Admin server not started; set another address in RIDEPULSE_ADMIN, or off",
+        ["error": "\(error)"])
+    }
+  }
+
+  func close() {
+    wakePort?.stop()
+    // The admin server waits for responses in progress, and the page's streams never end.
+    page.close()
+    admin?.stop()
+  }
+
+  private static func address(_ text: String, _ name: String) throws -> ListenAddress {
+    guard let address = ListenAddress(text) else {
+      throw CommandFailure("\(name) is \(text); expected HOST:PORT, such as 127.0.0.1:6000")
+    }
+    return address
   }
 }

@@ -6,33 +6,29 @@ import RuleFiles
 /// `ridepulse trigger`: emits an event by hand, or shows what it would send.
 enum Trigger: Command {
   static let form = CommandForm(
-    name: "trigger", summary: "fire an event of a ride by hand, or see what it would send",
-    operands: [.init(name: "EVENT", help: "what happens, such as driver_arrived")],
+    name: "trigger", summary: "emit an event of a ride by hand, or show what it would send",
+    operands: [.init(name: "EVENT", help: "the event, such as driver_arrived")],
     options: [
-      .init(name: "--ride", value: "ID", help: "the ride; required"),
+      .init(name: "--ride", value: "ID", isRequired: true, help: "the ride"),
       .init(
         name: "--data", value: "KEY=VALUE", isRepeatable: true,
         help: "a text of the event's data; KEY:=JSON for a number, true, false, a list"),
       .init(name: "--dry-run", help: "print each push, and send and write nothing"),
       .init(name: "--wait", help: "wait until every phone has its verdict, and print them"),
-      .init(
-        name: "--schedules", value: "DIR",
-        help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)"),
+      .schedules,
     ],
     notes: [
-      "A dry run runs the service's own decision up to the transport. The event has no ID yet, so",
-      "apns-id will be another, and apns-expiration counts from the event's own time.",
+      "A dry run makes the service's own decision and stops before the transport. The event has no ID",
+      "yet, so apns-id will differ, and apns-expiration counts from the time of the event.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments
-    guard let ride = arguments.value("--ride"), !ride.isEmpty else {
-      throw UsageError("--ride ID is missing", form: form)
-    }
+    let ride = arguments.value("--ride") ?? ""
     // The limit of the schema, checked before any query.
     if ride.utf8.count > RideQueries.idLimit {
-      throw UsageError(
-        "--ride has \(ride.utf8.count) bytes; an ID has \(RideQueries.idLimit) at most", form: form)
+      throw arguments.error(
+        "--ride has \(ride.utf8.count) bytes; an ID has \(RideQueries.idLimit) at most")
     }
     let event = arguments.operands[0]
     let data = try EventData.json(arguments.all("--data"))
@@ -40,8 +36,8 @@ enum Trigger: Command {
       arguments.value("--schedules"), context.environment
     ).ruleSet
     if !rules.knownEvents.contains(event) {
-      throw UsageError(
-        "unknown event \(event)", known: rules.knownEvents.sorted(), word: event, form: form)
+      throw arguments.error(
+        "unknown event \(event)\(suggestion(for: event, among: rules.knownEvents.sorted()))")
     }
     return try await Database.with(context.environment, name: "trigger") { session in
       let queries = RideQueries(session: session)
@@ -56,10 +52,7 @@ enum Trigger: Command {
     _ event: String, _ ride: RideID, _ data: String, _ rules: RuleSet, _ queries: RideQueries,
     _ environment: [String: String]
   ) async throws -> ExitStatus {
-    let configuration = EngineConfiguration(
-      rules: rules, bundleIDs: APNsVariables.bundleIDs(environment),
-      widgetBundleIDs: APNsVariables.widgetBundleIDs(environment),
-      defaultEnvironment: try APNsVariables.defaultEnvironment(environment))
+    let configuration = try APNsVariables.configuration(of: rules, environment)
     let (view, now) = try await queries.view(event, ride: ride, data: data, apps: rules.apps)
     if view.ride == nil {
       throw CommandFailure("ridepulse.rides has no ride \(Escape.line(ride.text))")
@@ -117,6 +110,44 @@ enum EventData {
       }
       members[String(key.dropLast())] = json
     }
-    return String(decoding: JSONValue.object(members).json, as: UTF8.self)
+    return JSONValue.object(members).text
+  }
+}
+
+/// Formats a decision for people: the requests that would be sent, and what would not be sent.
+enum DryRunReport {
+  static func text(of decision: Decision) -> String {
+    var blocks = decision.pushes.map(block)
+    blocks += decision.unsent.map { entry in
+      "\(entry.status.rawValue): \(entry.rule) to \(recipient(entry.app.rawValue, entry.tokenSuffix))"
+        + ": \(Escape.line(entry.reason?.text ?? ""))"
+    }
+    if blocks.isEmpty { blocks = ["no rule matches it"] }
+    return blocks.joined(separator: "\n\n")
+  }
+
+  private static func block(_ push: PlannedPush) -> String {
+    let entry = push.entry
+    let fields = push.headers.fields(to: push.address).map {
+      Escape.line("\($0.name): \($0.value)")
+    }
+    let lines =
+      [
+        "\(entry.rule) to \(recipient(entry.app.rawValue, entry.tokenSuffix)), "
+          + "\(push.environment.rawValue), valid until \(CivilTime.iso(push.validUntil))",
+        "POST \(push.address.shownPath)",
+      ]
+      + fields + ["", Escape.json(String(decoding: push.payload, as: UTF8.self))]
+    return lines.joined(separator: "\n")
+  }
+
+  static func line(of delivery: RideQueries.Delivery) -> String {
+    let reason = delivery.reason.isEmpty ? "" : ": \(Escape.line(delivery.reason))"
+    let suffix = delivery.tokenSuffix.isEmpty ? nil : delivery.tokenSuffix
+    return "\(delivery.status): \(delivery.rule) to \(recipient(delivery.app, suffix))\(reason)"
+  }
+
+  private static func recipient(_ app: String, _ tokenSuffix: String?) -> String {
+    Escape.line(LedgerText.recipient(app, tokenSuffix))
   }
 }

@@ -19,7 +19,7 @@ struct APNsVariables {
   init(_ environment: [String: String]) throws {
     var missing: [String] = []
     func required(_ name: String) -> String {
-      if let value = environment[name], !value.isEmpty { return value }
+      if let value = environment.nonEmpty(name) { return value }
       missing.append(name)
       return ""
     }
@@ -36,7 +36,6 @@ struct APNsVariables {
     configuration = try Self.configuration(environment)
   }
 
-  /// Reads the key file again.
   func signingKey() throws(SigningKeyError) -> SigningKey {
     try SigningKey(path: privateKeyPath, keyID: keyID, teamID: teamID)
   }
@@ -59,27 +58,45 @@ struct APNsVariables {
     return engine
   }
 
+  /// Returns the engine's configuration for decisions that are only shown, which need no key.
+  static func configuration(
+    of rules: RuleSet, _ environment: [String: String]
+  ) throws -> EngineConfiguration {
+    EngineConfiguration(
+      rules: rules, bundleIDs: bundleIDs(environment),
+      widgetBundleIDs: widgetBundleIDs(environment),
+      defaultEnvironment: try defaultEnvironment(environment))
+  }
+
+  static func bundleIDName(_ app: App) -> String {
+    "APNS_\(app.rawValue.uppercased())_BUNDLE_ID"
+  }
+
+  static func widgetBundleIDName(_ app: App) -> String {
+    "APNS_\(app.rawValue.uppercased())_WIDGET_BUNDLE_ID"
+  }
+
   /// Returns `APNS_<APP>_BUNDLE_ID` of every app; the variables of widgets are not apps.
   static func bundleIDs(_ environment: [String: String]) -> [App: String] {
-    var bundleIDs: [App: String] = [:]
-    for (name, value) in environment where !value.isEmpty {
-      guard name.hasPrefix("APNS_"), name.hasSuffix("_BUNDLE_ID") else { continue }
-      let app = name.dropFirst("APNS_".count).dropLast("_BUNDLE_ID".count)
-      if app.isEmpty || app == "WIDGET" || app.hasSuffix("_WIDGET") { continue }
-      bundleIDs[App(rawValue: app.lowercased())] = value
-    }
-    return bundleIDs
+    values(environment, "_BUNDLE_ID") { $0 != "WIDGET" && !$0.hasSuffix("_WIDGET") }
   }
 
   /// Returns `APNS_<APP>_WIDGET_BUNDLE_ID` of every app that has one.
   static func widgetBundleIDs(_ environment: [String: String]) -> [App: String] {
-    var bundleIDs: [App: String] = [:]
+    values(environment, "_WIDGET_BUNDLE_ID") { _ in true }
+  }
+
+  /// Returns the values of the variables `APNS_<APP>…` that end in `suffix`, by app.
+  private static func values(
+    _ environment: [String: String], _ suffix: String, where isApp: (Substring) -> Bool
+  ) -> [App: String] {
+    var values: [App: String] = [:]
     for (name, value) in environment where !value.isEmpty {
-      guard name.hasPrefix("APNS_"), name.hasSuffix("_WIDGET_BUNDLE_ID") else { continue }
-      let app = name.dropFirst("APNS_".count).dropLast("_WIDGET_BUNDLE_ID".count)
-      if !app.isEmpty { bundleIDs[App(rawValue: app.lowercased())] = value }
+      guard name.hasPrefix("APNS_"), name.hasSuffix(suffix) else { continue }
+      let app = name.dropFirst("APNS_".count).dropLast(suffix.count)
+      if !app.isEmpty, isApp(app) { values[App(rawValue: app.lowercased())] = value }
     }
-    return bundleIDs
+    return values
   }
 
   /// Reads `APNS_SANDBOX`: the environment of phones that name none.
@@ -97,7 +114,7 @@ struct APNsVariables {
   /// - Throws: `CommandFailure` that names the invalid variable.
   static func configuration(_ environment: [String: String]) throws -> APNsConfiguration {
     var configuration = APNsConfiguration()
-    if let path = environment["APNS_CA_FILE"], !path.isEmpty {
+    if let path = environment.nonEmpty("APNS_CA_FILE") {
       do throws(RegularFile.Failure) {
         _ = try RegularFile.read(path, limit: RegularFile.pemLimit)
       } catch {
@@ -105,26 +122,33 @@ struct APNsVariables {
       }
       configuration.caFile = path
     }
-    func take(_ name: String, _ use: (APNsEndpoint) -> Void) throws {
+    func set(_ name: String, _ use: (APNsEndpoint) -> Void) throws {
       if let endpoint = try endpoint(environment, name) { use(endpoint) }
     }
-    try take("APNS_PRODUCTION_URL") { configuration.production = $0 }
-    try take("APNS_SANDBOX_URL") { configuration.sandbox = $0 }
-    try take("APNS_PRODUCTION_CHANNELS_URL") { configuration.productionChannels = $0 }
-    try take("APNS_SANDBOX_CHANNELS_URL") { configuration.sandboxChannels = $0 }
-    try take("APNS_PRODUCTION_BROADCAST_URL") { configuration.productionBroadcast = $0 }
-    try take("APNS_SANDBOX_BROADCAST_URL") { configuration.sandboxBroadcast = $0 }
+    try set("APNS_PRODUCTION_URL") { configuration.production = $0 }
+    try set("APNS_SANDBOX_URL") { configuration.sandbox = $0 }
+    try set("APNS_PRODUCTION_CHANNELS_URL") { configuration.productionChannels = $0 }
+    try set("APNS_SANDBOX_CHANNELS_URL") { configuration.sandboxChannels = $0 }
+    try set("APNS_PRODUCTION_BROADCAST_URL") { configuration.productionBroadcast = $0 }
+    try set("APNS_SANDBOX_BROADCAST_URL") { configuration.sandboxBroadcast = $0 }
     return configuration
   }
 
   private static func endpoint(
     _ environment: [String: String], _ name: String
   ) throws -> APNsEndpoint? {
-    guard let url = environment[name], !url.isEmpty else { return nil }
+    guard let url = environment.nonEmpty(name) else { return nil }
     do {
       return try APNsEndpoint(url)
     } catch {
       throw CommandFailure("\(name): \(error)")
     }
+  }
+}
+
+extension [String: String] {
+  /// Returns the value of a variable; nil if it is not set, or empty.
+  func nonEmpty(_ name: String) -> String? {
+    self[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 }

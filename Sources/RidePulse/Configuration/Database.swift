@@ -49,17 +49,12 @@ enum Database {
 
   /// Runs `body` with a session for a given connection string, which is closed in any case.
   static func with<Value: Sendable>(
-    conninfo: String, name: String, _ body: (PostgresSession) async throws -> Value
+    conninfo: String, name: String,
+    onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in },
+    _ body: (PostgresSession) async throws -> Value
   ) async throws -> Value {
-    let session = try await session(conninfo, name: name)
-    let result: Result<Value, any Error>
-    do {
-      result = .success(try await body(session))
-    } catch {
-      result = .failure(error)
-    }
-    await session.close()
-    return try result.get()
+    let session = try await session(conninfo, name: name, onEvent: onEvent)
+    return try await withCleanup({ await session.close() }) { try await body(session) }
   }
 
   /// Throws if the database's schema lacks migrations of this binary.
@@ -71,4 +66,18 @@ enum Database {
       "the database lacks \(missing.map(\.migration.name).joined(separator: ", ")); run: ridepulse migrate"
     )
   }
+}
+
+/// Runs `body`, then `cleanup`, also if `body` throws: a `defer` can't await.
+func withCleanup<Value: Sendable>(
+  _ cleanup: () async -> Void, _ body: () async throws -> Value
+) async throws -> Value {
+  let result: Result<Value, any Error>
+  do {
+    result = .success(try await body())
+  } catch {
+    result = .failure(error)
+  }
+  await cleanup()
+  return try result.get()
 }

@@ -6,22 +6,17 @@ import RuleFiles
 enum RuleDirectoryChoice {
   /// Returns the directory of the command line, else of `RIDEPULSE_SCHEDULES`, else `schedules`.
   static func path(_ named: String?, _ environment: [String: String]) -> String {
-    if let named { return named }
-    if let path = environment["RIDEPULSE_SCHEDULES"], !path.isEmpty { return path }
-    return "schedules"
+    named ?? environment.nonEmpty("RIDEPULSE_SCHEDULES") ?? "schedules"
   }
 
-  /// Loads the rule files.
-  ///
   /// - Throws: `CommandFailure` with every problem, one per line.
   static func load(_ named: String?, _ environment: [String: String]) throws -> LoadedRules {
     let path = path(named, environment)
     switch RuleDirectory.load(path) {
     case .success(let rules): return rules
     case .failure(let problems):
-      let count = problems.problems.count
-      throw CommandFailure(
-        "\(path) can't be used, \(count) \(count == 1 ? "problem" : "problems"):\n\(problems)")
+      let count = counted(problems.problems.count, "problem")
+      throw CommandFailure("\(path) can't be used, \(count):\n\(problems)")
     }
   }
 }

@@ -1,7 +1,6 @@
 import APNSClient
 import RideCore
 
-/// Judges the results of the APNs probe.
 enum APNsCheck {
   static func findings(_ probes: APNsState) -> [CheckResult] {
     KeyCheck.findings(probes.key) + bundleIDs(probes) + [settings(probes)]
@@ -22,7 +21,8 @@ enum APNsCheck {
       let scope = ChannelScope(bundleID: bundleID, environment: .production)
       if scope.isPlain, !bundleID.contains(".push-type.") { return .ok(name, bundleID) }
       return .failure(
-        name, "\"\(bundleID)\" is none: expected letters, digits, - and ., without \".push-type.\"",
+        name,
+        "\"\(bundleID)\" is not a bundle ID: expected letters, digits, - and ., without \".push-type.\"",
         export(app))
     }
   }
@@ -31,7 +31,7 @@ enum APNsCheck {
     switch probes.settings {
     case .known(let what): .ok("endpoints", what)
     case .failed(let why):
-      .failure("endpoints", why, "mend that variable, or unset it")
+      .failure("endpoints", why, "fix that variable, or unset it")
     case .unasked: .skipped("endpoints", needs: "the environment")
     }
   }
@@ -65,21 +65,21 @@ enum APNsCheck {
   private static func connection(_ probes: APNsState, _ world: APNsState.World) -> CheckResult {
     let name = "connection \(world.environment.rawValue)"
     guard let problem = world.problem else {
-      return .ok(name, "\(world.endpoint): TLS is trusted, HTTP/2 agreed on")
+      return .ok(name, "\(world.endpoint): TLS is trusted, HTTP/2 is negotiated")
     }
-    let mend =
+    let remedy =
       switch problem.kind {
       case .unreachable:
-        "let port and name pass the firewall; curl -v --http2 \(ShellText.word(world.endpoint)) tries them"
+        "allow this host and port in the firewall; test with curl -v --http2 \(ShellText.word(world.endpoint))"
       case .untrusted where probes.hasCAFile:
-        "see that APNS_CA_FILE holds the authority of this endpoint, and that date is right here"
+        "check that APNS_CA_FILE contains the CA of this endpoint, and that this machine's date is right"
       case .untrusted:
         "apt-get install ca-certificates; for a simulator or proxy export APNS_CA_FILE=ca.pem"
       case .noHTTP2:
-        "let the TLS connection pass unbroken; a proxy that opens it must speak h2"
+        "let TLS connections pass unchanged; a proxy that terminates TLS must support h2"
       case .badAuthorities: "export APNS_CA_FILE with the path of a PEM file, or unset it"
       }
-    return .failure(name, problem.text, mend)
+    return .failure(name, problem.text, remedy)
   }
 
   // MARK: The result of a push to a made-up token
@@ -87,23 +87,26 @@ enum APNsCheck {
   private static func push(_ app: App, _ probes: APNsState, _ world: APNsState.World) -> CheckResult
   {
     let name = "push \(world.environment.rawValue) \(app)"
-    let again = "ridepulse doctor, once more"
+    let again = "run ridepulse doctor again"
     switch world.answers[app] {
     case .accepted:
       return .ok(
-        name, "accepted, made-up token and all: no APNs of Apple's, but it takes our token")
+        name,
+        "accepted, although the token is made up: not Apple's APNs, but it accepts our provider token"
+      )
     case .refused(let refusal):
       return refused(name, refusal, app, probes, world)
     case .unsent(.noConnection(let why)), .unsent(.invalid(let why)):
       return .failure(name, "not sent: \(why)", again)
     case .unsent(.turnedAway(let refusal)): return refused(name, refusal, app, probes, world)
-    case .unsent: return .failure(name, "APNs closed the connection before it looked", again)
+    case .unsent:
+      return .failure(name, "APNs closed the connection before it processed the push", again)
     case .unanswered(.connectionLost(let why)), .unanswered(.reset(let why)):
       return .failure(name, "no answer: \(why)", again)
     case .unanswered(.timeout):
       return .failure(
-        name, "no answer in time, on a connection that stands",
-        "see what lies between: a proxy may hold answers back; \(again)")
+        name, "no answer in time, on an open connection",
+        "check proxies on the way, which may hold answers back; \(again)")
     case nil: return .failure(name, "no push could be sent", again)
     }
   }
@@ -112,33 +115,34 @@ enum APNsCheck {
     _ name: String, _ refusal: Refusal, _ app: App, _ probes: APNsState, _ world: APNsState.World
   ) -> CheckResult {
     let reason = refusal.reason ?? "no reason"
-    let said = "APNs answered \(refusal.status) \(reason)"
+    let answer = "APNs answered \(refusal.status) \(reason)"
     switch reason {
     case "BadDeviceToken", "Unregistered", "ExpiredToken":
-      return .ok(name, "\(reason) to a made-up token: key, IDs and topic are taken")
+      return .ok(name, "\(reason) to a made-up token: key, IDs and topic are accepted")
     case "TopicDisallowed", "DeviceTokenNotForTopic", "BadTopic", "MissingTopic":
       return .failure(
-        name, "\(said): \(probes.bundleIDs[app] ?? "") is not an app of this team or key",
-        "export \(variable(app)) with the app's own bundle ID, or let the key be for that topic")
+        name, "\(answer): \(probes.bundleIDs[app] ?? "") is not an app of this team or key",
+        "export \(APNsVariables.bundleIDName(app)) with the app's own bundle ID, or use a key for that topic"
+      )
     case "InvalidProviderToken", "MissingProviderToken":
       return .failure(
-        name, "\(said): key file, APNS_KEY_ID and APNS_TEAM_ID do not belong together",
-        "take all three from Apple's pages Keys and Membership; the file's name ends in the key's ID"
+        name, "\(answer): key file, APNS_KEY_ID and APNS_TEAM_ID do not belong together",
+        "copy all three from Apple's pages Keys and Membership; the file's name ends in the key's ID"
       )
     case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
       return .failure(
-        name, "\(said): the key is not for \(world.environment.rawValue)",
-        "make a key for both environments, or set APNS_SANDBOX to the key's own")
+        name, "\(answer): the key is not for \(world.environment.rawValue)",
+        "create a key for both environments, or set APNS_SANDBOX to the key's own")
     case "ExpiredProviderToken":
-      return .failure(name, "\(said): a clock is wrong", "timedatectl set-ntp true")
+      return .failure(name, "\(answer): a clock is wrong", "timedatectl set-ntp true")
     default: break
     }
     if refusal.status == 429 || refusal.status >= 500 {
       return .warning(
-        name, "\(said): it is busy, or somebody between is", "ridepulse doctor, later")
+        name, "\(answer): APNs or a proxy is busy", "run ridepulse doctor later")
     }
     return .failure(
-      name, said, "see Apple's \"Handling notification responses from APNs\" for \(reason)")
+      name, answer, "see Apple's \"Handling notification responses from APNs\" for \(reason)")
   }
 
   private static func apps(_ probes: APNsState) -> [App] {
@@ -147,8 +151,7 @@ enum APNsCheck {
 
   /// Returns the command that sets an app's bundle ID.
   static func export(_ app: App) -> String {
-    "export " + ShellText.word("\(variable(app))=com.example.\(app)")
+    "export " + ShellText.word("\(APNsVariables.bundleIDName(app))=com.example.\(app)")
   }
 
-  static func variable(_ app: App) -> String { "APNS_\(app.rawValue.uppercased())_BUNDLE_ID" }
 }

@@ -1,24 +1,23 @@
 import RideCore
 
-/// Judges the difference between two clocks.
 enum ClockCheck {
   /// A synchronized clock is off by far less; times are read in whole seconds.
   private static let tolerated: Duration = .seconds(5)
   /// Beyond this, certificates, expirations and slots are wrong.
   private static let wrong: Duration = .seconds(60)
 
-  private static let mend = "timedatectl set-ntp true"
+  private static let remedy = "timedatectl set-ntp true"
 
   static func database(_ lead: Probe<Duration>) -> CheckResult {
     let name = "clock"
     switch lead {
     case .unasked: return .skipped(name, needs: "postgres")
     case .failed(let why):
-      return .warning(name, "Postgres' clock can't be read: \(why)", "ridepulse doctor, once more")
+      return .warning(name, "Postgres' clock can't be read: \(why)", "run ridepulse doctor again")
     case .known(let lead):
       return judge(
         name, lead, of: "Postgres", against: "this machine",
-        "\(mend), on this machine or on that of Postgres: see which one date shows wrong")
+        "\(remedy), on this machine or on that of Postgres: run date on both to see which is wrong")
     }
   }
 
@@ -27,24 +26,24 @@ enum ClockCheck {
     _ environment: APNsEnvironment, lead: Duration?, isDatabase: Bool, answered: Bool
   ) -> CheckResult {
     let name = "clock \(environment.rawValue)"
-    guard answered else { return .skipped(name, needs: "an answer of APNs") }
+    guard answered else { return .skipped(name, needs: "an answer from APNs") }
     guard let lead else {
-      return .ok(name, "the answers name no time; APNs did not complain of ours")
+      return .ok(name, "the answers contain no time; APNs accepted ours")
     }
     let ours = isDatabase ? "Postgres" : "this machine"
     return judge(
       name, lead, of: "APNs", against: ours,
-      "\(mend), on \(isDatabase ? "the machine of Postgres" : "this machine")")
+      "\(remedy), on \(isDatabase ? "the machine of Postgres" : "this machine")")
   }
 
   private static func judge(
-    _ name: String, _ lead: Duration, of other: String, against own: String, _ mend: String
+    _ name: String, _ lead: Duration, of other: String, against own: String, _ remedy: String
   ) -> CheckResult {
     let size = Duration.microseconds(abs(lead.microseconds))
     if size <= tolerated { return .ok(name, "\(other) and \(own) agree") }
     let what = "\(other) is \(size.rideText) \(lead > .zero ? "ahead of" : "behind") \(own)"
     return size > wrong
-      ? .failure(name, "\(what): pushes expire and slots fire at the wrong time", mend)
-      : .warning(name, what, mend)
+      ? .failure(name, "\(what): pushes expire and slots fire at the wrong time", remedy)
+      : .warning(name, what, remedy)
   }
 }

@@ -1,7 +1,6 @@
 import PostgresStore
 import RideCore
 
-/// Judges the results of the database probe.
 enum DatabaseCheck {
   static func findings(_ probes: DatabaseState) -> [CheckResult] {
     [
@@ -15,9 +14,9 @@ enum DatabaseCheck {
     switch probes.server {
     case .failed(let why) where !probes.isConfigured:
       return .failure(
-        "postgres", "DATABASE_URL is not set, and libpq's defaults lead nowhere: \(why)",
+        "postgres", "DATABASE_URL is not set, and libpq's defaults do not work: \(why)",
         "export DATABASE_URL=postgres://USER:PASSWORD@HOST/DATABASE")
-    case .failed(let why): return .failure("postgres", why, mend(why))
+    case .failed(let why): return .failure("postgres", why, remedy(why))
     case .unasked: return .skipped("postgres", needs: "a connection")
     case .known(let server) where server.isTooOld:
       return .failure(
@@ -25,20 +24,20 @@ enum DatabaseCheck {
     case .known(let server) where !server.holdsUnicode:
       return .failure(
         "postgres",
-        "database \(server.database) is encoded in \(server.encoding), which does not hold every text "
+        "database \(server.database) is encoded in \(server.encoding), which can't encode every text "
           + "that phones show",
         "psql -c \"create database NAME encoding 'UTF8' template template0\"",
-        "copy it there with pg_dump and pg_restore, and let DATABASE_URL name it")
+        "copy it there with pg_dump and pg_restore, and set DATABASE_URL to it")
     case .known(let server) where server.isReadOnly:
       return .failure(
-        "postgres", "\(server.version), which takes no writes: a standby, or read-only",
-        "let DATABASE_URL lead to the primary, or add target_session_attrs=read-write to it")
+        "postgres", "\(server.version), which accepts no writes: a standby, or read-only",
+        "point DATABASE_URL to the primary, or add target_session_attrs=read-write to it")
     case .known(let server):
       return .ok("postgres", "\(server.version), database \(server.database), role \(server.role)")
     }
   }
 
-  private static func mend(_ why: String) -> String {
+  private static func remedy(_ why: String) -> String {
     if why.contains("connection string") {
       return "export DATABASE_URL=postgres://USER:PASSWORD@HOST/DATABASE"
     }
@@ -46,18 +45,18 @@ enum DatabaseCheck {
       return "createdb DATABASE, or name another one in DATABASE_URL"
     }
     if why.contains("pg_hba.conf") {
-      return "let pg_hba.conf of the server admit this role from here, then reload it"
+      return "allow this role from this address in the server's pg_hba.conf, then reload it"
     }
     if why.contains("too many clients") || why.contains("connection slots") {
-      return "raise max_connections, or end sessions that nobody needs; serve needs three"
+      return "raise max_connections, or end unused sessions; serve needs three"
     }
     if why.contains("authentication failed") || why.contains("no password supplied")
       || why.contains("role \"")
     {
-      return "mend user and password in DATABASE_URL; psql \"$DATABASE_URL\" tries them"
+      return "fix user and password in DATABASE_URL; test with psql \"$DATABASE_URL\""
     }
-    return "start Postgres, or let DATABASE_URL lead to where it listens; "
-      + "psql \"$DATABASE_URL\" tries it"
+    return
+      "start Postgres, or point DATABASE_URL to where it listens; test with psql \"$DATABASE_URL\""
   }
 
   private static func schema(_ probes: DatabaseState) -> CheckResult {
@@ -79,7 +78,7 @@ enum DatabaseCheck {
         return .failure("schema", "the database has none yet", "ridepulse migrate")
       }
       return .failure(
-        "schema", "the database has none yet, and role \(server.role) may not make it",
+        "schema", "the database has none yet, and role \(server.role) may not create it",
         "as the database's owner: "
           + "psql -c "
           + ShellText.word(
@@ -90,7 +89,8 @@ enum DatabaseCheck {
       if let rights = probes.rights.value, !rights.isEmpty {
         return .skipped("schema", needs: "rights")
       }
-      return .failure("schema", "it can't be read: \(why)", "ridepulse migrate --dry-run says more")
+      return .failure(
+        "schema", "it can't be read: \(why)", "ridepulse migrate --dry-run prints details")
     }
   }
 
@@ -99,17 +99,17 @@ enum DatabaseCheck {
     case .unasked:
       return .skipped("rights", needs: probes.server.value == nil ? "postgres" : "schema")
     case .failed(let why):
-      return .failure("rights", "they can't be read: \(why)", "ridepulse doctor, once more")
+      return .failure("rights", "they can't be read: \(why)", "run ridepulse doctor again")
     case .known([]): return .ok("rights", "all that serve needs")
     case .known(let missing):
       let role = probes.server.value?.role ?? "ROLE"
       let command = ShellText.word(grants(missing, to: SQLText.identifier(role)))
       let words = list(missing.map { "\($0.privilege) on \($0.object)" })
       let what = "role \(role) lacks \(words)"
-      let mend = "as the schema's owner, in that database: psql -c \(command)"
+      let remedy = "as the schema's owner, in that database: psql -c \(command)"
       return missing.allSatisfy(\.isMinor)
-        ? .warning("rights", "\(what): \(loss(missing))", mend)
-        : .failure("rights", what, mend)
+        ? .warning("rights", "\(what): \(loss(missing))", remedy)
+        : .failure("rights", what, remedy)
     }
   }
 
@@ -128,7 +128,7 @@ enum DatabaseCheck {
   private static func loss(_ missing: [MissingRight]) -> String {
     let losses = [
       ("ridepulse.idempotent_call", "calls of POST /v1 answer 503"),
-      ("ridepulse.rotate_ledger", "old days of the ledger are kept for ever"),
+      ("ridepulse.rotate_ledger", "old days of the ledger are never dropped"),
       ("ridepulse.watch", "problems of attached tables are not shown"),
     ]
     return losses.filter { loss in missing.contains { $0.object.contains(loss.0) } }.map(\.1)
@@ -136,7 +136,7 @@ enum DatabaseCheck {
   }
 
   private static func listen(_ probes: DatabaseState) -> CheckResult {
-    let pooler = "let DATABASE_URL lead to Postgres itself, or to a pool in session mode"
+    let pooler = "point DATABASE_URL to Postgres itself, or to a pool in session mode"
     switch probes.listen {
     case .unasked where !probes.listens:
       return .ok("listen", "off: an event waits for the next poll, 2s at most")
@@ -149,7 +149,7 @@ enum DatabaseCheck {
     case .known(.swallowed):
       return .warning(
         "listen",
-        "Postgres takes LISTEN, but no notification comes, as behind a pooler in transaction mode; "
+        "Postgres accepts LISTEN, but no notification arrives, as behind a pooler in transaction mode; "
           + "events wait for the next poll, 2s at most", pooler)
     case .known(.unreachable(let why)), .failed(let why):
       return .failure(
@@ -169,12 +169,12 @@ enum DatabaseCheck {
     case .unasked: return .skipped(name, needs: "postgres")
     case .failed(let why):
       return .warning(
-        name, "who holds them back can't be read: \(why)", "ridepulse doctor, once more")
-    case .known(nil): return .ok(name, "nobody holds them back")
+        name, "what prevents their removal can't be read: \(why)", "run ridepulse doctor again")
+    case .known(nil): return .ok(name, "nothing prevents their removal")
     case .known(let holder?):
       let age = holder.age.map { " for \($0.rideText)" } ?? ""
       let what =
-        "\(words(holder)) holds them back\(age), \(counted(Int(holder.transactions), "transaction"))"
+        "\(words(holder)) prevents their removal\(age), \(counted(Int(holder.transactions), "transaction"))"
       let isLong = holder.age.map { $0 >= longAge } ?? (holder.transactions >= manyTransactions)
       return isLong
         ? .warning(name, "\(what); claims slow down with that", release(holder)) : .ok(name, what)

@@ -4,7 +4,6 @@ import RideCore
 
 /// The state of the signing key, as far as it can be judged without APNs.
 struct KeyState: Hashable, Sendable {
-  /// Nil if the variable is not set.
   var path: String?
   var problem: SigningKeyError?
   /// Whether every user of the machine may read it.
@@ -41,7 +40,6 @@ struct KeyState: Hashable, Sendable {
   }
 }
 
-/// Judges the state of the signing key.
 enum KeyCheck {
   static func findings(_ probes: KeyState) -> [CheckResult] {
     [
@@ -60,7 +58,7 @@ enum KeyCheck {
     }
     if probes.isKeyItself {
       return .failure(
-        name, "APNS_PRIVATE_KEY_PATH holds the key itself; expected the path of its file",
+        name, "APNS_PRIVATE_KEY_PATH contains the key itself; expected the path of its file",
         "write the key to a file of mode 600, and export APNS_PRIVATE_KEY_PATH with its path")
     }
     switch probes.problem {
@@ -72,12 +70,13 @@ enum KeyCheck {
     case .notPrivateKey, .notP256:
       return .failure(
         name, describe(probes),
-        "export APNS_PRIVATE_KEY_PATH=AuthKey_ABC123DEFG.p8, as Apple's page Keys gave it")
+        "export APNS_PRIVATE_KEY_PATH=AuthKey_ABC123DEFG.p8, as downloaded from Apple's page Keys")
     case .badKeyID, .badTeamID, .signing:
       return .failure(name, describe(probes), "ridepulse doctor")
     case nil where probes.isOpenToAll:
       return .warning(
-        name, "\(path) is on P-256, and everybody may read it", "chmod 600 \(ShellText.word(path))")
+        name, "\(path) is on P-256, and every user may read it", "chmod 600 \(ShellText.word(path))"
+      )
     case nil: return .ok(name, "\(path) is on P-256")
     }
   }
@@ -89,15 +88,15 @@ enum KeyCheck {
   private static func id(
     _ name: String, _ variable: String, _ value: String?, example: String, _ hint: String?
   ) -> CheckResult {
-    let mend = "export \(variable)=\(hint ?? example)"
-    guard let value else { return .failure(name, "\(variable) is not set", mend) }
+    let remedy = "export \(variable)=\(hint ?? example)"
+    guard let value else { return .failure(name, "\(variable) is not set", remedy) }
     if !SigningKey.isTenCharacterID(value) {
       return .failure(
-        name, "\(variable) is \"\(safe(value))\"; expected 10 characters of A-Z and 0-9", mend)
+        name, "\(variable) is \"\(safe(value))\"; expected 10 characters of A-Z and 0-9", remedy)
     }
     if let hint, hint != value {
       return .warning(
-        name, "\(variable) is \(value), and the key file's name says \(hint)", mend)
+        name, "\(variable) is \(value), and the key file's name has \(hint)", remedy)
     }
     return .ok(name, value)
   }
@@ -115,9 +114,7 @@ enum KeyCheck {
     let id = String(file.dropFirst("AuthKey_".count).dropLast(".p8".count))
     return SigningKey.isTenCharacterID(id) ? id : nil
   }
-}
 
-extension KeyCheck {
   /// Returns whether a provider token can be signed.
   static func isUsable(_ probes: KeyState) -> Bool {
     probes.path != nil && probes.problem == nil && !probes.isKeyItself

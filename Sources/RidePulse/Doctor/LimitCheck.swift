@@ -31,7 +31,7 @@ enum LimitCheck {
     switch probes.outcomes {
     case .unasked: return nil
     case .failed(let why):
-      return .warning(name, "they can't be read: \(why)", "ridepulse doctor, once more")
+      return .warning(name, "they can't be read: \(why)", "run ridepulse doctor again")
     case .known(let backlog):
       guard let age = backlog.age, age >= longWait else { return nil }
       let what =
@@ -49,8 +49,39 @@ enum LimitCheck {
       }
       return .warning(
         name, "\(what): session \(pid) (\(blocker.name)) has rows or a table locked\(open)",
-        "end its transaction; psql \"$DATABASE_URL\" -c 'select pg_terminate_backend(\(pid))' does, "
-          + "once you know whose it is")
+        "end its transaction, once you know whose it is: "
+          + "psql \"$DATABASE_URL\" -c 'select pg_terminate_backend(\(pid))'")
+    }
+  }
+}
+
+enum QueueCheck {
+  static let name = "notify queue"
+
+  static func finding(_ queue: Probe<NotifyQueue>) -> CheckResult {
+    switch queue {
+    case .unasked: return .skipped(name, needs: "postgres")
+    case .failed(let why):
+      return .warning(name, "its usage can't be read: \(why)", "run ridepulse doctor again")
+    case .known(let queue) where !queue.isFull:
+      return .ok(name, "\(queue.percentage) full")
+    case .known(let queue):
+      let what =
+        "\(queue.percentage) full: a listener, of any database of this server, does not read it; "
+        + "nodes poll, and once it is full every commit that notifies fails"
+      guard let holder = queue.holder else {
+        return .warning(
+          name, "\(what). This role can't see other sessions",
+          "as a superuser or member of pg_monitor: psql -c \"select pid, application_name, state, "
+            + "xact_start from pg_stat_activity where xact_start is not null order by xact_start\"",
+          "end the listener among them: pg_terminate_backend(PID)")
+      }
+      return .warning(
+        name,
+        "\(what). The oldest transaction is that of session \(holder.processID) "
+          + "(\(holder.application), database \(holder.database)), \(holder.state), "
+          + "for \(holder.age.rideText)",
+        "psql -c 'select pg_terminate_backend(\(holder.processID))', once you know whose it is")
     }
   }
 }

@@ -13,7 +13,6 @@ struct RuleState: Sendable {
   var files = 0
   /// The advice of `check`, one line each.
   var advice: [String] = []
-  /// The apps that the rules address.
   var apps: Set<App> = []
 
   /// Loads the rule directory that the environment names.
@@ -51,7 +50,7 @@ enum RuleCheck {
     if !bundleIDs.isEmpty {
       findings += lacking.map { app in
         .failure(
-          "topic \(app)", "rules speak to \(app), which has no bundle ID",
+          "topic \(app)", "rules address \(app), which has no bundle ID",
           APNsCheck.export(app))
       }
     }
@@ -64,7 +63,7 @@ enum RuleCheck {
     if let first = probes.problems.first {
       if probes.lacksDirectory {
         return .failure(
-          name, first, "export RIDEPULSE_SCHEDULES=DIR, where your rule files are",
+          name, first, "export RIDEPULSE_SCHEDULES=DIR, the directory of your rule files",
           "ridepulse check")
       }
       let more = probes.problems.count - 1
@@ -84,7 +83,7 @@ enum RuleCheck {
     switch phones {
     case .unasked: return [.skipped("phones", needs: "schema and rights")]
     case .failed(let why):
-      return [.failure("phones", "they can't be counted: \(why)", "mend schema and rights first")]
+      return [.failure("phones", "they can't be counted: \(why)", "fix schema and rights first")]
     case .known(let counts):
       let all = Set(counts.map(\.app)).union(apps).sorted { $0.rawValue < $1.rawValue }
       if all.isEmpty { return [.warning("phones", "none is registered", register(.customer))] }
@@ -99,7 +98,7 @@ enum RuleCheck {
   ) -> CheckResult {
     let name = "phones \(app)"
     if counts.isEmpty {
-      return .warning(name, "rules speak to \(app), and no phone is registered", register(app))
+      return .warning(name, "rules address \(app), and no phone is registered", register(app))
     }
     var live: [APNsEnvironment: Int64] = [:]
     for count in counts { live[count.environment ?? standard, default: 0] += count.live }
@@ -116,8 +115,8 @@ enum RuleCheck {
     if quarantined > 0 {
       return .warning(
         name, "\(what), \(quarantined) of them in quarantine: APNs refused their tokens",
-        "psql \"$DATABASE_URL\" -c 'select * from ridepulse.quarantine'; after a mistake of "
-          + "configuration: psql \"$DATABASE_URL\" -c "
+        "psql \"$DATABASE_URL\" -c 'select * from ridepulse.quarantine'; after a "
+          + "configuration mistake: psql \"$DATABASE_URL\" -c "
           + ShellText.word("select ridepulse.unquarantine(\(SQLText.literal(app.rawValue)))"))
     }
     return .ok(name, what)

@@ -22,15 +22,15 @@ enum WatchCheck {
   private static func finding(
     _ name: String, _ table: String, _ problems: [WatchProblem]
   ) -> CheckResult {
-    var mend: [String] = []
+    var remedy: [String] = []
     for problem in problems {
       let fix = fix(problem)
-      if !mend.contains(fix) { mend.append(fix) }
+      if !remedy.contains(fix) { remedy.append(fix) }
     }
     let stops = problems.contains { $0.kind?.stopsTable ?? false }
     return CheckResult(
       name: name, standing: stops ? .failure : .warning,
-      what: DatabaseCheck.list(problems.map(words)), mend: mend)
+      what: DatabaseCheck.list(problems.map(words)), remedy: remedy)
   }
 
   /// Describes a problem, with the number of transactions and the last row.
@@ -45,13 +45,13 @@ enum WatchCheck {
       case .notRead: "trigger ridepulse_read did not run: rows were not copied"
       case .notAttached: "it has a trigger of RidePulse, and is not attached"
       case .unreadableRow: "rows can't be read"
-      case .nullID: "\(column) holds no ID"
-      case .emptyID: "\(column) holds an empty ID"
-      case .tooLong: "\(column) holds more than 512 bytes"
-      case .badTime: "\(column) holds what is no time"
-      case .noTimeZone: "\(column) holds a time without a zone"
-      case .unknownTimeZone: "\(column) holds no time zone that Postgres knows"
-      case .notAnObject: "\(column) holds JSON that is no object"
+      case .nullID: "\(column) has no ID"
+      case .emptyID: "\(column) has an empty ID"
+      case .tooLong: "\(column) has more than 512 bytes"
+      case .badTime: "\(column) has a value that is not a time"
+      case .noTimeZone: "\(column) has a time without a zone"
+      case .unknownTimeZone: "\(column) has an unknown time zone"
+      case .notAnObject: "\(column) has JSON that is not an object"
       case nil: "\(problem.column) \(problem.code)"
       }
     guard let count = problem.count else { return what }
@@ -64,7 +64,7 @@ enum WatchCheck {
     return switch problem.kind {
     case .missingTable: "psql -c 'delete from ridepulse.watches where relation = \(table)'"
     case .missingColumn, .missingTrigger, .notRead, .notAttached:
-      "as the table's owner: select ridepulse.watch('\(table)', MAPPING) with its columns of now; "
+      "as the table's owner: select ridepulse.watch('\(table)', MAPPING) with its current columns; "
         + "select * from ridepulse.watched shows the mapping"
     case .disabledTrigger:
       "as the table's owner: alter table \(table) enable trigger \(problem.column)"

@@ -1,3 +1,4 @@
+import Foundation
 import RideCore
 
 /// The pushes of one rule for one ride at one time: one for each phone.
@@ -41,28 +42,38 @@ protocol PreviewWriter {
   mutating func end(_ summary: PreviewSummary) throws
 }
 
-extension CivilTime {
-  /// Formats as `2026-11-21T08:15:00Z`, with microseconds if they are not zero.
-  static func exact(_ instant: Timestamp) -> String {
-    let rest = instant.microseconds - instant.epochSeconds * 1_000_000
-    let text = iso(instant)
-    if rest == 0 { return text }
-    let digits = String(rest)
-    let fraction = String(repeating: "0", count: 6 - digits.count) + digits
-    return text.dropLast() + "." + fraction + "Z"
+/// Writes a preview to standard output or a file, in large chunks.
+final class PreviewOutput {
+  private let handle: FileHandle
+  private let name: String
+  private var buffer: [UInt8] = []
+
+  /// - Throws: `CommandFailure` if the file can't be written.
+  init(path: String?) throws {
+    guard let path else {
+      (handle, name) = (FileHandle.standardOutput, "standard output")
+      return
+    }
+    guard FileManager.default.createFile(atPath: path, contents: nil),
+      let handle = FileHandle(forWritingAtPath: path)
+    else { throw CommandFailure("--output: \(path) can't be written") }
+    (self.handle, name) = (handle, path)
   }
 
-  /// Formats as `2026-11-21 09:15:00 +01:00`, in the local time of a zone.
-  static func local(_ instant: Timestamp, _ zone: ZoneTimes?) -> String {
-    let offset = zone?.offset(at: instant) ?? 0
-    let wall = iso(Timestamp(epochSeconds: instant.epochSeconds + offset))
-    return wall.dropLast().replacing("T", with: " ") + " " + offsetText(offset)
+  func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+  func write(_ bytes: [UInt8]) throws {
+    buffer += bytes
+    if buffer.count >= 1 << 16 { try flush() }
   }
 
-  /// Formats as `+01:00`.
-  static func offsetText(_ offset: Int64) -> String {
-    let minutes = abs(offset) / 60
-    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return (offset < 0 ? "-" : "+") + two(minutes / 60) + ":" + two(minutes % 60)
+  func flush() throws {
+    if buffer.isEmpty { return }
+    do {
+      try handle.write(contentsOf: Data(buffer))
+    } catch {
+      throw CommandFailure("\(name) can't be written: \(error.localizedDescription)")
+    }
+    buffer.removeAll(keepingCapacity: true)
   }
 }

@@ -39,8 +39,7 @@ struct PreviewTable: PreviewWriter {
     _ priority: String, _ expires: String, _ phones: String, _ remark: String
   ) throws {
     func cell(_ text: String, _ width: Int) -> String {
-      let text = Escape.line(text)
-      return text + String(repeating: " ", count: max(0, width - text.count)) + "  "
+      padded(Escape.line(text), to: width) + "  "
     }
     let cells = [
       cell(time, 26), cell(rule, widths.rule), cell(ride, widths.ride), cell(app, 8),

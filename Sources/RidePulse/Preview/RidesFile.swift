@@ -161,8 +161,8 @@ private struct RideLine {
     guard case .object(let members) = value else { throw Problem("\(what) is not a JSON object") }
     for key in members.keys.sorted() {
       guard let known, !known.contains(key) else { continue }
-      let near = nearestWord(to: key, among: known.sorted()).map { "; did you mean \($0)?" } ?? ""
-      throw Problem("unknown key \(key) in \(what)\(near)")
+      throw Problem(
+        "unknown key \(key) in \(what)\(suggestion(for: key, among: known.sorted()))")
     }
     return members
   }

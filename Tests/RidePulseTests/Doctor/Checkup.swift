@@ -7,7 +7,7 @@ struct Checkup: CustomStringConvertible {
     var name: String
     var standing: String
     var what: String
-    var mend: [String]
+    var remedy: [String]
   }
 
   private struct Document: Decodable {
@@ -33,7 +33,7 @@ struct Checkup: CustomStringConvertible {
     )
     for finding in findings {
       let isBad = ["failure", "warning"].contains(finding.standing)
-      #expect(isBad == !finding.mend.isEmpty, "\(finding)", sourceLocation: sourceLocation)
+      #expect(isBad == !finding.remedy.isEmpty, "\(finding)", sourceLocation: sourceLocation)
     }
   }
 
@@ -47,7 +47,7 @@ struct Checkup: CustomStringConvertible {
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     let finding = findings.first { $0.name == name }
-    let words = ([finding?.what ?? ""] + (finding?.mend ?? [])).joined(separator: "\n")
+    let words = ([finding?.what ?? ""] + (finding?.remedy ?? [])).joined(separator: "\n")
     #expect(
       finding?.standing == standing && (text.isEmpty || words.contains(text)),
       "\(name) is not \(standing) with \"\(text)\": \(self)", sourceLocation: sourceLocation)

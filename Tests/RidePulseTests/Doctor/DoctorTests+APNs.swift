@@ -10,8 +10,8 @@ extension DoctorTests {
         ("TopicDisallowed", 400, "failure", "export APNS_DRIVER_BUNDLE_ID"),
         ("DeviceTokenNotForTopic", 400, "failure", "export APNS_DRIVER_BUNDLE_ID"),
         ("BadEnvironmentKeyInToken", 403, "failure", "set APNS_SANDBOX"),
-        ("BadDeviceToken", 400, "ok", "key, IDs and topic are taken"),
-        ("ServiceUnavailable", 503, "warning", "doctor, later"),
+        ("BadDeviceToken", 400, "ok", "key, IDs and topic are accepted"),
+        ("ServiceUnavailable", 503, "warning", "doctor later"),
         ("PayloadEmpty", 400, "failure", "PayloadEmpty"),
       ]
       for (reason, status, standing, words) in answers {
@@ -43,7 +43,7 @@ extension DoctorTests {
         try Checkup(stage.environment.merging(changed) { $1 })
       }
       let other = try check(["APNS_KEY_ID": "OTHERKEY01"])
-      other.expect("key ID", "warning", "the key file's name says SIMKEY0001")
+      other.expect("key ID", "warning", "the key file's name has SIMKEY0001")
       other.expect("push production customer", "failure", "do not belong together")
       try check(["APNS_TEAM_ID": "OTHERTEAM1"])
         .expect("push production customer", "failure", "APNS_TEAM_ID")
@@ -135,7 +135,7 @@ extension DoctorTests {
         stage.directory, words: kind == "plain" ? [] : ["-alpn", "http/1.1"])
       defer { server.stop() }
       let environment = stage.environment.merging(["APNS_PRODUCTION_URL": server.url]) { $1 }
-      try Checkup(environment).expect("connection production", "failure", "must speak h2")
+      try Checkup(environment).expect("connection production", "failure", "must support h2")
       // This server refuses HTTP/2 before it sends its certificate.
       if kind == "refusing" { return }
       try Checkup(environment.merging(["APNS_CA_FILE": ""]) { $1 })

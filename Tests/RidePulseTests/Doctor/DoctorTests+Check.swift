@@ -56,15 +56,15 @@ extension DoctorTests {
     (database { $0.server = .known(server(isTooOld: true)) }, "postgres", .failure, "Postgres 14"),
     (
       database { $0.server = .known(server(isReadOnly: true)) }, "postgres", .failure,
-      "lead to the primary"
+      "DATABASE_URL to the primary"
     ),
     (
       database { $0.server = .failed("FATAL: password authentication failed for user \"x\"") },
-      "postgres", .failure, "mend user and password"
+      "postgres", .failure, "fix user and password"
     ),
     (
       database { $0.server = .failed("FATAL: no pg_hba.conf entry for host \"10.0.0.1\"") },
-      "postgres", .failure, "admit this role from here"
+      "postgres", .failure, "allow this role from this address"
     ),
     (
       database { $0.server = .failed("FATAL: sorry, too many clients already") }, "postgres",
@@ -162,8 +162,8 @@ extension DoctorTests {
   private static let connection = "connection production"
 
   private static let services: [(APNsState, String, CheckResult.Standing, String)] = [
-    (apns(.accepted), push, .ok, "no APNs of Apple's"),
-    (apns(refused(400, "BadDeviceToken")), push, .ok, "key, IDs and topic are taken"),
+    (apns(.accepted), push, .ok, "not Apple's APNs"),
+    (apns(refused(400, "BadDeviceToken")), push, .ok, "key, IDs and topic are accepted"),
     (apns(refused(410, "Unregistered")), push, .ok, "Unregistered"),
     (apns(refused(400, "TopicDisallowed")), push, .failure, "APNS_CUSTOMER_BUNDLE_ID"),
     (apns(refused(400, "DeviceTokenNotForTopic")), push, .failure, "APNS_CUSTOMER_BUNDLE_ID"),
@@ -185,7 +185,7 @@ extension DoctorTests {
     (apns(.accepted, lead: .seconds(-5)), "clock production", .ok, "agree"),
     (apns(.accepted, lead: .seconds(-9)), "clock production", .warning, "9s behind this machine"),
     (apns(.accepted, lead: .seconds(90)), "clock production", .failure, "1m30s ahead"),
-    (apns(.unanswered(.timeout)), "clock production", .skipped, "an answer of APNs"),
+    (apns(.unanswered(.timeout)), "clock production", .skipped, "an answer from APNs"),
     (apns(nil, problem: ConnectivityFailure(.unreachable, "x")), connection, .failure, "firewall"),
     (
       apns(nil, problem: ConnectivityFailure(.untrusted, "x")), connection, .failure,
@@ -194,9 +194,9 @@ extension DoctorTests {
     (
       apns(nil, problem: ConnectivityFailure(.untrusted, "x"), hasCAFile: true), connection,
       .failure,
-      "APNS_CA_FILE holds the authority"
+      "APNS_CA_FILE contains the CA"
     ),
-    (apns(nil, problem: ConnectivityFailure(.noHTTP2, "x")), connection, .failure, "speak h2"),
+    (apns(nil, problem: ConnectivityFailure(.noHTTP2, "x")), connection, .failure, "support h2"),
     (apns(nil, problem: ConnectivityFailure(.badAuthorities, "x")), connection, .failure, "PEM"),
   ]
 
@@ -241,10 +241,10 @@ extension DoctorTests {
   ) throws {
     let finding = try #require(findings.first { $0.name == name })
     #expect(finding.standing == standing, "\(finding)")
-    #expect(([finding.what] + finding.mend).contains { $0.contains(words) }, "\(finding)")
+    #expect(([finding.what] + finding.remedy).contains { $0.contains(words) }, "\(finding)")
     for finding in findings {
       let isBad = [.failure, .warning].contains(finding.standing)
-      #expect(isBad == !finding.mend.isEmpty, "\(finding)")
+      #expect(isBad == !finding.remedy.isEmpty, "\(finding)")
     }
   }
 

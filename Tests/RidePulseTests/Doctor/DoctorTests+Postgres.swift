@@ -35,8 +35,8 @@ extension DoctorTests {
       poor.expect("rights", "failure", "role \(role) lacks usage on schema ridepulse")
       poor.expect("schema", "skipped", "needs rights")
       poor.expect("phones", "skipped", "needs schema and rights")
-      let mend = try #require(poor.findings.first { $0.name == "rights" }?.mend.first)
-      let grants = try #require(mend.components(separatedBy: "psql -c '").last?.dropLast())
+      let remedy = try #require(poor.findings.first { $0.name == "rights" }?.remedy.first)
+      let grants = try #require(remedy.components(separatedBy: "psql -c '").last?.dropLast())
       try await stage.sql(String(grants))
       let rich = try Checkup(environment)
       rich.expect("rights", "ok")
@@ -87,14 +87,14 @@ extension DoctorTests {
     let conninfo = try await cluster.freshDatabase()
     let wrong = [
       (cluster.url(database: "nobodys"), "createdb DATABASE"),
-      (conninfo.replacing("user=postgres", with: "user=nobody_known"), "mend user and password"),
+      (conninfo.replacing("user=postgres", with: "user=nobody_known"), "fix user and password"),
       ("host=127.0.0.1 port=1", "start Postgres"),
       ("nonsense", "export DATABASE_URL="),
       ("\(conninfo) options='-c default_transaction_read_only=on'", "target_session_attrs"),
     ]
-    for (conninfo, mend) in wrong {
+    for (conninfo, remedy) in wrong {
       try Checkup(Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
-        .expect("postgres", "failure", mend)
+        .expect("postgres", "failure", remedy)
     }
   }
 
@@ -110,7 +110,7 @@ extension DoctorTests {
       try await Task.sleep(for: .milliseconds(20))  // poll: the holder tells nobody
     }
     try Checkup(Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
-      .expect("dead rows", "ok", "(a report) holds them back")
+      .expect("dead rows", "ok", "(a report) prevents their removal")
     try await watch.script(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'a report'")
     try? await held

@@ -25,7 +25,7 @@ import Testing
     checkup.expect("bundle IDs", "failure", "export APNS_CUSTOMER_BUNDLE_ID=")
     checkup.expect("connection production", "failure", "curl -v --http2 https://127.0.0.1:1")
     checkup.expect("push production", "skipped", "needs connection production, key, bundle IDs")
-    checkup.expect("clock production", "skipped", "needs an answer of APNs")
+    checkup.expect("clock production", "skipped", "needs an answer from APNs")
     checkup.expect("rule files", "failure", "export RIDEPULSE_SCHEDULES=")
   }
 
@@ -126,7 +126,7 @@ import Testing
           "APNS_TEAM_ID": "geheim geheim geheim geheim",
           "APNS_PRODUCTION_URL": "https://u:geheim@127.0.0.1:1",
         ])
-        checkup.expect("key file", "failure", "holds the key itself")
+        checkup.expect("key file", "failure", "contains the key itself")
         checkup.expect("key ID", "failure", "characters")
         checkup.expect("endpoints", "failure", "APNS_PRODUCTION_URL")
         #expect(!checkup.description.replacing("geheim…", with: "").contains(body.prefix(12)))

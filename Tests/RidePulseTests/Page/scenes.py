@@ -178,7 +178,7 @@ def lost(browser, url, folder):
     browser.run("window.isSame = true")
     ask("stop")
     browser.until("the loss", "return document.getElementById('link').textContent"
-                  ".includes('connection lost, trying again')")
+                  ".includes('connection lost, retrying')")
     ask("start")
     browser.until("the stream again",
                   "return document.getElementById('link').textContent === 'live'")

@@ -1,10 +1,10 @@
 import APNSClient
 import AdminServer
+import Foundation
 import Orchestrator
 import PostgresStore
 import RideCore
 
-/// Formats the state of a service as metrics.
 enum ServiceMetrics {
   /// The values read from the parts of a service at one time.
   struct Reading: Sendable {
@@ -32,7 +32,7 @@ enum ServiceMetrics {
   private static func watched(_ problems: [WatchProblem]) -> MetricFamily {
     var family = MetricFamily(
       .gauge, "ridepulse_watch_problems",
-      "Columns and triggers of an attached table that have a problem, now or within the last hour.")
+      "Columns and triggers of attached tables that have a problem, now or within the last hour.")
     let recent = problems.filter { $0.age.map { $0 < .seconds(3600) } ?? true }
     for (key, group) in Dictionary(grouping: recent, by: { [$0.table, $0.code] })
       .sorted(by: { $0.key.lexicographicallyPrecedes($1.key) })
@@ -45,15 +45,15 @@ enum ServiceMetrics {
   private static func health(_ reading: Reading) -> [MetricFamily] {
     var listens = MetricFamily(
       .gauge, "ridepulse_listen_healthy",
-      "1 where Postgres' notifications reach this node; without them events wait for the next poll."
+      "1 if notifications from Postgres reach this node; otherwise events wait for the next poll."
     )
     if let isHealthy = reading.listenIsHealthy { listens.add(isHealthy ? 1 : 0, []) }
     return [
       MetricFamily(
-        .gauge, "ridepulse_ready", "1 where /readyz says ready.",
+        .gauge, "ridepulse_ready", "1 if /readyz answers ready.",
         reading.problems.isEmpty ? 1 : 0),
       MetricFamily(
-        .gauge, "ridepulse_database_answers", "1 where the database answered this scrape.",
+        .gauge, "ridepulse_database_answers", "1 if the database answered this scrape.",
         reading.database == nil ? 0 : 1),
       listens,
     ]
@@ -62,7 +62,7 @@ enum ServiceMetrics {
   private static func engine(_ engine: EngineStatistics) -> [MetricFamily] {
     var lanes = MetricFamily(
       .gauge, "ridepulse_lane_paused",
-      "1 where an app's pushes wait because APNs does not take them.")
+      "1 while an app's pushes are held because APNs does not accept them.")
     for lane in engine.lanes {
       lanes.add(
         lane.isPaused ? 1 : 0,
@@ -71,33 +71,33 @@ enum ServiceMetrics {
     return [
       lanes,
       MetricFamily(
-        .gauge, "ridepulse_rides_held", "Rides that this node is handling.",
+        .gauge, "ridepulse_rides_held", "Rides that this node holds under a lease.",
         Double(engine.ridesHeld)),
       one(
         "ridepulse_settlement_failing_seconds",
-        "How long settlements have failed without a break; 0 while they succeed. No ride is claimed meanwhile.",
+        "How long settlements have failed without interruption; 0 while they succeed. No ride is claimed meanwhile.",
         engine.settlementFailing),
       one(
-        "ridepulse_since_look_seconds", "Since the database last answered a look for due rides.",
+        "ridepulse_since_look_seconds", "Time since the database last answered a claim.",
         engine.sinceLook),
       one(
         "ridepulse_clock_offset_seconds",
-        "How far the database's clock is ahead of this machine's; the database's counts.",
+        "How far the database's clock is ahead of this machine's; RidePulse uses the database's.",
         engine.databaseAhead),
     ]
   }
 
   private static func apns(_ reading: Reading) -> [MetricFamily] {
     var open = MetricFamily(
-      .gauge, "ridepulse_apns_connections", "Connections that take pushes.")
+      .gauge, "ridepulse_apns_connections", "Connections that accept pushes.")
     var opened = MetricFamily(
       .counter, "ridepulse_apns_connections_opened_total", "Connections opened since the start.")
     var streams = MetricFamily(
-      .gauge, "ridepulse_apns_stream_limit", "Streams that APNs allows on all open connections.")
+      .gauge, "ridepulse_apns_stream_limit", "Streams that APNs permits on all open connections.")
     var flying = MetricFamily(
-      .gauge, "ridepulse_apns_pushes_in_flight", "Pushes that were sent and have no answer yet.")
+      .gauge, "ridepulse_apns_pushes_in_flight", "Pushes sent and not yet answered.")
     var queued = MetricFamily(
-      .gauge, "ridepulse_apns_pushes_queued", "Pushes that wait for a connection or a free stream.")
+      .gauge, "ridepulse_apns_pushes_queued", "Pushes waiting for a connection or a free stream.")
     for environment in APNsEnvironment.allCases {
       guard let statistics = reading.transport[environment] else { continue }
       let labels = [MetricFamily.Label("environment", environment.rawValue)]
@@ -111,11 +111,11 @@ enum ServiceMetrics {
       open, opened, streams, flying, queued,
       one(
         "ridepulse_apns_provider_token_age_seconds",
-        "Age of the provider token that was signed last; APNs takes none over an hour old.",
+        "Age of the newest provider token; APNs accepts none older than an hour.",
         reading.tokenAge),
       one(
         "ridepulse_apns_clock_offset_seconds",
-        "How far APNs' clock is ahead of the database's, where a refusal has told it.",
+        "How far APNs' clock is ahead of the database's, if a refusal has revealed it.",
         reading.apnsAhead),
     ]
   }
@@ -124,7 +124,7 @@ enum ServiceMetrics {
     guard let gauges else { return [] }
     var channels = MetricFamily(
       .gauge, "ridepulse_channels_used",
-      "Broadcast channels that Apple listed last, of the 10000 that an app has in an environment.")
+      "Broadcast channels in Apple's last list, out of the 10000 per app and environment.")
     for (scope, count) in gauges.channels.sorted(by: { $0.key.description < $1.key.description }) {
       channels.add(
         Double(count),
@@ -136,24 +136,24 @@ enum ServiceMetrics {
         .gauge, "ridepulse_rides_live", "Rides on the agenda.", Double(gauges.liveRides)),
       MetricFamily(
         .gauge, "ridepulse_rides_due",
-        "Rides on the agenda that are due, at most \(RideGauges.countLimit).",
+        "Rides on the agenda that are due, counted up to \(RideGauges.countLimit).",
         Double(gauges.dueRides)),
       one(
         "ridepulse_oldest_due_age_seconds",
         "How long the oldest due ride or event has waited.", gauges.oldestDue),
       MetricFamily(
-        .gauge, "ridepulse_rides_parked", "Rides that were set aside; see ridepulse.parked.",
+        .gauge, "ridepulse_rides_parked", "Parked rides; see ridepulse.parked.",
         Double(gauges.parkedRides)),
       MetricFamily(
         .gauge, "ridepulse_phones_quarantined",
-        "Phones that were set aside; see ridepulse.quarantine.", Double(gauges.quarantinedPhones)),
+        "Phones in quarantine; see ridepulse.quarantine.", Double(gauges.quarantinedPhones)),
       MetricFamily(
         .gauge, "ridepulse_token_outcomes_waiting",
-        "Answers of APNs that are not applied to their tokens yet, at most \(TokenBacklog.countLimit).",
+        "Answers of APNs not yet applied to their tokens, counted up to \(TokenBacklog.countLimit).",
         Double(gauges.waitingOutcomes)),
       one(
         "ridepulse_token_outcomes_oldest_age_seconds",
-        "How long the oldest of them has waited: another session has the token's row or table locked.",
+        "How long the oldest of them has waited, because another session holds a lock on the token's row or table.",
         gauges.oldestOutcome),
       one(
         "ridepulse_row_holder_age_seconds",
@@ -165,5 +165,37 @@ enum ServiceMetrics {
   private static func one(_ name: String, _ help: String, _ value: Duration?) -> MetricFamily {
     guard let value else { return MetricFamily(.gauge, name, help) }
     return MetricFamily(.gauge, name, help, value.inSeconds)
+  }
+}
+
+/// Metrics of this process as read from Linux, under the names that every Prometheus client uses.
+enum ProcessMetrics {
+  static func families() -> [MetricFamily] {
+    guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+      // The command's name is in parentheses, and may contain any character.
+      let end = stat.lastIndex(of: ")")
+    else { return [] }
+    let fields = stat[stat.index(after: end)...].split(separator: " ")
+    func field(_ number: Int) -> Double {
+      fields.count > number - 3 ? Double(fields[number - 3]) ?? 0 : 0
+    }
+    let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+    let page = Double(sysconf(Int32(_SC_PAGESIZE)))
+    let age = ProcessInfo.processInfo.systemUptime - field(22) / max(1, ticks)
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    return [
+      MetricFamily(
+        .counter, "process_cpu_seconds_total", "Processor time in user and kernel mode.",
+        (field(14) + field(15)) / max(1, ticks)),
+      MetricFamily(
+        .gauge, "process_start_time_seconds", "Start time of the process, in seconds since 1970.",
+        Date().timeIntervalSince1970 - age),
+      MetricFamily(
+        .gauge, "process_resident_memory_bytes", "Resident memory.", field(24) * page),
+      MetricFamily(
+        .gauge, "process_virtual_memory_bytes", "Virtual memory.", field(23)),
+      MetricFamily(.gauge, "process_threads", "Threads.", field(20)),
+      MetricFamily(.gauge, "process_open_fds", "Open file descriptors.", Double(files)),
+    ]
   }
 }

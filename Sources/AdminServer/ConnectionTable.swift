@@ -11,13 +11,11 @@ struct ConnectionTable {
 
   /// Limits on the number of connections and on their times.
   struct Limits {
-    /// All connections.
     var places = 192
     /// Connections from one network that wait for their client.
     var waitingPerNetwork = 64
     /// Requests in progress at one time, including streams.
     var busy = 96
-    /// Requests in progress from one network.
     var busyPerNetwork = 64
     /// From the opening of a connection to the last byte of its first request.
     var request: Duration = .seconds(10)
@@ -27,23 +25,36 @@ struct ConnectionTable {
     var answer: Duration = .seconds(60)
   }
 
-  fileprivate enum Phase: Equatable {
+  private enum Phase: Equatable {
     /// No complete request has arrived.
     case waiting(until: Instant)
-    /// A handler is running.
     case handling
-    /// The answer is being sent.
     case answering(until: Instant)
     /// The answer is a stream without an end.
     case streaming
-    /// The connection is being shut down.
     case closing
   }
 
-  fileprivate struct Entry {
+  private struct Entry {
     var network: PeerNetwork
     var order: Int
     var phase: Phase
+
+    var isWaiting: Bool { if case .waiting = phase { true } else { false } }
+
+    var isBusy: Bool {
+      switch phase {
+      case .handling, .answering, .streaming: true
+      case .waiting, .closing: false
+      }
+    }
+
+    var deadline: Instant? {
+      switch phase {
+      case .waiting(let until), .answering(let until): until
+      case .handling, .streaming, .closing: nil
+      }
+    }
   }
 
   private var entries: [Int: Entry] = [:]
@@ -98,7 +109,6 @@ struct ConnectionTable {
     change(id, to: .waiting(until: now + limits.nextRequest))
   }
 
-  /// Removes a connection.
   mutating func close(_ id: Int) {
     entries[id] = nil
   }
@@ -126,23 +136,5 @@ struct ConnectionTable {
   private var waitingByNetwork: [PeerNetwork: [Int]] {
     let waiting = entries.filter { $1.isWaiting }.sorted { $0.value.order < $1.value.order }
     return Dictionary(grouping: waiting, by: \.value.network).mapValues { $0.map(\.key) }
-  }
-}
-
-extension ConnectionTable.Entry {
-  fileprivate var isWaiting: Bool { if case .waiting = phase { true } else { false } }
-
-  fileprivate var isBusy: Bool {
-    switch phase {
-    case .handling, .answering, .streaming: true
-    case .waiting, .closing: false
-    }
-  }
-
-  fileprivate var deadline: ContinuousClock.Instant? {
-    switch phase {
-    case .waiting(let until), .answering(let until): until
-    case .handling, .streaming, .closing: nil
-    }
   }
 }

@@ -11,6 +11,11 @@ struct LogWriter: Sendable {
   var format: Format
   var level: Log.Level
 
+  init(_ arguments: Arguments) {
+    format = arguments.choice("--log-format") ?? .text
+    level = Log.Level.allCases.first { $0.name == arguments.value("--log-level") } ?? .info
+  }
+
   /// The log function that the parts of the service receive.
   var log: Log {
     let (format, threshold) = (format, level)
@@ -32,13 +37,13 @@ struct LogWriter: Sendable {
     switch format {
     case .text:
       let data = fields.map { " \($0.0)=\(quoted($0.1))" }.joined()
-      return "\(time) \("\(level)".uppercased()) \(message)\(data)"
+      return "\(time) \(level.name.uppercased()) \(message)\(data)"
     case .json:
       var record: [String: JSONValue] = [
-        "time": .string(time), "level": .string("\(level)"), "message": .string(message),
+        "time": .string(time), "level": .string(level.name), "message": .string(message),
       ]
       for (name, value) in fields { record[name] = .string(value) }
-      return Escape.json(String(decoding: JSONValue.object(record).json, as: UTF8.self))
+      return Escape.json(JSONValue.object(record).text)
     }
   }
 
@@ -51,25 +56,11 @@ struct LogWriter: Sendable {
         && scalar != "\"" && scalar != "=" && scalar != "\\"
     }
     if isPlain, !text.isEmpty { return text }
-    return Escape.json(String(decoding: JSONValue.string(text).json, as: UTF8.self))
+    return Escape.json(JSONValue.string(text).text)
   }
+}
 
-  /// Reads `--log-format` and `--log-level`.
-  init(_ arguments: Arguments, form: CommandForm) throws(UsageError) {
-    let formats = Format.allCases.map(\.rawValue)
-    guard let format = Format(rawValue: arguments.value("--log-format") ?? "text") else {
-      let word = arguments.value("--log-format") ?? ""
-      throw UsageError(
-        "--log-format \(word) is neither text nor json", known: formats, word: word, form: form)
-    }
-    let word = arguments.value("--log-level") ?? "info"
-    guard let level = Log.Level.allCases.first(where: { "\($0)" == word }) else {
-      let levels = Log.Level.allCases.map { "\($0)" }
-      throw UsageError(
-        "--log-level \(word) is none of \(levels.joined(separator: ", "))", known: levels,
-        word: word, form: form)
-    }
-    self.format = format
-    self.level = level
-  }
+extension Log.Level {
+  /// The word for the level in options and log lines.
+  var name: String { "\(self)" }
 }

@@ -1,14 +1,14 @@
 import AdminServer
 import RideCore
+import Synchronization
 
-/// Formats the counted pushes as metrics.
 enum PushMetrics {
   static func families(_ tally: PushTally) -> [MetricFamily] {
     var ended = MetricFamily(
       .counter, "ridepulse_pushes_total",
-      "Verdicts in the ledger; suppressed and expired ones were not sent.")
+      "Verdicts in the ledger, including suppressed and expired pushes, which were not sent.")
     var retried = MetricFamily(
-      .counter, "ridepulse_retries_total", "Attempts after which a push goes again.")
+      .counter, "ridepulse_retries_total", "Attempts after which a push is sent again.")
     for (line, count) in tally.lines {
       var labels = [
         label("app", line.app), MetricFamily.Label("push_type", line.pushType.rawValue),
@@ -31,7 +31,7 @@ enum PushMetrics {
   private static func delays(_ tally: PushTally) -> MetricFamily {
     var family = MetricFamily(
       .histogram, "ridepulse_commit_to_accepted_seconds",
-      "From an event's commit, or a slot's time, to the ledger's row that says accepted.")
+      "Time from an event's commit, or a slot's time, to the ledger row with status accepted.")
     for delay in tally.delays {
       family.add(
         bounds: PushTally.bounds, counts: delay.counts, sum: delay.seconds,
@@ -43,7 +43,7 @@ enum PushMetrics {
   private static func slots(_ slots: SlotTally) -> MetricFamily {
     var family = MetricFamily(
       .counter, "ridepulse_slots_total",
-      "What became of the slots of rules that speak by the clock.")
+      "Slots of schedule rules, by outcome.")
     for (word, count) in [
       ("fired", slots.fired), ("skipped", slots.skipped), ("missed", slots.missed),
       ("capped", slots.capped), ("expired", slots.expired), ("lost", slots.remainder),
@@ -56,7 +56,7 @@ enum PushMetrics {
   private static func cards(_ tally: PushTally) -> [MetricFamily] {
     var cards = MetricFamily(
       .counter, "ridepulse_card_pushes_total",
-      "Pushes to Live Activities that APNs took; those of priority 10 spend the system's budget.")
+      "Live Activity pushes that APNs accepted; those of priority 10 spend the system's budget.")
     let lines = tally.cards.sorted { left, right in
       ("\(left.key.app) \(left.key.event) \(left.key.priority)")
         < ("\(right.key.app) \(right.key.event) \(right.key.priority)")
@@ -71,10 +71,28 @@ enum PushMetrics {
     }
     var over = MetricFamily(
       .counter, "ridepulse_card_over_budget_total",
-      "Urgent pushes to Live Activities that went at priority 5, as the hour's budget was spent.")
+      "Urgent Live Activity pushes sent at priority 5 because the hour's budget was spent.")
     for (app, count) in tally.overBudget.sorted(by: { "\($0.key)" < "\($1.key)" }) {
       over.add(Double(count), [label("app", app)])
     }
     return [cards, over]
   }
+}
+
+final class ServiceMeter: Sendable {
+  private let tally = Mutex(PushTally())
+  private let now: @Sendable () -> Timestamp
+
+  /// - Parameter now: The clock of the events, which is the database's.
+  init(now: @escaping @Sendable () -> Timestamp) {
+    self.now = now
+  }
+
+  func handle(_ settlements: [Settlement]) {
+    let now = now()
+    tally.withLock { $0.add(settlements, at: now) }
+  }
+
+  /// The counts since the start.
+  var total: PushTally { tally.withLock { $0 } }
 }

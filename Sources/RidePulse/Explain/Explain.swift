@@ -1,6 +1,34 @@
 import PostgresStore
 import RideCore
 
+/// `ridepulse explain`: shows what happened to one ride, and why.
+enum Explain: Command {
+  static let form = CommandForm(
+    name: "explain", summary: "show one ride's history: events, decisions, pushes and verdicts",
+    operands: [.init(name: "RIDE", help: "the ride's ID")],
+    options: [.format],
+    notes: [
+      "Times are in the ride's time zone in a table, and UTC in JSON. Nothing is written: a role that",
+      "may only SELECT is enough. Events that no rule matches leave no trace after they are handled.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let id = context.arguments.operands[0]
+    let history = try await Database.with(context.environment, name: "explain") { session in
+      try await RideQueries(session: session).history(of: id)
+    }
+    if history.isEmpty {
+      throw CommandFailure("nothing is recorded about a ride \(Escape.line(id))")
+    }
+    let story = RideStory(history, of: id)
+    switch context.arguments.choice("--format") ?? OutputFormat.table {
+    case .table: Terminal.print(ExplainTable(story).text)
+    case .json: Terminal.print(json: story.json)
+    }
+    return .done
+  }
+}
+
 /// Formats a ride's history for people, in the ride's time zone.
 struct ExplainTable {
   private let story: RideStory
@@ -20,7 +48,7 @@ struct ExplainTable {
       lines.append("\(local(chapter.at))  \(chapter.event)\(id)\(waits)")
       lines += chapter.entries.flatMap(self.lines)
     }
-    if story.chapters.isEmpty { lines += ["", "no rule has spoken of it"] }
+    if story.chapters.isEmpty { lines += ["", "no rule has fired for it"] }
     return (lines + cards).map { Escape.line($0) }.joined(separator: "\n")
   }
 
@@ -37,26 +65,26 @@ struct ExplainTable {
       lines.append("the ride is gone from ridepulse.rides")
     }
     lines += history.contacts.map {
-      "\($0.app) \($0.ownerID) was in contact at \(local($0.contactedAt))"
+      "last contact of \($0.app) \($0.ownerID): \(local($0.contactedAt))"
     }
     guard let plan = history.plan else { return lines + ["not on the agenda"] }
     var next = plan.due.map { "next due \(local($0))" } ?? "due with its next event"
     if let reason = plan.parkedReason {
       next =
-        "parked: \(reason); once that is mended: select ridepulse.unpark(\(SQLText.literal(story.id)))"
+        "parked: \(reason); once that is fixed: select ridepulse.unpark(\(SQLText.literal(story.id)))"
     }
     if let node = plan.node { next += "; held by node \(node) now" }
     return lines + [next]
   }
 
   private func lines(_ entry: RideHistory.Entry) -> [String] {
-    let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
     var verdict = entry.status
     if entry.status == "accepted", let latency = entry.latency { verdict += " after \(latency) ms" }
     if entry.attempts > 1 { verdict += ", \(entry.attempts) attempts" }
     if let reason = entry.reason { verdict += ": \(reason)" }
-    let what = entry.cardEvent.map { "card \($0)" } ?? entry.pushType
-    let first = "  \(entry.rule) (\(what)) to \(entry.app)\(phone): \(verdict)"
+    let kind = LedgerText.kind(entry.pushType, entry.cardEvent)
+    let recipient = LedgerText.recipient(entry.app, entry.tokenSuffix)
+    let first = "  \(entry.rule) (\(kind)) to \(recipient): \(verdict)"
     guard let priority = entry.priority else { return [first] }
     var headers = ["apns-id \(entry.id)", "priority \(priority)"]
     if let expiration = entry.expiration {
@@ -80,14 +108,14 @@ struct ExplainTable {
       "  \(activity.activityID) of \(activity.app) \(activity.ownerID) …\(activity.tokenSuffix), "
       + "registered \(local(activity.registeredAt))"
     if let endedAt = activity.endedAt {
-      text += "; over since \(local(endedAt)): \(activity.endedReason ?? "")"
+      text += "; ended \(local(endedAt)): \(activity.endedReason ?? "")"
       return [text]
     }
     guard let memo = story.history.plan?.memo.cards[.activity(activity.id)] else { return [text] }
     var state: [String] = []
-    if let endsAt = memo.endsAt { state.append("to be ended since \(local(endsAt))") }
-    if let staleAt = memo.staleAt { state.append("holds until \(local(staleAt))") }
-    if let retryAt = memo.retryAt { state.append("tried again \(local(retryAt))") }
+    if let endsAt = memo.endsAt { state.append("end pending since \(local(endsAt))") }
+    if let staleAt = memo.staleAt { state.append("fresh until \(local(staleAt))") }
+    if let retryAt = memo.retryAt { state.append("retry at \(local(retryAt))") }
     if memo.isRefused { state.append("refused by APNs: waits for a change or a new token") }
     if let complaint = memo.complaint { state.append("can't be shown: \(complaint)") }
     let urgent = memo.urgentAt.count { $0 > story.history.now.epochSeconds - 3600 }

@@ -38,7 +38,6 @@ final class OutcomeApplier: Sendable {
   /// Wakes `run`: there is, or may be, something to apply or to report, or its task was cancelled.
   func ring() { signal.ring() }
 
-  /// Applies outcomes until the task is cancelled.
   func run() async {
     repeat {
       await work()

@@ -2,11 +2,57 @@ import PostgresStore
 import RideCore
 import Synchronization
 
+/// Maintains the database: rotates the ledger's daily partitions, and drops old ones.
+///
+/// Every node runs it; the database keeps two from running it at once.
+final class Maintenance: Sendable {
+  private let conninfo: String
+  private let log: Log
+  private let wasRefused = Atomic(false)
+
+  static let interval: Duration = .seconds(3600)
+
+  init(conninfo: String, log: Log) {
+    self.conninfo = conninfo
+    self.log = log
+  }
+
+  /// Runs now, and each hour until the task is cancelled.
+  func run() async { await repeatedly(every: Self.interval) { await rotate() } }
+
+  /// Rotates the ledger's partitions once. A failure is logged; no push depends on it.
+  func rotate() async {
+    do {
+      // A short-lived session of its own, so that claims and settlements never queue behind it.
+      let actions = try await Database.with(conninfo: conninfo, name: "maintenance") { session in
+        try await LedgerPartitions(session: session).rotate()
+      }
+      if actions.isEmpty { return }
+      log(
+        .info, "Ledger partitions rotated",
+        ["actions": actions.map(\.description).joined(separator: ", ")])
+    } catch let error as PostgresError where error.refusesRights {
+      record(error)
+    } catch {
+      log(.warning, "Ledger rotation failed, retrying in an hour", ["error": "\(error)"])
+    }
+  }
+
+  /// Logs a missing right only once, since it may be intended.
+  private func record(_ error: PostgresError) {
+    if wasRefused.exchange(true, ordering: .relaxed) { return }
+    log(
+      .warning,
+      "Ledger not rotated: grant this role execute on ridepulse.rotate_ledger",
+      ["error": "\(error)"])
+  }
+}
+
 /// Logs the problems that keep rows of attached tables from becoming rides.
 final class WatchMonitor: Sendable {
   private let session: @Sendable () async throws -> PostgresSession
   private let log: Log
-  private let state = Mutex(WatchNews())
+  private let state = Mutex(ReportedProblems())
 
   static let interval: Duration = .seconds(60)
 
@@ -16,12 +62,7 @@ final class WatchMonitor: Sendable {
   }
 
   /// Runs now, and each minute until the task is cancelled.
-  func run() async {
-    repeat {
-      await check()
-      try? await Task.sleep(for: Self.interval)
-    } while !Task.isCancelled
-  }
+  func run() async { await repeatedly(every: Self.interval) { await check() } }
 
   /// Checks once. No push depends on it.
   func check() async {
@@ -52,7 +93,7 @@ final class WatchMonitor: Sendable {
 }
 
 /// Selects the problems that were not logged yet: each once, until it is gone.
-struct WatchNews {
+struct ReportedProblems {
   private struct Key: Hashable {
     var table, column, code: String
   }
@@ -74,4 +115,12 @@ struct WatchNews {
     defer { wasRefused = true }
     return !wasRefused
   }
+}
+
+/// Runs `body` now, and again after each interval until the task is cancelled.
+private func repeatedly(every interval: Duration, _ body: () async -> Void) async {
+  repeat {
+    await body()
+    try? await Task.sleep(for: interval)
+  } while !Task.isCancelled
 }

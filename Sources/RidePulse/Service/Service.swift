@@ -21,7 +21,6 @@ final class Service: Sendable {
   private let listener: WakeListener?
   private let meter: ServiceMeter
   private let time: DatabaseTime
-  /// The connection string of the database.
   let conninfo: String
   /// The session for read requests over HTTP.
   let admin: AdminSession
@@ -102,14 +101,14 @@ final class Service: Sendable {
   /// The problems that prevent the service from working; each scan for due rides queries the
   /// database.
   var problems: [String] {
-    var problems = engine.settlementHalt.map { [Self.words($0)] } ?? []
+    var problems = engine.settlementHalt.map { [Self.describe($0)] } ?? []
     if sessions.contains(where: { $0.isStalled() }) {
       problems.append("the database does not answer")
     }
     return problems.isEmpty ? engine.stuck(after: Self.longestTurn) : problems
   }
 
-  private static func words(_ halt: SettlementHalt) -> String {
+  private static func describe(_ halt: SettlementHalt) -> String {
     let seconds = halt.duration.components.seconds
     return "settlement has failed since \(halt.since) (\(seconds) s): \(halt.failure.description); "
       + "no ride is claimed or sent until it succeeds: fix what Postgres names, nothing is lost"
@@ -119,7 +118,6 @@ final class Service: Sendable {
   /// three times the statement timeout.
   static let longestTurn: Duration = .seconds(30)
 
-  /// Returns the service's metrics in Prometheus' text format.
   func metrics() async -> String {
     var gauges: RideGauges?
     var watched: [WatchProblem] = []
@@ -133,7 +131,6 @@ final class Service: Sendable {
     return ServiceMetrics.page(reading)
   }
 
-  /// The apps that the service sends to.
   var apps: [App] { Array(apns.bundleIDs.keys) }
 
   /// Returns the current readings of all parts, without a query to the database.
@@ -151,7 +148,6 @@ final class Service: Sendable {
   /// The current time by the database's clock.
   var now: Timestamp { time.now }
 
-  /// Returns everything recorded about one ride.
   func history(of ride: String) async throws -> RideHistory {
     try await RideQueries(session: admin.get()).history(of: ride)
   }
@@ -160,12 +156,10 @@ final class Service: Sendable {
   /// events wait for the next poll.
   var listenIsHealthy: Bool? { listener?.isHealthy }
 
-  /// Uses other rules from now on.
   func use(_ rules: RuleSet) {
     engine.use(apns.configuration(of: rules))
   }
 
-  /// Signs with another key from now on.
   func use(_ key: SigningKey) {
     transport.use(key)
   }
@@ -180,9 +174,10 @@ final class Service: Sendable {
     engine.wake()
     let most = 1000
     guard let due = try? await store.dueRides(atMost: most) else {
-      return "RidePulse lives; the database does not answer"
+      return "RidePulse is running; the database does not answer"
     }
-    return "RidePulse lives; \(due > most ? "more than \(most)" : "\(due)") rides are due"
+    let rides = due > most ? "more than \(most) rides" : counted(due, "ride")
+    return "RidePulse is running; \(rides) \(due == 1 ? "is" : "are") due"
   }
 
   /// Ends the database calls of HTTP requests, so that none delays the shutdown of the servers.
@@ -221,7 +216,6 @@ private final class EngineSignal: Sendable {
   }
 }
 
-/// Logs the events of a database session.
 enum SessionLog {
   static func record(_ event: SessionEvent, of session: String, _ log: Log) {
     switch event {
@@ -237,7 +231,6 @@ enum SessionLog {
   }
 }
 
-/// Logs the events of the APNs client.
 enum TransportLog {
   static func record(_ event: TransportEvent, _ log: Log) {
     let place = "\(event.environment.rawValue) \(event.connection)"

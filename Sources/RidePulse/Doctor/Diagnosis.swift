@@ -1,0 +1,133 @@
+import RideCore
+
+struct CheckResult: Hashable {
+  enum Standing: String {
+    case ok, warning, failure, skipped
+  }
+
+  /// The name of the check, such as `push customer production`.
+  var name: String
+  var standing: Standing
+  /// What was found, in one line without a secret.
+  var what: String
+  /// Commands or manual steps that fix it; empty if there is nothing to fix.
+  var remedy: [String] = []
+
+  static func ok(_ name: String, _ what: String) -> CheckResult {
+    CheckResult(name: name, standing: .ok, what: what)
+  }
+
+  static func warning(_ name: String, _ what: String, _ remedy: String...) -> CheckResult {
+    CheckResult(name: name, standing: .warning, what: what, remedy: remedy)
+  }
+
+  static func failure(_ name: String, _ what: String, _ remedy: String...) -> CheckResult {
+    CheckResult(name: name, standing: .failure, what: what, remedy: remedy)
+  }
+
+  static func skipped(_ name: String, needs cause: String) -> CheckResult {
+    CheckResult(name: name, standing: .skipped, what: "needs \(cause)")
+  }
+}
+
+/// All check results, in the order in which the problems have to be fixed.
+struct Diagnosis: Hashable {
+  var findings: [CheckResult]
+
+  func count(_ standing: CheckResult.Standing) -> Int {
+    findings.count { $0.standing == standing }
+  }
+
+  /// Warnings do not count as problems; a check is skipped only because of another problem.
+  var status: ExitStatus { count(.failure) > 0 ? .foundProblems : .done }
+
+  var json: JSONValue {
+    let findings = findings.map { finding in
+      JSONValue.object([
+        "name": .string(finding.name), "standing": .string(finding.standing.rawValue),
+        "what": .string(finding.what), "remedy": .array(finding.remedy.map { .string($0) }),
+      ])
+    }
+    return .object(["ok": .bool(status == .done), "findings": .array(findings)])
+  }
+}
+
+enum Probe<Value: Sendable>: Sendable {
+  case known(Value)
+  /// The value could not be read; the text is the reason, without a secret.
+  case failed(String)
+  /// The probe did not run, because something that it needs is missing.
+  case unasked
+
+  var value: Value? {
+    if case .known(let value) = self { value } else { nil }
+  }
+
+  /// Runs `work` within a time limit, and abandons it if it takes longer.
+  ///
+  /// The limit holds even if the work can't be cancelled, such as a name lookup.
+  static func find(
+    within limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+  ) async -> Probe {
+    let (answers, feed) = AsyncStream.makeStream(of: Probe.self)
+    let worker = Task {
+      do { feed.yield(.known(try await work())) } catch { feed.yield(.failed("\(error)")) }
+    }
+    let timer = Task {
+      guard (try? await Task.sleep(for: limit)) != nil else { return }
+      feed.yield(.failed("no answer within \(limit.rideText)"))
+    }
+    defer {
+      worker.cancel()
+      timer.cancel()
+    }
+    for await answer in answers { return answer }
+    return .unasked
+  }
+}
+
+/// Formats a diagnosis for people: one line per check, followed by what fixes it.
+struct DoctorTable {
+  let diagnosis: Diagnosis
+  let hasColour: Bool
+
+  private static let width = 9
+
+  var text: String {
+    let width = diagnosis.findings.map { Escape.line($0.name).count }.max() ?? 0
+    var lines: [String] = []
+    for finding in diagnosis.findings {
+      let word = padded(finding.standing.rawValue.uppercased(), to: Self.width)
+      lines.append(
+        "\(coloured(word, finding.standing))\(padded(Escape.line(finding.name), to: width))  "
+          + Escape.line(finding.what))
+      lines += finding.remedy.map { padded("", to: Self.width) + "do: \(Escape.line($0))" }
+    }
+    return (lines + ["", summary]).joined(separator: "\n")
+  }
+
+  private var summary: String {
+    let words = [
+      (CheckResult.Standing.failure, "failure", "failures"), (.warning, "warning", "warnings"),
+      (.skipped, "skipped", "skipped"),
+    ].compactMap { standing, one, many in
+      let count = diagnosis.count(standing)
+      return count == 0 ? nil : counted(count, one, many)
+    }
+    let list = words.joined(separator: ", ")
+    if diagnosis.count(.failure) > 0 { return list }
+    return list.isEmpty ? "all OK" : "OK, with \(list)"
+  }
+
+  private func coloured(_ text: String, _ standing: CheckResult.Standing) -> String {
+    guard hasColour else { return text }
+    let code =
+      switch standing {
+      case .ok: 32
+      case .warning: 33
+      case .failure: 31
+      case .skipped: 2
+      }
+    return "\u{1b}[\(code)m\(text)\u{1b}[0m"
+  }
+}
