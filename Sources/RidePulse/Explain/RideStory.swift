@@ -47,7 +47,7 @@ struct RideStory {
       "agenda": history.plan.map(Self.plan) ?? .null,
       "timeline": .array(chapters.map(Self.chapter)),
       "live_activities": .array(
-        history.activities.map { Self.activity($0, history.plan?.memo.cards[$0.id]) }),
+        history.activities.map { Self.activity($0, history.plan?.memo.cards[.activity($0.id)]) }),
       "contacts": .array(history.contacts.map(Self.contact)),
     ])
   }
