@@ -1,5 +1,22 @@
-/// Answers complete requests, at once or after their delay.
-extension Server {
+/// Answers the requests of connections, at once or after their delay.
+final class RequestHandler {
+  private struct DelayedResponse {
+    let connection: Int
+    let stream: Int32
+    /// Nil for the acceptance of sink mode.
+    let steps: [Decision.Step]?
+  }
+
+  private let simulator: Simulator
+  private let acceptance = Acceptance()
+  private var delayed = Timers<DelayedResponse>()
+
+  init(simulator: Simulator) {
+    self.simulator = simulator
+  }
+
+  var nextDeadline: Int? { delayed.nextDeadline }
+
   func handleRequests(of connection: Connection) {
     let streams = connection.session.streams
     for stream in streams.takeReady() {
@@ -8,16 +25,32 @@ extension Server {
       } else if simulator.options.isSink {
         accept(stream, connection)
       }
-      if connections[connection.number] == nil || connection.isBlackHole { return }
+      if connection.isClosing || connection.isBlackHole { return }
     }
+  }
+
+  /// Sends the responses that are due, and returns their connections.
+  func sendDue(in connections: [Int: Connection]) -> [Connection] {
+    guard delayed.nextDeadline != nil else { return [] }
+    let now = MonotonicClock.milliseconds()
+    var served: [Connection] = []
+    while let response = delayed.takeDue(at: now) {
+      guard let connection = connections[response.connection] else { continue }
+      if let steps = response.steps {
+        perform(steps, response.stream, connection)
+      } else if connection.session.isOpen(response.stream) {
+        connection.session.accept(response.stream, acceptance)
+      }
+      served.append(connection)
+    }
+    return served
   }
 
   private func accept(_ stream: Int32, _ connection: Connection) {
     simulator.statistics.countAcceptance()
     let latency = simulator.options.latencyMilliseconds
     if latency == 0 { return connection.session.accept(stream, acceptance) }
-    let event = TimedEvent.acceptance(stream: stream, connection: connection.number)
-    timers.add(event, at: MonotonicClock.milliseconds() + latency)
+    delay(nil, stream, connection, by: latency)
   }
 
   private func handle(_ request: PushRequest, _ stream: Int32, _ connection: Connection) {
@@ -27,8 +60,14 @@ extension Server {
       adoptedToken: connection.adoptedToken, at: now)
     if let issuedAt = decision.provenIssuedAt { adopt(issuedAt, connection, at: now) }
     if decision.delayMilliseconds == 0 { return perform(decision.steps, stream, connection) }
-    let event = TimedEvent.steps(decision.steps, stream: stream, connection: connection.number)
-    timers.add(event, at: MonotonicClock.milliseconds() + decision.delayMilliseconds)
+    delay(decision.steps, stream, connection, by: decision.delayMilliseconds)
+  }
+
+  private func delay(
+    _ steps: [Decision.Step]?, _ stream: Int32, _ connection: Connection, by milliseconds: Int
+  ) {
+    let response = DelayedResponse(connection: connection.number, stream: stream, steps: steps)
+    delayed.add(response, at: MonotonicClock.milliseconds() + milliseconds)
   }
 
   /// Records a connection's provider token; as at Apple, the first valid one raises the stream
@@ -50,35 +89,8 @@ extension Server {
       case .reset(let code): session.reset(stream, code.rawValue)
       case .maximumStreams(let count): session.setMaximumStreams(count)
       case .goAway(let last, let reason): session.goAway(lastStream: last, reason: reason)
-      case .close:
-        // A client that sees the connection end must find the record of the push.
-        simulator.flushRecords()
-        drop(connection)
-      case .blackHole:
-        connection.isBlackHole = true
-        updateInterest(of: connection)
-      }
-    }
-  }
-
-  func fireTimers() {
-    guard timers.nextDeadline != nil else { return }
-    let now = MonotonicClock.milliseconds()
-    while let event = timers.takeDue(at: now) {
-      switch event {
-      case .steps(let steps, let stream, let number):
-        guard let connection = connections[number] else { continue }
-        perform(steps, stream, connection)
-        markDirty(connection)
-      case .acceptance(let stream, let number):
-        guard let connection = connections[number], connection.session.isOpen(stream) else {
-          continue
-        }
-        connection.session.accept(stream, acceptance)
-        markDirty(connection)
-      case .drop(let number, let onlyBeforeHandshake):
-        guard let connection = connections[number] else { continue }
-        if !onlyBeforeHandshake || !connection.isEstablished { drop(connection) }
+      case .close: connection.isClosing = true
+      case .blackHole: connection.isBlackHole = true
       }
     }
   }
