@@ -29,10 +29,6 @@ extension JSON {
     if case .integer(let value) = self { value } else { nil }
   }
 
-  var bool: Bool? {
-    if case .bool(let value) = self { value } else { nil }
-  }
-
   var isNumber: Bool {
     switch self {
     case .integer, .number: true

@@ -21,14 +21,14 @@ enum PushRules {
     RequestRules.all + ProviderTokenRules.all + HeaderRules.all + PayloadRules.all
     + AlertRules.all + BackgroundRules.all + LiveActivityRules.all + DeviceTokenRules.all
 
-  static func judge(_ request: PushRequest, in context: RuleContext) -> RuleResult {
-    judge(Push(request, in: context))
+  static func evaluate(_ request: PushRequest, in context: RuleContext) -> RuleResult {
+    evaluate(Push(request, in: context))
   }
 
   /// The number of rules up to the one after which the provider token is proved valid.
   static let proven = RequestRules.all.count + ProviderTokenRules.all.count
 
-  static func judge(
+  static func evaluate(
     _ push: Push, by rules: [Rule] = Self.rules, proven: Int = Self.proven
   ) -> RuleResult {
     for (index, rule) in rules.enumerated() {

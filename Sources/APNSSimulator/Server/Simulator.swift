@@ -47,8 +47,8 @@ final class Simulator {
     let isCall = ChannelCall.owns(request.path)
     let result =
       isCall
-      ? PushRules.judge(push, by: ChannelRules.all, proven: ChannelRules.proven)
-      : PushRules.judge(push)
+      ? PushRules.evaluate(push, by: ChannelRules.all, proven: ChannelRules.proven)
+      : PushRules.evaluate(push)
     let fault = result.refusal == nil ? strike(push, connection: connection) : nil
     var grant = Grant(idHeader: isCall ? "apns-request-id" : "apns-id")
     // A fault that loses the answer strikes after the call was executed; one that refuses, instead

@@ -12,7 +12,7 @@ import Testing
   ]
 
   @Test(arguments: values)
-  func `JSON is read`(text: String, value: JSON) throws {
+  func `JSON is parsed`(text: String, value: JSON) throws {
     #expect(try JSONParser.parse(Array(text.utf8)) == value)
   }
 
@@ -21,16 +21,28 @@ import Testing
     "{a:1}", "\"a", "\"\n\"", "\"\\x\"", "\"\\u12\"", "\"\\ud83d\"", "\"\\ude95\"", "1 2",
     "{\"a\":1,\"a\":1}", String(repeating: "[", count: 100_000), "1e999",
   ])
-  func `what is not JSON is refused`(text: String) {
+  func `invalid JSON is refused`(text: String) {
     #expect(throws: JSONError.self) { try JSONParser.parse(Array(text.utf8)) }
   }
 
-  @Test func `bytes that are no UTF-8 are refused`() {
+  @Test func `invalid UTF-8 is refused`() {
     #expect(throws: JSONError.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
   }
 
   @Test func `JSON is written on one line, keys sorted`() {
     let value = JSON.object(["b": .string("a\"\\\n\u{1}é"), "a": .array([.null, .bool(false)])])
     #expect(value.description == #"{"a":[null,false],"b":"a\"\\\u000a\u0001é"}"#)
+  }
+}
+
+@Suite struct Base64URLTests {
+  @Test(arguments: [("", []), ("AA", [0]), ("AQID", [1, 2, 3]), ("-_8", [0xFB, 0xFF])])
+  func `text is decoded`(text: String, bytes: [UInt8]) {
+    #expect(Base64URL.decode(text[...]) == bytes)
+  }
+
+  @Test(arguments: ["A", "AA==", "A+", "A/", "AB", "A A", "AAAAA"])
+  func `other text is refused`(text: String) {
+    #expect(Base64URL.decode(text[...]) == nil)
   }
 }
