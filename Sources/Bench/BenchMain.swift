@@ -18,7 +18,7 @@ enum BenchMain {
       // The last part, bloat, takes minutes and runs only on request.
       let parts = words.isEmpty ? Array(known.dropLast()) : Array(words)
       if isatty(STDERR_FILENO) == 1 {
-        let text = "measuring \(parts.joined(separator: ", ")): minutes without a word in between\n"
+        let text = "measuring \(parts.joined(separator: ", ")): this takes minutes\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
       }
       if parts.contains("client") { try await ClientBench(directory: directory).run() }
@@ -31,6 +31,12 @@ enum BenchMain {
       exit(1)
     }
   }
+}
+
+/// A failure of the measurement itself.
+struct BenchFailure: Error, CustomStringConvertible {
+  let text: String
+  var description: String { text }
 }
 
 /// A measurement with its own servers.
@@ -55,5 +61,22 @@ extension ServerBench {
     }
     await bench.end()
     try result.get()
+  }
+}
+
+/// Prints figures next to their goals.
+enum Figures {
+  static func head(_ text: String) {
+    print("\n" + text)
+  }
+
+  static func row(_ name: String, _ figure: String, goal: String = "") {
+    let padded = name.padding(toLength: 44, withPad: " ", startingAt: 0)
+    let value = figure.padding(toLength: 18, withPad: " ", startingAt: 0)
+    print("  \(padded)\(value)\(goal.isEmpty ? "" : "goal \(goal)")")
+  }
+
+  static func number(_ value: Double, _ digits: Int = 1) -> String {
+    value.formatted(.number.precision(.fractionLength(digits)).grouping(.automatic))
   }
 }

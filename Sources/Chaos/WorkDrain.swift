@@ -3,7 +3,7 @@ import PostgresStore
 import RideCore
 
 /// Waits after the faults have ended until no work is left.
-struct Quiet {
+struct WorkDrain {
   let session: PostgresSession
   let incidents: IncidentLog
   /// Rides that the ledger refused for a while, which may be parked.
@@ -42,17 +42,17 @@ struct Quiet {
     let end = ContinuousClock.now + limit
     var left = "Postgres did not answer"
     while ContinuousClock.now < end {
-      var isServed = true
-      for node in nodes { isServed = try await node.supervise() && isServed }
+      var isServing = true
+      for node in nodes { isServing = try await node.supervise() && isServing }
       try await unparkAll()
       if let row = try? await session.run([Call(Self.open)])[0] {
         let counts = (0..<3).map { row.int64(0, $0) ?? 0 }
-        if isServed, counts.allSatisfy({ $0 == 0 }) { return try await waitForTokens(nodes) }
+        if isServing, counts.allSatisfy({ $0 == 0 }) { return try await waitForTokens(nodes) }
         left = "\(counts[0]) events, \(counts[1]) pending pushes, \(counts[2]) rides on the agenda"
       }
       try await Task.sleep(for: .milliseconds(200))
     }
-    incidents.find("not quiet after \(limit.rideText): \(left)")
+    incidents.recordViolation("work is left after \(limit.rideText): \(left)")
   }
 
   /// Unparks all rides; only those that the ledger refused may have been parked.
@@ -62,8 +62,8 @@ struct Quiet {
       let ride = rows.string(row, 0) ?? ""
       incidents.record(.unpark, from: IncidentLog.now, ride)
       if refused.contains(ride) { continue }
-      incidents.find(
-        "\(ride) is parked, and nothing was wrong with it: \(rows.string(row, 1) ?? "")")
+      incidents.recordViolation(
+        "\(ride) is parked without a cause: \(rows.string(row, 1) ?? "")")
     }
   }
 

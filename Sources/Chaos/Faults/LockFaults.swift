@@ -9,8 +9,8 @@ extension FaultInjector {
   /// Registers phones and a card in transactions that stay open while APNs reports their tokens as
   /// gone.
   mutating func lockPhones(_ name: String, _ wire: SimulatorControl) async throws {
-    let admin = try AdminSession(conninfo: conninfo)
-    let runner = try StepRunner(conninfo: conninfo, incidents: incidents)
+    let admin = try admin()
+    let runner = try runner()
     var number = 0
     while try await rest(Int.random(in: 1_000...(number == 0 ? 4_000 : 12_000), using: &numbers)) {
       number += 1
@@ -20,8 +20,6 @@ extension FaultInjector {
       try await lockPhones(of: ride, for: length, name, admin, runner, wire)
       incidents.record(.lockedPhones, from: start, to: IncidentLog.now, ride.id)
     }
-    await runner.close()
-    await admin.close()
   }
 
   private func lockPhones(
@@ -102,7 +100,7 @@ extension FaultInjector {
     do {
       try await transaction.value
     } catch let error as PostgresError {
-      let isCaused = incidents.findIfCaused(by: error)
+      let isCaused = incidents.recordViolationIfCaused(by: error)
       if !isCaused && !error.isTransient && !error.mayHaveCommitted { throw error }
     }
   }

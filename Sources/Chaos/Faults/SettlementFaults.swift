@@ -33,16 +33,14 @@ extension FaultInjector {
 
   /// Makes the ledger refuse one ride at a time, while all others settle.
   mutating func refuseRides() async throws {
-    let admin = try AdminSession(conninfo: conninfo)
-    let runner = try StepRunner(conninfo: conninfo, incidents: incidents)
+    let admin = try admin()
+    let runner = try runner()
     var number = 1
     while try await rest(pause(before: number)) {
       let ride = SpecialRide("refused-\(number)", seed: numbers.next())
       try await refuse(ride, for: length(of: number), admin, runner)
       number += 1
     }
-    await runner.close()
-    await admin.close()
   }
 
   private mutating func refuse(
@@ -59,7 +57,8 @@ extension FaultInjector {
     // Parking requires another ride to be settled: in a long run other faults may prevent that
     // until all of them end.
     if try await !isParked(ride.id, by: .now + .seconds(900), admin) {
-      incidents.find("\(ride.id): its ledger rows are refused for 15 minutes, and it is not parked")
+      incidents.recordViolation(
+        "\(ride.id): its ledger rows are refused for 15 minutes, and it is not parked")
     }
     try await admin.executeUntilDone(Self.acceptAll)
     incidents.record(.refusal, from: start, to: IncidentLog.now, ride.id)
@@ -84,7 +83,7 @@ extension FaultInjector {
   ///
   /// Without a volume, a trigger refuses every row with the error of a full disk.
   mutating func fillDisk(_ volume: LedgerVolume?) async throws {
-    let admin = try AdminSession(conninfo: conninfo)
+    let admin = try admin()
     var number = 1
     while try await rest(pause(before: number)) {
       let length = length(of: number)
@@ -102,12 +101,11 @@ extension FaultInjector {
         .fullDisk, from: start, to: IncidentLog.now, volume == nil ? "by a trigger" : "")
       number += 1
     }
-    await admin.close()
   }
 
   /// Revokes a privilege of the engine's role for a while.
   mutating func revokeRights() async throws {
-    let admin = try AdminSession(conninfo: conninfo)
+    let admin = try admin()
     var number = 1
     while try await rest(pause(before: number)) {
       let length = length(of: number)
@@ -119,6 +117,5 @@ extension FaultInjector {
       incidents.record(.revoked, from: start, to: IncidentLog.now, right)
       number += 1
     }
-    await admin.close()
   }
 }

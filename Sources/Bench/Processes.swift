@@ -1,4 +1,30 @@
 import Foundation
+import LocalPostgres
+
+/// A `ridepulse serve` process of the measurement.
+final class ServiceProcess {
+  private let process: ChildProcess
+
+  var processID: Int32 { process.pid }
+
+  init(conninfo: String, environment: [String: String]) throws {
+    process = try ChildProcess(
+      [LocalBinary.path("ridepulse"), "serve"],
+      environment: environment.merging(["DATABASE_URL": conninfo]) { own, _ in own },
+      errors: .pipe)
+  }
+
+  /// Waits for the log line `Serving`.
+  func waitUntilServing() throws {
+    try process.waitForOutput(" Serving")
+    process.discardOutput()
+  }
+
+  func stop() {
+    process.send(signal: SIGTERM)
+    process.waitForEndBlocking()
+  }
+}
 
 /// The CPU time and memory of processes, as the kernel counts them.
 enum ProcessCost {
