@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import RideCore
 
 /// `make bench`: prints the project's figures next to their goals; arguments select parts.
 @main
@@ -53,14 +53,7 @@ extension ServerBench {
   /// Measures, and stops the servers even if the measurement fails.
   static func measure() async throws {
     let bench = try await Self()
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await bench.run())
-    } catch {
-      result = .failure(error)
-    }
-    await bench.end()
-    try result.get()
+    try await withCleanup({ await bench.end() }) { try await bench.run() }
   }
 }
 

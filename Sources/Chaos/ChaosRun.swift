@@ -26,14 +26,11 @@ struct ChaosRun {
     Console.print(
       "seed \(options.seed), faults for \(options.duration.rideText), \(options.rides) rides")
     var run = try await ChaosRun(options)
-    let result: Result<Bool, any Error>
-    do {
-      result = .success(try await run.run())
-    } catch {
-      result = .failure(error)
+    var hasHeld = false
+    return try await withCleanup({ await run.end(keeps: options.keeps || !hasHeld) }) {
+      hasHeld = try await run.run()
+      return hasHeld
     }
-    await run.end(keeps: options.keeps || (try? result.get()) != true)
-    return try result.get()
   }
 
   private init(_ options: ChaosOptions) async throws {

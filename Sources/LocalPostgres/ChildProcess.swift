@@ -99,7 +99,7 @@ package final class ChildProcess: Sendable {
 
   /// Reads the pipe until its output contains a text, and returns all that was read.
   ///
-  /// It never waits for more than that: the process, or a child of it, may keep the pipe open.
+  /// It does not wait for the end of the pipe, which a child of the process may keep open.
   @discardableResult package func waitForOutput(
     _ text: String
   ) throws(LocalPostgresError) -> String {

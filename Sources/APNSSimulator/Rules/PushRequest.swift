@@ -28,7 +28,7 @@ struct AdoptedToken: Equatable, Sendable {
   let adoptedAt: Int
 }
 
-/// Everything that a verdict depends on besides the request; times are epoch seconds.
+/// All inputs of a verdict except the request; times are epoch seconds.
 struct RuleContext {
   var now: Int
   var keyID: String

@@ -15,7 +15,7 @@ struct RuleResult: Equatable, Sendable {
   let provenIssuedAt: Int?
 }
 
-/// All rules for pushes to devices: one ordered list, of which the first refusal counts.
+/// All rules for pushes to devices, in order; the first refusal counts.
 enum PushRules {
   static let rules: [Rule] =
     RequestRules.all + ProviderTokenRules.all + HeaderRules.all + PayloadRules.all

@@ -87,7 +87,7 @@ struct DatabaseClock: Sendable {
     ]
   }
 
-  /// Sets the clock this many seconds ahead; every server process sees the change within a second.
+  /// Sets the clock this many seconds ahead; every server process adopts the change within a second.
   func set(ahead seconds: Int) throws {
     try Data("+\(seconds)\n".utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)

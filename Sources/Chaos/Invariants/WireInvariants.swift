@@ -92,7 +92,7 @@ struct RepeatCauses {
       default: break
       }
     }
-    // Each process of Postgres sees a step within a second: until then a process that is ahead may
+    // Each process of Postgres adopts a step within a second: until then a process that is ahead may
     // claim the ride of one that is behind, in whichever direction the clock was set.
     let hasStep = steps.contains { step in
       step.isAhead
