@@ -105,7 +105,7 @@ struct AgendaBench: ServerBench {
     let cpu = ProcessCost.cpuSecondsOfTree(postmaster) - before
     let wall = Date().timeIntervalSince(start)
     for session in sessions { await session.close() }
-    guard rides > due / 2 else { throw LocalFailure(text: "only \(rides) rides were claimed") }
+    guard rides > due / 2 else { throw BenchFailure(text: "only \(rides) rides were claimed") }
     return (cpu / Double(rides) * 1e6, wall / Double(rides) * 1e6)
   }
 

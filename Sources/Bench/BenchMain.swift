@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import RideCore
 
 /// `make bench`: prints the project's figures next to their goals; arguments select parts.
 @main
@@ -18,7 +18,7 @@ enum BenchMain {
       // The last part, bloat, takes minutes and runs only on request.
       let parts = words.isEmpty ? Array(known.dropLast()) : Array(words)
       if isatty(STDERR_FILENO) == 1 {
-        let text = "measuring \(parts.joined(separator: ", ")): minutes without a word in between\n"
+        let text = "measuring \(parts.joined(separator: ", ")): this takes minutes\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
       }
       if parts.contains("client") { try await ClientBench(directory: directory).run() }
@@ -31,6 +31,12 @@ enum BenchMain {
       exit(1)
     }
   }
+}
+
+/// A failure of the measurement itself.
+struct BenchFailure: Error, CustomStringConvertible {
+  let text: String
+  var description: String { text }
 }
 
 /// A measurement with its own servers.
@@ -47,13 +53,23 @@ extension ServerBench {
   /// Measures, and stops the servers even if the measurement fails.
   static func measure() async throws {
     let bench = try await Self()
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await bench.run())
-    } catch {
-      result = .failure(error)
-    }
-    await bench.end()
-    try result.get()
+    try await withCleanup({ await bench.end() }) { try await bench.run() }
+  }
+}
+
+/// Prints figures next to their goals.
+enum Figures {
+  static func head(_ text: String) {
+    print("\n" + text)
+  }
+
+  static func row(_ name: String, _ figure: String, goal: String = "") {
+    let padded = name.padding(toLength: 44, withPad: " ", startingAt: 0)
+    let value = figure.padding(toLength: 18, withPad: " ", startingAt: 0)
+    print("  \(padded)\(value)\(goal.isEmpty ? "" : "goal \(goal)")")
+  }
+
+  static func number(_ value: Double, _ digits: Int = 1) -> String {
+    value.formatted(.number.precision(.fractionLength(digits)).grouping(.automatic))
   }
 }

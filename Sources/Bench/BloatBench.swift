@@ -13,7 +13,7 @@ struct BloatBench: ServerBench {
   private let store: PostgresRideStore
   private let rides = 20_000
   private let before = 100_000
-  private let beside = 900_000
+  private let meanwhile = 900_000
 
   init() async throws {
     cluster = try await LocalCluster(durability: .real, options: ["shared_buffers=1GB"])
@@ -37,14 +37,14 @@ struct BloatBench: ServerBench {
 
   func run() async throws {
     try await load()
-    Figures.head("claims beside a reader in an open transaction, \(beside) events")
+    Figures.head("claims next to a reader in an open transaction, \(meanwhile) events")
     _ = try await flood(before / 2)
     let alone = (flood: try await flood(before), stream: try await stream())
     let sizes = try await tables()
     let reader = try Reader(cluster.url())
     defer { reader.stop() }
     try reader.waitUntilReading()
-    _ = try await flood(beside - before)
+    _ = try await flood(meanwhile - before)
     let last = (flood: try await flood(before), stream: try await stream())
     row("500 events/s", alone.stream, last.stream, goal: "< 2")
     row("as many as go", alone.flood, last.flood)
@@ -182,32 +182,22 @@ struct BloatBench: ServerBench {
 
 /// A session that ran a query and left its transaction open.
 private final class Reader {
-  private let process = Process()
-  private let input = Pipe()
-  private let output = Pipe()
+  private let process: ChildProcess
 
   init(_ conninfo: String) throws {
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["psql", "--no-psqlrc", "--tuples-only", conninfo]
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    let words =
-      "begin isolation level repeatable read; select 'reading ' || count(*) from pg_class;\n"
-    input.fileHandleForWriting.write(Data(words.utf8))
+    process = try ChildProcess(
+      ["/usr/bin/env", "psql", "--no-psqlrc", "--tuples-only", conninfo], input: .pipe,
+      output: .pipe)
+    process.write(
+      "begin isolation level repeatable read; select 'reading ' || count(*) from pg_class;\n")
   }
 
   func waitUntilReading() throws {
-    var said = ""
-    while !said.contains("reading") {
-      let data = output.fileHandleForReading.availableData
-      if data.isEmpty { throw LocalFailure(text: "psql does not read: \(said)") }
-      said += String(decoding: data, as: UTF8.self)
-    }
+    try process.waitForOutput("reading")
   }
 
   func stop() {
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
+    process.closeInput()
+    process.waitForEndBlocking()
   }
 }

@@ -57,7 +57,7 @@ struct ClientBench {
       let number = String(index % 10_000, radix: 16)
       guard
         let token = DeviceToken(String(repeating: "0", count: 64 - number.count) + number)
-      else { throw LocalFailure(text: "bad token") }
+      else { throw BenchFailure(text: "bad token") }
       let id = PushID(of: "bench", String(index))
       return PushRequest(
         ticket: UInt64(index), environment: .production, address: .device(token),
@@ -73,7 +73,7 @@ struct ClientBench {
     let run = ClientRun(client, requests, window: window)
     let accepted = await run.finish()
     if accepted != count {
-      throw LocalFailure(text: "only \(accepted) of \(count) pushes were accepted")
+      throw BenchFailure(text: "only \(accepted) of \(count) pushes were accepted")
     }
   }
 
@@ -82,10 +82,8 @@ struct ClientBench {
     try Data(repeating: UInt8(ascii: "x"), count: 500).write(to: URL(fileURLWithPath: body))
     let token = String(repeating: "ab", count: 32)
     let (cpu, start) = (ProcessCost.children, Date())
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/h2load")
-    process.arguments = [
-      "-n", "\(pushes)", "-c", "1", "-m", "\(window)", "-d", body,
+    let line = [
+      "/usr/bin/h2load", "-n", "\(pushes)", "-c", "1", "-m", "\(window)", "-d", body,
       "-H", "authorization: bearer " + String(repeating: "x", count: 194),
       "-H", "apns-id: 11111111-2222-4333-8444-555555555555",
       "-H", "apns-topic: com.example.customer", "-H", "apns-push-type: alert",
@@ -93,18 +91,10 @@ struct ClientBench {
       "-H", "apns-collapse-id: 11111111-2222-4333-8444-555555555555",
       "\(simulator.url)/3/device/\(token)",
     ]
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
+    try ChildProcess(line, output: .null).waitForEndBlocking()
     let (seconds, used) = (Date().timeIntervalSince(start), ProcessCost.children - cpu)
     return (Double(pushes) / seconds, used * 1e6 / Double(pushes))
   }
-}
-
-/// A failure of the measurement itself.
-struct LocalFailure: Error, CustomStringConvertible {
-  let text: String
-  var description: String { text }
 }
 
 /// Submits pushes so that a window of them is always in flight.

@@ -119,7 +119,7 @@ struct EngineBench: ServerBench {
     let delays = committed.compactMap { ride, at in arrivals[ride].map { ($0 - at) * 1000 } }
       .sorted()
     guard delays.count == count else {
-      throw LocalFailure(text: "only \(delays.count) of \(count) pushes arrived")
+      throw BenchFailure(text: "only \(delays.count) of \(count) pushes arrived")
     }
     Figures.head("commit to request, 200 events/s for 10 s")
     Figures.row("p50 ms", Figures.number(delays[count / 2]), goal: "5")

@@ -2,7 +2,7 @@
 /// a card.
 enum ChaosRules {
   /// The events that an alert rule matches: each committed one must have a row in the ledger.
-  static let spokenOf: Set<String> = [
+  static let matchedEvents: Set<String> = [
     "requested", "driver_assigned", "driver_en_route", "driver_arrived", "ride_completed",
     "cancelled_by_customer", "driver_nearby", "chat_message", "ride_offer", "driver_cancelled",
     "driver_reassigned", "news", "board_changed", "note_added",
@@ -17,7 +17,7 @@ enum ChaosRules {
 
   /// An event that is emitted only in transactions that are rolled back, and must never cause a
   /// push.
-  static let neverSaid = "rolled_back"
+  static let rolledBackEvent = "rolled_back"
 
   /// The states that end a ride.
   static let final = ["ride_completed", "cancelled_by_customer"]
@@ -135,7 +135,7 @@ enum ChaosRules {
       - name: rolled-back
         app: customer
         on: rolled_back
-        alert: { title: Nobody may see this }
+        alert: { title: Must not be sent }
         data: { ride_id: "{{ride.id}}" }
         expires: 30m
 

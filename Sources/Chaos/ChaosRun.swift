@@ -23,17 +23,14 @@ struct ChaosRun {
   ///
   /// Otherwise the files of the run are kept.
   static func perform(_ options: ChaosOptions) async throws -> Bool {
-    Say.line(
-      "seed \(options.seed), trouble for \(options.duration.rideText), \(options.rides) rides")
+    Console.print(
+      "seed \(options.seed), faults for \(options.duration.rideText), \(options.rides) rides")
     var run = try await ChaosRun(options)
-    let result: Result<Bool, any Error>
-    do {
-      result = .success(try await run.run())
-    } catch {
-      result = .failure(error)
+    var hasHeld = false
+    return try await withCleanup({ await run.end(keeps: options.keeps || !hasHeld) }) {
+      hasHeld = try await run.run()
+      return hasHeld
     }
-    await run.end(keeps: options.keeps || (try? result.get()) != true)
-    return try result.get()
   }
 
   private init(_ options: ChaosOptions) async throws {
@@ -44,7 +41,7 @@ struct ChaosRun {
     try FileManager.default.createDirectory(atPath: rules, withIntermediateDirectories: true)
     try Data(ChaosRules.yaml.utf8).write(to: URL(fileURLWithPath: rules + "/chaos.yaml"))
     clock = try DatabaseClock(directory: directory)
-    if clock == nil { Say.line("no steps of Postgres' clock: libfaketime is not installed") }
+    if clock == nil { Console.print("no steps of Postgres' clock: libfaketime is not installed") }
     cluster = try await LocalCluster(durability: .real, environment: clock?.environment ?? [:])
     simulator = try LocalSimulator(directory: directory + "/apns")
     let isDiskFilled = !options.without.contains(.disk)
@@ -52,7 +49,8 @@ struct ChaosRun {
       try isDiskFilled
       ? LedgerVolume(path: directory + "/ledger-disk", cluster: cluster.directory) : nil
     if isDiskFilled, volume == nil {
-      Say.line("no file system can be mounted here: a trigger raises 53100 in place of a full disk")
+      Console.print(
+        "no file system can be mounted here: a trigger raises 53100 in place of a full disk")
     }
   }
 
@@ -61,7 +59,7 @@ struct ChaosRun {
     await cluster.stop()
     await volume?.unmount()
     if keeps {
-      Say.line("\nrequests, logs and ledger of this run: \(directory)")
+      Console.print("\nrequests, logs and ledger of this run: \(directory)")
     } else {
       try? FileManager.default.removeItem(atPath: directory)
     }
@@ -76,21 +74,21 @@ struct ChaosRun {
     }
     var queue: NotifyQueue?
     if options.fillsNotifyQueue, !options.without.contains(.notify) {
-      Say.line("filling the NOTIFY queue with 8 GB")
+      Console.print("filling the NOTIFY queue with 8 GB")
       queue = try await NotifyQueue.filled(to: 1, conninfo: cluster.url())
     }
     let nodes = Node.hosts.keys.sorted().map(node)
     for node in nodes { try await node.start() }
-    try await problem(nodes, queue)
-    Say.line("faults off, both nodes running; waiting for the last verdict")
-    let quiet = Quiet(session: session, incidents: incidents, records: simulator.records)
-    try await quiet.wait(for: nodes)
+    try await injectFaults(into: nodes, queue)
+    Console.print("faults off, both nodes running; waiting for the last verdict")
+    let drain = WorkDrain(session: session, incidents: incidents, records: simulator.records)
+    try await drain.wait(for: nodes)
     for node in nodes { await node.stop() }
     let evidence = try await Evidence.read(
       session, records: simulator.records, incidents: incidents, start: start)
-    try evidence.keep(in: directory)
+    try evidence.write(to: directory)
     await session.close()
-    return ChaosReport(evidence).notify()
+    return ChaosReport(evidence).print()
   }
 
   private func node(_ name: String) -> Node {
@@ -118,10 +116,10 @@ struct ChaosRun {
   /// Returns the faults to inject, each in its own task with its own random numbers.
   private func faults(for nodes: [Node], _ queue: NotifyQueue?) -> [PlannedFault] {
     let (cluster, wire, clock, volume) = (cluster, SimulatorControl(simulator), clock, volume)
-    return nodes.map { node in PlannedFault { try await $0.problem(node) } } + [
-      PlannedFault(.restart) { try await $0.problem(cluster, ledgerOn: volume) },
-      PlannedFault(.clock) { if let clock { try await $0.problem(clock) } },
-      PlannedFault(.faults) { try await $0.problem(wire) },
+    return nodes.map { node in PlannedFault { try await $0.disturb(node) } } + [
+      PlannedFault(.restart) { try await $0.restart(cluster, ledgerOn: volume) },
+      PlannedFault(.clock) { if let clock { try await $0.step(clock) } },
+      PlannedFault(.faults) { try await $0.setFaults(of: wire) },
       PlannedFault { try await $0.takeDown(nodes) },
       PlannedFault(.refusal) { try await $0.refuseRides() },
       PlannedFault(.disk) { try await $0.fillDisk(volume) },
@@ -137,7 +135,7 @@ struct ChaosRun {
   }
 
   /// Injects all faults at the same time until the run's duration has passed.
-  private mutating func problem(_ nodes: [Node], _ queue: NotifyQueue?) async throws {
+  private mutating func injectFaults(into nodes: [Node], _ queue: NotifyQueue?) async throws {
     let end = ContinuousClock.now + options.duration
     let fleet = try fleet()
     try await withThrowingTaskGroup { group in
@@ -150,18 +148,15 @@ struct ChaosRun {
       for planned in faults(for: nodes, queue) {
         // Injectors are created for omitted faults too, so that the others draw the same random
         // numbers.
-        let maker = newTroublemaker(until: end)
+        let injector = newInjector(until: end)
         if let part = planned.part, options.without.contains(part) { continue }
-        group.addTask {
-          var maker = maker
-          try await planned.run(&maker)
-        }
+        group.addTask { try await injector.inject(planned) }
       }
       try await group.waitForAll()
     }
   }
 
-  private mutating func newTroublemaker(until end: ContinuousClock.Instant) -> FaultInjector {
+  private mutating func newInjector(until end: ContinuousClock.Instant) -> FaultInjector {
     FaultInjector(
       end: end, without: options.without, numbers: SeededGenerator(seed: numbers.next()),
       incidents: incidents, outages: outages, conninfo: cluster.url())

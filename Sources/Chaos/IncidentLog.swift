@@ -62,8 +62,7 @@ final class IncidentLog: Sendable {
     }
   }
 
-  /// Records a violation that was detected during the run.
-  func find(_ text: String) {
+  func recordViolation(_ text: String) {
     state.withLock { $0.findings.append(text) }
   }
 
@@ -71,9 +70,9 @@ final class IncidentLog: Sendable {
   /// it did.
   ///
   /// - Parameter isReported: the failure of this commit is already recorded.
-  func findIfCaused(by error: PostgresError, isReported: Bool = false) -> Bool {
+  func recordViolationIfCaused(by error: PostgresError, isReported: Bool = false) -> Bool {
     guard let server = error.server, let cause = Self.causes[server.sqlState] else { return false }
-    if !isReported { find("a commit of an app failed: \(cause) (\(server))") }
+    if !isReported { recordViolation("a commit of an app failed: \(cause) (\(server))") }
     return true
   }
 
@@ -87,4 +86,22 @@ final class IncidentLog: Sendable {
   }
 
   var findings: [String] { state.withLock { $0.findings } }
+}
+
+/// Counts outages as they begin, so that other faults can be injected during an outage.
+final class Outages: Sendable {
+  enum Kind: CaseIterable, Sendable {
+    case oneNode, bothNodes, database
+  }
+
+  private let counts = Mutex<[Kind: Int]>([:])
+
+  func begin(_ kind: Kind) {
+    counts.withLock { $0[kind, default: 0] += 1 }
+  }
+
+  /// Returns how many outages of these kinds have begun.
+  func count(of kinds: Set<Kind>) -> Int {
+    counts.withLock { counts in kinds.reduce(0) { $0 + (counts[$1] ?? 0) } }
+  }
 }

@@ -26,7 +26,7 @@ package final class LocalCluster: Sendable {
   package let directory: String
   private let binaries: Binaries
   private let user: ServerUser
-  private let guardian: Guardian
+  private let reaper: OrphanReaper
   private let settings: [String]
   private let environment: [String: String]
   private let postmaster = Mutex<Postmaster?>(nil)
@@ -43,8 +43,8 @@ package final class LocalCluster: Sendable {
     self.environment = environment
     binaries = try Binaries.find()
     user = try ServerUser.choose()
-    guardian = try await Guardian.start()
-    directory = guardian.directory
+    reaper = try await OrphanReaper.start()
+    directory = reaper.directory
     settings = Self.settings(durability, directory: directory) + options
     try user.own(directory)
     try await initialize()
@@ -58,7 +58,7 @@ package final class LocalCluster: Sendable {
 
   /// Starts the server again after `kill`; does nothing if it is running.
   package func start() async throws(LocalPostgresError) {
-    if postmaster.withLock({ $0?.child.hasEnded == false }) { return }
+    if postmaster.withLock({ $0?.child.isRunning == true }) { return }
     let data = "\(directory)/data"
     // These variables apply to the server only, and not to the program that changes the user.
     let variables =
@@ -83,7 +83,7 @@ package final class LocalCluster: Sendable {
 
   /// Ends the server and removes the cluster; it cannot be started again.
   package func stop() async {
-    await guardian.dismiss()
+    await reaper.dismiss()
   }
 
   /// Returns the ID of the process that all processes of the server descend from.
@@ -120,8 +120,8 @@ package final class LocalCluster: Sendable {
   private func execute(
     _ line: [String], named program: String, log: String
   ) async throws(LocalPostgresError) {
-    let child = try Child(line, in: directory, output: LogFile.open(log))
-    guard await child.waitForEnd() == 0 else {
+    let child = try ChildProcess.logged(line, in: directory, to: log)
+    guard await child.waitForEnd().status == 0 else {
       throw .failed(program: program, output: LogFile.tail(log))
     }
   }
@@ -133,7 +133,65 @@ package final class LocalCluster: Sendable {
       // Other kinds use /dev/shm, where a killed server would leave its memory.
       "dynamic_shared_memory_type=mmap",
     ]
-    let careless = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
-    return durability == .fast ? common + careless : common
+    let volatile = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
+    return durability == .fast ? common + volatile : common
+  }
+}
+
+extension LocalCluster {
+  private static let sharing = Mutex<Task<LocalCluster, any Error>?>(nil)
+
+  /// Returns the one fast cluster of this process, created at the first call and removed with the
+  /// process.
+  package static func shared() async throws -> LocalCluster {
+    let task = sharing.withLock { task in
+      let current = task ?? Task { try await LocalCluster() }
+      task = current
+      return current
+    }
+    return try await task.value
+  }
+
+  /// Creates a database with a name that this process has not used, and returns its connection
+  /// string.
+  ///
+  /// A template must have no connections meanwhile. The database is dropped only with the cluster.
+  package func freshDatabase(
+    template: String = "template1"
+  ) async throws(LocalPostgresError) -> String {
+    let name = "fresh_\(Self.freshNumber.wrappingAdd(1, ordering: .relaxed).newValue)"
+    try await createDatabase(name, template: template)
+    return url(database: name)
+  }
+
+  private static let freshNumber = Atomic(0)
+}
+
+/// The reason why a private Postgres cannot be started.
+package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The server's programs are not installed.
+  case missingBinaries(lookedIn: [String])
+  /// PgBouncer is not installed.
+  case missingPgBouncer(lookedIn: [String])
+  /// The directory of the cluster cannot be created, or its owner cannot be changed.
+  case directory(reason: String)
+  /// A program of Postgres failed; `output` is its last output.
+  case failed(program: String, output: String)
+  /// The server did not accept connections, or did not end, in time.
+  case tooSlow(what: String, output: String)
+
+  /// What happened, and what to do about it if that is known.
+  package var description: String {
+    switch self {
+    case .missingBinaries(let places):
+      "Postgres is not installed (no initdb in \(places.joined(separator: ", "))): "
+        + "install the Debian package `postgresql`"
+    case .missingPgBouncer(let places):
+      "PgBouncer is not installed (not in \(places.joined(separator: ", "))): "
+        + "install the Debian package `pgbouncer`"
+    case .directory(let reason): "no directory for a private Postgres: \(reason)"
+    case .failed(let program, let output): "\(program) failed: \(output)"
+    case .tooSlow(let what, let output): "\(what) took too long: \(output)"
+    }
   }
 }

@@ -14,9 +14,9 @@ package final class LocalPgBouncer: Sendable {
     case transaction
   }
 
-  private let guardian: Guardian
-  private let child: Child
-  private var log: String { "\(guardian.directory)/pgbouncer.log" }
+  private let reaper: OrphanReaper
+  private let child: ChildProcess
+  private var log: String { "\(reaper.directory)/pgbouncer.log" }
 
   /// Starts PgBouncer, and returns when it accepts connections.
   ///
@@ -29,34 +29,34 @@ package final class LocalPgBouncer: Sendable {
   ) async throws(LocalPostgresError) {
     let binary = try Self.binary()
     let user = try ServerUser.choose()
-    guardian = try await Guardian.start()
-    let directory = guardian.directory
+    reaper = try await OrphanReaper.start()
+    let directory = reaper.directory
     try user.own(directory)
     let settings = Self.settings(cluster, directory: directory, mode: mode, poolSize: poolSize)
     guard FileManager.default.createFile(atPath: "\(directory)/users.txt", contents: Self.users),
       FileManager.default.createFile(atPath: "\(directory)/pgbouncer.ini", contents: settings)
     else { throw .directory(reason: "\(directory) cannot be written") }
-    child = try Child(
+    child = try ChildProcess.logged(
       user.command([binary, "\(directory)/pgbouncer.ini"]), in: directory,
-      output: LogFile.open("\(directory)/pgbouncer.log"))
+      to: "\(directory)/pgbouncer.log")
     let outcome = await Blocking.run { () throws(LocalPostgresError) in try self.waitUntilReady() }
     try outcome.get()
   }
 
   /// Returns a libpq connection string to a database of the cluster, as its superuser.
   package func url(database: String) -> String {
-    "host=\(guardian.directory) port=6432 user=postgres dbname=\(database)"
+    "host=\(reaper.directory) port=6432 user=postgres dbname=\(database)"
   }
 
   /// Ends PgBouncer and removes its directory.
   package func stop() async {
-    await guardian.dismiss()
+    await reaper.dismiss()
   }
 
   private func waitUntilReady() throws(LocalPostgresError) {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
-      if child.hasEnded { throw .failed(program: "pgbouncer", output: LogFile.tail(log)) }
+      if !child.isRunning { throw .failed(program: "pgbouncer", output: LogFile.tail(log)) }
       // The last line that PgBouncer logs before it accepts connections.
       if LogFile.tail(log).contains("process up") { return }
       usleep(5_000)

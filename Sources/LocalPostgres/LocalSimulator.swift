@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 
 /// An `apns-simulator` process that ends when this process does, even by SIGKILL.
 package final class LocalSimulator {
@@ -6,10 +7,9 @@ package final class LocalSimulator {
   package let url: String
   /// The directory with its keys, certificates and records.
   package let directory: String
-  package var processID: Int32 { process.processIdentifier }
+  package var processID: Int32 { process.pid }
 
-  private let process = Process()
-  private let input = Pipe()
+  private let process: ChildProcess
 
   private static let keyID = "SIMKEY0001"
   private static let teamID = "SIMTEAM001"
@@ -22,17 +22,15 @@ package final class LocalSimulator {
   /// - Throws: If the binary is neither in this process's folder nor on PATH, or does not start.
   package init(directory: String, options: [String] = []) throws {
     self.directory = directory
-    process.executableURL = URL(fileURLWithPath: try LocalBinary.path("apns-simulator"))
-    process.arguments =
-      ["--port", "0", "--state", directory, "--exit-with-stdin", "--quiet"] + options
-    let output = Pipe()
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    process = try ChildProcess(
+      [
+        LocalBinary.path("apns-simulator"), "--port", "0", "--state", directory,
+        "--exit-with-stdin", "--quiet",
+      ] + options, input: .pipe, output: .pipe)
+    let line = (try? process.waitForOutput("\n")) ?? ""
     guard let word = line.split(separator: " ").first(where: { $0.hasPrefix("https://") }) else {
-      process.terminate()
-      throw LocalBinaryError(text: "apns-simulator did not start; it said: \(line)")
+      process.send(signal: SIGTERM)
+      throw LocalBinaryError(text: "apns-simulator did not start; its output: \(line)")
     }
     url = String(word)
   }
@@ -54,8 +52,8 @@ package final class LocalSimulator {
 
   /// Ends the simulator.
   package func stop() {
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
+    process.closeInput()
+    process.waitForEndBlocking()
   }
 }
 
@@ -72,7 +70,7 @@ package enum LocalBinary {
       .first { FileManager.default.isExecutableFile(atPath: $0) }
     guard let found else {
       throw LocalBinaryError(
-        text: "\(name) is neither beside this binary nor on PATH; make build makes it")
+        text: "\(name) is neither next to this binary nor on PATH; make build makes it")
     }
     return found
   }

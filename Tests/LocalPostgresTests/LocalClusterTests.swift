@@ -4,7 +4,7 @@ import LocalPostgres
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct LocalClusterTests {
-  @Test func `a cluster makes databases, restarts, survives a kill and leaves nothing`()
+  @Test func `a cluster creates databases, restarts, survives a kill and leaves nothing behind`()
     async throws
   {
     let cluster = try await LocalCluster()
@@ -18,7 +18,7 @@ import Testing
     try await cluster.start()
     #expect(try psql(cluster, "two", "select n from t") == "7")
     let inside = processes(in: cluster.directory)
-    #expect(!inside.isEmpty, "the control: a running server is seen")
+    #expect(!inside.isEmpty, "the control: a running server is found")
     await cluster.stop()
     expectNothingLeft(of: cluster.directory)
   }
@@ -33,7 +33,7 @@ import Testing
     #expect(try !segments().contains(segment))
   }
 
-  @Test func `a failing program says what it said`() async throws {
+  @Test func `an error contains the program's output`() async throws {
     let cluster = try await LocalCluster.shared()
     await #expect {
       try await cluster.createDatabase("copy", template: "nowhere")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a server that cannot start says why and leaves nothing`() async throws {
+  @Test func `a server that cannot start reports why and leaves nothing behind`() async throws {
     // A missing file, because the error names the directory.
     let error = await #expect(throws: LocalPostgresError.self) {
       _ = try await LocalCluster(options: ["hba_file=missing"])
@@ -52,7 +52,7 @@ import Testing
     #expect(await until { !exists("\(directory)") })
   }
 
-  @Test func `a caller that is killed leaves nothing`() async throws {
+  @Test func `a caller that is killed leaves nothing behind`() async throws {
     let result = await #expect(
       processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
     ) {
@@ -72,7 +72,7 @@ private func expectNothingLeft(of directory: String) {
   #expect(processes(in: directory).isEmpty)
 }
 
-/// Polls: the guardian of a dead process is not our child, so its end cannot be awaited.
+/// Polls: the reaper of a dead process is not our child, so its end cannot be awaited.
 private func until(_ condition: () -> Bool) async -> Bool {
   for _ in 0..<1_000 {
     if condition() { return true }

@@ -5,7 +5,7 @@ enum Launch {
   static func run(_ words: [String]) -> Int32 {
     do {
       switch try Command.parse(words) {
-      case .help: say(Help.text)
+      case .help: printText(Help.text)
       case .serve(let options): try serve(options)
       }
       return 0
@@ -34,7 +34,7 @@ enum Launch {
         certificatePath: state.serverCertificatePath, keyPath: state.serverKeyPath),
       faultFile: faultFile)
     let address = "https://127.0.0.1:\(server.port)"
-    say("apns-simulator: listening on \(address) state=\(options.stateDirectory)\n")
+    printText("apns-simulator: listening on \(address) state=\(options.stateDirectory)\n")
     server.run()
   }
 
@@ -53,8 +53,44 @@ enum Launch {
   }
 
   /// Writes to the descriptor directly, so that no buffer delays the ready line.
-  private static func say(_ text: String) {
+  private static func printText(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
   }
+}
+
+enum Help {
+  static let text = """
+    usage: apns-simulator [options]
+
+    A local Apple Push Notification service for development and tests: HTTP/2 over TLS on
+    127.0.0.1, stricter than Apple's. It checks each push, answers as APNs does, and writes what
+    arrived to requests.jsonl.
+
+      --port N              port to listen on, 0 for a free one (default 2197)
+      --state DIR           certificates, JWT key, records (default ./.apns-simulator)
+      --sink                answer 200 at once; check and record nothing
+      --team-id ID          expected iss of JWTs (default SIMTEAM001)
+      --key-id ID           expected kid of JWTs (default SIMKEY0001)
+      --topic BUNDLE        known bundle ID, may be repeated
+                            (default com.example.customer and com.example.driver)
+      --environment NAME    production (default) or sandbox
+      --channel-limit N     broadcast channels an app may have (default 10000)
+      --no-broadcast BUNDLE an app without Broadcast Capability, may be repeated
+      --faults FILE         faults as JSON; read again when the file changes
+      --initial-streams N   stream limit until the first valid JWT (default 1)
+      --max-streams N       stream limit after it (default 1000)
+      --latency MS          delay of each answer (default 0)
+      --exit-with-stdin     exit when standard input ends
+      --quiet               log nothing but failures
+      --help                print this text
+
+    Files in DIR: ca.pem (clients trust it), AuthKey_<KEYID>.p8 (clients sign with it),
+    requests.jsonl (one push a line), tokens.json (device tokens, read at start if it is there),
+    channels.json (broadcast channels), channels.jsonl (calls about them), broadcasts.jsonl.
+
+    Control calls on the same port: GET, POST, DELETE /simulator/faults; GET /simulator/stats;
+    POST, DELETE /simulator/tokens.
+
+    """
 }

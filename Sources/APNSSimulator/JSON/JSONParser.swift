@@ -42,12 +42,12 @@ struct JSONParser {
     while let byte = current, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
   }
 
-  private mutating func take(_ character: Unicode.Scalar) throws(JSONError) {
+  private mutating func expect(_ character: Unicode.Scalar) throws(JSONError) {
     guard current == UInt8(ascii: character) else { throw failure("'\(character)'") }
     position += 1
   }
 
-  private mutating func takes(_ character: Unicode.Scalar) -> Bool {
+  private mutating func consume(_ character: Unicode.Scalar) -> Bool {
     guard current == UInt8(ascii: character) else { return false }
     position += 1
     return true
@@ -74,34 +74,34 @@ struct JSONParser {
   }
 
   private mutating func object(depth: Int) throws(JSONError) -> JSON {
-    try take("{")
+    try expect("{")
     var members: [String: JSON] = [:]
     skipSpace()
-    if takes("}") { return .object(members) }
+    if consume("}") { return .object(members) }
     repeat {
       skipSpace()
       let key = try string()
       skipSpace()
-      try take(":")
+      try expect(":")
       guard members.updateValue(try value(depth: depth + 1), forKey: key) == nil else {
         throw failure("each key once, found \"\(key)\" twice")
       }
       skipSpace()
-    } while takes(",")
-    try take("}")
+    } while consume(",")
+    try expect("}")
     return .object(members)
   }
 
   private mutating func array(depth: Int) throws(JSONError) -> JSON {
-    try take("[")
+    try expect("[")
     var elements: [JSON] = []
     skipSpace()
-    if takes("]") { return .array(elements) }
+    if consume("]") { return .array(elements) }
     repeat {
       elements.append(try value(depth: depth + 1))
       skipSpace()
-    } while takes(",")
-    try take("]")
+    } while consume(",")
+    try expect("]")
     return .array(elements)
   }
 
@@ -113,16 +113,16 @@ struct JSONParser {
 
   private mutating func number() throws(JSONError) -> JSON {
     let start = position
-    _ = takes("-")
-    if !takes("0") { try digits() }
+    _ = consume("-")
+    if !consume("0") { try digits() }
     var isInteger = true
-    if takes(".") {
+    if consume(".") {
       isInteger = false
       try digits()
     }
-    if takes("e") || takes("E") {
+    if consume("e") || consume("E") {
       isInteger = false
-      if !takes("+") { _ = takes("-") }
+      if !consume("+") { _ = consume("-") }
       try digits()
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
@@ -132,7 +132,7 @@ struct JSONParser {
   }
 
   private mutating func string() throws(JSONError) -> String {
-    try take("\"")
+    try expect("\"")
     let start = position
     while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
       position += 1
@@ -172,8 +172,8 @@ struct JSONParser {
     let unit = try hexUnit()
     if let scalar = Unicode.Scalar(unit) { return scalar }
     // Only surrogates are not scalars; a high one must be followed directly by its low half.
-    try take("\\")
-    try take("u")
+    try expect("\\")
+    try expect("u")
     let low = try hexUnit()
     guard (0xD800...0xDBFF).contains(unit), (0xDC00...0xDFFF).contains(low),
       let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00))

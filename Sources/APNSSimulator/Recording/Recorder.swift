@@ -35,7 +35,7 @@ import Glibc
       }
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else {
-        complain()
+        logFailureOnce()
         break
       }
       written += count
@@ -43,8 +43,8 @@ import Glibc
     lines.removeAll(keepingCapacity: true)
   }
 
-  /// Logs a failure once, because a full disk must not fill the log as well.
-  private func complain() {
+  /// A full disk must not fill the log as well.
+  private func logFailureOnce() {
     if !hasFailed { Log.write(FileError("write", path).description) }
     hasFailed = true
   }
@@ -69,5 +69,41 @@ struct Recorders {
     pushes.flush()
     broadcasts.flush()
     calls.flush()
+  }
+}
+
+/// The counts that `GET /simulator/stats` returns.
+struct Statistics: Equatable, Sendable {
+  private(set) var requests = 0
+  private(set) var byStatus: [Int: Int] = [:]
+  private(set) var byReason: [String: Int] = [:]
+  private(set) var accepted = 0
+  var connectionsOpen = 0
+  var connectionsTotal = 0
+
+  /// Counts a push of sink mode; a dictionary would cost too much there.
+  mutating func countAcceptance() {
+    requests += 1
+    accepted += 1
+  }
+
+  /// - Parameter status: Zero if a fault left the push without an answer.
+  mutating func count(status: Int, reason: String?) {
+    requests += 1
+    if status == 200 { accepted += 1 } else { byStatus[status, default: 0] += 1 }
+    if let reason { byReason[reason, default: 0] += 1 }
+  }
+
+  var json: JSON {
+    var statuses = byStatus.map { (String($0), JSON.integer($1)) }
+    statuses.append(("200", .integer(accepted)))
+    return .object([
+      "requests": .integer(requests),
+      "status": .object(Dictionary(uniqueKeysWithValues: statuses)),
+      "reason": .object(byReason.mapValues { .integer($0) }),
+      "connections": .object([
+        "open": .integer(connectionsOpen), "total": .integer(connectionsTotal),
+      ]),
+    ])
   }
 }

@@ -27,3 +27,62 @@ enum DeviceTokenRules {
     push.deviceToken.flatMap { push.context.deviceTokens[$0] }
   }
 }
+
+/// The state of one device token; a token without an entry suits any known topic.
+struct DeviceToken: Equatable, Sendable {
+  /// The whole `apns-topic` with its suffix: a Live Activity's token differs from the phone's.
+  var topic: String?
+  var environment: Environment?
+  /// Milliseconds.
+  var unregisteredSince: Int?
+  /// Milliseconds.
+  var expiredSince: Int?
+}
+
+struct DeviceTokenRegistry: Equatable, Sendable {
+  private var tokens: [String: DeviceToken] = [:]
+
+  var count: Int { tokens.count }
+
+  subscript(_ token: some StringProtocol) -> DeviceToken? {
+    get { tokens.isEmpty ? nil : tokens[token.lowercased()] }
+    set { tokens[token.lowercased()] = newValue }
+  }
+
+  mutating func merge(_ other: DeviceTokenRegistry) {
+    tokens.merge(other.tokens) { _, new in new }
+  }
+}
+
+extension DeviceTokenRegistry {
+  private static let keys: Set<String> = [
+    "token", "topic", "environment", "unregistered_since", "expired_since",
+  ]
+
+  /// Parses `{"tokens": [{"token": "…", "topic": …, "environment": …, "unregistered_since": ms}]}`.
+  init(text: [UInt8]) throws(FormatError) {
+    let json = try FormatReader.json(text)
+    guard let entries = json.object?["tokens"]?.array else {
+      throw FormatError(found: json.description, expected: "{\"tokens\": [{\"token\": \"…\"}]}")
+    }
+    for (index, entry) in entries.enumerated() {
+      try add(FormatReader(entry, at: "tokens[\(index)]", keys: Self.keys))
+    }
+  }
+
+  private mutating func add(_ reader: FormatReader) throws(FormatError) {
+    let token = try reader.requiredString("token")
+    guard RequestRules.isDeviceToken(token) else {
+      throw reader.error("token", "64 to 200 hex digits")
+    }
+    let environment = try reader.string("environment")
+    guard environment.map({ Environment(rawValue: $0) != nil }) ?? true else {
+      throw reader.error("environment", "production or sandbox")
+    }
+    self[token] = DeviceToken(
+      topic: try reader.string("topic"),
+      environment: environment.flatMap { Environment(rawValue: $0) },
+      unregisteredSince: try reader.integer("unregistered_since"),
+      expiredSince: try reader.integer("expired_since"))
+  }
+}

@@ -1,3 +1,77 @@
+/// The values of `apns-push-type`, and the topic, priority and size that each type requires.
+enum PushType: String, CaseIterable, Sendable {
+  case alert, background, complication, controls, fileprovider, liveactivity, location, pushtotalk
+  case voip, widgets
+
+  // `mdm` is omitted on purpose: it needs a certificate, and this service accepts only JWTs.
+
+  var topicSuffix: String {
+    switch self {
+    case .alert, .background: ""
+    case .complication: ".complication"
+    case .controls: ".push-type.controls"
+    case .fileprovider: ".pushkit.fileprovider"
+    case .liveactivity: ".push-type.liveactivity"
+    case .location: ".location-query"
+    case .pushtotalk: ".voip-ptt"
+    case .voip: ".voip"
+    case .widgets: ".push-type.widgets"
+    }
+  }
+
+  var priorities: [String] {
+    switch self {
+    case .background: ["5"]
+    case .liveactivity: ["5", "10"]
+    default: ["10", "5", "1"]
+    }
+  }
+
+  var maximumPayloadBytes: Int {
+    self == .voip ? 5120 : 4096
+  }
+}
+
+/// Rules for the method, the path and the form of the header list.
+enum RequestRules {
+  static let all: [Rule] = [
+    Rule("method is POST") { push in
+      push.request.method == "POST" ? nil : Refusal(.methodNotAllowed, "only POST is allowed")
+    },
+    scheme,
+    Rule("path is /3/device/<token>") { push in
+      guard let token = push.deviceToken, !token.contains("/") else {
+        return Refusal(.badPath, "expected /3/device/<token>")
+      }
+      return nil
+    },
+    noHeaderTwice,
+    Rule("path names a token") { push in
+      push.deviceToken == "" ? Refusal(.missingDeviceToken, "no token in the path") : nil
+    },
+    Rule("token is hex") { push in
+      isDeviceToken(push.deviceToken ?? "")
+        ? nil : Refusal(.badDeviceToken, "a token is 64 to 200 hex digits, an even number")
+    },
+  ]
+
+  static let scheme = Rule("scheme is https") { push in
+    push.header(":scheme") == "https" ? nil : Refusal(.badPath, ":scheme must be https")
+  }
+
+  static let noHeaderTwice = Rule("no header twice") { push in
+    var names: Set<String> = []
+    let twice = push.request.headers.first { !names.insert($0.name).inserted }
+    return twice.map { Refusal(.duplicateHeaders, "\($0.name) is given twice") }
+  }
+
+  static func isDeviceToken(_ text: some StringProtocol) -> Bool {
+    let bytes = text.utf8
+    return bytes.count % 2 == 0 && (64...200).contains(bytes.count)
+      && bytes.allSatisfy(\.isHexDigit)
+  }
+}
+
 /// Rules for the `apns-` headers; Apple has defaults for most, but here each is required.
 enum HeaderRules {
   static let daySeconds = 86_400

@@ -61,3 +61,88 @@ enum ProviderTokenRules {
     Refusal(.invalidProviderToken, detail)
   }
 }
+
+/// A parsed JWT, before any rule has checked it; nothing in it depends on the time.
+struct ProviderToken: Equatable, Sendable {
+  let algorithm: JSON?
+  let keyID: JSON?
+  let issuer: JSON?
+  let issuedAt: JSON?
+  let signatureIsValid: Bool
+
+  /// - Parameter verifies: Returns whether the raw 64-byte r‖s signature (second argument) is valid
+  ///   for the bytes (first argument).
+  static func read(_ text: String, verifies: ([UInt8], [UInt8]) -> Bool) -> ProviderToken? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3,
+      let header = members(parts[0]),
+      let claims = members(parts[1]),
+      let signature = Base64URL.decode(parts[2])
+    else { return nil }
+    let signed = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
+    return ProviderToken(
+      algorithm: header["alg"], keyID: header["kid"], issuer: claims["iss"],
+      issuedAt: claims["iat"], signatureIsValid: verifies(signed, signature))
+  }
+
+  private static func members(_ part: Substring) -> [String: JSON]? {
+    guard let bytes = Base64URL.decode(part) else { return nil }
+    return (try? JSONParser.parse(bytes))?.object
+  }
+}
+
+/// Parses JWTs and caches the results.
+///
+/// A client sends the same one with each push for most of an hour, and ECDSA costs more than
+/// everything else that a push needs.
+final class ProviderTokenReader {
+  private static let capacity = 256
+
+  private let key: SigningKey
+  private var readings: [String: ProviderToken?] = [:]
+
+  init(key: SigningKey) {
+    self.key = key
+  }
+
+  func read(_ text: String) -> ProviderToken? {
+    if let known = readings[text] { return known }
+    let reading = ProviderToken.read(text, verifies: key.verifies)
+    if readings.count == Self.capacity { readings.removeAll(keepingCapacity: true) }
+    readings[text] = .some(reading)
+    return reading
+  }
+}
+
+/// Base64 as in RFC 4648, section 5, restricted as JWS requires: no padding, no line breaks, no
+/// stray final bits.
+enum Base64URL {
+  static func decode(_ text: Substring) -> [UInt8]? {
+    guard text.utf8.count % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count * 3 / 4)
+    var accumulator: UInt32 = 0
+    var bits: UInt32 = 0
+    for character in text.utf8 {
+      guard let sextet = sextet(character) else { return nil }
+      accumulator = (accumulator << 6 | sextet) & 0xFFFF
+      bits += 6
+      if bits >= 8 {
+        bits -= 8
+        bytes.append(UInt8(truncatingIfNeeded: accumulator >> bits))
+      }
+    }
+    return accumulator & (1 << bits - 1) == 0 ? bytes : nil
+  }
+
+  private static func sextet(_ character: UInt8) -> UInt32? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character) - 65
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character) - 71
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character) + 4
+    case UInt8(ascii: "-"): 62
+    case UInt8(ascii: "_"): 63
+    default: nil
+    }
+  }
+}

@@ -15,20 +15,20 @@ struct RuleResult: Equatable, Sendable {
   let provenIssuedAt: Int?
 }
 
-/// All rules for pushes to devices: one ordered list, of which the first refusal counts.
+/// All rules for pushes to devices, in order; the first refusal counts.
 enum PushRules {
   static let rules: [Rule] =
     RequestRules.all + ProviderTokenRules.all + HeaderRules.all + PayloadRules.all
     + AlertRules.all + BackgroundRules.all + LiveActivityRules.all + DeviceTokenRules.all
 
-  static func judge(_ request: PushRequest, in context: RuleContext) -> RuleResult {
-    judge(Push(request, in: context))
+  static func evaluate(_ request: PushRequest, in context: RuleContext) -> RuleResult {
+    evaluate(Push(request, in: context))
   }
 
   /// The number of rules up to the one after which the provider token is proved valid.
   static let proven = RequestRules.all.count + ProviderTokenRules.all.count
 
-  static func judge(
+  static func evaluate(
     _ push: Push, by rules: [Rule] = Self.rules, proven: Int = Self.proven
   ) -> RuleResult {
     for (index, rule) in rules.enumerated() {
@@ -37,5 +37,74 @@ enum PushRules {
       return RuleResult(refusal: refusal, provenIssuedAt: issuedAt)
     }
     return RuleResult(refusal: nil, provenIssuedAt: push.providerToken?.issuedAt?.integer)
+  }
+}
+
+/// A rule's refusal of a push, with an explanation for the developer who sent it.
+struct Refusal: Equatable, Sendable {
+  let reason: Reason
+  /// The value found and the form expected: recorded and logged, but not sent, because Apple sends
+  /// no such text.
+  let detail: String
+  /// Since when the token is invalid, in milliseconds; only with 410.
+  let timestamp: Int?
+
+  init(_ reason: Reason, _ detail: String, timestamp: Int? = nil) {
+    self.reason = reason
+    self.detail = detail
+    self.timestamp = timestamp
+  }
+}
+
+/// The reasons that this simulator gives by itself, in Apple's spelling; faults may give any other.
+enum Reason: String, CaseIterable, Sendable {
+  case badChannelID = "BadChannelId"
+  case badCollapseID = "BadCollapseId"
+  case badDeviceToken = "BadDeviceToken"
+  case badExpirationDate = "BadExpirationDate"
+  case badMessageID = "BadMessageId"
+  case badPath = "BadPath"
+  case badPriority = "BadPriority"
+  case badRequestParams = "BadRequestParams"
+  case badRequestPayload = "BadRequestPayload"
+  case badTopic = "BadTopic"
+  case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+  case channelNotRegistered = "ChannelNotRegistered"
+  case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
+  case duplicateHeaders = "DuplicateHeaders"
+  case expiredProviderToken = "ExpiredProviderToken"
+  case expiredToken = "ExpiredToken"
+  case featureNotEnabled = "FeatureNotEnabled"
+  case invalidProviderToken = "InvalidProviderToken"
+  case invalidPushType = "InvalidPushType"
+  case methodNotAllowed = "MethodNotAllowed"
+  case missingChannelID = "MissingChannelId"
+  case missingDeviceToken = "MissingDeviceToken"
+  case missingProviderToken = "MissingProviderToken"
+  case missingPushType = "MissingPushType"
+  case missingTopic = "MissingTopic"
+  case payloadEmpty = "PayloadEmpty"
+  case payloadTooLarge = "PayloadTooLarge"
+  case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+  case topicDisallowed = "TopicDisallowed"
+  case unregistered = "Unregistered"
+
+  /// Not Apple's: APNs answers 200 to a payload that no phone can decode, and drops it.
+  case badPayload = "BadPayload"
+  /// Not Apple's: APNs ignores `content-type`.
+  case badContentType = "BadContentType"
+  /// Not Apple's: APNs most likely ignores a header that belongs to another call.
+  case strayHeader = "StrayHeader"
+
+  var status: Int {
+    switch self {
+    case .expiredProviderToken, .invalidProviderToken, .missingProviderToken: 403
+    case .badPath: 404
+    case .methodNotAllowed: 405
+    case .expiredToken, .unregistered: 410
+    case .payloadTooLarge: 413
+    case .tooManyProviderTokenUpdates: 429
+    default: 400
+    }
   }
 }

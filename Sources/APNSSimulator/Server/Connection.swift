@@ -16,6 +16,8 @@ final class Connection {
   var adoptedToken: AdoptedToken?
   /// True if the connection no longer reads, answers or acknowledges anything.
   var isBlackHole = false
+  /// True if the next flush ends the connection without sending its output.
+  var isClosing = false
   /// True if it is in the server's list of connections to flush.
   var isDirty = false
   /// The interest last passed to the poller.
@@ -26,15 +28,14 @@ final class Connection {
   /// the end of the output.
   private(set) var isLingering = false
   private var output = OutputBuffer()
-  private var isProtocolChecked = false
+  /// True once the TLS handshake is complete.
+  private(set) var isEstablished = false
 
   init(number: Int, tls: TLSStream, session: Session) {
     self.number = number
     self.tls = tls
     self.session = session
   }
-
-  var isEstablished: Bool { isProtocolChecked }
 
   /// Reads into the session; complete requests are then in its table.
   func read(scratch: UnsafeMutableRawBufferPointer) -> Progress {
@@ -55,7 +56,8 @@ final class Connection {
 
   /// Sends the session's output as far as the client accepts it.
   func flush() -> Progress {
-    guard isProtocolChecked, !isBlackHole, !isLingering else { return .done }
+    if isClosing { return .ended }
+    guard isEstablished, !isBlackHole, !isLingering else { return .done }
     while true {
       while !output.isFull {
         guard let frame = unsafe session.nextOutput() else { return .ended }
@@ -83,10 +85,40 @@ final class Connection {
   }
 
   private func checkProtocol() -> Bool {
-    if !isProtocolChecked, tls.isEstablished {
-      isProtocolChecked = true
-      return tls.speaksHTTP2
+    if isEstablished || !tls.isEstablished { return true }
+    isEstablished = true
+    return tls.hasNegotiatedHTTP2
+  }
+}
+
+/// Frames waiting for TLS records: appended at the end, sent from the front.
+struct OutputBuffer {
+  /// The largest TLS record: smaller writes would cost more system calls, larger ones would be
+  /// split.
+  static let recordBytes = 16_384
+
+  private var bytes: [UInt8] = []
+  private var sent = 0
+
+  var isEmpty: Bool { sent == bytes.count }
+  var isFull: Bool { bytes.count - sent >= Self.recordBytes }
+
+  mutating func append(_ more: UnsafeBufferPointer<UInt8>) {
+    unsafe bytes.append(contentsOf: more)
+  }
+
+  func withNextRecord<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    unsafe bytes.withUnsafeBytes { all in
+      let end = min(all.count, sent + Self.recordBytes)
+      return unsafe body(UnsafeRawBufferPointer(rebasing: all[sent..<end]))
     }
-    return true
+  }
+
+  mutating func markSent(_ count: Int) {
+    sent += count
+    if sent == bytes.count {
+      bytes.removeAll(keepingCapacity: true)
+      sent = 0
+    }
   }
 }

@@ -5,7 +5,7 @@ import Glibc
 /// Each turn reads and decides all that is readable, then hands the records to the kernel, then
 /// sends the answers.
 @safe final class Server {
-  enum Key {
+  private enum Key {
     static let listener: UInt64 = 0
     static let signals: UInt64 = 1
     static let standardInput: UInt64 = 2
@@ -13,27 +13,29 @@ import Glibc
     static let firstConnection: UInt64 = 16
   }
 
-  enum TimedEvent {
-    case steps([Decision.Step], stream: Int32, connection: Int)
-    case acceptance(stream: Int32, connection: Int)
-    case drop(connection: Int, onlyBeforeHandshake: Bool)
+  private enum Timeout {
+    case handshake(connection: Int)
+    case linger(connection: Int)
   }
 
-  let simulator: Simulator
-  let poller: Poller
-  let listener: Listener
-  let tls: TLSContext
-  let callbacks: SessionCallbacks
-  let acceptance = Acceptance()
-  let faultFile: FaultFile?
-  let scratch: UnsafeMutableRawBufferPointer
-  var connections: [Int: Connection] = [:]
-  var timers = Timers<TimedEvent>()
+  private static let handshakeMilliseconds = 10_000
+  private static let lingerMilliseconds = 2_000
+
+  private let simulator: Simulator
+  private let handler: RequestHandler
+  private let poller: Poller
+  private let listener: Listener
+  private let tls: TLSContext
+  private let callbacks: SessionCallbacks
+  private let faultFile: FaultFile?
+  private let scratch: UnsafeMutableRawBufferPointer
+  private var connections: [Int: Connection] = [:]
+  private var timeouts = Timers<Timeout>()
   /// Connections that may have output at the end of the turn.
-  var dirty: [Connection] = []
+  private var dirty: [Connection] = []
   /// Connections that were not read to their end in the last turn.
-  var unread: [Connection] = []
-  var isListenerPaused = false
+  private var unread: [Connection] = []
+  private var isListenerPaused = false
   private let signals: StopSignals
   private var isStopping = false
 
@@ -44,6 +46,7 @@ import Glibc
       throw OpenSSLError("nghttp2_session_callbacks_new")
     }
     self.simulator = simulator
+    handler = RequestHandler(simulator: simulator)
     self.tls = tls
     self.callbacks = callbacks
     self.faultFile = faultFile
@@ -71,12 +74,13 @@ import Glibc
       let events = poller.wait(timeoutMilliseconds: timeout())
       // Faults come first: a client that writes the file and then sends a push expects the new
       // faults.
-      for event in events where event.key < Key.firstConnection { service(event.key) }
+      for event in events where event.key < Key.firstConnection { handleServerEvent(event.key) }
       for event in events where event.key >= Key.firstConnection {
-        connections[Int(event.key - Key.firstConnection)].map { ready($0, event.ready) }
+        connections[Int(event.key - Key.firstConnection)].map { handle($0, event.ready) }
       }
       readUnread()
-      fireTimers()
+      for connection in handler.sendDue(in: connections) { markDirty(connection) }
+      dropTimedOut()
       simulator.flushRecords()
       flushDirty()
     }
@@ -85,10 +89,11 @@ import Glibc
 
   private func timeout() -> Int? {
     if !unread.isEmpty { return 0 }
-    return timers.nextDeadline.map { $0 - MonotonicClock.milliseconds() }
+    let next = [timeouts.nextDeadline, handler.nextDeadline].compactMap(\.self).min()
+    return next.map { $0 - MonotonicClock.milliseconds() }
   }
 
-  private func service(_ key: UInt64) {
+  private func handleServerEvent(_ key: UInt64) {
     switch key {
     case Key.listener: acceptConnections()
     case Key.signals: isStopping = true
@@ -114,7 +119,128 @@ import Glibc
     }
   }
 
-  func log(_ text: String) {
+  private func log(_ text: String) {
     if !simulator.options.isQuiet { Log.write(text) }
+  }
+
+  private func acceptConnections() {
+    while true {
+      switch listener.accept() {
+      case .none: return
+      case .exhausted:
+        // Level-triggered polling would spin here until a descriptor is free again.
+        Log.write("no descriptor is free: accepting pauses until a connection closes")
+        poller.change(listener.socket, [], key: Key.listener)
+        isListenerPaused = true
+        return
+      case .socket(let socket): openConnection(socket)
+      }
+    }
+  }
+
+  private func openConnection(_ socket: Int32) {
+    let number = simulator.statistics.connectionsTotal + 1
+    let options = simulator.options
+    guard let stream = try? TLSStream(socket: socket, context: tls),
+      let session = Session(
+        maximumStreams: min(options.initialStreams, options.maximumStreams), callbacks: callbacks)
+    else { return Log.write("connection \(number): no memory") }
+    let connection = Connection(number: number, tls: stream, session: session)
+    connections[number] = connection
+    simulator.statistics.connectionsTotal = number
+    simulator.statistics.connectionsOpen += 1
+    poller.add(socket, connection.interest, key: Key.firstConnection + UInt64(number))
+    let limit = MonotonicClock.milliseconds() + Self.handshakeMilliseconds
+    timeouts.add(.handshake(connection: number), at: limit)
+    log("connection \(number): open")
+  }
+
+  private func handle(_ connection: Connection, _ ready: Poller.Interest) {
+    if connection.isBlackHole, !ready.isEmpty { return drop(connection) }
+    if ready != .write { readRequests(of: connection) }
+    markDirty(connection)
+  }
+
+  private func readUnread() {
+    if unread.isEmpty { return }
+    let connections = unread
+    unread.removeAll()
+    for connection in connections where self.connections[connection.number] != nil {
+      readRequests(of: connection)
+      markDirty(connection)
+    }
+  }
+
+  private func readRequests(of connection: Connection) {
+    if connection.isBackedUp || connection.isBlackHole || connection.isClosing { return }
+    let progress = unsafe connection.read(scratch: scratch)
+    handler.handleRequests(of: connection)
+    switch progress {
+    case .done: break
+    case .more: unread.append(connection)
+    case .ended: drop(connection)
+    }
+  }
+
+  private func markDirty(_ connection: Connection) {
+    if connection.isDirty { return }
+    connection.isDirty = true
+    dirty.append(connection)
+  }
+
+  private func flushDirty() {
+    for connection in dirty {
+      connection.isDirty = false
+      if connections[connection.number] == nil { continue }
+      let wasBackedUp = connection.isBackedUp
+      let wasLingering = connection.isLingering
+      if case .ended = connection.flush() {
+        drop(connection)
+        continue
+      }
+      // TLS may hold bytes that it read before the connection backed up; the poller does not report
+      // them.
+      if wasBackedUp, !connection.isBackedUp { unread.append(connection) }
+      if connection.isLingering, !wasLingering { dropLater(connection) }
+      updateInterest(of: connection)
+    }
+    dirty.removeAll(keepingCapacity: true)
+  }
+
+  private func dropLater(_ connection: Connection) {
+    let limit = MonotonicClock.milliseconds() + Self.lingerMilliseconds
+    timeouts.add(.linger(connection: connection.number), at: limit)
+  }
+
+  private func dropTimedOut() {
+    guard timeouts.nextDeadline != nil else { return }
+    let now = MonotonicClock.milliseconds()
+    while let timeout = timeouts.takeDue(at: now) {
+      switch timeout {
+      case .handshake(let number):
+        if let connection = connections[number], !connection.isEstablished { drop(connection) }
+      case .linger(let number):
+        connections[number].map { drop($0) }
+      }
+    }
+  }
+
+  private func updateInterest(of connection: Connection) {
+    let interest: Poller.Interest =
+      connection.isBlackHole ? .hangUp : connection.isBackedUp ? .write : [.read, .hangUp]
+    if interest == connection.interest { return }
+    connection.interest = interest
+    let key = Key.firstConnection + UInt64(connection.number)
+    poller.change(connection.tls.socket, interest, key: key)
+  }
+
+  private func drop(_ connection: Connection) {
+    guard connections.removeValue(forKey: connection.number) != nil else { return }
+    simulator.statistics.connectionsOpen -= 1
+    log("connection \(connection.number): closed")
+    if isListenerPaused {
+      isListenerPaused = false
+      poller.change(listener.socket, .read, key: Key.listener)
+    }
   }
 }

@@ -1,13 +1,13 @@
-/// Judges pushes, applies faults, records and counts; independent of the network.
+/// Validates requests, applies faults, records and counts; independent of the network.
 final class Simulator {
   let options: Options
   var faults: FaultSet
-  var deviceTokens: DeviceTokenRegistry
+  private var deviceTokens: DeviceTokenRegistry
   var statistics = Statistics()
-  var channels: ChannelRegistry {
+  private var channels: ChannelRegistry {
     didSet { hasNewChannels = true }
   }
-  let recorders: Recorders
+  private let recorders: Recorders
   private let channelsPath: String
   private var hasNewChannels = false
   private let providerTokens: ProviderTokenReader
@@ -43,34 +43,44 @@ final class Simulator {
     at time: WallTime
   ) -> Decision {
     if let control = controlAnswer(request) { return Decision(steps: [.answer(control)]) }
-    if ChannelCall.owns(request.path) {
-      return decideCall(
-        request, stream: stream, connection: connection, adoptedToken: adoptedToken, at: time)
-    }
     let push = Push(request, in: context(adoptedToken, now: time.seconds))
-    let judgement = PushRules.judge(push)
-    let fault = judgement.refusal == nil ? strike(push, connection: connection) : nil
+    let isCall = ChannelCall.owns(request.path)
+    let result =
+      isCall
+      ? PushRules.evaluate(push, by: ChannelRules.all, proven: ChannelRules.proven)
+      : PushRules.evaluate(push)
+    let fault = result.refusal == nil ? strike(push, connection: connection) : nil
+    var grant = Grant(idHeader: isCall ? "apns-request-id" : "apns-id")
+    // A fault that loses the answer strikes after the call was executed; one that refuses, instead
+    // of it.
+    if result.refusal == nil, !(fault?.action.prevents(stream) ?? false), let call = push.call {
+      perform(call, push, &grant)
+    }
     let verdict = Verdict(
-      judgement.refusal, fault: fault?.action, apnsID: answerID(request),
-      uniqueID: options.environment == .sandbox ? MessageID.random() : nil, at: time)
+      result.refusal, fault: fault?.action, apnsID: answerID(request, header: grant.idHeader),
+      uniqueID: !isCall && options.environment == .sandbox ? MessageID.random() : nil, at: time,
+      grant: grant)
     let decision = Decision(
       delayMilliseconds: options.latencyMilliseconds + (fault?.delayMilliseconds ?? 0),
       steps: verdict.steps(fault?.action, stream: stream),
-      provenIssuedAt: judgement.provenIssuedAt)
-    let isAnswered = decision.steps.contains { if case .answer = $0 { true } else { false } }
-    let status = isAnswered ? verdict.status : 0
-    let reason = isAnswered ? verdict.reason : nil
+      provenIssuedAt: result.provenIssuedAt)
+    let status = decision.isAnswered ? verdict.status : 0
+    let reason = decision.isAnswered ? verdict.reason : nil
     statistics.count(status: status, reason: reason)
-    recorders.pushes.append(
-      RequestRecord(
-        receivedAt: time, connection: connection, stream: stream, request: request,
-        target: .token(String(push.deviceToken ?? "")), providerToken: push.providerToken,
-        payload: push.payload, environment: options.environment, status: status, reason: reason,
-        detail: judgement.refusal?.detail, fault: fault?.action.name, apnsID: verdict.apnsID))
+    let kind = push.call?.kind
+    let record = RequestRecord(
+      receivedAt: time, connection: connection, stream: stream, request: request,
+      target: isCall
+        ? .call(kind?.rawValue, channel: push.channelID ?? grant.channelID)
+        : .token(String(push.deviceToken ?? "")),
+      providerToken: push.providerToken, payload: push.payload, environment: options.environment,
+      status: status, reason: reason, detail: result.refusal?.detail,
+      fault: fault?.action.name, apnsID: verdict.apnsID)
+    (isCall ? recorders.of(kind) : recorders.pushes).append(record)
     return decision
   }
 
-  func context(_ adoptedToken: AdoptedToken?, now: Int) -> RuleContext {
+  private func context(_ adoptedToken: AdoptedToken?, now: Int) -> RuleContext {
     var context = RuleContext(
       now: now, keyID: options.keyID, teamID: options.teamID, bundleIDs: options.bundleIDs,
       environment: options.environment, deviceTokens: deviceTokens, adoptedToken: adoptedToken,
@@ -84,7 +94,7 @@ final class Simulator {
   /// Returns the fault that strikes a push.
   ///
   /// To be called only for correct pushes: a fault must not hide a mistake of the client.
-  func strike(_ push: Push, connection: Int) -> Fault? {
+  private func strike(_ push: Push, connection: Int) -> Fault? {
     if faults.isEmpty { return nil }
     return faults.strike(
       FaultSubject(
@@ -93,8 +103,77 @@ final class Simulator {
         call: push.call?.kind?.rawValue ?? "push", channel: push.channelID))
   }
 
-  private func answerID(_ request: PushRequest) -> String {
-    if let id = request.value("apns-id"), HeaderRules.isMessageID(id) { return id }
+  private func answerID(_ request: PushRequest, header: String) -> String {
+    if let id = request.value(header), HeaderRules.isMessageID(id) { return id }
     return MessageID.random()
+  }
+
+  private func perform(_ call: ChannelCall, _ push: Push, _ grant: inout Grant) {
+    let id = push.channelID ?? ""
+    switch call.kind {
+    case .create:
+      let policy = push.payload?.object?["message-storage-policy"]?.integer ?? 0
+      grant.status = 201
+      let made = channels.create(policy: policy, app: call.bundleID)
+      grant.headers = [Header(name: "apns-channel-id", value: made)]
+      grant.channelID = made
+    case .read:
+      let policy = channels.policy(of: id, app: call.bundleID) ?? 0
+      let members: [String: JSON] = [
+        "message-storage-policy": .integer(policy), "push-type": .string("LiveActivity"),
+      ]
+      grant.body = JSON.object(members).serialized
+    case .delete:
+      channels.delete(id, app: call.bundleID)
+      grant.status = 204
+    case .list:
+      let ids = channels.ids(of: call.bundleID).map { JSON.string($0) }
+      grant.body = JSON.object(["channels": .array(ids)]).serialized
+    case .broadcast, nil: break
+    }
+  }
+
+  /// Executes a control call of a test; returns nil for any path except `/simulator/…`.
+  private func controlAnswer(_ request: PushRequest) -> Answer? {
+    guard request.path.hasPrefix("/simulator/") else { return nil }
+    // Sink mode examines only paths; in it every control call returns the statistics.
+    let call = options.isSink ? "GET /simulator/stats" : "\(request.method) \(request.path)"
+    do {
+      return Self.answer(200, try executeControl(call, request.body))
+    } catch let error as FormatError {
+      return Self.answer(400, .object(["error": .string(error.description)]))
+    } catch {
+      return Self.answer(404, .object(["error": .string("no such call: \(call)")]))
+    }
+  }
+
+  private struct UnknownCall: Error {}
+
+  private func executeControl(_ call: String, _ body: [UInt8]) throws -> JSON {
+    switch call {
+    case "GET /simulator/stats":
+      return statistics.json
+    case "GET /simulator/faults":
+      return .object(["faults": faults.json])
+    case "POST /simulator/faults":
+      faults = FaultSet(try FaultReader.read(text: body))
+      return .object(["faults": .integer(faults.count)])
+    case "DELETE /simulator/faults":
+      faults = FaultSet()
+      return .object(["faults": .integer(0)])
+    case "POST /simulator/tokens":
+      deviceTokens.merge(try DeviceTokenRegistry(text: body))
+      return .object(["tokens": .integer(deviceTokens.count)])
+    case "DELETE /simulator/tokens":
+      deviceTokens = DeviceTokenRegistry()
+      return .object(["tokens": .integer(0)])
+    default:
+      throw UnknownCall()
+    }
+  }
+
+  private static func answer(_ status: Int, _ json: JSON) -> Answer {
+    let type = Header(name: "content-type", value: "application/json")
+    return Answer(status: status, headers: [type], body: json.serialized)
   }
 }

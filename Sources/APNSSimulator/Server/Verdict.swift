@@ -1,3 +1,32 @@
+/// How a request is handled: after the delay, the steps in order; without steps it is never
+/// answered.
+struct Decision {
+  enum Step: Equatable {
+    case answer(Answer)
+    case reset(ErrorCode)
+    case close
+    case goAway(lastStream: Int32, reason: String)
+    case maximumStreams(Int)
+    case blackHole
+  }
+
+  var delayMilliseconds = 0
+  var steps: [Step]
+  /// The `iat` of the valid provider token in the request.
+  var provenIssuedAt: Int?
+
+  var isAnswered: Bool {
+    steps.contains { if case .answer = $0 { true } else { false } }
+  }
+}
+
+/// A response that is ready to be sent.
+struct Answer: Equatable, Sendable {
+  let status: Int
+  let headers: [Header]
+  let body: [UInt8]
+}
+
 /// The answer to an accepted request.
 struct Grant: Equatable {
   var idHeader = "apns-id"
@@ -76,5 +105,21 @@ struct Verdict: Equatable {
     var members: [String: JSON] = ["reason": .string(reason)]
     if let timestamp { members["timestamp"] = .integer(timestamp) }
     return JSON.object(members).serialized
+  }
+}
+
+/// Generates random lower-case UUIDs, version 4.
+enum MessageID {
+  static func random() -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(36)
+    let high = UInt64.random(in: .min ... .max) & ~0xF000 | 0x4000
+    let low = UInt64.random(in: .min ... .max) & ~(3 << 62) | 1 << 63
+    for index in 0..<32 {
+      if [8, 12, 16, 20].contains(index) { bytes.append(UInt8(ascii: "-")) }
+      let half = index < 16 ? high : low
+      bytes.append([UInt8].hexDigits[Int(half >> UInt64(60 - 4 * (index % 16)) & 15)])
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

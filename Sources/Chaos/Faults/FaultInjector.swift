@@ -26,6 +26,41 @@ struct FaultInjector {
   let outages: Outages
   /// The connection string of Postgres' superuser.
   let conninfo: String
+  /// Opened at their first use, and closed by `inject`.
+  private var openRunner: StepRunner?
+  private var openAdmin: AdminSession?
+
+  init(
+    end: ContinuousClock.Instant, without: Set<ChaosOptions.Part>, numbers: SeededGenerator,
+    incidents: IncidentLog, outages: Outages, conninfo: String
+  ) {
+    self.end = end
+    self.without = without
+    self.numbers = numbers
+    self.incidents = incidents
+    self.outages = outages
+    self.conninfo = conninfo
+  }
+
+  /// Injects a fault until the run's end.
+  func inject(_ fault: PlannedFault) async throws {
+    var injector = self
+    try await fault.run(&injector)
+    await injector.openRunner?.close()
+    await injector.openAdmin?.close()
+  }
+
+  mutating func runner() throws -> StepRunner {
+    let runner = try openRunner ?? StepRunner(conninfo: conninfo, incidents: incidents)
+    openRunner = runner
+    return runner
+  }
+
+  mutating func admin() throws -> AdminSession {
+    let admin = try openAdmin ?? AdminSession(conninfo: conninfo)
+    openAdmin = admin
+    return admin
+  }
 
   /// Sleeps for a while, at most until the end; returns false once the end has come.
   func rest(_ milliseconds: Int) async throws -> Bool {
@@ -47,7 +82,7 @@ struct FaultInjector {
   }
 
   /// Kills or pauses a node at random intervals, and restarts a process that has ended.
-  mutating func problem(_ node: Node) async throws {
+  mutating func disturb(_ node: Node) async throws {
     var next = ContinuousClock.now + .milliseconds(Int.random(in: 2_000...8_000, using: &numbers))
     while try await rest(200) {
       try await node.supervise()
@@ -99,7 +134,7 @@ struct FaultInjector {
   ///
   /// Recovery may need space for the ledger: if Postgres does not start on a full disk, the disk is
   /// emptied first, as an operator would do.
-  mutating func problem(_ cluster: LocalCluster, ledgerOn volume: LedgerVolume?) async throws {
+  mutating func restart(_ cluster: LocalCluster, ledgerOn volume: LedgerVolume?) async throws {
     while try await rest(Int.random(in: 5_000...30_000, using: &numbers)) {
       let isCrash = Int.random(in: 0..<4, using: &numbers) > 0
       let start = IncidentLog.now
@@ -115,7 +150,7 @@ struct FaultInjector {
   }
 
   /// Sets Postgres' clock ahead and back, by less and by more than a lease.
-  mutating func problem(_ clock: DatabaseClock) async throws {
+  mutating func step(_ clock: DatabaseClock) async throws {
     while try await rest(Int.random(in: 8_000...30_000, using: &numbers)) {
       let ahead =
         Int.random(in: 0..<3, using: &numbers) == 0 ? 0 : Int.random(in: 1...40, using: &numbers)
@@ -127,16 +162,81 @@ struct FaultInjector {
   }
 
   /// Sets faults of the simulator, with intervals without faults.
-  mutating func problem(_ wire: SimulatorControl) async throws {
+  mutating func setFaults(of wire: SimulatorControl) async throws {
     while try await rest(Int.random(in: 300...2_000, using: &numbers)) {
       let faults = SimulatorFault.some(&numbers)
       let start = IncidentLog.now
       try await wire.set(faults)
-      let goesOn = try await rest(Int.random(in: 1_000...5_000, using: &numbers))
+      let continues = try await rest(Int.random(in: 1_000...5_000, using: &numbers))
       try await wire.set([])
       incidents.record(
         .faults, from: start, to: IncidentLog.now, faults.map(\.json).joined(separator: ", "))
-      if !goesOn { break }
+      if !continues { break }
     }
+  }
+}
+
+// Changes to rides while nodes or Postgres are down.
+extension FaultInjector {
+  /// Emits events for a ride whose customer has 5,000 phones.
+  mutating func notifyCrowd() async throws {
+    let runner = try runner()
+    var ride = SpecialRide("crowd", seed: numbers.next())
+    try await runner.perform(ride.begin(), of: ride.id)
+    for first in stride(from: 1, to: 5_000, by: 500) {
+      try await runner.perform(
+        [.phones(app: "customer", owner: ride.customer, numbers: first...first + 499)], of: ride.id)
+    }
+    while try await waitForOutage(Set(Outages.Kind.allCases), atMost: 20_000) {
+      try await runner.perform([.emit("news", data: #"{"text": "to all"}"#)], of: ride.id)
+      incidents.record(.crowd, from: IncidentLog.now)
+      if try await !rest(Int.random(in: 15_000...30_000, using: &numbers)) { break }
+    }
+    try await runner.perform(ride.end(), of: ride.id)
+  }
+
+  /// Commits 5,000 events of one ride while no node runs.
+  mutating func commitBursts() async throws {
+    let runner = try runner()
+    var number = 0
+    while try await waitForOutage([.bothNodes], atMost: 25_000) {
+      number += 1
+      var ride = SpecialRide("burst-\(number)", seed: numbers.next())
+      let start = IncidentLog.now
+      try await runner.perform(ride.begin(), of: ride.id)
+      try await runner.perform([.burst(5_000)], of: ride.id)
+      incidents.record(.burst, from: start, to: IncidentLog.now, ride.id)
+      let continues = try await rest(Int.random(in: 40_000...80_000, using: &numbers))
+      try await runner.perform(ride.end(), of: ride.id)
+      if !continues { break }
+    }
+  }
+
+  /// Assigns rides to other drivers at the beginning of each outage.
+  mutating func reassignDrivers() async throws {
+    let runner = try runner()
+    var number = 0
+    var rides: [SpecialRide] = []
+    repeat {
+      for _ in rides.indices {
+        var ride = rides.removeFirst()
+        for steps in ride.reassign() { try await runner.perform(steps, of: ride.id) }
+        incidents.record(.reassignment, from: IncidentLog.now, ride.id)
+        // A third of the rides end with this driver, the others continue.
+        if Int.random(in: 0..<3, using: &numbers) == 0 {
+          try await runner.perform(ride.end(), of: ride.id)
+        } else {
+          rides.append(ride)
+        }
+      }
+      while rides.count < 4 {
+        number += 1
+        var ride = SpecialRide("reassigned-\(number)", seed: numbers.next())
+        try await runner.perform(ride.begin(), of: ride.id)
+        try await runner.perform([.state("driver_assigned")], of: ride.id)
+        rides.append(ride)
+      }
+    } while try await waitForOutage(Set(Outages.Kind.allCases), atMost: 15_000)
+    for ride in rides { try await runner.perform(ride.end(), of: ride.id) }
   }
 }

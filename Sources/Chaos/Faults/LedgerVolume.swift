@@ -1,4 +1,5 @@
 import Foundation
+import LocalPostgres
 import Synchronization
 
 /// A small file system for the ledger, so that its disk can be filled.
@@ -7,7 +8,7 @@ import Synchronization
 /// when a pipe closes whose other end only this process holds, however this process ends.
 final class LedgerVolume: Sendable {
   let path: String
-  private let input = Pipe()
+  private let shell: ChildProcess
   private let isFull = Mutex(false)
 
   private static let program = """
@@ -27,17 +28,10 @@ final class LedgerVolume: Sendable {
     self.path = path
     let attributes = try FileManager.default.attributesOfItem(atPath: cluster)
     let (user, group) = (attributes[.ownerAccountID], attributes[.groupOwnerAccountID])
-    let shell = Process()
-    let output = Pipe()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = [
-      "-c", Self.program, path, "\(user ?? 0)", "\(group ?? 0)",
-    ]
-    shell.standardInput = input
-    shell.standardOutput = output
-    shell.standardError = FileHandle.nullDevice
-    try shell.run()
-    guard !output.fileHandleForReading.availableData.isEmpty else { return nil }
+    shell = try ChildProcess(
+      ["/bin/sh", "-c", Self.program, path, "\(user ?? 0)", "\(group ?? 0)"], input: .pipe,
+      output: .pipe, errors: .null)
+    guard (try? shell.waitForOutput("mounted")) != nil else { return nil }
   }
 
   /// Returns scripts that move the ledger to the volume; later partitions of the engine's role
@@ -99,7 +93,7 @@ final class LedgerVolume: Sendable {
 
   /// Unmounts the volume; Postgres must have stopped.
   func unmount() async {
-    try? input.fileHandleForWriting.close()
+    shell.closeInput()
     // The shell removes the mount point last.
     for _ in 0..<200 where FileManager.default.fileExists(atPath: path) {
       try? await Task.sleep(for: .milliseconds(50))

@@ -8,12 +8,12 @@ actor Node {
   private let log: String
   private let incidents: IncidentLog
   private let outages: Outages
-  private var process: Process?
+  private var process: ChildProcess?
   private var isPaused = false
   /// The time before which no process is started.
   private var downUntil = ContinuousClock.now
   /// The offset in the log file at which the current process's output begins.
-  private var logStart = 0
+  private var logStart: UInt64 = 0
 
   /// The host name of APNs by node: they differ, so that the simulator's record shows which node
   /// sent a push.
@@ -32,21 +32,10 @@ actor Node {
 
   /// Starts a process without waiting until it serves.
   func start() throws {
-    if !FileManager.default.fileExists(atPath: log) {
-      _ = FileManager.default.createFile(atPath: log, contents: nil)
-    }
-    guard let output = FileHandle(forWritingAtPath: log) else {
-      throw ChaosFailure("\(log) can't be written")
-    }
-    logStart = Int(try output.seekToEnd())
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: try ServiceBinary.path())
-    process.arguments = ["serve"]
-    process.environment = environment
-    process.standardInput = FileHandle.nullDevice
-    process.standardError = output
-    try process.run()
-    ProcessGuard.shared.hold(process.processIdentifier)
+    logStart = (try? FileHandle(forReadingFrom: URL(fileURLWithPath: log)).seekToEnd()) ?? 0
+    let process = try ChildProcess(
+      [ServiceBinary.path(), "serve"], environment: environment, errors: .log(log))
+    ProcessGuard.shared.hold(process.pid)
     self.process = process
     incidents.record(.start, from: IncidentLog.now, name)
   }
@@ -57,17 +46,18 @@ actor Node {
   @discardableResult func supervise() throws -> Bool {
     guard let process, process.isRunning else {
       if ContinuousClock.now < downUntil { return false }
-      if let process { judge(process) }
+      if let process { recordEnd(of: process) }
       try start()
       return false
     }
     return isServing
   }
 
-  private func judge(_ process: Process) {
-    let status = process.terminationStatus
+  private func recordEnd(of process: ChildProcess) {
+    let status = process.ending?.status ?? 0
     if isServing {
-      incidents.find("\(name) ended by itself with status \(status); the end of \(log) says why")
+      incidents.recordViolation(
+        "\(name) ended by itself with status \(status); see the end of \(log)")
     } else {
       incidents.record(.refusedStart, from: IncidentLog.now, "\(name), status \(status)")
     }
@@ -76,9 +66,9 @@ actor Node {
   /// Whether the current process has logged that it serves.
   private var isServing: Bool {
     guard let file = FileHandle(forReadingAtPath: log) else { return false }
-    try? file.seek(toOffset: UInt64(logStart))
-    let said = (try? file.readToEnd()) ?? nil
-    return said.map { String(decoding: $0, as: UTF8.self).contains(" Serving") } ?? false
+    try? file.seek(toOffset: logStart)
+    let text = (try? file.readToEnd()) ?? nil
+    return text.map { String(decoding: $0, as: UTF8.self).contains(" Serving") } ?? false
   }
 
   /// Ends the process as a crash would, and keeps it down for a while.
@@ -87,8 +77,8 @@ actor Node {
     downUntil = max(downUntil, .now + duration)
     outages.begin(.oneNode)
     incidents.record(.kill, from: IncidentLog.now, name)
-    kill(process.processIdentifier, SIGKILL)
-    await waitForEnd(of: process)
+    process.send(signal: SIGKILL)
+    await process.waitForEnd()
     self.process = nil
   }
 
@@ -99,9 +89,9 @@ actor Node {
     defer { isPaused = false }
     outages.begin(.oneNode)
     let start = IncidentLog.now
-    kill(process.processIdentifier, SIGSTOP)
+    process.send(signal: SIGSTOP)
     try? await Task.sleep(for: duration)
-    kill(process.processIdentifier, SIGCONT)
+    process.send(signal: SIGCONT)
     incidents.record(
       duration > .seconds(20) ? .longPause : .pause, from: start, to: IncidentLog.now, name)
   }
@@ -111,24 +101,30 @@ actor Node {
   /// It must end with status 0 within two minutes.
   func stop() async {
     guard let process, process.isRunning else {
-      return incidents.find("\(name) was not running at the end")
+      return incidents.recordViolation("\(name) was not running at the end")
     }
-    process.terminate()
+    process.send(signal: SIGTERM)
     let limit = ContinuousClock.now + .seconds(120)
     while process.isRunning, .now < limit { try? await Task.sleep(for: .milliseconds(20)) }
     self.process = nil
-    if process.isRunning {
-      incidents.find("\(name) did not end within two minutes after SIGTERM")
-      kill(process.processIdentifier, SIGKILL)
-      return await waitForEnd(of: process)
+    guard let ending = process.ending else {
+      incidents.recordViolation("\(name) did not end within two minutes after SIGTERM")
+      process.send(signal: SIGKILL)
+      await process.waitForEnd()
+      return
     }
-    let status = process.terminationStatus
-    if process.terminationReason != .exit || status != 0 {
-      incidents.find("\(name) ended with status \(status) at SIGTERM")
+    if ending.isSignal || ending.status != 0 {
+      incidents.recordViolation("\(name) ended with status \(ending.status) at SIGTERM")
     }
   }
+}
 
-  private func waitForEnd(of process: Process) async {
-    while process.isRunning { try? await Task.sleep(for: .milliseconds(20)) }
-  }
+/// Locates the `ridepulse` binary.
+enum ServiceBinary {
+  static func path() throws -> String { try LocalBinary.path("ridepulse") }
+}
+
+extension ProcessGuard {
+  /// The guard of this build's nodes.
+  static let shared = ProcessGuard(binary: (try? ServiceBinary.path()) ?? "")
 }

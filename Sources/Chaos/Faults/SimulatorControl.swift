@@ -1,4 +1,3 @@
-import Foundation
 import LocalPostgres
 import RideCore
 
@@ -24,17 +23,13 @@ struct SimulatorControl: Sendable {
   }
 
   private func post(_ json: String, to place: String) async throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-    process.arguments = [
-      "--silent", "--show-error", "--fail", "--http2", "--max-time", "20",
-      "--cacert", "\(directory)/ca.pem", "--data", json, "\(url)/simulator/\(place)",
-    ]
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
-    guard process.terminationStatus == 0 else {
-      throw ChaosFailure("the simulator does not take \(json)")
+    let curl = try ChildProcess(
+      [
+        "/usr/bin/curl", "--silent", "--show-error", "--fail", "--http2", "--max-time", "20",
+        "--cacert", "\(directory)/ca.pem", "--data", json, "\(url)/simulator/\(place)",
+      ], output: .null)
+    guard await curl.waitForEnd().status == 0 else {
+      throw ChaosFailure("the simulator refused \(json)")
     }
   }
 }

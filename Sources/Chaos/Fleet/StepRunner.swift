@@ -117,7 +117,7 @@ final class StepRunner: Sendable {
       } catch {
         // The step's row exists: it committed, and the answer was lost.
         if error.server?.constraint == "steps_pkey" { return }
-        let isCaused = incidents.findIfCaused(by: error, isReported: isReported)
+        let isCaused = incidents.recordViolationIfCaused(by: error, isReported: isReported)
         if !error.isTransient && !error.mayHaveCommitted && !isCaused { throw error }
         isReported = isReported || isCaused
         try await Task.sleep(for: .milliseconds(50))
@@ -134,7 +134,7 @@ final class StepRunner: Sendable {
   func rollBack(_ ride: String) async throws {
     do {
       try await session.script(
-        "begin; select ridepulse.emit('\(ChaosRules.neverSaid)', '\(ride)'); rollback")
+        "begin; select ridepulse.emit('\(ChaosRules.rolledBackEvent)', '\(ride)'); rollback")
     } catch {
       // Whether or not the answer was lost, nothing was committed.
       if !error.isTransient && !error.mayHaveCommitted { throw error }

@@ -3,11 +3,11 @@ import Foundation
 /// Prints the incidents of a run and the results of its invariants.
 struct ChaosReport {
   private let evidence: Evidence
-  private let proofs: [Invariant]
+  private let invariants: [Invariant]
 
   init(_ evidence: Evidence) {
     self.evidence = evidence
-    proofs = [
+    invariants = [
       .ofEvents(evidence), .ofWire(evidence), .ofExpirations(evidence), .ofCards(evidence),
       .ofSlots(evidence), .ofRepeats(evidence), .ofOrder(evidence), .ofDrivers(evidence),
       .ofTokens(evidence),
@@ -15,9 +15,9 @@ struct ChaosReport {
   }
 
   /// Prints the report; returns true if every invariant held.
-  func notify() -> Bool {
-    tellWhatHappened()
-    for invariant in proofs {
+  func print() -> Bool {
+    printIncidents()
+    for invariant in invariants {
       line("\n\(invariant.title)")
       for row in invariant.rows {
         self.row(row.name, row.count, expected: row.expected)
@@ -27,13 +27,14 @@ struct ChaosReport {
     }
     let own = evidence.incidents.findings
     let findings = own.isEmpty ? [] : [("The run", [Invariant.Violation(name: "", texts: own)])]
-    return notify(findings + proofs.map { ($0.title, $0.findings) })
+    return printFindings(findings + invariants.map { ($0.title, $0.findings) })
   }
 
-  private func notify(_ findings: [(title: String, findings: [Invariant.Violation])]) -> Bool {
+  private func printFindings(_ findings: [(title: String, findings: [Invariant.Violation])]) -> Bool
+  {
     let count = findings.flatMap(\.findings).reduce(0) { $0 + $1.texts.count }
     if count == 0 {
-      line("\nEverything held.")
+      line("\nEvery invariant held.")
       return true
     }
     line("\nFindings: \(count)")
@@ -48,8 +49,8 @@ struct ChaosReport {
     return false
   }
 
-  private func tellWhatHappened() {
-    line("\nWhat happened")
+  private func printIncidents() {
+    line("\nIncidents")
     let incidents = Dictionary(grouping: evidence.incidents.incidents) { $0.kind }
     for kind in Incident.Kind.allCases { row(kind.rawValue, incidents[kind]?.count ?? 0) }
     let faults = Dictionary(grouping: evidence.arrivals) { $0.fault ?? "" }
@@ -76,5 +77,5 @@ struct ChaosReport {
     line("  \(padded)\(value)\(expected == count ? "= \(expected)" : "expected \(expected)  <--")")
   }
 
-  private func line(_ text: String) { Say.line(text) }
+  private func line(_ text: String) { Console.print(text) }
 }

@@ -34,7 +34,7 @@ struct Invariant {
   }
 
   /// Adds items that are allowed, and lists them.
-  mutating func name(_ name: String, _ named: [String]) {
+  mutating func list(_ name: String, _ named: [String]) {
     rows.append(Row(name: name, count: named.count, expected: nil, names: named))
   }
 
@@ -51,19 +51,20 @@ extension Invariant {
     var invariant = Invariant("1. Every committed event has its verdict")
     let own = evidence.events.values.count { $0.name != "card_registered" }
     invariant.count("events that the producers committed", own, expected: evidence.stepped)
-    let spoken = evidence.events.filter { ChaosRules.spokenOf.contains($0.value.name) }
+    let matched = evidence.events.filter { ChaosRules.matchedEvents.contains($0.value.name) }
     let verdicts = Set(evidence.ledger.compactMap(\.eventID))
-    invariant.count("of these, a rule speaks of", spoken.count)
-    let silent = spoken.filter { !verdicts.contains($0.key) }.sorted { $0.key < $1.key }
+    invariant.count("of these, a rule matches", matched.count)
+    let missing = matched.filter { !verdicts.contains($0.key) }.sorted { $0.key < $1.key }
     invariant.count(
-      "of these, with a row in the ledger", spoken.count - silent.count, expected: spoken.count)
+      "of these, with a row in the ledger", matched.count - missing.count, expected: matched.count)
     invariant.none(
-      "without a verdict", silent.map { "event \($0.key), \($0.value.name) of \($0.value.ride)" })
+      "without a verdict", missing.map { "event \($0.key), \($0.value.name) of \($0.value.ride)" })
     invariant.count("unconsumed at the end", evidence.unconsumed, expected: 0)
     invariant.none(
       "pending at the end", evidence.ledger.filter { $0.status == "pending" }.map(\.line))
     let unknown = evidence.ledger.filter { row in
-      row.event == ChaosRules.neverSaid || row.eventID.map { evidence.events[$0] == nil } ?? false
+      row.event == ChaosRules.rolledBackEvent
+        || row.eventID.map { evidence.events[$0] == nil } ?? false
     }
     invariant.none("rows of events that never committed", unknown.map(\.line))
     return invariant
@@ -78,12 +79,12 @@ extension Invariant {
     for arrival in evidence.arrivals where openings[arrival.connection] == nil {
       openings[arrival.connection] = arrival.at
     }
-    var late: [String: [String]] = ["": [], " on a new connection": [], " after a sleep": []]
+    var late: [String: [String]] = ["": [], " on a new connection": [], " after a pause": []]
     for arrival in bounded.sorted(by: { $0.lateness > $1.lateness }) where arrival.lateness > 1 {
-      let wakings = evidence.wakings(before: arrival.at)
+      let pauses = evidence.pauses(endedBefore: arrival.at)
       let isNew = openings[arrival.connection].map { arrival.at < $0 + 0.5 } ?? false
-      late[wakings.isEmpty ? isNew ? " on a new connection" : "" : " after a sleep"]?.append(
-        String(format: "%.2f s: ", arrival.lateness) + evidence.line(arrival) + wakings)
+      late[pauses.isEmpty ? isNew ? " on a new connection" : "" : " after a pause"]?.append(
+        String(format: "%.2f s: ", arrival.lateness) + evidence.line(arrival) + pauses)
     }
     for (what, pushes) in late.sorted(by: { $0.key < $1.key }) {
       invariant.none("more than 1 s too late\(what)", pushes)
@@ -93,11 +94,11 @@ extension Invariant {
 
   /// 5. Each slot has exactly one outcome.
   static func ofSlots(_ evidence: Evidence) -> Invariant {
-    var invariant = Invariant("5. Each slot has one fate")
+    var invariant = Invariant("5. Each slot has one outcome")
     for (rule, counts) in evidence.slots {
       let names = ["fired", "skipped", "missed", "capped", "expired"]
-      let fates = zip(names, counts.dropFirst()).filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
-      invariant.count("slots of \(rule): \(fates.joined(separator: ", "))", Int(counts[0]))
+      let outcomes = zip(names, counts.dropFirst()).filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+      invariant.count("slots of \(rule): \(outcomes.joined(separator: ", "))", Int(counts[0]))
       invariant.count("remainder of \(rule)", Int(counts[6]), expected: 0)
     }
     return invariant

@@ -3,7 +3,7 @@
 
 #include <nghttp2/nghttp2.h>
 
-// The event loop beneath an HTTP/2 session: Swift's Glibc module leaves these two headers out.
+// For the event loop of an HTTP/2 session: Swift's Glibc module omits these two headers.
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 

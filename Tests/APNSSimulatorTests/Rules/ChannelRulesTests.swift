@@ -9,34 +9,34 @@ import Testing
     var request = Fixture.request(kind)
     change(&request)
     let push = Push(request, in: Fixture.channelContext)
-    return PushRules.judge(push, by: ChannelRules.all, proven: ChannelRules.proven).refusal
+    return PushRules.evaluate(push, by: ChannelRules.all, proven: ChannelRules.proven).refusal
   }
 
   @Test(arguments: ChannelCall.Kind.allCases)
-  func `R31: a good call is accepted`(kind: ChannelCall.Kind) {
+  func `R31: a correct call is accepted`(kind: ChannelCall.Kind) {
     #expect(refusal(kind) == nil)
     #expect(refusal(kind) { $0.set("apns-request-id", nil) } == nil, "it is optional")
     #expect(refusal(kind) { $0.set("content-type", nil) } == nil)
   }
 
   @Test(arguments: WrongCall.all)
-  func `R31: a spoilt call is refused`(wrong: WrongCall) {
-    let refusal = wrong.judged().refusal
+  func `R31: a call with one mistake is refused`(wrong: WrongCall) {
+    let refusal = wrong.result().refusal
     #expect(refusal?.reason == wrong.reason, "\(refusal?.detail ?? "accepted")")
   }
 
   /// Proves that the table can fail: without any one channel rule, some row has a different result.
   @Test(arguments: ChannelRules.all.indices)
-  func `no rule is idle`(index: Int) {
+  func `removing any rule changes a result`(index: Int) {
     var rules = ChannelRules.all
     let removed = rules.remove(at: index)
     // Rules shared with pushes have their rows in the table of pushes.
     if PushRules.rules.contains(where: { $0.name == removed.name }) { return }
-    let caught = WrongCall.all.contains { $0.judged(by: rules).refusal != $0.judged().refusal }
-    #expect(caught, "no row needs the rule: \(removed.name)")
+    let caught = WrongCall.all.contains { $0.result(by: rules).refusal != $0.result().refusal }
+    #expect(caught, "no row depends on the rule: \(removed.name)")
   }
 
-  @Test func `the edges are accepted`() {
+  @Test func `boundary values are accepted`() {
     #expect(refusal(.broadcast) { $0.setBody(WrongCall.padded(to: 5120)) } == nil)
     #expect(refusal(.broadcast) { $0.setBody(Fixture.activity(#""event":"end""#)) } == nil)
     for priority in ["5", "1"] {
@@ -63,7 +63,7 @@ import Testing
     #expect(reason.status == status)
   }
 
-  @Test func `a registry comes back from its file`() throws {
+  @Test func `a registry is restored from its file`() throws {
     let context = Fixture.channelContext
     let again = try ChannelRegistry(text: context.channels.json.serialized)
     #expect(again == context.channels)

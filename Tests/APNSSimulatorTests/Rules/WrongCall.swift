@@ -7,16 +7,16 @@ struct WrongCall: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let reason: Reason
   let kind: ChannelCall.Kind
-  let spoil: @Sendable (inout PushRequest, inout RuleContext) -> Void
+  let change: @Sendable (inout PushRequest, inout RuleContext) -> Void
 
   init(
     _ name: String, _ reason: Reason, _ kind: ChannelCall.Kind,
-    spoil: @escaping @Sendable (inout PushRequest, inout RuleContext) -> Void
+    change: @escaping @Sendable (inout PushRequest, inout RuleContext) -> Void
   ) {
     testDescription = "\(kind) \(name)"
     self.reason = reason
     self.kind = kind
-    self.spoil = spoil
+    self.change = change
   }
 
   static func header(
@@ -39,11 +39,11 @@ struct WrongCall: Sendable, CustomTestStringConvertible {
     WrongCall("body \(text.prefix(70))", reason, kind) { request, _ in request.setBody(text) }
   }
 
-  func judged(by rules: [Rule] = ChannelRules.all) -> RuleResult {
+  func result(by rules: [Rule] = ChannelRules.all) -> RuleResult {
     var request = Fixture.request(kind)
     var context = Fixture.channelContext
-    spoil(&request, &context)
-    return PushRules.judge(Push(request, in: context), by: rules, proven: ChannelRules.proven)
+    change(&request, &context)
+    return PushRules.evaluate(Push(request, in: context), by: rules, proven: ChannelRules.proven)
   }
 }
 

@@ -26,7 +26,7 @@ import Testing
     #expect(none.body == #"{"channels":[]}"#)
   }
 
-  @Test func `R31: a broadcast is answered 200 without a body, and then by its channel's fate`()
+  @Test func `R31: a broadcast is answered by the state of its channel`()
     throws
   {
     let simulator = try RunningSimulator()
@@ -59,7 +59,7 @@ import Testing
     #expect(off.status == 400 && off.body == #"{"reason":"FeatureNotEnabled"}"#)
   }
 
-  @Test func `channels outlive the process, deleted ones too`() throws {
+  @Test func `channels survive a restart, deleted ones too`() throws {
     let first = try RunningSimulator()
     let kept = try first.newChannel()
     let deleted = try first.newChannel()
@@ -77,7 +77,7 @@ import Testing
     (#"{"answer":{"status":503,"reason":"ServiceUnavailable"}}"#, 0),
     (#"{"answer":{"status":201}}"#, 0),
   ])
-  func `R32: a fault strikes a create after the deed`(action: String, channels: Int) throws {
+  func `R32: a lost answer does not undo a create`(action: String, channels: Int) throws {
     let simulator = try RunningSimulator()
     try simulator.setFaults(#"[{"match":{"call":"create"},"action":\#(action),"times":1}]"#)
     let lost = try simulator.call("POST", "/1/apps/\(Self.app)/channels", body: Self.create)
@@ -89,7 +89,7 @@ import Testing
     #expect(record["fault"] != nil)
   }
 
-  @Test func `a fault may be of one channel, and a push is no call`() throws {
+  @Test func `a fault may match one channel, and a push is no call`() throws {
     let simulator = try RunningSimulator()
     let ids = [try simulator.newChannel(), try simulator.newChannel()]
     try simulator.setFaults(

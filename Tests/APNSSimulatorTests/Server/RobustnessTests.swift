@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import APNSSimulator
+
 /// Clients that violate the protocol; they must not affect the next correct push.
 @Suite struct RobustnessTests {
   private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
@@ -28,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: clients)
-  func `a bad client goes and leaves nothing`(name: String, bytes: [UInt8]) throws {
+  func `a protocol violation leaves no connection behind`(name: String, bytes: [UInt8]) throws {
     let simulator = try RunningSimulator()
     _ = try Tool.run(
       "/usr/bin/openssl",
@@ -41,28 +43,41 @@ import Testing
 
   /// The last row is the control: the same bytes are a request from a client that offers h2.
   @Test(arguments: [(["-alpn", "http/1.1"], 0), ([], 0), (["-alpn", "h2"], 1)])
-  func `a client that does not offer h2 is not heard`(words: [String], heard: Int) throws {
+  func `a client that does not offer h2 is refused`(words: [String], requests: Int) throws {
     let simulator = try RunningSimulator()
     let request = Data(Self.preface + Self.settings + Self.bareRequest)
     _ = try Tool.run("/usr/bin/openssl", Self.words(simulator) + words, input: request)
     let stats = try simulator.control("GET", "stats").body
     #expect(stats.contains(#""connections":{"open":1,"total":2}"#), "\(stats)")
-    #expect(try simulator.records().count == heard)
+    #expect(try simulator.records().count == requests)
   }
 
-  @Test func `plain text is no TLS`() throws {
+  @Test func `plain HTTP is refused`() throws {
     let simulator = try RunningSimulator()
     let tool = try Tool.run("/usr/bin/curl", ["-s", "http://127.0.0.1:\(simulator.port)/"])
     #expect(tool.status != 0)
     #expect(try simulator.push().status == 200)
   }
 
-  @Test func `a client that leaves a delayed push behind is forgotten`() throws {
+  @Test func `a client that disconnects before a delayed answer is dropped`() throws {
     let simulator = try RunningSimulator()
     try simulator.setFaults(#"[{"action":{"delay_ms":400},"times":1}]"#)
     let tool = try simulator.curl(simulator.words() + ["--max-time", "0.2"])
     #expect(tool.status == 28)
     try simulator.setFaults(#"[{"action":{"delay_ms":600}}]"#)
     #expect(try simulator.push().status == 200, "the first delay ran out meanwhile")
+  }
+}
+
+@Suite struct TimersTests {
+  @Test func `events leave by time, then by arrival`() {
+    var timers = Timers<String>()
+    for (event, time) in [("d", 9), ("a", 1), ("b", 5), ("c", 5), ("z", 50)] {
+      timers.add(event, at: time)
+    }
+    var left: [String] = []
+    while let event = timers.takeDue(at: 10) { left.append(event) }
+    #expect(left == ["a", "b", "c", "d"])
+    #expect(timers.nextDeadline == 50)
   }
 }

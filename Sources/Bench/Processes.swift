@@ -1,0 +1,72 @@
+import Foundation
+import LocalPostgres
+
+/// A `ridepulse serve` process of the measurement.
+final class ServiceProcess {
+  private let process: ChildProcess
+
+  var processID: Int32 { process.pid }
+
+  init(conninfo: String, environment: [String: String]) throws {
+    process = try ChildProcess(
+      [LocalBinary.path("ridepulse"), "serve"],
+      environment: environment.merging(["DATABASE_URL": conninfo]) { own, _ in own },
+      errors: .pipe)
+  }
+
+  /// Waits for the log line `Serving`.
+  func waitUntilServing() throws {
+    try process.waitForOutput(" Serving")
+    process.discardOutput()
+  }
+
+  func stop() {
+    process.send(signal: SIGTERM)
+    process.waitForEndBlocking()
+  }
+}
+
+/// The CPU time and memory of processes, as the kernel counts them.
+enum ProcessCost {
+  /// Returns the CPU seconds of a process, optionally with those of the children it has waited for.
+  static func cpuSeconds(_ processID: Int32, withChildren: Bool = false) -> Double {
+    guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8),
+      // The name in parentheses may contain spaces; utime is the 12th field after it.
+      let end = text.lastIndex(of: ")")
+    else { return 0 }
+    let fields = text[text.index(after: end)...].split(separator: " ")
+    let ticks = fields[11...(withChildren ? 14 : 12)].compactMap { Double($0) }
+    return ticks.reduce(0, +) / 100
+  }
+
+  /// The CPU seconds of this process.
+  static var own: Double { cpuSeconds(ProcessInfo.processInfo.processIdentifier) }
+
+  /// The CPU seconds of the children that this process has waited for.
+  static var children: Double {
+    cpuSeconds(ProcessInfo.processInfo.processIdentifier, withChildren: true) - own
+  }
+
+  /// Returns the CPU seconds of a server and its child processes.
+  static func cpuSecondsOfTree(_ root: Int32) -> Double {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    let children = processes.compactMap { Int32($0) }.filter { parent(of: $0) == root }
+    return cpuSeconds(root, withChildren: true)
+      + children.reduce(0) { $0 + cpuSeconds($1, withChildren: true) }
+  }
+
+  private static func parent(of processID: Int32) -> Int32? {
+    let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)
+    guard let text, let end = text.lastIndex(of: ")") else { return nil }
+    let fields = text[text.index(after: end)...].split(separator: " ")
+    return fields.count > 1 ? Int32(fields[1]) : nil
+  }
+
+  /// Returns the resident memory in MiB.
+  static func residentMiB(_ processID: Int32) -> Double {
+    let text = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    let kilobytes = line?.split(separator: " ").compactMap { Double($0) }.first ?? 0
+    return kilobytes / 1024
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+@testable import APNSSimulator
+
+@Suite struct CommandTests {
+  @Test func `without arguments every option has its default`() throws {
+    #expect(try Command.parse([]) == .serve(Options()))
+  }
+
+  @Test func `each flag is parsed`() throws {
+    let words = [
+      "--port", "0", "--state=/tmp/s", "--sink", "--team-id", "T", "--key-id", "K", "--topic",
+      "com.a", "--topic=com.b", "--environment", "sandbox", "--faults", "f.json",
+      "--initial-streams", "2", "--max-streams", "50", "--latency", "9", "--exit-with-stdin",
+      "--quiet",
+    ]
+    var expected = Options()
+    expected.port = 0
+    expected.stateDirectory = "/tmp/s"
+    expected.isSink = true
+    expected.teamID = "T"
+    expected.keyID = "K"
+    expected.bundleIDs = ["com.a", "com.b"]
+    expected.environment = .sandbox
+    expected.faultsPath = "f.json"
+    expected.initialStreams = 2
+    expected.maximumStreams = 50
+    expected.latencyMilliseconds = 9
+    expected.exitsWithStandardInput = true
+    expected.isQuiet = true
+    #expect(try Command.parse(words) == .serve(expected))
+  }
+
+  @Test(arguments: [
+    (["--prot"], #"unknown "--prot"; the nearest known is --port"#),
+    (["sink"], #"unknown "sink"; the nearest known is --sink"#),
+    (["--port"], "--port needs a value"),
+    (["--sink=yes"], "--sink=yes: no value"),
+    (["--port", "65536"], #"--port: found "65536", expected a number from 0 to 65535"#),
+    (["--port", "x"], #"--port: found "x", expected a number from 0 to 65535"#),
+    (["--environment", "dev"], #"--environment: found "dev", expected production or sandbox"#),
+    (["--state", ""], #"--state: found "", expected a word"#),
+  ])
+  func `wrong usage is refused`(words: [String], message: String) {
+    #expect(throws: Command.UsageError(description: message)) { try Command.parse(words) }
+  }
+
+  @Test(arguments: [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3)])
+  func `distance counts changed letters`(left: String, right: String, distance: Int) {
+    #expect(Command.distance(left, right) == distance)
+  }
+}
+
+/// Runs the built binary as a shell does.
+@Suite struct BinaryTests {
+  private func run(_ words: String...) throws -> Tool {
+    try Tool.run(RunningSimulator.binary.path, words)
+  }
+
+  @Test func `help equals the golden text`() throws {
+    let tool = try run("--help")
+    #expect(tool.status == 0 && tool.errors == "")
+    #expect(tool.output == goldenHelp)
+  }
+
+  @Test func `an unknown flag is answered with the nearest one`() throws {
+    let tool = try run("--fault", "x")
+    #expect(tool.status == 64 && tool.output == "")
+    let hint = #"unknown "--fault"; the nearest known is --faults; see apns-simulator --help"#
+    #expect(tool.errors == "apns-simulator: \(hint)\n")
+  }
+
+  @Test func `the ready line contains port and directory`() throws {
+    let simulator = try RunningSimulator()
+    let place = "https://127.0.0.1:\(simulator.port) state=\(simulator.directory.path)"
+    #expect(simulator.readyLine == "apns-simulator: listening on \(place)")
+  }
+
+  @Test func `the end of standard input ends the process`() throws {
+    let simulator = try RunningSimulator()
+    #expect(simulator.stop() == 0)
+  }
+
+  @Test func `SIGTERM ends the process with status 0`() throws {
+    let simulator = try RunningSimulator()
+    #expect(simulator.terminate() == 0)
+  }
+
+  @Test func `a port in use is reported in one line`() throws {
+    let simulator = try RunningSimulator()
+    let tool = try run(
+      "--port", String(simulator.port), "--state", simulator.directory.path)
+    #expect(tool.status == 1 && tool.output == "")
+    let place = "127.0.0.1:\(simulator.port)"
+    #expect(tool.errors == "apns-simulator: \(place): listen: Address already in use\n")
+  }
+
+  @Test func `a bad faults file is refused at start`() throws {
+    let file = try ScratchFile(Data(#"[{"action":{"reset":"BOOM"}}]"#.utf8))
+    let directory = FileManager.default.temporaryDirectory.path + "/sim-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let tool = try run("--port", "0", "--state", directory, "--faults", file.url.path)
+    #expect(tool.status == 1 && tool.output == "")
+    let place = "\(file.url.path): faults[0].action.reset"
+    let error = #"apns-simulator: \#(place): found "BOOM", expected one of NO_ERROR, "#
+    #expect(tool.errors.hasPrefix(error))
+    #expect(tool.errors.split(separator: "\n").count == 1)
+  }
+}
+
+/// The exact help text; a change here is a change of the interface.
+let goldenHelp = """
+  usage: apns-simulator [options]
+
+  A local Apple Push Notification service for development and tests: HTTP/2 over TLS on
+  127.0.0.1, stricter than Apple's. It checks each push, answers as APNs does, and writes what
+  arrived to requests.jsonl.
+
+    --port N              port to listen on, 0 for a free one (default 2197)
+    --state DIR           certificates, JWT key, records (default ./.apns-simulator)
+    --sink                answer 200 at once; check and record nothing
+    --team-id ID          expected iss of JWTs (default SIMTEAM001)
+    --key-id ID           expected kid of JWTs (default SIMKEY0001)
+    --topic BUNDLE        known bundle ID, may be repeated
+                          (default com.example.customer and com.example.driver)
+    --environment NAME    production (default) or sandbox
+    --channel-limit N     broadcast channels an app may have (default 10000)
+    --no-broadcast BUNDLE an app without Broadcast Capability, may be repeated
+    --faults FILE         faults as JSON; read again when the file changes
+    --initial-streams N   stream limit until the first valid JWT (default 1)
+    --max-streams N       stream limit after it (default 1000)
+    --latency MS          delay of each answer (default 0)
+    --exit-with-stdin     exit when standard input ends
+    --quiet               log nothing but failures
+    --help                print this text
+
+  Files in DIR: ca.pem (clients trust it), AuthKey_<KEYID>.p8 (clients sign with it),
+  requests.jsonl (one push a line), tokens.json (device tokens, read at start if it is there),
+  channels.json (broadcast channels), channels.jsonl (calls about them), broadcasts.jsonl.
+
+  Control calls on the same port: GET, POST, DELETE /simulator/faults; GET /simulator/stats;
+  POST, DELETE /simulator/tokens.
+
+  """

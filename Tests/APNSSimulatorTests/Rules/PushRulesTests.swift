@@ -1,0 +1,126 @@
+import Testing
+
+@testable import APNSSimulator
+
+@Suite struct PushRulesTests {
+  @Test(arguments: PushType.allCases)
+  func `a correct push is accepted`(type: PushType) {
+    let result = PushRules.evaluate(Fixture.request(type), in: Fixture.context)
+    #expect(result == RuleResult(refusal: nil, provenIssuedAt: Fixture.now - 600))
+  }
+
+  @Test(arguments: WrongPush.all)
+  func `a push with one mistake is refused`(wrong: WrongPush) {
+    let refusal = wrong.result().refusal
+    #expect(refusal?.reason == wrong.reason, "\(refusal?.detail ?? "accepted")")
+  }
+
+  /// Proves that the table above can fail: without any one rule, some row has another result.
+  @Test(arguments: PushRules.rules.indices)
+  func `removing any rule changes a result`(index: Int) {
+    var rules = PushRules.rules
+    let removed = rules.remove(at: index)
+    let caught = WrongPush.all.contains { $0.result(by: rules) != $0.result() }
+    #expect(caught, "no row depends on the rule: \(removed.name)")
+  }
+
+  @Test(arguments: Fixture.request().headers.map(\.name))
+  func `no header may be left out`(name: String) {
+    var request = Fixture.request()
+    request.set(name, nil)
+    let refusal = PushRules.evaluate(request, in: Fixture.context).refusal
+    // The three headers that APNs itself does not require.
+    let optional = [":authority", "apns-collapse-id", "content-type"].contains(name)
+    #expect((refusal == nil) == optional, "\(name): \(refusal?.detail ?? "accepted")")
+  }
+
+  @Test(arguments: Reason.allCases)
+  func `each reason has a row`(reason: Reason) {
+    let reasons = WrongPush.all.map(\.reason) + WrongCall.all.map(\.reason)
+    #expect(reasons.contains(reason))
+  }
+
+  @Test(arguments: [
+    (Reason.badTopic, 400), (.invalidProviderToken, 403), (.expiredProviderToken, 403),
+    (.missingProviderToken, 403), (.badPath, 404), (.methodNotAllowed, 405), (.unregistered, 410),
+    (.expiredToken, 410), (.payloadTooLarge, 413), (.tooManyProviderTokenUpdates, 429),
+    (.badPayload, 400),
+  ])
+  func `statuses are Apple's`(reason: Reason, status: Int) {
+    #expect(reason.status == status)
+  }
+
+  @Test func `410 carries the time of the unregistration`() {
+    let wrong = WrongPush.device("x", .unregistered, DeviceToken(unregisteredSince: 77))
+    #expect(wrong.result().refusal?.timestamp == 77)
+  }
+
+  @Test func `a valid JWT counts even if the push is refused for something else`() {
+    let authorized = WrongPush.header("apns-id", nil, .badMessageID)
+    let unauthorized = WrongPush.header("authorization", nil, .missingProviderToken)
+    #expect(authorized.result().provenIssuedAt != nil)
+    #expect(unauthorized.result().provenIssuedAt == nil)
+  }
+}
+
+/// Boundary values that the rules accept.
+@Suite struct AcceptedPushTests {
+  private func refusal(
+    _ type: PushType = .alert, _ change: (inout PushRequest, inout RuleContext) -> Void
+  ) -> Refusal? {
+    var request = Fixture.request(type)
+    var context = Fixture.context
+    change(&request, &context)
+    return PushRules.evaluate(request, in: context).refusal
+  }
+
+  @Test(arguments: [
+    ("apns-expiration", "0"), ("apns-priority", "5"), ("apns-priority", "1"),
+    ("apns-topic", "com.example.driver"),
+    ("apns-collapse-id", String(repeating: "ü", count: 32)),
+    (":path", "/3/device/" + String(repeating: "AB", count: 80)),
+  ])
+  func `a legal value is accepted`(name: String, value: String) {
+    #expect(refusal { request, _ in request.set(name, value) } == nil)
+  }
+
+  @Test(arguments: [
+    #"{"aps":{"alert":"x"}}"#, #"{"aps":{"alert":{"loc-key":"K","loc-args":["a"]}}}"#,
+    #"{"aps":{"alert":{"subtitle":"x"},"mutable-content":1,"badge":0}}"#,
+    #"{"aps":{"alert":"x","interruption-level":"time-sensitive","relevance-score":0.5}}"#,
+    WrongPush.padded(to: 4096),
+  ])
+  func `a legal alert is accepted`(payload: String) {
+    #expect(refusal { request, _ in request.setBody(payload) } == nil)
+  }
+
+  @Test(arguments: [
+    Fixture.start, Fixture.activity(#""event":"end""#),
+    Fixture.activity(#""event":"end","content-state":{},"dismissal-date":0"#),
+    Fixture.activity(#""event":"update","content-state":{},"alert":{"body":"x","sound":"a"}"#),
+  ])
+  func `a legal Live Activity push is accepted`(payload: String) {
+    #expect(refusal(.liveactivity) { request, _ in request.setBody(payload) } == nil)
+  }
+
+  @Test func `voip may be larger`() {
+    #expect(refusal(.voip) { request, _ in request.setBody(WrongPush.padded(to: 5120)) } == nil)
+  }
+
+  @Test func `a second iat after 20 minutes is accepted`() {
+    let adopted = AdoptedToken(issuedAt: Fixture.now - 3000, adoptedAt: Fixture.now - 1200)
+    #expect(refusal { _, context in context.adoptedToken = adopted } == nil)
+  }
+
+  @Test(arguments: [-3600, 300])
+  func `iat at its limits is accepted`(offset: Int) {
+    let jwt = Fixture.sign(JWT(issuedAt: Fixture.now + offset))
+    #expect(refusal { request, _ in request.set("authorization", "bearer " + jwt) } == nil)
+  }
+
+  @Test func `a token bound to this topic and environment is accepted`() {
+    let entry = DeviceToken(topic: "com.example.customer", environment: .production)
+    let token = Fixture.token.uppercased()
+    #expect(refusal { _, context in context.deviceTokens[token] = entry } == nil)
+  }
+}

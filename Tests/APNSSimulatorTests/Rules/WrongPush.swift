@@ -1,0 +1,230 @@
+import Testing
+
+@testable import APNSSimulator
+
+/// One mistake in a correct push, and the reason that must be returned.
+struct WrongPush: Sendable, CustomTestStringConvertible {
+  let name: String
+  let reason: Reason
+  let type: PushType
+  let change: @Sendable (inout PushRequest, inout RuleContext) -> Void
+
+  init(
+    _ name: String, _ reason: Reason, type: PushType = .alert,
+    change: @escaping @Sendable (inout PushRequest, inout RuleContext) -> Void
+  ) {
+    self.name = name
+    self.reason = reason
+    self.type = type
+    self.change = change
+  }
+
+  static func header(
+    _ name: String, _ value: String?, _ reason: Reason, type: PushType = .alert
+  ) -> WrongPush {
+    WrongPush("\(type) \(name): \(value ?? "missing")", reason, type: type) { request, _ in
+      request.set(name, value)
+    }
+  }
+
+  static func payload(_ text: String, _ reason: Reason, type: PushType = .alert) -> WrongPush {
+    WrongPush("\(type) payload \(text.prefix(60))", reason, type: type) { request, _ in
+      request.setBody(text)
+    }
+  }
+
+  static func jwt(
+    _ name: String, _ reason: Reason = .invalidProviderToken,
+    _ change: @escaping @Sendable (inout JWT) -> Void
+  ) -> WrongPush {
+    WrongPush("JWT " + name, reason) { request, _ in
+      var jwt = JWT(issuedAt: Fixture.now - 600)
+      change(&jwt)
+      request.set("authorization", "bearer " + Fixture.sign(jwt))
+    }
+  }
+
+  static func device(
+    _ name: String, _ reason: Reason, _ entry: DeviceToken
+  ) -> WrongPush {
+    WrongPush("token " + name, reason) { _, context in context.deviceTokens[Fixture.token] = entry }
+  }
+
+  func result(by rules: [Rule] = PushRules.rules) -> RuleResult {
+    var request = Fixture.request(type)
+    var context = Fixture.context
+    change(&request, &context)
+    return PushRules.evaluate(Push(request, in: context), by: rules)
+  }
+
+  var testDescription: String { name }
+}
+
+extension WrongPush {
+  static let requests: [WrongPush] = [
+    .header(":method", "GET", .methodNotAllowed),
+    .header(":scheme", "http", .badPath),
+    .header(":path", "/4/device/\(Fixture.token)", .badPath),
+    .header(":path", "/3/device/\(Fixture.token)/x", .badPath),
+    .header(":path", "/", .badPath),
+    .header(":path", "/3/device/", .missingDeviceToken),
+    .header(":path", "/3/device", .missingDeviceToken),
+    .header(":path", "/3/device/abcd", .badDeviceToken),
+    .header(":path", "/3/device/a\(Fixture.token)", .badDeviceToken),
+    .header(":path", "/3/device/\(Fixture.token)?", .badDeviceToken),
+    .header(":path", "/3/device/" + String(repeating: "xy", count: 32), .badDeviceToken),
+    .header(":path", "/3/device/" + String(repeating: "a", count: 202), .badDeviceToken),
+    WrongPush("apns-id twice", .duplicateHeaders) { request, _ in
+      request.headers.append(Header(name: "apns-id", value: "x"))
+    },
+  ]
+
+  static let headers: [WrongPush] = [
+    .header("apns-push-type", nil, .invalidPushType),
+    .header("apns-push-type", "Alert", .invalidPushType),
+    .header("apns-push-type", "mdm", .invalidPushType),
+    .header("apns-topic", nil, .missingTopic),
+    .header("apns-topic", "customer", .badTopic),
+    .header("apns-topic", "com.example.", .badTopic),
+    .header("apns-topic", "com.example.other", .topicDisallowed),
+    .header("apns-topic", "com.example.customer.push-type.liveactivity", .topicDisallowed),
+    .header("apns-topic", "com.example.customer", .topicDisallowed, type: .liveactivity),
+    .header(
+      "apns-topic", "com.example.customer.Widget.push-type.liveactivity", .topicDisallowed,
+      type: .liveactivity),
+    .header("apns-topic", "com.example.customer", .topicDisallowed, type: .voip),
+    .header("apns-priority", nil, .badPriority),
+    .header("apns-priority", "7", .badPriority),
+    .header("apns-priority", "010", .badPriority),
+    .header("apns-priority", "10", .badPriority, type: .background),
+    .header("apns-priority", "1", .badPriority, type: .liveactivity),
+    .header("apns-expiration", nil, .badExpirationDate),
+    .header("apns-expiration", "", .badExpirationDate),
+    .header("apns-expiration", "-1", .badExpirationDate),
+    .header("apns-expiration", "00", .badExpirationDate),
+    .header("apns-expiration", "1790000300.5", .badExpirationDate),
+    .header("apns-expiration", "300", .badExpirationDate),
+    .header("apns-expiration", "1790000300000", .badExpirationDate),
+    .header("apns-expiration", "99999999999999999999", .badExpirationDate),
+    .header("apns-id", nil, .badMessageID),
+    .header("apns-id", "123E4567-E89B-12D3-A456-426614174000", .badMessageID),
+    .header("apns-id", "123e4567e89b12d3a456426614174000", .badMessageID),
+    .header("apns-id", "123e4567-e89b-12d3-a456-42661417400g", .badMessageID),
+    .header("apns-collapse-id", "", .badCollapseID),
+    .header("apns-collapse-id", String(repeating: "ü", count: 33), .badCollapseID),
+    .header("content-type", "text/plain", .badContentType),
+  ]
+
+  static let providerTokens: [WrongPush] = [
+    .header("authorization", nil, .missingProviderToken),
+    .header("authorization", Fixture.jwt, .invalidProviderToken),
+    .header("authorization", "Bearer " + Fixture.jwt, .invalidProviderToken),
+    .header("authorization", "bearer a.b", .invalidProviderToken),
+    .header("authorization", "bearer " + Fixture.jwt + "=", .invalidProviderToken),
+    .header("authorization", "bearer " + Fixture.jwt.dropLast(4) + "AAAA", .invalidProviderToken),
+    .jwt("alg HS256") { $0.header = #"{"alg":"HS256","kid":"SIMKEY0001"}"# },
+    .jwt("no kid") { $0.header = #"{"alg":"ES256"}"# },
+    .jwt("kid of another key") { $0.header = #"{"alg":"ES256","kid":"OTHERKEY01"}"# },
+    .jwt("iss of another team") { $0.claims = #"{"iss":"OTHERTEAM1","iat":1789999400}"# },
+    .jwt("iat a string") { $0.claims = #"{"iss":"SIMTEAM001","iat":"1789999400"}"# },
+    .jwt("iat a fraction") { $0.claims = #"{"iss":"SIMTEAM001","iat":1789999400.0}"# },
+    .jwt("iat twice") { $0.claims = #"{"iss":"SIMTEAM001","iat":1789999400,"iat":1789999400}"# },
+    .jwt("no iat") { $0.claims = #"{"iss":"SIMTEAM001"}"# },
+    .jwt("in milliseconds") { $0 = JWT(issuedAt: Fixture.now * 1000) },
+    .jwt("301 s ahead") { $0 = JWT(issuedAt: Fixture.now + 301) },
+    .jwt("3601 s old", .expiredProviderToken) { $0 = JWT(issuedAt: Fixture.now - 3601) },
+    .jwt("least integer", .expiredProviderToken) { $0 = JWT(issuedAt: .min) },
+    .jwt("with a DER signature") { $0.form = .der },
+    WrongPush("second iat within 20 minutes", .tooManyProviderTokenUpdates) { _, context in
+      context.adoptedToken = AdoptedToken(
+        issuedAt: Fixture.now - 1800, adoptedAt: Fixture.now - 1199)
+    },
+  ]
+
+  static let deviceTokens: [WrongPush] = [
+    .device("of the sandbox", .badDeviceToken, DeviceToken(environment: .sandbox)),
+    .device("of the driver", .deviceTokenNotForTopic, DeviceToken(topic: "com.example.driver")),
+    .device("unregistered", .unregistered, DeviceToken(unregisteredSince: 1_789_999_999_000)),
+    .device("expired", .expiredToken, DeviceToken(expiredSince: 1_789_999_999_000)),
+  ]
+}
+
+extension WrongPush {
+  static let payloads: [WrongPush] = [
+    .payload("", .payloadEmpty),
+    .payload("null", .badPayload),
+    .payload("[]", .badPayload),
+    .payload("{}", .badPayload),
+    .payload(#"{"aps":[]}"#, .badPayload),
+    .payload(#"{"aps":{"alert":"x"}"#, .badPayload),
+    .payload(#"{"aps":{"alert":"x"},"aps":{"alert":"y"}}"#, .badPayload),
+    .payload(#"{"aps":{"alert":"x","ride":"own key"}}"#, .badPayload),
+    .payload(#"{"aps":{"alert":"x","badge":"1"}}"#, .badPayload),
+    .payload(#"{"aps":{"alert":"x","interruption-level":"urgent"}}"#, .badPayload),
+    .payload(String(repeating: "[", count: 4000), .badPayload),
+    .payload(padded(to: 4097), .payloadTooLarge),
+    .payload(padded(to: 5121), .payloadTooLarge, type: .voip),
+  ]
+
+  static let alerts: [WrongPush] = [
+    .payload(#"{"aps":{}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":""}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":{}}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":{"title":"","body":"x"}}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":{"title":"x","body":""}}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":{"title":1}}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":{"title":"x","text":"y"}}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":{"loc-key":"K","loc-args":[1]}}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":"x","event":"update"}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":"x","content-state":{}}}"#, .invalidPushType),
+    .payload(#"{"aps":{"content-available":1}}"#, .invalidPushType),
+  ]
+
+  static let backgrounds: [WrongPush] = [
+    .payload(#"{"aps":{}}"#, .invalidPushType, type: .background),
+    .payload(#"{"aps":{"content-available":true}}"#, .badPayload, type: .background),
+    .payload(#"{"aps":{"content-available":1,"alert":"x"}}"#, .invalidPushType, type: .background),
+    .payload(#"{"aps":{"content-available":1,"badge":0}}"#, .invalidPushType, type: .background),
+    .payload(
+      #"{"aps":{"content-available":1,"sound":"default"}}"#, .invalidPushType, type: .background),
+  ]
+
+  static let liveActivities: [WrongPush] = [
+    activity(#""content-state":{}"#),
+    activity(#""event":"stop","content-state":{}"#),
+    activity(#""event":"update""#),
+    activity(#""event":"update","content-state":[]"#),
+    activity(#""event":"update","content-state":{},"attributes":{}"#),
+    activity(#""event":"update","content-state":{}"#, timestamp: "1790000000.0"),
+    activity(#""event":"update","content-state":{}"#, timestamp: #""1790000000""#),
+    activity(#""event":"update","content-state":{}"#, timestamp: "1790000000000"),
+    activity(#""event":"update","content-state":{}"#, timestamp: "1789900000"),
+    activity(#""event":"update","content-state":{},"stale-date":1790000120.5"#),
+    activity(#""event":"update","content-state":{},"stale-date":1790000120000"#),
+    activity(#""event":"update","content-state":{},"dismissal-date":1790000120"#),
+    activity(#""event":"update","content-state":{},"alert":"x""#),
+    activity(#""event":"update","content-state":{},"alert":{"title-loc-key":"K"}"#),
+    activity(#""event":"update","content-state":{},"alert":{"title":""}"#),
+    activity(#""event":"start","content-state":{},"attributes-type":"A","attributes":{}"#),
+    activity(#""event":"start","content-state":{},"attributes":{},"alert":{"title":"x"}"#),
+    activity(#""event":"start","content-state":{},"attributes-type":"A","alert":{"title":"x"}"#),
+    activity(#""event":"end","dismissal-date":"now""#),
+  ]
+
+  static let all: [WrongPush] =
+    requests + headers + providerTokens + deviceTokens + payloads + alerts + backgrounds
+    + liveActivities
+
+  private static func activity(
+    _ members: String, timestamp: String = String(Fixture.now)
+  ) -> WrongPush {
+    .payload(
+      Fixture.activity(members, timestamp: timestamp), .invalidPushType, type: .liveactivity)
+  }
+
+  static func padded(to bytes: Int) -> String {
+    let frame = #"{"aps":{"alert":""}}"#
+    let padding = String(repeating: "x", count: bytes - frame.utf8.count)
+    return #"{"aps":{"alert":"\#(padding)"}}"#
+  }
+}
