@@ -3,7 +3,8 @@ import RideCore
 /// All keys of the rule files.
 ///
 /// `check` reads it for unknown, missing and misplaced keys; the tables in `docs/rules.md` and
-/// `schedules/schema.json` are made from it.
+/// `schedules/schema.json` are made from it: `RIDEPULSE_RECORD=1 make test FILTER=KeyTableTests` rewrites
+/// both.
 enum KeyTable {
   /// The keys that determine when a rule fires.
   static let triggers = ["on", "every", "before", "after", "cron"]
@@ -92,7 +93,8 @@ enum KeyTable {
           "`apns-collapse-id`: a newer push replaces an older one.",
           beside: ["alert", "background"], otherwise: "nothing: a card's pushes replace each other"),
         Key(
-          "priority", .priority, "10, immediately, or 5, when it suits the phone. Without it, 10.",
+          "priority", .priority,
+          "When it is delivered: 10 at once, 5 when it suits the phone. `background` takes only 5.",
           beside: ["alert", "background"],
           otherwise: "urgent within live-activity: its events are sent at 10, everything else at 5"),
         Key(
@@ -105,7 +107,7 @@ enum KeyTable {
           beside: ["alert", "background"],
           otherwise: "it next to alert or background: a card shows everyone the current state"),
       ],
-      reserved: ["lost-contact"], exactlyOne: [triggers, actions])
+      reserved: ["lost-contact"], exactlyOne: [triggers + ["live-activity"], actions])
   }()
 
   static let alert: MappingForm = {
