@@ -110,7 +110,8 @@ let package = Package(
     .testTarget(
       name: "SystemSupportTests", dependencies: ["SystemSupport"], swiftSettings: strict),
     .testTarget(
-      name: "RuleFilesTests", dependencies: ["RideCore", "RuleFiles"], exclude: ["Golden"],
+      name: "RuleFilesTests", dependencies: ["RideCore", "RuleFiles"],
+      exclude: ["Golden", "Schema"],
       swiftSettings: strict),
     .testTarget(
       name: "PostgresStoreTests", dependencies: ["PostgresStore", "LocalPostgres", "RideCore"],

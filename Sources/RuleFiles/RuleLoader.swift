@@ -35,9 +35,10 @@ struct RuleLoader {
       guard let root = try builder.document() else {
         throw YAMLFault(
           location: SourceLocation(line: 1, column: 1), found: "nothing in the file",
-          expected: alternatives(Vocabulary.keys) + ", or a name that starts with \"_\" to skip it")
+          expected: alternatives(KeyTable.file.names)
+            + ", or a name that starts with \"_\" to skip it")
       }
-      return Fields(root, of: "a rule file", known: Vocabulary.keys, log: log)
+      return Fields(root, as: KeyTable.file, log: log)
         .map { File(log: log, fields: $0) }
     } catch {
       log.report(error.location, error.found, expected: error.expected)
@@ -49,14 +50,14 @@ struct RuleLoader {
     var rules: [Rule] = []
     var taken: [String: String] = [:]
     for file in files {
-      guard let node = file.fields["rules"] else { continue }
+      guard let node = file.fields["rules"]?.node else { continue }
       guard case .sequence(let entries) = node.kind else {
         file.log.reportType(
           of: node, for: "rules", expected: "a list whose entries start with \"- name:\"")
         continue
       }
       for entry in entries {
-        let draft = RuleReader(log: file.log, vocabulary: vocabulary).draft(entry)
+        let draft = RuleDecoder(log: file.log, vocabulary: vocabulary).draft(entry)
         if let rule = draft.rule { Self.add(rule, at: draft.name, to: &rules, file.log) }
         guard let name = draft.name else { continue }
         if let first = taken[name.text] {

@@ -31,7 +31,9 @@ import Testing
 
   @Test func namesThatAreSkipped() throws {
     try write(ruleFile(), to: "a.yaml")
-    for name in ["_off.yaml", ".a.yaml.swp", ".hidden.yaml", "_b.yml", "README.md", "yaml"] {
+    for name in [
+      "_off.yaml", ".a.yaml.swp", ".hidden.yaml", "_b.yml", "README.md", "schema.json", "yaml",
+    ] {
       try write("broken: [", to: name)
     }
     let loaded = try RuleDirectory.load(path + "/").get()

@@ -29,9 +29,9 @@ import Testing
           + "expected 10 (at once) or 5 (when it suits the phone)",
         "d.yaml:2:5: an entry of rules is the number 5; "
           + "expected a mapping that starts with \"name:\"",
-        "d.yaml:3:5: the rule \"R\" does not say what it sends; "
+        "d.yaml:3:5: the rule \"R\" does not define what it sends; "
           + "expected alert with a title, body or loc-key, background: {}, or live-activity",
-        "d.yaml:3:5: the rule \"R\" does not say when it speaks; "
+        "d.yaml:3:5: the rule \"R\" does not define when it fires; "
           + "expected on with an event such as driver_arrived, or with a list of events; "
           + "or every, before, after or cron",
         "d.yaml:3:5: the rule \"R\" has no app; expected an app such as customer or driver: "

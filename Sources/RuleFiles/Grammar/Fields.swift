@@ -1,59 +1,148 @@
 import RideCore
 
-/// A mapping whose keys are defined by the rule format.
-struct Fields {
+/// One entry of a mapping: a known key and its value.
+struct Field {
+  let key: Key
+  /// The location of the key.
   let location: SourceLocation
-  /// The known keys that unknown keys were probably meant to be: these do not count as missing.
-  let meant: Set<String>
-  private let pairs: [YAMLNode.Pair]
+  let node: YAMLNode
 
-  /// The keys that are present, in the order of the file.
-  var keys: [String] { pairs.map(\.key) }
-
-  subscript(key: String) -> YAMLNode? {
-    pairs.first { $0.key == key }?.value
-  }
-
-  /// Returns whether the mapping has only these keys and none of them twice, so that nothing is
-  /// left out.
-  func isWhole(_ known: [String]) -> Bool {
-    pairs.allSatisfy { known.contains($0.key) && !$0.isRepeated }
-  }
-
-  /// Returns the location of a key, or of the mapping if it has no such key.
-  func location(of key: String) -> SourceLocation {
-    pairs.first { $0.key == key }?.keyPlace ?? location
-  }
+  var name: String { key.name }
 }
 
-extension Fields {
-  /// Wraps a mapping and reports every unknown key in it.
+/// A mapping whose keys the key table defines.
+struct Fields {
+  let form: MappingForm
+  let location: SourceLocation
+  private let pairs: [YAMLNode.Pair]
+  /// The known keys that unknown keys were probably meant to be: these do not count as missing.
+  private let meant: Set<String>
+  private let log: Diagnostics
+
+  /// Reads a mapping and reports every unknown key in it.
   ///
   /// - Parameters:
-  ///   - unserved: keys that are also known, but that messages do not list as expected.
-  ///   - elsewhere: keys of the format that do not belong here, each with the place where it does.
+  ///   - subject: what messages call the mapping, if not as in the key table.
+  ///   - elsewhere: keys that belong into another mapping, each with what to write instead.
   init?(
-    _ node: YAMLNode, of subject: String, known: [String], unserved: [String] = [],
+    _ node: YAMLNode, as form: MappingForm, of subject: String? = nil,
     elsewhere: [String: String] = [:], log: Diagnostics
   ) {
+    let subject = subject ?? form.subject
+    let listed = form.names.joined(separator: ", ")
     guard case .mapping(let pairs) = node.kind else {
-      log.reportType(
-        of: node, for: subject, expected: "a mapping (keys: \(known.joined(separator: ", ")))")
+      log.reportType(of: node, for: subject, expected: "a mapping (keys: \(listed))")
       return nil
     }
-    location = node.location
+    self.form = form
     self.pairs = pairs
-    let unknown = pairs.filter { !known.contains($0.key) && !unserved.contains($0.key) }
-    meant = Set(unknown.compactMap { nearestWord(to: $0.key, among: known + unserved) })
+    self.log = log
+    location = node.location
+    let known = form.names + form.reserved
+    let unknown = pairs.filter { !known.contains($0.key) }
+    meant = Set(unknown.compactMap { nearestWord(to: $0.key, among: known) })
     for pair in unknown {
       let found = "unknown key \(quoted(pair.key)) in \(subject)"
       if let right = elsewhere[pair.key] {
         log.report(pair.keyPlace, found, expected: right)
       } else {
         log.report(
-          pair.keyPlace, found, expected: "one of \(known.joined(separator: ", "))",
-          word: pair.key, among: known + unserved)
+          pair.keyPlace, found, expected: "one of \(listed)", word: pair.key, among: known)
       }
     }
+  }
+
+  /// The keys that are present, in the order of the file.
+  var keys: [String] { pairs.map(\.key) }
+
+  /// Whether every key is known and none occurs twice, so that nothing is left out.
+  var isWhole: Bool {
+    let known = form.names
+    return pairs.allSatisfy { known.contains($0.key) && !$0.isRepeated }
+  }
+
+  /// The rule in messages, with its name if it has one.
+  private var title: String {
+    self["name"]?.node.string.map { "the rule \(quoted($0))" } ?? "a rule"
+  }
+
+  subscript(name: String) -> Field? {
+    guard let key = form[name], let pair = pairs.first(where: { $0.key == name }) else {
+      return nil
+    }
+    return Field(key: key, location: pair.keyPlace, node: pair.value)
+  }
+
+  /// Returns the location of a key, or of the mapping if it has no such key.
+  func location(of name: String) -> SourceLocation {
+    pairs.first { $0.key == name }?.keyPlace ?? location
+  }
+
+  /// Returns the fields with these names that are present, in the order of the file.
+  func present(_ names: [String]) -> [Field] {
+    keys.filter(names.contains).compactMap { self[$0] }
+  }
+
+  /// Returns a required key; reports it if it is missing.
+  func required(_ name: String) -> Field? {
+    if let field = self[name] { return field }
+    if !meant.contains(name), let expected = form[name]?.required {
+      let isNamed = form["name"] != nil
+      log.report(
+        location, isNamed ? "\(title) has no \(name)" : "\(form.subject) without \(name)",
+        expected: expected)
+    }
+    return nil
+  }
+
+  /// Returns the key that another key needs; reports it if it is missing.
+  func partner(of field: Field) -> Field? {
+    guard let (name, why) = field.key.partner else { return nil }
+    if let partner = self[name] { return partner }
+    if !meant.contains(name) {
+      log.report(
+        field.location, "\(field.name) without \(name)", expected: "\(name) next to it: \(why)")
+    }
+    return nil
+  }
+
+  /// Returns the only key of a group; reports a problem if there is none, or more than one.
+  ///
+  /// - Parameter misplaced: misplaced keys that were already reported, one of which is probably
+  ///   meant to be in the group.
+  func single(
+    of group: [String], lack: String, expected: String, misplaced: [String] = []
+  ) -> Field? {
+    let present = present(group)
+    guard let first = present.first else {
+      guard meant.isDisjoint(with: group), !keys.contains(where: misplaced.contains) else {
+        return nil
+      }
+      log.report(location, "\(title) does not define \(lack)", expected: expected)
+      return nil
+    }
+    for second in present.dropFirst() {
+      log.report(
+        second.location,
+        "\(quoted(second.name)) in a rule that has \(quoted(first.name)) at \(first.location)",
+        expected: "one of the two; the other in a rule of its own")
+    }
+    return present.count == 1 ? first : nil
+  }
+
+  /// Reports a mapping that has none of the keys that show something.
+  func requireShown() {
+    // A misspelt key was already reported, and may be the missing one.
+    if present(form.atLeastOne).isEmpty, keys.allSatisfy(form.names.contains) {
+      log.report(
+        location, "an alert that shows nothing",
+        expected: "at least one of \(form.atLeastOne.joined(separator: ", "))")
+    }
+  }
+
+  /// Reports a key that has no meaning in this mapping.
+  func reportMisplaced(_ field: Field, _ found: String, expected: String? = nil) {
+    log.report(
+      field.location, "\(quoted(field.name)) \(found)", expected: expected ?? field.key.otherwise)
   }
 }

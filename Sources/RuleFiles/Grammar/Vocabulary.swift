@@ -1,9 +1,6 @@
 /// The states and events that the service defines, under `states` and `events` in all files
 /// together.
 struct Vocabulary {
-  /// The keys of a rule file.
-  static let keys = ["states", "events", "rules"]
-
   private(set) var active: [String] = [
     "scheduled", "requested", "driver_assigned", "driver_en_route", "driver_arrived",
     "ride_started",
@@ -27,60 +24,75 @@ struct Vocabulary {
     declared.union(active).union(final).union(["ride_updated"])
   }
 
+  /// Returns the words as names of events, and reports those that no file declares.
+  ///
+  /// - Parameter key: the key that names them.
+  func events(_ words: [PlacedWord], of key: String, log: Diagnostics) -> [String] {
+    let known = events.sorted()
+    for word in words where isComplete && !known.contains(word.text) {
+      log.report(
+        word.location, "\(key) names the unknown event \(quoted(word.text))",
+        expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
+    }
+    return words.map(\.text)
+  }
+
   /// Adds the states and events of one file.
   mutating func add(_ file: Fields, log: Diagnostics) {
-    if !file.isWhole(Self.keys) { isComplete = false }
-    if let node = file["events"] {
-      declared.formUnion(words(node, for: "events", log: log).map(\.text))
+    if !file.isWhole { isComplete = false }
+    if let events = file["events"] {
+      declared.formUnion(words(events.node, for: "events", log: log).map(\.text))
     }
     guard let states = file["states"] else { return }
     if let statesPlace {
       log.report(
-        file.location(of: "states"), "states for the second time",
+        states.location, "states for the second time",
         expected: "them in one file only (the first are at \(statesPlace))")
       isComplete = false
     } else {
-      statesPlace = "\(log.file):\(file.location(of: "states"))"
-      addStates(states, log: log)
+      statesPlace = "\(log.file):\(states.location)"
+      addStates(states.node, log: log)
     }
   }
 
   private mutating func addStates(_ node: YAMLNode, log: Diagnostics) {
-    let keys = ["active", "final"]
-    guard let fields = Fields(node, of: "states", known: keys, log: log) else {
+    guard let fields = Fields(node, as: KeyTable.states, log: log) else {
       isComplete = false
       return
     }
-    if !fields.isWhole(keys) { isComplete = false }
-    let lists = keys.map { key in
-      if let list = fields[key] { return words(list, for: "states.\(key)", log: log) }
-      // A misspelt key was already reported.
-      if fields.isWhole(keys) {
-        log.report(
-          fields.location, "states without \(key)",
-          expected: "the lists active (on the agenda) and final (over)")
-      }
-      isComplete = false
-      return []
-    }
-    for word in lists[1] {
-      guard let active = lists[0].first(where: { $0.text == word.text }) else { continue }
+    if !fields.isWhole { isComplete = false }
+    let active = states("active", fields, log: log)
+    let final = states("final", fields, log: log)
+    for word in final {
+      guard let active = active.first(where: { $0.text == word.text }) else { continue }
       log.report(
         word.location, "the state \(quoted(word.text)) is both active and final",
         expected: "it in one of the lists (active has it at \(active.location))")
     }
-    for word in lists.joined() where word.text == "ride_updated" {
+    for word in active + final where word.text == "ride_updated" {
       log.report(
         word.location, "a state named ride_updated",
-        expected: "another name: a ride's changes beside its state go by this one")
+        expected: "another name: this is the event for other changes of a ride")
     }
-    (active, final) = (lists[0].map(\.text), lists[1].map(\.text))
+    (self.active, self.final) = (active.map(\.text), final.map(\.text))
+  }
+
+  private mutating func states(
+    _ name: String, _ fields: Fields, log: Diagnostics
+  ) -> [PlacedWord] {
+    if let list = fields[name] {
+      return words(list.node, for: "states.\(name)", log: log)
+    }
+    // A misspelt key was already reported.
+    if fields.isWhole { _ = fields.required(name) }
+    isComplete = false
+    return []
   }
 
   private mutating func words(
     _ node: YAMLNode, for key: String, log: Diagnostics
   ) -> [PlacedWord] {
-    let words = log.words(node, for: key, form: .event)
+    let words = NodeDecoder(log: log).words(node, for: key)
     if case .sequence(let elements) = node.kind, elements.count == words.count { return words }
     isComplete = false
     return words

@@ -73,7 +73,8 @@ struct YAMLSyntaxError {
         expected: "the same quote at the end of the text")
     case "could not find expected ':'":
       return YAMLFault(
-        location: start, found: "a line that is no entry", expected: "\"key: value\" or \"- value\""
+        location: start, found: "a line that is not an entry",
+        expected: "\"key: value\" or \"- value\""
       )
     case "mapping values are not allowed in this context": return strayColon
     case "block sequence entries are not allowed in this context":
@@ -82,15 +83,15 @@ struct YAMLSyntaxError {
         expected: "the list on lines of its own, below its key")
     case "did not find expected key" where ["\"", "'"].contains(textBefore.last):
       return YAMLFault(
-        location: location, found: "text behind the closing quote",
+        location: location, found: "text after the closing quote",
         expected: "quotes around all of it")
     case "did not find expected key":
       return YAMLFault(
-        location: location, found: "something that does not belong where it stands",
+        location: location, found: "something that does not belong here",
         expected: "a key in column \(start.column), as in line \(start.line)")
     case "did not find expected '-' indicator":
       return YAMLFault(
-        location: location, found: "something that does not belong where it stands",
+        location: location, found: "something that does not belong here",
         expected: "\"- \" in column \(start.column), as in line \(start.line), or more indentation")
     default: return badFlow
     }
@@ -105,7 +106,7 @@ struct YAMLSyntaxError {
         expected: "\",\" or \"\(close)\" here")
     case "did not find expected node content":
       return YAMLFault(
-        location: location, found: "no value where one must stand",
+        location: location, found: "no value where one is needed",
         expected: "a value, or text in quotes")
     default: return nil
     }
@@ -127,7 +128,7 @@ struct YAMLSyntaxError {
     let column = 1 + line.prefix { $0 == " " }.count
     if let above, !line.contains(":") {
       return YAMLFault(
-        location: SourceLocation(line: above, column: column), found: "a line that is no entry",
+        location: SourceLocation(line: above, column: column), found: "a line that is not an entry",
         expected: "\"key: value\" or \"- value\"")
     }
     let indent = source.line(location.line).prefix { $0 == " " }.count

@@ -1,0 +1,94 @@
+import RideCore
+
+/// Decodes `alert`, and the alerts of a card.
+struct AlertDecoder {
+  private let log: Diagnostics
+  private let decode: NodeDecoder
+  private let templates: TemplateDecoder
+
+  init(log: Diagnostics) {
+    self.log = log
+    decode = NodeDecoder(log: log)
+    templates = TemplateDecoder(log: log)
+  }
+
+  func alert(_ field: Field) -> Alert? {
+    let fields = Fields(
+      field.node, as: KeyTable.alert,
+      elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to alert"), log: log)
+    guard let fields else { return nil }
+    fields.requireShown()
+    var alert = Alert()
+    alert.title = fields["title"].flatMap(templates.localizedText)
+    alert.subtitle = fields["subtitle"].flatMap(templates.localizedText)
+    alert.body = fields["body"].flatMap(templates.localizedText)
+    alert.titleKey = localizedKey("title-", fields)
+    alert.subtitleKey = localizedKey("subtitle-", fields)
+    alert.bodyKey = localizedKey("", fields)
+    alert.sound = fields["sound"].flatMap(sound)
+    alert.badge = fields["badge"].flatMap(badge)
+    alert.interruptionLevel = fields["interruption-level"].flatMap {
+      decode.choice($0, of: Alert.InterruptionLevel.self)
+    }
+    alert.threadID = fields["thread-id"].flatMap(templates.text)
+    alert.category = fields["category"].flatMap(templates.text)
+    alert.relevanceScore = fields["relevance-score"].flatMap(decode.number)
+    alert.mutableContent = fields["mutable-content"].flatMap(decode.flag) ?? false
+    alert.targetContentID = fields["target-content-id"].flatMap(templates.text)
+    return alert
+  }
+
+  /// - Parameter path: what messages call the alert, such as `alerts.driver_arrived`.
+  func cardAlert(_ node: YAMLNode, of path: String) -> CardAlert? {
+    let fields = Fields(
+      node, as: KeyTable.cardAlert, of: path,
+      elsewhere: KeyTable.alert.each(
+        belongs: "nothing: an alert of a card has a title, a body and a sound"), log: log)
+    guard let fields else { return nil }
+    fields.requireShown()
+    for field in fields.present(fields.keys) {
+      guard let other = field.key.excludedBy, fields[other] != nil else { continue }
+      fields.reportMisplaced(field, "next to \(quoted(other))")
+    }
+    var alert = CardAlert()
+    alert.title = fields["title"].flatMap(templates.localizedText)
+    alert.body = fields["body"].flatMap(templates.localizedText)
+    alert.titleKey = localizedKey("title-", fields)
+    alert.bodyKey = localizedKey("", fields)
+    alert.sound = fields["sound"].flatMap(sound)
+    return alert
+  }
+
+  private func localizedKey(_ prefix: String, _ fields: Fields) -> Alert.LocalizedKey? {
+    let arguments = fields[prefix + "loc-args"]
+    if let arguments { _ = fields.partner(of: arguments) }
+    let texts = arguments.map(templates.texts) ?? []
+    return fields[prefix + "loc-key"].flatMap(templates.text)
+      .map { Alert.LocalizedKey(key: $0, arguments: texts) }
+  }
+
+  private func sound(_ field: Field) -> TextTemplate? {
+    guard case .mapping = field.node.kind, case .text(let expected) = field.key.form else {
+      return templates.text(field)
+    }
+    log.report(
+      field.node.location,
+      "sound is a mapping, Apple's form for critical alerts, which is not supported",
+      expected: expected)
+    return nil
+  }
+
+  private func badge(_ field: Field) -> TextTemplate? {
+    if let number = field.node.integer, number >= 0 {
+      return TextTemplate(literal: String(number))
+    }
+    if field.node.string?.contains("{{") == true {
+      guard let template = templates.template(field.node, for: field.name) else { return nil }
+      if template.solePlaceholder != nil { return template }
+    }
+    log.reportType(
+      of: field.node, for: field.name,
+      expected: "a whole number from 0 on, or one placeholder and nothing else")
+    return nil
+  }
+}

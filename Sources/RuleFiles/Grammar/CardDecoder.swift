@@ -1,0 +1,118 @@
+import RideCore
+
+/// Decodes `live-activity`, the whole life of a card.
+struct CardDecoder {
+  private let log: Diagnostics
+  private let vocabulary: Vocabulary
+  private let decode: NodeDecoder
+  private let templates: TemplateDecoder
+
+  init(log: Diagnostics, vocabulary: Vocabulary) {
+    self.log = log
+    self.vocabulary = vocabulary
+    decode = NodeDecoder(log: log)
+    templates = TemplateDecoder(log: log)
+  }
+
+  func card(_ field: Field) -> LiveActivity? {
+    let fields = Fields(
+      field.node, as: KeyTable.liveActivity,
+      elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to live-activity"), log: log)
+    guard let fields else { return nil }
+    let before = log.problems.count
+    let type = fields.required("attributes-type").flatMap(typeName)
+    var card = LiveActivity(attributesType: type ?? "")
+    card.contentState = fields.required("content-state").flatMap(contentState) ?? [:]
+    card.attributes = fields["attributes"].flatMap(templates.payload) ?? [:]
+    card.start = fields["start"].map(events) ?? []
+    card.end = fields["end"].map(events) ?? []
+    card.urgent = fields["urgent"].map(events) ?? []
+    card.staleAfter = fields["stale-after"].flatMap(decode.duration)
+    card.dismissAfter = fields["dismiss-after"].flatMap(decode.duration)
+    card.minInterval = fields["min-interval"].flatMap(decode.duration) ?? card.minInterval
+    card.lostAfter = fields["lost-after"].flatMap(decode.duration)
+    card.urgentPerHour = fields["urgent-per-hour"].flatMap(decode.integer)
+    card.relevanceScore = fields["relevance-score"].flatMap(decode.number)
+    card.wantsPushToken = fields["input-push-token"].flatMap(decode.flag) ?? false
+    card.pushChannel = fields["input-push-channel"].flatMap(templates.text)
+    card.alerts = fields["alerts"].map(alerts) ?? [:]
+    decodeBroadcast(fields, into: &card)
+    return log.problems.count == before && type != nil ? card : nil
+  }
+
+  private func typeName(_ field: Field) -> String? {
+    if let text = field.node.string, let first = text.first, first.isLetter || first == "_",
+      text.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." })
+    {
+      return text
+    }
+    log.reportType(
+      of: field.node, for: field.name,
+      expected: "the name of the app's ActivityAttributes type, such as RideAttributes")
+    return nil
+  }
+
+  private func contentState(_ field: Field) -> [String: PayloadTemplate]? {
+    let members = templates.payload(field)
+    let paths = members.map { PayloadTemplate.object($0).placeholders } ?? []
+    if let path = paths.first(where: \.isOfEvent)?.path {
+      log.report(
+        field.node.location, "{{\(path)}} in \(field.name)",
+        expected: "the ride's own values: a card is sent again without an event, before it is stale"
+      )
+    }
+    return members
+  }
+
+  private func events(_ field: Field) -> [String] {
+    vocabulary.events(decode.oneOrMoreWords(field), of: field.name, log: log)
+  }
+
+  private func alerts(_ field: Field) -> [String: CardAlert] {
+    guard case .mapping(let pairs) = field.node.kind else {
+      log.reportType(
+        of: field.node, for: field.name,
+        expected:
+          "a map of event to alert, such as { driver_arrived: { title: Your driver is here } }")
+      return [:]
+    }
+    var alerts: [String: CardAlert] = [:]
+    for pair in pairs {
+      let event = PlacedWord(text: pair.key, location: pair.keyPlace)
+      _ = vocabulary.events([event], of: field.name, log: log)
+      alerts[pair.key] = AlertDecoder(log: log)
+        .cardAlert(pair.value, of: "\(field.name).\(shortened(pair.key))")
+    }
+    return alerts
+  }
+
+  private func decodeBroadcast(_ fields: Fields, into card: inout LiveActivity) {
+    let isBroadcast = fields["broadcast"].flatMap(decode.flag) ?? false
+    for field in fields.present(fields.keys) {
+      if isBroadcast, field.key.excludedBy == "broadcast" {
+        fields.reportMisplaced(field, "next to broadcast")
+      } else if !isBroadcast, field.key.beside == ["broadcast"] {
+        fields.reportMisplaced(field, "without broadcast: true")
+      }
+    }
+    guard isBroadcast else { return }
+    let storage = fields["channel-storage"].map {
+      decode.choice(
+        $0, of: ChannelStorage.self,
+        expected: "latest (kept up to eight hours for phones that are away) or none")
+    }
+    card.broadcast = (storage ?? nil) ?? .latest
+    card.broadcastStates = Set(fields["while"].map(activeStates) ?? [])
+  }
+
+  private func activeStates(_ field: Field) -> [String] {
+    let words = decode.oneOrMoreWords(field)
+    for word in words where vocabulary.isComplete && !vocabulary.active.contains(word.text) {
+      log.report(
+        word.location, "while names \(quoted(word.text)), which is not an active state",
+        expected: "one of \(vocabulary.active.joined(separator: ", "))", word: word.text,
+        among: vocabulary.active)
+    }
+    return words.map(\.text)
+  }
+}

@@ -1,0 +1,139 @@
+/// One key of the rule format.
+struct Key: Sendable {
+  let name: String
+  let form: ValueForm
+  /// What the key means, for the docs and for editors.
+  let summary: String
+  /// What to write if the key is missing; nil if it is optional.
+  var required: String?
+  /// The key that this one needs in the same mapping, and why.
+  var partner: (name: String, why: String)?
+  /// The keys of the same mapping one of which gives this key its meaning; empty if it needs none.
+  ///
+  /// A flag counts only if it is true.
+  var beside: [String]
+  /// The key of the same mapping that excludes this one.
+  var excludedBy: String?
+  /// What to write instead, if `beside` or `excludedBy` is violated.
+  var otherwise: String
+
+  init(
+    _ name: String, _ form: ValueForm, _ summary: String, required: String? = nil,
+    partner: (name: String, why: String)? = nil, beside: [String] = [], excludedBy: String? = nil,
+    otherwise: String = ""
+  ) {
+    self.name = name
+    self.form = form
+    self.summary = summary
+    self.required = required
+    self.partner = partner
+    self.beside = beside
+    self.excludedBy = excludedBy
+    self.otherwise = otherwise
+  }
+}
+
+/// The keys of one kind of mapping.
+struct MappingForm: Sendable {
+  /// What messages call it, such as `a rule`.
+  let subject: String
+  /// In the order in which messages and docs list them.
+  let keys: [Key]
+  /// Keys that the format reserves and this version refuses.
+  var reserved: [String] = []
+  /// Groups of keys; exactly one key of each is needed.
+  var exactlyOne: [[String]] = []
+  /// Keys at least one of which is needed.
+  var atLeastOne: [String] = []
+
+  var names: [String] { keys.map(\.name) }
+
+  subscript(name: String) -> Key? { keys.first { $0.name == name } }
+
+  /// Returns a place for each key, for the message about a key that belongs into this mapping.
+  func each(belongs place: String) -> [String: String] {
+    Dictionary(keys.map { ($0.name, place) }) { first, _ in first }
+  }
+}
+
+/// The values that a key accepts.
+indirect enum ValueForm: Sendable {
+  case word(WordForm)
+  /// A list of distinct words, at least one.
+  case words
+  case oneOrMoreWords
+  /// A text with placeholders that is not empty.
+  case text(expected: String)
+  /// A text, or a map of locale to text.
+  case localizedText
+  case texts
+  case flag
+  case choice([String])
+  case integer(ClosedRange<Int64>)
+  /// 10 or 5.
+  case priority
+  case number(ClosedRange<Double>?, expected: String)
+  /// A number, or one placeholder.
+  case badge
+  case duration(such: String, limit: (longest: Duration, why: String)? = nil)
+  case expiry
+  case rideTime
+  case cron
+  case timeZone
+  case missed
+  case typeName
+  /// A JSON object whose texts may contain placeholders, without the reserved key.
+  case payload(reserved: String? = nil)
+  case emptyMapping
+  case mapping(MappingForm)
+  case mappings(MappingForm)
+  /// A map of event to such a mapping.
+  case mappingByEvent(MappingForm)
+}
+
+/// The allowed form of a name in the rule files.
+enum WordForm: Sendable {
+  /// A rule's name, which is used in the ledger, in commands and in metrics.
+  case ruleName
+  /// An app, which becomes part of the name of an environment variable.
+  case app
+  /// A state or an event that the service defines.
+  case event
+
+  /// The maximum number of letters of a name.
+  static let lengthLimit = 64
+
+  /// A description of the allowed form, for messages.
+  var rule: String {
+    switch self {
+    case .ruleName: "a name of a-z, 0-9 and -, at most 64, such as driver-arrived"
+    case .app: "an app such as customer or driver: a-z, 0-9, - and _, at most 64"
+    case .event: "a word of letters, digits, _, - and ., at most 64, such as driver_arrived"
+    }
+  }
+
+  /// Returns the word with disallowed letters corrected; nil if the result is not allowed either.
+  func repaired(_ word: String) -> String? {
+    guard !word.contains("{{"), word.utf8.count <= Self.lengthLimit,
+      word.utf8.allSatisfy({ $0 < 0x80 })
+    else { return nil }
+    let cased = self == .event ? word : word.lowercased()
+    let letters = cased.split { !allows(String($0)) }
+    let repaired = letters.joined(separator: self == .ruleName ? "-" : "_")
+    return allows(repaired) ? repaired : nil
+  }
+
+  func allows(_ word: String) -> Bool {
+    guard (1...Self.lengthLimit).contains(word.utf8.count) else { return false }
+    return word.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "-"):
+        true
+      case UInt8(ascii: "_"): self != .ruleName
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."): self == .event
+      default: false
+      }
+    }
+  }
+}

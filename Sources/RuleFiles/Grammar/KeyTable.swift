@@ -1,0 +1,221 @@
+import RideCore
+
+/// All keys of the rule files.
+///
+/// `check` reads it for unknown, missing and misplaced keys; the tables in `docs/rules.md` and
+/// `schedules/schema.json` are made from it: `RIDEPULSE_RECORD=1 make test FILTER=KeyTableTests` rewrites
+/// both.
+enum KeyTable {
+  /// The keys that determine when a rule fires.
+  static let triggers = ["on", "every", "before", "after", "cron"]
+  /// The keys that determine what a rule sends.
+  static let actions = ["alert", "background", "live-activity"]
+  /// The allowed N of `missed: { all: N }`.
+  static let missedBounds: ClosedRange<Int64> = 1...1000
+
+  /// What to write instead of a trigger in a rule with a card.
+  static let notInCards =
+    "start, urgent and end within live-activity: a card has its own life cycle"
+
+  static let file = MappingForm(
+    subject: "a rule file",
+    keys: [
+      Key("states", .mapping(states), "The states of rides; in one file only."),
+      Key("events", .words, "Further events. Each state is also an event, as is `ride_updated`."),
+      Key("rules", .mappings(rule), "The rules."),
+    ])
+
+  static let states: MappingForm = {
+    let missing = "the lists active (on the agenda) and final (over)"
+    return MappingForm(
+      subject: "states",
+      keys: [
+        Key("active", .words, "States of rides on the agenda.", required: missing),
+        Key("final", .words, "States of rides that are over.", required: missing),
+      ])
+  }()
+
+  static let rule: MappingForm = {
+    func trigger(
+      _ name: String, _ form: ValueForm, _ summary: String,
+      partner: (name: String, why: String)? = nil
+    ) -> Key {
+      Key(
+        name, form, summary, partner: partner, beside: ["alert", "background"],
+        otherwise: notInCards)
+    }
+    let duration = ValueForm.duration(such: "15s, 20m or 1h30m")
+    return MappingForm(
+      subject: "a rule",
+      keys: [
+        Key(
+          "name", .word(.ruleName), "Unique in all files; the ledger, commands and metrics use it.",
+          required: WordForm.ruleName.rule),
+        Key(
+          "app", .word(.app), "The app whose phones receive the push.",
+          required: WordForm.app.rule),
+        trigger("on", .oneOrMoreWords, "Fires on these events."),
+        trigger(
+          "every", duration,
+          "Fires one period after the ride entered the states, then each period.",
+          partner: ("while", "the states in which it repeats, such as [driver_en_route]")),
+        trigger(
+          "before", .rideTime, "Fires before this time of the ride.",
+          partner: ("by", "how long before the time, such as 15m")),
+        trigger(
+          "after", .rideTime, "Fires after this time of the ride.",
+          partner: ("by", "how long after the time, such as 15m")),
+        Key(
+          "by", duration, "How long before or after the time.", beside: ["before", "after"],
+          otherwise: "it next to before or after: how long before or after the time"),
+        trigger("cron", .cron, "Fires at these times: minute, hour, day of month, month, weekday."),
+        Key(
+          "time-zone", .timeZone, "The zone of `cron`; without it, UTC.", beside: ["cron"],
+          otherwise: "it next to cron only"),
+        Key(
+          "missed", .missed, "What happens to missed slots of `cron`; without it, `skip`.",
+          beside: ["cron"], otherwise: "it next to cron only"),
+        Key(
+          "while", .oneOrMoreWords,
+          "Fires only in these states; without it, in every active state.",
+          beside: ["every", "before", "after", "cron"],
+          otherwise: "no \"while\": an event fires the rule in any state of the ride"),
+        Key("alert", .mapping(alert), "Sends a visible alert."),
+        Key("background", .emptyMapping, "Sends a silent push that wakes the app."),
+        Key("live-activity", .mapping(liveActivity), "Keeps a card on the lock screen."),
+        Key("data", .payload(reserved: "aps"), "Custom keys next to `aps`."),
+        Key(
+          "expires", .expiry, "How long the push is valid, counted from the event or slot.",
+          required: "a duration such as 5m, or never-store: without it Apple may keep the push for "
+            + "30 days"),
+        Key(
+          "collapse", .text(expected: "a text of at most 64 bytes such as \"ride-{{ride.id}}\""),
+          "`apns-collapse-id`: a newer push replaces an older one.",
+          beside: ["alert", "background"], otherwise: "nothing: a card's pushes replace each other"),
+        Key(
+          "priority", .priority,
+          "When it is delivered: 10 at once, 5 when it suits the phone. `background` takes only 5.",
+          beside: ["alert", "background"],
+          otherwise: "urgent within live-activity: its events are sent at 10, everything else at 5"),
+        Key(
+          "also-with-card", .flag, "Sends the alert even if a card shows one for the event.",
+          beside: ["alert"],
+          otherwise: "it next to alert: it sends the alert even if a card shows one for the event"),
+        Key(
+          "unless-contact-within", .duration(such: "5m or 90s"),
+          "Sends nothing to phones whose owner made contact within this time.",
+          beside: ["alert", "background"],
+          otherwise: "it next to alert or background: a card shows everyone the current state"),
+      ],
+      reserved: ["lost-contact"], exactlyOne: [triggers + ["live-activity"], actions])
+  }()
+
+  static let alert: MappingForm = {
+    let key = ValueForm.text(expected: "a key of the app's strings, such as DRIVER_ARRIVED")
+    let sound = "default, or a sound file of the app such as horn.caf"
+    let filled = "the text that the arguments are filled into"
+    let rideText = ValueForm.text(expected: "a text such as \"ride-{{ride.id}}\"")
+    return MappingForm(
+      subject: "alert",
+      keys: [
+        Key("title", .localizedText, "The title."),
+        Key("subtitle", .localizedText, "The subtitle."),
+        Key("body", .localizedText, "The body."),
+        Key("title-loc-key", key, "The title, as a key of the app's strings."),
+        Key(
+          "title-loc-args", .texts, "Its arguments.", partner: ("title-loc-key", filled)),
+        Key("subtitle-loc-key", key, "The subtitle, as a key of the app's strings."),
+        Key(
+          "subtitle-loc-args", .texts, "Its arguments.", partner: ("subtitle-loc-key", filled)),
+        Key("loc-key", key, "The body, as a key of the app's strings."),
+        Key("loc-args", .texts, "Its arguments.", partner: ("loc-key", filled)),
+        Key("sound", .text(expected: sound), "`default`, or a sound file of the app."),
+        Key("badge", .badge, "The number on the app's icon; 0 removes it."),
+        Key(
+          "interruption-level", .choice(Alert.InterruptionLevel.allCases.map(\.rawValue)),
+          "Whether the alert lights the screen and breaks through Focus."),
+        Key("thread-id", rideText, "Groups alerts in the list of notifications."),
+        Key("category", .text(expected: "a text such as RIDE_OFFER"), "Its actions in the app."),
+        Key(
+          "relevance-score", .number(0...1, expected: "a number from 0 to 1"),
+          "Its rank in the summary."),
+        Key("mutable-content", .flag, "The app's service extension may change the alert."),
+        Key("target-content-id", rideText, "The window of the app that opens."),
+      ], atLeastOne: ["title", "body", "title-loc-key", "loc-key"])
+  }()
+
+  static let cardAlert = MappingForm(
+    subject: "an alert of a card",
+    keys: alert.keys.compactMap { key in
+      var key = key
+      switch key.name {
+      case "title", "body", "title-loc-args", "loc-args", "sound": return key
+      case "title-loc-key": key.excludedBy = "title"
+      case "loc-key": key.excludedBy = "body"
+      default: return nil
+      }
+      key.otherwise = "one of the two: a card has one place for both"
+      return key
+    }, atLeastOne: alert.atLeastOne)
+
+  static let liveActivity: MappingForm = {
+    func duration(_ longest: Duration? = nil, _ why: String = "") -> ValueForm {
+      .duration(such: "15s, 2m or 1h30m", limit: longest.map { ($0, why) })
+    }
+    let noStart = "the rule without it: a channel starts no card; apps subscribe to it"
+    let noChannel = "broadcast: true next to it, or the rule without it"
+    let eightHours = "iOS ends a card after eight hours"
+    return MappingForm(
+      subject: "live-activity",
+      keys: [
+        Key(
+          "attributes-type", .typeName, "The app's `ActivityAttributes` type.",
+          required: "attributes-type: RideAttributes"),
+        Key("attributes", .payload(), "What never changes; sent with a start."),
+        Key(
+          "content-state", .payload(), "What changes; sent whole each time. No `event.…`.",
+          required: "content-state: { status: \"{{ride.state}}\" }"),
+        Key(
+          "start", .oneOrMoreWords, "Events that start a card by push.", excludedBy: "broadcast",
+          otherwise: noStart),
+        Key("end", .oneOrMoreWords, "Events that end a card, in addition to the final states."),
+        Key(
+          "stale-after", duration(LiveActivity.ageLimit, eightHours),
+          "How long content stays fresh; without it, 15 minutes."),
+        Key(
+          "dismiss-after",
+          duration(LiveActivity.dismissalLimit, "iOS removes an ended card after four hours"),
+          "How long an ended card stays on the screen; without it, iOS decides."),
+        Key(
+          "min-interval", duration(.seconds(3600), "a card must show the current state"),
+          "Changes within this time are combined; without it, 15 s."),
+        Key("urgent", .oneOrMoreWords, "Events that are sent immediately, at priority 10."),
+        Key(
+          "urgent-per-hour", .integer(1...1000),
+          "How many pushes at priority 10 a card gets; without it, 20, or 60 if `frequent`."),
+        Key("alerts", .mappingByEvent(cardAlert), "The alert that a card shows on an event."),
+        Key(
+          "lost-after", duration(LiveActivity.ageLimit, eightHours),
+          "A card is ended if its ride has no event for this time; without it, 7h45m."),
+        Key(
+          "relevance-score", .number(nil, expected: "a number such as 75"),
+          "Which of several cards iOS shows first."),
+        Key(
+          "input-push-token", .flag, "A started card reports an update token (iOS 18).",
+          excludedBy: "broadcast", otherwise: noStart),
+        Key(
+          "input-push-channel", .text(expected: "a channel ID"),
+          "The channel that a started card subscribes to (iOS 18).", excludedBy: "broadcast",
+          otherwise: noStart),
+        Key("broadcast", .flag, "One card for everyone who follows the ride."),
+        Key(
+          "channel-storage", .choice(ChannelStorage.allCases.map(\.rawValue)),
+          "What the channel keeps for phones that are away; without it, `latest`.",
+          beside: ["broadcast"], otherwise: noChannel),
+        Key(
+          "while", .oneOrMoreWords,
+          "Active states in which a ride has a channel; without it, all of them.",
+          beside: ["broadcast"], otherwise: noChannel),
+      ])
+  }()
+}

@@ -1,0 +1,128 @@
+import RideCore
+
+/// Decodes one entry of `rules`.
+struct RuleDecoder {
+  private let log: Diagnostics
+  private let vocabulary: Vocabulary
+  private let decode: NodeDecoder
+  private let templates: TemplateDecoder
+
+  init(log: Diagnostics, vocabulary: Vocabulary) {
+    self.log = log
+    self.vocabulary = vocabulary
+    decode = NodeDecoder(log: log)
+    templates = TemplateDecoder(log: log)
+  }
+
+  /// The parts of a rule that could be decoded.
+  struct Draft {
+    var name: PlacedWord?
+    var rule: Rule?
+  }
+
+  func draft(_ node: YAMLNode) -> Draft {
+    guard case .mapping = node.kind else {
+      log.reportType(
+        of: node, for: "an entry of rules", expected: "a mapping that starts with \"name:\"")
+      return Draft()
+    }
+    let fields = Fields(
+      node, as: KeyTable.rule, elsewhere: KeyTable.alert.each(belongs: "it within alert"), log: log)
+    guard let fields else { return Draft() }
+    reportReserved(fields)
+    let name = fields.required("name").flatMap(decode.word)
+    let app = fields.required("app").flatMap(decode.word)
+    let action = fields.single(
+      of: KeyTable.actions, lack: "what it sends",
+      expected: "alert with a title, body or loc-key, background: {}, or live-activity",
+      misplaced: KeyTable.alert.names)
+    reportMisplaced(fields, action)
+    let when = TriggerDecoder(log: log, vocabulary: vocabulary).when(fields, action)
+    let what = action.flatMap { self.what($0, fields) }
+    let data = fields["data"].map(templates.payload) ?? [:]
+    let expires = fields.required("expires").flatMap(decode.expiry)
+    let collapse = fields["collapse"].flatMap(self.collapse)
+    let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
+    let contact = fields["unless-contact-within"].flatMap(decode.duration)
+    guard let name, let app, let when, let what, let data, let expires else {
+      return Draft(name: name)
+    }
+    let rule = Rule(
+      name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
+      expires: expires, collapse: collapse, isSentWithCard: isSentWithCard,
+      unlessContactWithin: contact, source: "\(log.file):\(node.location.line)")
+    return Draft(name: name, rule: rule)
+  }
+
+  private func reportReserved(_ fields: Fields) {
+    for key in fields.keys where fields.form.reserved.contains(key) {
+      log.report(
+        fields.location(of: key), "\(quoted(key)) is not supported by this version",
+        expected: "the rule without it")
+    }
+  }
+
+  /// Reports keys that have no meaning next to what the rule sends.
+  private func reportMisplaced(_ fields: Fields, _ action: Field?) {
+    for field in fields.present(fields.keys) {
+      let actions = field.key.beside.filter(KeyTable.actions.contains)
+      if actions.count == 1, fields[actions[0]] == nil {
+        fields.reportMisplaced(field, "in a rule without \(quoted(actions[0]))")
+      } else if actions.count > 1, let action, !actions.contains(action.name) {
+        fields.reportMisplaced(field, "in a rule with \(quoted(action.name))")
+      }
+    }
+  }
+
+  private func what(_ action: Field, _ fields: Fields) -> Rule.What? {
+    switch action.name {
+    case "alert":
+      let priority = fields["priority"].map(decode.priority) ?? .immediate
+      guard let alert = AlertDecoder(log: log).alert(action), let priority else { return nil }
+      return .alert(alert, priority: priority)
+    case "background": return background(action, fields)
+    default:
+      return CardDecoder(log: log, vocabulary: vocabulary).card(action).map { .liveActivity($0) }
+    }
+  }
+
+  private func background(_ field: Field, _ fields: Fields) -> Rule.What? {
+    guard case .mapping(let pairs) = field.node.kind else {
+      log.reportType(of: field.node, for: field.name, expected: "an empty mapping: {}")
+      return nil
+    }
+    for pair in pairs {
+      log.report(
+        pair.keyPlace, "\(quoted(pair.key)) in background",
+        expected: "nothing in it: a background push shows nothing; the app's data goes into data, "
+          + "next to background")
+    }
+    var isWhole = pairs.isEmpty
+    if let priority = fields["priority"], decode.priority(priority) == .immediate {
+      log.report(
+        priority.node.location, "priority 10 for a background push",
+        expected: "5, or no priority: Apple refuses any other")
+      isWhole = false
+    }
+    return isWhole ? .background : nil
+  }
+
+  private func collapse(_ field: Field) -> TextTemplate? {
+    guard let template = templates.text(field) else { return nil }
+    let literals = template.segments.map { segment in
+      if case .literal(let text) = segment { text } else { "" }
+    }
+    let size = literals.reduce(0) { $0 + $1.utf8.count }
+    if size > 64 {
+      let part = template.placeholders.isEmpty ? "" : " without its placeholders"
+      log.report(
+        field.node.location, "collapse has \(size) bytes\(part)",
+        expected: "at most 64: APNs refuses a longer collapse ID")
+    } else if literals.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) {
+      log.report(
+        field.node.location, "collapse contains a line break or control character",
+        expected: "one line: it is sent as a header")
+    }
+    return template
+  }
+}

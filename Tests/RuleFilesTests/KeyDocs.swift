@@ -1,0 +1,72 @@
+import Foundation
+
+@testable import RideCore
+@testable import RuleFiles
+
+/// The tables of keys in `docs/rules.md`, made from the key table.
+enum KeyDocs {
+  static let forms = [
+    KeyTable.file, KeyTable.states, KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
+    KeyTable.cardAlert,
+  ]
+
+  /// Returns a document with its tables of keys replaced; nil if it has no place for one of them.
+  static func document(_ text: String) -> String? {
+    var text = text
+    for form in forms {
+      let (start, end) = ("<!-- keys of \(form.subject) -->\n", "<!-- end of keys -->")
+      guard let from = text.range(of: start)?.upperBound,
+        let to = text.range(of: end, range: from..<text.endIndex)?.lowerBound
+      else { return nil }
+      text.replaceSubrange(from..<to, with: table(form))
+    }
+    return text
+  }
+
+  private static func table(_ form: MappingForm) -> String {
+    let rows = form.keys.map { "| `\($0.name)` | \(value($0.form)) | \(use($0)) | \($0.summary) |" }
+    return (["| key | value | use | meaning |", "|---|---|---|---|"] + rows)
+      .map { $0 + "\n" }.joined()
+  }
+
+  private static func use(_ key: Key) -> String {
+    let beside = alternatives(key.beside.map { "`\($0)`" })
+    let parts = [
+      key.required.map { _ in "required" }, key.beside.isEmpty ? nil : "with \(beside)",
+      key.partner.map { "needs `\($0.name)`" }, key.excludedBy.map { "not with `\($0)`" },
+    ]
+    return parts.compactMap { $0 }.joined(separator: "; ")
+  }
+
+  private static func value(_ form: ValueForm) -> String {
+    switch form {
+    case .word(.ruleName): "a-z, 0-9, `-`"
+    case .word(.app): "a-z, 0-9, `-`, `_`"
+    case .word(.event): "word"
+    case .words: "list of words"
+    case .oneOrMoreWords: "word or list of words"
+    case .text: "text"
+    case .localizedText: "text, or map of locale to text"
+    case .texts: "list of texts"
+    case .flag: "`true` or `false`"
+    case .choice(let words): alternatives(words.map { "`\($0)`" })
+    case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
+    case .priority: "10 or 5"
+    case .number(let range, _): range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "number"
+    case .badge: "whole number, or one placeholder"
+    case .duration(_, let limit):
+      limit.map { "duration, at most \($0.longest.rideText)" } ?? "duration"
+    case .expiry: "duration or `never-store`"
+    case .rideTime: "`pickup_at` or `attributes.KEY`"
+    case .cron: "cron expression"
+    case .timeZone: "`ride` or an IANA name"
+    case .missed: "`skip`, `latest`, `all` or `{ all: N }`"
+    case .typeName: "name of a Swift type"
+    case .payload: "mapping"
+    case .emptyMapping: "`{}`"
+    case .mapping(let form): "mapping: \(form.subject)"
+    case .mappings(let form): "list of mappings: \(form.subject)"
+    case .mappingByEvent(let form): "map of event to \(form.subject)"
+    }
+  }
+}

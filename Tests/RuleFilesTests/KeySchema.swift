@@ -1,0 +1,140 @@
+import Foundation
+
+@testable import RuleFiles
+
+/// The JSON Schema (draft 2020-12) of rule files, made from the key table.
+enum KeySchema {
+  typealias Schema = [String: Any]
+
+  /// Returns the schema as the text of a file.
+  static func document() throws -> String {
+    var schema = mapping(KeyTable.file)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "RidePulse rule file"
+    schema["$defs"] = [
+      "value": [
+        "propertyNames": ["not": ["pattern": #"\{\{"#]],
+        "additionalProperties": ["$ref": "#/$defs/value"], "items": ["$ref": "#/$defs/value"],
+      ] as Schema
+    ]
+    let json = try JSONSerialization.data(
+      withJSONObject: schema, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+    return String(decoding: json, as: UTF8.self) + "\n"
+  }
+
+  private static func mapping(_ form: MappingForm) -> Schema {
+    var properties: Schema = [:]
+    var needed: [String: [String]] = [:]
+    var dependent: Schema = [:]
+    var excluded: [String: Schema] = [:]
+    for key in form.keys {
+      properties[key.name] = value(key.form).merging(["description": key.summary]) { $1 }
+      if let partner = key.partner { needed[key.name] = [partner.name] }
+      if !key.beside.isEmpty {
+        dependent[key.name] = ["anyOf": key.beside.map { presence(of: $0, in: form) }]
+      }
+      if let other = key.excludedBy { excluded[other, default: [:]][key.name] = false }
+    }
+    var all = form.exactlyOne.map { group -> Schema in
+      ["oneOf": group.map { presence(of: $0, in: form) }]
+    }
+    if !form.atLeastOne.isEmpty {
+      all.append(["anyOf": form.atLeastOne.map { presence(of: $0, in: form) }])
+    }
+    for (other, properties) in excluded.sorted(by: { $0.key < $1.key }) {
+      all.append(["if": presence(of: other, in: form), "then": ["properties": properties]])
+    }
+    var schema: Schema = [
+      "type": "object", "additionalProperties": false, "properties": properties,
+    ]
+    let required = form.keys.filter { $0.required != nil }.map(\.name)
+    if !required.isEmpty { schema["required"] = required }
+    if !needed.isEmpty { schema["dependentRequired"] = needed }
+    if !dependent.isEmpty { schema["dependentSchemas"] = dependent }
+    if !all.isEmpty { schema["allOf"] = all }
+    return schema
+  }
+
+  /// Returns the schema of mappings that have a key; a flag must be true.
+  private static func presence(of name: String, in form: MappingForm) -> Schema {
+    guard case .flag = form[name]?.form else { return ["required": [name]] }
+    return ["required": [name], "properties": [name: ["const": true]]]
+  }
+
+  private static func value(_ form: ValueForm) -> Schema {
+    switch form {
+    case .word(let form): word(form)
+    case .words: list(of: word(.event), ["minItems": 1, "uniqueItems": true])
+    case .oneOrMoreWords: ["anyOf": [word(.event), value(.words)]]
+    case .text: ["type": "string", "pattern": #"\S"#]
+    case .localizedText: ["anyOf": [text, map(to: text, keys: locale, ["minProperties": 1])]]
+    case .texts: list(of: text)
+    case .flag: ["type": "boolean"]
+    case .choice(let words): ["enum": words]
+    case .integer(let range): integer(range)
+    case .priority: ["enum": [10, 5]]
+    case .number(let range, _):
+      range.map { ["type": "number", "minimum": $0.lowerBound, "maximum": $0.upperBound] }
+        ?? ["type": "number"]
+    case .badge:
+      ["anyOf": [["type": "integer", "minimum": 0], pattern(#"^\{\{.*\}\}$"#)]]
+    case .duration: duration
+    case .expiry: ["anyOf": [duration, ["const": "never-store"]]]
+    case .rideTime: pattern(#"^(pickup_at|attributes(\.[^.]+)+)$"#)
+    case .cron: pattern(#"^\s*(\S+\s+){4}\S+\s*$"#)
+    case .timeZone: ["type": "string"]
+    case .missed: missed
+    case .typeName: pattern(#"^[^\s\d.-][^\s-]*$"#)
+    case .payload(let reserved): payload(reserved)
+    case .emptyMapping: ["type": "object", "maxProperties": 0]
+    case .mapping(let form): mapping(form)
+    case .mappings(let form): list(of: mapping(form))
+    case .mappingByEvent(let form): map(to: mapping(form), keys: word(.event))
+    }
+  }
+
+  private static var text: Schema { value(.text(expected: "")) }
+  private static var duration: Schema { pattern(#"^(?=.*[1-9])(\d+d)?(\d+h)?(\d+m)?(\d+s)?$"#) }
+  private static var locale: Schema {
+    pattern(#"^(default|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$"#)
+  }
+
+  private static var missed: Schema {
+    let bounded: Schema = [
+      "type": "object", "additionalProperties": false, "required": ["all"],
+      "properties": ["all": integer(KeyTable.missedBounds)],
+    ]
+    return ["anyOf": [["enum": ["skip", "latest", "all"]], bounded]]
+  }
+
+  private static func pattern(_ pattern: String) -> Schema {
+    ["type": "string", "pattern": pattern]
+  }
+
+  private static func word(_ form: WordForm) -> Schema {
+    let letters =
+      switch form {
+      case .ruleName: "a-z0-9-"
+      case .app: "a-z0-9_-"
+      case .event: "A-Za-z0-9_.-"
+      }
+    return pattern("^[\(letters)]{1,\(WordForm.lengthLimit)}$")
+  }
+
+  private static func integer(_ range: ClosedRange<Int64>) -> Schema {
+    ["type": "integer", "minimum": range.lowerBound, "maximum": range.upperBound]
+  }
+
+  private static func list(of items: Schema, _ more: Schema = [:]) -> Schema {
+    more.merging(["type": "array", "items": items]) { $1 }
+  }
+
+  private static func map(to values: Schema, keys: Schema, _ more: Schema = [:]) -> Schema {
+    more.merging(["type": "object", "propertyNames": keys, "additionalProperties": values]) { $1 }
+  }
+
+  private static func payload(_ reserved: String?) -> Schema {
+    let schema: Schema = ["type": "object", "$ref": "#/$defs/value"]
+    return reserved.map { schema.merging(["properties": [$0: false]]) { $1 } } ?? schema
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+@testable import RuleFiles
+
+/// What is made from the key table: the docs' tables, and the schema for editors, which must accept
+/// and refuse the same files as `check`.
+@Suite struct KeyTableTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+  private static let schema = root.appending(path: "schedules/schema.json")
+
+  /// Compares a generated text with its file; with `RIDEPULSE_RECORD=1` it writes the file.
+  private func expect(_ text: String, in file: URL) throws {
+    if GoldenCase.isRecording { try text.write(to: file, atomically: true, encoding: .utf8) }
+    #expect(try String(contentsOf: file, encoding: .utf8) == text, "\(file.lastPathComponent)")
+  }
+
+  @Test func docsHaveTheTablesOfKeys() throws {
+    let file = Self.root.appending(path: "docs/rules.md")
+    let document = KeyDocs.document(try String(contentsOf: file, encoding: .utf8))
+    try expect(try #require(document, "docs/rules.md has no place for a table"), in: file)
+  }
+
+  @Test func theSchemaIsTheRecordedOne() throws {
+    try expect(try KeySchema.document(), in: Self.schema)
+  }
+
+  @Test func shippedFilesNameTheSchema() throws {
+    for file in try Self.shippedFiles() {
+      #expect(file.text.hasPrefix("# yaml-language-server: $schema=schema.json\n"), "\(file.name)")
+    }
+  }
+
+  @Test func validFilesAreAccepted() throws {
+    let every = try Self.text("Tests/RuleFilesTests/Golden/every-key.yaml")
+    #expect(problems(in: every) == [])
+    let golden = Self.goldens().filter(\.messages.isEmpty)
+    #expect(golden.count > 3)
+    let others = try ["rules", "other"].map {
+      (name: $0, text: try Self.text("Tests/RidePulseTests/Golden/\($0)/all.yaml"))
+    }
+    let files =
+      try Self.shippedFiles() + others + [(name: "every-key.yaml", text: every)]
+      + golden.map { (name: $0.name, text: $0.text) }
+    for (file, errors) in zip(files, try Self.errors(in: files.map(\.text))) {
+      #expect(errors == [], "\(file.name)")
+    }
+  }
+
+  @Test func everyKeyOccursInTheFileOfEveryKey() throws {
+    let text = try Self.text("Tests/RuleFilesTests/Golden/every-key.yaml")
+    for key in KeyDocs.forms.flatMap(\.names) { #expect(text.contains("\(key):"), "\(key)") }
+  }
+
+  /// Parts of messages about what the schema does not express: names that other files declare, the
+  /// content of placeholders and expressions, and sizes.
+  private static let beyondSchema = [
+    "unknown event", "unknown state", "final state", "not an active state",
+    "for the second time;", "the locale", "both active and final", "a state named ride_updated",
+    "in a placeholder of", "\" in cron", "do not come", "of the tz database",
+    "number that JSON can hold", "}} in content-state", "expected at most", "contains a line break",
+    "for a background push",
+  ]
+
+  @Test func wrongFilesAreRefused() throws {
+    let golden = Self.goldens().filter { !$0.messages.isEmpty }
+    #expect(golden.count > 100)
+    for (file, errors) in zip(golden, try Self.errors(in: golden.map(\.text))) {
+      let isExpressible = file.messages.contains { message in
+        !Self.beyondSchema.contains(where: message.contains)
+      }
+      #expect(isExpressible == !errors.isEmpty, "\(file.name): \(file.messages) \(errors)")
+    }
+  }
+
+  /// No key accepts a list of lists, which only values within `data` and the like can be.
+  @Test func everyKeyRefusesAWrongValue() throws {
+    let card = "attributes-type: A, content-state: {}"
+    let changes: [String] =
+      KeyTable.rule.names.map { "\($0): [[1]]" }
+      + KeyTable.alert.names.map { "alert: { body: x, \($0): [[1]] }" }
+      + KeyTable.liveActivity.names.map {
+        "-on\n-alert\nlive-activity: { \(card), broadcast: true, \($0): [[1]] }"
+      }
+      + KeyTable.cardAlert.names.map {
+        "-on\n-alert\nlive-activity: { \(card), alerts: { no_show: { \($0): [[1]] } } }"
+      }
+    let files =
+      changes.map { ruleFile(changing: $0) }
+      + KeyTable.states.names.map { "states: { active: [a], final: [b], \($0): [[1]] }" }
+      + KeyTable.file.names.map { "\($0): [[1]]" }
+    for (file, errors) in zip(files, try Self.errors(in: files)) {
+      #expect(!problems(in: file).isEmpty && !errors.isEmpty, "\(file)")
+    }
+  }
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  private static func shippedFiles() throws -> [(name: String, text: String)] {
+    try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "schedules").path())
+      .filter { $0.hasSuffix(".yaml") }.sorted().map { ($0, try text("schedules/\($0)")) }
+  }
+
+  /// The golden files that can be parsed as YAML, with their messages.
+  private static func goldens() -> [(name: String, text: String, messages: [String])] {
+    ["file", "rule", "alert", "card"].flatMap { file in
+      GoldenCase.all(in: file + ".txt").compactMap { row in
+        let text = file == "file" ? row.input : ruleFile(changing: row.input)
+        // YAML that no parser reads has its own golden file, except for this one.
+        let isYAML = !row.expected.contains { $0.contains("a value that starts with") }
+        return isYAML ? ("\(file).txt: \(row.name)", text, row.expected) : nil
+      }
+    }
+  }
+
+  /// Returns the errors of a JSON Schema validator for each text.
+  private static func errors(in texts: [String]) throws -> [[String]] {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/python3")
+    process.arguments = [
+      root.appending(path: "Tests/RuleFilesTests/Schema/validate.py").path(), schema.path(),
+    ]
+    let input = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try JSONEncoder().encode(texts).write(to: input)
+    defer { try? FileManager.default.removeItem(at: input) }
+    process.standardInput = try FileHandle(forReadingFrom: input)
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let json = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    let errors = try JSONDecoder().decode([[String]].self, from: json)
+    #expect(errors.count == texts.count)
+    return errors
+  }
+}
