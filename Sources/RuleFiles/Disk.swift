@@ -1,4 +1,5 @@
 import Glibc
+import SystemSupport
 
 /// Reads directories, keeping the system's message if a call fails.
 enum Disk {
@@ -7,7 +8,7 @@ enum Disk {
     let text: String
 
     init(_ code: CInt) {
-      text = unsafe String(cString: strerror(code))
+      text = SystemError.text(code)
     }
   }
 

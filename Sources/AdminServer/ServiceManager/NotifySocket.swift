@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemSupport
 
 /// The error of a service manager that cannot be notified.
 package struct NotifyError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -53,7 +54,6 @@ struct NotifySocket {
   }
 
   private func failure() -> NotifyError {
-    let why = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
-    return NotifyError(description: "NOTIFY_SOCKET \(name): \(why)")
+    NotifyError(description: "NOTIFY_SOCKET \(name): \(SystemError.text(errno))")
   }
 }

@@ -20,8 +20,8 @@ import Testing
     openedAt: Int64 = 0, bodyStart: Int? = 0
   ) -> Int {
     let slot = machine.streams.reserve()
-    let waiting = QueuedRequest(push: push, order: UInt64(push), deadline: at(deadline))
-    machine.streams.fill(slot, with: waiting, id: id, at: at(openedAt))
+    let queued = QueuedRequest(push: push, order: UInt64(push), deadline: at(deadline))
+    machine.streams.fill(slot, with: queued, id: id, at: at(openedAt))
     _ = machine.streams.update(slot, id: id) { $0.bodyStart = bodyStart }
     return slot
   }
@@ -55,7 +55,7 @@ import Testing
     init(_ ending: Machine.Ending) {
       switch ending {
       case .report(let push, let outcome): self = .report(push, outcome)
-      case .again(let waiting, let cause): self = .again(waiting.push, cause)
+      case .again(let queued, let cause): self = .again(queued.push, cause)
       }
     }
   }

@@ -16,7 +16,7 @@ extension Int: Routed {
     var number: UInt64
   }
 
-  private func waiting(_ push: Push, deadline: Int64 = 1000) -> QueuedRequest<Push> {
+  private func queued(_ push: Push, deadline: Int64 = 1000) -> QueuedRequest<Push> {
     QueuedRequest(push: push, order: push.number, deadline: MonotonicTime(nanoseconds: deadline))
   }
 
@@ -24,9 +24,9 @@ extension Int: Routed {
   func turns() {
     var queue = LaneQueue<Push>()
     for number in 0..<1000 {
-      queue.append(waiting(Push(lane: "driver", validUntil: 5, number: UInt64(number))))
+      queue.append(queued(Push(lane: "driver", validUntil: 5, number: UInt64(number))))
     }
-    queue.append(waiting(Push(lane: "customer", validUntil: 9, number: 1000)))
+    queue.append(queued(Push(lane: "customer", validUntil: 9, number: 1000)))
     #expect(queue.popFirst(1).map(\.push.lane) == ["driver"])
     #expect(queue.popFirst(1).map(\.push.lane) == ["customer"])
     #expect(queue.popFirst(2000).count == 999)
@@ -37,7 +37,7 @@ extension Int: Routed {
   func urgency() {
     var queue = LaneQueue<Push>()
     for (number, until) in [(0, 120), (1, 300), (2, 15), (3, 15)] as [(UInt64, Int64)] {
-      queue.append(waiting(Push(lane: "driver", validUntil: until, number: number)))
+      queue.append(queued(Push(lane: "driver", validUntil: until, number: number)))
     }
     #expect(queue.popFirst(4).map(\.push.number) == [2, 3, 0, 1])
   }
@@ -70,8 +70,8 @@ extension Int: Routed {
       let push = Push(
         lane: ["a", "b", "c"].randomElement(using: &random) ?? "",
         validUntil: .random(in: 0..<50, using: &random), number: UInt64(number))
-      queue.append(waiting(push, deadline: now + 100))
-      model.append(waiting(push, deadline: now + 100))
+      queue.append(queued(push, deadline: now + 100))
+      model.append(queued(push, deadline: now + 100))
       now += .random(in: 0..<3, using: &random)
       if number % 7 == 0 {
         for taken in queue.popFirst(.random(in: 0..<9, using: &random)) {
