@@ -32,7 +32,8 @@ final class SenderConnection {
   private var output: ArraySlice<UInt8> = []
   private var wantsWrite = false
 
-  init(number: Int, peer: String, stream: TLSStream, session: Session, now: Instant, until: Instant) {
+  init(number: Int, peer: String, stream: TLSStream, session: Session, now: Instant, until: Instant)
+  {
     self.number = number
     self.peer = peer
     self.stream = stream

@@ -3,7 +3,7 @@ import Synchronization
 /// Wakes one waiting task; signals without a waiter are kept as one.
 package final class AsyncSignal: Sendable {
   private struct State {
-    var isRung = false
+    var isSet = false
     var visit: UInt64 = 0
     var waiter: (visit: UInt64, continuation: CheckedContinuation<Void, Never>)?
   }
@@ -16,7 +16,7 @@ package final class AsyncSignal: Sendable {
   package func ring() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let waiter = state.waiter else {
-        state.isRung = true
+        state.isSet = true
         return nil
       }
       state.waiter = nil
@@ -33,15 +33,15 @@ package final class AsyncSignal: Sendable {
     }
     var timer: Task<Void, Never>?
     await withCheckedContinuation { continuation in
-      let isRung = state.withLock { state -> Bool in
-        if state.isRung {
-          state.isRung = false
+      let isSet = state.withLock { state -> Bool in
+        if state.isSet {
+          state.isSet = false
           return true
         }
         state.waiter = (visit, continuation)
         return false
       }
-      if isRung { return continuation.resume() }
+      if isSet { return continuation.resume() }
       guard let limit else { return }
       // The timer starts after the waiter is stored: one that ended earlier would find no waiter.
       timer = Task {

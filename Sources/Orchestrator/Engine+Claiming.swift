@@ -9,7 +9,7 @@ extension Engine {
     while !isStopping {
       do {
         try await adopt()
-        await next(try await look(&pollPolicy))
+        await next(try await claimNext(&pollPolicy))
         failures = 0
       } catch {
         if takeLess(after: error) { continue }
@@ -63,8 +63,8 @@ extension Engine {
     }
   }
 
-  private func look(_ pollPolicy: inout PollPolicy) async throws -> PollPolicy.Step {
-    guard case .look(let asleep) = pollPolicy.look else { return .rest(atMost: .zero) }
+  private func claimNext(_ pollPolicy: inout PollPolicy) async throws -> PollPolicy.Step {
+    guard case .claim(let asleep) = pollPolicy.claim else { return .rest(atMost: .zero) }
     await waitWhileHalted()
     if isStopping { return .rest(atMost: .zero) }
     let limit = await room()
@@ -80,14 +80,14 @@ extension Engine {
   private func waitWhileHalted() async {
     while isHalted, !isStopping {
       turns(.claiming)
-      await lookBell.wait(atMost: .seconds(1), on: parts.clock)
+      await claimSignal.wait(atMost: .seconds(1), on: parts.clock)
     }
   }
 
   private func next(_ step: PollPolicy.Step) async {
     guard case .rest(let limit) = step, !isStopping else { return }
     turns(.claiming)
-    await lookBell.wait(atMost: limit, on: parts.clock)
+    await claimSignal.wait(atMost: limit, on: parts.clock)
   }
 
   /// Waits until there is room for a batch worth its round trips; returns how many rides may be
@@ -103,7 +103,7 @@ extension Engine {
         return max(min(room, size), 1)
       }
       waits(.claiming)
-      await roomBell.wait(on: parts.clock)
+      await roomSignal.wait(on: parts.clock)
     }
   }
 
@@ -139,7 +139,7 @@ extension Engine {
     parts.log(
       .warning, "Claim failed, retrying",
       ["error": "\(error)", "in": "\(delay)"])
-    await lookBell.wait(atMost: delay, on: parts.clock)
+    await claimSignal.wait(atMost: delay, on: parts.clock)
   }
 
   /// Waits for the rides in flight; returns true if there were none.
@@ -148,7 +148,7 @@ extension Engine {
   private func finishFlights() async throws -> Bool {
     if state.withLock({ $0.flights.count == 0 }) { return true }
     while state.withLock({ $0.flights.count > 0 }) {
-      await roomBell.wait(atMost: .seconds(1), on: parts.clock)
+      await roomSignal.wait(atMost: .seconds(1), on: parts.clock)
       let uptime = time.uptime()
       if let halt = state.withLock({ $0.settling.halt }), uptime - halt.since > settings.haltLimit {
         throw halt.failure

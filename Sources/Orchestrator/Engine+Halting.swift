@@ -43,13 +43,13 @@ extension Engine {
     case (let halt?, nil):
       parts.log(
         .info, "Settlement succeeded, claiming resumed", ["after": "\(uptime - halt.since)"])
-      lookBell.ring()
+      claimSignal.ring()
     case (let old?, let new?) where old.failure.cause != new.failure.cause:
       parts.log(
         .warning, "Settlement failed for another reason", ["error": new.failure.description])
     default: break
     }
-    if after != nil || waits { renewBell.ring() }
+    if after != nil || waits { renewSignal.ring() }
     return value
   }
 
@@ -64,13 +64,13 @@ extension Engine {
           ? [] : state.flights.claims + state.settling.rides.map(\.claim)
       }
       if rides.isEmpty {
-        await renewBell.wait(on: parts.clock)
+        await renewSignal.wait(on: parts.clock)
         continue
       }
       let now = time.uptime()
       let due = renewedAt.map { $0 + settings.renewInterval } ?? now
       if due > now {
-        await renewBell.wait(atMost: due - now, on: parts.clock)
+        await renewSignal.wait(atMost: due - now, on: parts.clock)
         continue
       }
       renewedAt = now

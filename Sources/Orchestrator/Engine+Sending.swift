@@ -5,9 +5,9 @@ import Synchronization
 extension Engine {
   /// Claims rides, decides them, and submits their pushes to the transport.
   func claim(limit: Int, asleep: Bool) async throws -> Claim {
-    let (look, configuration) = state.withLock { state in
-      state.looks += 1
-      return (state.looks, state.configuration)
+    let (claimNumber, configuration) = state.withLock { state in
+      state.claims += 1
+      return (state.claims, state.configuration)
     }
     let asked = time.uptime()
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
@@ -38,12 +38,12 @@ extension Engine {
       requests.reserveCapacity(decisions.count)
       for (claim, decision) in decisions where !silent.contains(claim.rideID) {
         requests += state.flights.add(
-          claim, decision, look: look, deadline: asked + settings.followWithin)
+          claim, decision, claimNumber: claimNumber, deadline: asked + settings.followWithin)
         state.heldText += decision.view.textBytes
       }
       return (requests, state.flights.hasFinished)
     }
-    if hasFinished { settleBell.ring() }
+    if hasFinished { settleSignal.ring() }
     submit(requests, at: now)
     return claim
   }
@@ -54,7 +54,7 @@ extension Engine {
     let isOff = abs(ahead.microseconds) > settings.toleratedSkew.microseconds
     let at = time.uptime()
     let hasChanged = state.withLock { state in
-      state.look = (at, ahead)
+      state.lastClaim = (at, ahead)
       defer { state.isClockOff = isOff }
       return state.isClockOff != isOff
     }
@@ -146,7 +146,7 @@ extension Engine {
       return (changes, next, state.flights.hasFinished)
     }
     for (outcome, (lane, change)) in changes { notify(lane, change, outcome, at: now) }
-    if hasFinished { settleBell.ring() }
+    if hasFinished { settleSignal.ring() }
     submit(next, at: now)
   }
 

@@ -6,7 +6,7 @@ struct SettlingRide: Sendable {
   var claim: RideClaim
   var settlement: Settlement
   /// The number of the claim that returned the ride.
-  var look: UInt64
+  var claimNumber: UInt64
   /// The ride's JSON in bytes, which is freed when the ride is released.
   var text: Int
 }
@@ -24,11 +24,11 @@ extension Engine {
         let now = time.uptime()
         if let giveUpAt, now >= giveUpAt { return endSettling() }
         turns(.settling)
-        await settleBell.wait(atMost: min(until, giveUpAt ?? until) - now, on: parts.clock)
+        await settleSignal.wait(atMost: min(until, giveUpAt ?? until) - now, on: parts.clock)
       case .idle:
         if state.withLock({ $0.isDrained && $0.flights.count == 0 }) { return endSettling() }
         waits(.settling)
-        await settleBell.wait(on: parts.clock)
+        await settleSignal.wait(on: parts.clock)
       }
     }
   }
@@ -55,7 +55,7 @@ extension Engine {
           claim: ride.claim,
           settlement: ride.decision.settled(
             ride.outcomes, now: at, jitter: { Double.random(in: 0..<1) }),
-          look: ride.look, text: ride.decision.view.textBytes)
+          claimNumber: ride.claimNumber, text: ride.decision.view.textBytes)
       }
       state.withLock { $0.settling.add(rides) }
     }
@@ -127,10 +127,10 @@ extension Engine {
     let mayHaveMissed = state.withLock { state in
       state.flights.settled(rides.count)
       state.heldText -= rides.reduce(0) { $0 + $1.text }
-      return rides.contains { $0.look < state.looks }
+      return rides.contains { $0.claimNumber < state.claims }
     }
-    if mayHaveMissed { lookBell.ring() }
-    roomBell.ring()
+    if mayHaveMissed { claimSignal.ring() }
+    roomSignal.ring()
   }
 
   /// Logs rules whose slots do not add up: each slot has exactly one outcome, so a remainder is a
@@ -151,7 +151,7 @@ extension Engine {
       return state.flights.count
     }
     isFree(.settling)
-    renewBell.ring()
+    renewSignal.ring()
     if left > 0 {
       parts.log(
         .error, "Rides left to their lease: not settled before the stop",

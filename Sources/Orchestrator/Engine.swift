@@ -21,12 +21,12 @@ package final class Engine: Sendable {
     /// The uptime before which a failed rescheduling is not retried.
     var adoptAt: Duration = .zero
     /// The number of claims that this node has made.
-    var looks: UInt64 = 0
+    var claims: UInt64 = 0
     var isStopping = false
     var isClockOff = false
     /// When the database last answered a claim, as uptime, and how far ahead of this machine's
     /// clock its own was.
-    var look: (at: Duration, ahead: Duration)?
+    var lastClaim: (at: Duration, ahead: Duration)?
     /// The claim loop has ended, so no further ride is added.
     var isDrained = false
     /// The uptime at which a stop was requested.
@@ -46,13 +46,13 @@ package final class Engine: Sendable {
   let settings: EngineSettings
   let state: Mutex<State>
   /// Signals that rides may be due.
-  let lookBell = AsyncSignal()
+  let claimSignal = AsyncSignal()
   /// Signals that rides have been released.
-  let roomBell = AsyncSignal()
+  let roomSignal = AsyncSignal()
   /// Signals that a ride has finished.
-  let settleBell = AsyncSignal()
+  let settleSignal = AsyncSignal()
   /// Signals that leases must be renewed, or need not be any longer.
-  let renewBell = AsyncSignal()
+  let renewSignal = AsyncSignal()
   let time: DatabaseTime
 
   /// Creates an engine, which starts with `run` or `runOnce`.
@@ -69,7 +69,7 @@ package final class Engine: Sendable {
 
   /// Checks for due rides at once, after a commit or on request.
   package func wake() {
-    lookBell.ring()
+    claimSignal.ring()
   }
 
   package var configuration: EngineConfiguration { state.withLock { $0.configuration } }
@@ -80,7 +80,7 @@ package final class Engine: Sendable {
       state.configuration = configuration
       state.edition += 1
     }
-    lookBell.ring()
+    claimSignal.ring()
   }
 
   /// Stops claiming.
@@ -97,7 +97,7 @@ package final class Engine: Sendable {
       return true
     }
     if isFirst { parts.store.endCalls(within: settings.drainLimit + settings.settleLimit) }
-    for signal in [lookBell, roomBell, settleBell] { signal.ring() }
+    for signal in [claimSignal, roomSignal, settleSignal] { signal.ring() }
   }
 
   /// Handles rides as they fall due, until `stop` is called; every failure of the database is
@@ -148,6 +148,6 @@ package final class Engine: Sendable {
       state.giveUpAt = uptime + settings.settleLimit
       state.settling.hurry()
     }
-    settleBell.ring()
+    settleSignal.ring()
   }
 }

@@ -45,7 +45,7 @@ extension Engine {
     return state.withLock { state in
       var statistics = EngineStatistics(
         ridesHeld: state.flights.count, lanes: state.lanes.statistics,
-        sinceLook: state.look.map { uptime - $0.at }, databaseAhead: state.look?.ahead)
+        sinceLook: state.lastClaim.map { uptime - $0.at }, databaseAhead: state.lastClaim?.ahead)
       statistics.settlementFailing = state.settling.halt.map { uptime - $0.since } ?? .zero
       return statistics
     }

@@ -7,7 +7,7 @@ struct InFlight {
   private struct Flight {
     var claim: RideClaim
     var decision: Decision
-    var look: UInt64
+    var claimNumber: UInt64
     var outcomes: [PushOutcome?]
     var open: Int
     /// For each push, the next one to the same phone; empty if each phone has one push.
@@ -30,7 +30,7 @@ struct InFlight {
     var claim: RideClaim
     var decision: Decision
     /// The number of the claim that returned the ride.
-    var look: UInt64
+    var claimNumber: UInt64
     var outcomes: [PushOutcome]
   }
 
@@ -51,16 +51,17 @@ struct InFlight {
   ///
   /// - Parameter deadline: the uptime until which the other pushes may follow.
   mutating func add(
-    _ claim: RideClaim, _ decision: Decision, look: UInt64, deadline: Duration
+    _ claim: RideClaim, _ decision: Decision, claimNumber: UInt64, deadline: Duration
   ) -> [PushRequest] {
     count += 1
     if decision.pushes.isEmpty {
-      finished.append(Finished(claim: claim, decision: decision, look: look, outcomes: []))
+      finished.append(
+        Finished(claim: claim, decision: decision, claimNumber: claimNumber, outcomes: []))
       return []
     }
     let chains = PhoneChains(decision.pushes)
     let flight = Flight(
-      claim: claim, decision: decision, look: look,
+      claim: claim, decision: decision, claimNumber: claimNumber,
       outcomes: Array(repeating: nil, count: decision.pushes.count), open: decision.pushes.count,
       followers: chains.followers, deadline: deadline,
       validUntil: decision.pushes.map(\.validUntil).min())
@@ -136,7 +137,7 @@ struct InFlight {
     freeSlots.append(slot)
     finished.append(
       Finished(
-        claim: flight.claim, decision: flight.decision, look: flight.look,
+        claim: flight.claim, decision: flight.decision, claimNumber: flight.claimNumber,
         outcomes: flight.outcomes.compactMap { $0 }))
   }
 

@@ -7,7 +7,7 @@ struct PollPolicy {
   /// The next step of the claim loop.
   enum Step: Equatable {
     /// Claim, and record for producers whether they must notify this node.
-    case look(asleep: Bool)
+    case claim(asleep: Bool)
     /// Wait for a notification, at most this long.
     case rest(atMost: Duration)
   }
@@ -18,7 +18,7 @@ struct PollPolicy {
   let commitDelay: Duration
 
   private var isAsleep = true
-  private var looksSinceWork = 0
+  private var emptyClaims = 0
 
   init(pollInterval: Duration = .seconds(2), commitDelay: Duration = .milliseconds(50)) {
     self.pollInterval = pollInterval
@@ -26,22 +26,55 @@ struct PollPolicy {
   }
 
   /// The step of the first claim, and of the first one after a rest.
-  var look: Step { .look(asleep: isAsleep) }
+  var claim: Step { .claim(asleep: isAsleep) }
 
   /// Returns the step after a claim of `rides`, at most `limit`; `untilDue` is the time to the next
   /// due ride.
   mutating func claimed(_ rides: Int, of limit: Int, untilDue: Duration?) -> Step {
-    looksSinceWork = rides > 0 ? 0 : looksSinceWork + 1
+    emptyClaims = rides > 0 ? 0 : emptyClaims + 1
     if rides >= limit {
       isAsleep = false
-      return look
+      return claim
     }
     if !isAsleep {
       isAsleep = true
-      return look
+      return claim
     }
-    var rest = looksSinceWork < 2 ? commitDelay : pollInterval
+    var rest = emptyClaims < 2 ? commitDelay : pollInterval
     if let untilDue { rest = min(rest, max(untilDue, .milliseconds(1))) }
     return .rest(atMost: rest)
+  }
+}
+
+/// The number of rides per statement: halved after each timeout, doubled after a streak of
+/// successes.
+struct BatchSize: Equatable {
+  /// The size without timeouts.
+  let maximum: Int
+  /// The current size.
+  private(set) var size: Int
+  private var worked = 0
+
+  /// How many full batches must succeed before the size is doubled.
+  static let streak = 8
+
+  init(maximum: Int) {
+    self.maximum = max(1, maximum)
+    size = self.maximum
+  }
+
+  /// Records that a batch of this many rides timed out.
+  mutating func timedOut(_ count: Int) {
+    size = max(1, min(size, count) / 2)
+    worked = 0
+  }
+
+  /// Records that a batch of this many rides succeeded; a batch smaller than `size` does not count.
+  mutating func worked(_ count: Int) {
+    guard size < maximum, count >= size else { return }
+    worked += 1
+    if worked < Self.streak { return }
+    size = min(maximum, size * 2)
+    worked = 0
   }
 }

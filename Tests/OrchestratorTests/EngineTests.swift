@@ -97,10 +97,10 @@ import Testing
         time: time), settings: settings)
     // The first claim provides the time; during the next one the process is suspended for longer
     // than the push is valid.
-    let looks = Mutex(0)
+    let attempts = Mutex(0)
     store.state.withLock { state in
       state.onClaim = {
-        if looks.withLock({
+        if attempts.withLock({
           $0 += 1; return $0
         }) == 1 {
           store.emit("b")
@@ -216,8 +216,8 @@ import Testing
     await store.wait { $0.holders.count == 1 }
     store.emit("a")
     engine.wake()
-    let looks = store.state.withLock { $0.claims.count }
-    await store.wait { $0.claims.count > looks }
+    let count = store.state.withLock { $0.claims.count }
+    await store.wait { $0.claims.count > count }
     transport.release()
     await store.wait { $0.settled[1] == 1 }
     await store.wait { $0.holders.count == 1 }
@@ -267,7 +267,7 @@ import Testing
   @Test func `random schedules: two engines, failures, stolen leases, every event once`()
     async throws
   {
-    let seed = UInt64.random(in: 0...UInt64.max)
+    let seed: UInt64 = 7
     let random = Locked(SeededGenerator(seed: seed))
     let store = CheckingStore()
     let transports = (0..<2).map { _ in

@@ -111,7 +111,7 @@ import Testing
       if chance(3) {
         view.cards = [
           Card(
-            id: Int64(number), app: .customer, ownerID: "c\(number)",
+            .activity(Int64(number)), app: .customer, ownerID: "c\(number)",
             token: "ca\(100_000 + number)",
             registeredAt: start)
         ]

@@ -37,7 +37,7 @@ import Testing
     let loaded = try RuleDirectory.load(path + "/").get()
     #expect(loaded.fileCount == 1)
     #expect(loaded.ruleCount == 1)
-    #expect(loaded.ruleSet.rules.first?.rule.source == "\(path)/a.yaml:2")
+    #expect(loaded.ruleSet.rules.first?.source == "\(path)/a.yaml:2")
   }
 
   @Test func aDirectoryThatIsNotThere() {

@@ -8,7 +8,7 @@ import Testing
   private func rule(_ change: String = "") throws -> Rule {
     let file = (name: "a.yaml", bytes: Array(ruleFile(changing: change).utf8))
     let loaded = try RuleDirectory.parse(files: [file]).get()
-    return try #require(loaded.ruleSet.rules.first).rule
+    return try #require(loaded.ruleSet.rules.first)
   }
 
   private func aps(_ alert: String) throws -> String {

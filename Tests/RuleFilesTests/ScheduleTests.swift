@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test func whichRulesThereAre() {
-    let rules = ruleSet.rules.map(\.rule)
+    let rules = ruleSet.rules
     #expect(
       rules.filter { $0.app == .customer }.map(\.name) == [
         "customer-driver-assigned", "customer-driver-en-route", "customer-eta-changed",
@@ -53,16 +53,17 @@ import Testing
 
   @Test(arguments: ["en-GB", "de", "fr", nil], ["full", "bare"])
   func everyRuleCanBeSent(locale: String?, ride kind: String) throws {
-    for compiled in ruleSet.rules {
-      guard case .on(let names) = compiled.rule.when else { continue }
+    for rule in ruleSet.rules {
+      let compiled = CompiledRule(rule)
+      guard case .on(let names) = rule.when else { continue }
       for name in names {
         let scope = scope(of: name, isFull: kind == "full")
         let json = try compiled.payload.render(in: scope, locale: locale)
-        let payload = try #require(JSONValue(json: json), "\(compiled.rule.name)")
+        let payload = try #require(JSONValue(json: json), "\(rule.name)")
         #expect(payload.value(at: ["ride_id"]) == .string("ride-7"))
         #expect(payload.value(at: ["aps", "alert", "title"]) != nil)
         #expect(json.count < 1024)
-        let collapse = try compiled.rule.collapse.map(scope.text)
+        let collapse = try rule.collapse.map(scope.text)
         #expect(collapse.flatMap(CollapseID.init) != nil)
       }
     }
@@ -113,10 +114,10 @@ import Testing
   }
 
   @Test func anOfferIsNeverStored() throws {
-    let offer = try #require(ruleSet.rule(named: "driver-ride-offer")).rule
+    let offer = try #require(ruleSet.rule(named: "driver-ride-offer"))
     #expect(offer.expires == .neverStore)
-    #expect(offer.what.priority == .immediate)
-    let revoked = try #require(ruleSet.rule(named: "driver-offer-revoked")).rule
+    #expect(offer.priority == .immediate)
+    let revoked = try #require(ruleSet.rule(named: "driver-offer-revoked"))
     #expect(offer.collapse == revoked.collapse)
   }
 }

@@ -1,6 +1,6 @@
-import RideCore
 import Testing
 
+@testable import RideCore
 @testable import RuleFiles
 
 /// The combined meaning of the files of one directory.
@@ -98,9 +98,9 @@ import Testing
     let loaded = try RuleDirectory.parse(
       files: files(("b.yaml", rule("m")), ("a.yaml", two))
     ).get()
-    #expect(loaded.ruleSet.rules.map(\.rule.name) == ["z", "a", "m"])
+    #expect(loaded.ruleSet.rules.map(\.name) == ["z", "a", "m"])
     #expect(
-      loaded.ruleSet.rules.map(\.rule.source) == ["a.yaml:2", "a.yaml:7", "b.yaml:2"])
+      loaded.ruleSet.rules.map(\.source) == ["a.yaml:2", "a.yaml:7", "b.yaml:2"])
   }
 
   @Test func anAppHasOneCard() {

@@ -24,7 +24,8 @@ final class Connection {
     self.wake = wake
     let configuration = pool.configuration
     let endpoint = pool.endpoint
-    curl = try CurlConnection(to: endpoint, timeout: configuration.connectTimeout, verifier: verifier)
+    curl = try CurlConnection(
+      to: endpoint, timeout: configuration.connectTimeout, verifier: verifier)
     do { token = try pool.mint.token(at: pool.now()) } catch {
       throw CurlError(text: error.description)
     }

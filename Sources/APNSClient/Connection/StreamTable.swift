@@ -60,8 +60,7 @@ struct StreamTable<Push> {
     // Deadlines arrive in order, except that of a push that is sent again: it moves a few places
     // forward.
     var before = newest
-    while before != Self.none, let other = slots[before], other.queued.deadline > queued.deadline
-    {
+    while before != Self.none, let other = slots[before], other.queued.deadline > queued.deadline {
       before = other.earlier
     }
     stream.earlier = before

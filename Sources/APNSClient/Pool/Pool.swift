@@ -56,7 +56,9 @@ final class Pool: Sendable {
   func submit(_ pushes: [QueuedPush]) -> Bool {
     let wall = now()
     return state.withLock { state in
-      guard let actions = state.machine.enqueue(pushes, at: .now(), wall: wall) else { return false }
+      guard let actions = state.machine.enqueue(pushes, at: .now(), wall: wall) else {
+        return false
+      }
       perform(actions, &state)
       return true
     }

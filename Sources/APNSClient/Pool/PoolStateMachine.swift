@@ -122,10 +122,14 @@ struct PoolStateMachine<Push: Routed> {
   /// A thread that gets none may sleep: the pool wakes it.
   mutating func take(by id: Int, load: PooledConnection.Load, at now: MonotonicTime) -> Taken {
     var taken = Taken()
-    guard let connection = connections.firstIndex(where: { $0.id == id }), connections[connection].phase == .ready else {
+    guard let connection = connections.firstIndex(where: { $0.id == id }),
+      connections[connection].phase == .ready
+    else {
       return taken
     }
-    if load.isProved, now - connections[connection].since >= settings.shortLife { backoff.succeeded() }
+    if load.isProved, now - connections[connection].since >= settings.shortLife {
+      backoff.succeeded()
+    }
     connections[connection].load = load
     if load.isProved { lastProblem = nil }
     taken.rejected = expire(at: now)
@@ -184,7 +188,9 @@ struct PoolStateMachine<Push: Routed> {
   /// Handles a connection that finishes its streams and takes no more, for a reason given by the
   /// server.
   mutating func leaving(_ id: Int, problem: String, at now: MonotonicTime) -> Actions {
-    guard let connection = connections.firstIndex(where: { $0.id == id }), connections[connection].phase == .ready else {
+    guard let connection = connections.firstIndex(where: { $0.id == id }),
+      connections[connection].phase == .ready
+    else {
       return Actions()
     }
     countLoss(of: connections[connection], problem: problem, at: now)
@@ -198,7 +204,9 @@ struct PoolStateMachine<Push: Routed> {
   mutating func ended(_ id: Int, problem: String?, at now: MonotonicTime) -> (
     wait: Duration?, Actions
   ) {
-    guard let connection = connections.firstIndex(where: { $0.id == id }) else { return (nil, Actions()) }
+    guard let connection = connections.firstIndex(where: { $0.id == id }) else {
+      return (nil, Actions())
+    }
     let old = connections.remove(at: connection)
     if let problem, old.phase != .leaving { countLoss(of: old, problem: problem, at: now) }
     return (notBefore.map { $0 - now }, dispatch(at: now))
@@ -208,8 +216,9 @@ struct PoolStateMachine<Push: Routed> {
   ///
   /// Otherwise a server or proxy that drops each connection after its first push would cause a new
   /// connection for each push.
-  private mutating func countLoss(of connection: PooledConnection, problem: String, at now: MonotonicTime)
-  {
+  private mutating func countLoss(
+    of connection: PooledConnection, problem: String, at now: MonotonicTime
+  ) {
     lastProblem = problem
     let lived = connection.phase != .connecting && connection.load.isProved
     if lived, now - connection.since >= settings.shortLife {
@@ -226,7 +235,9 @@ struct PoolStateMachine<Push: Routed> {
     var actions = Actions()
     guard !isClosed, !queue.isEmpty else { return actions }
     var uncovered = queue.count
-    for connection in connections where connection.isSignalled && isUsable(connection) { uncovered -= connection.load.spare }
+    for connection in connections where connection.isSignalled && isUsable(connection) {
+      uncovered -= connection.load.spare
+    }
     for index in connections.indices where uncovered > 0 && !connections[index].isSignalled {
       guard isUsable(connections[index]), connections[index].load.spare > 0 else { continue }
       connections[index].isSignalled = true
@@ -290,7 +301,9 @@ struct PoolStateMachine<Push: Routed> {
 
   /// Returns whether a connection is superfluous: idle for long while another, proved one is open.
   private func isSpare(_ connection: PooledConnection, at now: MonotonicTime) -> Bool {
-    guard connection.load.inFlight == 0, now - connection.busyAt >= settings.idleTimeout else { return false }
+    guard connection.load.inFlight == 0, now - connection.busyAt >= settings.idleTimeout else {
+      return false
+    }
     return connections.contains { $0.id != connection.id && isUsable($0) && $0.load.isProved }
   }
 

@@ -128,7 +128,7 @@ struct RideRows {
       else { continue }
       cards[ride, default: []].append(
         Card(
-          id: id, app: App(rawValue: app), ownerID: owner, token: token,
+          .activity(id), app: App(rawValue: app), ownerID: owner, token: token,
           environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
           isFrequent: rows.string(row, 6) == "t",
           registeredAt: Timestamp(microseconds: registered), isGone: rows.string(row, 8) == "t"))

@@ -25,8 +25,8 @@ struct Decider {
   /// The phones that this decision addresses.
   var phones: [Phone] = []
   var decision: Decision
-  /// Cards that can't be sent anything now, by `Card.id`; they can't show an alert either.
-  var suppressedCards: Set<Int64> = []
+  /// Cards that can't be sent anything now, which can't show an alert either.
+  var suppressedCards: Set<CardTarget> = []
 
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
@@ -90,7 +90,7 @@ struct Decider {
       let open = decision.view.memo.part
       decision.part = OpenPart(
         through: open?.through ?? events.last?.id ?? 0, after: last.id,
-        slots: slots.map { OpenPart.Slot(rule: $0.rule.rule.rule.name, at: $0.at) },
+        slots: slots.map { OpenPart.Slot(rule: $0.rule.name, at: $0.at) },
         shown: open?.shown ?? [:])
     }
   }
@@ -101,7 +101,7 @@ struct Decider {
     if let part = decision.view.memo.part {
       decision.slots = decision.view.memo.slots
       return part.slots.compactMap { slot in
-        configuration.rules.timed.first { $0.rule.rule.name == slot.rule }.map { ($0, slot.at) }
+        configuration.rules.timed.first { $0.name == slot.rule }.map { ($0, slot.at) }
       }
     }
     var slots: [(rule: TimedRule, at: Timestamp)] = []
@@ -112,10 +112,10 @@ struct Decider {
       for (slot, reason) in machine.passedOver {
         close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
       }
-      if machine.tally.due > 0 { decision.tallies[rule.rule.rule.name] = machine.tally }
+      if machine.tally.due > 0 { decision.tallies[rule.name] = machine.tally }
       // A ride that is over keeps a rule's memo only while a slot is still to come.
       if let memo = machine.memo, decision.isActive || machine.next != nil {
-        decision.slots[rule.rule.rule.name] = memo
+        decision.slots[rule.name] = memo
       }
       if let next = machine.next { decision.nextSlot = min(decision.nextSlot ?? next, next) }
     }
@@ -127,7 +127,7 @@ struct Decider {
   /// For most rules none of these holds, and this check is cheap.
   private func concerns(_ rule: TimedRule) -> Bool {
     let view = decision.view
-    return view.memo.slots[rule.rule.rule.name] != nil
+    return view.memo.slots[rule.name] != nil
       || view.ride?.state.map(rule.timing.states.contains) == true
       || view.events.contains { rule.timing.states.contains($0.name) }
   }
@@ -138,7 +138,7 @@ struct Decider {
 
   /// Fires one rule on one event, for each phone of its recipient.
   private mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
-    let app = rule.rule.app
+    let app = rule.app
     var entry = draft(rule, context.event)
     guard let recipient = recipients.recipient(of: app, in: context) else {
       if isFirstPart { close(entry, .suppressed, .noOwner(of: app)) }
@@ -177,8 +177,8 @@ struct Decider {
   /// Returns whether a card of the phone's owner shows the same alert.
   mutating func isCoveredByCard(_ rule: CompiledRule, _ event: RideEvent, _ owner: OwnerID) -> Bool
   {
-    rule.rule.what.pushType == .alert && !rule.rule.isSentWithCard
-      && isAnnouncedByCard(event, to: owner, by: rule.rule.app)
+    rule.pushType == .alert && !rule.isSentWithCard
+      && isAnnouncedByCard(event, to: owner, by: rule.app)
   }
 
   mutating func hold(_ entry: LedgerEntry, _ owner: OwnerID) {
@@ -217,17 +217,17 @@ struct Decider {
 
   func draft(_ rule: CompiledRule, _ event: RideEvent) -> LedgerEntry {
     LedgerEntry(
-      id: pushID(rule, event, ""), event: event, rule: rule.rule.name, app: rule.rule.app,
-      pushType: rule.rule.what.pushType, status: .pending, attempts: 0)
+      id: pushID(rule, event, ""), event: event, rule: rule.name, app: rule.app,
+      pushType: rule.pushType, status: .pending, attempts: 0)
   }
 
   /// Returns the same ID for the same event or slot, rule and phone, on every node and attempt.
   private func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
-    if case .at = rule.rule.when {
+    if case .at = rule.when {
       return PushID(
-        of: "slot", String(event.at.microseconds), decision.view.rideID.text, rule.rule.name,
+        of: "slot", String(event.at.microseconds), decision.view.rideID.text, rule.name,
         token)
     }
-    return PushID(of: "event", String(event.id), decision.view.rideID.text, rule.rule.name, token)
+    return PushID(of: "event", String(event.id), decision.view.rideID.text, rule.name, token)
   }
 }

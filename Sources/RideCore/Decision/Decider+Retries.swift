@@ -68,7 +68,7 @@ extension Decider {
     guard let context = context(entry.event) else {
       return close(entry, .suppressed, .rideNotFound)
     }
-    if case .at(let timing) = rule.rule.when, !timing.states.contains(context.ride.state ?? "") {
+    if case .at(let timing) = rule.when, !timing.states.contains(context.ride.state ?? "") {
       return close(entry, .suppressed, .leftStates)
     }
     // A slot concerns whom the ride names now, and the row that its text would show is theirs.
@@ -159,5 +159,42 @@ enum EventOrder {
       (times[event.id] ?? event.at, event.id, place)
     }
     return keys.sorted { $0 < $1 }.map { elements[$0.2] }
+  }
+}
+
+/// Tracks the newest push for each place on a phone's screen: one phone, push type and collapse ID.
+///
+/// A push that is sent after a newer one of its place would bring back outdated content. The push
+/// type counts because a background push replaces nothing on the screen.
+struct ScreenPlaces {
+  private struct Place: Hashable {
+    var phone: Int64
+    var pushType: PushType
+    /// Compared by bytes, as at APNs.
+    var collapseID: [UInt8]
+  }
+
+  private var newest: [Place: RideEvent] = [:]
+
+  init(_ pushes: [PlannedPush] = []) {
+    for push in pushes { add(push.entry) }
+  }
+
+  /// Adds a push that is sent or waits.
+  mutating func add(_ entry: LedgerEntry) {
+    guard let place = Self.place(of: entry) else { return }
+    if let known = newest[place], !entry.event.isNewer(than: known) { return }
+    newest[place] = entry.event
+  }
+
+  /// Returns the event whose push takes this one's place; nil if this one is the newest.
+  func successor(of entry: LedgerEntry) -> RideEvent? {
+    guard let event = Self.place(of: entry).flatMap({ newest[$0] }) else { return nil }
+    return event.isNewer(than: entry.event) ? event : nil
+  }
+
+  private static func place(of entry: LedgerEntry) -> Place? {
+    guard let phone = entry.phone, let collapseID = entry.collapseID else { return nil }
+    return Place(phone: phone, pushType: entry.pushType, collapseID: Array(collapseID.utf8))
   }
 }

@@ -18,8 +18,8 @@ package struct Decision: Sendable {
   package var tallies: [String: SlotTally] = [:]
   /// The next slot at which a rule may fire.
   package var nextSlot: Timestamp?
-  /// The state of the ride's cards, by `Card.id`.
-  package var cards: [Int64: CardMemo] = [:]
+  /// The state of the ride's cards.
+  package var cards: [CardTarget: CardMemo] = [:]
   /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
   /// When a card that is sent nothing now needs attention again.
@@ -84,7 +84,7 @@ package struct PlannedPush: Hashable, Sendable {
   /// Whether APNs called its phone's token bad the last time.
   var isToRefusedPhone = false
   /// The ledger's reason if APNs accepts the push.
-  var note: LedgerReason?
+  var acceptedReason: LedgerReason?
   /// The row that its text shows, if the ride names another person by now.
   var image: RideImage?
   /// The card step, boxed: few pushes have one, and all others are half as large.
@@ -97,7 +97,7 @@ package struct PlannedPush: Hashable, Sendable {
   init(
     entry: LedgerEntry, environment: APNsEnvironment, address: PushAddress,
     headers: PushHeaders, payload: [UInt8], validUntil: Timestamp, step: CardStep? = nil,
-    note: LedgerReason? = nil
+    acceptedReason: LedgerReason? = nil
   ) {
     self.entry = entry
     self.environment = environment
@@ -105,7 +105,7 @@ package struct PlannedPush: Hashable, Sendable {
     self.headers = headers
     self.payload = payload
     self.validUntil = validUntil
-    self.note = note
+    self.acceptedReason = acceptedReason
     aside = step.map { .step($0) }
   }
 
@@ -188,8 +188,8 @@ package struct LedgerEntry: Hashable, Sendable, Codable {
   package var expiration: Int64?
   /// What it does to a card.
   package var cardEvent: CardEvent?
-  /// `Card.id`, of a push to a live card.
-  package var card: Int64?
+  /// The card, of a push to a live one.
+  package var card: CardTarget?
   /// `StartToken.id`, of a push that starts a card; such a push must not be sent twice.
   package var startToken: Int64?
   /// Why it may have arrived although no answer confirms it.

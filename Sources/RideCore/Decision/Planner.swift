@@ -28,9 +28,9 @@ struct Planner {
 
   /// Returns the push of this rule to one phone.
   mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Refused) -> PlannedPush {
-    let validUntil = entry.event.at + rule.rule.validity
+    let validUntil = entry.event.at + rule.validity
     try Self.check(validUntil, at: now)
-    let topic = try Self.topic(of: rule.rule, configuration)
+    let topic = try Self.topic(of: rule.app, rule.pushType, configuration)
     guard let token = DeviceToken(phone.token) else {
       throw Refused(
         status: .suppressed, reason: LedgerReason(.badToken, "the phone's token is not hexadecimal")
@@ -39,9 +39,9 @@ struct Planner {
     let payload = try payload(for: phone.locale)
     let collapseID = try collapseID() ?? CollapseID(entry.id.description)
     let expiration: PushExpiration =
-      rule.rule.expires == .neverStore ? .neverStore : .at(validUntil)
+      rule.expires == .neverStore ? .neverStore : .at(validUntil)
     let headers = PushHeaders(
-      id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.rule.what.priority,
+      id: entry.id, topic: topic, pushType: entry.pushType, priority: rule.priority,
       expiration: expiration, collapseID: collapseID)
     var push = PlannedPush(
       entry, headers, payload, to: phone, token: token, validUntil: validUntil, by: configuration)
@@ -52,11 +52,6 @@ struct Planner {
   /// Sets the collapse ID that a push of this rule would have, before the push is made.
   mutating func place(_ entry: inout LedgerEntry) {
     entry.collapseID = (try? collapseID())?.text ?? entry.collapseID
-  }
-
-  /// Returns the `apns-topic` of a rule's pushes.
-  static func topic(of rule: Rule, _ configuration: EngineConfiguration) throws(Refused) -> String {
-    try topic(of: rule.app, rule.what.pushType, configuration)
   }
 
   /// Returns the `apns-topic` of an app's pushes of some type.
@@ -110,7 +105,7 @@ struct Planner {
   ///
   /// A push without one collapses with its own repeats: see `push(_:to:)`.
   private mutating func collapseID() throws(Refused) -> CollapseID? {
-    guard let template = rule.rule.collapse else { return nil }
+    guard let template = rule.collapse else { return nil }
     let result = collapse ?? Result { () throws(Refused) in try Self.collapse(template, context) }
     collapse = result
     return try result.get()

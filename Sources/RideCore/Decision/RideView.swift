@@ -41,3 +41,77 @@ extension RideView {
     (ride?.attributes.utf8.count ?? 0) + events.reduce(0) { $0 + $1.data.utf8.count }
   }
 }
+
+/// The rest of a pass that had too many pushes for one decision.
+///
+/// It has the same events and slots, and the phones after those already addressed.
+package struct OpenPart: Hashable, Sendable, Codable {
+  /// A slot at which a rule fired.
+  package struct Slot: Hashable, Sendable, Codable {
+    var rule: String
+    var at: Timestamp
+  }
+
+  /// The last event of the pass; later ones wait until the last part is done.
+  var through: Int64
+  /// The last phone that was addressed: parts go in the order of `Phone.id`.
+  package var after: Int64
+  /// The slots that fired in the pass.
+  var slots: [Slot]
+  /// The IDs of events whose alerts cards have already shown, by app.
+  var shown: [String: [Int64]] = [:]
+
+  /// Returns whether the phone with this ID has been addressed.
+  func covers(_ phone: Int64) -> Bool { phone <= after }
+
+  /// The maximum number of pushes to phones in a decision, unless one phone needs more.
+  ///
+  /// Few enough that even a slow node sends and settles them within the lease.
+  package static let size = 1000
+}
+
+extension RideView {
+  /// Returns the phones that a decision addresses now: all that are left, or the first that keep it
+  /// within `OpenPart.size`.
+  ///
+  /// - Parameter firings: The number of pushes that each phone may receive.
+  func phones(forFirings firings: Int) -> (phones: [Phone], isLast: Bool) {
+    let left = memo.part.map { part in phones.filter { !part.covers($0.id) } } ?? phones
+    let limit = max(1, OpenPart.size / max(1, firings))
+    if firings == 0 || left.count <= limit { return (left, true) }
+    return (Array(left.sorted { $0.id < $1.id }.prefix(limit)), false)
+  }
+}
+
+/// Everything that a decision depends on besides the ride itself and the time.
+package struct EngineConfiguration: Sendable {
+  package var rules: RuleSet
+  /// The bundle ID of each app: the base of its topics.
+  package var bundleIDs: [App: String]
+  /// Bundle IDs that replace an app's own in the topic of its cards; Apple requires the app's own.
+  package var widgetBundleIDs: [App: String]
+  /// The environment of phones whose row names none.
+  package var defaultEnvironment: APNsEnvironment
+  /// Whether a phone whose row names no environment is tried once in the other one after
+  /// `BadDeviceToken`.
+  package var probesEnvironment = false
+
+  package init(
+    rules: RuleSet, bundleIDs: [App: String], widgetBundleIDs: [App: String] = [:],
+    defaultEnvironment: APNsEnvironment = .production
+  ) {
+    self.rules = rules
+    self.bundleIDs = bundleIDs
+    self.widgetBundleIDs = widgetBundleIDs
+    self.defaultEnvironment = defaultEnvironment
+  }
+
+  /// Returns the `apns-topic` of a push type for an app; nil if the app has no bundle ID.
+  func topic(of app: App, _ pushType: PushType) -> String? {
+    switch pushType {
+    case .alert, .background: bundleIDs[app]
+    case .liveactivity:
+      (widgetBundleIDs[app] ?? bundleIDs[app]).map { $0 + ".push-type.liveactivity" }
+    }
+  }
+}

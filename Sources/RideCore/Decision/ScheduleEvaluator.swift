@@ -22,7 +22,7 @@ struct ScheduleEvaluator {
     self.view = view
     self.attributes = attributes
     self.now = now
-    memo = view.memo.slots[rule.rule.rule.name]
+    memo = view.memo.slots[rule.name]
   }
 
   /// Follows the ride through its events, and then up to now.
@@ -133,7 +133,7 @@ struct ScheduleEvaluator {
   private mutating func evaluateEventRules(_ slots: [Timestamp]) {
     for slot in slots {
       due.append(slot)
-      if now >= slot + rule.rule.rule.validity { tally.expired += 1 } else { tally.fired += 1 }
+      if now >= slot + rule.rule.validity { tally.expired += 1 } else { tally.fired += 1 }
     }
   }
 
@@ -171,7 +171,7 @@ struct ScheduleEvaluator {
     switch rule.timing.slots {
     case .every(let period):
       return memo.anchor.map {
-        .beats(since: $0, period: period, of: view.rideID, rule: rule.rule.rule.name)
+        .beats(since: $0, period: period, of: view.rideID, rule: rule.name)
       }
     case .relative: return memo.planned.map { .once($0) }
     case .cron(let schedule, .named(let zone), _): return .cron(schedule, zone)
@@ -188,5 +188,36 @@ extension Ride {
     case .pickupAt: pickupAt
     case .attribute(let keys): attributes?.value(at: keys).flatMap(TemplateContext.instant(from:))
     }
+  }
+}
+
+/// Counts the outcomes of one rule's slots: each due slot is in exactly one of the other counts.
+package struct SlotTally: Hashable, Sendable {
+  /// Slots in the evaluated time, counted independently of their outcomes.
+  package var due = 0
+  /// The rule fired.
+  package var fired = 0
+  /// The rule was not to fire: a heartbeat whose successor is due, a reminder that was set in the
+  /// past, a slot whose states the ride left before it was evaluated.
+  package var skipped = 0
+  /// A cron slot that was not evaluated in time, and that `missed` does not make up for.
+  package var missed = 0
+  /// A cron slot that `missed: all` would make up for, beyond its bound.
+  package var capped = 0
+  /// The rule would have fired, but the push was no longer valid.
+  package var expired = 0
+
+  package init() {}
+
+  /// Due slots without an outcome; anything but 0 is a bug in RidePulse.
+  package var remainder: Int { due - fired - skipped - missed - capped - expired }
+
+  package static func += (sum: inout SlotTally, other: SlotTally) {
+    sum.due += other.due
+    sum.fired += other.fired
+    sum.skipped += other.skipped
+    sum.missed += other.missed
+    sum.capped += other.capped
+    sum.expired += other.expired
   }
 }

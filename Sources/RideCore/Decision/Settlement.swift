@@ -27,7 +27,7 @@ package struct TokenInvalidation: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {
     /// A phone: `Phone.id`.
     case phone
-    /// A card: `Card.id`.
+    /// A card: a row of `ridepulse.live_activities`.
     case activity
     /// A phone on which a card can be started: `StartToken.id`.
     case start
@@ -49,9 +49,15 @@ package struct TokenInvalidation: Hashable, Sendable {
 extension TokenInvalidation {
   /// Returns the invalidation of what a card's pushes are sent to: its phone's token, or the
   /// channel that takes its place.
-  static func ofCard(_ id: Int64, since: Timestamp?, reason: String) -> TokenInvalidation {
-    TokenInvalidation(
-      kind: id < 0 ? .channel : .activity, id: abs(id), since: since, reason: reason)
+  static func ofCard(
+    _ target: CardTarget, since: Timestamp?, reason: String
+  ) -> TokenInvalidation {
+    switch target {
+    case .activity(let id):
+      TokenInvalidation(kind: .activity, id: id, since: since, reason: reason)
+    case .channel(let id):
+      TokenInvalidation(kind: .channel, id: id, since: since, reason: reason)
+    }
   }
 }
 
@@ -199,3 +205,35 @@ extension PlannedPush {
 
 /// The wait before a retry: up to 1 s, 2 s, 4 s … 60 s, on top of the minimum.
 let retryBackoff = Backoff(first: .seconds(1), longest: .seconds(60))
+
+extension Settlement {
+  /// Returns a settlement of a ride that does not exist, with rows for each table that settlements
+  /// write.
+  ///
+  /// It tests whether any settlement can be written.
+  package static func madeUp(ride: RideID, now: Timestamp, isOver: Bool) -> Settlement {
+    let word = "settlement-check"
+    let event = RideEvent(id: 0, name: word, at: now)
+    let entries = [LedgerEntry.Status.accepted, .suppressed].map { status in
+      var entry = LedgerEntry(
+        id: PushID(of: word, ride.text, status.rawValue), event: event, rule: word, app: .customer,
+        pushType: .alert, status: status, attempts: 1)
+      entry.reason = LedgerReason(.settlementCheck, word)
+      entry.collapseID = word
+      entry.phone = 0
+      entry.tokenSuffix = "000000"
+      entry.priority = .immediate
+      entry.expiration = now.epochSeconds
+      return entry
+    }
+    var tally = SlotTally()
+    tally.due = 1
+    tally.fired = 1
+    var settlement = Settlement(
+      rideID: ride, consumed: [0], entries: entries,
+      gone: [TokenInvalidation(kind: .activity, id: 0, since: now, reason: word)], memo: Memo(),
+      tallies: [word: tally], nextDue: isOver ? nil : now, isOver: isOver)
+    settlement.findings = [PhoneObservation(phone: 0, .good)]
+    return settlement
+  }
+}

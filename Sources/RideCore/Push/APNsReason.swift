@@ -230,7 +230,8 @@ extension APNsReason {
       404, .init(push: .rejected),
       .init(
         "there is no such path, or no such channel any more",
-        do: "compare the ID with `ridepulse channels list`; a channel that is gone needs no delete")),
+        do: "compare the ID with `ridepulse channels list`; a channel that is gone needs no delete")
+    ),
     "MethodNotAllowed": .init(
       405, .init(push: .rejected),
       .init(

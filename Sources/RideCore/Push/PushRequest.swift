@@ -38,3 +38,102 @@ package struct PushRequest: Hashable, Sendable {
   /// The maximum number of bytes that APNs accepts in the body of a broadcast.
   package static let broadcastLimit = 5120
 }
+
+/// The kind of a push: the value of `apns-push-type`.
+package enum PushType: String, Hashable, Sendable, Codable {
+  /// A visible notification.
+  case alert
+
+  /// A silent wake-up; Apple accepts it at priority 5 only.
+  case background
+
+  /// A start, update or end of a Live Activity.
+  case liveactivity
+}
+
+/// How urgently APNs delivers.
+package enum PushPriority: Int, Hashable, Sendable, Codable {
+  /// Delivery at once.
+  case immediate = 10
+
+  /// Delivery when it suits the phone's battery; APNs may group or drop the push.
+  case powerAware = 5
+}
+
+/// How long APNs may store a push for a phone that it cannot reach.
+///
+/// There is no third case: without the header Apple may store the push for 30 days, longer than any
+/// event of a ride stays valid.
+package enum PushExpiration: Hashable, Sendable {
+  /// One attempt, never stored: `apns-expiration: 0`.
+  case neverStore
+
+  /// Stored until this time, in whole seconds; APNs may deliver a little later.
+  case at(Timestamp)
+
+  /// The header's value: UNIX seconds in UTC.
+  package var epochSeconds: Int64 {
+    switch self {
+    case .neverStore: 0
+    case .at(let instant): max(1, instant.epochSeconds)
+    }
+  }
+}
+
+/// The `apns-` headers of one push.
+package struct PushHeaders: Hashable, Sendable {
+  /// `apns-id`: the same for every attempt of a push, so that logs on both sides can be matched.
+  package var id: PushID
+
+  /// `apns-topic`: the app's bundle ID, with a suffix for some push types.
+  package var topic: String
+
+  package var pushType: PushType
+
+  package var priority: PushPriority
+
+  /// `apns-expiration`, always present.
+  package var expiration: PushExpiration
+
+  /// `apns-collapse-id`: pushes with the same value replace each other on the screen.
+  package var collapseID: CollapseID?
+
+  package init(
+    id: PushID, topic: String, pushType: PushType, priority: PushPriority,
+    expiration: PushExpiration, collapseID: CollapseID? = nil
+  ) {
+    self.id = id
+    self.topic = topic
+    self.pushType = pushType
+    self.priority = priority
+    self.expiration = expiration
+    self.collapseID = collapseID
+  }
+}
+
+/// A value of `apns-collapse-id`: 1 to 64 bytes of UTF-8 without control characters.
+package struct CollapseID: Hashable, Sendable {
+  package let text: String
+
+  /// Nil if APNs would refuse the text with `BadCollapseId` (empty or over 64 bytes), or if it is
+  /// not a valid header value.
+  package init?(_ text: String) {
+    guard (1...64).contains(text.utf8.count) else { return nil }
+    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
+    // HTTP/2 forbids a space at either end of a header value.
+    guard text.utf8.first != 0x20, text.utf8.last != 0x20 else { return nil }
+    self.text = text
+  }
+}
+
+/// Sends pushes to APNs.
+package protocol PushTransport: Sendable {
+  /// Accepts pushes and returns at once; each ends in exactly one report, within its deadline.
+  ///
+  /// Reports come in groups, in the order in which the pushes end, on a thread of the transport's
+  /// own: `report` must not block. A push that is submitted after `close` is reported as `unsent`.
+  func submit(_ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void)
+
+  /// Stops accepting pushes, waits this long for answers to those in flight, and ends.
+  func close(within limit: Duration) async
+}

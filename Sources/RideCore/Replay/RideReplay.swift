@@ -24,15 +24,7 @@ package struct RideReplay: Sendable {
     let decision = decide(views[ride], by: configuration, now: now)
     let accepted = decision.pushes.map { _ in PushOutcome.accepted }
     let settlement = decision.settled(accepted, now: now) { 0 }
-    views[ride].memo = settlement.memo
-    let consumed = Set(settlement.consumed)
-    views[ride].events.removeAll { consumed.contains($0.id) }
-    views[ride].cards.removeAll { card in
-      settlement.gone.contains { $0.kind == .activity && $0.id == card.id }
-    }
-    views[ride].channels.removeAll { channel in
-      settlement.gone.contains { $0.kind == .channel && $0.id == channel.id }
-    }
+    views[ride].apply(settlement)
     open(settlement.needs, ofRide: ride, at: now)
     if !settlement.needs.isEmpty, !settlement.isOver {
       agenda.replaceFirst(with: Due(due: now + .microseconds(1), ride: ride))
@@ -53,6 +45,31 @@ package struct RideReplay: Sendable {
         RideChannel(
           id: Int64.max, app: need.app, environment: configuration.defaultEnvironment,
           storage: need.storage, createdAt: now, standing: .open(id)))
+    }
+  }
+}
+
+extension RideView {
+  /// Applies a settlement as the database does, so that the view is what the next claim would read.
+  package mutating func apply(_ settlement: Settlement) {
+    let consumed = Set(settlement.consumed)
+    events.removeAll { consumed.contains($0.id) }
+    memo = settlement.isOver ? Memo() : settlement.memo
+    for token in settlement.gone {
+      switch token.kind {
+      case .phone: phones.removeAll { $0.id == token.id }
+      case .start: startTokens.removeAll { $0.id == token.id }
+      case .channel:
+        for index in channels.indices where channels[index].id == token.id {
+          channels[index].standing = .closed
+        }
+      // An ended card is removed; one whose token is gone stays, so that no other replaces it.
+      case .activity where token.since == nil: cards.removeAll { $0.target == .activity(token.id) }
+      case .activity:
+        for index in cards.indices where cards[index].target == .activity(token.id) {
+          cards[index].isGone = true
+        }
+      }
     }
   }
 }

@@ -1,7 +1,35 @@
-/// A Live Activity that an app has registered for a ride: one row of `ridepulse.live_activities`.
+/// What the pushes of a card are sent to; it stays the same when the token changes.
+package enum CardTarget: Hashable, Comparable, Sendable {
+  /// One phone: the ID of a row of `ridepulse.live_activities`.
+  case activity(Int64)
+  /// All who watch a ride's channel: `RideChannel.id`.
+  case channel(Int64)
+}
+
+extension CardTarget: RawRepresentable, Codable, CodingKeyRepresentable {
+  /// The text in a memo: `7` or `channel 7`.
+  package var rawValue: String {
+    switch self {
+    case .activity(let id): "\(id)"
+    case .channel(let id): "channel \(id)"
+    }
+  }
+
+  package init?(rawValue: String) {
+    let words = rawValue.split(separator: " ", omittingEmptySubsequences: false)
+    guard let id = words.last.flatMap({ Int64($0) }) else { return nil }
+    switch words.count {
+    case 1: self = .activity(id)
+    case 2 where words[0] == "channel": self = .channel(id)
+    default: return nil
+    }
+  }
+}
+
+/// A Live Activity of a ride: one that an app has registered, or the one that all who watch the
+/// ride's channel see.
 package struct Card: Hashable, Sendable {
-  /// The row's ID, which stays the same when the token changes.
-  package var id: Int64
+  package var target: CardTarget
   package var app: App
   /// The owner of the phone.
   package var ownerID: OwnerID
@@ -19,10 +47,11 @@ package struct Card: Hashable, Sendable {
   var storage: ChannelStorage?
 
   package init(
-    id: Int64, app: App, ownerID: OwnerID, token: String, environment: APNsEnvironment? = nil,
-    isFrequent: Bool = false, registeredAt: Timestamp, isGone: Bool = false
+    _ target: CardTarget, app: App, ownerID: OwnerID, token: String,
+    environment: APNsEnvironment? = nil, isFrequent: Bool = false, registeredAt: Timestamp,
+    isGone: Bool = false
   ) {
-    self.id = id
+    self.target = target
     self.app = app
     self.ownerID = ownerID
     self.token = token

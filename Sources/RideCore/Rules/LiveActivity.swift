@@ -84,7 +84,7 @@ package struct LiveActivity: Hashable, Sendable {
   func urgentLimit(frequent: Bool) -> Int { urgentPerHour ?? (frequent ? 60 : 20) }
 
   /// Returns whether an event of this name is urgent or has an alert.
-  func speaks(on event: String) -> Bool { urgent.contains(event) || alerts[event] != nil }
+  func responds(to event: String) -> Bool { urgent.contains(event) || alerts[event] != nil }
 
   /// A text of everything that determines when a card is sent.
   var digest: String {

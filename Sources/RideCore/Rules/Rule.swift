@@ -87,6 +87,17 @@ package struct Rule: Hashable, Sendable {
     }
     return expires.validity
   }
+
+  /// The payload before its placeholders are filled in; of a card the largest one, its start.
+  var payload: PayloadTemplate {
+    var members = data
+    switch what {
+    case .alert(let alert, _): members["aps"] = alert.aps
+    case .background: members["aps"] = .object(["content-available": .literal(.integer(1))])
+    case .liveActivity(let life): return life.template(data: data)
+    }
+    return .object(members)
+  }
 }
 
 /// How long a push is valid: after that RidePulse does not send it, and APNs does not deliver it.

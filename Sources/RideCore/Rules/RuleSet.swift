@@ -7,7 +7,7 @@ package struct RuleSet: Sendable {
   /// The declared events, without those named after a state.
   package let events: Set<String>
   /// The rules, ordered by file name and by line.
-  package let rules: [CompiledRule]
+  package let rules: [Rule]
 
   /// The schedule rules, each with its timing, in the order of the files.
   let timed: [TimedRule]
@@ -25,21 +25,25 @@ package struct RuleSet: Sendable {
     self.activeStates = activeStates
     self.finalStates = finalStates
     self.events = events
-    self.rules = rules.map(CompiledRule.init)
+    self.rules = rules
+    let compiled = rules.map(CompiledRule.init)
     var byEvent: [String: [CompiledRule]] = [:]
     var timed: [TimedRule] = []
     var cards: [CardRule] = []
-    for rule in self.rules {
-      switch rule.rule.when {
+    for (definition, rule) in zip(rules, compiled) {
+      switch rule.when {
       case .on(let names): for name in Set(names) { byEvent[name, default: []].append(rule) }
       case .at(let timing): timed.append(TimedRule(rule: rule, timing: timing))
-      case .life: cards += CardRule(rule).map { [$0] } ?? []
+      case .life:
+        guard case .liveActivity(let life) = definition.what else { continue }
+        let card = CompiledCard(life, data: definition.data)
+        cards.append(CardRule(rule: rule, life: life, compiled: card))
       }
     }
     self.cards = cards
     self.timed = timed
     rulesByEvent = byEvent
-    rulesByName = Dictionary(self.rules.map { ($0.rule.name, $0) }, uniquingKeysWith: { a, _ in a })
+    rulesByName = Dictionary(compiled.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a })
   }
 
   /// Returns a rule set with the same states and events, and other rules.
@@ -48,11 +52,11 @@ package struct RuleSet: Sendable {
   }
 
   /// Returns the rules that fire on an event of this name, in the order of the files.
-  package func rules(on event: String) -> [CompiledRule] {
+  func rules(on event: String) -> [CompiledRule] {
     rulesByEvent[event] ?? []
   }
 
-  package func rule(named name: String) -> CompiledRule? {
+  func rule(named name: String) -> CompiledRule? {
     rulesByName[name]
   }
 
@@ -61,21 +65,21 @@ package struct RuleSet: Sendable {
   /// Empty if the set has neither schedule rules nor cards.
   package var timingDigest: String {
     let texts =
-      timed.map { "\($0.rule.rule.name) \($0.timing.digest)" }
-      + cards.map { "\($0.rule.rule.name) \($0.life.digest)" }
+      timed.map { "\($0.rule.name) \($0.timing.digest)" }
+      + cards.map { "\($0.rule.name) \($0.life.digest)" }
     return texts.isEmpty ? "" : PushID(of: texts.sorted().joined(separator: "\n")).description
   }
 
   /// The apps whose phones rules address, by name.
-  package var apps: [App] { Set(rules.map(\.rule.app)).sorted { $0.rawValue < $1.rawValue } }
+  package var apps: [App] { Set(rules.map(\.app)).sorted { $0.rawValue < $1.rawValue } }
 
-  package var cardApps: [App] { Array(Set(cards.map(\.rule.rule.app))) }
+  package var cardApps: [App] { Array(Set(cards.map(\.rule.app))) }
 
   /// Whether any rule broadcasts.
   package var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }
 
   /// Whether any rule depends on when an owner was last in contact.
-  package var asksForContacts: Bool { rules.contains { $0.rule.unlessContactWithin != nil } }
+  package var asksForContacts: Bool { rules.contains { $0.unlessContactWithin != nil } }
 
   /// The events on which a card is started.
   package var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
@@ -91,10 +95,44 @@ package struct RuleSet: Sendable {
   }
 }
 
+/// A rule with its payload prepared: what all pushes share is encoded once, at load.
+///
+/// An object, because each decision copies the rules that it evaluates.
+final class CompiledRule: Sendable {
+  let name: String
+  let app: App
+  let when: Rule.When
+  let pushType: PushType
+  let priority: PushPriority
+  let expires: RuleExpiry
+  /// How long a push is sent after its event or slot.
+  let validity: Duration
+  let collapse: TextTemplate?
+  let isSentWithCard: Bool
+  let unlessContactWithin: Duration?
+  let payload: CompiledPayload
+
+  init(_ rule: Rule) {
+    name = rule.name
+    app = rule.app
+    when = rule.when
+    pushType = rule.what.pushType
+    priority = rule.what.priority
+    expires = rule.expires
+    validity = rule.validity
+    collapse = rule.collapse
+    isSentWithCard = rule.isSentWithCard
+    unlessContactWithin = rule.unlessContactWithin
+    payload = CompiledPayload(rule.payload)
+  }
+}
+
 /// A schedule rule with its timing.
 struct TimedRule: Sendable {
   let rule: CompiledRule
   let timing: Timing
+
+  var name: String { rule.name }
 }
 
 /// A rule whose cards have a life of their own.
@@ -103,33 +141,7 @@ struct CardRule: Sendable {
   let life: LiveActivity
   let compiled: CompiledCard
 
-  /// Returns nil if the rule has no card.
-  init?(_ rule: CompiledRule) {
-    guard case .liveActivity(let life) = rule.rule.what else { return nil }
-    self.rule = rule
-    self.life = life
-    compiled = CompiledCard(life, data: rule.rule.data)
-  }
-}
-
-/// A rule with its payload prepared: what all pushes share is encoded once, at load.
-package struct CompiledRule: Sendable {
-  package let rule: Rule
-  let payload: CompiledPayload
-
-  init(_ rule: Rule) {
-    self.rule = rule
-    payload = CompiledPayload(Self.template(rule))
-  }
-
-  /// Returns the payload as a template.
-  static func template(_ rule: Rule) -> PayloadTemplate {
-    var members = rule.data
-    switch rule.what {
-    case .alert(let alert, _): members["aps"] = alert.aps
-    case .background: members["aps"] = .object(["content-available": .literal(.integer(1))])
-    case .liveActivity(let life): return life.template(data: rule.data)
-    }
-    return .object(members)
-  }
+  var name: String { rule.name }
+  var app: App { rule.app }
+  var validity: Duration { rule.validity }
 }

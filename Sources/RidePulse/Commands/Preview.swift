@@ -101,13 +101,13 @@ enum Preview: Command {
     let all = try RuleDirectoryChoice.load(directory, context.environment).ruleSet
     var rules = all
     if let name = context.arguments.value("--rule") {
-      guard let rule = all.rule(named: name) else {
+      guard let rule = all.rules.first(where: { $0.name == name }) else {
         // The rule files to compare with may lack this rule.
         if context.arguments.has("--diff") { return try book(all.keeping([]), context) }
         throw UsageError(
-          "unknown rule \(name)", known: all.rules.map(\.rule.name), word: name, form: form)
+          "unknown rule \(name)", known: all.rules.map(\.name), word: name, form: form)
       }
-      rules = all.keeping([rule.rule])
+      rules = all.keeping([rule])
     }
     return try book(rules, context)
   }
@@ -119,7 +119,7 @@ enum Preview: Command {
     // Without a database there may be no service either: a placeholder ID takes the place of each
     // missing one.
     if context.arguments.has("--rides") {
-      for app in Set(rules.rules.map(\.rule.app)) where bundleIDs[app] == nil {
+      for app in Set(rules.rules.map(\.app)) where bundleIDs[app] == nil {
         bundleIDs[app] = "unset.\(app)"
       }
     }

@@ -26,7 +26,7 @@ struct RuleState: Sendable {
     case .success(let loaded):
       (rules, files) = (loaded.ruleCount, loaded.fileCount)
       advice = RuleLint.all(about: loaded.ruleSet).map(\.text)
-      apps = Set(loaded.ruleSet.rules.map(\.rule.app))
+      apps = Set(loaded.ruleSet.rules.map(\.app))
     }
   }
 

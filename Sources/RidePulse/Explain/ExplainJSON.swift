@@ -10,7 +10,7 @@ enum ExplainJSON {
       "agenda": history.plan.map(plan) ?? .null,
       "timeline": .array(story.chapters.map(chapter)),
       "live_activities": .array(
-        history.activities.map { activity($0, history.plan?.memo.cards[$0.id]) }),
+        history.activities.map { activity($0, history.plan?.memo.cards[.activity($0.id)]) }),
       "contacts": .array(history.contacts.map(contact)),
     ]
     return String(decoding: JSONValue.object(members).json, as: UTF8.self)

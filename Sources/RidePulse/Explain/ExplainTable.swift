@@ -83,7 +83,7 @@ struct ExplainTable {
       text += "; over since \(local(endedAt)): \(activity.endedReason ?? "")"
       return [text]
     }
-    guard let memo = story.history.plan?.memo.cards[activity.id] else { return [text] }
+    guard let memo = story.history.plan?.memo.cards[.activity(activity.id)] else { return [text] }
     var state: [String] = []
     if let endsAt = memo.endsAt { state.append("to be ended since \(local(endsAt))") }
     if let staleAt = memo.staleAt { state.append("holds until \(local(staleAt))") }

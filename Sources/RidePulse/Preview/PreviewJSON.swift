@@ -11,7 +11,7 @@ struct PreviewJSON: PreviewWriter {
   init(_ output: PreviewOutput, rules: RuleSet) {
     self.output = output
     var warnings: [String: [String]] = [:]
-    for rule in rules.rules.map(\.rule) {
+    for rule in rules.rules {
       if let text = RuleLint.heartbeat(rule) { warnings[rule.name] = [text] }
     }
     self.warnings = warnings

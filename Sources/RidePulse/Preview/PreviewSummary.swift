@@ -48,12 +48,12 @@ struct PreviewSummary {
 
   /// Adds the warnings about rules, and the clock changes of their zones.
   mutating func record(_ rules: RuleSet, zones: Set<String>) {
-    for rule in rules.rules.map(\.rule) {
+    for rule in rules.rules {
       if let text = RuleLint.heartbeat(rule) { notes.append("\(rule.name): \(text)") }
     }
     var names = Set<String>()
     for rule in rules.rules {
-      guard case .at(let timing) = rule.rule.when, case .cron(_, let zone, _) = timing.slots else {
+      guard case .at(let timing) = rule.when, case .cron(_, let zone, _) = timing.slots else {
         continue
       }
       switch zone {

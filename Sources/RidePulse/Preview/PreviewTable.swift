@@ -9,7 +9,7 @@ struct PreviewTable: PreviewWriter {
   init(_ output: PreviewOutput, rules: RuleSet, rides: [RideView]) {
     self.output = output
     widths = (
-      max(4, rules.rules.map(\.rule.name.count).max() ?? 0),
+      max(4, rules.rules.map(\.name.count).max() ?? 0),
       min(36, max(4, rides.map { Escape.line($0.rideID.text).count }.max() ?? 0)),
       rules.cardApps.isEmpty ? 12 : 19
     )

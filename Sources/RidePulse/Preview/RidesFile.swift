@@ -111,7 +111,7 @@ private struct RideLine {
     let members = try object(value, "a live activity", Self.cardKeys)
     let address = try address(members, "a live activity", ride, attributes)
     return Card(
-      id: id, app: address.app, ownerID: address.owner, token: address.token,
+      .activity(id), app: address.app, ownerID: address.owner, token: address.token,
       environment: address.environment, isFrequent: members["frequent"] == .bool(true),
       registeredAt: instant)
   }

@@ -48,7 +48,7 @@ struct RideLife {
       view.memo = memo
       seen.insert("spoiled memo")
     }
-    try look { Self.outcome(&$0) }
+    try claim { Self.outcome(&$0) }
     switch maker.chance.number(0...9) {
     case 0: now = maker.instant()
     case 1: now = now - .seconds(maker.chance.number(0...600))
@@ -76,25 +76,25 @@ struct RideLife {
       max(now, Timestamp(microseconds: .min) + year * 20), Timestamp(microseconds: .max) - year * 20
     )
     view.events = []
-    for looks in 0... {
-      try look { _ in .accepted }
+    for claims in 0... {
+      try claim { _ in .accepted }
       view.events = []
       guard let due, due <= now else { break }
-      try require(looks < 10, "due since \(due) at \(now), whatever is done: \(view.memo)")
+      try require(claims < 10, "due since \(due) at \(now), whatever is done: \(view.memo)")
     }
     view.ride?.state = "done"
     let limit = 30 + view.memo.retries.count
-    for looks in 0... {
-      try look { _ in .accepted }
+    for claims in 0... {
+      try claim { _ in .accepted }
       guard let due else { return }
       now = max(now + .microseconds(1), due)
-      try require(looks < limit, "over, and due again at \(due): \(view.memo)")
+      try require(claims < limit, "over, and due again at \(due): \(view.memo)")
     }
   }
 
-  // MARK: One look
+  // MARK: One claim
 
-  private mutating func look(_ outcome: (inout Chance) -> PushOutcome) throws {
+  private mutating func claim(_ outcome: (inout Chance) -> PushOutcome) throws {
     let decision = decide(view, by: book, now: now)
     try check(decision)
     if let journal = decision.journal(now: now) {
@@ -108,16 +108,8 @@ struct RideLife {
     let outcomes = decision.pushes.map { _ in outcome(&maker.chance) }
     let settlement = decision.settled(outcomes, now: now) { maker.chance.share() }
     try check(settlement, of: decision)
-    view.memo = settlement.isOver ? Memo() : settlement.memo
+    view.apply(settlement)
     due = settlement.isOver ? nil : settlement.nextDue
-    for token in settlement.gone {
-      switch token.kind {
-      case .activity: view.cards.removeAll { $0.id == token.id }
-      case .phone: view.phones.removeAll { $0.id == token.id }
-      case .start: view.startTokens.removeAll { $0.id == token.id }
-      case .channel: view.channels.removeAll { $0.id == token.id }
-      }
-    }
     if !settlement.needs.isEmpty {
       seen.insert("need")
       if maker.chance.percent(70) { view.channels = [maker.channel(lastEvent + 2)] }

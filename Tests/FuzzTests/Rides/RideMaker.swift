@@ -75,7 +75,7 @@ struct RideMaker {
   mutating func card(_ id: Int64) -> Card {
     let app = app()
     return Card(
-      id: id, app: app, ownerID: owner(of: app), token: token(), environment: environment(),
+      .activity(id), app: app, ownerID: owner(of: app), token: token(), environment: environment(),
       isFrequent: chance.percent(50), registeredAt: instant(), isGone: chance.percent(10))
   }
 

@@ -65,7 +65,7 @@ import Testing
         token: "c0ffee",
         locale: chance.pick("de", "en", nil))
     }
-    let card = Card(id: 1, app: .customer, ownerID: "c", token: "ca", registeredAt: now)
+    let card = Card(.activity(1), app: .customer, ownerID: "c", token: "ca", registeredAt: now)
     let view = RideView(
       rideID: ride.id, ride: ride, events: events, phones: phones,
       cards: chance.percent(50) ? [card] : [])

@@ -116,13 +116,13 @@ final class CheckingStore: RideStore {
       state.mostHeld = max(state.mostHeld, state.holders.count)
       return Claim(now: state.now, nextDue: state.due.values.min(), rides: rides)
     }
-    look()
+    resumeWaiters()
     if !claim.rides.isEmpty { state.withLock { $0.onClaim }() }
     return claim
   }
 
   func settle(_ settlements: [ClaimedSettlement]) async throws -> SettleResult {
-    defer { look() }
+    defer { resumeWaiters() }
     try failIfWanted()
     let refusal = state.withLock { $0.refusal }
     if let failure = settlements.lazy.compactMap({ refusal($0.claim.rideID) }).first {
@@ -142,7 +142,7 @@ final class CheckingStore: RideStore {
   }
 
   func checkSettling() async throws {
-    defer { look() }
+    defer { resumeWaiters() }
     try failIfWanted()
     let refusal = state.withLock { state in
       state.checks += 1
@@ -152,7 +152,7 @@ final class CheckingStore: RideStore {
   }
 
   func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
-    defer { look() }
+    defer { resumeWaiters() }
     return state.withLock { state in
       state.renewals.append(rides.map(\.rideID))
       return rides.filter { state.holders[$0.rideID] != $0.fence }
@@ -164,7 +164,7 @@ final class CheckingStore: RideStore {
   }
 
   func park(_ ride: RideClaim, reason: String) async throws {
-    defer { look() }
+    defer { resumeWaiters() }
     try failIfWanted()
     state.withLock { state in
       state.parked.append(ride.rideID)
@@ -174,7 +174,7 @@ final class CheckingStore: RideStore {
   }
 
   func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
-    defer { look() }
+    defer { resumeWaiters() }
     let fails = state.withLock { state in
       state.journalFailures -= state.journalFailures > 0 ? 1 : 0
       return state.journalFailures > 0
@@ -221,7 +221,7 @@ final class CheckingStore: RideStore {
     if state.events[ride]?.isEmpty == true { state.events[ride] = nil }
     state.memos[ride] = result.memo.isEmpty ? nil : result.memo
     state.views[ride]?.cards.removeAll { card in
-      result.gone.contains { $0.kind == .activity && $0.id == card.id }
+      result.gone.contains { $0.kind == .activity && .activity($0.id) == card.target }
     }
     state.due[ride] = result.nextDue
     state.entries += result.entries
@@ -234,7 +234,7 @@ final class CheckingStore: RideStore {
     if let failure { throw failure }
   }
 
-  private func look() {
+  private func resumeWaiters() {
     let ready = state.withLock { state in
       let ready = state.waiters.filter { $0.0(state) }
       let current = state

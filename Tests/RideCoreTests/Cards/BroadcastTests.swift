@@ -22,15 +22,15 @@ import Testing
   @Test func `an active ride needs a channel, and says so until it has one`() {
     var stage = stage()
     stage.state("requested")
-    stage.look()
+    stage.claim()
     #expect(stage.needs == [ChannelNeed(app: .customer, storage: .latest)])
     #expect(stage.due == stage.now + .seconds(60) && stage.wire.isEmpty)
     stage.channels = [stage.channel(.beingMade)]
     stage.wait(10)
-    stage.look()
+    stage.claim()
     #expect(stage.needs.isEmpty && stage.due == CardStage.start + .seconds(60))
     stage.wait(50)
-    stage.look()
+    stage.claim()
     #expect(stage.needs.count == 1, "whoever asked has died")
   }
 
@@ -38,7 +38,7 @@ import Testing
   func `a ride that is not active needs none`(state: String) {
     var stage = stage()
     stage.state(state)
-    stage.look()
+    stage.claim()
     #expect(stage.needs.isEmpty && stage.due == nil)
   }
 
@@ -46,10 +46,10 @@ import Testing
     var stage = stage()
     stage.life.broadcastStates = ["driver_en_route"]
     stage.state("requested")
-    stage.look()
+    stage.claim()
     #expect(stage.needs.isEmpty && stage.due == nil)
     stage.state("driver_en_route")
-    stage.look()
+    stage.claim()
     #expect(stage.needs.count == 1)
     stage.open(Self.id, .latest)
     stage.state("ride_started")
@@ -62,7 +62,7 @@ import Testing
     stage.state("requested")
     stage.channels = [stage.channel(.refused("FeatureNotEnabled"))]
     stage.emit(RideChannel.failure)
-    stage.look()
+    stage.claim()
     #expect(stage.needs.isEmpty && stage.due == CardStage.start + .seconds(600))
     #expect(
       stage.reasons == [
@@ -71,10 +71,10 @@ import Testing
       ])
     stage.wait(300)
     stage.state("driver_assigned")
-    stage.look()
+    stage.claim()
     #expect(stage.ledger.count == 1 && stage.needs.isEmpty)
     stage.wait(300)
-    stage.look()
+    stage.claim()
     #expect(stage.needs.count == 1)
   }
 
@@ -157,10 +157,10 @@ import Testing
     var stage = open()
     stage.state("requested")
     stage.wait(100)
-    stage.look { _ in .refused(400, reason) }
+    stage.claim { _ in .refused(400, reason) }
     #expect(stage.gone == [TokenInvalidation(kind: .channel, id: 7, since: nil, reason: reason)])
     #expect(stage.due == stage.now)
-    stage.look()
+    stage.claim()
     #expect(stage.needs.count == 1)
     stage.open("bmV3LWNoYW5uZWw=", .latest, id: 8)
     stage.emit("channel_opened")

@@ -10,7 +10,7 @@ import Testing
     stage.run(for: .seconds(1))
     stage.eta(1)
     stage.wait(30)
-    stage.look { _ in .refused(503, "Shutdown") }
+    stage.claim { _ in .refused(503, "Shutdown") }
     stage.wait(1)
     stage.state("driver_arrived")
     stage.run(for: .seconds(60))
@@ -19,9 +19,9 @@ import Testing
     #expect(row.status == .accepted && row.attempts == 2 && row.event.name == "ride_updated")
     // The same holds for an end.
     stage.state("ride_completed")
-    stage.look { _ in .refused(503, "Shutdown") }
+    stage.claim { _ in .refused(503, "Shutdown") }
     stage.wait(5)
-    stage.register("cb", card: 1)
+    stage.register("cb", card: .activity(1))
     stage.run(for: .seconds(60))
     #expect(stage.wire.last?.event == "end")
     #expect(stage.doubled.isEmpty)

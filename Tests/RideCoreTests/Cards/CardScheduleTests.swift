@@ -4,7 +4,7 @@ import Testing
 
 /// Cards under random changes of the ride, its tokens, its nodes and their clock.
 @Suite struct `Random schedules of cards` {
-  @Test(arguments: (0..<30).map { _ in UInt64.random(in: 0...UInt64.max) })
+  @Test(arguments: 0..<30 as Range<UInt64>)
   func `R24, R41: timestamps rise, nothing follows an end, one start, the last state comes`(
     seed: UInt64
   ) {
@@ -23,8 +23,8 @@ import Testing
     private var eta = 0
     private var tokens = 0
     private var checked = 0
-    private var stamps: [Int64: Int64] = [:]
-    private var ended: Set<Int64> = []
+    private var stamps: [CardTarget: Int64] = [:]
+    private var ended: Set<CardTarget> = []
     private var starts = 0
     private var leasedUntil = CardStage.start
 
@@ -53,7 +53,8 @@ import Testing
       if chance(6) {
         tokens += 1
         let old = stage.cards.filter { !$0.isGone }.randomElement(using: &numbers)
-        stage.register("c\(tokens % 10)\(tokens / 10)0".evened, card: chance(70) ? old?.id : nil)
+        stage.register(
+          "c\(tokens % 10)\(tokens / 10)0".evened, card: chance(70) ? old?.target : nil)
       }
       // The database's clock advances, and is occasionally set back. Leases use the same clock.
       stage.wait(Double.random(in: 0..<30, using: &numbers))
@@ -67,7 +68,7 @@ import Testing
       // have been set back.
       if stage.now < leasedUntil { return }
       var numbers = numbers
-      stage.look(crash: crash) { _ in Self.answer(&numbers) }
+      stage.claim(crash: crash) { _ in Self.answer(&numbers) }
       self.numbers = numbers
       check()
       if crash != nil { leasedUntil = stage.now + CardStage.lease }
@@ -84,7 +85,7 @@ import Testing
       }
     }
 
-    /// Checks what a phone would show of the pushes that arrived since the last look.
+    /// Checks what a phone would show of the pushes that arrived since the last claim.
     private mutating func check() {
       for arrival in stage.wire.dropFirst(checked) where arrival.isCard {
         guard let card = arrival.push.entry.card else {
@@ -113,16 +114,16 @@ import Testing
       stage.run(for: .seconds(2000))
       check()
       for card in stage.cards where !card.isGone {
-        let last = stage.wire.last { $0.push.entry.card == card.id }
+        let last = stage.wire.last { $0.push.entry.card == card.target }
         if last?.eta != Int64(eta) {
-          faults.append("\(card.id) shows \(last?.eta ?? -1), not \(eta)")
+          faults.append("\(card.target) shows \(last?.eta ?? -1), not \(eta)")
         }
         if last?.status != stage.ride.state {
-          faults.append("\(card.id) shows \(last?.status ?? "")")
+          faults.append("\(card.target) shows \(last?.status ?? "")")
         }
-        if last?.token != card.token { faults.append("\(card.id) by an old token") }
+        if last?.token != card.token { faults.append("\(card.target) by an old token") }
       }
-      let alive = stage.cards.filter { !$0.isGone }.map(\.id)
+      let alive = stage.cards.filter { !$0.isGone }.map(\.target)
       stage.state("ride_completed")
       stage.run(for: .seconds(100))
       check()

@@ -117,8 +117,10 @@ extension CardStage {
   }
 
   /// Registers a card, or a new token for one, as the app does.
-  mutating func register(_ token: String = "ca", card id: Int64? = nil, frequent: Bool = false) {
-    if let id, let index = cards.firstIndex(where: { $0.id == id }) {
+  mutating func register(
+    _ token: String = "ca", card target: CardTarget? = nil, frequent: Bool = false
+  ) {
+    if let target, let index = cards.firstIndex(where: { $0.target == target }) {
       cards[index].token = token
       cards[index].registeredAt = now
       cards[index].isGone = false
@@ -126,7 +128,8 @@ extension CardStage {
       lastCard += 1
       cards.append(
         Card(
-          id: id ?? lastCard, app: .customer, ownerID: "c", token: token, isFrequent: frequent,
+          target ?? .activity(lastCard), app: .customer, ownerID: "c", token: token,
+          isFrequent: frequent,
           registeredAt: now))
     }
     emit("card_registered")
@@ -143,7 +146,7 @@ extension CardStage {
 // The service's side.
 extension CardStage {
   /// Performs one claim up to its settlement, or up to a crash.
-  mutating func look(
+  mutating func claim(
     crash: Crash? = nil, answer: (PlannedPush) -> PushOutcome = { _ in .accepted },
     jitter: Double = 0.5
   ) {
@@ -161,9 +164,10 @@ extension CardStage {
     }
     if crash == .afterSending { return }
     let settlement = decision.settled(outcomes, now: now) { jitter }
-    memo = settlement.isOver ? Memo() : settlement.memo
+    var after = view
+    after.apply(settlement)
+    (memo, events, cards, channels) = (after.memo, after.events, after.cards, after.channels)
     due = settlement.isOver ? nil : settlement.nextDue
-    events = []
     for entry in settlement.entries {
       if let row = ledger[entry.id], row.status == .pending, row.event.at != entry.event.at {
         doubled.append(entry)
@@ -172,18 +176,6 @@ extension CardStage {
     }
     gone += settlement.gone
     needs = settlement.needs
-    for channel in settlement.gone where channel.kind == .channel {
-      for index in channels.indices where channels[index].id == channel.id {
-        channels[index].standing = .closed
-      }
-    }
-    for token in settlement.gone where token.kind == .activity {
-      if token.reason == "ended" || token.reason == "expired" {
-        cards.removeAll { $0.id == token.id }
-      } else if let index = cards.firstIndex(where: { $0.id == token.id }) {
-        cards[index].isGone = true
-      }
-    }
   }
 
   /// Runs the service: it handles the ride at once, and whenever it is due.
@@ -191,10 +183,10 @@ extension CardStage {
     for duration: Duration = .zero, answer: (PlannedPush) -> PushOutcome = { _ in .accepted }
   ) {
     let end = now + duration
-    look(answer: answer)
+    claim(answer: answer)
     while let due, due <= end {
       now = max(now + .microseconds(1), due)
-      look(answer: answer)
+      claim(answer: answer)
     }
     now = end
   }

@@ -177,10 +177,10 @@ import Testing
       by: stage.configuration,
       now: stage.now)
     #expect(lost.pushes.map(\.entry.cardEvent) == [.end])
-    #expect(lost.pushes.first?.note?.text == "the ride is gone")
+    #expect(lost.pushes.first?.acceptedReason?.text == "the ride is gone")
     stage.ride.customerID = "somebody else"
     lost = decide(stage.view, by: stage.configuration, now: stage.now)
-    #expect(lost.pushes.first?.note?.text == "the ride has another customer")
+    #expect(lost.pushes.first?.acceptedReason?.text == "the ride has another customer")
   }
 
   @Test func `an end that fails is tried until no screen could show the card`() {
@@ -248,7 +248,7 @@ import Testing
     stage.register()
     stage.run(for: .seconds(20))
     stage.eta(1)
-    stage.look { _ in outcome }
+    stage.claim { _ in outcome }
     stage.state("ride_completed")
     stage.run(for: .seconds(10))
     #expect(stage.wire.map(\.event) == ["update", "end"])
@@ -293,7 +293,7 @@ import Testing
   @Test func `what a stop cut off goes at once and was not tried`() {
     var stage = CardStage()
     stage.register()
-    stage.look { _ in .unsent(.closed) }
+    stage.claim { _ in .unsent(.closed) }
     #expect(stage.due == stage.now)
     stage.run()
     #expect(stage.ledger.values.map(\.attempts) == [1])
@@ -323,7 +323,7 @@ import Testing
       return .refused(400, "BadDeviceToken")
     }
     #expect(tries == 1)
-    stage.register("cb", card: 1)
+    stage.register("cb", card: .activity(1))
     stage.run(for: .seconds(1))
     #expect(stage.wire.map(\.token) == ["cb"])
   }
@@ -341,7 +341,7 @@ import Testing
       return push.address.text == "ca" ? .refused(400, "BadDeviceToken") : .refused(503, "Shutdown")
     }
     #expect(tries == 1)
-    stage.register("cc", card: 1)
+    stage.register("cc", card: .activity(1))
     stage.run()
     #expect(stage.wire.last?.token == "cc" && stage.wire.last?.event == "end")
   }
@@ -350,7 +350,7 @@ import Testing
     var stage = CardStage()
     stage.register()
     stage.run(for: .seconds(3))
-    stage.register("cb", card: 1)
+    stage.register("cb", card: .activity(1))
     stage.run()
     #expect(stage.wire.map(\.token) == ["ca", "cb"])
     #expect(stage.wire.map(\.timestamp) == [1_800_000_000, 1_800_000_003])
@@ -376,7 +376,7 @@ import Testing
     stage.life.staleAfter = .seconds(1)
     stage.register()
     stage.wait(0.75)
-    stage.look()
+    stage.claim()
     try #require(stage.due ?? stage.now > stage.now)
     stage.run(for: .seconds(10))
     #expect(stage.wire.count < 20)

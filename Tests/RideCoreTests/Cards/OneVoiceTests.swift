@@ -105,7 +105,7 @@ import Testing
     var stage = stage()
     stage.run { _ in .refused(503, "InternalServerError") }
     stage.wait(1)
-    stage.register("cb", card: 1)
+    stage.register("cb", card: .activity(1))
     stage.run(for: .seconds(60))
     #expect(stage.wire.allSatisfy { $0.isCard })
     #expect(stage.wire.first?.title != nil)
@@ -128,7 +128,7 @@ import Testing
   @Test func `what a card can't show it does not say, and the alert goes at once`() throws {
     var stage = stage()
     stage.life.contentState["plate"] = .value(Sample.text("{{ride.attributes.wheels}}"))
-    stage.look()
+    stage.claim()
     #expect(stage.wire.map(\.isCard) == [false])
     try #require(stage.due ?? stage.now > stage.now && stage.memo.retries.isEmpty)
     // Once the card can be rendered, it does not repeat the alert.
@@ -146,7 +146,7 @@ import Testing
     stage.eta(1)
     stage.run(for: .seconds(5))
     stage.state("driver_arrived")
-    stage.look()
+    stage.claim()
     #expect(stage.wire.map(\.isCard) == [true])
     try #require(stage.due == stage.now + .seconds(10))
     stage.run(for: .seconds(60))

@@ -54,7 +54,7 @@ import Testing
   func `R25: a crash at any step gives one start, or an uncertain one`(crash: CardStage.Crash) {
     var stage = stage()
     stage.state("driver_assigned")
-    stage.look(crash: crash)
+    stage.claim(crash: crash)
     stage.wait(20)
     stage.run()
     stage.state("driver_assigned")
@@ -93,7 +93,7 @@ import Testing
     stage.state("driver_assigned")
     stage.run { _ in .refused(500, "InternalServerError") }
     stage.now = stage.due ?? stage.now
-    stage.look(crash: crash)
+    stage.claim(crash: crash)
     stage.wait(20)
     let decision = decide(stage.view, by: stage.configuration, now: stage.now)
     let ids = decision.closed.map(\.id) + decision.pushes.map(\.entry.id)

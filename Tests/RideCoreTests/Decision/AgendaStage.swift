@@ -38,28 +38,28 @@ struct AgendaStage {
 
   /// Handles the ride once; returns when it is due next.
   @discardableResult
-  mutating func look(at minutes: Double) -> Double? {
-    look(Self.at(minutes)).map { Double(($0 - Self.start).microseconds) / 6e7 }
+  mutating func claim(at minutes: Double) -> Double? {
+    claim(Self.at(minutes)).map { Double(($0 - Self.start).microseconds) / 6e7 }
   }
 
   @discardableResult
-  mutating func look(_ now: Timestamp) -> Timestamp? {
-    let decision = decide(
-      Sample.view(ride: ride, events: events, memo: memo), by: Sample.book([rule]), now: now)
+  mutating func claim(_ now: Timestamp) -> Timestamp? {
+    var view = Sample.view(ride: ride, events: events, memo: memo)
+    let decision = decide(view, by: Sample.book([rule]), now: now)
     let outcomes = decision.pushes.map { _ in PushOutcome.accepted }
     let settlement = decision.settled(outcomes, now: now) { 0.5 }
     slots += decision.pushes.filter { $0.entry.rule == "r" }.map(\.entry.event.at)
     closed += decision.closed
     tally += settlement.tallies["r"] ?? SlotTally()
-    memo = settlement.memo
-    events = []
+    view.apply(settlement)
+    (memo, events) = (view.memo, view.events)
     return settlement.nextDue
   }
 
   /// Runs the service, which handles the ride whenever it is due.
   mutating func run(until minutes: Double) {
-    var next = look(Self.at(minutes - minutes))
-    while let due = next, due <= Self.at(minutes) { next = look(due) }
+    var next = claim(Self.at(minutes - minutes))
+    while let due = next, due <= Self.at(minutes) { next = claim(due) }
   }
 
   var minutes: [Double] { slots.map { Double(($0 - Self.start).microseconds) / 6e7 } }

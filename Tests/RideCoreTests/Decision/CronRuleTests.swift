@@ -23,13 +23,13 @@ import Testing
   func `after three hours down`(missed: Timing.Missed, fired: Int, capped: Int) throws {
     var stage = try stage("*/15 * * * *", missed)
     stage.state("requested", at: 1)
-    stage.look(at: 1)
-    stage.look(at: 187)
+    stage.claim(at: 1)
+    stage.claim(at: 187)
     let slots: [Double] = stride(from: 15, through: 180, by: 15).suffix(fired).map { $0 }
     #expect(stage.minutes == slots)
     #expect(stage.tally.due == 12 && stage.tally.fired == fired && stage.tally.capped == capped)
     #expect(stage.tally.remainder == 0)
-    #expect(stage.look(at: 187) == 195)
+    #expect(stage.claim(at: 187) == 195)
   }
 
   /// R46.
@@ -38,8 +38,8 @@ import Testing
   {
     var stage = try stage("* * * * *", .all(atMost: 10))
     stage.state("requested", at: 0)
-    stage.look(at: 0)
-    stage.look(at: 43_200.5)
+    stage.claim(at: 0)
+    stage.claim(at: 43_200.5)
     // Three are on time, ten are made up for.
     #expect(stage.slots.count == 12 || stage.slots.count == 13)
     #expect(stage.tally.due == 43_200 && stage.tally.remainder == 0)
@@ -53,11 +53,11 @@ import Testing
     for missed in [Timing.Missed.skip, .latest] {
       var stage = try stage("0 * * * *", missed)
       stage.state("requested", at: 1)
-      stage.look(at: 1)
+      stage.claim(at: 1)
       let first = (60 - Double(AgendaStage.start.epochSeconds / 60 % 60)).truncatingRemainder(
         dividingBy: 60)
-      stage.look(at: first + 121 + 0.9)
-      stage.look(at: first + 182.1)
+      stage.claim(at: first + 121 + 0.9)
+      stage.claim(at: first + 182.1)
       #expect(stage.minutes.suffix(1) == [missed == .skip ? first + 120 : first + 180])
     }
   }
@@ -65,8 +65,8 @@ import Testing
   @Test func `where a slot is on time, none before it is made up for`() throws {
     var stage = try stage("* * * * *", .latest)
     stage.state("requested", at: 0.1)
-    stage.look(at: 0.1)
-    stage.look(at: 30.5)
+    stage.claim(at: 0.1)
+    stage.claim(at: 30.5)
     #expect(stage.minutes == [29, 30])
     #expect(stage.tally.missed == 28 && stage.tally.remainder == 0)
   }
@@ -74,8 +74,8 @@ import Testing
   @Test func `made up for only while it is true`() throws {
     var stage = try stage("*/15 * * * *", .all(atMost: 10), expires: .seconds(3600))
     stage.state("requested", at: 1)
-    stage.look(at: 1)
-    stage.look(at: 187)
+    stage.claim(at: 1)
+    stage.claim(at: 187)
     #expect(stage.minutes == [135, 150, 165, 180])
     #expect(stage.tally.fired == 4 && stage.tally.expired == 6 && stage.tally.capped == 2)
     #expect(stage.tally.remainder == 0)
@@ -88,8 +88,8 @@ import Testing
     stage.run(until: 1440)
     stage.ride.timeZone = "America/New_York"
     stage.emit("ride_updated", at: 1441)
-    var next = stage.look(at: 1441)
-    while let due = next, due < 2880 { next = stage.look(at: due) }
+    var next = stage.claim(at: 1441)
+    while let due = next, due < 2880 { next = stage.claim(at: due) }
     let hours = stage.slots.map { CivilTime.iso($0).dropFirst(11).prefix(5) }
     #expect(hours == ["23:00", "13:00"])
   }
@@ -98,8 +98,8 @@ import Testing
     var stage = try stage("0 8 * * *", zone: nil)
     stage.ride.timeZone = "Nowhere/Else"
     stage.state("requested", at: 0)
-    stage.look(at: 0)
-    stage.look(at: 5)
+    stage.claim(at: 0)
+    stage.claim(at: 5)
     #expect(stage.reasons == ["unknown time zone Nowhere/Else"])
   }
 
@@ -110,7 +110,7 @@ import Testing
     stage.state("requested", at: 0.5)
     for slot in stride(from: 10.0, through: 1000, by: 10) {
       for shift in [-0.08, 0.0, 0.08, 0.08] {
-        stage.look(at: slot + shift * Double.random(in: 0...1, using: &numbers))
+        stage.claim(at: slot + shift * Double.random(in: 0...1, using: &numbers))
       }
     }
     #expect(stage.slots.count == 100 && Set(stage.slots).count == 100)
@@ -139,7 +139,7 @@ import Testing
       default: break
       }
       let before = stage.slots.count
-      stage.look(at: minute)
+      stage.claim(at: minute)
       #expect(stage.slots.dropFirst(before).allSatisfy { $0 <= AgendaStage.at(minute) })
     }
     #expect(stage.tally.remainder == 0, "seed \(seed): \(stage.tally)")

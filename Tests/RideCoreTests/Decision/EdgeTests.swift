@@ -9,11 +9,11 @@ import Testing
     var stage = CardStage()
     stage.register()
     stage.offerStart()
-    stage.look { _ in .refused(503, "Shutdown") }
-    var card = try #require(stage.memo.cards[1])
+    stage.claim { _ in .refused(503, "Shutdown") }
+    var card = try #require(stage.memo.cards[.activity(1)])
     (card.failures, card.number, card.timestamp) = (.max, .max, .max)
     card.retryAt = nil
-    stage.memo.cards[1] = card
+    stage.memo.cards[.activity(1)] = card
     let push = LedgerEntry(
       id: PushID(of: "a"), event: Sample.event(), rule: "told", app: .customer, pushType: .alert,
       status: .pending, attempts: .max, phone: 1)
@@ -23,12 +23,12 @@ import Testing
     announced.name = "told"
     stage.others = [announced]
     for _ in 0..<3 {
-      stage.look { _ in .refused(503, "Shutdown") }
+      stage.claim { _ in .refused(503, "Shutdown") }
       stage.wait(120)
     }
-    stage.look()
+    stage.claim()
     stage.state("ride_completed")
-    stage.look()
+    stage.claim()
     #expect(stage.memo.cards.isEmpty)
     #expect(stage.ledger.values.allSatisfy { $0.attempts == .max || $0.attempts < 10 })
   }
@@ -37,7 +37,7 @@ import Testing
     var stage = AgendaStage(.every(.seconds(300)), while: ["requested"])
     stage.ride.updatedAt = Timestamp(microseconds: .min)
     for minutes in [0, 1, 2.0] {
-      let due = stage.look(at: minutes)
+      let due = stage.claim(at: minutes)
       #expect(due ?? .infinity > minutes)
     }
     #expect(stage.tally.remainder == 0)

@@ -122,8 +122,8 @@ import Testing
     memo = first.settled(outcomes, now: Sample.now, jitter: { 0 }).memo
     memo.retries.shuffle()
     var sent: [Int64] = []
-    for look in 0..<4 {
-      let events = look == 0 ? [Sample.event(Int64(count) + 1, "requested")] : []
+    for round in 0..<4 {
+      let events = round == 0 ? [Sample.event(Int64(count) + 1, "requested")] : []
       let decision = decide(
         Sample.view(events: events, phones: [Sample.phone()], memo: memo), by: book,
         now: Sample.now)

@@ -36,8 +36,8 @@ import Testing
     var stage = stage(.seconds(3600))
     stage.rule.expires = .after(.seconds(900))
     stage.state("driver_arrived", at: 0)
-    // Only the memo persists from one look to the next: each look is like a restart.
-    for minute in stride(from: 0.0, through: 25 * 60 - 1, by: 10) { stage.look(at: minute) }
+    // Only the memo persists from one claim to the next: each claim is like a restart.
+    for minute in stride(from: 0.0, through: 25 * 60 - 1, by: 10) { stage.claim(at: minute) }
     #expect(stage.slots.count == 24)
     #expect(stage.tally.fired == 24 && stage.tally.due == 24)
   }
@@ -45,8 +45,8 @@ import Testing
   @Test func `too late ones are counted and not bunched`() {
     var stage = stage()
     stage.state("driver_arrived", at: 0)
-    stage.look(at: 0)
-    stage.look(at: 83)
+    stage.claim(at: 0)
+    stage.claim(at: 83)
     #expect(stage.slots.count == 1)
     #expect(stage.tally.due == 4 && stage.tally.fired == 1 && stage.tally.skipped == 3)
     #expect(stage.reasons == ["too late, the next was due (3 slots up to this one)"])
@@ -61,29 +61,29 @@ import Testing
   @Test func `none once the ride has left, and none from the time before it came back`() {
     var stage = stage()
     stage.state("driver_arrived", at: 0)
-    stage.look(at: 0)
+    stage.claim(at: 0)
     stage.state("requested", at: 50)
-    #expect(stage.look(at: 51) == nil)
+    #expect(stage.claim(at: 51) == nil)
     #expect(stage.slots.isEmpty)
     #expect(stage.tally.due == 2 && stage.tally.skipped == 2)
     stage.state("driver_arrived", at: 100)
-    let next = stage.look(at: 100)
+    let next = stage.claim(at: 100)
     #expect(next.map { $0 >= 120 && $0 < 122 } == true)
   }
 
   @Test func `moving between its states does not begin anew`() {
     var stage = AgendaStage(.every(.seconds(1200)), while: ["driver_arrived", "requested"])
     stage.state("requested", at: 0)
-    let first = stage.look(at: 0)
+    let first = stage.claim(at: 0)
     stage.state("driver_arrived", at: 15)
-    #expect(stage.look(at: 15) == first)
+    #expect(stage.claim(at: 15) == first)
   }
 
   @Test func `a rule that is new to a ride does not make up for what was before`() {
     var stage = stage()
     stage.ride.state = "driver_arrived"
     stage.ride.updatedAt = AgendaStage.at(-500)
-    let next = stage.look(at: 0)
+    let next = stage.claim(at: 0)
     #expect(next.map { $0 > 0 && $0 <= 20 } == true)
     #expect(stage.tally.due == 0)
   }
@@ -102,7 +102,7 @@ import Testing
   @Test func `a retry ends where the ride leaves the states`() {
     var stage = stage()
     stage.state("driver_arrived", at: 0)
-    let due = stage.look(at: 0) ?? 0
+    let due = stage.claim(at: 0) ?? 0
     var memo = stage.memo
     let view = Sample.view(ride: stage.ride, events: [], memo: memo)
     let decision = decide(view, by: Sample.book([stage.rule]), now: AgendaStage.at(due))
@@ -111,7 +111,7 @@ import Testing
     #expect(memo.retries.count == 1)
     stage.memo = memo
     stage.state("requested", at: due + 0.01)
-    stage.look(at: due + 2)
+    stage.claim(at: due + 2)
     #expect(stage.slots.isEmpty)
     #expect(stage.reasons == ["the ride left the states of the rule"])
   }
@@ -119,14 +119,14 @@ import Testing
   @Test func `a retry ends if the ride names another person by then`() {
     var stage = stage()
     stage.state("driver_arrived", at: 0)
-    let due = stage.look(at: 0) ?? 0
+    let due = stage.claim(at: 0) ?? 0
     let view = Sample.view(ride: stage.ride, events: [], memo: stage.memo)
     let decision = decide(view, by: Sample.book([stage.rule]), now: AgendaStage.at(due))
     let refused = PushOutcome.refused(Refusal(status: 503, reason: "Shutdown"))
     stage.memo = decision.settled([refused], now: AgendaStage.at(due)) { 0.5 }.memo
     #expect(stage.memo.retries.count == 1)
     stage.ride.driverID = "another"
-    stage.look(at: due + 2)
+    stage.claim(at: due + 2)
     #expect(stage.slots.isEmpty)
     #expect(stage.reasons == ["the ride has another driver by now"])
   }
@@ -168,11 +168,11 @@ import Testing
     var stage = stage()
     stage.ride.pickupAt = AgendaStage.at(60)
     stage.state("requested", at: 0)
-    var next = stage.look(at: 0)
-    while let due = next, due <= at { next = stage.look(at: due) }
+    var next = stage.claim(at: 0)
+    while let due = next, due <= at { next = stage.claim(at: due) }
     stage.pickup(to, at: at)
-    next = stage.look(at: at)
-    while let due = next, due < 500 { next = stage.look(at: due) }
+    next = stage.claim(at: at)
+    while let due = next, due < 500 { next = stage.claim(at: due) }
     #expect(stage.minutes == slots)
     #expect(stage.tally.remainder == 0)
   }
@@ -190,19 +190,19 @@ import Testing
   @Test func `moved into the past it is skipped, with the reason`() {
     var stage = stage()
     stage.state("requested", at: 0)
-    stage.look(at: 0)
+    stage.claim(at: 0)
     stage.pickup(40, at: 30)
-    stage.look(at: 30)
+    stage.claim(at: 30)
     #expect(stage.minutes.isEmpty && stage.tally.skipped == 1)
   }
 
   @Test func `the service was late: told while it is true, expired after`() {
-    for (look, fired) in [(46.0, 1), (55.0, 0)] {
+    for (minute, fired) in [(46.0, 1), (55.0, 0)] {
       var stage = stage()
       stage.ride.pickupAt = AgendaStage.at(60)
       stage.state("requested", at: 0)
-      stage.look(at: 0)
-      stage.look(at: look)
+      stage.claim(at: 0)
+      stage.claim(at: minute)
       #expect(stage.slots.count == fired)
       #expect(stage.tally.fired == fired && stage.tally.expired == 1 - fired)
     }
@@ -212,8 +212,8 @@ import Testing
     var stage = AgendaStage(.relative(to: .pickupAt, by: .seconds(3600)), while: ["ride_completed"])
     stage.ride.pickupAt = AgendaStage.at(0)
     stage.state("ride_completed", at: 30)
-    #expect(stage.look(at: 30) == 60)
-    #expect(stage.look(at: 60) == nil)
+    #expect(stage.claim(at: 30) == 60)
+    #expect(stage.claim(at: 60) == nil)
     #expect(stage.minutes == [60])
     #expect(stage.memo.isEmpty)
   }

@@ -82,8 +82,7 @@ package struct StartMemo: Hashable, Sendable, Codable {
 
 /// What a push does to a card, applied when the push has an outcome.
 struct CardStep: Hashable, Sendable {
-  /// `Card.id`.
-  var card: Int64
+  var card: CardTarget
   var event: CardEvent
   /// The fingerprint of the content that it shows.
   var shown: String?

@@ -8,22 +8,22 @@ extension Decider {
   ) throws(Planner.Refused) -> PlannedPush {
     let (topic, address) = try address(card.token, rule)
     let isEnd = update.event == .end
-    let validUntil = now + rule.rule.rule.validity
-    let (priority, note) = machine.priority(update, frequent: card.isFrequent)
+    let validUntil = now + rule.validity
+    let (priority, acceptedReason) = machine.priority(update, frequent: card.isFrequent)
     let staleAt = isEnd ? nil : rule.life.stale(from: now)
     let timestamp = machine.stamp()
     var aps = rule.life.members(
       update.event, timestamp: timestamp, staleAt: staleAt,
       endsAt: isEnd ? machine.memo.endsAt : nil)
     if let state = rendered.state { aps.append(("content-state", state)) }
-    var spoken: RideEvent?
+    var shownAlert: RideEvent?
     if let alert = machine.memo.alert, let json = self.rendered(alert, rule, owner: card.ownerID) {
       aps.append(("alert", json))
-      spoken = alert
+      shownAlert = alert
     }
-    machine.memo.alert = spoken
+    machine.memo.alert = shownAlert
     let payload = try payload(aps, rule, about: update.cause)
-    var entry = entry(of: card.id, machine.memo, rule, card, update)
+    var entry = entry(of: card.target, machine.memo, rule, card, update)
     let expiration: PushExpiration =
       switch card.storage {
       // A phone that is off may show the card for as long as a card can be on the screen.
@@ -33,14 +33,15 @@ extension Decider {
       case .latest:
         .at(isEnd ? now + Self.longestStorage : min(validUntil, now + Self.longestStorage))
       }
-    let headers = headers(entry, topic, priority, expiration, collapse: "\(card.id)")
+    let headers = headers(entry, topic, priority, expiration, collapse: card.target.rawValue)
     entry.record(headers)
     return PlannedPush(
       entry: entry, environment: card.environment ?? configuration.defaultEnvironment,
       address: address, headers: headers, payload: payload, validUntil: validUntil,
       step: CardStep(
-        card: card.id, event: update.event, shown: rendered.shown, staleAt: staleAt, alert: spoken,
-        life: rule.life, priority: priority, timestamp: timestamp), note: note)
+        card: card.target, event: update.event, shown: rendered.shown, staleAt: staleAt,
+        alert: shownAlert,
+        life: rule.life, priority: priority, timestamp: timestamp), acceptedReason: acceptedReason)
   }
 
   /// Returns the push that starts a card.
@@ -48,7 +49,7 @@ extension Decider {
     _ entry: LedgerEntry, _ start: StartToken, _ rule: CardRule, _ state: [UInt8],
     _ context: TemplateContext
   ) throws(Planner.Refused) -> PlannedPush {
-    let validUntil = entry.event.at + rule.rule.rule.validity
+    let validUntil = entry.event.at + rule.validity
     if now >= validUntil {
       throw Planner.Refused(status: .expired, reason: .validUntil(validUntil))
     }
@@ -84,9 +85,9 @@ extension Decider {
   private func address(
     _ token: String, _ rule: CardRule
   ) throws(Planner.Refused) -> (topic: String, address: PushAddress) {
-    let topic = try Planner.topic(of: rule.rule.rule, configuration)
+    let topic = try Planner.topic(of: rule.app, .liveactivity, configuration)
     if rule.life.broadcast != nil {
-      return (topic, .channel(try channel(token, of: rule.rule.rule.app)))
+      return (topic, .channel(try channel(token, of: rule.app)))
     }
     guard let token = DeviceToken(token) else {
       throw Planner.Refused(
@@ -138,7 +139,7 @@ extension Decider {
   }
 
   private func expiration(_ rule: CardRule, _ validUntil: Timestamp) -> PushExpiration {
-    rule.rule.rule.expires == .neverStore ? .neverStore : .at(validUntil)
+    rule.rule.expires == .neverStore ? .neverStore : .at(validUntil)
   }
 
   /// Returns an event's alert in the language of the owner's phone; nil if it can't be rendered.
@@ -151,6 +152,6 @@ extension Decider {
 
   /// Returns the locale of the owner's phone, because a card's row names none.
   private func locale(of owner: OwnerID, _ rule: CardRule) -> String? {
-    decision.view.phones.last { $0.app == rule.rule.rule.app && $0.ownerID == owner }?.locale
+    decision.view.phones.last { $0.app == rule.app && $0.ownerID == owner }?.locale
   }
 }

@@ -44,10 +44,10 @@ struct CardStateMachine {
     for event in events {
       memo.heardAt = max(memo.heardAt, event.at)
       let isAloud = life.alerts[event.name] != nil
-      if life.speaks(on: event.name) || isState(event.name) {
+      if life.responds(to: event.name) || isState(event.name) {
         memo.cause = event
         memo.isUrgent = memo.isUrgent || life.urgent.contains(event.name)
-      } else if memo.cause.map({ !life.speaks(on: $0.name) && !isState($0.name) }) ?? true {
+      } else if memo.cause.map({ !life.responds(to: $0.name) && !isState($0.name) }) ?? true {
         memo.cause = event
       }
       // "Your driver is here" is outdated once the ride has begun.
@@ -64,7 +64,7 @@ struct CardStateMachine {
   }
 
   /// When and why the card's time is over although the ride is not; nil if that time is not over.
-  var farewell: (at: Timestamp, reason: LedgerReason)? {
+  var expiry: (at: Timestamp, reason: LedgerReason)? {
     if let limit = life.silenceLimit, now >= memo.heardAt + limit {
       return (
         memo.heardAt + limit,
@@ -138,11 +138,11 @@ struct CardStateMachine {
 }
 
 extension CardStateMachine {
-  /// Returns the priority of a push sent now, and a note for the ledger.
+  /// Returns the priority of a push sent now, and the reason in the ledger if APNs accepts it.
   ///
   /// Beyond the budget iOS would throttle a card silently; a push at priority 5 does not count.
   mutating func priority(_ update: CardUpdate, frequent: Bool) -> (
-    priority: PushPriority, note: LedgerReason?
+    priority: PushPriority, acceptedReason: LedgerReason?
   ) {
     memo.urgentAt.removeAll { $0 <= now.epochSeconds - 3600 }
     guard update.isUrgent else { return (.powerAware, nil) }

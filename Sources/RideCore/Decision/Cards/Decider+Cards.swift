@@ -9,17 +9,18 @@ extension Decider {
         broadcast(rule, rendered, quiet, storage)
         continue
       }
-      for card in decision.view.cards where card.app == rule.rule.rule.app && !card.isGone {
+      for card in decision.view.cards where card.app == rule.app && !card.isGone {
         follow(card, of: rule, rendered, quiet)
       }
       if let event = news.last(where: { rule.life.start.contains($0.name) }) {
         start(rule, on: event, rendered)
       }
     }
-    for (id, memo) in decision.view.memo.cards.sorted(by: { $0.key < $1.key })
-    where memo.isPending && decision.cards[id] == nil {
+    for (target, memo) in decision.view.memo.cards.sorted(by: { $0.key < $1.key })
+    where memo.isPending && decision.cards[target] == nil {
       if let rule = configuration.rules.cards.first {
-        close(entry(of: id, memo, rule), .suppressed, LedgerReason(.cardGone, "the card is gone"))
+        close(
+          entry(of: target, memo, rule), .suppressed, LedgerReason(.cardGone, "the card is gone"))
       }
     }
   }
@@ -28,7 +29,7 @@ extension Decider {
   ///
   /// Most rides have none, and this check is cheap.
   private func concerns(_ rule: CardRule) -> Bool {
-    let app = rule.rule.rule.app
+    let app = rule.app
     if rule.life.broadcast != nil, needsChannel(rule) { return true }
     return decision.view.channels.contains { $0.app == app }
       || decision.view.cards.contains { $0.app == app }
@@ -38,8 +39,8 @@ extension Decider {
   mutating func follow(
     _ card: Card, of rule: CardRule, _ rendered: RenderedCard, _ quiet: TemplateContext?
   ) {
-    let isNew = decision.view.memo.cards[card.id] == nil
-    var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.id], now: now)
+    let isNew = decision.view.memo.cards[card.target] == nil
+    var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.target], now: now)
     machine.handle(news, isState: configuration.rules.isState)
     if isNew, mustHurry(card, rendered) { machine.memo.isUrgent = true }
     silence(&machine, of: rule, card)
@@ -49,28 +50,28 @@ extension Decider {
     }
     if let over, machine.memo.endsAt == nil { end(&machine, at: over.at, card, rule) }
     if let problem = rendered.problem { complain(&machine, .suppressed, problem, rule, card) }
-    defer { decision.cards[card.id] = machine.memo }
+    defer { decision.cards[card.target] = machine.memo }
     if machine.isPastScreen {
       close(
-        entry(of: card.id, machine.memo, rule, card), .expired,
+        entry(of: card.target, machine.memo, rule, card), .expired,
         LedgerReason(.cardTooOld, "no card stays for so long"))
-      decision.gone.append(.ofCard(card.id, since: nil, reason: "expired"))
+      decision.gone.append(.ofCard(card.target, since: nil, reason: "expired"))
       return
     }
     guard let update = machine.update(rendered.shown) else {
       let isLost = machine.memo.endsAt != nil && machine.memo.isRefused
-      if rendered.shown == nil || isLost { suppressedCards.insert(card.id) }
-      return look(again: machine.due(rendered.shown))
+      if rendered.shown == nil || isLost { suppressedCards.insert(card.target) }
+      return evaluateCards(at: machine.due(rendered.shown))
     }
     do {
       var push = try plan(update, &machine, card, rule, rendered)
-      push.note = over?.reason ?? push.note
+      push.acceptedReason = over?.reason ?? push.acceptedReason
       decision.pushes.append(push)
     } catch {
       // What can't be sent is recorded once, and tried again when something has changed.
-      suppressedCards.insert(card.id)
+      suppressedCards.insert(card.target)
       complain(&machine, error.status, error.reason, rule, card)
-      look(again: machine.due(nil))
+      evaluateCards(at: machine.due(nil))
     }
   }
 
@@ -84,7 +85,7 @@ extension Decider {
     }
   }
 
-  mutating func look(again due: Timestamp?) {
+  mutating func evaluateCards(at due: Timestamp?) {
     guard let due else { return }
     decision.nextCard = min(decision.nextCard ?? due, due)
   }
@@ -94,11 +95,11 @@ extension Decider {
   {
     for event in machine.silenced {
       var entry = draft(rule.rule, event)
-      entry.id = PushID(of: "card-alert", "\(card.id)", "\(event.id)", event.name)
+      entry.id = PushID(of: "card-alert", card.target.rawValue, "\(event.id)", event.name)
       entry.tokenSuffix = String(card.token.suffix(6))
       close(entry, .superseded, .superseded(by: "what came after it"))
     }
-    guard let alert = machine.memo.alert, now >= alert.at + rule.rule.rule.validity else { return }
+    guard let alert = machine.memo.alert, now >= alert.at + rule.validity else { return }
     machine.memo.alert = nil
   }
 
@@ -106,7 +107,8 @@ extension Decider {
     _ machine: inout CardStateMachine, at instant: Timestamp, _ card: Card, _ rule: CardRule
   ) {
     if machine.memo.isPending {
-      close(entry(of: card.id, machine.memo, rule, card), .superseded, .superseded(by: "the end"))
+      close(
+        entry(of: card.target, machine.memo, rule, card), .superseded, .superseded(by: "the end"))
       machine.memo.failures = 0
       machine.memo.isPending = false
       machine.memo.subject = nil
@@ -121,11 +123,11 @@ extension Decider {
   ) -> (at: Timestamp, reason: LedgerReason?)? {
     guard let context else { return (now, LedgerReason(.rideNotFound, "the ride is gone")) }
     if let at = isOver(rule) { return (at, nil) }
-    let app = rule.rule.rule.app
+    let app = rule.app
     if machine.memo.isOwners, RecipientResolver.present(app, in: context) != card.ownerID {
       return (now, LedgerReason(.otherOwner, "the ride has another \(app)"))
     }
-    return machine.farewell.map { ($0.at, $0.reason) }
+    return machine.expiry.map { ($0.at, $0.reason) }
   }
 
   /// Returns since when the ride is over for the cards of a rule; nil if it is not.
@@ -145,7 +147,7 @@ extension Decider {
   ) {
     if machine.memo.complaint == reason.text { return }
     machine.memo.complaint = reason.text
-    close(entry(of: card.id, machine.memo, rule, card), status, reason)
+    close(entry(of: card.target, machine.memo, rule, card), status, reason)
     machine.memo.number = machine.memo.number.addingSaturating(1)
     machine.memo.isPending = false
     machine.memo.subject = nil
@@ -153,7 +155,7 @@ extension Decider {
 
   /// Returns the ledger entry of the next push to a card.
   func entry(
-    of id: Int64, _ memo: CardMemo, _ rule: CardRule, _ card: Card? = nil,
+    of target: CardTarget, _ memo: CardMemo, _ rule: CardRule, _ card: Card? = nil,
     _ update: CardStateMachine.CardUpdate? = nil
   ) -> LedgerEntry {
     let cause = update?.cause ?? memo.cause ?? RideEvent(id: 0, name: "refresh", at: now)
@@ -161,8 +163,8 @@ extension Decider {
     let event = update?.event ?? (memo.endsAt == nil ? .update : .end)
     let place = event == .end ? "end" : "\(memo.number)"
     entry.id = PushID(
-      of: "card", decision.view.rideID.text, rule.rule.rule.name, "\(id)", place)
-    entry.card = id
+      of: "card", decision.view.rideID.text, rule.name, target.rawValue, place)
+    entry.card = target
     entry.cardEvent = event
     entry.attempts = memo.failures
     entry.tokenSuffix = card.map { String($0.token.suffix(6)) }
@@ -177,15 +179,79 @@ extension Decider {
   mutating func isAnnouncedByCard(_ event: RideEvent, to owner: OwnerID, by app: App) -> Bool {
     var isAnnouncedByCard = false
     for card in decision.view.cards where card.app == app && card.ownerID == owner {
-      guard let memo = decision.cards[card.id], memo.alert == event else {
+      guard let memo = decision.cards[card.target], memo.alert == event else {
         continue
       }
-      if suppressedCards.contains(card.id) {
-        decision.cards[card.id]?.alert = nil
+      if suppressedCards.contains(card.target) {
+        decision.cards[card.target]?.alert = nil
       } else {
         isAnnouncedByCard = true
       }
     }
     return isAnnouncedByCard
   }
+}
+
+// Broadcast cards: a ride has one channel, which is followed like any card. Creating a channel
+// takes a request to APNs, so a decision can only state that one is needed; it repeats this until
+// there is one.
+extension Decider {
+  mutating func broadcast(
+    _ rule: CardRule, _ rendered: RenderedCard, _ context: TemplateContext?,
+    _ storage: ChannelStorage
+  ) {
+    turnAwayTokens(rule)
+    let app = rule.app
+    let channel = decision.view.channels.last {
+      $0.app == app && $0.environment == configuration.defaultEnvironment
+    }
+    if let card = channel.flatMap({ Card(of: $0) }) {
+      return follow(card, of: rule, rendered, context)
+    }
+    guard context != nil, needsChannel(rule), isOver(rule) == nil else { return }
+    if let channel {
+      notify(of: channel, rule)
+      if channel.nextAsk > now { return evaluateCards(at: channel.nextAsk) }
+    }
+    decision.needs.append(ChannelNeed(app: app, storage: storage))
+    evaluateCards(at: now + ChannelRow.longestCall)
+  }
+
+  /// Returns whether the ride is in a state in which its rule wants a channel.
+  func needsChannel(_ rule: CardRule) -> Bool {
+    guard decision.isActive, let state = decision.view.ride?.state else { return false }
+    return rule.life.broadcastStates.isEmpty || rule.life.broadcastStates.contains(state)
+  }
+
+  /// Records why a ride has no channel, once for each time that APNs refused one.
+  private mutating func notify(of channel: RideChannel, _ rule: CardRule) {
+    guard case .refused(let reason) = channel.standing,
+      news.contains(where: { $0.name == RideChannel.failure })
+    else { return }
+    let event = RideEvent(id: 0, name: RideChannel.failure, at: channel.createdAt)
+    var entry = draft(rule.rule, event)
+    entry.id = PushID(
+      of: "channel", decision.view.rideID.text, rule.name, "\(channel.id)")
+    let words = BroadcastReason.of(reason).map { ": \($0.meaning); \($0.advice)" } ?? ""
+    close(entry, .suppressed, LedgerReason(.noChannel, "no channel: \(reason)\(words)"))
+  }
+
+  /// Records cards that the app registered with update tokens although the rule broadcasts.
+  private mutating func turnAwayTokens(_ rule: CardRule) {
+    for card in decision.view.cards where card.app == rule.app && !card.isGone {
+      let memo = decision.view.memo.cards[card.target]
+      var machine = CardStateMachine(rule.life, card, memo, now: now)
+      complain(
+        &machine, .suppressed,
+        LedgerReason(
+          .ruleBroadcasts, "the rule broadcasts: the app is to listen to the ride's channel"),
+        rule, card)
+      decision.cards[card.target] = machine.memo
+    }
+  }
+}
+
+extension RideChannel {
+  /// The event that a ride gets when APNs refuses it a channel.
+  static let failure = "channel_refused"
 }

@@ -10,13 +10,13 @@ extension Decider {
       entry.attempts = entry.attempts.addingSaturating(1)
       close(
         entry, .uncertain,
-        LedgerReason(.serviceEnded, "the service ended before it could note an answer"))
+        LedgerReason(.serviceEnded, "the service ended before it recorded an answer"))
       decision.starts[id]?.isOpen = false
     }
   }
 
   mutating func start(_ rule: CardRule, on event: RideEvent, _ rendered: RenderedCard) {
-    let app = rule.rule.rule.app
+    let app = rule.app
     var unaddressed = draft(rule.rule, event)
     unaddressed.cardEvent = .start
     guard let context = context(event) else {
@@ -49,7 +49,7 @@ extension Decider {
     for token in tokens.prefix(max(0, max(1, phones) - started)) {
       var entry = unaddressed
       entry.id = PushID(
-        of: "start", "\(event.id)", decision.view.rideID.text, rule.rule.rule.name, "\(token.id)")
+        of: "start", "\(event.id)", decision.view.rideID.text, rule.name, "\(token.id)")
       entry.startToken = token.id
       entry.tokenSuffix = String(token.token.suffix(6))
       planStart(entry, token, rule, rendered)
@@ -58,7 +58,7 @@ extension Decider {
 
   /// Retries a start that provably did not happen.
   mutating func retryStart(_ entry: LedgerEntry, _ id: Int64) {
-    guard let rule = configuration.rules.cards.first(where: { $0.rule.rule.name == entry.rule })
+    guard let rule = configuration.rules.cards.first(where: { $0.name == entry.rule })
     else {
       return close(entry, .suppressed, .ruleGone)
     }

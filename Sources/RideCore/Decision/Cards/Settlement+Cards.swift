@@ -9,7 +9,7 @@ extension Settlement {
     var entry = push.entry
     let verdict = Verdict(outcome)
     if verdict.wasTried { entry.attempts = entry.attempts.addingSaturating(1) }
-    entry.reason = verdict.reason ?? push.note
+    entry.reason = verdict.reason ?? push.acceptedReason
     if step.priority == .immediate, verdict.mayHaveArrived {
       card.urgentAt.append(now.epochSeconds)
     }
@@ -88,9 +88,9 @@ extension Settlement {
         continue
       }
       let shown = cards[Owner(app: entry.app, id: alert.owner)] ?? []
-      let tellers = shown.compactMap { memo.cards[$0.id] }.filter { $0.alert == entry.event }
+      let memos = shown.compactMap { memo.cards[$0.target] }.filter { $0.alert == entry.event }
       // A card that was not sent now is evaluated again with the next card, and its alert with it.
-      let dues: [Timestamp] = tellers.compactMap { card in
+      let dues: [Timestamp] = memos.compactMap { card in
         if let retryAt = card.retryAt, retryAt > now { retryAt } else { nextCard }
       }
       entry.status = .pending
@@ -126,7 +126,7 @@ extension Settlement {
     guard let newer = places.successor(of: entry) else { return false }
     entry.end(.superseded, .superseded(by: newer.name))
     for card in view.cards where card.app == entry.app && card.ownerID == entry.owner {
-      if memo.cards[card.id]?.alert == entry.event { memo.cards[card.id]?.alert = nil }
+      if memo.cards[card.target]?.alert == entry.event { memo.cards[card.target]?.alert = nil }
     }
     return true
   }

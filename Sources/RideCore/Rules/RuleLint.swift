@@ -12,13 +12,13 @@ package struct RuleLint: Hashable, Sendable {
   /// Returns all warnings, in the order of the rules.
   package static func all(about rules: RuleSet) -> [RuleLint] {
     var advice: [RuleLint] = []
-    for rule in rules.rules.map(\.rule) {
+    for rule in rules.rules {
       let texts =
         [heartbeat(rule), silence(rule), overflow(rule)].compactMap { $0 } + truncation(rule)
         + card(rule)
       advice += texts.map { RuleLint(rule: rule.name, source: rule.source, text: $0) }
     }
-    let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.spokenStates)
+    let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.namedStates)
     if !silent.isEmpty {
       advice.append(
         RuleLint(text: "no rule matches \(silent.sorted().joined(separator: ", "))"))
@@ -38,7 +38,7 @@ package struct RuleLint: Hashable, Sendable {
   /// Warns about a schedule rule that needs event data, which a slot never has.
   private static func silence(_ rule: Rule) -> String? {
     guard case .at(let timing) = rule.when else { return nil }
-    let missing = rule.template.placeholders.first { placeholder in
+    let missing = rule.payload.placeholders.first { placeholder in
       guard case .eventData = placeholder.source else { return false }
       return !placeholder.filters.contains { if case .fallback = $0 { true } else { false } }
     }
@@ -50,9 +50,9 @@ package struct RuleLint: Hashable, Sendable {
   /// Warns about a payload that exceeds Apple's limit if its values are long.
   private static func overflow(_ rule: Rule) -> String? {
     let limit = rule.what.payloadLimit
-    let size = rule.template.size(ofPlaceholder: plausible.value)
+    let size = rule.payload.size(ofPlaceholder: plausible.value)
     guard size > limit else { return nil }
-    let bare = rule.template.size(ofPlaceholder: 0)
+    let bare = rule.payload.size(ofPlaceholder: 0)
     if bare > limit {
       return "it can never be sent: its payload has \(bare) bytes before anything is filled in, "
         + "\(limit) are allowed"
@@ -106,24 +106,19 @@ package struct RuleLint: Hashable, Sendable {
 
 extension RuleSet {
   /// The states that at least one rule names.
-  fileprivate var spokenStates: Set<String> {
+  fileprivate var namedStates: Set<String> {
     rules.reduce(into: []) { states, rule in
-      switch rule.rule.when {
+      switch rule.when {
       case .on(let events): states.formUnion(events)
       case .at(let timing): states.formUnion(timing.states)
       case .life:
-        if case .liveActivity(let life) = rule.rule.what {
+        if case .liveActivity(let life) = rule.what {
           states.formUnion(life.start + life.end + life.urgent)
           states.formUnion(life.alerts.keys)
         }
       }
     }
   }
-}
-
-extension Rule {
-  /// The whole payload before its placeholders are filled in.
-  fileprivate var template: PayloadTemplate { CompiledRule.template(self) }
 }
 
 extension PayloadTemplate {

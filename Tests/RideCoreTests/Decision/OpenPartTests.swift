@@ -4,12 +4,12 @@ import Testing
 @testable import RideCore
 
 /// Looks with more pushes than fit into one decision.
-@Suite struct LookPartTests {
+@Suite struct OpenPartTests {
   private static func phones(_ count: Int) -> [Phone] {
     (1...Int64(count)).map { Sample.phone($0, token: String(format: "%064x", $0)) }
   }
 
-  /// Handles a look to its end, as the engine does; returns the sent pushes and the decisions.
+  /// Handles a claim to its end, as the engine does; returns the sent pushes and the decisions.
   private func run(
     _ view: RideView, _ book: EngineConfiguration,
     _ outcome: (PlannedPush) -> PushOutcome = { _ in .accepted }
@@ -23,9 +23,7 @@ import Testing
         decision.pushes.map(outcome), now: Sample.now, jitter: { 1 })
       sent += decision.pushes
       last = settlement
-      view.memo = settlement.memo
-      let consumed = Set(settlement.consumed)
-      view.events.removeAll { consumed.contains($0.id) }
+      view.apply(settlement)
       if view.events.isEmpty, settlement.nextDue.map({ $0 > Sample.now }) ?? true {
         return (sent, decisions, last)
       }
@@ -44,7 +42,7 @@ import Testing
     #expect(last?.memo.isEmpty == true)
   }
 
-  @Test func `each part has all events of the look, and none of those that came later`() throws {
+  @Test func `each part has all events of the claim, and none of those that came later`() throws {
     let rule = Sample.rule(on: ["eta_changed", "driver_arrived"], collapse: "one")
     var view = Sample.view(
       events: [Sample.event(1, "eta_changed"), Sample.event(2)], phones: Self.phones(3000))
@@ -153,7 +151,7 @@ import Testing
     memo.part = part
     var decider = Decider(
       view: Sample.view(memo: memo), configuration: Sample.book(), now: Sample.now)
-    let entry = decider.draft(try #require(Sample.book().rules.rules.first), Sample.event())
+    let entry = decider.draft(CompiledRule(Sample.rule()), Sample.event())
     decider.hold(entry, "c")
     #expect(decider.decision.reasons == ["suppressed: the card says it"])
     #expect(decider.decision.held.isEmpty)

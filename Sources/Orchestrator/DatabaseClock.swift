@@ -1,6 +1,6 @@
 import Foundation
-package import RideCore
 import Synchronization
+package import RideCore
 
 /// An estimate of the database's time between its answers.
 ///
@@ -51,5 +51,34 @@ package final class DatabaseTime: Sendable {
   /// The earliest possible time of the database; a ride that is due at this time is due.
   var earliest: Timestamp {
     bounds.withLock { bounds in bounds.map { $0.earliest + uptime() } } ?? wall()
+  }
+}
+
+/// The bounds of another clock, derived from readings: each was taken between its request and its
+/// answer.
+///
+/// A slow request, or an answer that waited while the machine slept, yields wide bounds; other
+/// readings narrow them. If the bounds of two readings do not overlap, the clock was set or has
+/// drifted, and the later reading replaces the earlier one.
+struct ClockBounds: Equatable {
+  /// The other clock's time at which the local monotonic clock was zero.
+  private(set) var earliest: Timestamp
+  private(set) var latest: Timestamp
+
+  /// Creates the bounds of one reading; `asked` and `answered` are times of the local monotonic
+  /// clock.
+  init(_ reading: Timestamp, asked: Duration, answered: Duration) {
+    earliest = reading - answered
+    latest = reading - min(asked, answered)
+  }
+
+  /// Combines these bounds with those of a later reading.
+  mutating func learn(_ other: ClockBounds) {
+    let both = (earliest: max(earliest, other.earliest), latest: min(latest, other.latest))
+    if both.earliest <= both.latest {
+      (earliest, latest) = both
+    } else {
+      self = other
+    }
   }
 }

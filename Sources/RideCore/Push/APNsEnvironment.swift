@@ -1,8 +1,0 @@
-/// One of the two separate environments of APNs; every token, key and host belongs to one of them.
-package enum APNsEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
-  /// App Store, TestFlight and Ad Hoc builds.
-  case production
-
-  /// Builds that Xcode installed.
-  case sandbox
-}
