@@ -8,6 +8,11 @@ package struct ListeningSocket: Sendable {
     package let isBadHost: Bool
     /// The system's text, such as `Address already in use`.
     package let reason: String
+
+    package init(isBadHost: Bool, reason: String) {
+      self.isBadHost = isBadHost
+      self.reason = reason
+    }
   }
 
   package let descriptor: Int32

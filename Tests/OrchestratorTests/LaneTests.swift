@@ -9,29 +9,14 @@ import Testing
   private static let refused = PushOutcome.refused(Refusal(status: 503, reason: "Shutdown"))
   private static func at(_ seconds: Int64) -> Timestamp { start + .seconds(seconds) }
 
-  /// One alert of each app about the same event.
-  private static func bothApps() throws -> EngineConfiguration {
-    var alert = Alert()
-    alert.title = LocalizedText(try TextTemplate("Arrived"))
-    let rules = [App.customer, .driver].map { app in
-      Rule(
-        name: "arrived_\(app)", app: app, when: .on(["driver_arrived"]), what: .alert(alert),
-        expires: .after(.seconds(300)), source: "test.yaml:1")
-    }
-    return EngineConfiguration(
-      rules: RuleSet(
-        activeStates: ["driver_arrived"], finalStates: [], events: [], rules: rules),
-      bundleIDs: [.customer: "com.example.customer", .driver: "com.example.driver"])
-  }
-
-  private func failing(_ count: Int = 20) -> CircuitBreaker {
+  private func stormy(_ count: Int = 20) -> CircuitBreaker {
     var breaker = CircuitBreaker()
     for _ in 0..<count { _ = breaker.record(Self.refused, at: Self.start) }
     return breaker
   }
 
-  @Test func `opens after at least twenty outcomes, three in five of them failures`() {
-    var breaker = failing(19)
+  @Test func `twenty troubles and three in five close a lane, and no fewer`() {
+    var breaker = stormy(19)
     #expect(breaker.admit(at: Self.start) == .go)
     let change = breaker.record(Self.refused, at: Self.start)
     #expect(change == .paused(until: Self.at(5), problems: 20, of: 20))
@@ -49,7 +34,7 @@ import Testing
     (410, "Unregistered"), (413, "PayloadTooLarge"), (400, "BadCollapseId"),
     (429, "TooManyRequests"),
   ])
-  func `refusals of single pushes do not open it`(status: Int, reason: String) {
+  func `refusals of single pushes close nothing`(status: Int, reason: String) {
     var breaker = CircuitBreaker()
     for _ in 0..<500 {
       _ = breaker.record(.refused(Refusal(status: status, reason: reason)), at: Self.start)
@@ -57,8 +42,8 @@ import Testing
     #expect(breaker.admit(at: Self.start) == .go)
   }
 
-  @Test func `half open, it admits one probe: accepted closes it, refused opens it for longer`() {
-    var breaker = failing()
+  @Test func `a probe goes alone; taken, it opens the lane, refused, it closes it for longer`() {
+    var breaker = stormy()
     #expect(breaker.admit(at: Self.at(5)) == .go)
     #expect(breaker.admit(at: Self.at(5)) == .wait(until: Self.at(6)))
     #expect(
@@ -70,14 +55,14 @@ import Testing
     #expect(breaker.admit(at: Self.at(17)) == .go)
   }
 
-  @Test func `a probe without an outcome is followed by another`() {
-    var breaker = failing()
+  @Test func `a probe that nobody reports is followed by another`() {
+    var breaker = stormy()
     #expect(breaker.admit(at: Self.at(5)) == .go)
     #expect(breaker.admit(at: Self.at(15)) == .wait(until: Self.at(16)))
     #expect(breaker.admit(at: Self.at(16)) == .go)
   }
 
-  @Test func `R5: twenty minutes of 503 cost a push a minute, and then it closes`() {
+  @Test func `R5: twenty minutes of 503 cost a push a minute, and then it goes on`() {
     var breaker = CircuitBreaker()
     var tries = 0
     for second in 0..<1200 {
@@ -95,47 +80,41 @@ import Testing
   }
 
   @Test
-  func `R13, R15: refusals of one app pause it alone, are logged once and invalidate no token`()
+  func `R13, R15: refusals in one environment pause its lane alone, are logged once and invalidate no token`()
     async throws
   {
     let store = CheckingStore()
     for ride in 0..<1000 { store.emit("ride-\(ride)") }
-    let errors = Mutex<[String]>([])
+    let said = Mutex<[String]>([])
     let log = Log { level, message, _ in
-      if level == .error { errors.withLock { $0.append(message) } }
+      if level == .error { said.withLock { $0.append(message) } }
     }
-    // APNs refuses the customer app because of its topic, and accepts the driver app.
+    // APNs refuses production tokens because of their topic, and accepts sandbox tokens.
     let transport = StrictTransport { request in
-      request.lane == "customer"
+      request.environment == .production
         ? .refused(Refusal(status: 400, reason: "DeviceTokenNotForTopic")) : .accepted
     }
     store.state.withLock { state in
       for ride in 0..<50 {
         var row = Ride(id: "other-\(ride)", state: "driver_arrived")
-        row.driverID = "d"
+        row.customerID = "c"
         let phone = Phone(
-          id: 2, app: .driver, ownerID: "d", token: "aabb", environment: .production)
+          id: 2, app: .customer, ownerID: "c", token: "aabb", environment: .sandbox)
         state.views[row.id] = RideView(rideID: row.id, ride: row, phones: [phone])
         state.events[row.id] = [
           RideEvent(id: Int64(5000 + ride), name: "driver_arrived", at: state.now)
         ]
       }
     }
-    var settings = EngineSettings()
-    settings.batch = 25
-    settings.pollInterval = .milliseconds(20)
-    let engine = Engine(
-      EngineParts(
-        store: store, transport: transport, configuration: try Self.bothApps(), log: log),
-      settings: settings)
+    let engine = try EngineTests.engine(store, transport, batch: 25, log: log)
     await EngineTests.run(engine, store) { $0.settled.count == 1050 }
     let entries = store.state.withLock { $0.entries }
-    let refused = transport.taken.count { $0.lane == "customer" }
+    let refused = transport.taken.count { $0.environment == .production }
     #expect(refused < 120, "\(refused)")
     #expect(entries.count { $0.status == .accepted } == 50)
     #expect(
       entries.count { $0.reason?.text == "the app's pushes are paused: APNs refuses them" } > 800)
-    #expect(errors.withLock { $0.count } == 1)
+    #expect(said.withLock { $0.count } == 1)
     #expect(store.state.withLock { $0.gone } == [])
   }
 }

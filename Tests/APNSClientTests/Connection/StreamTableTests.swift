@@ -8,7 +8,7 @@ import Testing
     QueuedRequest(push: push, order: UInt64(push), deadline: MonotonicTime(nanoseconds: deadline))
   }
 
-  @Test("The first due is the first due, in whatever order streams come and go")
+  @Test("The earliest deadline is found in whatever order streams open and close")
   func order() {
     var random = SeededGenerator(seed: 7)
     var table = StreamTable<Int>()

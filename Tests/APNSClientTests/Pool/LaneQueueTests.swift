@@ -20,7 +20,7 @@ extension Int: Routed {
     QueuedRequest(push: push, order: push.number, deadline: MonotonicTime(nanoseconds: deadline))
   }
 
-  @Test("R13: a thousand pushes of one app do not stand before one of the other")
+  @Test("R13: apps take turns")
   func turns() {
     var queue = LaneQueue<Push>()
     for number in 0..<1000 {
@@ -42,7 +42,7 @@ extension Int: Routed {
     #expect(queue.popFirst(4).map(\.push.number) == [2, 3, 0, 1])
   }
 
-  @Test("R22: what is of no use any more is not sent, however long its answer might take")
+  @Test("R22: a push is not sent after its validity ends")
   func useless() {
     var machine = PoolStateMachine<Push>(
       settings: .init(), backoff: ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1))
@@ -60,7 +60,7 @@ extension Int: Routed {
     #expect(machine.supervise(at: start + .seconds(10)).rejected.map(\.push.number) == [1])
   }
 
-  @Test("What waits is what came and neither went nor expired, in its order")
+  @Test("The queue matches a simple model")
   func model() {
     var queue = LaneQueue<Push>()
     var model: [QueuedRequest<Push>] = []

@@ -107,7 +107,7 @@ import Testing
     #expect(machine.supervise(at: Self.at(5000)).actions.open == 2)
   }
 
-  @Test("Failed connects wait longer and longer, with the seed's jitter, and name the trouble")
+  @Test("Failed connects back off with the seed's jitter, and pushes end with the last problem")
   func backoff() {
     var machine = Self.machine { $0.requestTimeout = .seconds(600) }
     var expected = ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1)
@@ -115,8 +115,8 @@ import Testing
     #expect(machine.enqueue([1], at: now)?.open == 1)
     for id in 1...12 {
       let wait = expected.failed()
-      let (told, actions) = machine.ended(id, problem: "refused", at: now)
-      #expect(told == wait)
+      let (reported, actions) = machine.ended(id, problem: "refused", at: now)
+      #expect(reported == wait)
       #expect(actions.open == nil)
       #expect(actions.superviseAt == now + wait)
       #expect(machine.enqueue([id], at: now)?.open == nil, "a new push does not cut the wait")
@@ -146,7 +146,7 @@ import Testing
     #expect(machine.enqueue([1], at: Self.at(60_000))?.open == 2)
   }
 
-  @Test("What is sent again goes to the front, in the old order")
+  @Test("Pushes that are sent again go to the front, in their old order")
   func requeueOrder() {
     var machine = Self.open(spare: 3)
     _ = machine.enqueue(Array(1...6), at: Self.at(2))
@@ -204,7 +204,7 @@ import Testing
     #expect(!machine.take(by: 1, load: Self.load(1000), at: Self.at(900_000)).retires)
   }
 
-  @Test("After the close nothing is taken, opened or sent again")
+  @Test("After the close no push is accepted, no connection opened, no push sent again")
   func closed() {
     var machine = Self.open(spare: 1)
     _ = machine.enqueue([1, 2, 3], at: Self.at(2))

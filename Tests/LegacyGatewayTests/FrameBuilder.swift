@@ -1,5 +1,5 @@
 /// Builds frames byte by byte, as old senders do.
-enum Wire {
+enum FrameBuilder {
   static let token = [UInt8](repeating: 0xc1, count: 32)
   static let payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
 
