@@ -190,7 +190,7 @@ final class Pool: Sendable {
   }
 }
 
-extension Pool.Machine.Settings {
+extension PoolSettings {
   init(_ configuration: APNsConfiguration) {
     requestTimeout = configuration.requestTimeout
     maxConnections = max(1, configuration.maxConnections)

@@ -4,26 +4,7 @@ import RideCore
 ///
 /// A value without clock, threads or network: each event returns what its caller has to do.
 struct PoolStateMachine<Push: Routed> {
-  /// The limits of one pool.
-  struct Settings {
-    var requestTimeout: Duration = .seconds(10)
-
-    /// A push with less time than this left for its answer is not sent, because its outcome
-    /// would remain unknown.
-    var leastWait: Duration { min(.milliseconds(500), requestTimeout / 10) }
-    var maxConnections = 4
-    var resendLimit = 3
-    var idleTimeout: Duration = .seconds(300)
-
-    /// With fewer queued pushes than this, another connection is not worth its handshake.
-    var growAt = 100
-
-    /// How long a new connection may lack a first answer before another is tried.
-    var patience: Duration = .seconds(5)
-
-    /// A connection that ends sooner counts as a failed one.
-    var shortLife: Duration = .seconds(10)
-  }
+  typealias Settings = PoolSettings
 
   /// The actions that an event requires.
   struct Actions: Hashable {

@@ -69,3 +69,24 @@ struct ConnectBackoff: Sendable {
   /// Resets the count after a success.
   mutating func succeeded() { failures = 0 }
 }
+
+/// The limits of one pool.
+struct PoolSettings {
+  var requestTimeout: Duration = .seconds(10)
+
+  /// A push with less time than this left for its answer is not sent, because its outcome
+  /// would remain unknown.
+  var leastWait: Duration { min(.milliseconds(500), requestTimeout / 10) }
+  var maxConnections = 4
+  var resendLimit = 3
+  var idleTimeout: Duration = .seconds(300)
+
+  /// With fewer queued pushes than this, another connection is not worth its handshake.
+  var growAt = 100
+
+  /// How long a new connection may lack a first answer before another is tried.
+  var patience: Duration = .seconds(5)
+
+  /// A connection that ends sooner counts as a failed one.
+  var shortLife: Duration = .seconds(10)
+}
