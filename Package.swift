@@ -47,7 +47,7 @@ let package = Package(
     // Edges.
     .target(
       name: "PostgresStore",
-      dependencies: ["RideCore", "CLibpq", "CMigrations"],
+      dependencies: ["RideCore", "SystemSupport", "CLibpq", "CMigrations"],
       swiftSettings: strict),
     .target(
       name: "APNSClient",
@@ -124,7 +124,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
     .testTarget(
-      name: "APNSClientTests", dependencies: ["APNSClient", "RideCore", "COpenSSL", "CNghttp2"],
+      name: "APNSClientTests", dependencies: [
+        "APNSClient", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2",
+      ],
       exclude: ["FaultServer"], swiftSettings: strict),
     .testTarget(
       name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),

@@ -1,4 +1,5 @@
 package import RideCore
+import SystemSupport
 
 /// Sends pushes to APNs over HTTP/2, authenticated by provider tokens.
 ///

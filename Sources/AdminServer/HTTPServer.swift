@@ -2,6 +2,7 @@ internal import CMicrohttpd
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import SystemSupport
 
 /// An HTTP server based on libmicrohttpd with one thread per connection: a handler that waits for
 /// the database does not delay other connections.
@@ -22,7 +23,7 @@ internal import Synchronization
     _ address: ListenAddress, limits: ConnectionTable.Limits = .init(),
     handler: @escaping Handler
   ) throws(ListenError) {
-    let socket = try ListenSocket(address)
+    let socket = try ListeningSocket(address)
     port = socket.port
     context = Context(handler: handler, limits: limits)
     // libmicrohttpd takes a moment to close the connections that `ConnectionMonitor` has shut down,
@@ -32,7 +33,7 @@ internal import Synchronization
       socket.descriptor, HTTPExchange.answer, HTTPExchange.completed, ConnectionMonitor.notify,
       Unmanaged.passUnretained(context).toOpaque(), connectionLimit, Self.timeoutSeconds)
     guard let daemon = unsafe daemon else {
-      close(socket.descriptor)
+      socket.close()
       throw ListenError(description: "can't serve on \(address): no thread or file is left")
     }
     unsafe self.daemon = daemon

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemSupport
 internal import RideCore
 
 /// The service manager that started this process, if it expects notifications.
@@ -119,7 +120,6 @@ struct NotifySocket {
   }
 
   private func failure() -> NotifyError {
-    let why = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
-    return NotifyError(description: "NOTIFY_SOCKET \(name): \(why)")
+    NotifyError(description: "NOTIFY_SOCKET \(name): \(SystemError.text(errno))")
   }
 }

@@ -9,7 +9,7 @@ internal import SystemSupport
 /// that connect while an answer is being made share the next one: many connections at one time cost
 /// one check for due rides.
 package final class WakePort: Sendable {
-  private let socket: ListenSocket
+  private let socket: ListeningSocket
   private let isOver = Atomic(false)
   private let hasEnded = DispatchSemaphore(value: 0)
 
@@ -25,16 +25,19 @@ package final class WakePort: Sendable {
   package init(_ address: ListenAddress, wake: @escaping @Sendable () async -> String)
     throws(ListenError)
   {
-    socket = try ListenSocket(address)
-    let thread = DispatchQueue(label: "wake-port", attributes: [], target: nil)
-    thread.async { [self] in serve(wake) }
+    socket = try ListeningSocket(address)
+    guard let thread = WorkerThread(named: "wake-port", { [self] in serve(wake) }) else {
+      socket.close()
+      throw ListenError(description: "can't serve on \(address): no thread is left")
+    }
+    thread.detach()
   }
 
   package func stop() {
     if isOver.exchange(true, ordering: .sequentiallyConsistent) { return }
     SocketShutdown.both.apply(to: socket.descriptor)
     hasEnded.wait()
-    close(socket.descriptor)
+    socket.close()
   }
 
   /// Runs on its own thread, which blocks in `accept`.

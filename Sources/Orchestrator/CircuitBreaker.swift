@@ -2,9 +2,9 @@ import RideCore
 
 /// A circuit breaker that pauses the pushes of one app while most of them fail.
 ///
-/// After too many failures the lane is closed for a while; then one push is sent as a probe. If
-/// APNs accepts it the lane is open again, otherwise it is closed for twice as long. Closing a lane
-/// never invalidates tokens: mass refusals mean bad configuration or an APNs outage.
+/// After too many failures the breaker opens for a while; then one push is sent as a probe. If APNs
+/// accepts it the breaker closes, otherwise it stays open for twice as long. Opening it never
+/// invalidates tokens: mass refusals mean bad configuration or an APNs outage.
 struct CircuitBreaker: Equatable {
   /// Whether a push may be sent now.
   enum Admission: Equatable {
@@ -20,11 +20,12 @@ struct CircuitBreaker: Equatable {
   }
 
   private enum Phase: Equatable {
-    case open
+    /// Pushes are sent.
+    case closed
     /// No push is sent before this time.
-    case closed(until: Timestamp)
+    case open(until: Timestamp)
     /// One push is in flight as a probe; the others wait for its outcome, up to this time.
-    case probing(until: Timestamp)
+    case halfOpen(until: Timestamp)
   }
 
   /// The number of recent outcomes that count, at most the bits of `recent`, and the least for a
@@ -35,22 +36,22 @@ struct CircuitBreaker: Equatable {
   /// How long a probe may take: longer than the deadline of a push.
   static let probeTime: Duration = .seconds(11)
 
-  private var phase = Phase.open
+  private var phase = Phase.closed
   /// The latest outcomes, one bit each, the newest in the lowest bit; 1 is a failure.
   private var recent: UInt64 = 0
   private var count = 0
   private var pausesInARow = 0
 
-  var isPaused: Bool { phase != .open }
+  var isPaused: Bool { phase != .closed }
 
   /// Requests admission for one push.
   mutating func admit(at now: Timestamp) -> Admission {
     switch phase {
-    case .open: return .go
-    case .closed(let until) where now < until: return .wait(until: until)
-    case .probing(let until) where now < until: return .wait(until: now + .seconds(1))
-    case .closed, .probing:
-      phase = .probing(until: now + Self.probeTime)
+    case .closed: return .go
+    case .open(let until) where now < until: return .wait(until: until)
+    case .halfOpen(let until) where now < until: return .wait(until: now + .seconds(1))
+    case .open, .halfOpen:
+      phase = .halfOpen(until: now + Self.probeTime)
       return .go
     }
   }
@@ -58,16 +59,16 @@ struct CircuitBreaker: Equatable {
   /// Records the outcome of a push; returns the change that it caused.
   mutating func record(_ outcome: PushOutcome, at now: Timestamp) -> Change? {
     guard let isProblem = outcome.tripsBreaker else { return nil }
-    if case .probing = phase {
+    if case .halfOpen = phase {
       if isProblem { return pause(at: now) }
-      phase = .open
+      phase = .closed
       recent = 0
       count = 0
       pausesInARow = 0
       return .resumed
     }
-    // Pushes that were in flight when the lane was closed carry no new information.
-    guard phase == .open else { return nil }
+    // Pushes that were in flight when the breaker opened carry no new information.
+    guard phase == .closed else { return nil }
     recent = (recent << 1 | (isProblem ? 1 : 0)) & (1 << Self.window - 1)
     count = min(count + 1, Self.window)
     guard count >= Self.least, problems * 5 >= count * 3 else { return nil }
@@ -79,7 +80,7 @@ struct CircuitBreaker: Equatable {
   private mutating func pause(at now: Timestamp) -> Change {
     let until = now + Self.pauses.delay(failures: pausesInARow, random: 1)
     pausesInARow += 1
-    phase = .closed(until: until)
+    phase = .open(until: until)
     return .paused(until: until, problems: problems, of: count)
   }
 }

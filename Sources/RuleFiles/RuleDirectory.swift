@@ -89,7 +89,7 @@ private enum Disk {
     let text: String
 
     init(_ code: CInt) {
-      text = unsafe String(cString: strerror(code))
+      text = SystemError.text(code)
     }
   }
 

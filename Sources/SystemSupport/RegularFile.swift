@@ -75,7 +75,6 @@ package enum RegularFile {
   }
 
   private static func failure(_ code: Int32) -> Failure {
-    Failure(
-      description: unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)")
+    Failure(description: SystemError.text(code))
   }
 }

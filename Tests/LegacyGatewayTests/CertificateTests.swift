@@ -52,7 +52,7 @@ import Testing
     ("before", false), ("suffix", false), ("two", false), ("stranger", false), ("", false),
   ]
 
-  @Test func `certificates say who is whose`() async throws {
+  @Test func `only certificates for the app are accepted`() async throws {
     let files = try Self.makeFiles()
     defer { try? FileManager.default.removeItem(atPath: files) }
     let change: (inout GatewaySettings) -> Void = { settings in
@@ -64,7 +64,7 @@ import Testing
       for (index, (name, isWelcome)) in Self.senders.enumerated() {
         let frame =
           "send:"
-          + Wire.push(index).map { String(UInt16($0) + 256, radix: 16).suffix(2) }
+          + FrameBuilder.push(index).map { String(UInt16($0) + 256, radix: 16).suffix(2) }
           .joined()
         let before = play.events.all.count
         let quiet = isWelcome ? "quiet:300" : "quiet:20000"
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `files that can't be used are told by name`() throws {
+  @Test func `an unusable file is named in the error`() throws {
     func complaint(_ change: (inout GatewaySettings) -> Void) -> String {
       var settings = GatewaySettings(
         app: .customer, bundleID: Self.bundle, identity: .selfSigned(name: "x"))

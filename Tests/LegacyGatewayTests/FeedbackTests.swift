@@ -17,7 +17,7 @@ import Testing
     String(1_800_000_000 + number, radix: 16) + "0020" + String(repeating: "c1", count: 32)
   }
 
-  @Test func `tuples of 38 bytes, then the end, and they are forgotten`() async throws {
+  @Test func `sends tuples of 38 bytes, ends, and records them as reported`() async throws {
     try await Play.run { play in
       let phones = try phones(2)
       play.store.change { $0.phones = phones }
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `page after page`() async throws {
+  @Test func `sends page after page`() async throws {
     try await Play.run { play in
       let phones = try phones(1700)
       play.store.change { $0.phones = phones }
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `what nobody reads is not forgotten`() async throws {
+  @Test func `phones that the peer does not read are not recorded`() async throws {
     try await Play.run { play in
       let phones = try phones(1_000_000)
       play.store.change { $0.phones = phones }
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be noted is told again`() async throws {
+  @Test func `phones that can't be recorded are reported again`() async throws {
     try await Play.run { play in
       let phones = try phones(1)
       play.store.change { state in

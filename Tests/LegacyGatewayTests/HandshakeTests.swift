@@ -5,7 +5,8 @@ import Testing
 /// Handshakes that are never completed.
 @Suite(.timeLimit(.minutes(60))) struct HandshakeTests {
   private func push(_ identifier: Int) -> String {
-    "send:" + Wire.push(identifier).map { String(UInt16($0) + 256, radix: 16).suffix(2) }.joined()
+    "send:"
+      + FrameBuilder.push(identifier).map { String(UInt16($0) + 256, radix: 16).suffix(2) }.joined()
   }
 
   /// A client that holds handshakes open and replaces each one that is closed.
@@ -32,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [["127.0.0.2"], ["127.0.0.2", "127.0.0.3", "127.0.0.4"]])
-  func `lock nobody out, and nobody who is in is cut off`(addresses: [String]) async throws {
+  func `a flood of handshakes neither blocks nor drops senders`(addresses: [String]) async throws {
     try await Play.run { play in
       // A sender that is connected before the flood, and silent during it.
       async let early = play.client(push(1), "quiet:8000", push(2), "quiet:300")
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a handshake has its own time, however steadily it drips`() async throws {
+  @Test func `a handshake that trickles in still ends at its time limit`() async throws {
     try await Play.run({ $0.handshakeTime = .milliseconds(500) }) { play in
       let drip = "drip:" + String(repeating: "16", count: 4000) + ":20"
       let start = String("16030140000100".prefix(14))

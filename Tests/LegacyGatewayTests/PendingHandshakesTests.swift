@@ -25,17 +25,17 @@ import Testing
     return gone
   }
 
-  @Test func `a network takes places from itself only`() {
+  @Test func `a network at its limit evicts only its own`() {
     #expect(come([other, one, one, one, one], limit: 10, perNetwork: 2) == [1, 2])
   }
 
-  @Test func `where all are taken, the oldest goes of who has the most`() {
+  @Test func `at the total limit the oldest of the largest network is evicted`() {
     #expect(come([other, one, one, one, third], limit: 4, perNetwork: 4) == [1])
     #expect(come([one, other, third, one], limit: 3, perNetwork: 3) == [0])
     #expect(come([one, other, third, other, one, third], limit: 3, perNetwork: 3) == [0, 1, 2])
   }
 
-  @Test func `a finished handshake needs no place`() {
+  @Test func `a finished handshake does not count`() {
     var handshakes = PendingHandshakes(limit: 1, limitPerNetwork: 1)
     handshakes.add(1, from: one)
     #expect(handshakes.surplus(before: other) == 1)
@@ -67,7 +67,7 @@ import Testing
       #expect(!names([], [name]), "CN \(name)")
       #expect(!names([name], ["com.example.app"]), "UID \(name)")
     }
-    #expect(!names([], ["com.example.app", "com.example.other"]), "who is it?")
+    #expect(!names([], ["com.example.app", "com.example.other"]), "ambiguous")
     #expect(!names(["com.example.app", "com.example.other"], []))
     #expect(!names(["Apple Push Services: com.example.app"], []), "Apple wrote that as CN")
     #expect(!names([], []))

@@ -11,84 +11,87 @@ import Testing
   private func send(_ frames: [UInt8]...) -> String { "send:" + hex(frames.flatMap { $0 }) }
 
   private func packet(_ status: Int, _ identifier: Int) -> String {
-    hex([8, UInt8(status)] + Wire.number(identifier))
+    hex([8, UInt8(status)] + FrameBuilder.number(identifier))
   }
 
   private static let bad = [UInt8](repeating: 0xba, count: 32)
   private static let badHex = String(repeating: "ba", count: 32)
 
-  @Test func `what is right is committed, and nothing is said of it`() async throws {
+  @Test func `a valid frame is committed without an answer`() async throws {
     try await Play.run { play in
       let said = try await play.client(
-        send(Wire.push(1), Wire.simple()), send(Wire.enhanced(3)), "quiet:200")
+        send(FrameBuilder.push(1), FrameBuilder.simple()), send(FrameBuilder.enhanced(3)),
+        "quiet:200")
       #expect(said == ["quiet"])
       try await play.until { play.store.taken == [1, nil, 3] }
     }
   }
 
-  @Test func `a bad frame is answered, and what came after it is not sent`() async throws {
+  @Test func `a bad frame is answered, and later frames are dropped`() async throws {
     try await Play.run { play in
-      let short = Wire.push(3, token: Array(Wire.token.dropLast()))
-      let frames = send(Wire.push(1), Wire.push(2), short, Wire.push(4))
+      let short = FrameBuilder.push(3, token: Array(FrameBuilder.token.dropLast()))
+      let frames = send(FrameBuilder.push(1), FrameBuilder.push(2), short, FrameBuilder.push(4))
       let said = try await play.client(frames, "read:7")
       #expect(said == [packet(5, 3) + " end"])
       #expect(play.store.taken == [1, 2])
     }
   }
 
-  @Test func `the packet comes through though the sender has written on and on`() async throws {
+  @Test func `the error packet arrives although the sender keeps writing`() async throws {
     try await Play.run { play in
-      let rest = (5..<20).flatMap { Wire.push($0) }
+      let rest = (5..<20).flatMap { FrameBuilder.push($0) }
       let said = try await play.client(
-        send(Wire.push(1), [9]), "sleep:500", "flood:\(hex(rest)):300000", "sleep:200",
+        send(FrameBuilder.push(1), [9]), "sleep:500", "flood:\(hex(rest)):300000", "sleep:200",
         "flood:\(hex(rest)):300000", "read:7")
       #expect(said.last == packet(255, 0) + " end", "\(said)")
       #expect(play.store.taken == [1])
     }
   }
 
-  @Test func `a token that is disabled: status 8 at once`() async throws {
+  @Test func `a disabled token gets status 8 at once`() async throws {
     try await Play.run { play in
       play.store.change { $0.disabled = [Self.badHex] }
-      let frames = send(Wire.push(1), Wire.push(2, token: Self.bad), Wire.push(3))
+      let frames = send(
+        FrameBuilder.push(1), FrameBuilder.push(2, token: Self.bad), FrameBuilder.push(3))
       let said = try await play.client(frames, "read:7")
       #expect(said == [packet(8, 2) + " end"])
       #expect(play.store.taken == [1])
     }
   }
 
-  @Test func `a token that APNs calls bad: status 8 when it is known, the first one's`()
+  @Test func `after APNs refuses tokens, the first one gets status 8`()
     async throws
   {
     try await Play.run { play in
       play.store.change { $0.bad = [Self.badHex] }
       let frames = send(
-        Wire.push(1), Wire.push(2, token: Self.bad), Wire.push(3, token: Self.bad), Wire.push(4))
+        FrameBuilder.push(1), FrameBuilder.push(2, token: Self.bad),
+        FrameBuilder.push(3, token: Self.bad), FrameBuilder.push(4))
       let said = try await play.client(frames, "read:7")
       #expect(said == [packet(8, 2) + " end"])
       #expect(play.store.taken == [1, 2, 3, 4])
     }
   }
 
-  @Test func `the database is away: status 10 behind the last one that is committed`() async throws
-  {
+  @Test func `without a database, status 10 names the last committed push`() async throws {
     try await Play.run({ $0.outageLimit = .milliseconds(700) }) { play in
       play.store.change { $0.isAwayAfter = 2 }
       let said = try await play.client(
-        send(Wire.push(1), Wire.push(2)), "quiet:300", send(Wire.push(3), Wire.push(4)), "read:7")
+        send(FrameBuilder.push(1), FrameBuilder.push(2)), "quiet:300",
+        send(FrameBuilder.push(3), FrameBuilder.push(4)), "read:7")
       #expect(said == ["quiet", packet(10, 2) + " end"])
       #expect(play.store.taken == [1, 2])
     }
   }
 
   @Test
-  func `the database is away for a moment: nobody is told, also who has gone loses nothing`()
+  func `a short outage closes no connection and loses no push, even of a disconnected sender`()
     async throws
   {
     try await Play.run({ $0.outageLimit = .seconds(60) }) { play in
       play.store.change { $0.isAwayAfter = 0 }
-      _ = try await play.client(send(Wire.push(1), Wire.simple()))
-      async let other = play.client(send(Wire.push(3)), "quiet:2000")
+      _ = try await play.client(send(FrameBuilder.push(1), FrameBuilder.simple()))
+      async let other = play.client(send(FrameBuilder.push(3)), "quiet:2000")
       try await play.until { play.store.failures > 2 }
       play.store.change { $0.isAwayAfter = .max }
       try await play.until { play.store.taken.count == 3 }
@@ -98,12 +101,14 @@ import Testing
     }
   }
 
-  @Test func `a stop commits what was read and says how far it came`() async throws {
+  @Test func `a stop commits the frames read and returns the last committed identifier`()
+    async throws
+  {
     try await Play.run { play in
-      async let silent = play.client(send(Wire.push(9)), "read:7")
+      async let silent = play.client(send(FrameBuilder.push(9)), "read:7")
       try await play.until { play.store.taken == [9] }
       play.store.change { $0.isHeld = true }
-      async let said = play.client(send(Wire.push(1), Wire.push(2)), "read:7")
+      async let said = play.client(send(FrameBuilder.push(1), FrameBuilder.push(2)), "read:7")
       try await play.until { play.store.asked == 3 }
       play.server.stop()
       play.store.change { $0.isHeld = false }
@@ -114,11 +119,11 @@ import Testing
     }
   }
 
-  @Test func `a sender that hangs up, or breaks off, loses nothing that was whole`() async throws {
+  @Test func `a sender that disconnects loses no complete frame`() async throws {
     try await Play.run { play in
-      _ = try await play.client(send(Wire.push(1), Array(Wire.push(2).dropLast())))
+      _ = try await play.client(send(FrameBuilder.push(1), Array(FrameBuilder.push(2).dropLast())))
       try await play.until { play.store.taken == [1] }
-      let said = try await play.client(send(Wire.push(3)), "quiet:100", "reset")
+      let said = try await play.client(send(FrameBuilder.push(3)), "quiet:100", "reset")
       #expect(said == ["quiet"])
       try await play.until { play.store.taken == [1, 3] }
     }
@@ -127,10 +132,10 @@ import Testing
   @Test(arguments: [
     "0000ff", "02ffffffff", "0200001401", "01000000070000000000200a", "474554202f20485454502f31",
   ])
-  func `a hostile length costs its own connection`(bytes: String) async throws {
+  func `a hostile length closes only its own connection`(bytes: String) async throws {
     try await Play.run { play in
       async let other = play.client(
-        send(Wire.push(1)), "quiet:500", send(Wire.push(2)), "quiet:200")
+        send(FrameBuilder.push(1)), "quiet:500", send(FrameBuilder.push(2)), "quiet:200")
       let said = try await play.client("send:" + bytes, "flood:00:100", "read:7")
       let isAnswered = said.last?.hasPrefix("08") == true && said.last?.hasSuffix(" end") == true
       // The fourth frame ends after its token, and the rest never arrives.
@@ -140,15 +145,14 @@ import Testing
     }
   }
 
-  @Test func `half a frame, and a frame byte by byte, last as long as patience does`() async throws
-  {
+  @Test func `an incomplete frame is dropped at its time limit`() async throws {
     try await Play.run({ $0.patience = .seconds(4) }) { play in
-      let half = "send:" + hex(Array(Wire.push(1).prefix(40)))
-      async let dripping = play.client("drip:\(hex(Wire.push(2))):200", "read:1")
+      let half = "send:" + hex(Array(FrameBuilder.push(1).prefix(40)))
+      async let dripping = play.client("drip:\(hex(FrameBuilder.push(2))):200", "read:1")
       async let halved = play.client(half, "read:1")
       async let silent = play.client("tcp", "read:1")
-      async let nothing = play.client("quiet:8000", send(Wire.push(4)), "quiet:300")
-      let good = try await play.client(send(Wire.push(3)), "quiet:200")
+      async let nothing = play.client("quiet:8000", send(FrameBuilder.push(4)), "quiet:300")
+      let good = try await play.client(send(FrameBuilder.push(3)), "quiet:200")
       #expect(good == ["quiet"])
       #expect(try await halved == [" end"])
       #expect(try await silent == [" end"])
@@ -160,10 +164,10 @@ import Testing
     }
   }
 
-  @Test func `while the database does not answer, a sender must wait`() async throws {
+  @Test func `while the database does not answer, no more is read from a sender`() async throws {
     try await Play.run { play in
       play.store.change { $0.isHeld = true }
-      let block = hex((0..<100).flatMap { Wire.push($0) })
+      let block = hex((0..<100).flatMap { FrameBuilder.push($0) })
       let said = try await play.client("flood:\(block):50000000", "reset")
       let bytes = said.first.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
       // Only what fits into the buffers of two sockets, not everything the client tried to send.
@@ -173,16 +177,18 @@ import Testing
     }
   }
 
-  @Test func `all places taken: who is silent for the longest makes room`() async throws {
+  @Test func `at the connection limit the sender that was silent for longest is dropped`()
+    async throws
+  {
     let change: (inout GatewaySettings) -> Void = {
       $0.connectionLimit = 2
       $0.idleLimit = .milliseconds(500)
     }
     try await Play.run(change) { play in
-      async let first = play.client(send(Wire.push(1)), "read:1")
-      async let second = play.client(send(Wire.push(2)), "read:1")
+      async let first = play.client(send(FrameBuilder.push(1)), "read:1")
+      async let second = play.client(send(FrameBuilder.push(2)), "read:1")
       try await play.until { play.store.taken.count == 2 }
-      let third = try await play.client(send(Wire.push(3)), "quiet:100")
+      let third = try await play.client(send(FrameBuilder.push(3)), "quiet:100")
       #expect(third == ["quiet"])
       try await play.until { play.store.taken.contains(3) }
       #expect(play.events.all.contains { $0.contains("made room") }, "\(play.events.all)")
@@ -191,11 +197,11 @@ import Testing
     }
   }
 
-  @Test func `nothing that is told holds a token or a payload`() async throws {
+  @Test func `no event contains a token or a payload`() async throws {
     try await Play.run { play in
       play.store.change { $0.bad = [Self.badHex] }
-      _ = try await play.client(send(Wire.push(1, token: Self.bad)), "read:7")
-      _ = try await play.client("tcp", "send:" + hex(Wire.push(1)), "read:1")
+      _ = try await play.client(send(FrameBuilder.push(1, token: Self.bad)), "read:7")
+      _ = try await play.client("tcp", "send:" + hex(FrameBuilder.push(1)), "read:1")
       try await play.until { play.events.all.count >= 2 }
       let text = play.events.all.joined()
       #expect(!text.contains("baba") && !text.contains("alert"), "\(text)")

@@ -81,8 +81,7 @@ import Testing
   }
 
   @Test
-  func
-    `R13, R15: refusals of one app pause it and log once; the other app is unaffected, no phone is disabled`()
+  func `R13, R15: refusals in one environment pause its lane alone, are logged once and invalidate no token`()
     async throws
   {
     let store = CheckingStore()

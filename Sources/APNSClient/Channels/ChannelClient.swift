@@ -1,6 +1,7 @@
 import Foundation
 package import RideCore
 import Synchronization
+import SystemSupport
 
 /// Creates, reads, lists and deletes broadcast channels at Apple.
 ///
@@ -12,7 +13,7 @@ package final class ChannelClient: Sendable {
   private let configuration: APNsConfiguration
   private let mint: TokenMint
   private let now: @Sendable () -> Timestamp
-  private let lines = Mutex<[APNsEnvironment: ChannelLine]>([:])
+  private let senders = Mutex<[APNsEnvironment: ChannelSender]>([:])
 
   /// Creates an independent client; if there is an `APNSClient`, use its `channels()` instead.
   ///
@@ -105,17 +106,17 @@ package final class ChannelClient: Sendable {
   private func perform(
     _ request: ChannelRequest, in scope: ChannelScope
   ) async throws(ChannelError) -> ChannelAnswer {
-    let line = lines.withLock { lines in
-      if let line = lines[scope.environment] { return line }
-      let line = ChannelLine(
+    let sender = senders.withLock { senders in
+      if let sender = senders[scope.environment] { return sender }
+      let sender = ChannelSender(
         endpoint: configuration.channels(of: scope.environment), configuration: configuration,
         mint: mint, now: now)
-      lines[scope.environment] = line
-      return line
+      senders[scope.environment] = sender
+      return sender
     }
     let deadline = MonotonicTime.now() + configuration.requestTimeout
     let result: Result<ChannelAnswer, ChannelError> = await withCheckedContinuation { done in
-      let thread = WorkerThread { done.resume(returning: line.answer(request, by: deadline)) }
+      let thread = WorkerThread { done.resume(returning: sender.answer(request, by: deadline)) }
       if let thread {
         thread.detach()
       } else {

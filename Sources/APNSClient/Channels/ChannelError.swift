@@ -50,9 +50,16 @@ package struct ChannelRefusal: Hashable, Sendable {
   }
 
   /// The meaning of the refusal and what to do about it.
-  package var words: BroadcastReason { .of(status: status, reason: reason) }
+  package var explanation: BroadcastReason { .of(status: status, reason: reason) }
 
-  var didNotExecute: Bool { reason == "Shutdown" || reason == "ServiceUnavailable" }
+  static let shutdown = "Shutdown"
+
+  var didNotExecute: Bool { reason == Self.shutdown || reason == "ServiceUnavailable" }
+
+  /// True if APNs reports the provider token as expired.
+  var reportsExpiredToken: Bool {
+    reason.flatMap { RefusalRule.of($0) }?.providerToken == .renewed
+  }
 }
 
 extension ChannelError: CustomStringConvertible {
@@ -61,8 +68,9 @@ extension ChannelError: CustomStringConvertible {
     switch self {
     case .refused(let refusal):
       let reason = refusal.reason.map { " \($0)" } ?? ""
+      let explanation = refusal.explanation
       return
-        "APNs answered \(refusal.status)\(reason): \(refusal.words.meaning); \(refusal.words.advice)"
+        "APNs answered \(refusal.status)\(reason): \(explanation.meaning); \(explanation.advice)"
     case .unanswered(let what): return "no answer that tells what became of it: \(what)"
     case .unreachable(let why): return "APNs unreachable: \(why)"
     case .key(let error): return error.description

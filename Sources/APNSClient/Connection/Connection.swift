@@ -1,6 +1,6 @@
-import CLibcurl
 import Glibc
 import RideCore
+import SystemSupport
 
 /// Runs the event loop of one open connection on its own thread.
 @safe
@@ -15,16 +15,17 @@ final class Connection {
   private let output = OutputBuffer()
   private let input: UnsafeMutableRawBufferPointer
   private var closeAt: MonotonicTime?
-  private var hasToldLeaving = false
+  private var hasReportedDraining = false
 
   /// Opens the connection; blocks.
-  init(pool: Pool, id: Int, wake: EventFD, context: TLSVerifier) throws(CurlError) {
+  init(pool: Pool, id: Int, wake: EventFD, verifier: TLSVerifier) throws(CurlError) {
     self.pool = pool
     self.id = id
     self.wake = wake
     let configuration = pool.configuration
     let endpoint = pool.endpoint
-    curl = try CurlConnection(to: endpoint, timeout: configuration.connectTimeout, context: context)
+    curl = try CurlConnection(
+      to: endpoint, timeout: configuration.connectTimeout, verifier: verifier)
     do { token = try pool.mint.token(at: pool.now()) } catch {
       throw CurlError(text: error.description)
     }
@@ -44,7 +45,7 @@ final class Connection {
     do {
       while true {
         try turn()
-        if session.machine.isFinished { return farewell() }
+        if session.machine.isFinished { return finish() }
         if let closeAt, closeAt <= MonotonicTime.now() { return fail("closed") }
         try sleep()
       }
@@ -75,13 +76,13 @@ final class Connection {
 
   /// Takes pushes from the pool and submits them; returns false if there are none for now.
   private func takePushes() -> Bool {
-    tellLeaving()
+    reportDraining()
     let now = MonotonicTime.now()
     let taken = pool.take(by: id, load: session.machine.load(at: now), at: now)
     closeAt = taken.closeAt ?? closeAt
     if closeAt != nil { session.machine.drain("closed") }
     if taken.retires { session.machine.drain("idle") }
-    for waiting in taken.pushes { session.submit(waiting, at: now) }
+    for queued in taken.pushes { session.submit(queued, at: now) }
     return !taken.pushes.isEmpty
   }
 
@@ -147,7 +148,7 @@ final class Connection {
     if descriptors[1].revents != 0 { wake.clear() }
   }
 
-  // MARK: What has ended
+  // MARK: Ends
 
   /// Delivers reports, returns pushes that another connection may send, and emits events.
   private func settle() {
@@ -164,7 +165,7 @@ final class Connection {
       pool.mint.expired(token, at: session.wall)
       pool.notify(id, .providerTokenExpired)
     }
-    tellLeaving()
+    reportDraining()
     if !session.returned.isEmpty {
       let rejected = pool.requeue(session.returned)
       session.returned.removeAll()
@@ -173,9 +174,9 @@ final class Connection {
     session.reports.deliver()
   }
 
-  private func tellLeaving() {
-    guard !hasToldLeaving, case .draining(let why) = session.machine.phase else { return }
-    hasToldLeaving = true
+  private func reportDraining() {
+    guard !hasReportedDraining, case .draining(let why) = session.machine.phase else { return }
+    hasReportedDraining = true
     pool.leaving(id, problem: why)
   }
 
@@ -187,9 +188,9 @@ final class Connection {
     return why
   }
 
-  private func farewell() -> String {
+  private func finish() -> String {
     guard case .draining(let why) = session.machine.phase else { return "closed" }
-    session.goodbye()
+    session.terminate()
     // All answers have arrived, so the arrival of the GOAWAY does not matter.
     try? flush()
     settle()

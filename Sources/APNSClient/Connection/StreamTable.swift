@@ -4,7 +4,7 @@
 /// search; a stream also leaves the list without a search.
 struct StreamTable<Push> {
   struct Stream {
-    var waiting: QueuedRequest<Push>
+    var queued: QueuedRequest<Push>
     var id: Int32
     let openedAt: MonotonicTime
     var answer = Answer()
@@ -37,7 +37,7 @@ struct StreamTable<Push> {
   /// The stream with the earliest deadline.
   var firstDue: (slot: Int, deadline: MonotonicTime)? {
     guard oldest != Self.none, let stream = slots[oldest] else { return nil }
-    return (oldest, stream.waiting.deadline)
+    return (oldest, stream.queued.deadline)
   }
 
   /// The slots in use.
@@ -54,14 +54,13 @@ struct StreamTable<Push> {
   mutating func release(_ slot: Int) { free.append(slot) }
 
   mutating func fill(
-    _ slot: Int, with waiting: QueuedRequest<Push>, id: Int32, at now: MonotonicTime
+    _ slot: Int, with queued: QueuedRequest<Push>, id: Int32, at now: MonotonicTime
   ) {
-    var stream = Stream(waiting: waiting, id: id, openedAt: now)
+    var stream = Stream(queued: queued, id: id, openedAt: now)
     // Deadlines arrive in order, except that of a push that is sent again: it moves a few places
     // forward.
     var before = newest
-    while before != Self.none, let other = slots[before], other.waiting.deadline > waiting.deadline
-    {
+    while before != Self.none, let other = slots[before], other.queued.deadline > queued.deadline {
       before = other.earlier
     }
     stream.earlier = before

@@ -1,4 +1,5 @@
 package import RideCore
+import SystemSupport
 
 /// Why no connection to APNs can be opened.
 package struct ConnectivityFailure: Error, Hashable, Sendable {
@@ -35,7 +36,7 @@ extension APNsConfiguration {
       let thread = WorkerThread {
         do throws(CurlError) {
           _ = try CurlConnection(
-            to: endpoint, timeout: timeout, context: TLSVerifier(caFile: caFile))
+            to: endpoint, timeout: timeout, verifier: TLSVerifier(caFile: caFile))
           done.resume(returning: nil)
         } catch {
           done.resume(returning: ConnectivityFailure(error.kind, error.text))

@@ -1,5 +1,4 @@
 import COpenSSL
-import SystemSupport
 import Synchronization
 
 /// Prepares TLS for a connection that curl opens, and records the result of the handshake.
@@ -46,7 +45,7 @@ final class TLSVerifier: Sendable {
     guard contextSlot >= 0 else { return false }
     let anchor = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe SSL_CTX_set_ex_data(context, contextSlot, anchor)
-    unsafe SSL_CTX_set_info_callback(context, noteHandshake)
+    unsafe SSL_CTX_set_info_callback(context, recordHandshake)
     do throws(TrustedAuthorities.LoadError) {
       try unsafe TrustedAuthorities.install(in: context, adding: caFile)
       return true
@@ -58,7 +57,7 @@ final class TLSVerifier: Sendable {
 }
 
 extension TLSVerifier {
-  fileprivate func handshakeEnded(_ session: OpaquePointer) {
+  fileprivate func recordProtocol(_ session: OpaquePointer) {
     var name: UnsafePointer<UInt8>?
     var length: UInt32 = 0
     unsafe SSL_get0_alpn_selected(session, &name, &length)
@@ -71,10 +70,10 @@ extension TLSVerifier {
 private let contextSlot = CRYPTO_get_ex_new_index(
   CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil, nil)
 
-private func noteHandshake(session: OpaquePointer?, event: Int32, _: Int32) {
+private func recordHandshake(session: OpaquePointer?, event: Int32, _: Int32) {
   // The verifier outlives the handshake: the object that opens the connection retains it.
   guard event & SSL_CB_HANDSHAKE_DONE != 0, let session = unsafe session,
     let anchor = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), contextSlot)
   else { return }
-  unsafe Unmanaged<TLSVerifier>.fromOpaque(anchor).takeUnretainedValue().handshakeEnded(session)
+  unsafe Unmanaged<TLSVerifier>.fromOpaque(anchor).takeUnretainedValue().recordProtocol(session)
 }

@@ -25,11 +25,11 @@ struct LaneQueue<Push: Routed> {
     var isEmpty: Bool { inOrder.isEmpty && early.isEmpty }
     var all: [QueuedRequest<Push>] { Array(inOrder.all) + early.all }
 
-    mutating func append(_ waiting: QueuedRequest<Push>) {
-      if let last = inOrder.last, waiting < last {
-        early.insert(waiting)
+    mutating func append(_ queued: QueuedRequest<Push>) {
+      if let last = inOrder.last, queued < last {
+        early.insert(queued)
       } else {
-        inOrder.append(waiting)
+        inOrder.append(queued)
       }
     }
 
@@ -57,10 +57,10 @@ struct LaneQueue<Push: Routed> {
 
   var isEmpty: Bool { count == 0 }
 
-  mutating func append(_ waiting: QueuedRequest<Push>) {
-    lanes[lane(named: waiting.push.lane)].append(waiting)
+  mutating func append(_ queued: QueuedRequest<Push>) {
+    lanes[lane(named: queued.push.lane)].append(queued)
     count += 1
-    nextDeadline = min(nextDeadline ?? .never, waiting.sendDeadline)
+    nextDeadline = min(nextDeadline ?? .never, queued.sendDeadline)
   }
 
   /// There are as many lanes as apps: a handful.
@@ -76,8 +76,8 @@ struct LaneQueue<Push: Routed> {
     if limit <= 0 { return [] }
     var taken: [QueuedRequest<Push>] = []
     while taken.count < limit {
-      let waiting = lanes.count { !$0.isEmpty }
-      let share = max(1, (limit - taken.count) / max(1, waiting))
+      let queued = lanes.count { !$0.isEmpty }
+      let share = max(1, (limit - taken.count) / max(1, queued))
       if turn >= lanes.count { turn = 0 }
       let next = lanes[turn].popFirst(min(share, limit - taken.count))
       if taken.isEmpty { taken = next } else { taken += next }
@@ -93,7 +93,7 @@ struct LaneQueue<Push: Routed> {
     guard let nextDeadline, nextDeadline <= now else { return [] }
     let all = lanes.flatMap(\.all).sorted { $0.order < $1.order }
     self = LaneQueue()
-    for waiting in all where waiting.sendDeadline > now { append(waiting) }
+    for queued in all where queued.sendDeadline > now { append(queued) }
     return all.filter { $0.sendDeadline <= now }
   }
 }
@@ -110,3 +110,70 @@ extension QueuedRequest: Equatable, Comparable where Push: Routed {
 
   static func == (left: QueuedRequest, right: QueuedRequest) -> Bool { left.order == right.order }
 }
+
+/// A push that is queued for a connection or in flight on one.
+struct QueuedRequest<Push> {
+  let push: Push
+
+  /// Its place among all pushes of the pool; a push that is sent again keeps it.
+  let order: UInt64
+
+  /// When it must have been reported.
+  let deadline: MonotonicTime
+
+  /// When it stops being of use, in microseconds since 1970.
+  let validUntil: Int64
+
+  /// When it must have been sent; a push that is of no more use is not sent.
+  let sendDeadline: MonotonicTime
+
+  /// How many times a connection has returned it unprocessed.
+  var resends: UInt8 = 0
+}
+
+extension QueuedRequest where Push: Routed {
+  init(push: Push, order: UInt64, deadline: MonotonicTime, sendDeadline: MonotonicTime? = nil) {
+    self.init(
+      push: push, order: order, deadline: deadline, validUntil: push.validUntil,
+      sendDeadline: min(deadline, sendDeadline ?? deadline))
+  }
+}
+
+extension QueuedRequest: Sendable where Push: Sendable {}
+
+/// A queue that removes from the front without moving the rest.
+struct FIFO<Element> {
+  private var storage: [Element] = []
+  private var head = 0
+
+  var count: Int { storage.count - head }
+  var isEmpty: Bool { head == storage.count }
+  var first: Element? { isEmpty ? nil : storage[head] }
+  var last: Element? { isEmpty ? nil : storage[storage.count - 1] }
+  var all: ArraySlice<Element> { storage[head...] }
+
+  mutating func append(_ element: Element) { storage.append(element) }
+
+  mutating func popFirst(_ wanted: Int) -> [Element] {
+    let taken = min(wanted, count)
+    guard taken > 0 else { return [] }
+    let result = Array(storage[head..<head + taken])
+    head += taken
+    compact()
+    return result
+  }
+
+  // Removed elements are discarded when they are more than half of all, so that each element moves
+  // once on average.
+  private mutating func compact() {
+    if head == storage.count {
+      storage.removeAll(keepingCapacity: storage.capacity <= 4096)
+      head = 0
+    } else if head > 256, head > storage.count / 2 {
+      storage.removeFirst(head)
+      head = 0
+    }
+  }
+}
+
+extension FIFO: Sendable where Element: Sendable {}

@@ -1,5 +1,6 @@
 import RideCore
 import Synchronization
+import SystemSupport
 
 /// The connections to one APNs endpoint: a state machine behind a lock, and its threads.
 final class Pool: Sendable {
@@ -8,7 +9,7 @@ final class Pool: Sendable {
   /// What other threads need of a connection: enough to wake and to stop it.
   private struct Handle {
     let wake: EventFD
-    let context: TLSVerifier
+    let verifier: TLSVerifier
     let thread: WorkerThread
   }
 
@@ -55,8 +56,10 @@ final class Pool: Sendable {
   func submit(_ pushes: [QueuedPush]) -> Bool {
     let wall = now()
     return state.withLock { state in
-      guard let orders = state.machine.enqueue(pushes, at: .now(), wall: wall) else { return false }
-      perform(orders, &state)
+      guard let actions = state.machine.enqueue(pushes, at: .now(), wall: wall) else {
+        return false
+      }
+      perform(actions, &state)
       return true
     }
   }
@@ -67,7 +70,7 @@ final class Pool: Sendable {
   {
     let (taken, closeAt) = state.withLock { state in
       let taken = state.machine.take(by: id, load: load, at: now)
-      perform(taken.orders, &state)
+      perform(taken.actions, &state)
       return (taken, state.closeAt)
     }
     supervisor.reject(taken.rejected)
@@ -75,12 +78,12 @@ final class Pool: Sendable {
   }
 
   /// Takes back pushes that APNs did not process; returns those that are not sent again.
-  func requeue(_ returned: [(waiting: QueuedRequest<QueuedPush>, cause: UnsentCause)])
+  func requeue(_ returned: [(queued: QueuedRequest<QueuedPush>, cause: UnsentCause)])
     -> [Machine.Rejected]
   {
     state.withLock { state in
-      let (rejected, orders) = state.machine.requeue(returned, at: .now())
-      perform(orders, &state)
+      let (rejected, actions) = state.machine.requeue(returned, at: .now())
+      perform(actions, &state)
       return rejected
     }
   }
@@ -96,8 +99,8 @@ final class Pool: Sendable {
   /// Ends pushes that waited too long and opens connections that are due.
   func supervise() {
     let rejected = state.withLock { state in
-      let (rejected, orders) = state.machine.supervise(at: .now())
-      perform(orders, &state)
+      let (rejected, actions) = state.machine.supervise(at: .now())
+      perform(actions, &state)
       return rejected
     }
     supervisor.reject(rejected)
@@ -118,7 +121,7 @@ final class Pool: Sendable {
     let queued = state.withLock { state in
       state.closeAt = min(limit, state.closeAt ?? .never)
       for handle in state.handles.values {
-        handle.context.cancel()
+        handle.verifier.cancel()
         handle.wake.signal()
       }
       return state.machine.close()
@@ -132,31 +135,31 @@ final class Pool: Sendable {
 
   // MARK: Threads
 
-  private func perform(_ orders: Machine.Orders, _ state: inout Guarded) {
-    for id in orders.wake { state.handles[id]?.wake.signal() }
-    if let id = orders.open { open(id, &state) }
-    if let time = orders.superviseAt { supervisor.wake(by: time) }
+  private func perform(_ actions: Machine.Actions, _ state: inout Guarded) {
+    for id in actions.wake { state.handles[id]?.wake.signal() }
+    if let id = actions.open { open(id, &state) }
+    if let time = actions.superviseAt { supervisor.wake(by: time) }
   }
 
   // The thread is created under the lock, so that its handle is stored before it can end.
   private func open(_ id: Int, _ state: inout Guarded) {
-    let context = TLSVerifier(caFile: configuration.caFile)
+    let verifier = TLSVerifier(caFile: configuration.caFile)
     guard let wake = EventFD(),
-      let thread = WorkerThread({ self.serve(id, wake, context) })
+      let thread = WorkerThread({ self.serve(id, wake, verifier) })
     else {
-      let (_, orders) = state.machine.ended(
+      let (_, actions) = state.machine.ended(
         id, problem: "the system gives no more threads or file descriptors", at: .now())
-      if let time = orders.superviseAt { supervisor.wake(by: time) }
+      if let time = actions.superviseAt { supervisor.wake(by: time) }
       return
     }
-    state.handles[id] = Handle(wake: wake, context: context, thread: thread)
+    state.handles[id] = Handle(wake: wake, verifier: verifier, thread: thread)
   }
 
-  private func serve(_ id: Int, _ wake: EventFD, _ context: TLSVerifier) {
+  private func serve(_ id: Int, _ wake: EventFD, _ verifier: TLSVerifier) {
     var isOpen = false
     let why: String
     do {
-      let connection = try Connection(pool: self, id: id, wake: wake, context: context)
+      let connection = try Connection(pool: self, id: id, wake: wake, verifier: verifier)
       isOpen = true
       state.withLock { $0.machine.connected(id, at: .now()) }
       notify(id, .connected)
@@ -171,8 +174,8 @@ final class Pool: Sendable {
 
   private func ended(_ id: Int, _ why: String) -> Duration? {
     state.withLock { state in
-      let (wait, orders) = state.machine.ended(id, problem: why, at: .now())
-      perform(orders, &state)
+      let (wait, actions) = state.machine.ended(id, problem: why, at: .now())
+      perform(actions, &state)
       return wait
     }
   }
@@ -183,11 +186,11 @@ final class Pool: Sendable {
         state.finished.append(handle.thread)
       }
     }
-    supervisor.poke()
+    supervisor.signal()
   }
 }
 
-extension Pool.Machine.Settings {
+extension PoolSettings {
   init(_ configuration: APNsConfiguration) {
     requestTimeout = configuration.requestTimeout
     maxConnections = max(1, configuration.maxConnections)

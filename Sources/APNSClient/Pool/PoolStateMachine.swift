@@ -4,29 +4,10 @@ import RideCore
 ///
 /// A value without clock, threads or network: each event returns what its caller has to do.
 struct PoolStateMachine<Push: Routed> {
-  /// The limits of one pool.
-  struct Settings {
-    var requestTimeout: Duration = .seconds(10)
-
-    /// A push with less time than this left for its answer is not sent, because its fate would
-    /// remain unknown.
-    var leastWait: Duration { min(.milliseconds(500), requestTimeout / 10) }
-    var maxConnections = 4
-    var resendLimit = 3
-    var idleTimeout: Duration = .seconds(300)
-
-    /// With fewer queued pushes than this, another connection is not worth its handshake.
-    var growAt = 100
-
-    /// How long a new connection may lack a first answer before another is tried.
-    var patience: Duration = .seconds(5)
-
-    /// A connection that ends sooner counts as a failed one.
-    var shortLife: Duration = .seconds(10)
-  }
+  typealias Settings = PoolSettings
 
   /// The actions that an event requires.
-  struct Orders: Hashable {
+  struct Actions: Hashable {
     /// Connections whose threads must ask for pushes.
     var wake: [Int] = []
 
@@ -40,21 +21,21 @@ struct PoolStateMachine<Push: Routed> {
   /// A push that ends without having been processed.
   typealias Rejected = (push: Push, cause: UnsentCause)
 
-  let settings: Settings
-  var queue = LaneQueue<Push>()
-  var seats: [PooledConnection] = []
-  var backoff: ConnectBackoff
+  private let settings: Settings
+  private var queue = LaneQueue<Push>()
+  private var connections: [PooledConnection] = []
+  private var backoff: ConnectBackoff
 
   /// The earliest time of the next connect.
-  var notBefore: MonotonicTime?
+  private var notBefore: MonotonicTime?
 
   /// The problem of the last failed connection.
-  var lastTrouble: String?
+  private var lastProblem: String?
 
-  private(set) var isClosed = false
-  private(set) var openedTotal = 0
+  private var isClosed = false
+  private var openedTotal = 0
   private var nextOrder: UInt64 = 0
-  var nextID = 1
+  private var nextID = 1
 
   init(settings: Settings, backoff: ConnectBackoff) {
     self.settings = settings
@@ -68,7 +49,7 @@ struct PoolStateMachine<Push: Routed> {
   /// - Parameter wall: The wall clock, which the validity of pushes refers to.
   mutating func enqueue(
     _ pushes: [Push], at now: MonotonicTime, wall: Timestamp = Timestamp(microseconds: 0)
-  ) -> Orders? {
+  ) -> Actions? {
     guard !isClosed else { return nil }
     let deadline = now + settings.requestTimeout
     for push in pushes {
@@ -84,24 +65,24 @@ struct PoolStateMachine<Push: Routed> {
 
   /// Takes back pushes that APNs provably did not process; they regain their place or end here.
   mutating func requeue(
-    _ returned: [(waiting: QueuedRequest<Push>, cause: UnsentCause)], at now: MonotonicTime
+    _ returned: [(queued: QueuedRequest<Push>, cause: UnsentCause)], at now: MonotonicTime
   )
-    -> (rejected: [Rejected], orders: Orders)
+    -> (rejected: [Rejected], actions: Actions)
   {
     var rejected: [Rejected] = []
     var again: [QueuedRequest<Push>] = []
     for (returnedPush, cause) in returned {
-      var waiting = returnedPush
-      waiting.resends += 1
+      var queued = returnedPush
+      queued.resends += 1
       if isClosed {
-        rejected.append((waiting.push, .closed))
-      } else if waiting.resends > settings.resendLimit || waiting.sendDeadline <= now {
-        rejected.append((waiting.push, cause))
+        rejected.append((queued.push, .closed))
+      } else if queued.resends > settings.resendLimit || queued.sendDeadline <= now {
+        rejected.append((queued.push, cause))
       } else {
-        again.append(waiting)
+        again.append(queued)
       }
     }
-    for waiting in again { queue.append(waiting) }
+    for queued in again { queue.append(queued) }
     return (rejected, dispatch(at: now))
   }
 
@@ -111,7 +92,7 @@ struct PoolStateMachine<Push: Routed> {
   struct Taken {
     var pushes: [QueuedRequest<Push>] = []
     var rejected: [Rejected] = []
-    var orders = Orders()
+    var actions = Actions()
 
     /// True if the connection is superfluous and must close.
     var retires = false
@@ -122,41 +103,45 @@ struct PoolStateMachine<Push: Routed> {
   /// A thread that gets none may sleep: the pool wakes it.
   mutating func take(by id: Int, load: PooledConnection.Load, at now: MonotonicTime) -> Taken {
     var taken = Taken()
-    guard let seat = seats.firstIndex(where: { $0.id == id }), seats[seat].phase == .ready else {
+    guard let connection = connections.firstIndex(where: { $0.id == id }),
+      connections[connection].phase == .ready
+    else {
       return taken
     }
-    if load.isProved, now - seats[seat].since >= settings.shortLife { backoff.succeeded() }
-    seats[seat].load = load
-    if load.isProved { lastTrouble = nil }
+    if load.isProved, now - connections[connection].since >= settings.shortLife {
+      backoff.succeeded()
+    }
+    connections[connection].load = load
+    if load.isProved { lastProblem = nil }
     taken.rejected = expire(at: now)
     taken.pushes = queue.popFirst(load.spare)
-    seats[seat].load.spare -= taken.pushes.count
-    seats[seat].load.inFlight += taken.pushes.count
-    seats[seat].isSignalled = !taken.pushes.isEmpty
-    if seats[seat].load.inFlight > 0 { seats[seat].busyAt = now }
-    if isSpare(seats[seat], at: now) {
-      seats[seat].phase = .leaving
+    connections[connection].load.spare -= taken.pushes.count
+    connections[connection].load.inFlight += taken.pushes.count
+    connections[connection].isSignalled = !taken.pushes.isEmpty
+    if connections[connection].load.inFlight > 0 { connections[connection].busyAt = now }
+    if isSpare(connections[connection], at: now) {
+      connections[connection].phase = .leaving
       taken.retires = true
     }
-    taken.orders = dispatch(at: now)
+    taken.actions = dispatch(at: now)
     return taken
   }
 
   /// Ends pushes whose deadline has passed and opens connections that are due; to be called at
   /// `superviseAt`.
-  mutating func supervise(at now: MonotonicTime) -> (rejected: [Rejected], orders: Orders) {
+  mutating func supervise(at now: MonotonicTime) -> (rejected: [Rejected], actions: Actions) {
     (expire(at: now), dispatch(at: now))
   }
 
   private mutating func expire(at now: MonotonicTime) -> [Rejected] {
-    let cause = whyQueued()
+    let cause = queueingCause()
     return queue.expire(at: now).map { ($0.push, cause) }
   }
 
-  private func whyQueued() -> UnsentCause {
-    let stands = seats.contains { $0.phase != .connecting && !$0.load.isSuspect }
-    if stands { return .queuedTooLong }
-    return .noConnection(lastTrouble ?? "the connection was not open in time")
+  private func queueingCause() -> UnsentCause {
+    let isAnyOpen = connections.contains { $0.phase != .connecting && !$0.load.isSuspect }
+    if isAnyOpen { return .queuedTooLong }
+    return .noConnection(lastProblem ?? "the connection was not open in time")
   }
 
   // MARK: The end
@@ -167,5 +152,146 @@ struct PoolStateMachine<Push: Routed> {
     return queue.popFirst(queue.count).map(\.push)
   }
 
-  mutating func countOpened() { openedTotal += 1 }
+  // MARK: Connections come and go
+
+  /// Records that a connection is open; its thread will ask for pushes.
+  mutating func connected(_ id: Int, at now: MonotonicTime) {
+    guard let connection = connections.firstIndex(where: { $0.id == id }) else { return }
+    openedTotal += 1
+    connections[connection].phase = .ready
+    connections[connection].since = now
+    connections[connection].busyAt = now
+    // Its thread asks for pushes at once, for one stream.
+    connections[connection].isSignalled = true
+    connections[connection].load.spare = 1
+  }
+
+  /// Handles a connection that finishes its streams and takes no more, for a reason given by the
+  /// server.
+  mutating func leaving(_ id: Int, problem: String, at now: MonotonicTime) -> Actions {
+    guard let connection = connections.firstIndex(where: { $0.id == id }),
+      connections[connection].phase == .ready
+    else {
+      return Actions()
+    }
+    countLoss(of: connections[connection], problem: problem, at: now)
+    connections[connection].phase = .leaving
+    return dispatch(at: now)
+  }
+
+  /// Removes a connection that has ended or could not be opened; `problem` gives the reason.
+  ///
+  /// Returns how long no other connection is opened.
+  mutating func ended(_ id: Int, problem: String?, at now: MonotonicTime) -> (
+    wait: Duration?, Actions
+  ) {
+    guard let connection = connections.firstIndex(where: { $0.id == id }) else {
+      return (nil, Actions())
+    }
+    let old = connections.remove(at: connection)
+    if let problem, old.phase != .leaving { countLoss(of: old, problem: problem, at: now) }
+    return (notBefore.map { $0 - now }, dispatch(at: now))
+  }
+
+  /// Counts a connection that did not live long as a failure, whichever side ended it.
+  ///
+  /// Otherwise a server or proxy that drops each connection after its first push would cause a new
+  /// connection for each push.
+  private mutating func countLoss(
+    of connection: PooledConnection, problem: String, at now: MonotonicTime
+  ) {
+    lastProblem = problem
+    let lived = connection.phase != .connecting && connection.load.isProved
+    if lived, now - connection.since >= settings.shortLife {
+      backoff.succeeded()
+    } else {
+      notBefore = now + backoff.failed()
+    }
+  }
+
+  // MARK: What to do now
+
+  /// Wakes connections that can take queued pushes, and opens another if they are not enough.
+  private mutating func dispatch(at now: MonotonicTime) -> Actions {
+    var actions = Actions()
+    guard !isClosed, !queue.isEmpty else { return actions }
+    var uncovered = queue.count
+    for connection in connections where connection.isSignalled && isUsable(connection) {
+      uncovered -= connection.load.spare
+    }
+    for index in connections.indices where uncovered > 0 && !connections[index].isSignalled {
+      guard isUsable(connections[index]), connections[index].load.spare > 0 else { continue }
+      connections[index].isSignalled = true
+      uncovered -= connections[index].load.spare
+      actions.wake.append(connections[index].id)
+    }
+    var blockedUntil: MonotonicTime?
+    if wantsAnother(for: uncovered) {
+      blockedUntil = mayNotOpenBefore(at: now)
+      if blockedUntil == nil { actions.open = open(at: now) }
+    }
+    actions.superviseAt = queue.nextDeadline
+    if let blockedUntil { actions.superviseAt = min(blockedUntil, actions.superviseAt ?? .never) }
+    return actions
+  }
+
+  private mutating func open(at now: MonotonicTime) -> Int {
+    let id = nextID
+    nextID += 1
+    connections.append(PooledConnection(id: id, since: now, busyAt: now))
+    notBefore = nil
+    return id
+  }
+
+  private func isUsable(_ connection: PooledConnection) -> Bool {
+    connection.phase == .ready && !connection.load.isSuspect
+  }
+
+  /// Returns whether another connection is worth opening.
+  ///
+  /// It is if none is usable, or if all are full and more pushes wait than one of them carries at a
+  /// time.
+  private func wantsAnother(for uncovered: Int) -> Bool {
+    let live = connections.filter { $0.phase != .leaving }
+    guard live.count < max(1, settings.maxConnections) else { return false }
+    // Leaving connections count too, so that the total stays bounded while a server sends GOAWAY.
+    guard connections.count < 2 * max(1, settings.maxConnections) else { return false }
+    let usable = live.filter { isUsable($0) }
+    if usable.isEmpty { return !live.contains { $0.phase == .connecting } }
+    if usable.allSatisfy({ !$0.load.isProved }) { return uncovered > 0 }
+    return uncovered >= max(settings.growAt, usable.map(\.load.limit).max() ?? 1)
+  }
+
+  /// Returns until when no connection may be opened.
+  ///
+  /// Connections are opened one at a time, each one proved before the next or given `patience` to
+  /// be, and none before the back-off ends.
+  private func mayNotOpenBefore(at now: MonotonicTime) -> MonotonicTime? {
+    var latest = notBefore
+    for connection in connections {
+      switch connection.phase {
+      case .connecting: return .never
+      case .ready where !connection.load.isProved && !connection.load.isSuspect:
+        latest = max(latest ?? connection.since, connection.since + settings.patience)
+      case .ready, .leaving: break
+      }
+    }
+    guard let latest, latest > now else { return nil }
+    return latest
+  }
+
+  /// Returns whether a connection is superfluous: idle for long while another, proved one is open.
+  private func isSpare(_ connection: PooledConnection, at now: MonotonicTime) -> Bool {
+    guard connection.load.inFlight == 0, now - connection.busyAt >= settings.idleTimeout else {
+      return false
+    }
+    return connections.contains { $0.id != connection.id && isUsable($0) && $0.load.isProved }
+  }
+
+  func statistics() -> TransportStatistics {
+    let open = connections.filter { $0.phase == .ready }
+    return TransportStatistics(
+      openConnections: open.count, inFlight: connections.reduce(0) { $0 + $1.load.inFlight },
+      queued: queue.count, streamLimits: open.map(\.load.limit), openedTotal: openedTotal)
+  }
 }

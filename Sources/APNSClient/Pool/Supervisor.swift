@@ -1,6 +1,7 @@
 import Glibc
 import RideCore
 import Synchronization
+import SystemSupport
 
 /// The client's one thread that never blocks on the network.
 ///
@@ -37,7 +38,7 @@ final class Supervisor: Sendable {
     if mustWake { wake.signal() }
   }
 
-  func poke() { wake.signal() }
+  func signal() { wake.signal() }
 
   /// Reports pushes that ended without a connection, on a thread of the transport.
   func reject(_ rejected: [PoolStateMachine<QueuedPush>.Rejected]) {
@@ -48,7 +49,7 @@ final class Supervisor: Sendable {
       }
       return state.hasEnded
     }
-    guard hasEnded else { return poke() }
+    guard hasEnded else { return signal() }
     var reports = ReportCollector()
     for (push, cause) in rejected { reports.add(push, .unsent(cause)) }
     let last = reports
@@ -69,7 +70,7 @@ final class Supervisor: Sendable {
       if !state.hasEnded { state.whenEnded.append(done) }
       return state.hasEnded
     }
-    if hasEnded { done() } else { poke() }
+    if hasEnded { done() } else { signal() }
   }
 
   /// Runs the thread's loop, which retains the pools.

@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Glibc
+internal import SystemSupport
 
 /// Why the gateway can't start, in one line.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -17,7 +18,7 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// Returns the error of a failed system call.
   static func system(_ what: String, _ number: Int32 = errno) -> GatewayError {
-    GatewayError("\(what): \(unsafe String(cString: strerror(number)))")
+    GatewayError("\(what): \(SystemError.text(number))")
   }
 }
 

@@ -1,5 +1,5 @@
 internal import CLibpq
-internal import Foundation
+internal import SystemSupport
 
 /// Asks the server to cancel the statement that a connection is running.
 @safe final class Canceller: @unchecked Sendable {
@@ -18,14 +18,13 @@ internal import Foundation
   ///
   /// The outcome is not checked: the caller drops the connection anyway.
   func cancelInBackground() {
-    let thread = Thread {
+    let thread = WorkerThread(named: "postgres-cancel") {
       var reason: [CChar] = Array(repeating: 0, count: 256)
       let size = Int32(reason.count)
       _ = unsafe reason.withUnsafeMutableBufferPointer {
         unsafe PQcancel(self.handle, $0.baseAddress, size)
       }
     }
-    thread.name = "postgres-cancel"
-    thread.start()
+    thread?.detach()
   }
 }

@@ -1,12 +1,12 @@
-internal import Foundation
 internal import Synchronization
+internal import SystemSupport
 
 /// A connection to PostgreSQL on its own thread, so that no caller's thread ever blocks.
 ///
 /// It connects when it is created, and reconnects whenever the connection is lost. Transactions are
 /// executed one after another, in the order in which they were submitted.
 package final class PostgresSession: Sendable {
-  private let mailbox = SessionMailbox()
+  private let mailbox: SessionMailbox
   private let watch = Mutex(StatementTimeouts())
 
   /// Begins to connect in the background.
@@ -27,15 +27,17 @@ package final class PostgresSession: Sendable {
   ) throws(PostgresError) {
     let settings = try ConnectionSettings(
       conninfo: conninfo, applicationName: applicationName, connectTimeout: connectTimeout)
-    guard mailbox.wakeup.isUsable else {
+    guard let mailbox = SessionMailbox() else {
       throw PostgresError(.unreachable(reason: "this process may open no more files"))
     }
-    let mailbox = mailbox
-    let thread = Thread {
+    let thread = WorkerThread(named: "postgres") {
       SessionLoop(settings: settings, channels: listen, mailbox: mailbox, onEvent: onEvent).run()
     }
-    thread.name = "postgres"
-    thread.start()
+    guard let thread else {
+      throw PostgresError(.unreachable(reason: "this process may start no more threads"))
+    }
+    thread.detach()
+    self.mailbox = mailbox
   }
 
   deinit {

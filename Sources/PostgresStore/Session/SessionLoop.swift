@@ -98,7 +98,7 @@ final class SessionLoop {
 
   /// Waits for the eventfd, the socket or the next deadline; returns whether the socket is ready.
   private func sleep() -> Bool {
-    var files = [pollfd(fd: mailbox.wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
+    var files = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
     if let connection {
       files.append(pollfd(fd: connection.socket, events: interest, revents: 0))
     }

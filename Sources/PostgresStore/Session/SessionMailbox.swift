@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import SystemSupport
 
 /// The only state that callers share with the session's thread.
 final class SessionMailbox: Sendable {
@@ -17,8 +18,17 @@ final class SessionMailbox: Sendable {
     var closers: [CheckedContinuation<Void, Never>] = []
   }
 
-  let wakeup = EventFD()
+  private let wakeup: EventFD
   private let contents = Mutex(Contents())
+
+  /// Returns nil if the process has no file descriptor left.
+  init?() {
+    guard let wakeup = EventFD() else { return nil }
+    self.wakeup = wakeup
+  }
+
+  /// The file descriptor that the thread polls for reading.
+  var descriptor: Int32 { wakeup.descriptor }
 
   /// Submits a transaction to the thread; returns false if the session accepts no more.
   func submit(_ run: Transaction) -> Bool {
@@ -53,7 +63,7 @@ final class SessionMailbox: Sendable {
   /// Returns and removes the contents; called by the thread.
   func collect() -> Message {
     contents.withLock { contents in
-      if contents.isRung { wakeup.answer() }
+      if contents.isRung { wakeup.clear() }
       contents.isRung = false
       defer { contents.message = Message() }
       return contents.message
@@ -75,7 +85,7 @@ final class SessionMailbox: Sendable {
   /// Wakes the thread, with one system call for any number of submissions between two collections.
   private func ring() {
     contents.withLock { contents in
-      if !contents.isRung { wakeup.ring() }
+      if !contents.isRung { wakeup.signal() }
       contents.isRung = true
     }
   }

@@ -33,7 +33,7 @@ package struct LedgerReason: Hashable, Sendable, Codable {
   }
 
   package enum Code: Hashable, Sendable {
-    /// A reason that APNs gave, and that `RefusalRule.table` lists.
+    /// A reason that APNs gave, and that `APNsReason.table` lists for pushes.
     case apns(String)
     /// A status that APNs answered without a reason, or with one that no table lists.
     case status(Int)
@@ -105,7 +105,7 @@ extension LedgerReason.Code {
   package init(word: String) {
     if let engine = LedgerReason.Engine(rawValue: word) {
       self = .engine(engine)
-    } else if RefusalRule.table[word] != nil {
+    } else if RefusalRule.of(word) != nil {
       self = .apns(word)
     } else if word.hasPrefix("HTTP "), let status = Int(word.dropFirst(5)) {
       self = .status(status)
@@ -162,7 +162,7 @@ extension LedgerReason {
       self.init(.status(refusal.status), "HTTP \(refusal.status)")
       return
     }
-    let isListed = RefusalRule.table[reason] != nil
+    let isListed = RefusalRule.of(reason) != nil
     self.init(isListed ? .apns(reason) : .engine(.unlisted), reason.brief(bytes: 300))
   }
 

@@ -44,13 +44,7 @@ extension PushID: CustomStringConvertible {
   package var description: String {
     var characters: [UInt8] = []
     characters.reserveCapacity(36)
-    for nibble in 0..<32 {
-      if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
-        characters.append(UInt8(ascii: "-"))
-      }
-      let digit = UInt8(truncatingIfNeeded: bits >> UInt128(124 - 4 * nibble)) & 0xf
-      characters.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-    }
+    characters.append(self)
     return String(decoding: characters, as: UTF8.self)
   }
 }

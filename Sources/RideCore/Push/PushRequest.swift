@@ -109,28 +109,6 @@ package struct PushHeaders: Hashable, Sendable {
     self.expiration = expiration
     self.collapseID = collapseID
   }
-
-  /// The name and value of each header, in the order in which they are sent and shown.
-  ///
-  /// `authorization` is not included: it belongs to the connection. A broadcast has a channel ID in the
-  /// place of the topic, and no collapse ID.
-  package func fields(to address: PushAddress) -> [(name: String, value: String)] {
-    var fields: [(name: String, value: String)] =
-      switch address {
-      case .device: [("apns-id", id.description), ("apns-topic", topic)]
-      case .channel(let channel):
-        [("apns-request-id", id.description), ("apns-channel-id", channel.id.rawValue)]
-      }
-    fields += [
-      ("apns-push-type", pushType.rawValue),
-      ("apns-priority", String(priority.rawValue)),
-      ("apns-expiration", String(expiration.epochSeconds)),
-    ]
-    if case .device = address, let collapseID {
-      fields.append(("apns-collapse-id", collapseID.text))
-    }
-    return fields
-  }
 }
 
 /// A value of `apns-collapse-id`: 1 to 64 bytes of UTF-8 without control characters.

@@ -116,26 +116,26 @@ enum APNsCheck {
   ) -> CheckResult {
     let reason = refusal.reason ?? "no reason"
     let answer = "APNs answered \(refusal.status) \(reason)"
-    switch reason {
-    case "BadDeviceToken", "Unregistered", "ExpiredToken":
+    switch APNsReason.table[reason]?.cause {
+    case .deviceToken:
       return .ok(name, "\(reason) to a made-up token: key, IDs and topic are accepted")
-    case "TopicDisallowed", "DeviceTokenNotForTopic", "BadTopic", "MissingTopic":
+    case .topic:
       return .failure(
         name, "\(answer): \(probes.bundleIDs[app] ?? "") is not an app of this team or key",
         "export \(APNsVariables.bundleIDName(app)) with the app's own bundle ID, or use a key for that topic"
       )
-    case "InvalidProviderToken", "MissingProviderToken":
+    case .key:
       return .failure(
         name, "\(answer): key file, APNS_KEY_ID and APNS_TEAM_ID do not belong together",
         "copy all three from Apple's pages Keys and Membership; the file's name ends in the key's ID"
       )
-    case "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken":
+    case .environment:
       return .failure(
         name, "\(answer): the key is not for \(world.environment.rawValue)",
         "create a key for both environments, or set APNS_SANDBOX to the key's own")
-    case "ExpiredProviderToken":
+    case .clock:
       return .failure(name, "\(answer): a clock is wrong", "timedatectl set-ntp true")
-    default: break
+    case .other, nil: break
     }
     if refusal.status == 429 || refusal.status >= 500 {
       return .warning(

@@ -3,11 +3,8 @@
 
 #include <curl/curl.h>
 
-/* Swift's Glibc module leaves this header out; the threads that drive curl are woken with it. */
-#include <sys/eventfd.h>
-
 /* curl_easy_setopt and curl_easy_getinfo are variadic functions, which Swift cannot call:
-   one typed door for each kind of argument that we pass. */
+   one typed function for each kind of argument that we pass. */
 static inline CURLcode curl_easy_setopt_long(CURL *handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);
 }

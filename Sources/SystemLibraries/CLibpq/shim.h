@@ -3,7 +3,4 @@
 
 #include <libpq-fe.h>
 
-/* Wakes the thread that polls a connection; Swift's Glibc module leaves it out. */
-#include <sys/eventfd.h>
-
 #endif

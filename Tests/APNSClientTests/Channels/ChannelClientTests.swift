@@ -8,8 +8,8 @@ import Testing
 struct ChannelBench {
   let server: FaultServer
   let client: ChannelClient
-  /// A direct line to the same server, for calls whose deadline the test chooses.
-  let line: ChannelLine
+  /// A direct sender to the same server, for calls whose deadline the test chooses.
+  let sender: ChannelSender
 
   static let scope = ChannelScope(bundleID: "com.example.customer", environment: .production)
   static let request = PushID(of: "channel", "1")
@@ -34,7 +34,7 @@ struct ChannelBench {
       path: fixtures.path("key.p8"), keyID: "ABCDE12345", teamID: "TEAM123456")
     client = ChannelClient(
       configuration: configuration, key: key, now: clock)
-    line = ChannelLine(
+    sender = ChannelSender(
       endpoint: configuration.productionChannels, configuration: configuration,
       mint: TokenMint(key: key), now: clock)
   }

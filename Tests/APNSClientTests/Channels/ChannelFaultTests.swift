@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import SystemSupport
 import Synchronization
 import Testing
 
@@ -162,13 +163,13 @@ import Testing
     let request = ChannelRequest(
       method: "POST", path: "/1/apps/com.example.customer/channels",
       requestID: ChannelBench.request.description, isRepeatable: false)
-    let line = bench.line
+    let sender = bench.sender
     let failures = await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<3 {
         group.addTask {
           await withCheckedContinuation { done in
             let thread = WorkerThread {
-              let result = line.answer(request, by: deadline)
+              let result = sender.answer(request, by: deadline)
               done.resume(returning: (try? result.get()) == nil)
             }
             thread?.detach()

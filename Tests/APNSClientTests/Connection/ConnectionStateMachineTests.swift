@@ -20,8 +20,8 @@ import Testing
     openedAt: Int64 = 0, bodyStart: Int? = 0
   ) -> Int {
     let slot = machine.streams.reserve()
-    let waiting = QueuedRequest(push: push, order: UInt64(push), deadline: at(deadline))
-    machine.streams.fill(slot, with: waiting, id: id, at: at(openedAt))
+    let queued = QueuedRequest(push: push, order: UInt64(push), deadline: at(deadline))
+    machine.streams.fill(slot, with: queued, id: id, at: at(openedAt))
     _ = machine.streams.update(slot, id: id) { $0.bodyStart = bodyStart }
     return slot
   }
@@ -55,7 +55,7 @@ import Testing
     init(_ ending: Machine.Ending) {
       switch ending {
       case .report(let push, let outcome): self = .report(push, outcome)
-      case .again(let waiting, let cause): self = .again(waiting.push, cause)
+      case .again(let queued, let cause): self = .again(queued.push, cause)
       }
     }
   }
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(
-    "After these answers the connection takes no more",
+    "After these answers the connection accepts no more pushes",
     arguments: [
       (403, "ExpiredProviderToken", true), (429, "TooManyProviderTokenUpdates", false),
       (403, "UnrelatedKeyIdInToken", false), (503, "Shutdown", false),
@@ -107,7 +107,7 @@ import Testing
     #expect(machine.capacity(at: Self.at(1)) == 0)
   }
 
-  @Test("R2: what a GOAWAY does not name is sent again, what it names is awaited")
+  @Test("R2: pushes above a GOAWAY's last stream are sent again, the others are awaited")
   func goAway() {
     var machine = Self.proved()
     let below = Self.open(&machine, 1, id: 1)
@@ -120,7 +120,7 @@ import Testing
     #expect(machine.isFinished)
   }
 
-  @Test("R2: a connection that is lost after a GOAWAY has not processed what that does not name")
+  @Test("R2: a connection lost after a GOAWAY has not processed pushes above its last stream")
   func lostAfterGoAway() {
     var machine = Self.proved()
     _ = Self.open(&machine, 1, id: 1, bodyStart: 10)
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("A lost connection: what did not leave is sent again, what left is unanswered")
+  @Test("A lost connection: pushes that did not leave are sent again, the others are unanswered")
   func lost() {
     var machine = Self.proved()
     _ = Self.open(&machine, 1, id: 1, bodyStart: 100)
@@ -203,7 +203,7 @@ import Testing
     #expect(new.isFinished)
   }
 
-  @Test("A push that had waited elsewhere says nothing of the connection when its time is over")
+  @Test("A timeout of a push that waited in a queue does not count against the connection")
   func shortWait() {
     var new = Self.machine()
     for round in 1...4 {

@@ -4,11 +4,11 @@ import Testing
 @testable import APNSClient
 
 @Suite struct StreamTableTests {
-  private func waiting(_ push: Int, deadline: Int64) -> QueuedRequest<Int> {
+  private func queued(_ push: Int, deadline: Int64) -> QueuedRequest<Int> {
     QueuedRequest(push: push, order: UInt64(push), deadline: MonotonicTime(nanoseconds: deadline))
   }
 
-  @Test("The first due is the first due, in whatever order streams come and go")
+  @Test("The earliest deadline is found in whatever order streams open and close")
   func order() {
     var random = SeededGenerator(seed: 7)
     var table = StreamTable<Int>()
@@ -17,11 +17,11 @@ import Testing
       if model.isEmpty || Int.random(in: 0..<5, using: &random) < 3 {
         let slot = table.reserve()
         let deadline = Int64.random(in: 0..<1000, using: &random)
-        table.fill(slot, with: waiting(round, deadline: deadline), id: Int32(round), at: .now())
+        table.fill(slot, with: queued(round, deadline: deadline), id: Int32(round), at: .now())
         model[slot] = (Int32(round), deadline)
       } else if let slot = model.keys.randomElement(using: &random), let entry = model[slot] {
         #expect(table.remove(slot, id: entry.id + 1)?.id == nil, "another stream's number")
-        #expect(table.remove(slot, id: entry.id)?.waiting.push == Int(entry.id))
+        #expect(table.remove(slot, id: entry.id)?.queued.push == Int(entry.id))
         model[slot] = nil
       }
       #expect(table.count == model.count)

@@ -81,19 +81,4 @@ import Testing
     block.setAuthorization(Array("bearer new".utf8))
     #expect(fields(block, .test(1)).contains { $0.value == "bearer new" })
   }
-
-  @Test("IDs are written as PushID shows them", arguments: ["a", "b", "c", "d"])
-  func uuid(name: String) {
-    let id = PushID(of: name)
-    var bytes: [UInt8] = []
-    bytes.append(uuid: id.bits)
-    #expect(String(decoding: bytes, as: UTF8.self) == id.description)
-  }
-
-  @Test("Numbers are written in digits", arguments: [0, 9, 10, 1_700_000_000, Int64.max])
-  func decimal(number: Int64) {
-    var bytes = Array("x".utf8)
-    bytes.append(decimal: number)
-    #expect(String(decoding: bytes, as: UTF8.self) == "x\(number)")
-  }
 }

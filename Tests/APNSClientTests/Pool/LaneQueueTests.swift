@@ -16,17 +16,17 @@ extension Int: Routed {
     var number: UInt64
   }
 
-  private func waiting(_ push: Push, deadline: Int64 = 1000) -> QueuedRequest<Push> {
+  private func queued(_ push: Push, deadline: Int64 = 1000) -> QueuedRequest<Push> {
     QueuedRequest(push: push, order: push.number, deadline: MonotonicTime(nanoseconds: deadline))
   }
 
-  @Test("R13: a thousand pushes of one app do not stand before one of the other")
+  @Test("R13: apps take turns")
   func turns() {
     var queue = LaneQueue<Push>()
     for number in 0..<1000 {
-      queue.append(waiting(Push(lane: "driver", validUntil: 5, number: UInt64(number))))
+      queue.append(queued(Push(lane: "driver", validUntil: 5, number: UInt64(number))))
     }
-    queue.append(waiting(Push(lane: "customer", validUntil: 9, number: 1000)))
+    queue.append(queued(Push(lane: "customer", validUntil: 9, number: 1000)))
     #expect(queue.popFirst(1).map(\.push.lane) == ["driver"])
     #expect(queue.popFirst(1).map(\.push.lane) == ["customer"])
     #expect(queue.popFirst(2000).count == 999)
@@ -37,12 +37,12 @@ extension Int: Routed {
   func urgency() {
     var queue = LaneQueue<Push>()
     for (number, until) in [(0, 120), (1, 300), (2, 15), (3, 15)] as [(UInt64, Int64)] {
-      queue.append(waiting(Push(lane: "driver", validUntil: until, number: number)))
+      queue.append(queued(Push(lane: "driver", validUntil: until, number: number)))
     }
     #expect(queue.popFirst(4).map(\.push.number) == [2, 3, 0, 1])
   }
 
-  @Test("R22: what is of no use any more is not sent, however long its answer might take")
+  @Test("R22: a push is not sent after its validity ends")
   func useless() {
     var machine = PoolStateMachine<Push>(
       settings: .init(), backoff: ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1))
@@ -60,7 +60,7 @@ extension Int: Routed {
     #expect(machine.supervise(at: start + .seconds(10)).rejected.map(\.push.number) == [1])
   }
 
-  @Test("What waits is what came and neither went nor expired, in its order")
+  @Test("The queue matches a simple model")
   func model() {
     var queue = LaneQueue<Push>()
     var model: [QueuedRequest<Push>] = []
@@ -70,8 +70,8 @@ extension Int: Routed {
       let push = Push(
         lane: ["a", "b", "c"].randomElement(using: &random) ?? "",
         validUntil: .random(in: 0..<50, using: &random), number: UInt64(number))
-      queue.append(waiting(push, deadline: now + 100))
-      model.append(waiting(push, deadline: now + 100))
+      queue.append(queued(push, deadline: now + 100))
+      model.append(queued(push, deadline: now + 100))
       now += .random(in: 0..<3, using: &random)
       if number % 7 == 0 {
         for taken in queue.popFirst(.random(in: 0..<9, using: &random)) {

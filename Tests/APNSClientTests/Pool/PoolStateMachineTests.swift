@@ -29,8 +29,8 @@ import Testing
   /// A pool whose connection 1 is open, proved and asleep with `spare` free streams.
   static func open(spare: Int, limit: Int = 1000, _ machine: Machine = machine()) -> Machine {
     var machine = machine
-    let orders = machine.enqueue([0], at: at(0))
-    precondition(orders?.open == 1)
+    let actions = machine.enqueue([0], at: at(0))
+    precondition(actions?.open == 1)
     machine.connected(1, at: at(0))
     precondition(machine.take(by: 1, load: load(1, proved: false), at: at(0)).pushes.count == 1)
     precondition(
@@ -75,9 +75,9 @@ import Testing
     "Another connection where a whole connection's worth waits behind full ones",
     arguments: [(1000, 1000, 2), (1000, 999, nil), (1, 100, 2), (1, 99, nil)]
       as [(Int, Int, Int?)])
-  func growth(limit: Int, waiting: Int, opened: Int?) {
+  func growth(limit: Int, queued: Int, opened: Int?) {
     var machine = Self.open(spare: 0, limit: limit)
-    #expect(machine.enqueue(Array(1...waiting), at: Self.at(2))?.open == opened)
+    #expect(machine.enqueue(Array(1...queued), at: Self.at(2))?.open == opened)
   }
 
   @Test("Connections open one at a time, each proved before the next, up to the most")
@@ -88,10 +88,10 @@ import Testing
     machine.connected(2, at: Self.at(4))
     let first = machine.take(by: 2, load: Self.load(1, limit: 1, proved: false), at: Self.at(5))
     #expect(first.pushes.count == 1)
-    #expect(first.orders.open == nil, "not proved yet")
+    #expect(first.actions.open == nil, "not proved yet")
     let second = machine.take(by: 2, load: Self.load(1000), at: Self.at(6))
     #expect(second.pushes.count == 1000)
-    #expect(second.orders.open == nil, "two is the most")
+    #expect(second.actions.open == nil, "two is the most")
   }
 
   @Test("A new connection without an answer does not hold up another for ever")
@@ -100,14 +100,14 @@ import Testing
     #expect(machine.enqueue([1, 2], at: Self.at(0))?.open == 1)
     machine.connected(1, at: Self.at(0))
     _ = machine.take(by: 1, load: Self.load(1, proved: false), at: Self.at(0))
-    let waiting = machine.take(
+    let queued = machine.take(
       by: 1, load: Self.load(0, inFlight: 1, proved: false), at: Self.at(1))
-    #expect(waiting.orders.open == nil)
-    #expect(waiting.orders.superviseAt == Self.at(5000))
-    #expect(machine.supervise(at: Self.at(5000)).orders.open == 2)
+    #expect(queued.actions.open == nil)
+    #expect(queued.actions.superviseAt == Self.at(5000))
+    #expect(machine.supervise(at: Self.at(5000)).actions.open == 2)
   }
 
-  @Test("Failed connects wait longer and longer, with the seed's jitter, and name the trouble")
+  @Test("Failed connects back off with the seed's jitter, and pushes end with the last problem")
   func backoff() {
     var machine = Self.machine { $0.requestTimeout = .seconds(600) }
     var expected = ConnectBackoff(base: .seconds(1), cap: .seconds(30), seed: 1)
@@ -115,13 +115,13 @@ import Testing
     #expect(machine.enqueue([1], at: now)?.open == 1)
     for id in 1...12 {
       let wait = expected.failed()
-      let (told, orders) = machine.ended(id, problem: "refused", at: now)
-      #expect(told == wait)
-      #expect(orders.open == nil)
-      #expect(orders.superviseAt == now + wait)
+      let (reported, actions) = machine.ended(id, problem: "refused", at: now)
+      #expect(reported == wait)
+      #expect(actions.open == nil)
+      #expect(actions.superviseAt == now + wait)
       #expect(machine.enqueue([id], at: now)?.open == nil, "a new push does not cut the wait")
       now = now + wait
-      #expect(machine.supervise(at: now).orders.open == id + 1)
+      #expect(machine.supervise(at: now).actions.open == id + 1)
     }
     _ = machine.ended(13, problem: "no route", at: now)
     let rejected = machine.supervise(at: now + .seconds(700)).rejected
@@ -132,8 +132,8 @@ import Testing
   @Test("A server that drops each connection after one push gets no connection for each push")
   func shortLives() {
     var machine = Self.open(spare: 10)
-    let orders = machine.leaving(1, problem: "GOAWAY", at: Self.at(20))
-    #expect(orders.open == nil)
+    let actions = machine.leaving(1, problem: "GOAWAY", at: Self.at(20))
+    #expect(actions.open == nil)
     let next = machine.enqueue([1], at: Self.at(20))
     #expect(next?.open == nil)
     #expect(next?.superviseAt.map { $0 > Self.at(20) } == true)
@@ -146,12 +146,12 @@ import Testing
     #expect(machine.enqueue([1], at: Self.at(60_000))?.open == 2)
   }
 
-  @Test("What is sent again goes to the front, in the old order")
+  @Test("Pushes that are sent again go to the front, in their old order")
   func requeueOrder() {
     var machine = Self.open(spare: 3)
     _ = machine.enqueue(Array(1...6), at: Self.at(2))
     let taken = machine.take(by: 1, load: Self.load(3), at: Self.at(3)).pushes
-    let back = taken.reversed().map { (waiting: $0, cause: UnsentCause.refusedStream) }
+    let back = taken.reversed().map { (queued: $0, cause: UnsentCause.refusedStream) }
     #expect(machine.requeue(Array(back), at: Self.at(4)).rejected.isEmpty)
     let again = machine.take(by: 1, load: Self.load(6), at: Self.at(5)).pushes
     #expect(again.map(\.push) == [1, 2, 3, 4, 5, 6])
@@ -165,13 +165,13 @@ import Testing
     _ = machine.enqueue([1], at: Self.at(2))
     for round in 1...4 {
       let taken = machine.take(by: 1, load: Self.load(1), at: Self.at(3)).pushes
-      let back = taken.map { (waiting: $0, cause: UnsentCause.goAway(reason: "Shutdown")) }
+      let back = taken.map { (queued: $0, cause: UnsentCause.goAway(reason: "Shutdown")) }
       let rejected = machine.requeue(back, at: Self.at(4)).rejected
       #expect(rejected.map(\.cause) == (round < 4 ? [] : [.goAway(reason: "Shutdown")]))
     }
     _ = machine.enqueue([2], at: Self.at(10))
     let late = machine.take(by: 1, load: Self.load(1), at: Self.at(11)).pushes
-    let back = late.map { (waiting: $0, cause: UnsentCause.refusedStream) }
+    let back = late.map { (queued: $0, cause: UnsentCause.refusedStream) }
     #expect(machine.requeue(back, at: Self.at(10_010)).rejected.map(\.push) == [2])
   }
 
@@ -204,17 +204,17 @@ import Testing
     #expect(!machine.take(by: 1, load: Self.load(1000), at: Self.at(900_000)).retires)
   }
 
-  @Test("After the close nothing is taken, opened or sent again")
+  @Test("After the close no push is accepted, no connection opened, no push sent again")
   func closed() {
     var machine = Self.open(spare: 1)
     _ = machine.enqueue([1, 2, 3], at: Self.at(2))
     let taken = machine.take(by: 1, load: Self.load(1), at: Self.at(3)).pushes
     #expect(machine.close() == [2, 3])
     #expect(machine.enqueue([4], at: Self.at(4)) == nil)
-    let back = taken.map { (waiting: $0, cause: UnsentCause.refusedStream) }
-    let (rejected, orders) = machine.requeue(back, at: Self.at(5))
+    let back = taken.map { (queued: $0, cause: UnsentCause.refusedStream) }
+    let (rejected, actions) = machine.requeue(back, at: Self.at(5))
     #expect(rejected.map(\.cause) == [.closed])
-    #expect(orders == Machine.Orders())
+    #expect(actions == Machine.Actions())
     #expect(machine.statistics().queued == 0)
   }
 }

@@ -170,7 +170,7 @@ final class ServerScript {
 
   private func settle() {
     session.events.removeAll()
-    for (waiting, cause) in session.returned { ended.add(waiting.push.ticket, .unsent(cause)) }
+    for (queued, cause) in session.returned { ended.add(queued.push.ticket, .unsent(cause)) }
     session.returned.removeAll()
     session.reports.deliver()
   }
@@ -187,7 +187,7 @@ extension ServerScript {
 
   private var open: [(id: Int32, ticket: UInt64)] {
     session.machine.streams.used.compactMap { slot in
-      session.machine.streams[slot].map { ($0.id, $0.waiting.push.ticket) }
+      session.machine.streams[slot].map { ($0.id, $0.queued.push.ticket) }
     }
   }
 

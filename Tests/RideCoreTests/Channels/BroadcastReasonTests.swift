@@ -13,27 +13,27 @@ import Testing
     "InternalServerError", "ServiceUnavailable", "Shutdown",
   ]
 
-  @Test func `all 28 entries of Apple's table have words`() {
+  @Test func `all 28 entries of Apple's table have an explanation`() {
     #expect(Self.apple.count == 28)
     for reason in Self.apple + ["BroadcastFeatureNotEnabled", "BadEnvironmentKeyInToken"] {
-      #expect(BroadcastReason.table[reason] != nil, "\(reason)")
+      #expect(BroadcastReason.of(reason) != nil, "\(reason)")
     }
   }
 
-  @Test(arguments: Array(BroadcastReason.table))
-  func `words are words`(reason: String, words: BroadcastReason) {
+  @Test(arguments: APNsReason.table.values.compactMap(\.explanation))
+  func `each explanation is a phrase without a full stop`(words: BroadcastReason) {
     #expect(words.meaning.count > 10 && words.advice.count > 5)
     #expect(!words.meaning.hasSuffix(".") && !words.advice.hasSuffix("."))
   }
 
-  @Test func `a spelling of the wire means what Apple's does`() {
-    let of = BroadcastReason.of
+  @Test func `a spelling seen on the wire means the same as Apple's`() {
+    let of = BroadcastReason.of(status:reason:)
     #expect(of(400, "BroadcastFeatureNotEnabled") == of(400, "FeatureNotEnabled"))
     #expect(of(503, "Service Unavailable") == of(503, "ServiceUnavailable"))
   }
 
   @Test(arguments: [400, 403, 418, 429, 500, 302])
-  func `an unknown reason still has words`(status: Int) {
+  func `an unknown reason is explained by its status`(status: Int) {
     #expect(!BroadcastReason.of(status: status, reason: "Nonsense").advice.isEmpty)
   }
 }
