@@ -141,6 +141,6 @@ package final class PostgresRideStore: RideStore {
 
   /// Removes this node from `ridepulse.nodes`.
   package func leave() async throws {
-    _ = try await settlements.run([Call(SettleStatements.leave, [node])], timeout: .seconds(1))
+    _ = try await settlements.run([Call(LeaseStatements.leave, [node])], timeout: .seconds(1))
   }
 }

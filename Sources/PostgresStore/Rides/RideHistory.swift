@@ -152,8 +152,8 @@ extension RideQueries {
   package func history(of id: String) async throws -> RideHistory {
     let rides = PostgresArray.literal([id])
     let results = try await session.run([
-      Call(RideSnapshot.begin), Call(ClaimStatements.rides, [rides]),
-      Call(ClaimStatements.events, [rides, String(ClaimStatements.eventLimit)]),
+      Call(RideSnapshot.begin), Call(RideRead.all.statement, [rides]),
+      Call(EventRead.all.statement, [rides, String(EventRead.limit)]),
       Call(RideSnapshot.memos, [rides]), Call(Self.plan, [id]), Call(Self.ledger, [id]),
       Call(Self.activities, [id]), Call(Self.contacts, [id]), Call(RideSnapshot.commit),
     ])

@@ -15,25 +15,6 @@ package struct RideQueries: Sendable {
   private static let emit = Statement(
     name: "desk_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
 
-  private static let phones = Statement(
-    name: "desk_phones",
-    sql: """
-      select $1::text, \(ClaimStatements.phoneColumns), \(ClaimStatements.contact)
-      from unnest($2::text[], $3::text[]) owner (app, owner_id)
-      join ridepulse.current_devices d on d.app = owner.app and d.owner_id = owner.owner_id
-      order by d.id
-      """)
-
-  private static let startTokens = Statement(
-    name: "desk_start_tokens",
-    sql: """
-      select $1::text, \(ClaimStatements.startTokenColumns)
-      from unnest($2::text[], $3::text[]) owner (app, owner_id)
-      join ridepulse.current_start_tokens t
-        on t.app = owner.app and t.owner_id = owner.owner_id
-      order by t.id
-      """)
-
   private static let deliveries = Statement(
     name: "desk_deliveries",
     sql: """
@@ -60,8 +41,8 @@ package struct RideQueries: Sendable {
   {
     let rides = PostgresArray.literal([ride])
     let read = try await session.run([
-      Call(ClaimStatements.rides, [rides]), Call(RideSnapshot.memos, [rides]),
-      Call(ClaimStatements.cards, [rides]), Call(ClaimStatements.channels, [rides]),
+      Call(RideRead.all.statement, [rides]), Call(RideSnapshot.memos, [rides]),
+      Call(CardRead.all.statement, [rides]), Call(ChannelRead.all.statement, [rides]),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
     reader.readClaims(read[1])
@@ -76,7 +57,7 @@ package struct RideQueries: Sendable {
       PostgresArray.literal(owners.map(\.owner)),
     ]
     let found = try await session.run([
-      Call(Self.phones, words), Call(Self.startTokens, words),
+      Call(PhoneRead.ofOwners, words), Call(StartTokenRead.all.ofOwners, words),
     ])
     reader.rows.readPhones(found[0])
     reader.rows.readStartTokens(found[1])
