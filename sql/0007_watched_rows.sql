@@ -1,13 +1,11 @@
--- How rows of attached tables become rides; 0015_watch.sql attaches them. Contract: docs/sql.md, watch;
+-- How rows of attached tables become rides; 0008_watch.sql attaches them. Contract: docs/sql.md, watch;
 -- reasons: docs/decisions/0021-two-triggers-of-watch.md.
 --
--- Two triggers share the work. ridepulse_read runs with the rights of whoever writes the table: it
--- alone looks at the row, whose types and casts are the table owner's, and leaves the mapped columns
--- behind as JSON. ridepulse_watch runs as the owner of this schema: it reads that JSON, never the row.
--- Nothing that is wrong with a row or with a mapping fails the write: it is recorded in watch_errors.
+-- Two triggers share the work. ridepulse_read runs with the rights of the role that writes the table:
+-- it alone reads the row, whose types and casts are the table owner's, and leaves the mapped columns
+-- as JSON. ridepulse_watch runs as the owner of this schema: it reads that JSON, never the row.
+-- No fault of a row or of a mapping makes the write fail: it is recorded in watch_errors.
 
--- The attached tables; no other one is served. columns: what is copied to which column of
--- ridepulse.rides, attributes: to which attribute, time_zone: that of a pickup_at without one.
 create table ridepulse.watches (
   relation   regclass primary key,
   mapping    jsonb not null,
@@ -17,11 +15,22 @@ create table ridepulse.watches (
   watched_at timestamptz not null default clock_timestamp()
 );
 
+comment on table ridepulse.watches is 'The attached tables; no other one is served.';
+comment on column ridepulse.watches.relation is 'The table.';
+comment on column ridepulse.watches.mapping is 'The mapping as it was given to ridepulse.watch.';
+comment on column ridepulse.watches.columns is
+  'Columns of ridepulse.rides, each with the table''s column that is copied to it.';
+comment on column ridepulse.watches.attributes is
+  'Attributes, each with the table''s column that is copied to it.';
+comment on column ridepulse.watches.time_zone is 'The time zone of a pickup_at without one.';
+comment on column ridepulse.watches.watched_at is 'When the table was attached.';
+
 create view ridepulse.watched as
   select relation as "table", mapping, watched_at from ridepulse.watches;
 
--- What could not be copied. One row for each table, column and kind of problem, so it stays small.
--- count: how many transactions met it, at least; row_id and detail are those of the last one.
+comment on view ridepulse.watched is 'The attached tables.';
+
+-- One row for each table, column and kind of problem, so that it stays small.
 create table ridepulse.watch_errors (
   relation    regclass not null,
   column_name text not null,
@@ -34,8 +43,19 @@ create table ridepulse.watch_errors (
   primary key (relation, column_name, problem)
 ) with (fillfactor = 50);
 
--- What is wrong with attached tables: what the catalogue shows now (last_at is null), and what was
--- recorded. A disabled trigger of this schema's own tables counts as well.
+comment on table ridepulse.watch_errors is 'Values of attached tables that could not be copied.';
+comment on column ridepulse.watch_errors.relation is 'The attached table.';
+comment on column ridepulse.watch_errors.column_name is
+  'The column; empty if the fault is of the row or the table.';
+comment on column ridepulse.watch_errors.problem is 'The kind of problem.';
+comment on column ridepulse.watch_errors.row_id is 'The ID of the last row concerned, shortened.';
+comment on column ridepulse.watch_errors.detail is 'Details of the last occurrence, shortened.';
+comment on column ridepulse.watch_errors.count is 'How many transactions met it, at least.';
+comment on column ridepulse.watch_errors.first_at is 'When it was first met.';
+comment on column ridepulse.watch_errors.last_at is 'When it was last met.';
+
+-- last_at is null for what the catalog shows now. A disabled trigger of this schema's own tables counts
+-- as well.
 create view ridepulse.watch_problems as
   select case when t.oid is null then p.relation::oid::text
       else format('%I.%I', n.nspname, t.relname) end as "table",
@@ -85,7 +105,9 @@ create view ridepulse.watch_problems as
   ) p
   left join pg_class t on t.oid = p.relation left join pg_namespace n on n.oid = t.relnamespace;
 
--- Records a problem. It waits for nobody: a transaction that is recording the same one does it.
+comment on view ridepulse.watch_problems is
+  'The faults of attached tables: those of now, and those that were recorded.';
+
 create function ridepulse.record_watch_error(
   relation regclass, column_name text, problem text, row_id text default null,
   detail text default null
@@ -118,7 +140,9 @@ begin
 end
 $$;
 
--- A time as an instant; problem says why it is none. A text without a zone is of the zone given.
+comment on function ridepulse.record_watch_error(regclass, text, text, text, text) is
+  'Records a problem once for each transaction. It waits for no other transaction.';
+
 create function ridepulse.parse_time(
   value text, zone text, out instant timestamptz, out problem text
 )
@@ -138,9 +162,12 @@ exception when data_exception then
 end
 $$;
 
--- Copies a row, given as JSON of its mapped columns, to ridepulse.rides. A row without an ID that can
--- be used is left out. Any other value that can't be used counts as none, because the rest of the ride
--- is true all the same. Each is recorded.
+comment on function ridepulse.parse_time(text, text) is
+  'Converts a text to a time, in the given zone if it names none; problem is the reason if it '
+  'cannot.';
+
+-- A row without a usable ID is left out. Any other unusable value counts as none, because the rest of
+-- the ride is still valid. Each is recorded.
 create function ridepulse.store_row(
   relation regclass, source jsonb, is_copy boolean default false
 ) returns void
@@ -224,8 +251,10 @@ begin
 end
 $$;
 
--- The first trigger: leaves the mapped columns of the row, its argument, as JSON in a setting of the
--- transaction. It runs what the types of those columns bring along, so it must not be a definer's.
+comment on function ridepulse.store_row(regclass, jsonb, boolean) is
+  'Copies a row, given as JSON of its mapped columns, to ridepulse.rides.';
+
+-- It runs code of the types of those columns, so it must not be a definer's.
 create function ridepulse.read_row() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -247,18 +276,6 @@ exception when others then
 end
 $$;
 
--- The roles that engines run under see what is wrong, too.
-do $$
-declare
-  reader text;
-begin
-  for reader in
-    select a.grantee::regrole::text
-    from pg_class c cross join aclexplode(c.relacl) a
-    where c.oid = 'ridepulse.agenda'::regclass and a.privilege_type = 'SELECT'
-      and a.grantee not in (0, c.relowner)
-  loop
-    execute format('grant select on ridepulse.watched, ridepulse.watch_problems to %s', reader);
-  end loop;
-end
-$$;
+comment on function ridepulse.read_row() is
+  'The first trigger: leaves the mapped columns of the row, its argument, as JSON in a setting '
+  'of the transaction.';

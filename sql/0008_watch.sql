@@ -1,7 +1,5 @@
--- ridepulse.watch(table, mapping): attach a ride service's own table. See 0014_watched_rows.sql.
+-- ridepulse.watch(table, mapping): attaches a ride service's own table. See 0007_watched_rows.sql.
 
--- A mapping, taken apart. A column is named by a text or by {"column": …}; pickup_at may name the
--- time_zone of its times, too. Whether all of it exists is not looked at.
 create function ridepulse.parse_mapping(
   mapping jsonb, out columns jsonb, out attributes jsonb, out time_zone text
 )
@@ -54,8 +52,10 @@ begin
 end
 $$;
 
--- Keeps a mapping that fits its table, and returns the columns that it reads as a list for SELECT.
--- Without a mapping the table is no longer attached.
+comment on function ridepulse.parse_mapping(jsonb) is
+  'Takes a mapping apart, without checking that its columns exist. A column is a text or '
+  '{"column": …}; pickup_at may also name the time_zone of its times.';
+
 create function ridepulse.register_watch(relation regclass, mapping jsonb) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -128,6 +128,10 @@ begin
 end
 $$;
 
+comment on function ridepulse.register_watch(regclass, jsonb) is
+  'Stores a mapping that fits its table, and returns the columns that it reads as a list for '
+  'SELECT. Without a mapping the table is no longer attached.';
+
 create function ridepulse.select_list(columns jsonb, attributes jsonb) returns text
 language sql immutable set search_path = pg_catalog, pg_temp as $$
   select string_agg(format('r.%I', name), ', ' order by name) from (
@@ -136,7 +140,9 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
     select value from jsonb_each_text(attributes)) names
 $$;
 
--- Refuses whoever does not own the table, or lacks a right that attaching needs.
+comment on function ridepulse.select_list(jsonb, jsonb) is
+  'The columns that a mapping reads, as a list for SELECT.';
+
 create function ridepulse.require_owner("table" regclass) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -159,7 +165,10 @@ begin
 end
 $$;
 
-create or replace function ridepulse.watch("table" regclass, mapping jsonb) returns void
+comment on function ridepulse.require_owner(regclass) is
+  'Refuses a role that does not own the table, or lacks a right that attaching needs.';
+
+create function ridepulse.watch("table" regclass, mapping jsonb) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   columns text;
@@ -187,7 +196,10 @@ begin
 end
 $$;
 
--- Detaches a table. Its rides stay.
+comment on function ridepulse.watch(regclass, jsonb) is
+  'Attaches a table: its rows become rides. Existing rows are copied, and no one is notified of'
+  ' them.';
+
 create function ridepulse.unwatch("table" regclass) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
@@ -199,8 +211,9 @@ begin
 end
 $$;
 
--- The second trigger, with the rights to write rides. It must not touch the row.
-create or replace function ridepulse.watched() returns trigger
+comment on function ridepulse.unwatch(regclass) is 'Detaches a table. Its rides stay.';
+
+create function ridepulse.watched() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   source jsonb := nullif(current_setting('ridepulse.row', true), '');
@@ -234,46 +247,5 @@ begin
 end
 $$;
 
-drop function ridepulse.watched_ride(jsonb, jsonb);
-
--- Tables that were attached before get their first trigger.
-do $$
-declare
-  old record;
-  map record;
-  functions constant text := (
-    select string_agg(p.oid::regprocedure::text, ', ') from pg_proc p
-    where p.pronamespace = 'ridepulse'::regnamespace and p.proname in ('watch', 'unwatch',
-      'require_owner', 'register_watch', 'store_row', 'read_row', 'watched'));
-begin
-  for old in
-    select t.tgrelid::regclass as relation, c.relowner,
-      convert_from(substr(t.tgargs, 1, octet_length(t.tgargs) - 1), 'UTF8')::jsonb as mapping
-    from pg_trigger t join pg_class c on c.oid = t.tgrelid
-    where t.tgfoid = 'ridepulse.watched()'::regprocedure and t.tgparentid = 0
-  loop
-    if not pg_has_role(old.relowner, 'usage') then
-      raise exception 'table % is attached, and its owner is %', old.relation, old.relowner::regrole
-        using hint = format('Its triggers have to be replaced: grant %s to %I, or migrate as both.',
-          old.relowner::regrole, current_user);
-    end if;
-    -- Until now such a time was taken in the zone of the session.
-    if jsonb_typeof(old.mapping -> 'pickup_at') = 'string' and exists (
-      select from pg_attribute a
-      where a.attrelid = old.relation and a.attname = old.mapping ->> 'pickup_at'
-        and a.atttypid = 'timestamp'::regtype)
-    then
-      old.mapping := old.mapping || jsonb_build_object('pickup_at', jsonb_build_object(
-        'column', old.mapping -> 'pickup_at', 'time_zone', current_setting('timezone')));
-    end if;
-    select * into map from ridepulse.parse_mapping(old.mapping);
-    insert into ridepulse.watches (relation, mapping, columns, attributes, time_zone)
-    values (old.relation, old.mapping, map.columns, map.attributes, map.time_zone);
-    execute format(
-      'create trigger ridepulse_read after insert or update on %s for each row '
-      'execute function ridepulse.read_row(%L)',
-      old.relation, ridepulse.select_list(map.columns, map.attributes));
-    execute format('grant execute on function %s to %s', functions, old.relowner::regrole);
-  end loop;
-end
-$$;
+comment on function ridepulse.watched() is
+  'The second trigger, with the right to write rides. It must not read the row.';

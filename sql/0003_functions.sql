@@ -1,103 +1,9 @@
--- Rights. Functions of this schema run as its owner, so they must never run a caller's code: a cast,
--- an operator or a type of the caller's own reaches it through a trigger on the caller's own table.
+-- The functions that apps and operators call.
+--
+-- Functions run as the schema's owner, so that an app's role needs EXECUTE on them, rights on
+-- ridepulse.rides, and nothing else. They must never run a caller's code: a cast, an operator or a
+-- type of the caller's own reaches a definer's function through a trigger on the caller's own table.
 -- Contract: docs/sql.md, Rights; reasons: docs/decisions/0020-rights.md.
-
--- Whoever is in the way has a transaction open for longer than it may; nothing is changed then.
-set local lock_timeout = '5s';
-
--- Roles that were given USAGE by name keep what PUBLIC could do for an app, so that an upgrade breaks
--- no backend. Every other right of PUBLIC ends here.
-do $$
-declare
-  app_role text;
-begin
-  for app_role in
-    select distinct a.grantee::regrole::text
-    from pg_namespace n cross join aclexplode(n.nspacl) a
-    where n.nspname = 'ridepulse' and a.privilege_type = 'USAGE' and a.grantee <> 0
-      and a.grantee <> n.nspowner
-  loop
-    execute format(
-      'grant execute on function ridepulse.emit(text, text, jsonb), '
-      'ridepulse.register_device(text, text, text, text, text, text), '
-      'ridepulse.register_live_activity(text, text, text, text, text, text, boolean), '
-      'ridepulse.register_push_to_start(text, text, text, text, text), '
-      'ridepulse.contact(text, text), ridepulse.legacy_ride(text, text) to %s', app_role);
-  end loop;
-end
-$$;
-
--- The trigger functions serve one table each. Attached to any other one they refuse before they look
--- at the row: the row's types are that table's owner's.
-create or replace function ridepulse.ride_changed() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  if tg_relid <> 'ridepulse.rides'::regclass then
-    raise exception 'ridepulse.ride_changed serves ridepulse.rides alone, not %', tg_relid::regclass
-      using errcode = 'insufficient_privilege',
-            hint = 'To attach a table of your own, call ridepulse.watch as its owner.';
-  end if;
-  if current_setting('ridepulse.silent', true) = 'on' then
-    if tg_op = 'INSERT' then
-      insert into ridepulse.events (ride_id, event, data) values (new.id, 'ride_watched', '{}');
-    end if;
-  elsif new.state is not null and new.state <> ''
-     and (tg_op = 'INSERT' or new.state is distinct from old.state) then
-    insert into ridepulse.events (ride_id, event, data) values (new.id, new.state, '{}');
-  elsif tg_op = 'UPDATE' then
-    insert into ridepulse.events (ride_id, event, data) values (new.id, 'ride_updated', '{}');
-  end if;
-  return null;
-end
-$$;
-
-create or replace function ridepulse.keep_channel_ids() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  if tg_relid <> 'ridepulse.rides'::regclass then
-    raise exception 'ridepulse.keep_channel_ids serves ridepulse.rides alone, not %', tg_relid::regclass
-      using errcode = 'insufficient_privilege',
-            hint = 'To attach a table of your own, call ridepulse.watch as its owner.';
-  end if;
-  new.attributes := new.attributes || coalesce((
-    select jsonb_object_agg(old_one.key, old_one.value)
-    from jsonb_each(old.attributes) old_one
-    where not new.attributes ? old_one.key and exists (
-      select from ridepulse.channels c
-      where c.ride_id = new.id and c.app || '_channel_id' = old_one.key and c.ended_at is null
-        and c.channel_id = old_one.value #>> '{}')), '{}');
-  return new;
-end
-$$;
-
--- The NOTIFY queue is one for all databases of the server, and a listener of anybody's that does not
--- read fills it; once it is full, every commit that notifies fails. A queue that is read is empty
--- within moments, so 1 % (80 MB by default) already is one that is not: from there on nodes poll, and
--- the other 99 % stay between a slow listener and the app's commits.
-create or replace function ridepulse.wake() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  if tg_relid <> 'ridepulse.events'::regclass then
-    raise exception 'ridepulse.wake serves ridepulse.events alone, not %', tg_relid::regclass
-      using errcode = 'insufficient_privilege';
-  end if;
-  if exists (select from ridepulse.nodes where asleep and seen_at > now() - interval '10 seconds')
-     and pg_notification_queue_usage() < 0.01
-  then
-    perform pg_notify('ridepulse_wake', '');
-  end if;
-  return null;
-end
-$$;
-
--- Once a transaction, without a function: the condition runs with the rights of whoever writes.
-drop trigger wake on ridepulse.events;
-create constraint trigger wake after insert on ridepulse.events deferrable initially deferred
-for each row when (
-  current_setting('ridepulse.transaction', true) is distinct from pg_current_xact_id()::text
-  and set_config('ridepulse.transaction', pg_current_xact_id()::text, true) is not null)
-execute function ridepulse.wake();
-drop function ridepulse.first_event_of_transaction();
 
 -- Texts that are keys: an entry of an index takes 2,704 bytes, for all of its columns.
 create function ridepulse.check_text(
@@ -116,13 +22,11 @@ begin
 end
 $$;
 
--- Rows of before may break this, and are not looked at until somebody writes them.
-alter table ridepulse.rides
-  add constraint rides_id_at_most_512_bytes check (octet_length(id) <= 512) not valid;
+comment on function ridepulse.check_text(text, text, text, boolean) is
+  'Refuses a text that is missing or has more than 512 bytes.';
 
-create or replace function ridepulse.emit(
-  event text, ride_id text, data jsonb default '{}'
-) returns bigint
+create function ridepulse.emit(event text, ride_id text, data jsonb default '{}')
+returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   new_id bigint;
@@ -133,14 +37,18 @@ begin
     raise exception 'ridepulse.emit needs a JSON object as data, got %', jsonb_typeof(data)
       using errcode = 'invalid_parameter_value';
   end if;
-  insert into ridepulse.events (ride_id, event, data)
-  values (emit.ride_id, emit.event, coalesce(emit.data, '{}'))
+  insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+  select emit.ride_id, emit.event, coalesce(emit.data, '{}'), r.customer_id, r.driver_id
+  from (values (1)) one left join ridepulse.rides r on r.id = emit.ride_id
   returning id into new_id;
   return new_id;
 end
 $$;
 
-create or replace function ridepulse.register_device(
+comment on function ridepulse.emit(text, text, jsonb) is
+  'Emits an event of a ride and returns its ID. It takes effect with the transaction.';
+
+create function ridepulse.register_device(
   app text, owner_id text, token text, environment text default null,
   installation_id text default null, locale text default null
 ) returns void
@@ -174,7 +82,13 @@ begin
 end
 $$;
 
-create or replace function ridepulse.register_live_activity(
+comment on function ridepulse.register_device(text, text, text, text, text, text) is
+  'Registers a phone, or enables it again.';
+
+-- The event card_registered, which no rule matches, makes the ride due, because a new card must show
+-- the current state. A card that the engine ended stays ended; one that APNs no longer knew is live
+-- again with its next registration.
+create function ridepulse.register_live_activity(
   ride_id text, app text, owner_id text, token text, activity_id text,
   environment text default null, frequent boolean default false
 ) returns void
@@ -215,7 +129,10 @@ begin
 end
 $$;
 
-create or replace function ridepulse.register_push_to_start(
+comment on function ridepulse.register_live_activity(text, text, text, text, text, text, boolean) is
+  'Registers the update token of a card.';
+
+create function ridepulse.register_push_to_start(
   app text, owner_id text, token text, attributes_type text, environment text default null
 ) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -238,7 +155,10 @@ begin
 end
 $$;
 
-create or replace function ridepulse.contact(app text, owner_id text) returns timestamptz
+comment on function ridepulse.register_push_to_start(text, text, text, text, text) is
+  'Registers a token with which cards can be started.';
+
+create function ridepulse.contact(app text, owner_id text) returns timestamptz
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   last_contact timestamptz;
@@ -255,6 +175,36 @@ begin
 end
 $$;
 
--- Functions of later migrations come without PUBLIC, too: migrate ends each of them with this
--- statement. Default privileges can't do it: those of a schema only add to the global ones.
-revoke execute on all routines in schema ridepulse from public;
+comment on function ridepulse.contact(text, text) is
+  'Records that the app''s backend has heard from a phone of the owner.';
+
+create function ridepulse.unpark(ride_id text) returns boolean
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  with unparked as (
+    update ridepulse.agenda a
+    set parked_reason = null, parked_at = null, unread = 0, leased_until = '-infinity',
+      due_at = now()
+    where a.ride_id = $1 and a.parked_reason is not null
+    returning 1
+  )
+  select exists (select from unparked)
+$$;
+
+comment on function ridepulse.unpark(text) is
+  'Makes a parked ride due again; returns whether it was parked.';
+
+create function ridepulse.unquarantine(app text default null) returns bigint
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  with lifted as (
+    update ridepulse.devices d
+    set quarantined_at = null, refusals = 0, probe = null, is_probed = false
+    where d.quarantined_at is not null
+      and (unquarantine.app is null or d.app = unquarantine.app)
+    returning 1
+  )
+  select count(*) from lifted
+$$;
+
+comment on function ridepulse.unquarantine(text) is
+  'Ends the quarantine of an app''s phones, or of all; returns how many. What was found under a'
+  ' wrong configuration is forgotten.';

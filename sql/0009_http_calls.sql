@@ -1,25 +1,7 @@
--- What the calls of POST /v1/… stand on, and when a phone was last heard from. See docs/api.md.
+-- The calls of POST /v1/… and of ridepulse legacy-gateway. See docs/api.md and docs/legacy-gateway.md.
 
--- When an app's backend last heard from an owner's phone.
-create table ridepulse.contacts (
-  app          text not null check (app <> ''),
-  owner_id     text not null check (owner_id <> ''),
-  contacted_at timestamptz not null,
-  primary key (app, owner_id)
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-
--- A backend may report from several places at once: the last contact stays the last one.
-create function ridepulse.contact(app text, owner_id text) returns timestamptz
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  insert into ridepulse.contacts as c (app, owner_id, contacted_at)
-  values ($1, $2, clock_timestamp())
-  on conflict on constraint contacts_pkey do update
-  set contacted_at = greatest(c.contacted_at, excluded.contacted_at)
-  returning c.contacted_at
-$$;
-
--- What was answered to a request that named a key, written with its effect in one transaction: who
--- repeats it is answered the same, whichever node is asked and whatever became of the first one.
+-- Written with the effect of the request in one transaction: a repeated request gets the same answer,
+-- from any node and whatever happened to the first one.
 create table ridepulse.idempotency_keys (
   key        text primary key,
   request    bytea not null,
@@ -30,7 +12,15 @@ create table ridepulse.idempotency_keys (
 
 create index idempotency_keys_by_age on ridepulse.idempotency_keys (created_at);
 
--- One call of the API; arguments were checked before.
+comment on table ridepulse.idempotency_keys is
+  'The answers to requests with an idempotency key, for a day.';
+comment on column ridepulse.idempotency_keys.key is 'The key that the request named.';
+comment on column ridepulse.idempotency_keys.request is
+  'The SHA-256 of the request, to recognise another request with the same key.';
+comment on column ridepulse.idempotency_keys.status is 'The HTTP status of the answer.';
+comment on column ridepulse.idempotency_keys.body is 'The body of the answer.';
+comment on column ridepulse.idempotency_keys.created_at is 'When the request was executed.';
+
 create function ridepulse.answer(call text, arguments jsonb, out status integer, out body text)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -68,8 +58,11 @@ begin
 end
 $$;
 
--- The same, once for each key: outcome is `done`, `replayed`, `under way` or `other request`.
--- A request that is refused rolls back, and leaves its key free.
+comment on function ridepulse.answer(text, jsonb) is
+  'Executes a call of the API, whose arguments were validated before.';
+
+-- A request that is refused rolls back, and leaves its key free. The service answers for everyone who
+-- has its token, so no app's role may execute it.
 create function ridepulse.idempotent_call(
   key text, call text, arguments jsonb, out outcome text, out status integer, out body text
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -115,6 +108,29 @@ begin
 end
 $$;
 
--- The service answers for whoever has its token, and no app's role may take others' keys.
-revoke execute on function ridepulse.answer(text, jsonb) from public;
-revoke execute on function ridepulse.idempotent_call(text, text, jsonb) from public;
+comment on function ridepulse.idempotent_call(text, text, jsonb) is
+  'Executes a call once for each key; outcome is done, replayed, under way or other request.';
+
+-- Pushes of legacy senders have no ride: each phone has a pseudo ride of its own, so that pushes to one
+-- phone are sent in order. Its ID shows no token, because ride IDs are logged.
+create function ridepulse.legacy_ride(app text, token text) returns text
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select 'legacy:' || $1 || ':' || left(encode(sha256(convert_to(lower($2), 'UTF8')), 'hex'), 32)
+$$;
+
+comment on function ridepulse.legacy_ride(text, text) is 'The ID of the pseudo ride of a phone.';
+
+-- A legacy sender repeats the frames after a refused one, and a repeat is the same push.
+create table ridepulse.legacy_frames (
+  frame    uuid primary key,
+  apns_id  uuid not null,
+  taken_at timestamptz not null default now()
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+
+create index legacy_frames_by_age on ridepulse.legacy_frames (taken_at);
+
+comment on table ridepulse.legacy_frames is
+  'Frames that arrived lately, with the push that each became.';
+comment on column ridepulse.legacy_frames.frame is 'The digest of the frame''s content.';
+comment on column ridepulse.legacy_frames.apns_id is 'The push.';
+comment on column ridepulse.legacy_frames.taken_at is 'When it was committed.';
