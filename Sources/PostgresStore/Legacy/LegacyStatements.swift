@@ -70,7 +70,7 @@ enum LegacyStatements {
   static let disabled = Statement(
     name: "legacy_disabled",
     sql: """
-      select id, token, (extract(epoch from disabled_at) * 1000000)::bigint
+      select id, token, \(SQLTime.micros("disabled_at"))
       from ridepulse.devices
       where app = $1 and disabled_reason in ('Unregistered', 'ExpiredToken')
         and told_disabled_at is distinct from disabled_at and token ~ '^[0-9a-f]{64}$'
@@ -84,7 +84,7 @@ enum LegacyStatements {
       update ridepulse.devices d set told_disabled_at = d.disabled_at
       from unnest($1::bigint[], $2::bigint[]) as t (id, since)
       where d.id = any ($1::bigint[]) and d.id = t.id
-        and (extract(epoch from d.disabled_at) * 1000000)::bigint = t.since
+        and \(SQLTime.micros("d.disabled_at")) = t.since
       """)
 
   /// Deletes frames that are too old to identify repeats.

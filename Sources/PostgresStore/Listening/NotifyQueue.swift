@@ -63,8 +63,7 @@ extension NotifyQueue {
       select pg_notification_queue_usage(), h.*
       from (values (1)) one left join lateral (
         select pid, application_name, datname, state,
-          (extract(epoch from clock_timestamp() - coalesce(xact_start, state_change))
-            * 1000000)::bigint
+          \(SQLTime.micros(interval: "clock_timestamp() - coalesce(xact_start, state_change)"))
         from pg_stat_activity
         where pid <> pg_backend_pid() and backend_type = 'client backend'
           and (xact_start is not null or wait_event = 'ClientWrite')

@@ -25,7 +25,7 @@ extension BlockingBackend {
   private static let oldest = Statement(
     name: "oldest_row_holder",
     sql: """
-      select kind, pid, name, (extract(epoch from now() - since) * 1000000)::bigint, transactions
+      select kind, pid, name, \(SQLTime.micros(interval: "now() - since")), transactions
       from (
         select 'session' as kind, pid, application_name as name, xact_start as since,
           greatest(age(backend_xmin), age(backend_xid)) as transactions

@@ -31,13 +31,14 @@ package struct RideGauges: Hashable, Sendable {
           limit \(countLimit)) due),
         (select count(*) from ridepulse.agenda where leased_until = 'infinity'),
         (select count(*) from ridepulse.devices where quarantined_at is not null),
-        (extract(epoch from clock_timestamp() - least(
-          (select due_at from ridepulse.agenda where due_at <= now() and leased_until < 'infinity'
-           order by due_at limit 1),
-          (select created_at from ridepulse.events e where not exists (
-             select from ridepulse.agenda a
-             where a.ride_id = e.ride_id and a.leased_until = 'infinity')
-           order by id limit 1))) * 1000000)::bigint
+        \(SQLTime.micros(interval: "clock_timestamp() - oldest.due_at"))
+      from (select least(
+        (select due_at from ridepulse.agenda where due_at <= now() and leased_until < 'infinity'
+         order by due_at limit 1),
+        (select created_at from ridepulse.events e where not exists (
+           select from ridepulse.agenda a
+           where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+         order by id limit 1)) as due_at) oldest
       """)
 
   private static let channels = Statement(

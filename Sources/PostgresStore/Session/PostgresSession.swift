@@ -7,7 +7,7 @@ internal import Synchronization
 /// executed one after another, in the order in which they were submitted.
 package final class PostgresSession: Sendable {
   private let mailbox = SessionMailbox()
-  private let watch = Mutex(StatementTimeouts())
+  private let responses = Mutex(ResponseTracker())
 
   /// Begins to connect in the background.
   ///
@@ -91,7 +91,7 @@ package final class PostgresSession: Sendable {
   /// Work that needs this session makes no progress then. The result is current only while
   /// transactions are being submitted.
   package func isStalled(for limit: Duration = .seconds(5)) -> Bool {
-    watch.withLock { $0.isStalled(for: limit, now: .now) }
+    responses.withLock { $0.isStalled(for: limit, now: .now) }
   }
 
   private func perform(
@@ -99,12 +99,12 @@ package final class PostgresSession: Sendable {
   ) async throws(PostgresError) -> [QueryResult] {
     let now = ContinuousClock.now
     let deadline = now + timeout
-    let number = watch.withLock { $0.asked(now: now) }
+    let number = responses.withLock { $0.asked(now: now) }
     let outcome: Transaction.Outcome = await withCheckedContinuation { continuation in
       let run = Transaction(work: work, deadline: deadline) { continuation.resume(returning: $0) }
       if !mailbox.submit(run) { run.finish(.failure(PostgresError(.closed))) }
     }
-    watch.withLock { $0.ended(number, outcome) }
+    responses.withLock { $0.ended(number, outcome) }
     return try outcome.get()
   }
 }

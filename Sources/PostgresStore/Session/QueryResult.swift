@@ -21,17 +21,6 @@ internal import CLibpq
 
   package var columnCount: Int { unsafe Int(PQnfields(handle)) }
 
-  /// The number of rows that an INSERT, UPDATE, DELETE or SELECT affected; 0 for other commands.
-  package var affectedRows: Int {
-    unsafe PQcmdTuples(handle).flatMap { unsafe Int(String(cString: $0)) } ?? 0
-  }
-
-  /// Returns the position of the column with exactly this name.
-  package func column(named name: String) -> Int? {
-    let index = unsafe PQfnumber(handle, "\"\(name)\"")
-    return index < 0 ? nil : Int(index)
-  }
-
   /// Returns the value as text; nil if it is NULL.
   package func string(_ row: Int, _ column: Int) -> String? {
     unsafe withBytes(row, column) { unsafe String(decoding: $0, as: UTF8.self) }

@@ -28,7 +28,7 @@ extension TokenBacklog {
     sql: """
       select (select count(*) from (
           select from ridepulse.token_outcomes limit \(countLimit)) waiting),
-        (select (extract(epoch from clock_timestamp() - created_at) * 1000000)::bigint
+        (select \(SQLTime.micros(interval: "clock_timestamp() - created_at"))
          from ridepulse.token_outcomes order by id limit 1)
       """)
 
@@ -51,7 +51,7 @@ extension TokenBacklog {
         select t.xmax from oldest o join ridepulse.channels t on t.id = o.token_id
         where o.kind = 'channel'
       )
-      select pid, name, (extract(epoch from now() - since) * 1000000)::bigint
+      select pid, name, \(SQLTime.micros(interval: "now() - since"))
       from (
         select a.pid, a.application_name as name, a.xact_start as since
         from pg_stat_activity a

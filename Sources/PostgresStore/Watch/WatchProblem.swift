@@ -71,7 +71,7 @@ extension WatchProblem {
     name: "watch_problems",
     sql: """
       select "table", column_name, problem, row_id, count,
-        (extract(epoch from clock_timestamp() - last_at) * 1000000)::bigint
+        \(SQLTime.micros(interval: "clock_timestamp() - last_at"))
       from ridepulse.watch_problems
       where last_at is null or last_at > now() - interval '1 day'
       order by last_at desc nulls first, "table", column_name, problem limit 100

@@ -29,10 +29,10 @@ enum DryRunReport {
   }
 
   /// Formats one delivery of the ledger.
-  static func line(of delivery: RideQueries.Delivery) -> String {
-    let reason = delivery.reason.isEmpty ? "" : ": \(Escape.line(delivery.reason))"
-    let suffix = delivery.tokenSuffix.isEmpty ? nil : delivery.tokenSuffix
-    return "\(delivery.status): \(delivery.rule) to \(whom(delivery.app, suffix))\(reason)"
+  static func line(of delivery: LedgerRow) -> String {
+    let reason = delivery.reason.map { ": \(Escape.line($0))" } ?? ""
+    let whom = whom(delivery.app, delivery.tokenSuffix)
+    return "\(delivery.status): \(delivery.rule) to \(whom)\(reason)"
   }
 
   private static func whom(_ app: String, _ tokenSuffix: String?) -> String {

@@ -39,7 +39,7 @@ enum ExplainJSON {
     ])
   }
 
-  private static func decision(_ entry: RideHistory.Entry) -> JSONValue {
+  private static func decision(_ entry: LedgerRow) -> JSONValue {
     .object([
       "rule": .string(entry.rule), "app": .string(entry.app), "push_type": .string(entry.pushType),
       "card_event": text(entry.cardEvent), "status": .string(entry.status),

@@ -49,7 +49,7 @@ struct ExplainTable {
     return lines + [next]
   }
 
-  private func lines(_ entry: RideHistory.Entry) -> [String] {
+  private func lines(_ entry: LedgerRow) -> [String] {
     let phone = entry.tokenSuffix.map { " …\($0)" } ?? ""
     var verdict = entry.status
     if entry.status == "accepted", let latency = entry.latency { verdict += " after \(latency) ms" }

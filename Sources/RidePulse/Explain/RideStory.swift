@@ -10,7 +10,7 @@ struct RideStory {
     var eventID: Int64?
     /// Whether the event still waits to be processed.
     var isWaiting = false
-    var entries: [RideHistory.Entry] = []
+    var entries: [LedgerRow] = []
   }
 
   let id: String
@@ -40,7 +40,7 @@ struct RideStory {
   }
 }
 
-extension RideHistory.Entry {
+extension LedgerRow {
   /// The time from the event or slot to the verdict, in milliseconds.
   var latency: Int64? { finishedAt.map { ($0 - occurredAt).microseconds / 1000 } }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite(.timeLimit(.minutes(60))) struct StatementTimeoutsTests {
+@Suite(.timeLimit(.minutes(60))) struct ResponseTrackerTests {
   private static let start = ContinuousClock.now
   private static func failure(_ kind: PostgresError.Kind) -> Transaction.Outcome {
     .failure(PostgresError(kind))
@@ -22,27 +22,27 @@ import Testing
   private func `R43: a run without an answer is a stall until one has it`(
     what: String, outcome: Transaction.Outcome, isStalled: Bool
   ) {
-    var watch = StatementTimeouts()
-    let first = watch.asked(now: Self.start)
-    watch.ended(first, outcome)
-    #expect(watch.isStalled(for: .seconds(5), now: Self.start) == isStalled)
-    let second = watch.asked(now: Self.start)
-    #expect(watch.isStalled(for: .seconds(5), now: Self.start) == isStalled)
-    watch.ended(second, .success([]))
-    #expect(!watch.isStalled(for: .seconds(5), now: Self.start))
+    var responses = ResponseTracker()
+    let first = responses.asked(now: Self.start)
+    responses.ended(first, outcome)
+    #expect(responses.isStalled(for: .seconds(5), now: Self.start) == isStalled)
+    let second = responses.asked(now: Self.start)
+    #expect(responses.isStalled(for: .seconds(5), now: Self.start) == isStalled)
+    responses.ended(second, .success([]))
+    #expect(!responses.isStalled(for: .seconds(5), now: Self.start))
   }
 
   @Test func `R43: a run that waits too long is a stall, whatever else is answered`() {
-    var watch = StatementTimeouts()
+    var responses = ResponseTracker()
     func isStalled(_ second: Int) -> Bool {
-      watch.isStalled(for: .seconds(5), now: Self.start + .seconds(second))
+      responses.isStalled(for: .seconds(5), now: Self.start + .seconds(second))
     }
     #expect(!isStalled(1_000), "nothing waits")
-    let slow = watch.asked(now: Self.start)
-    let quick = watch.asked(now: Self.start + .seconds(1))
-    watch.ended(quick, .success([]))
+    let slow = responses.asked(now: Self.start)
+    let quick = responses.asked(now: Self.start + .seconds(1))
+    responses.ended(quick, .success([]))
     #expect(!isStalled(4) && isStalled(5))
-    watch.ended(slow, .success([]))
+    responses.ended(slow, .success([]))
     #expect(!isStalled(1_000))
   }
 

@@ -1,5 +1,5 @@
-/// Tracks whether a session gets answers; it reads no clock of its own.
-struct StatementTimeouts: Sendable {
+/// Tracks whether the server answers a session's transactions; it reads no clock of its own.
+struct ResponseTracker: Sendable {
   typealias Instant = ContinuousClock.Instant
 
   private var waiting: [Int: Instant] = [:]
