@@ -5,12 +5,16 @@ extension PostgresRideStore {
     name: "due_rides",
     sql: """
       select count(*) from (
-        (select ride_id from ridepulse.agenda where due_at <= now() limit $1::bigint)
+        (select ride_id from ridepulse.agenda
+         where due_at <= now() and leased_until < 'infinity' limit $1::bigint)
         union
-        (select ride_id from ridepulse.events limit $1::bigint)) due
+        (select ride_id from ridepulse.events e where not exists (
+           select from ridepulse.agenda a
+           where a.ride_id = e.ride_id and a.leased_until = 'infinity') limit $1::bigint)) due
       """)
 
-  /// Returns how many rides need attention now, including those that are being handled.
+  /// Returns how many rides need attention now, including those that are being handled and without
+  /// those that are parked.
   ///
   /// A backlog is counted only up to about `limit` rides.
   package func dueRides(atMost limit: Int) async throws -> Int {
