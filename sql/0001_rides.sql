@@ -1,8 +1,15 @@
--- What the service's own backend touches: rides, events, phones. Contract: docs/sql.md.
+-- What a ride service writes, rides and events, and what the engine plans from them.
 --
--- Producers only ever insert here (the trigger too) and wait for nobody; the engine consumes.
--- Functions run as their owner, so that an app's role needs EXECUTE on them, rights on
--- ridepulse.rides, and nothing else.
+-- Producers only ever insert events (the triggers too) and wait for no one; the engine deletes what
+-- it has consumed. Contract: docs/sql.md. `ridepulse migrate` has created the schema and
+-- ridepulse.migrations, and revokes EXECUTE on new functions from PUBLIC after each file.
+
+comment on table ridepulse.migrations is 'The files of sql/ that were applied to this database.';
+comment on column ridepulse.migrations.number is 'The number that the file''s name begins with.';
+comment on column ridepulse.migrations.name is 'The file''s name without its extension.';
+comment on column ridepulse.migrations.checksum is
+  'The SHA-256 of the file''s text: a file that was applied must not change.';
+comment on column ridepulse.migrations.applied_at is 'When it was applied.';
 
 create table ridepulse.rides (
   id          text primary key check (id <> ''),
@@ -15,183 +22,158 @@ create table ridepulse.rides (
   updated_at  timestamptz default now()
 );
 
--- Events that no engine has consumed yet; a consumed one is deleted and stands in the ledger.
--- created_at is the clock's time and not the transaction's start: what a push tells of is as old
--- as the statement that said it.
+alter table ridepulse.rides
+  add constraint rides_id_at_most_512_bytes check (octet_length(id) <= 512) not valid;
+
+comment on table ridepulse.rides is
+  'Rides as the service''s backend knows them. Each change becomes an event.';
+comment on column ridepulse.rides.id is 'The ride''s ID, at most 512 bytes.';
+comment on column ridepulse.rides.state is
+  'The state, in the backend''s own words. A new state is an event of the same name.';
+comment on column ridepulse.rides.customer_id is 'The owner of the phones of app customer.';
+comment on column ridepulse.rides.driver_id is 'The owner of the phones of app driver.';
+comment on column ridepulse.rides.pickup_at is 'The planned pickup, which schedule rules refer to.';
+comment on column ridepulse.rides.time_zone is
+  'The IANA time zone in which times are shown and local schedules are evaluated.';
+comment on column ridepulse.rides.attributes is
+  'Further data for templates; <app>_id names the owner of another app''s phones.';
+comment on column ridepulse.rides.updated_at is
+  'When the row last changed, by the backend''s clock if it sets the column itself.';
+
 create table ridepulse.events (
-  id         bigint generated always as identity primary key,
-  ride_id    text not null,
-  event      text not null,
-  data       jsonb not null,
-  created_at timestamptz not null default clock_timestamp()
+  id          bigint generated always as identity primary key,
+  ride_id     text not null,
+  event       text not null,
+  data        jsonb not null,
+  created_at  timestamptz not null default clock_timestamp(),
+  customer_id text,
+  driver_id   text,
+  former      jsonb
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
 
-create index events_by_ride on ridepulse.events (ride_id);
+-- A claim reads the first events of a ride only.
+create index events_by_ride on ridepulse.events (ride_id, id);
 
-create function ridepulse.emit(event text, ride_id text, data jsonb default '{}') returns bigint
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-declare
-  new_id bigint;
-begin
-  if coalesce(event, '') = '' or coalesce(ride_id, '') = '' then
-    raise exception 'ridepulse.emit needs an event and a ride, got event % and ride %',
-      quote_nullable(event), quote_nullable(ride_id) using errcode = 'invalid_parameter_value';
-  end if;
-  if jsonb_typeof(data) <> 'object' then
-    raise exception 'ridepulse.emit needs a JSON object as data, got %', jsonb_typeof(data)
-      using errcode = 'invalid_parameter_value';
-  end if;
-  insert into ridepulse.events (ride_id, event, data)
-  values (emit.ride_id, emit.event, coalesce(emit.data, '{}'))
-  returning id into new_id;
-  return new_id;
-end
-$$;
+comment on table ridepulse.events is
+  'Events that no engine has consumed yet. A consumed event is deleted and recorded in the ledger.';
+comment on column ridepulse.events.id is 'The order in which events of a ride are handled.';
+comment on column ridepulse.events.ride_id is 'The ride, which need not exist.';
+comment on column ridepulse.events.event is 'The name that rules match.';
+comment on column ridepulse.events.data is 'The event''s own data, a JSON object.';
+comment on column ridepulse.events.created_at is
+  'When the statement ran, not when its transaction began: validity counts from here.';
+comment on column ridepulse.events.customer_id is 'The ride''s customer after the change.';
+comment on column ridepulse.events.driver_id is 'The ride''s driver after the change.';
+comment on column ridepulse.events.former is
+  'The ride''s row before the change, if the change replaced or removed one of its people.';
 
-create function ridepulse.ride_stamped() returns trigger
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-begin
-  new.updated_at := now();
-  return new;
-end
-$$;
+-- A ride with unconsumed events is due whatever its due_at is. The lease is not indexed, and due_at
+-- stays unchanged while a ride is leased, so that a claim is a HOT update.
+create table ridepulse.agenda (
+  ride_id       text primary key,
+  due_at        timestamptz,
+  memo          jsonb,
+  node          uuid,
+  fence         bigint not null,
+  leased_until  timestamptz not null,
+  parked_reason text,
+  unread        smallint not null default 0,
+  parked_at     timestamptz
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
--- Fires only where the app left updated_at alone and changed something else.
-create trigger stamped before update on ridepulse.rides for each row
-when (old.* is distinct from new.* and old.updated_at is not distinct from new.updated_at)
-execute function ridepulse.ride_stamped();
+create index agenda_due on ridepulse.agenda (due_at) where due_at is not null;
 
--- A new state is the event of its name; any other change is ride_updated. A change of both is
--- the state's event alone: it renders the ride as it is, the other change included.
-create function ridepulse.ride_changed() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  if new.state is not null and new.state <> ''
-     and (tg_op = 'INSERT' or new.state is distinct from old.state) then
-    insert into ridepulse.events (ride_id, event, data) values (new.id, new.state, '{}');
-  elsif tg_op = 'UPDATE' then
-    insert into ridepulse.events (ride_id, event, data) values (new.id, 'ride_updated', '{}');
-  end if;
-  return null;
-end
-$$;
+comment on table ridepulse.agenda is
+  'One row for each live ride: when it next needs attention, and which node holds it.';
+comment on column ridepulse.agenda.ride_id is 'The ride.';
+comment on column ridepulse.agenda.due_at is
+  'When it next needs attention; null if only its next event makes it due.';
+comment on column ridepulse.agenda.memo is
+  'What the last decision left for the next one: retries, cards, schedule slots.';
+comment on column ridepulse.agenda.node is
+  'The node that holds it. A settlement by any other node is refused.';
+comment on column ridepulse.agenda.fence is
+  'The fencing token of the holder, higher than that of every earlier one.';
+comment on column ridepulse.agenda.leased_until is
+  'When the lease ends; infinity for a parked ride.';
+comment on column ridepulse.agenda.parked_reason is 'Why it is parked; null for all other rides.';
+comment on column ridepulse.agenda.unread is 'How many reads of it have failed in a row.';
+comment on column ridepulse.agenda.parked_at is 'When it was parked.';
 
--- ridepulse.watch() copies the rows that are there already without telling anybody.
-create trigger added after insert on ridepulse.rides for each row
-when (current_setting('ridepulse.silent', true) is distinct from 'on')
-execute function ridepulse.ride_changed();
+-- Fences rise over all rides and forever, also for a ride whose row was deleted in between.
+create sequence ridepulse.fence cache 100;
 
-create trigger changed after update on ridepulse.rides for each row
-when (old.* is distinct from new.*
-      and current_setting('ridepulse.silent', true) is distinct from 'on')
-execute function ridepulse.ride_changed();
+comment on sequence ridepulse.fence is 'Fencing tokens of claims.';
 
--- Phones. Never deleted: disabled with a reason, and enabled again by the next registration.
-create table ridepulse.devices (
-  id              bigint generated always as identity primary key,
-  app             text not null check (app <> ''),
-  owner_id        text not null check (owner_id <> ''),
-  token           text not null check (token <> ''),
-  environment     text check (environment in ('production', 'sandbox')),
-  installation_id text,
-  locale          text,
-  registered_at   timestamptz not null default clock_timestamp(),
-  disabled_at     timestamptz,
-  disabled_reason text,
-  unique (app, token)
+create view ridepulse.parked as
+  select ride_id, parked_reason as reason from ridepulse.agenda where parked_reason is not null;
+
+comment on view ridepulse.parked is
+  'Rides that no node handles until ridepulse.unpark is called for them, with the reason.';
+
+-- Unlogged: its rows count only while the nodes live, and each claim writes one.
+create unlogged table ridepulse.nodes (
+  node    uuid primary key,
+  host    text not null,
+  asleep  boolean not null,
+  seen_at timestamptz not null,
+  edition integer not null
+) with (fillfactor = 50);
+
+comment on table ridepulse.nodes is
+  'The nodes that claim rides, and which of them sleep until they are notified.';
+comment on column ridepulse.nodes.node is 'The node''s ID, new at each start.';
+comment on column ridepulse.nodes.host is 'The machine''s name, for people.';
+comment on column ridepulse.nodes.asleep is 'Whether it waits for a NOTIFY.';
+comment on column ridepulse.nodes.seen_at is 'Its last claim.';
+comment on column ridepulse.nodes.edition is
+  'The version of the schema''s contract that it follows; a node without one cannot claim.';
+
+-- Each node adds to rows of its own, so that no two nodes wait for each other.
+create table ridepulse.slot_counts (
+  rule    text not null,
+  day     date not null,
+  node    uuid not null,
+  due     bigint not null,
+  fired   bigint not null,
+  skipped bigint not null,
+  missed  bigint not null,
+  capped  bigint not null,
+  expired bigint not null,
+  primary key (rule, day, node)
+) with (fillfactor = 50);
+
+comment on table ridepulse.slot_counts is 'Schedule slots by outcome, for each rule, day and node.';
+comment on column ridepulse.slot_counts.rule is 'The rule''s name.';
+comment on column ridepulse.slot_counts.day is 'The day of the settlement, in UTC.';
+comment on column ridepulse.slot_counts.node is 'The node that settled them.';
+comment on column ridepulse.slot_counts.due is
+  'Slots that were due, counted independently of their outcomes.';
+comment on column ridepulse.slot_counts.fired is 'The rule fired.';
+comment on column ridepulse.slot_counts.skipped is 'The rule was not to fire.';
+comment on column ridepulse.slot_counts.missed is 'Evaluated too late, and not made up for.';
+comment on column ridepulse.slot_counts.capped is 'Would have been made up for, beyond the bound.';
+comment on column ridepulse.slot_counts.expired is 'The push was no longer valid.';
+
+create view ridepulse.slots as
+  select rule, day, sum(due)::bigint as due, sum(fired)::bigint as fired,
+    sum(skipped)::bigint as skipped, sum(missed)::bigint as missed, sum(capped)::bigint as capped,
+    sum(expired)::bigint as expired,
+    sum(due - fired - skipped - missed - capped - expired)::bigint as remainder
+  from ridepulse.slot_counts group by rule, day;
+
+comment on view ridepulse.slots is
+  'Schedule slots by outcome, for each rule and day. A remainder other than 0 is a fault of '
+  'RidePulse.';
+
+create table ridepulse.timing (
+  is_only    boolean primary key default true check (is_only),
+  rules      text not null,
+  adopted_at timestamptz not null default now()
 );
 
-create index devices_by_owner on ridepulse.devices (app, owner_id) where disabled_at is null;
-create index devices_by_installation on ridepulse.devices (app, installation_id)
-  where installation_id is not null and disabled_at is null;
-
-create function ridepulse.register_device(
-  app text, owner_id text, token text, environment text default null,
-  installation_id text default null, locale text default null
-) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale)
-  values (register_device.app, register_device.owner_id, lower(register_device.token),
-          register_device.environment, register_device.installation_id, register_device.locale)
-  on conflict on constraint devices_app_token_key do update set
-    owner_id = excluded.owner_id,
-    environment = coalesce(excluded.environment, d.environment),
-    installation_id = coalesce(excluded.installation_id, d.installation_id),
-    locale = coalesce(excluded.locale, d.locale),
-    registered_at = excluded.registered_at,
-    disabled_at = null,
-    disabled_reason = null;
-  -- One installation has one token: the newest.
-  update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'replaced'
-  where d.app = register_device.app and d.installation_id = register_device.installation_id
-    and d.token <> lower(register_device.token) and d.disabled_at is null;
-end
-$$;
-
--- Cards that live on phones, by the activity's own update token.
-create table ridepulse.live_activities (
-  id            bigint generated always as identity primary key,
-  ride_id       text not null,
-  app           text not null check (app <> ''),
-  owner_id      text not null check (owner_id <> ''),
-  activity_id   text not null check (activity_id <> ''),
-  token         text not null check (token <> ''),
-  environment   text check (environment in ('production', 'sandbox')),
-  frequent      boolean not null default false,
-  registered_at timestamptz not null default clock_timestamp(),
-  ended_at      timestamptz,
-  ended_reason  text,
-  unique (app, activity_id)
-);
-
-create index live_activities_by_ride on ridepulse.live_activities (ride_id) where ended_at is null;
-
-create function ridepulse.register_live_activity(
-  ride_id text, app text, owner_id text, token text, activity_id text,
-  environment text default null, frequent boolean default false
-) returns void
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  insert into ridepulse.live_activities as a
-    (ride_id, app, owner_id, token, activity_id, environment, frequent)
-  values ($1, $2, $3, lower($4), $5, $6, coalesce($7, false))
-  on conflict on constraint live_activities_app_activity_id_key do update set
-    ride_id = excluded.ride_id,
-    owner_id = excluded.owner_id,
-    token = excluded.token,
-    environment = coalesce(excluded.environment, a.environment),
-    frequent = excluded.frequent,
-    registered_at = excluded.registered_at
-$$;
-
--- Tokens with which a card can be started from here.
-create table ridepulse.push_to_start_tokens (
-  id              bigint generated always as identity primary key,
-  app             text not null check (app <> ''),
-  owner_id        text not null check (owner_id <> ''),
-  attributes_type text not null check (attributes_type <> ''),
-  token           text not null check (token <> ''),
-  environment     text check (environment in ('production', 'sandbox')),
-  registered_at   timestamptz not null default clock_timestamp(),
-  disabled_at     timestamptz,
-  disabled_reason text,
-  unique (app, attributes_type, token)
-);
-
-create index push_to_start_tokens_by_owner on ridepulse.push_to_start_tokens (app, owner_id)
-  where disabled_at is null;
-
-create function ridepulse.register_push_to_start(
-  app text, owner_id text, token text, attributes_type text, environment text default null
-) returns void
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  insert into ridepulse.push_to_start_tokens as t
-    (app, owner_id, token, attributes_type, environment)
-  values ($1, $2, lower($3), $4, $5)
-  on conflict on constraint push_to_start_tokens_app_attributes_type_token_key do update set
-    owner_id = excluded.owner_id,
-    environment = coalesce(excluded.environment, t.environment),
-    registered_at = excluded.registered_at,
-    disabled_at = null,
-    disabled_reason = null
-$$;
+comment on table ridepulse.timing is
+  'The schedule rules that live rides were last rescheduled for.';
+comment on column ridepulse.timing.is_only is 'There is one row.';
+comment on column ridepulse.timing.rules is 'The digest of the schedule rules.';
+comment on column ridepulse.timing.adopted_at is 'When all live rides had been rescheduled.';

@@ -132,7 +132,7 @@ import Testing
   @Test func `R41: a settlement looks at no day, and writes to those of its rows`() async throws {
     for ago in 2..<40 { try await makeDay(ago) }
     let store = try makeStore()
-    let arguments = SettleParameters(node: Self.node, []).texts.map { text in
+    let arguments = try SettleRows.parameters(node: Self.node, []).map { text in
       text.map { "'\($0)'" } ?? "null"
     }
     try await session.script(
@@ -159,7 +159,7 @@ import Testing
     let batch = [ClaimedSettlement(claim: claimed.claim, settlement: settlement)]
     let results = try await session.run([
       Call(SettleStatements.sets),
-      Call(SettleStatements.settle, SettleParameters(node: Self.node, batch).texts),
+      Call(SettleStatements.settle, try SettleRows.parameters(node: Self.node, batch)),
       direct(
         """
         select string_agg(relname, ' ') from pg_locks join pg_class c on relation = c.oid
@@ -191,6 +191,16 @@ import Testing
     _ = await node.value
     #expect(try await keeper.rotate() == [.init(action: "dropped", object: try await day(40))])
     await other.close()
+  }
+
+  @Test func `R38: a parked ride and its events are not due`() async throws {
+    let store = try makeStore()
+    try await session.script("select ridepulse.emit('e', 'r1'), ridepulse.emit('e', 'r2')")
+    let claimed = try #require(try await store.claim(limit: 1, asleep: false).rides.first)
+    #expect(try await store.dueRides(atMost: 10) == 2)
+    try await session.script("update ridepulse.agenda set due_at = now()")
+    try await store.park(claimed.claim, reason: "refused")
+    #expect(try await store.dueRides(atMost: 10) == 1)
   }
 
   @Test func `R38: what was parked goes when its retention is over`() async throws {
@@ -239,6 +249,37 @@ import Testing
   }
 
   private static let node = "11111111-2222-8333-8444-555555555555"
+
+  @Test func `R41: rows of a ledger without days are shown, and emptied after their retention`()
+    async throws
+  {
+    try await session.script(
+      """
+      insert into ridepulse.ledger_before (ride_id, apns_id, event, rule, app, push_type, status,
+        attempts, occurred_at)
+      values ('old', gen_random_uuid(), 'e', 'r', 'customer', 'alert', 'accepted', 1, now())
+      """)
+    let shown = "select count(*) from ridepulse.deliveries where ride_id = 'old'"
+    #expect(try await session.value(shown) == "1")
+    let history = try await RideQueries(session: session).history(of: "old")
+    #expect(history.entries.map(\.status) == ["accepted"])
+    try await session.script("update ridepulse.retention set cut_at = now() - interval '31 days'")
+    #expect(
+      try await LedgerPartitions(session: session).rotate()
+        .contains(.init(action: "emptied", object: "ledger_before")))
+    #expect(try await session.value(shown) == "0")
+  }
+
+  @Test func `R41: a node that names no edition of the schema claims no ride`() async throws {
+    let error = await #expect(throws: PostgresError.self) {
+      try await session.script(
+        """
+        insert into ridepulse.nodes as n (node, host, asleep, seen_at)
+        values (gen_random_uuid(), 'h', true, now())
+        """)
+    }
+    #expect(error?.server?.sqlState == "23502")
+  }
 
   private func makeStore() throws -> PostgresRideStore {
     PostgresRideStore(

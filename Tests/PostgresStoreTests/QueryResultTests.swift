@@ -1,3 +1,4 @@
+import RideCore
 import Testing
 
 @testable import PostgresStore
@@ -33,11 +34,25 @@ import Testing
     #expect(result.bool(row, column) == nil && result.double(row, column) == nil)
   }
 
-  @Test func `columns are found by their exact names`() async throws {
+  @Test func `a select list and its reader, a table of rows and its arrays, agree`() async throws {
     let session = try PostgresSession(conninfo: try await makeDatabase())
-    let result = try await session.run([direct(#"select 1 as one, 2 as "Two""#)])[0]
-    #expect(result.column(named: "one") == 0 && result.column(named: "Two") == 1)
-    #expect(result.column(named: "two") == nil)
+    let rows = RowParameters<(name: String?, count: Int)>(
+      after: 1, [.text("name") { $0.name }, .integer("count") { $0.count }])
+    var list = SelectList()
+    let (count, name) = (list.integer("r.count"), list.text("r.name"))
+    let at = list.time("timestamptz 'epoch' + r.count * interval '1 second'")
+    let isLast = list.boolean("r.count = $1::int")
+    let end = list.time("timestamptz 'infinity'")
+    let results = try await session.run([
+      direct(
+        "select \(list.sql) from \(rows.table("r"))",
+        ["7"] + rows.arrays([(name: "a", count: 1), (name: nil, count: 7)]))
+    ])[0]
+    #expect(rows.last == 3 && rows.keys == "$2::text[]")
+    #expect(results[0, name] == "a" && results[0, count] == 1 && results[0, isLast] == false)
+    #expect(results[1, name] == nil && results[1, count] == 7 && results[1, isLast] == true)
+    #expect(results[1, at] == Timestamp(microseconds: 7_000_000))
+    #expect(results[0, end] == Timestamp(microseconds: 253_370_764_800_000_000))
   }
 
   @Test func `ten thousand rows come whole`() async throws {

@@ -19,7 +19,6 @@ import Testing
     ])
     #expect(results.count == 4)
     #expect(results[0].string(0, 0) == results[3].string(0, 0))
-    #expect(results.map(\.affectedRows) == [1, 1, 1, 1])
     let later = try await session.run([transaction])
     #expect(later[0].string(0, 0) != results[0].string(0, 0), "the control: runs do not share")
   }

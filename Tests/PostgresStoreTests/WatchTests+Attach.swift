@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// Tests of which tables may be attached, by whom, and of the migration of older attachments.
+/// Tests of which tables may be attached, and by whom.
 extension WatchTests {
   @Test(arguments: [
     ("timestamp", #""pickup""#, "is a timestamp without time zone"),
@@ -45,51 +45,6 @@ extension WatchTests {
         select string_agg(to_char(pickup_at at time zone 'UTC', 'HH24:MI'), ' ' order by id)
         from ridepulse.rides
         """) == "09:00 08:00")
-  }
-
-  @Test func `a timestamp of before keeps the zone that it had`() async throws {
-    let old = try PostgresSession(conninfo: try await makeDatabase())
-    _ = try await Migrations.apply(session: old, steps: Migrations.all.filter { $0.number < 13 })
-    try await old.script(
-      """
-      create table trips (id int, status text, pickup timestamp, note text);
-      select ridepulse.watch('trips', '{"id": "id", "state": "status", "pickup_at": "pickup",
-        "attributes": ["note"]}');
-      insert into trips values (1, 'requested', '2026-01-15 10:00', 'it''s "x"')
-      """)
-    _ = try await Migrations.apply(session: old)
-    try await old.script("update trips set status = 'driver_arrived', pickup = '2026-01-15 11:00'")
-    #expect(
-      try await old.value(Self.ride)
-        == #"1 driver_arrived 11:00 UTC {"note": "it's \"x\""}"#)
-    #expect(
-      try await old.value("select mapping #>> '{pickup_at,time_zone}' from ridepulse.watched")
-        == "UTC")
-    #expect(try await old.value(Self.problems) == nil)
-    await old.close()
-  }
-
-  @Test func `tables of others hold the upgrade up, and nothing is changed`() async throws {
-    let old = try PostgresSession(conninfo: try await makeDatabase())
-    let role = "old_\(UInt32.random(in: 0 ... .max))"
-    try await old.script(
-      "create role \(role); create schema ridepulse authorization \(role); set role \(role)")
-    _ = try await Migrations.apply(session: old, steps: Migrations.all.filter { $0.number < 13 })
-    try await old.script(
-      """
-      reset role;
-      create table trips (id int, status text);
-      select ridepulse.watch('trips', '{"id": "id", "state": "status"}');
-      set role \(role)
-      """)
-    let error = await #expect(throws: MigrationError.self) {
-      try await Migrations.apply(session: old)
-    }
-    #expect("\(String(describing: error))".contains("0015_watch"))
-    #expect("\(String(describing: error))".contains("table trips is attached, and its owner is"))
-    try await old.script("reset role; insert into trips values (1, 'requested')")
-    #expect(try await old.value(Self.ride) == "1 requested UTC {}")
-    await old.close()
   }
 
   @Test func `only its owner may attach a table, and is told which rights that needs`()

@@ -188,21 +188,22 @@ package struct ChannelRepository: Sendable {
   // MARK: Reading
 
   private static func rows(_ result: QueryResult) -> [ChannelRow] {
-    (0..<result.rowCount).compactMap { index in
-      guard let id = result.int64(index, 0),
-        let storage = result.string(index, 3).flatMap({ ChannelStorage(rawValue: $0) }),
-        let requestID = result.string(index, 5).flatMap({ PushID($0) }),
-        let createdAt = result.time(index, 6)
+    let columns = ChannelStatements.channel
+    return (0..<result.rowCount).compactMap { index in
+      guard let id = result[index, columns.id],
+        let storage = result[index, columns.storage].flatMap({ ChannelStorage(rawValue: $0) }),
+        let requestID = result[index, columns.requestID].flatMap({ PushID($0) }),
+        let createdAt = result[index, columns.createdAt]
       else { return nil }
       var row = ChannelRow(
-        id: id, app: App(rawValue: result.string(index, 1) ?? ""),
-        channel: result.string(index, 2).flatMap { ChannelID($0) }, storage: storage,
-        rideID: result.string(index, 4).map(RideID.init), requestID: requestID, createdAt: createdAt
-      )
-      row.confirmedAt = result.time(index, 7)
-      row.unansweredAt = result.time(index, 8)
-      row.endedAt = result.time(index, 9)
-      row.endedReason = result.string(index, 10)
+        id: id, app: App(rawValue: result[index, columns.app] ?? ""),
+        channel: result[index, columns.channel].flatMap { ChannelID($0) }, storage: storage,
+        rideID: result[index, columns.ride].map(RideID.init), requestID: requestID,
+        createdAt: createdAt)
+      row.confirmedAt = result[index, columns.confirmedAt]
+      row.unansweredAt = result[index, columns.unansweredAt]
+      row.endedAt = result[index, columns.endedAt]
+      row.endedReason = result[index, columns.endedReason]
       return row
     }
   }

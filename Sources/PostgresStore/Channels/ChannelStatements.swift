@@ -1,17 +1,35 @@
+internal import RideCore
+
 /// The SQL of `ChannelRepository`.
 enum ChannelStatements {
-  private static func micros(_ column: String) -> String {
-    "(extract(epoch from \(column)) * 1000000)::bigint"
+  /// The columns of a channel `c`.
+  struct Columns: Sendable {
+    let id: ResultColumn<Int64>
+    let app, channel, storage, ride, requestID, endedReason: ResultColumn<String>
+    let createdAt, confirmedAt, unansweredAt, endedAt: ResultColumn<Timestamp>
+    fileprivate let sql: String
+
+    fileprivate init() {
+      var list = SelectList()
+      id = list.integer("c.id")
+      app = list.text("c.app")
+      channel = list.text("c.channel_id")
+      storage = list.text("c.storage")
+      ride = list.text("c.ride_id")
+      requestID = list.text("c.request_id")
+      createdAt = list.time("c.created_at")
+      confirmedAt = list.time("c.confirmed_at")
+      unansweredAt = list.time("c.unanswered_at")
+      endedAt = list.time("c.ended_at")
+      endedReason = list.text("c.ended_reason")
+      sql = list.sql
+    }
   }
 
-  private static let columns = """
-    c.id, c.app, c.channel_id, c.storage, c.ride_id, c.request_id, \(micros("c.created_at")),
-    \(micros("c.confirmed_at")), \(micros("c.unanswered_at")), \(micros("c.ended_at")),
-    c.ended_reason
-    """
+  static let channel = Columns()
+  private static let columns = channel.sql
 
-  static let now = Statement(
-    name: "channels_now", sql: "select \(micros("clock_timestamp()"))")
+  static let now = Statement(name: "channels_now", sql: "select \(SQLTime.now)")
 
   /// Marks an unfinished create of the ride as unanswered after $4 microseconds.
   ///
@@ -150,7 +168,7 @@ enum ChannelStatements {
       """)
 
   private static func isNewer(_ parameter: String) -> String {
-    "l.began_at < timestamptz 'epoch' + \(parameter)::bigint * interval '1 microsecond'"
+    "l.began_at < \(SQLTime.timestamp("\(parameter)::bigint"))"
   }
 
   static let noteOthers = Statement(
@@ -184,7 +202,7 @@ enum ChannelStatements {
     name: "channels_close_listing",
     sql: """
       update ridepulse.channel_listings l
-      set began_at = timestamptz 'epoch' + $4::bigint * interval '1 microsecond',
+      set began_at = \(SQLTime.timestamp("$4::bigint")),
         channels = $3::integer
       where l.bundle_id = $1 and l.environment = $2 and \(isNewer("$4"))
       """)
@@ -201,7 +219,7 @@ enum ChannelStatements {
   static let others = Statement(
     name: "channels_others",
     sql: """
-      select channel_id, \(micros("absent_at")), \(micros("seen_at")), storage
+      select channel_id, \(SQLTime.micros("absent_at")), \(SQLTime.micros("seen_at")), storage
       from ridepulse.other_channels where bundle_id = $1 and environment = $2
       order by channel_id
       """)

@@ -1,5 +1,3 @@
-internal import CMigrations
-
 /// One numbered step of the database schema.
 package struct Migration: Hashable, Sendable {
   /// The number that the name begins with; steps are applied in this order.
@@ -20,19 +18,42 @@ package struct Migration: Hashable, Sendable {
   }
 }
 
-/// Migrates a database to the schema that this program expects.
-package enum Migrations {
-  /// The program's built-in steps, in order: the files of `sql/`.
-  package static var all: [Migration] {
-    var found: [Migration] = []
-    var index = 0
-    while let entry = unsafe ridepulse_migration_at(index) {
-      let name = unsafe entry.pointee.name.map { unsafe String(cString: $0) } ?? ""
-      let text = unsafe entry.pointee.text.map { unsafe String(cString: $0) } ?? ""
-      // None is left out: a test compares the list with the folder.
-      if let step = Migration(name: name, sql: text) { found.append(step) }
-      index += 1
+/// An error of a schema migration.
+package enum MigrationError: Error, Hashable, Sendable {
+  /// The server is older than PostgreSQL 14; `version` is in the form of `server_version_num`.
+  case serverTooOld(version: Int)
+  /// The database is not encoded in UTF-8.
+  case wrongEncoding(String, database: String)
+  /// These steps were applied with a text that differs from this program's.
+  case edited(names: [String])
+  /// The database has these steps, which this program lacks: the database is newer.
+  case unknown(names: [String])
+  /// A step failed and was rolled back; the steps before it stay. The line counts within its file.
+  case failed(name: String, line: Int?, PostgresError)
+  /// An operation other than a step failed.
+  case database(PostgresError)
+}
+
+extension MigrationError: CustomStringConvertible {
+  /// What is wrong and how to fix it, on one line that is safe to log.
+  package var description: String {
+    switch self {
+    case .serverTooOld(let version):
+      "Postgres \(version / 10_000) is too old: 14 or later is needed"
+    case .wrongEncoding(let encoding, let database):
+      "database \(database) is encoded in \(encoding), which does not hold every text that phones "
+        + "show: create database NAME encoding 'UTF8' template template0, and copy it there with "
+        + "pg_dump and pg_restore"
+    case .edited(let names):
+      "\(names.joined(separator: ", ")) was applied with another text: a file that has landed "
+        + "must not change; restore it and put the change into a new one"
+    case .unknown(let names):
+      "the database is newer than this program, which does not know "
+        + "\(names.joined(separator: ", ")): deploy the newer program"
+    case .failed(let name, let line, let error):
+      "\(name)\(line.map { ", line \($0)" } ?? "") failed and was rolled back: \(error)"
+        + (error.server?.hint.map { ". \($0)" } ?? "")
+    case .database(let error): "the schema cannot be brought up to date: \(error)"
     }
-    return found.sorted { $0.number < $1.number }
   }
 }

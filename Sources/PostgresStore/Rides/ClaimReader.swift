@@ -18,19 +18,22 @@ struct ClaimReader {
   }
 
   mutating func readClaims(_ rows: QueryResult) {
-    if let micros = rows.int64(0, 0) { now = Timestamp(microseconds: micros) }
-    nextDue = rows.int64(0, 1).map { Timestamp(microseconds: $0) }
-    lowestEvent = rows.int64(0, 6)
-    lowestDue = rows.int64(0, 7).map { Timestamp(microseconds: $0) }
+    let columns = ClaimColumns.all
+    now = rows[0, columns.now] ?? now
+    nextDue = rows[0, columns.nextDue]
+    lowestEvent = rows[0, columns.lowestEvent]
+    lowestDue = rows[0, columns.lowestDue]
     claims.reserveCapacity(rows.rowCount)
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 2).map(RideID.init), let fence = rows.int64(row, 3) else {
+      guard let ride = rows[row, columns.ride].map(RideID.init),
+        let fence = rows[row, columns.fence]
+      else {
         continue
       }
       var claim = RideClaim(rideID: ride, fence: fence)
-      claim.isTakenOver = rows.bool(row, 5) == true
+      claim.isTakenOver = rows[row, columns.isTakenOver] == true
       claims.append(claim)
-      memos.append(memo(rows.string(row, 4), of: ride))
+      memos.append(memo(rows[row, columns.memo], of: ride))
     }
   }
 

@@ -158,19 +158,13 @@ extension PostgresRideStore {
   /// parked.
   private func leave(_ rides: [(claim: RideClaim, reason: String)]) async {
     if rides.isEmpty { return }
+    let unread = rides.map { (claim: $0.claim, reason: Self.words($0.reason)) }
     do {
       let parked = try await run(
         claims,
         [
           Call(SettleStatements.sets),
-          Call(
-            SettleStatements.leaveUnread,
-            [
-              node, PostgresArray.literal(rides.map(\.claim.rideID)),
-              PostgresArray.literal(rides.map { String($0.claim.fence) }),
-              PostgresArray.literal(rides.map { Self.words($0.reason) }),
-              PostgresArray.literal(rides.map { $0.claim.isTakenOver ? "t" : "f" }),
-            ]),
+          Call(LeaseStatements.leaveUnread, [node] + LeaseStatements.unread.arrays(unread)),
         ])[1]
       for row in 0..<parked.rowCount {
         log(

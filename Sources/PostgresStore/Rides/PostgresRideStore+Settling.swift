@@ -8,15 +8,11 @@ extension PostgresRideStore {
   /// - Returns: The rides whose lease has ended or passed to another node.
   /// - Throws: `StoreFailure`; the same memos may be written again.
   package func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
+    let encoder = JSONEncoder()
+    let stored = try memos.map { (claim: $0.claim, memo: try SettleRows.json($0.memo, encoder)) }
     let results = try await run(
       claims,
-      [
-        Call(
-          SettleStatements.journal,
-          [node] + Self.words(of: memos.map(\.claim)) + [
-            PostgresArray.literal(memos.map { SettleParameters.json($0.memo) })
-          ])
-      ])
+      [Call(LeaseStatements.journal, [node] + LeaseStatements.memos.arrays(stored))])
     var missing = Set(memos.map(\.claim.rideID))
     for row in 0..<results[0].rowCount {
       if let ride = results[0].string(row, 0) { missing.remove(RideID(ride)) }
@@ -28,24 +24,24 @@ extension PostgresRideStore {
   ///
   /// - Throws: `StoreFailure`; the same settlements may be given again.
   package func settle(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
-    let results = try await run(settlements, settling(batch))
+    let results = try await run(settlements, try settling(batch))
     let written = Self.fences(results[1])
     let missing = batch.map(\.claim).filter { !written.contains($0.fence) }
     if missing.isEmpty { return SettleResult() }
     // A claim that is not known to be lost is reported as locked, so that it is tried again.
     let rows = try? await run(
       settlements,
-      [Call(SettleStatements.sets), Call(SettleStatements.ours, [node] + Self.words(of: missing))])
+      [Call(SettleStatements.sets), Call(LeaseStatements.ours, [node] + Self.parameters(missing))])
     guard let ours = rows.map({ Self.fences($0[1]) }) else { return SettleResult(locked: missing) }
     return SettleResult(
       lost: missing.filter { !ours.contains($0.fence) },
       locked: missing.filter { ours.contains($0.fence) })
   }
 
-  private func settling(_ batch: [ClaimedSettlement]) -> [Call] {
+  private func settling(_ batch: [ClaimedSettlement]) throws -> [Call] {
     [
       Call(SettleStatements.sets),
-      Call(SettleStatements.settle, SettleParameters(node: node, batch).texts),
+      Call(SettleStatements.settle, try SettleRows.parameters(node: node, batch)),
     ]
   }
 
@@ -63,10 +59,10 @@ extension PostgresRideStore {
     let results = try await run(
       settlements,
       [
-        Call(SettleStatements.begin),
+        Call(LeaseStatements.begin),
         Call(SettleStatements.sets),
-        Call(SettleStatements.openCheck, [node] + Self.words(of: batch.map(\.claim))),
-      ] + settling(batch) + [Call(SettleStatements.immediate), Call(SettleStatements.rollback)])
+        Call(LeaseStatements.openCheck, [node] + Self.parameters(batch.map(\.claim))),
+      ] + (try settling(batch)) + [Call(LeaseStatements.immediate), Call(LeaseStatements.rollback)])
     if Self.fences(results[4]).count != batch.count {
       throw StoreFailure(.refused, "a made-up ride was not settled")
     }
@@ -76,13 +72,13 @@ extension PostgresRideStore {
   ///
   /// - Throws: `StoreFailure`; the leases may be unchanged.
   package func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
-    let words = Self.words(of: rides)
+    let parameters = [node] + Self.parameters(rides)
     let results = try await run(
       claims,
       [
         Call(SettleStatements.sets),
-        Call(SettleStatements.renew, [node] + words + [String(lease.microseconds / 1000)]),
-        Call(SettleStatements.ours, [node] + words),
+        Call(LeaseStatements.renew, parameters + [String(lease.microseconds / 1000)]),
+        Call(LeaseStatements.ours, parameters),
       ])
     let ours = Self.fences(results[2])
     return rides.filter { !ours.contains($0.fence) }
@@ -97,7 +93,7 @@ extension PostgresRideStore {
       [
         Call(SettleStatements.sets),
         Call(
-          SettleStatements.park,
+          LeaseStatements.park,
           [node, ride.rideID.text, String(ride.fence), Self.words(reason)]),
       ])
   }
@@ -116,20 +112,12 @@ extension PostgresRideStore {
       session,
       [
         Call(SettleStatements.sets),
-        Call(
-          SettleStatements.release,
-          [node] + Self.words(of: rides) + [
-            PostgresArray.literal(rides.map { $0.isTakenOver ? "t" : "f" })
-          ]),
+        Call(LeaseStatements.release, [node] + LeaseStatements.takenClaims.arrays(rides)),
       ], timeout: timeout)
   }
 
-  /// The IDs and fences of rides, as statement parameters.
-  private static func words(of rides: [RideClaim]) -> [String?] {
-    [
-      PostgresArray.literal(rides.map(\.rideID)),
-      PostgresArray.literal(rides.map { String($0.fence) }),
-    ]
+  private static func parameters(_ claims: [RideClaim]) -> [String?] {
+    LeaseStatements.claims.arrays(claims)
   }
 
   private static func fences(_ rows: QueryResult) -> Set<Int64> {

@@ -31,13 +31,14 @@ package struct RideGauges: Hashable, Sendable {
           limit \(countLimit)) due),
         (select count(*) from ridepulse.agenda where leased_until = 'infinity'),
         (select count(*) from ridepulse.devices where quarantined_at is not null),
-        (extract(epoch from clock_timestamp() - least(
-          (select due_at from ridepulse.agenda where due_at <= now() and leased_until < 'infinity'
-           order by due_at limit 1),
-          (select created_at from ridepulse.events e where not exists (
-             select from ridepulse.agenda a
-             where a.ride_id = e.ride_id and a.leased_until = 'infinity')
-           order by id limit 1))) * 1000000)::bigint
+        \(SQLTime.micros(interval: "clock_timestamp() - oldest.due_at"))
+      from (select least(
+        (select due_at from ridepulse.agenda where due_at <= now() and leased_until < 'infinity'
+         order by due_at limit 1),
+        (select created_at from ridepulse.events e where not exists (
+           select from ridepulse.agenda a
+           where a.ride_id = e.ride_id and a.leased_until = 'infinity')
+         order by id limit 1)) as due_at) oldest
       """)
 
   private static let channels = Statement(
@@ -63,5 +64,79 @@ package struct RideGauges: Hashable, Sendable {
     gauges.waitingOutcomes = results[2].int64(0, 0) ?? 0
     gauges.oldestOutcome = .microseconds(max(0, results[2].int64(0, 1) ?? 0))
     return gauges
+  }
+}
+
+/// The number of rides on the agenda in each state.
+package struct RideStates: Hashable, Sendable {
+  /// The number of rides in one state.
+  package struct Count: Hashable, Sendable {
+    /// The state, as the service's backend names it; empty for a ride without one.
+    package var state: String
+    package var rides: Int64
+
+    package init(state: String, rides: Int64) {
+      self.state = state
+      self.rides = rides
+    }
+  }
+
+  /// The states with the most rides, at most `stateLimit`.
+  package var counts: [Count]
+  /// The number of rides that were counted.
+  package var rides: Int64
+  /// Whether there may be more rides than were counted.
+  package var isCut: Bool { rides >= Self.rideLimit }
+
+  /// The maximum number of rides that are counted.
+  package static let rideLimit: Int64 = 20_000
+  /// The maximum number of states: the backend defines them, and there may be any number.
+  package static let stateLimit = 40
+
+  package init(counts: [Count], rides: Int64) {
+    self.counts = counts
+    self.rides = rides
+  }
+
+  private static let states = Statement(
+    name: "ride_states",
+    sql: """
+      select coalesce(state, ''), count(*), (sum(count(*)) over ())::bigint
+      from (select r.state from ridepulse.agenda a join ridepulse.rides r on r.id = a.ride_id
+            limit \(rideLimit)) live
+      group by 1 order by 2 desc, 1 limit \(stateLimit)
+      """)
+
+  /// Reads the counts; the time limit is two seconds.
+  package static func read(_ session: PostgresSession) async throws -> RideStates {
+    let rows = try await session.run([Call(states)], timeout: .seconds(2))[0]
+    let counts = (0..<rows.rowCount).map { row in
+      Count(state: rows.string(row, 0) ?? "", rides: rows.int64(row, 1) ?? 0)
+    }
+    return RideStates(counts: counts, rides: counts.isEmpty ? 0 : rows.int64(0, 2) ?? 0)
+  }
+}
+
+extension PostgresRideStore {
+  private static let due = Statement(
+    name: "due_rides",
+    sql: """
+      select count(*) from (
+        (select ride_id from ridepulse.agenda
+         where due_at <= now() and leased_until < 'infinity' limit $1::bigint)
+        union
+        (select ride_id from ridepulse.events e where not exists (
+           select from ridepulse.agenda a
+           where a.ride_id = e.ride_id and a.leased_until = 'infinity') limit $1::bigint)) due
+      """)
+
+  /// Returns how many rides need attention now, including those that are being handled and without
+  /// those that are parked.
+  ///
+  /// A backlog is counted only up to about `limit` rides.
+  package func dueRides(atMost limit: Int) async throws -> Int {
+    let results = try await settlements.run(
+      [Call(Self.due, [String(limit)])], timeout: .seconds(2))
+    return Int(results[0].int64(0, 0) ?? 0)
   }
 }

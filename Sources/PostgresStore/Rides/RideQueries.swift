@@ -15,33 +15,6 @@ package struct RideQueries: Sendable {
   private static let emit = Statement(
     name: "desk_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
 
-  private static let phones = Statement(
-    name: "desk_phones",
-    sql: """
-      select $1::text, \(ClaimStatements.phoneColumns), \(ClaimStatements.contact)
-      from unnest($2::text[], $3::text[]) owner (app, owner_id)
-      join ridepulse.current_devices d on d.app = owner.app and d.owner_id = owner.owner_id
-      order by d.id
-      """)
-
-  private static let startTokens = Statement(
-    name: "desk_start_tokens",
-    sql: """
-      select $1::text, \(ClaimStatements.startTokenColumns)
-      from unnest($2::text[], $3::text[]) owner (app, owner_id)
-      join ridepulse.current_start_tokens t
-        on t.app = owner.app and t.owner_id = owner.owner_id
-      order by t.id
-      """)
-
-  private static let deliveries = Statement(
-    name: "desk_deliveries",
-    sql: """
-      select rule, app, coalesce(token_suffix, ''), status, coalesce(reason, '')
-      from ridepulse.ledger where ride_id = $1 and event_id = $2::bigint
-      order by created_at, rule, device_id
-      """)
-
   private static let waiting = Statement(
     name: "desk_waiting", sql: "select from ridepulse.events where id = $1::bigint")
 
@@ -60,8 +33,8 @@ package struct RideQueries: Sendable {
   {
     let rides = PostgresArray.literal([ride])
     let read = try await session.run([
-      Call(ClaimStatements.rides, [rides]), Call(RideSnapshot.memos, [rides]),
-      Call(ClaimStatements.cards, [rides]), Call(ClaimStatements.channels, [rides]),
+      Call(RideRead.all.statement, [rides]), Call(RideSnapshot.memos, [rides]),
+      Call(CardRead.all.statement, [rides]), Call(ChannelRead.all.statement, [rides]),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
     reader.readClaims(read[1])
@@ -76,7 +49,7 @@ package struct RideQueries: Sendable {
       PostgresArray.literal(owners.map(\.owner)),
     ]
     let found = try await session.run([
-      Call(Self.phones, words), Call(Self.startTokens, words),
+      Call(PhoneRead.ofOwners, words), Call(StartTokenRead.all.ofOwners, words),
     ])
     reader.rows.readPhones(found[0])
     reader.rows.readStartTokens(found[1])
@@ -85,33 +58,15 @@ package struct RideQueries: Sendable {
     return (view, now)
   }
 
-  /// One row of the ledger, for people.
-  package struct Delivery: Hashable, Sendable {
-    package var rule: String
-    package var app: String
-    /// The token's last digits; empty if there was no phone.
-    package var tokenSuffix: String
-    /// The outcome, in the words of `deliveries.status`.
-    package var status: String
-    /// The reason for the outcome; empty if there is none.
-    package var reason: String
-  }
-
   /// Returns the outcomes of an event so far, and whether they are complete.
   package func deliveries(
     of event: Int64, ride: RideID
-  ) async throws -> (deliveries: [Delivery], isComplete: Bool) {
+  ) async throws -> (deliveries: [LedgerRow], isComplete: Bool) {
     // The event is read before the ledger: if it is consumed, its rows are there.
     let results = try await session.run([
-      Call(Self.waiting, [String(event)]), Call(Self.deliveries, [ride.text, String(event)]),
+      Call(Self.waiting, [String(event)]), Call(LedgerRow.ofEvent, [ride.text, String(event)]),
     ])
-    let rows = results[1]
-    let deliveries = (0..<rows.rowCount).map { row in
-      Delivery(
-        rule: rows.string(row, 0) ?? "", app: rows.string(row, 1) ?? "",
-        tokenSuffix: rows.string(row, 2) ?? "", status: rows.string(row, 3) ?? "",
-        reason: rows.string(row, 4) ?? "")
-    }
+    let deliveries = LedgerRow.all(results[1])
     let isComplete =
       results[0].rowCount == 0
       && !deliveries.contains { $0.status == LedgerEntry.Status.pending.rawValue }

@@ -14,7 +14,7 @@ struct RideReading {
     cardApps = rules.cardApps
     startEvents = PostgresArray.literal(rules.startEvents)
     broadcasts = rules.broadcasts
-    phones = rules.asksForContacts ? ClaimStatements.phonesWithContacts : ClaimStatements.phones
+    phones = rules.asksForContacts ? PhoneRead.ofRidesWithContacts : PhoneRead.ofRides
   }
 
   /// A statement, and the function that takes its rows.
@@ -40,12 +40,12 @@ struct RideReading {
     let rides = PostgresArray.literal(claims.claims.map(\.rideID))
     let inMemos = claims.phonesInMemos
     let parts = claims.openParts
-    let eventLimit = ClaimStatements.eventLimit
+    let eventLimit = EventRead.limit
     var reads = [
-      Read(ClaimStatements.events, [rides, String(eventLimit + 1)]) {
+      Read(EventRead.all.statement, [rides, String(eventLimit + 1)]) {
         $0.readEvents($1, limit: eventLimit)
       },
-      Read(ClaimStatements.rides, [rides]) { $0.readRides($1) },
+      Read(RideRead.all.statement, [rides]) { $0.readRides($1) },
       Read(
         phones,
         [
@@ -62,18 +62,18 @@ struct RideReading {
     }
     if !legacy.isEmpty {
       let rides = PostgresArray.literal(legacy)
-      reads.append(Read(ClaimStatements.legacyPhones, [rides]) { $0.readPhones($1) })
+      reads.append(Read(PhoneRead.ofLegacyPushes, [rides]) { $0.readPhones($1) })
     }
     return cardApps.isEmpty ? reads : reads + readsOfCards(claims, rides)
   }
 
   private func readsOfCards(_ claims: ClaimReader, _ rides: String) -> [Read] {
     let starts = claims.startsInMemos
-    let channels = Read(ClaimStatements.channels, [rides]) { $0.readChannels($1) }
+    let channels = Read(ChannelRead.all.statement, [rides]) { $0.readChannels($1) }
     return (broadcasts ? [channels] : []) + [
-      Read(ClaimStatements.cards, [rides]) { $0.readCards($1) },
+      Read(CardRead.all.statement, [rides]) { $0.readCards($1) },
       Read(
-        ClaimStatements.startTokens,
+        StartTokenRead.all.ofRides,
         [
           rides, PostgresArray.literal(cardApps.map(\.rawValue)), startEvents,
           PostgresArray.literal(starts.map(\.ride)),

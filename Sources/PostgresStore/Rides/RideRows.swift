@@ -21,26 +21,27 @@ struct RideRows {
   /// - Parameter limit: the number of events of a ride that one claim handles; one more row means
   ///   that more events are waiting.
   mutating func readEvents(_ rows: QueryResult, limit: Int = .max) {
+    let columns = EventRead.all
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
-        let name = rows.string(row, 2), let micros = rows.int64(row, 3)
+      guard let ride = rows[row, columns.ride].map(RideID.init), let id = rows[row, columns.id],
+        let name = rows[row, columns.name], let createdAt = rows[row, columns.createdAt]
       else { continue }
       highestEvent = max(highestEvent ?? id, id)
-      if rows.bool(row, 6) == true {
+      if rows[row, columns.isBeyond] == true {
         // The next claim reads the events after those that fit.
         if events[ride] == nil { beyond.insert(ride) } else { withMoreEvents.insert(ride) }
         continue
       }
-      if let bytes = rows.int64(row, 5) {
+      if let bytes = rows[row, columns.bytes] {
         unreadable[ride] = BoundedJSON.reason("the data of event \(id) is", bytes: bytes)
       }
       if events[ride, default: []].count >= limit {
         withMoreEvents.insert(ride)
         continue
       }
-      let data = rows.string(row, 4) ?? "{}"
+      let data = rows[row, columns.data] ?? "{}"
       bytes += data.utf8.count
-      var event = RideEvent(id: id, name: name, at: Timestamp(microseconds: micros), data: data)
+      var event = RideEvent(id: id, name: name, at: createdAt, data: data)
       event.people = people(rows, row, ofRide: ride)
       events[ride, default: []].append(event)
     }
@@ -49,11 +50,11 @@ struct RideRows {
   private mutating func people(
     _ rows: QueryResult, _ row: Int, ofRide ride: RideID
   ) -> EventPeople? {
-    let (customer, driver) = (
-      rows.string(row, 7).map(OwnerID.init), rows.string(row, 8).map(OwnerID.init)
-    )
+    let columns = EventRead.all
+    let customer = rows[row, columns.customer].map(OwnerID.init)
+    let driver = rows[row, columns.driver].map(OwnerID.init)
     var former: RideImage?
-    if let text = rows.string(row, 9) {
+    if let text = rows[row, columns.former] {
       do {
         former = try JSONDecoder().decode(RideImage.self, from: Data(text.utf8))
       } catch {
@@ -65,22 +66,23 @@ struct RideRows {
   }
 
   mutating func readRides(_ rows: QueryResult) {
+    let columns = RideRead.all
     for row in 0..<rows.rowCount {
-      guard let id = rows.string(row, 0).map(RideID.init) else { continue }
-      if rows.bool(row, 9) == true {
+      guard let id = rows[row, columns.id].map(RideID.init) else { continue }
+      if rows[row, columns.isBeyond] == true {
         beyond.insert(id)
         continue
       }
-      var ride = Ride(id: id, state: rows.string(row, 1))
-      ride.customerID = rows.string(row, 2).map(OwnerID.init)
-      ride.driverID = rows.string(row, 3).map(OwnerID.init)
-      ride.pickupAt = rows.int64(row, 4).map { Timestamp(microseconds: $0) }
-      ride.timeZone = rows.string(row, 5) ?? "UTC"
-      ride.attributes = rows.string(row, 6) ?? "{}"
-      ride.updatedAt = rows.int64(row, 7).map { Timestamp(microseconds: $0) }
+      var ride = Ride(id: id, state: rows[row, columns.state])
+      ride.customerID = rows[row, columns.customer].map(OwnerID.init)
+      ride.driverID = rows[row, columns.driver].map(OwnerID.init)
+      ride.pickupAt = rows[row, columns.pickupAt]
+      ride.timeZone = rows[row, columns.timeZone] ?? "UTC"
+      ride.attributes = rows[row, columns.attributes] ?? "{}"
+      ride.updatedAt = rows[row, columns.updatedAt]
       bytes += ride.attributes.utf8.count
       rides[id] = ride
-      if let bytes = rows.int64(row, 8) {
+      if let bytes = rows[row, columns.bytes] {
         unreadable[id] = BoundedJSON.reason("its attributes are", bytes: bytes)
       }
     }
@@ -102,69 +104,76 @@ struct RideRows {
   }
 
   mutating func readPhones(_ rows: QueryResult) {
+    // With and without contacts, the columns are the same.
+    let columns = PhoneRead.withContacts
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
-        let app = rows.string(row, 2), let owner = rows.string(row, 3).map(OwnerID.init),
-        let token = rows.string(row, 4)
+      guard let ride = rows[row, columns.ride].map(RideID.init), let id = rows[row, columns.id],
+        let app = rows[row, columns.app], let owner = rows[row, columns.owner].map(OwnerID.init),
+        let token = rows[row, columns.token]
       else { continue }
       var phone = Phone(
         id: id, app: App(rawValue: app), ownerID: owner, token: token,
-        environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
-        locale: rows.string(row, 6))
+        environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
+        locale: rows[row, columns.locale])
       // PostgreSQL created this JSON, so it can always be decoded.
-      phone.problem = rows.string(row, 7).flatMap {
+      phone.problem = rows[row, columns.problem].flatMap {
         try? JSONDecoder().decode(PhoneProblem.self, from: Data($0.utf8))
       }
-      phone.contactedAt = rows.int64(row, 8).map { Timestamp(microseconds: $0) }
+      phone.contactedAt = rows[row, columns.contactedAt]
       phones[ride, default: []].append(phone)
     }
   }
 
   mutating func readCards(_ rows: QueryResult) {
+    let columns = CardRead.all
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
-        let app = rows.string(row, 2), let owner = rows.string(row, 3).map(OwnerID.init),
-        let token = rows.string(row, 4), let registered = rows.int64(row, 7)
+      guard let ride = rows[row, columns.ride].map(RideID.init), let id = rows[row, columns.id],
+        let app = rows[row, columns.app], let owner = rows[row, columns.owner].map(OwnerID.init),
+        let token = rows[row, columns.token], let registered = rows[row, columns.registeredAt]
       else { continue }
       cards[ride, default: []].append(
         Card(
           .activity(id), app: App(rawValue: app), ownerID: owner, token: token,
-          environment: rows.string(row, 5).flatMap(APNsEnvironment.init(rawValue:)),
-          isFrequent: rows.string(row, 6) == "t",
-          registeredAt: Timestamp(microseconds: registered), isGone: rows.string(row, 8) == "t"))
+          environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
+          isFrequent: rows[row, columns.isFrequent] == true,
+          registeredAt: registered, isGone: rows[row, columns.isGone] == true))
     }
   }
 
   mutating func readStartTokens(_ rows: QueryResult) {
+    let columns = StartTokenRead.all
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
-        let app = rows.string(row, 2), let owner = rows.string(row, 3).map(OwnerID.init),
-        let type = rows.string(row, 4), let token = rows.string(row, 5),
-        let registered = rows.int64(row, 7)
+      guard let ride = rows[row, columns.ride].map(RideID.init), let id = rows[row, columns.id],
+        let app = rows[row, columns.app], let owner = rows[row, columns.owner].map(OwnerID.init),
+        let type = rows[row, columns.attributesType], let token = rows[row, columns.token],
+        let registered = rows[row, columns.registeredAt]
       else { continue }
       startTokens[ride, default: []].append(
         StartToken(
           id: id, app: App(rawValue: app), ownerID: owner, attributesType: type, token: token,
-          environment: rows.string(row, 6).flatMap(APNsEnvironment.init(rawValue:)),
-          registeredAt: Timestamp(microseconds: registered)))
+          environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
+          registeredAt: registered))
     }
   }
 
   mutating func readChannels(_ rows: QueryResult) {
+    let columns = ChannelRead.all
     for row in 0..<rows.rowCount {
-      guard let ride = rows.string(row, 0).map(RideID.init), let id = rows.int64(row, 1),
-        let app = rows.string(row, 2),
-        let environment = rows.string(row, 3).flatMap(APNsEnvironment.init(rawValue:)),
-        let storage = rows.string(row, 4).flatMap(ChannelStorage.init(rawValue:)),
-        let created = rows.int64(row, 6)
+      guard let ride = rows[row, columns.ride].map(RideID.init), let id = rows[row, columns.id],
+        let app = rows[row, columns.app],
+        let environment = rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
+        let storage = rows[row, columns.storage].flatMap(ChannelStorage.init(rawValue:)),
+        let created = rows[row, columns.createdAt]
       else { continue }
       channels[ride, default: []].append(
         RideChannel(
           id: id, app: App(rawValue: app), environment: environment, storage: storage,
-          createdAt: Timestamp(microseconds: created),
+          createdAt: created,
           standing: Self.standing(
-            rows.string(row, 5).flatMap { ChannelID($0) }, isUnanswered: rows.string(row, 7) == "t",
-            isEnded: rows.string(row, 8) == "t", reason: rows.string(row, 9))))
+            rows[row, columns.channel].flatMap { ChannelID($0) },
+            isUnanswered: rows[row, columns.isUnanswered] == true,
+            isEnded: rows[row, columns.isEnded] == true,
+            reason: rows[row, columns.endedReason])))
     }
   }
 

@@ -39,17 +39,21 @@ package struct RideSnapshot {
       order by r.id limit $3::int
       """)
 
-  /// $1 ride IDs. The columns are the first ones of `ClaimStatements.claim`.
+  /// The rides $1 with their memos, in the columns of a claim.
   static let memos = Statement(
     name: "snapshot_memos",
     sql: """
-      select (extract(epoch from clock_timestamp()) * 1000000)::bigint, null::bigint, r.id, 0,
-        a.memo::text, false
-      from unnest($1::text[]) r (id) left join ridepulse.agenda a on a.ride_id = r.id
+      select \(ClaimColumns.all.sql)
+      from (
+        select clock_timestamp() as now, null::timestamptz as next_due, r.id as ride_id, 0 as fence,
+          a.memo, false as is_taken_over, null::bigint as lowest_event,
+          null::timestamptz as lowest_due
+        from unnest($1::text[]) r (id) left join ridepulse.agenda a on a.ride_id = r.id
+      ) result
       """)
 
   private static let now = Statement(
-    name: "snapshot_now", sql: "select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
+    name: "snapshot_now", sql: "select \(SQLTime.now)")
 
   /// Returns the database's time.
   package func now() async throws -> Timestamp {

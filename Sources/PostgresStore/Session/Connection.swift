@@ -1,4 +1,6 @@
 internal import CLibpq
+internal import Foundation
+internal import SystemSupport
 
 /// The only owner of a libpq connection.
 ///
@@ -128,5 +130,62 @@ internal import CLibpq
   /// Returns what is needed to cancel the running statement after this connection is gone.
   func makeCanceller() -> Canceller? {
     unsafe PQgetCancel(handle).map { unsafe Canceller(owning: $0) }
+  }
+}
+
+/// Asks the server to cancel the statement that a connection is running.
+@safe final class Canceller: @unchecked Sendable {
+  // Unchecked: a PGcancel never changes, and libpq allows its use on any thread.
+  private let handle: OpaquePointer
+
+  init(owning handle: OpaquePointer) {
+    unsafe self.handle = handle
+  }
+
+  deinit {
+    unsafe PQfreeCancel(handle)
+  }
+
+  /// Sends the cancel request on a new thread, because libpq 15 can only send it blocking.
+  ///
+  /// The outcome is not checked: the caller drops the connection anyway.
+  func cancelInBackground() {
+    let thread = WorkerThread(named: "postgres-cancel") {
+      var reason: [CChar] = Array(repeating: 0, count: 256)
+      let size = Int32(reason.count)
+      _ = unsafe reason.withUnsafeMutableBufferPointer {
+        unsafe PQcancel(self.handle, $0.baseAddress, size)
+      }
+    }
+    thread?.detach()
+  }
+}
+
+/// A list of strings in C's form: one block of bytes and an array of pointers into it.
+struct CStrings {
+  private var bytes: [UInt8] = []
+  private var offsets: [Int?] = []
+
+  init(_ strings: [String?]) {
+    bytes.reserveCapacity(strings.reduce(0) { $0 + ($1?.utf8.count ?? 0) + 1 })
+    offsets.reserveCapacity(strings.count)
+    for string in strings {
+      offsets.append(string == nil ? nil : bytes.count)
+      guard let string else { continue }
+      bytes.append(contentsOf: string.utf8)
+      bytes.append(0)
+    }
+  }
+
+  /// Calls `body` with the pointers: NULL for each nil, and one more NULL at the end.
+  func withPointers<R>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R) -> R {
+    unsafe bytes.withUnsafeBytes { block in
+      let start = unsafe block.assumingMemoryBound(to: CChar.self).baseAddress
+      var pointers = unsafe offsets.map { offset in
+        unsafe offset.flatMap { offset in unsafe start.map { unsafe $0 + offset } }
+      }
+      unsafe pointers.append(nil)
+      return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
+    }
   }
 }

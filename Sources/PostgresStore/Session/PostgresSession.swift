@@ -7,7 +7,7 @@ internal import SystemSupport
 /// executed one after another, in the order in which they were submitted.
 package final class PostgresSession: Sendable {
   private let mailbox: SessionMailbox
-  private let watch = Mutex(StatementTimeouts())
+  private let responses = Mutex(ResponseTracker())
 
   /// Begins to connect in the background.
   ///
@@ -93,7 +93,7 @@ package final class PostgresSession: Sendable {
   /// Work that needs this session makes no progress then. The result is current only while
   /// transactions are being submitted.
   package func isStalled(for limit: Duration = .seconds(5)) -> Bool {
-    watch.withLock { $0.isStalled(for: limit, now: .now) }
+    responses.withLock { $0.isStalled(for: limit, now: .now) }
   }
 
   private func perform(
@@ -101,12 +101,63 @@ package final class PostgresSession: Sendable {
   ) async throws(PostgresError) -> [QueryResult] {
     let now = ContinuousClock.now
     let deadline = now + timeout
-    let number = watch.withLock { $0.asked(now: now) }
+    let number = responses.withLock { $0.asked(now: now) }
     let outcome: Transaction.Outcome = await withCheckedContinuation { continuation in
       let run = Transaction(work: work, deadline: deadline) { continuation.resume(returning: $0) }
       if !mailbox.submit(run) { run.finish(.failure(PostgresError(.closed))) }
     }
-    watch.withLock { $0.ended(number, outcome) }
+    responses.withLock { $0.ended(number, outcome) }
     return try outcome.get()
+  }
+}
+
+/// An event of a session, apart from the results of its transactions.
+package enum SessionEvent: Hashable, Sendable {
+  /// A connection is usable and its LISTENs are in effect.
+  ///
+  /// Notifications sent before this moment may have been missed, so the receiver must check for
+  /// work. The version is in the form of `server_version_num`.
+  case connected(serverVersion: Int, backendPID: Int32)
+  /// A usable connection was lost; the session reconnects.
+  case disconnected(reason: String)
+  /// An attempt to connect failed; the session keeps trying.
+  case unreachable(reason: String)
+  /// A NOTIFY arrived on a channel that the session listens to.
+  case notification(channel: String, payload: String)
+}
+
+/// Tracks whether the server answers a session's transactions; it reads no clock of its own.
+struct ResponseTracker: Sendable {
+  typealias Instant = ContinuousClock.Instant
+
+  private var waiting: [Int: Instant] = [:]
+  private var count = 0
+  /// Whether the last transaction ended without an answer from the server.
+  private var isCut = false
+
+  /// Records that a transaction was submitted; returns the number to end it by.
+  mutating func asked(now: Instant) -> Int {
+    count += 1
+    waiting[count] = now
+    return count
+  }
+
+  /// Records that a transaction has ended. An error that the server reports is an answer, too.
+  mutating func ended(_ number: Int, _ outcome: Transaction.Outcome) {
+    waiting[number] = nil
+    switch outcome {
+    case .success: isCut = false
+    case .failure(let error):
+      switch error.kind {
+      case .server: isCut = false
+      case .unreachable, .connectionLost, .timeout, .protocol: isCut = true
+      case .invalidConninfo, .invalidParameter, .closed: break
+      }
+    }
+  }
+
+  /// Whether the last transaction got no answer, or one has waited for `limit`.
+  func isStalled(for limit: Duration, now: Instant) -> Bool {
+    isCut || waiting.values.contains { now - $0 >= limit }
   }
 }

@@ -121,3 +121,129 @@ final class SessionLoop {
     return Int32((wait / .milliseconds(1)).rounded(.up))
   }
 }
+
+/// Opening and dropping connections.
+extension SessionLoop {
+  func open() {
+    guard let connection = Connection(settings) else { return drop("out of memory") }
+    // A connection to a Unix socket without a server is refused at once.
+    guard connection.socket >= 0 else { return drop(connection.errorMessage) }
+    self.connection = connection
+    connecting = .wantsWrite
+  }
+
+  /// Handles a ready socket: continues connecting, or reads and writes what is pending.
+  func handleSocket() {
+    guard let connection else { return }
+    if case .opening = lifecycle.state, activity == nil {
+      keepConnecting(connection)
+    } else {
+      converse(connection)
+    }
+  }
+
+  private func keepConnecting(_ connection: Connection) {
+    connecting = connection.advance()
+    switch connecting {
+    case .wantsRead, .wantsWrite: break
+    case .failed: drop(connection.errorMessage)
+    case .open:
+      guard connection.enterPipelineMode() else { return drop(connection.errorMessage) }
+      greet(connection)
+    }
+  }
+
+  /// Sends LISTEN before the connection counts as usable: the caller then checks for work, and
+  /// misses no notification from then on.
+  private func greet(_ connection: Connection) {
+    guard !channels.isEmpty else { return becomeReady(connection) }
+    let calls = channels.map { Call(Statement.listen(to: $0)) }
+    let steps = PipelineStep.plan(calls, known: [:], named: false)
+    guard connection.send(steps, of: calls) else { return drop(connection.errorMessage) }
+    activity = InFlightTransaction(PipelineStateMachine(pipeline: steps), for: .listen)
+    pushOut(connection)
+  }
+
+  func becomeReady(_ connection: Connection) {
+    lifecycle.opened(now: .now)
+    onEvent(
+      .connected(serverVersion: connection.serverVersion, backendPID: connection.backendPID))
+  }
+
+  /// Drops the connection, fails its transaction, and schedules the next attempt.
+  func drop(_ reason: String) {
+    connection = nil
+    let reason = Redaction.clean(settings.secrets.removed(from: reason))
+    let wasReady = if case .ready = lifecycle.state { true } else { false }
+    lifecycle.lost(now: .now, random: Double.random(in: 0..<1))
+    lastFailure = reason
+    if let inFlight = activity, let run = inFlight.run {
+      run.finish(
+        .failure(PostgresError(.connectionLost(sent: inFlight.isSent, reason: reason))))
+    }
+    activity = nil
+    onEvent(wasReady ? .disconnected(reason: reason) : .unreachable(reason: reason))
+  }
+}
+
+/// Completing a transaction after its last reply.
+extension SessionLoop {
+  func finish(_ inFlight: InFlightTransaction, _ connection: Connection) {
+    activity = nil
+    lifecycle.heard(now: .now)
+    guard case .run(let run) = inFlight.purpose else {
+      if case .listen = inFlight.purpose { endGreeting(inFlight, connection) }
+      return
+    }
+    if let error = inFlight.firstError {
+      if repeats(run, inFlight, after: error) { return }
+      run.finish(.failure(PostgresError(.server(error))))
+    } else if connection.isOutsideTransaction {
+      run.finish(.success(inFlight.results))
+    } else {
+      run.finish(.failure(PostgresError(.protocol(reason: "the run left a transaction open"))))
+    }
+    if let reason = reasonToReplace(connection, after: inFlight) { drop(reason) }
+  }
+
+  /// Returns why the connection must be replaced before the next transaction; nil if it need not
+  /// be.
+  private func reasonToReplace(_ connection: Connection, after inFlight: InFlightTransaction)
+    -> String?
+  {
+    if !connection.isOutsideTransaction { return "replaced, because a transaction was left open" }
+    if inFlight.firstError?.wantsAnotherServer == true {
+      return "replaced, because the server is read-only"
+    }
+    if inFlight.isScript, !connection.endScript() { return connection.errorMessage }
+    return nil
+  }
+
+  private func endGreeting(_ inFlight: InFlightTransaction, _ connection: Connection) {
+    if let error = inFlight.firstError {
+      drop("LISTEN was refused: \(error)")
+    } else {
+      becomeReady(connection)
+    }
+  }
+
+  /// Sends a transaction again if it was rolled back because of its prepared statements and not
+  /// because of its own content.
+  private func repeats(
+    _ run: Transaction, _ inFlight: InFlightTransaction, after error: ServerError
+  ) -> Bool {
+    // Up to twice: after preparing again because of an outdated plan, the transaction may find the
+    // statement of another client of the pooler.
+    guard inFlight.usesNamedStatements, run.repeats < 2 else { return false }
+    guard error.saysPreparedStatementsAreShared || error.saysPlanIsOutdated else { return false }
+    var again = run
+    again.repeats += 1
+    queue.prepend(again)
+    if error.saysPreparedStatementsAreShared {
+      usesNamedStatements = false
+    } else {
+      drop("replaced, because the tables changed under its prepared statements")
+    }
+    return true
+  }
+}

@@ -141,10 +141,10 @@ enum DryRunReport {
     return lines.joined(separator: "\n")
   }
 
-  static func line(of delivery: RideQueries.Delivery) -> String {
-    let reason = delivery.reason.isEmpty ? "" : ": \(Escape.line(delivery.reason))"
-    let suffix = delivery.tokenSuffix.isEmpty ? nil : delivery.tokenSuffix
-    return "\(delivery.status): \(delivery.rule) to \(recipient(delivery.app, suffix))\(reason)"
+  static func line(of delivery: LedgerRow) -> String {
+    let reason = delivery.reason.map { ": \(Escape.line($0))" } ?? ""
+    let recipient = recipient(delivery.app, delivery.tokenSuffix)
+    return "\(delivery.status): \(delivery.rule) to \(recipient)\(reason)"
   }
 
   private static func recipient(_ app: String, _ tokenSuffix: String?) -> String {

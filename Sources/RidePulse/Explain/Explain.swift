@@ -77,7 +77,7 @@ struct ExplainTable {
     return lines + [next]
   }
 
-  private func lines(_ entry: RideHistory.Entry) -> [String] {
+  private func lines(_ entry: LedgerRow) -> [String] {
     var verdict = entry.status
     if entry.status == "accepted", let latency = entry.latency { verdict += " after \(latency) ms" }
     if entry.attempts > 1 { verdict += ", \(entry.attempts) attempts" }

@@ -10,7 +10,7 @@ struct RideStory {
     var eventID: Int64?
     /// Whether the event still waits to be processed.
     var isWaiting = false
-    var entries: [RideHistory.Entry] = []
+    var entries: [LedgerRow] = []
   }
 
   let id: String
@@ -77,7 +77,7 @@ struct RideStory {
     ])
   }
 
-  private static func decision(_ entry: RideHistory.Entry) -> JSONValue {
+  private static func decision(_ entry: LedgerRow) -> JSONValue {
     .object([
       "rule": .string(entry.rule), "app": .string(entry.app), "push_type": .string(entry.pushType),
       "card_event": .orNull(entry.cardEvent), "status": .string(entry.status),
@@ -111,7 +111,7 @@ struct RideStory {
   }
 }
 
-extension RideHistory.Entry {
+extension LedgerRow {
   /// The time from the event or slot to the verdict, in milliseconds.
   var latency: Int64? { finishedAt.map { ($0 - occurredAt).microseconds / 1000 } }
 }

@@ -176,8 +176,9 @@ final class CheckingStore: RideStore {
   func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
     defer { resumeWaiters() }
     let fails = state.withLock { state in
-      state.journalFailures -= state.journalFailures > 0 ? 1 : 0
-      return state.journalFailures > 0
+      guard state.journalFailures > 0 else { return false }
+      state.journalFailures -= 1
+      return true
     }
     if fails { throw Failure() }
     return state.withLock { state in

@@ -37,6 +37,7 @@ begin
   body := answer::text;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) IS 'Executes a call of the API, whose arguments were validated before.';
 CREATE FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -62,6 +63,7 @@ begin
   end if;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) IS 'Adds a channel''s ID to the attributes of its ride, and makes the ride due.';
 CREATE FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -77,6 +79,7 @@ begin
   end if;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean) IS 'Refuses a text that is missing or has more than 512 bytes.';
 CREATE FUNCTION ridepulse.contact(app text, owner_id text) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -95,6 +98,7 @@ begin
   return last_contact;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text) IS 'Records that the app''s backend has heard from a phone of the owner.';
 CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -115,6 +119,7 @@ begin
   return new_id;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.emit(event text, ride_id text, data jsonb) IS 'Emits an event of a ride and returns its ID. It takes effect with the transaction.';
 CREATE TABLE ridepulse.rides (
     id text NOT NULL,
     state text,
@@ -126,6 +131,15 @@ CREATE TABLE ridepulse.rides (
     updated_at timestamp with time zone DEFAULT now(),
     CONSTRAINT rides_id_check CHECK ((id <> ''::text))
 );
+COMMENT ON TABLE ridepulse.rides IS 'Rides as the service''s backend knows them. Each change becomes an event.';
+COMMENT ON COLUMN ridepulse.rides.id IS 'The ride''s ID, at most 512 bytes.';
+COMMENT ON COLUMN ridepulse.rides.state IS 'The state, in the backend''s own words. A new state is an event of the same name.';
+COMMENT ON COLUMN ridepulse.rides.customer_id IS 'The owner of the phones of app customer.';
+COMMENT ON COLUMN ridepulse.rides.driver_id IS 'The owner of the phones of app driver.';
+COMMENT ON COLUMN ridepulse.rides.pickup_at IS 'The planned pickup, which schedule rules refer to.';
+COMMENT ON COLUMN ridepulse.rides.time_zone IS 'The IANA time zone in which times are shown and local schedules are evaluated.';
+COMMENT ON COLUMN ridepulse.rides.attributes IS 'Further data for templates; <app>_id names the owner of another app''s phones.';
+COMMENT ON COLUMN ridepulse.rides.updated_at IS 'When the row last changed, by the backend''s clock if it sets the column itself.';
 CREATE FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -153,6 +167,7 @@ begin
                     then old.attributes::text else '{}' end));
 end
 $$;
+COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'The row before an update, as JSON, if the update replaced or removed one of its people; otherwise null. Texts to a former driver show that row, and never the new driver''s data.';
 CREATE FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, OUT outcome text, OUT status integer, OUT body text) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -198,6 +213,7 @@ begin
     created_at = excluded.created_at;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, OUT outcome text, OUT status integer, OUT body text) IS 'Executes a call once for each key; outcome is done, replayed, under way or other request.';
 CREATE FUNCTION ridepulse.keep_channel_ids() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -218,12 +234,14 @@ begin
   return new;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.keep_channel_ids() IS 'Trigger: keeps the IDs of open channels when a ride''s attributes are replaced.';
 CREATE FUNCTION ridepulse.legacy_ride(app text, token text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
   select 'legacy:' || $1 || ':' || left(encode(sha256(convert_to(lower($2), 'UTF8')), 'hex'), 32)
 $_$;
+COMMENT ON FUNCTION ridepulse.legacy_ride(app text, token text) IS 'The ID of the pseudo ride of a phone.';
 CREATE FUNCTION ridepulse.parse_mapping(mapping jsonb, OUT columns jsonb, OUT attributes jsonb, OUT time_zone text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -275,6 +293,7 @@ begin
   end loop;
 end
 $_$;
+COMMENT ON FUNCTION ridepulse.parse_mapping(mapping jsonb, OUT columns jsonb, OUT attributes jsonb, OUT time_zone text) IS 'Takes a mapping apart, without checking that its columns exist. A column is a text or {"column": …}; pickup_at may also name the time_zone of its times.';
 CREATE FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -294,6 +313,7 @@ exception when data_exception then
   problem := 'bad_time';
 end
 $_$;
+COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time, in the given zone if it names none; problem is the reason if it cannot.';
 CREATE FUNCTION ridepulse.read_row() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -316,6 +336,7 @@ exception when others then
   return null;
 end
 $_$;
+COMMENT ON FUNCTION ridepulse.read_row() IS 'The first trigger: leaves the mapped columns of the row, its argument, as JSON in a setting of the transaction.';
 CREATE FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text DEFAULT NULL::text, detail text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -346,6 +367,7 @@ begin
   end;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text, detail text) IS 'Records a problem once for each transaction. It waits for no other transaction.';
 CREATE FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text DEFAULT NULL::text, installation_id text DEFAULT NULL::text, locale text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -378,6 +400,7 @@ begin
     and d.token <> lower(register_device.token) and d.disabled_at is null;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text) IS 'Registers a phone, or enables it again.';
 CREATE FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text DEFAULT NULL::text, frequent boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -417,6 +440,7 @@ begin
   end if;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text, frequent boolean) IS 'Registers the update token of a card.';
 CREATE FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -439,6 +463,7 @@ begin
     disabled_reason = null;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text) IS 'Registers a token with which cards can be started.';
 CREATE FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -512,6 +537,7 @@ begin
   return ridepulse.select_list(map.columns, map.attributes);
 end
 $$;
+COMMENT ON FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) IS 'Stores a mapping that fits its table, and returns the columns that it reads as a list for SELECT. Without a mapping the table is no longer attached.';
 CREATE FUNCTION ridepulse.report_channel(channel bigint, is_awaited boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -543,6 +569,7 @@ begin
   return true;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.report_channel(channel bigint, is_awaited boolean) IS 'Reports the outcome of a create to its ride; returns whether nothing is left to do.';
 CREATE FUNCTION ridepulse.require_owner("table" regclass) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -566,6 +593,7 @@ begin
   end if;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.require_owner("table" regclass) IS 'Refuses a role that does not own the table, or lacks a right that attaching needs.';
 CREATE FUNCTION ridepulse.ride_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -601,6 +629,7 @@ begin
   return null;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.ride_changed() IS 'Trigger: emits the event of a changed ride.';
 CREATE FUNCTION ridepulse.ride_stamped() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -610,6 +639,7 @@ begin
   return new;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.ride_stamped() IS 'Trigger: sets updated_at of a changed ride.';
 CREATE FUNCTION ridepulse.rotate_ledger(keep interval DEFAULT NULL::interval) RETURNS TABLE(action text, object text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -722,6 +752,7 @@ begin
   end loop;
 end
 $_$;
+COMMENT ON FUNCTION ridepulse.rotate_ledger(keep interval) IS 'Creates the partitions of the next days, drops expired ones, and returns what it did.';
 CREATE FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -731,6 +762,7 @@ CREATE FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) RETURNS t
     union
     select value from jsonb_each_text(attributes)) names
 $$;
+COMMENT ON FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) IS 'The columns that a mapping reads, as a list for SELECT.';
 CREATE FUNCTION ridepulse.store_row(relation regclass, source jsonb, is_copy boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -813,6 +845,7 @@ begin
                         excluded.pickup_at, excluded.time_zone, excluded.attributes);
 end
 $$;
+COMMENT ON FUNCTION ridepulse.store_row(relation regclass, source jsonb, is_copy boolean) IS 'Copies a row, given as JSON of its mapped columns, to ridepulse.rides.';
 CREATE FUNCTION ridepulse.unpark(ride_id text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -826,6 +859,7 @@ CREATE FUNCTION ridepulse.unpark(ride_id text) RETURNS boolean
   )
   select exists (select from unparked)
 $_$;
+COMMENT ON FUNCTION ridepulse.unpark(ride_id text) IS 'Makes a parked ride due again; returns whether it was parked.';
 CREATE FUNCTION ridepulse.unquarantine(app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -839,6 +873,7 @@ CREATE FUNCTION ridepulse.unquarantine(app text DEFAULT NULL::text) RETURNS bigi
   )
   select count(*) from lifted
 $$;
+COMMENT ON FUNCTION ridepulse.unquarantine(app text) IS 'Ends the quarantine of an app''s phones, or of all; returns how many. What was found under a wrong configuration is forgotten.';
 CREATE FUNCTION ridepulse.unwatch("table" regclass) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -851,6 +886,7 @@ begin
   perform ridepulse.register_watch("table", null);
 end
 $$;
+COMMENT ON FUNCTION ridepulse.unwatch("table" regclass) IS 'Detaches a table. Its rides stay.';
 CREATE FUNCTION ridepulse.wake() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -868,6 +904,7 @@ begin
   return null;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.wake() IS 'Trigger: notifies sleeping nodes of a new event.';
 CREATE FUNCTION ridepulse.watch("table" regclass, mapping jsonb) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -897,6 +934,7 @@ begin
   perform set_config('ridepulse.silent', '', true);
 end
 $$;
+COMMENT ON FUNCTION ridepulse.watch("table" regclass, mapping jsonb) IS 'Attaches a table: its rows become rides. Existing rows are copied, and no one is notified of them.';
 CREATE FUNCTION ridepulse.watched() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -932,6 +970,7 @@ begin
   return null;
 end
 $$;
+COMMENT ON FUNCTION ridepulse.watched() IS 'The second trigger, with the right to write rides. It must not read the row.';
 CREATE TABLE ridepulse.agenda (
     ride_id text NOT NULL,
     due_at timestamp with time zone,
@@ -944,12 +983,27 @@ CREATE TABLE ridepulse.agenda (
     parked_at timestamp with time zone
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02');
+COMMENT ON TABLE ridepulse.agenda IS 'One row for each live ride: when it next needs attention, and which node holds it.';
+COMMENT ON COLUMN ridepulse.agenda.ride_id IS 'The ride.';
+COMMENT ON COLUMN ridepulse.agenda.due_at IS 'When it next needs attention; null if only its next event makes it due.';
+COMMENT ON COLUMN ridepulse.agenda.memo IS 'What the last decision left for the next one: retries, cards, schedule slots.';
+COMMENT ON COLUMN ridepulse.agenda.node IS 'The node that holds it. A settlement by any other node is refused.';
+COMMENT ON COLUMN ridepulse.agenda.fence IS 'The fencing token of the holder, higher than that of every earlier one.';
+COMMENT ON COLUMN ridepulse.agenda.leased_until IS 'When the lease ends; infinity for a parked ride.';
+COMMENT ON COLUMN ridepulse.agenda.parked_reason IS 'Why it is parked; null for all other rides.';
+COMMENT ON COLUMN ridepulse.agenda.unread IS 'How many reads of it have failed in a row.';
+COMMENT ON COLUMN ridepulse.agenda.parked_at IS 'When it was parked.';
 CREATE TABLE ridepulse.channel_listings (
     bundle_id text NOT NULL,
     environment text NOT NULL,
     began_at timestamp with time zone NOT NULL,
     channels integer NOT NULL
 );
+COMMENT ON TABLE ridepulse.channel_listings IS 'The last listing of each app and environment.';
+COMMENT ON COLUMN ridepulse.channel_listings.bundle_id IS 'The app''s bundle ID.';
+COMMENT ON COLUMN ridepulse.channel_listings.environment IS 'The APNs environment.';
+COMMENT ON COLUMN ridepulse.channel_listings.began_at IS 'When it was requested.';
+COMMENT ON COLUMN ridepulse.channel_listings.channels IS 'How many channels it had.';
 CREATE TABLE ridepulse.channels (
     id bigint NOT NULL,
     app text NOT NULL,
@@ -975,6 +1029,22 @@ CREATE TABLE ridepulse.channels (
     CONSTRAINT channels_ride_id_check CHECK ((ride_id <> ''::text)),
     CONSTRAINT channels_storage_check CHECK ((storage = ANY (ARRAY['none'::text, 'latest'::text])))
 );
+COMMENT ON TABLE ridepulse.channels IS 'One row for each create of a channel.';
+COMMENT ON COLUMN ridepulse.channels.id IS 'The key of the channel in token_outcomes.';
+COMMENT ON COLUMN ridepulse.channels.app IS 'The app that shows the card.';
+COMMENT ON COLUMN ridepulse.channels.environment IS 'The APNs environment.';
+COMMENT ON COLUMN ridepulse.channels.bundle_id IS 'The app''s bundle ID.';
+COMMENT ON COLUMN ridepulse.channels.channel_id IS 'Apple''s ID; null until the answer has arrived.';
+COMMENT ON COLUMN ridepulse.channels.storage IS 'What Apple keeps for phones that come later.';
+COMMENT ON COLUMN ridepulse.channels.ride_id IS 'The ride; null for a channel that was created by hand.';
+COMMENT ON COLUMN ridepulse.channels.request_id IS 'apns-request-id of the create.';
+COMMENT ON COLUMN ridepulse.channels.created_at IS 'When the create was recorded, before the call.';
+COMMENT ON COLUMN ridepulse.channels.confirmed_at IS 'When the answer was recorded.';
+COMMENT ON COLUMN ridepulse.channels.unanswered_at IS 'Since when the outcome of the call is unknown.';
+COMMENT ON COLUMN ridepulse.channels.ended_at IS 'When its card ended, or the create was refused.';
+COMMENT ON COLUMN ridepulse.channels.ended_reason IS 'How it ended.';
+COMMENT ON COLUMN ridepulse.channels.deleted_at IS 'When APNs was requested to delete it, or no longer had it.';
+COMMENT ON COLUMN ridepulse.channels.reported_at IS 'When its ID was added to the ride''s attributes and the ride became due.';
 ALTER TABLE ridepulse.channels ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.channels_id_seq
     START WITH 1
@@ -991,6 +1061,10 @@ CREATE TABLE ridepulse.contacts (
     CONSTRAINT contacts_owner_id_check CHECK ((owner_id <> ''::text))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
+COMMENT ON TABLE ridepulse.contacts IS 'The last contact from each owner''s phones.';
+COMMENT ON COLUMN ridepulse.contacts.app IS 'The app.';
+COMMENT ON COLUMN ridepulse.contacts.owner_id IS 'The owner of the phone.';
+COMMENT ON COLUMN ridepulse.contacts.contacted_at IS 'When the app''s backend last heard from the phone.';
 CREATE TABLE ridepulse.token_outcomes (
     id bigint NOT NULL,
     kind text NOT NULL,
@@ -1009,6 +1083,20 @@ CREATE TABLE ridepulse.token_outcomes (
     CONSTRAINT token_outcomes_kind_check CHECK ((kind = ANY (ARRAY['phone'::text, 'activity'::text, 'start'::text, 'channel'::text])))
 )
 WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='200');
+COMMENT ON TABLE ridepulse.token_outcomes IS 'What APNs answered for tokens, until it is applied to them.';
+COMMENT ON COLUMN ridepulse.token_outcomes.id IS 'The order in which outcomes of a token are applied.';
+COMMENT ON COLUMN ridepulse.token_outcomes.kind IS 'The table of the token: devices, live_activities, push_to_start_tokens or channels.';
+COMMENT ON COLUMN ridepulse.token_outcomes.token_id IS 'The ID in that table.';
+COMMENT ON COLUMN ridepulse.token_outcomes.gone_reason IS 'Why the token is invalid.';
+COMMENT ON COLUMN ridepulse.token_outcomes.gone_since IS 'Since when; a later registration outweighs it, and none does if it is infinity.';
+COMMENT ON COLUMN ridepulse.token_outcomes.is_refused IS 'Whether APNs called the token of a phone bad.';
+COMMENT ON COLUMN ridepulse.token_outcomes.is_good IS 'Whether APNs accepted a push to the phone again.';
+COMMENT ON COLUMN ridepulse.token_outcomes.is_probed IS 'Whether the phone was tried in the other environment.';
+COMMENT ON COLUMN ridepulse.token_outcomes.environment IS 'The environment to which the phone was found to belong.';
+COMMENT ON COLUMN ridepulse.token_outcomes.probe IS 'The push that may try the other environment.';
+COMMENT ON COLUMN ridepulse.token_outcomes.unprobed IS 'A push that was to try the other environment and ended before it could.';
+COMMENT ON COLUMN ridepulse.token_outcomes.quiet_until IS 'Until when APNs requests a pause.';
+COMMENT ON COLUMN ridepulse.token_outcomes.created_at IS 'When the answer was settled.';
 CREATE VIEW ridepulse.current_channels AS
  SELECT c.id,
     c.ride_id,
@@ -1027,6 +1115,7 @@ CREATE VIEW ridepulse.current_channels AS
           WHERE ((e.kind = 'channel'::text) AND (e.token_id = c.id) AND (c.ended_at IS NULL))
           ORDER BY e.id
          LIMIT 1) o ON (true));
+COMMENT ON VIEW ridepulse.current_channels IS 'Channels, with outcomes that are not applied yet.';
 CREATE TABLE ridepulse.devices (
     id bigint NOT NULL,
     app text NOT NULL,
@@ -1049,6 +1138,23 @@ CREATE TABLE ridepulse.devices (
     CONSTRAINT devices_owner_id_check CHECK ((owner_id <> ''::text)),
     CONSTRAINT devices_token_check CHECK ((token <> ''::text))
 );
+COMMENT ON TABLE ridepulse.devices IS 'Phones. Never deleted: disabled with a reason, and enabled again by the next registration.';
+COMMENT ON COLUMN ridepulse.devices.id IS 'Phones of an owner are addressed in this order.';
+COMMENT ON COLUMN ridepulse.devices.app IS 'The app on the phone.';
+COMMENT ON COLUMN ridepulse.devices.owner_id IS 'The person, as rides name customers and drivers.';
+COMMENT ON COLUMN ridepulse.devices.token IS 'The device token, in lower-case hexadecimal.';
+COMMENT ON COLUMN ridepulse.devices.environment IS 'The APNs environment; null if the app has not named one.';
+COMMENT ON COLUMN ridepulse.devices.installation_id IS 'The app''s ID of this installation, which has one token: the newest.';
+COMMENT ON COLUMN ridepulse.devices.locale IS 'The language of texts, such as de-CH.';
+COMMENT ON COLUMN ridepulse.devices.registered_at IS 'The last registration, which outweighs older answers of APNs.';
+COMMENT ON COLUMN ridepulse.devices.disabled_at IS 'Since when it receives nothing.';
+COMMENT ON COLUMN ridepulse.devices.disabled_reason IS 'Why: APNs'' reason, or replaced.';
+COMMENT ON COLUMN ridepulse.devices.refusals IS 'BadDeviceToken in a row.';
+COMMENT ON COLUMN ridepulse.devices.probe IS 'The push that may try the other environment.';
+COMMENT ON COLUMN ridepulse.devices.is_probed IS 'Whether a push has tried the other environment.';
+COMMENT ON COLUMN ridepulse.devices.quiet_until IS 'Until when APNs requests a pause (429).';
+COMMENT ON COLUMN ridepulse.devices.quarantined_at IS 'Since when it is in quarantine.';
+COMMENT ON COLUMN ridepulse.devices.told_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null before the first.';
 CREATE VIEW ridepulse.current_devices AS
  SELECT d.id,
     d.app,
@@ -1110,6 +1216,7 @@ CREATE VIEW ridepulse.current_devices AS
            FROM ridepulse.token_outcomes f
           WHERE ((f.kind = 'phone'::text) AND (f.token_id = d.id))) o)
   WHERE ((d.disabled_at IS NULL) AND (NOT o.is_gone));
+COMMENT ON VIEW ridepulse.current_devices IS 'Phones that may receive something, with outcomes that are not applied yet.';
 CREATE TABLE ridepulse.live_activities (
     id bigint NOT NULL,
     ride_id text NOT NULL,
@@ -1128,6 +1235,18 @@ CREATE TABLE ridepulse.live_activities (
     CONSTRAINT live_activities_owner_id_check CHECK ((owner_id <> ''::text)),
     CONSTRAINT live_activities_token_check CHECK ((token <> ''::text))
 );
+COMMENT ON TABLE ridepulse.live_activities IS 'Cards (Live Activities) on phones, by the update token of the activity.';
+COMMENT ON COLUMN ridepulse.live_activities.id IS 'The key of the card in a memo.';
+COMMENT ON COLUMN ridepulse.live_activities.ride_id IS 'The ride that it shows.';
+COMMENT ON COLUMN ridepulse.live_activities.app IS 'The app that shows it.';
+COMMENT ON COLUMN ridepulse.live_activities.owner_id IS 'The owner of the phone.';
+COMMENT ON COLUMN ridepulse.live_activities.activity_id IS 'ActivityKit''s ID of the activity.';
+COMMENT ON COLUMN ridepulse.live_activities.token IS 'The activity''s update token, in lower-case hexadecimal.';
+COMMENT ON COLUMN ridepulse.live_activities.environment IS 'The APNs environment; null if the app has not named one.';
+COMMENT ON COLUMN ridepulse.live_activities.frequent IS 'Whether the person allows frequent updates.';
+COMMENT ON COLUMN ridepulse.live_activities.registered_at IS 'The last registration, which outweighs older answers of APNs.';
+COMMENT ON COLUMN ridepulse.live_activities.ended_at IS 'When it ended, for the engine or on the phone.';
+COMMENT ON COLUMN ridepulse.live_activities.ended_reason IS 'How: ended, expired, or APNs'' reason.';
 CREATE VIEW ridepulse.current_live_activities AS
  SELECT a.id,
     a.ride_id,
@@ -1147,6 +1266,7 @@ CREATE VIEW ridepulse.current_live_activities AS
           WHERE ((e.kind = 'activity'::text) AND (e.token_id = a.id) AND (a.ended_at IS NULL) AND (e.gone_since >= a.registered_at))
           ORDER BY e.id
          LIMIT 1) o ON (true));
+COMMENT ON VIEW ridepulse.current_live_activities IS 'Cards, with outcomes that are not applied yet.';
 CREATE TABLE ridepulse.push_to_start_tokens (
     id bigint NOT NULL,
     app text NOT NULL,
@@ -1163,6 +1283,16 @@ CREATE TABLE ridepulse.push_to_start_tokens (
     CONSTRAINT push_to_start_tokens_owner_id_check CHECK ((owner_id <> ''::text)),
     CONSTRAINT push_to_start_tokens_token_check CHECK ((token <> ''::text))
 );
+COMMENT ON TABLE ridepulse.push_to_start_tokens IS 'Tokens with which the engine can start a card on a phone.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.id IS 'The key of the start in a memo.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.app IS 'The app that shows the card.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.owner_id IS 'The owner of the phone.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.attributes_type IS 'The type of the activity''s attributes, as the app names it.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.token IS 'The push-to-start token, in lower-case hexadecimal.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.environment IS 'The APNs environment; null if the app has not named one.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.registered_at IS 'The last registration, which outweighs older answers of APNs.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_at IS 'Since when it is invalid.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_reason IS 'Why: APNs'' reason.';
 CREATE VIEW ridepulse.current_start_tokens AS
  SELECT t.id,
     t.app,
@@ -1175,6 +1305,7 @@ CREATE VIEW ridepulse.current_start_tokens AS
   WHERE ((t.disabled_at IS NULL) AND (NOT (EXISTS ( SELECT
            FROM ridepulse.token_outcomes o
           WHERE ((o.kind = 'start'::text) AND (o.token_id = t.id) AND (o.gone_since >= t.registered_at))))));
+COMMENT ON VIEW ridepulse.current_start_tokens IS 'Valid push-to-start tokens, with outcomes that are not applied yet.';
 CREATE TABLE ridepulse.ledger (
     ride_id text NOT NULL,
     apns_id uuid NOT NULL,
@@ -1200,6 +1331,26 @@ CREATE TABLE ridepulse.ledger (
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
 PARTITION BY RANGE (occurred_at);
+COMMENT ON TABLE ridepulse.ledger IS 'What was decided for each phone: one row for each event, rule and phone, and one without a phone if a rule matched no one.';
+COMMENT ON COLUMN ridepulse.ledger.ride_id IS 'The ride.';
+COMMENT ON COLUMN ridepulse.ledger.apns_id IS 'apns-id: the same in every attempt of the push.';
+COMMENT ON COLUMN ridepulse.ledger.event_id IS 'The event''s ID; null for a schedule slot.';
+COMMENT ON COLUMN ridepulse.ledger.event IS 'The event''s name.';
+COMMENT ON COLUMN ridepulse.ledger.rule IS 'The rule''s name.';
+COMMENT ON COLUMN ridepulse.ledger.app IS 'The app of the phone.';
+COMMENT ON COLUMN ridepulse.ledger.push_type IS 'apns-push-type.';
+COMMENT ON COLUMN ridepulse.ledger.status IS 'The outcome.';
+COMMENT ON COLUMN ridepulse.ledger.reason IS 'Why it has this status, as a text for people.';
+COMMENT ON COLUMN ridepulse.ledger.attempts IS 'How often it was sent.';
+COMMENT ON COLUMN ridepulse.ledger.collapse_id IS 'apns-collapse-id.';
+COMMENT ON COLUMN ridepulse.ledger.device_id IS 'The phone; null if there was none.';
+COMMENT ON COLUMN ridepulse.ledger.token_suffix IS 'The token''s last six digits.';
+COMMENT ON COLUMN ridepulse.ledger.occurred_at IS 'When the event happened: the same in each attempt, and the key of the partitions.';
+COMMENT ON COLUMN ridepulse.ledger.created_at IS 'When it was decided.';
+COMMENT ON COLUMN ridepulse.ledger.finished_at IS 'When its outcome was final.';
+COMMENT ON COLUMN ridepulse.ledger.priority IS 'apns-priority; null if nothing was sent.';
+COMMENT ON COLUMN ridepulse.ledger.expiration IS 'apns-expiration, in seconds since 1970.';
+COMMENT ON COLUMN ridepulse.ledger.card_event IS 'What the push does to a card.';
 COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'reason as one of few words: APNs'' own, "HTTP n", or the engine''s; see docs/sql.md';
 CREATE TABLE ridepulse.ledger_before (
     ride_id text NOT NULL,
@@ -1224,6 +1375,26 @@ CREATE TABLE ridepulse.ledger_before (
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text])))
 )
 WITH (fillfactor='95');
+COMMENT ON TABLE ridepulse.ledger_before IS 'Ledger rows of databases that are older than the partitions. Nothing writes here.';
+COMMENT ON COLUMN ridepulse.ledger_before.ride_id IS 'The ride.';
+COMMENT ON COLUMN ridepulse.ledger_before.apns_id IS 'apns-id: the same in every attempt of the push.';
+COMMENT ON COLUMN ridepulse.ledger_before.event_id IS 'The event''s ID; null for a schedule slot.';
+COMMENT ON COLUMN ridepulse.ledger_before.event IS 'The event''s name.';
+COMMENT ON COLUMN ridepulse.ledger_before.rule IS 'The rule''s name.';
+COMMENT ON COLUMN ridepulse.ledger_before.app IS 'The app of the phone.';
+COMMENT ON COLUMN ridepulse.ledger_before.push_type IS 'apns-push-type.';
+COMMENT ON COLUMN ridepulse.ledger_before.status IS 'The outcome.';
+COMMENT ON COLUMN ridepulse.ledger_before.reason IS 'Why it has this status, as a text for people.';
+COMMENT ON COLUMN ridepulse.ledger_before.attempts IS 'How often it was sent.';
+COMMENT ON COLUMN ridepulse.ledger_before.collapse_id IS 'apns-collapse-id.';
+COMMENT ON COLUMN ridepulse.ledger_before.device_id IS 'The phone; null if there was none.';
+COMMENT ON COLUMN ridepulse.ledger_before.token_suffix IS 'The token''s last six digits.';
+COMMENT ON COLUMN ridepulse.ledger_before.occurred_at IS 'When the event happened: the same in each attempt, and the key of the partitions.';
+COMMENT ON COLUMN ridepulse.ledger_before.created_at IS 'When it was decided.';
+COMMENT ON COLUMN ridepulse.ledger_before.finished_at IS 'When its outcome was final.';
+COMMENT ON COLUMN ridepulse.ledger_before.priority IS 'apns-priority; null if nothing was sent.';
+COMMENT ON COLUMN ridepulse.ledger_before.expiration IS 'apns-expiration, in seconds since 1970.';
+COMMENT ON COLUMN ridepulse.ledger_before.card_event IS 'What the push does to a card.';
 CREATE VIEW ridepulse.deliveries AS
  SELECT rows.ride_id,
     rows.event,
@@ -1282,6 +1453,7 @@ CREATE VIEW ridepulse.deliveries AS
             ledger_before.expiration,
             ledger_before.card_event
            FROM ridepulse.ledger_before) rows;
+COMMENT ON VIEW ridepulse.deliveries IS 'The outcome of every push, for people and backends.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
@@ -1301,6 +1473,15 @@ CREATE TABLE ridepulse.events (
     former jsonb
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.1');
+COMMENT ON TABLE ridepulse.events IS 'Events that no engine has consumed yet. A consumed event is deleted and recorded in the ledger.';
+COMMENT ON COLUMN ridepulse.events.id IS 'The order in which events of a ride are handled.';
+COMMENT ON COLUMN ridepulse.events.ride_id IS 'The ride, which need not exist.';
+COMMENT ON COLUMN ridepulse.events.event IS 'The name that rules match.';
+COMMENT ON COLUMN ridepulse.events.data IS 'The event''s own data, a JSON object.';
+COMMENT ON COLUMN ridepulse.events.created_at IS 'When the statement ran, not when its transaction began: validity counts from here.';
+COMMENT ON COLUMN ridepulse.events.customer_id IS 'The ride''s customer after the change.';
+COMMENT ON COLUMN ridepulse.events.driver_id IS 'The ride''s driver after the change.';
+COMMENT ON COLUMN ridepulse.events.former IS 'The ride''s row before the change, if the change replaced or removed one of its people.';
 ALTER TABLE ridepulse.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.events_id_seq
     START WITH 1
@@ -1315,6 +1496,7 @@ CREATE SEQUENCE ridepulse.fence
     NO MINVALUE
     NO MAXVALUE
     CACHE 100;
+COMMENT ON SEQUENCE ridepulse.fence IS 'Fencing tokens of claims.';
 CREATE TABLE ridepulse.idempotency_keys (
     key text NOT NULL,
     request bytea NOT NULL,
@@ -1323,6 +1505,12 @@ CREATE TABLE ridepulse.idempotency_keys (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.05');
+COMMENT ON TABLE ridepulse.idempotency_keys IS 'The answers to requests with an idempotency key, for a day.';
+COMMENT ON COLUMN ridepulse.idempotency_keys.key IS 'The key that the request named.';
+COMMENT ON COLUMN ridepulse.idempotency_keys.request IS 'The SHA-256 of the request, to recognise another request with the same key.';
+COMMENT ON COLUMN ridepulse.idempotency_keys.status IS 'The HTTP status of the answer.';
+COMMENT ON COLUMN ridepulse.idempotency_keys.body IS 'The body of the answer.';
+COMMENT ON COLUMN ridepulse.idempotency_keys.created_at IS 'When the request was executed.';
 CREATE TABLE ridepulse.ledger_default (
     ride_id text NOT NULL,
     apns_id uuid NOT NULL,
@@ -1348,12 +1536,17 @@ CREATE TABLE ridepulse.ledger_default (
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
 WITH (fillfactor='95');
+COMMENT ON TABLE ridepulse.ledger_default IS 'Rows of the ledger whose day has no partition.';
 CREATE TABLE ridepulse.legacy_frames (
     frame uuid NOT NULL,
     apns_id uuid NOT NULL,
     taken_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+COMMENT ON TABLE ridepulse.legacy_frames IS 'Frames that arrived lately, with the push that each became.';
+COMMENT ON COLUMN ridepulse.legacy_frames.frame IS 'The digest of the frame''s content.';
+COMMENT ON COLUMN ridepulse.legacy_frames.apns_id IS 'The push.';
+COMMENT ON COLUMN ridepulse.legacy_frames.taken_at IS 'When it was committed.';
 ALTER TABLE ridepulse.live_activities ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.live_activities_id_seq
     START WITH 1
@@ -1368,6 +1561,11 @@ CREATE TABLE ridepulse.migrations (
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
+COMMENT ON TABLE ridepulse.migrations IS 'The files of sql/ that were applied to this database.';
+COMMENT ON COLUMN ridepulse.migrations.number IS 'The number that the file''s name begins with.';
+COMMENT ON COLUMN ridepulse.migrations.name IS 'The file''s name without its extension.';
+COMMENT ON COLUMN ridepulse.migrations.checksum IS 'The SHA-256 of the file''s text: a file that was applied must not change.';
+COMMENT ON COLUMN ridepulse.migrations.applied_at IS 'When it was applied.';
 CREATE UNLOGGED TABLE ridepulse.nodes (
     node uuid NOT NULL,
     host text NOT NULL,
@@ -1376,6 +1574,12 @@ CREATE UNLOGGED TABLE ridepulse.nodes (
     edition integer NOT NULL
 )
 WITH (fillfactor='50');
+COMMENT ON TABLE ridepulse.nodes IS 'The nodes that claim rides, and which of them sleep until they are notified.';
+COMMENT ON COLUMN ridepulse.nodes.node IS 'The node''s ID, new at each start.';
+COMMENT ON COLUMN ridepulse.nodes.host IS 'The machine''s name, for people.';
+COMMENT ON COLUMN ridepulse.nodes.asleep IS 'Whether it waits for a NOTIFY.';
+COMMENT ON COLUMN ridepulse.nodes.seen_at IS 'Its last claim.';
+COMMENT ON COLUMN ridepulse.nodes.edition IS 'The version of the schema''s contract that it follows; a node without one cannot claim.';
 CREATE TABLE ridepulse.other_channels (
     bundle_id text NOT NULL,
     environment text NOT NULL,
@@ -1385,11 +1589,19 @@ CREATE TABLE ridepulse.other_channels (
     storage text,
     CONSTRAINT other_channels_storage_check CHECK ((storage = ANY (ARRAY['none'::text, 'latest'::text])))
 );
+COMMENT ON TABLE ridepulse.other_channels IS 'Channels that Apple has listed and that no row names.';
+COMMENT ON COLUMN ridepulse.other_channels.bundle_id IS 'The app''s bundle ID.';
+COMMENT ON COLUMN ridepulse.other_channels.environment IS 'The APNs environment.';
+COMMENT ON COLUMN ridepulse.other_channels.channel_id IS 'Apple''s ID.';
+COMMENT ON COLUMN ridepulse.other_channels.absent_at IS 'When a listing without it began: it was created later. Null before the first listing.';
+COMMENT ON COLUMN ridepulse.other_channels.seen_at IS 'When the first listing with it had arrived: it was created earlier.';
+COMMENT ON COLUMN ridepulse.other_channels.storage IS 'What Apple keeps for phones that come later.';
 CREATE VIEW ridepulse.parked AS
  SELECT agenda.ride_id,
     agenda.parked_reason AS reason
    FROM ridepulse.agenda
   WHERE (agenda.parked_reason IS NOT NULL);
+COMMENT ON VIEW ridepulse.parked IS 'Rides that no node handles until ridepulse.unpark is called for them, with the reason.';
 ALTER TABLE ridepulse.push_to_start_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.push_to_start_tokens_id_seq
     START WITH 1
@@ -1408,6 +1620,7 @@ CREATE VIEW ridepulse.quarantine AS
     devices.quarantined_at
    FROM ridepulse.devices
   WHERE ((devices.quarantined_at IS NOT NULL) AND (devices.disabled_at IS NULL));
+COMMENT ON VIEW ridepulse.quarantine IS 'Phones in quarantine: APNs has refused their tokens three times in a row.';
 CREATE TABLE ridepulse.retention (
     is_only boolean DEFAULT true NOT NULL,
     keep interval DEFAULT '30 days'::interval NOT NULL,
@@ -1415,6 +1628,10 @@ CREATE TABLE ridepulse.retention (
     CONSTRAINT retention_is_only_check CHECK (is_only),
     CONSTRAINT retention_keep_check CHECK ((keep >= '1 day'::interval))
 );
+COMMENT ON TABLE ridepulse.retention IS 'How long the ledger is kept.';
+COMMENT ON COLUMN ridepulse.retention.is_only IS 'There is one row.';
+COMMENT ON COLUMN ridepulse.retention.keep IS 'How long rows are kept, counted from their events.';
+COMMENT ON COLUMN ridepulse.retention.cut_at IS 'Since when the ledger has partitions.';
 CREATE TABLE ridepulse.slot_counts (
     rule text NOT NULL,
     day date NOT NULL,
@@ -1427,6 +1644,16 @@ CREATE TABLE ridepulse.slot_counts (
     expired bigint NOT NULL
 )
 WITH (fillfactor='50');
+COMMENT ON TABLE ridepulse.slot_counts IS 'Schedule slots by outcome, for each rule, day and node.';
+COMMENT ON COLUMN ridepulse.slot_counts.rule IS 'The rule''s name.';
+COMMENT ON COLUMN ridepulse.slot_counts.day IS 'The day of the settlement, in UTC.';
+COMMENT ON COLUMN ridepulse.slot_counts.node IS 'The node that settled them.';
+COMMENT ON COLUMN ridepulse.slot_counts.due IS 'Slots that were due, counted independently of their outcomes.';
+COMMENT ON COLUMN ridepulse.slot_counts.fired IS 'The rule fired.';
+COMMENT ON COLUMN ridepulse.slot_counts.skipped IS 'The rule was not to fire.';
+COMMENT ON COLUMN ridepulse.slot_counts.missed IS 'Evaluated too late, and not made up for.';
+COMMENT ON COLUMN ridepulse.slot_counts.capped IS 'Would have been made up for, beyond the bound.';
+COMMENT ON COLUMN ridepulse.slot_counts.expired IS 'The push was no longer valid.';
 CREATE VIEW ridepulse.slots AS
  SELECT slot_counts.rule,
     slot_counts.day,
@@ -1439,12 +1666,17 @@ CREATE VIEW ridepulse.slots AS
     (sum((((((slot_counts.due - slot_counts.fired) - slot_counts.skipped) - slot_counts.missed) - slot_counts.capped) - slot_counts.expired)))::bigint AS remainder
    FROM ridepulse.slot_counts
   GROUP BY slot_counts.rule, slot_counts.day;
+COMMENT ON VIEW ridepulse.slots IS 'Schedule slots by outcome, for each rule and day. A remainder other than 0 is a fault of RidePulse.';
 CREATE TABLE ridepulse.timing (
     is_only boolean DEFAULT true NOT NULL,
     rules text NOT NULL,
     adopted_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT timing_is_only_check CHECK (is_only)
 );
+COMMENT ON TABLE ridepulse.timing IS 'The schedule rules that live rides were last rescheduled for.';
+COMMENT ON COLUMN ridepulse.timing.is_only IS 'There is one row.';
+COMMENT ON COLUMN ridepulse.timing.rules IS 'The digest of the schedule rules.';
+COMMENT ON COLUMN ridepulse.timing.adopted_at IS 'When all live rides had been rescheduled.';
 ALTER TABLE ridepulse.token_outcomes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.token_outcomes_id_seq
     START WITH 1
@@ -1464,6 +1696,15 @@ CREATE TABLE ridepulse.watch_errors (
     last_at timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
+COMMENT ON TABLE ridepulse.watch_errors IS 'Values of attached tables that could not be copied.';
+COMMENT ON COLUMN ridepulse.watch_errors.relation IS 'The attached table.';
+COMMENT ON COLUMN ridepulse.watch_errors.column_name IS 'The column; empty if the fault is of the row or the table.';
+COMMENT ON COLUMN ridepulse.watch_errors.problem IS 'The kind of problem.';
+COMMENT ON COLUMN ridepulse.watch_errors.row_id IS 'The ID of the last row concerned, shortened.';
+COMMENT ON COLUMN ridepulse.watch_errors.detail IS 'Details of the last occurrence, shortened.';
+COMMENT ON COLUMN ridepulse.watch_errors.count IS 'How many transactions met it, at least.';
+COMMENT ON COLUMN ridepulse.watch_errors.first_at IS 'When it was first met.';
+COMMENT ON COLUMN ridepulse.watch_errors.last_at IS 'When it was last met.';
 CREATE TABLE ridepulse.watches (
     relation regclass NOT NULL,
     mapping jsonb NOT NULL,
@@ -1472,6 +1713,13 @@ CREATE TABLE ridepulse.watches (
     time_zone text,
     watched_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
+COMMENT ON TABLE ridepulse.watches IS 'The attached tables; no other one is served.';
+COMMENT ON COLUMN ridepulse.watches.relation IS 'The table.';
+COMMENT ON COLUMN ridepulse.watches.mapping IS 'The mapping as it was given to ridepulse.watch.';
+COMMENT ON COLUMN ridepulse.watches.columns IS 'Columns of ridepulse.rides, each with the table''s column that is copied to it.';
+COMMENT ON COLUMN ridepulse.watches.attributes IS 'Attributes, each with the table''s column that is copied to it.';
+COMMENT ON COLUMN ridepulse.watches.time_zone IS 'The time zone of a pickup_at without one.';
+COMMENT ON COLUMN ridepulse.watches.watched_at IS 'When the table was attached.';
 CREATE VIEW ridepulse.watch_problems AS
  SELECT
         CASE
@@ -1568,11 +1816,13 @@ CREATE VIEW ridepulse.watch_problems AS
                   WHERE ((a.attrelid = (e.relation)::oid) AND (a.attname = e.column_name)))))) p
      LEFT JOIN pg_class t ON ((t.oid = (p.relation)::oid)))
      LEFT JOIN pg_namespace n ON ((n.oid = t.relnamespace)));
+COMMENT ON VIEW ridepulse.watch_problems IS 'The faults of attached tables: those of now, and those that were recorded.';
 CREATE VIEW ridepulse.watched AS
  SELECT watches.relation AS "table",
     watches.mapping,
     watches.watched_at
    FROM ridepulse.watches;
+COMMENT ON VIEW ridepulse.watched IS 'The attached tables.';
 ALTER TABLE ONLY ridepulse.ledger ATTACH PARTITION ridepulse.ledger_default DEFAULT;
 ALTER TABLE ONLY ridepulse.agenda
     ADD CONSTRAINT agenda_pkey PRIMARY KEY (ride_id);

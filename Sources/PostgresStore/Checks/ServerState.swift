@@ -1,0 +1,120 @@
+package import RideCore
+
+/// The state of a server, of the database, and of this session's role.
+package struct ServerState: Hashable, Sendable {
+  /// The version, such as `15.18`.
+  package var version: String
+  /// Whether the server is older than the schema requires.
+  package var isTooOld: Bool
+  package var database: String
+  /// The database's encoding, as PostgreSQL names it.
+  package var encoding: String
+  /// The role's name, quoted as SQL requires.
+  package var role: String
+  /// Whether the role is a superuser.
+  package var isSuperuser: Bool
+  /// Whether the server is a standby, or transactions are read-only.
+  package var isReadOnly: Bool
+  /// Whether the schema of RidePulse exists, in any version.
+  package var hasSchema: Bool
+  /// Whether the role may create the schema.
+  package var mayMakeSchema: Bool
+  /// The role's `statement_timeout`; nil if there is none.
+  package var statementLimit: Duration?
+
+  package init(
+    version: String, isTooOld: Bool, database: String, encoding: String = "UTF8", role: String,
+    isSuperuser: Bool = false, isReadOnly: Bool, hasSchema: Bool, mayMakeSchema: Bool
+  ) {
+    self.version = version
+    self.isTooOld = isTooOld
+    self.database = database
+    self.encoding = encoding
+    self.role = role
+    self.isSuperuser = isSuperuser
+    self.isReadOnly = isReadOnly
+    self.hasSchema = hasSchema
+    self.mayMakeSchema = mayMakeSchema
+  }
+}
+
+extension ServerState {
+  /// Whether the database can store every text that a push may carry.
+  package var holdsUnicode: Bool { encoding == "UTF8" }
+
+  private static let statement = Statement(
+    name: "",
+    sql: """
+      select current_setting('server_version'), current_setting('server_version_num'),
+        current_database(), quote_ident(current_user),
+        pg_is_in_recovery() or current_setting('transaction_read_only')::bool,
+        to_regnamespace('ridepulse') is not null,
+        has_database_privilege(current_database(), 'create'), current_setting('server_encoding'),
+        (select rolsuper from pg_roles where rolname = current_user),
+        (select setting from pg_settings where name = 'statement_timeout')
+      """)
+
+  /// The role's name, quoted as SQL requires, and `statement_timeout`, as SHOW prints it.
+  static let statementTimeout = Statement(
+    name: "statement_timeout",
+    sql: "select quote_ident(current_user), current_setting('statement_timeout')")
+
+  /// Reads the state; any role may.
+  package static func read(_ session: PostgresSession) async throws(PostgresError) -> ServerState {
+    let row = try await session.run([Call(statement)])[0]
+    // Debian appends its package version.
+    let version = row.string(0, 0)?.split(separator: " ").first.map(String.init) ?? "unknown"
+    let isTooOld: Bool
+    do throws(MigrationError) {
+      try MigrationPlan.check(serverVersion: Int(row.int64(0, 1) ?? 0))
+      isTooOld = false
+    } catch {
+      isTooOld = true
+    }
+    var facts = ServerState(
+      version: version, isTooOld: isTooOld, database: row.string(0, 2) ?? "",
+      encoding: row.string(0, 7) ?? "", role: row.string(0, 3) ?? "",
+      isSuperuser: row.bool(0, 8) ?? false, isReadOnly: row.bool(0, 4) ?? false,
+      hasSchema: row.bool(0, 5) ?? false, mayMakeSchema: row.bool(0, 6) ?? false)
+    facts.statementLimit = row.int64(0, 9).flatMap { $0 > 0 ? .milliseconds($0) : nil }
+    return facts
+  }
+}
+
+/// The number of phones of an app in one APNs environment.
+package struct PhoneCount: Hashable, Sendable {
+  package var app: App
+  /// The environment; nil for phones whose rows name none.
+  package var environment: APNsEnvironment?
+  /// Phones that receive pushes, or would without quarantine.
+  package var live: Int64
+  /// The number of these that are in quarantine.
+  package var quarantined: Int64
+
+  package init(app: App, environment: APNsEnvironment?, live: Int64, quarantined: Int64 = 0) {
+    self.app = app
+    self.environment = environment
+    self.live = live
+    self.quarantined = quarantined
+  }
+}
+
+extension PhoneCount {
+  private static let statement = Statement(
+    name: "doctor_phones",
+    sql: """
+      select app, environment, count(*), count(quarantined_at)
+      from ridepulse.devices where disabled_at is null group by 1, 2 order by 1, 2
+      """)
+
+  /// Counts all phones that are not disabled, ordered by app.
+  package static func all(_ session: PostgresSession) async throws(PostgresError) -> [PhoneCount] {
+    let rows = try await session.run([Call(statement)])[0]
+    return (0..<rows.rowCount).map { row in
+      PhoneCount(
+        app: App(rawValue: rows.string(row, 0) ?? ""),
+        environment: rows.string(row, 1).flatMap(APNsEnvironment.init(rawValue:)),
+        live: rows.int64(row, 2) ?? 0, quarantined: rows.int64(row, 3) ?? 0)
+    }
+  }
+}

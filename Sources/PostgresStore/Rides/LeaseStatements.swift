@@ -1,0 +1,152 @@
+import RideCore
+
+/// The statements that keep, return and park claimed rides. $1 is the node in all of them.
+enum LeaseStatements {
+  private typealias Column = RowParameters<RideClaim>.Column
+
+  private static let claim: [Column] = [
+    .text("ride_id") { $0.rideID.text }, .integer("fence") { $0.fence },
+  ]
+
+  /// Claims by ride and fence.
+  static let claims = RowParameters(after: 1, claim)
+
+  /// Claims with whether the ride was taken over.
+  static let takenClaims = RowParameters(
+    after: 1, claim + [.boolean("is_taken_over") { $0.isTakenOver }])
+
+  /// A memo in the form that the agenda stores.
+  typealias StoredMemo = (claim: RideClaim, memo: String?)
+
+  static let memos = RowParameters<StoredMemo>(
+    after: 1,
+    [
+      .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
+      .text("memo") { $0.memo },
+    ])
+
+  /// A ride that could not be read.
+  typealias Unread = (claim: RideClaim, reason: String)
+
+  static let unread = RowParameters<Unread>(
+    after: 1,
+    [
+      .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
+      .text("reason") { $0.reason }, .boolean("is_taken_over") { $0.claim.isTakenOver },
+    ])
+
+  /// Returns the fences of those `claims` that the node holds, locked or not.
+  static let ours = Statement(
+    name: "ours",
+    sql: """
+      select a.fence
+      from \(claims.table("o"))
+      join ridepulse.agenda a on a.ride_id = o.ride_id and a.fence = o.fence
+      where a.ride_id = any (\(claims.keys)) and a.node = $1::uuid
+      """)
+
+  /// Stores the `memos` of rides that stay leased.
+  ///
+  /// It returns the rides that are still leased and not locked by another session.
+  static let journal = Statement(
+    name: "journal",
+    sql: """
+      with held as materialized (
+        select a.ride_id, j.memo
+        from \(memos.table("j"))
+        join ridepulse.agenda a on a.ride_id = j.ride_id and a.fence = j.fence
+        where a.ride_id = any (\(memos.keys)) and a.node = $1::uuid and a.leased_until > now()
+        order by a.ride_id
+        for update of a skip locked
+      )
+      update ridepulse.agenda a set memo = held.memo::jsonb
+      from held where a.ride_id = any (\(memos.keys)) and a.ride_id = held.ride_id
+      returning a.ride_id
+      """)
+
+  /// Extends the leases of `claims`; the lease in milliseconds follows them.
+  ///
+  /// A row that another session has locked stays unchanged: no node can claim it either.
+  static let renew = Statement(
+    name: "renew",
+    sql: """
+      with held as materialized (
+        select a.ride_id
+        from \(claims.table("r"))
+        join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence
+        where a.ride_id = any (\(claims.keys)) and a.node = $1::uuid
+        order by a.ride_id
+        for update of a skip locked
+      )
+      update ridepulse.agenda a
+      set leased_until = now() + $\(claims.last + 1)::bigint * interval '1 millisecond'
+      from held where a.ride_id = any (\(claims.keys)) and a.ride_id = held.ride_id
+      """)
+
+  /// Parks a ride: $2 ride ID, $3 fence, $4 reason.
+  ///
+  /// Its pushes may have been sent without a ledger row. The node stays in the row, so that the
+  /// next node to claim the ride after `unpark` takes it over. The new fence ends the claim.
+  static let park = Statement(
+    name: "park",
+    sql: """
+      update ridepulse.agenda set fence = fence + 1, leased_until = 'infinity', parked_reason = $4,
+        parked_at = now()
+      where ride_id = $2 and fence = $3::bigint and node = $1::uuid
+      """)
+
+  /// The number of failed reads in a row after which a ride is parked.
+  static let readAttempts = 3
+
+  /// Counts failed reads of `unread` rides, and parks rides that failed too often.
+  ///
+  /// It returns the parked rides.
+  static let leaveUnread = Statement(
+    name: "leave_unread",
+    sql: """
+      with counted as (
+        update ridepulse.agenda a set unread = a.unread + 1,
+          node = case when u.is_taken_over then a.node end,
+          leased_until = case when a.unread + 1 < \(readAttempts) then a.leased_until
+            else 'infinity' end,
+          parked_reason = case when a.unread + 1 >= \(readAttempts) then u.reason end,
+          parked_at = case when a.unread + 1 >= \(readAttempts) then now() end
+        from \(unread.table("u"))
+        where a.ride_id = u.ride_id and a.fence = u.fence and a.node = $1::uuid
+        returning a.ride_id, a.parked_reason
+      )
+      select ride_id, parked_reason from counted where parked_reason is not null
+      """)
+
+  /// Puts rides that do not exist on the agenda, held by the node: `claims`.
+  static let openCheck = Statement(
+    name: "open_check",
+    sql: """
+      insert into ridepulse.agenda (ride_id, node, fence, leased_until)
+      select ride_id, $1::uuid, fence, now() + interval '1 minute'
+      from \(claims.table("c"))
+      """)
+
+  static let begin = Statement(name: "check_begin", sql: "begin")
+  /// Runs now what triggers and constraints of others have deferred to the commit.
+  static let immediate = Statement(name: "check_immediate", sql: "set constraints all immediate")
+  static let rollback = Statement(name: "check_rollback", sql: "rollback")
+
+  /// Releases `takenClaims` unchanged.
+  ///
+  /// A ride is taken over if its previous holder lost it only by the end of the lease; the next
+  /// holder must find that in the row, too. The rides are due again at once.
+  static let release = Statement(
+    name: "release",
+    sql: """
+      update ridepulse.agenda a set leased_until = '-infinity',
+        node = case when r.is_taken_over then a.node end
+      from \(takenClaims.table("r"))
+      where a.ride_id = any (\(takenClaims.keys)) and a.ride_id = r.ride_id and a.fence = r.fence
+        and a.node = $1::uuid
+      """)
+
+  /// Removes the node. Producers need not notify it any more.
+  static let leave = Statement(
+    name: "leave", sql: "delete from ridepulse.nodes where node = $1::uuid")
+}

@@ -1,0 +1,111 @@
+package import RideCore
+
+/// One row of `ridepulse.ledger`, as it is stored: a push that was decided, and its outcome.
+///
+/// `LedgerEntry` is the same before it is stored. Words are not converted to enums, because another
+/// version may have written them.
+package struct LedgerRow: Hashable, Sendable {
+  /// The event's ID; nil for a schedule slot.
+  package var eventID: Int64?
+  /// The event's name.
+  package var event: String
+  /// When the event happened.
+  package var occurredAt: Timestamp
+  package var rule: String
+  package var app: String
+  /// `apns-push-type`.
+  package var pushType: String
+  /// What it does to a card: `start`, `update` or `end`.
+  package var cardEvent: String?
+  /// The outcome, in the words of `deliveries.status`.
+  package var status: String
+  /// The reason for the outcome.
+  package var reason: String?
+  /// The number of times it was sent to APNs.
+  package var attempts: Int64
+  /// `apns-id`.
+  package var id: String
+  /// `apns-collapse-id`.
+  package var collapseID: String?
+  /// `apns-priority`; nil if nothing was sent.
+  package var priority: Int64?
+  /// `apns-expiration`, in seconds since 1970.
+  package var expiration: Int64?
+  /// The token's last six digits; nil if there was no phone.
+  package var tokenSuffix: String?
+  /// When it was decided.
+  package var createdAt: Timestamp
+  /// When its verdict was written; nil until then.
+  package var finishedAt: Timestamp?
+}
+
+extension LedgerRow {
+  private struct Columns: Sendable {
+    let eventID, attempts, priority, expiration: ResultColumn<Int64>
+    let event, rule, app, pushType, cardEvent, status, reason, id, collapseID,
+      tokenSuffix: ResultColumn<String>
+    let occurredAt, createdAt, finishedAt: ResultColumn<Timestamp>
+    let sql: String
+
+    init() {
+      var list = SelectList()
+      eventID = list.integer("event_id")
+      event = list.text("event")
+      occurredAt = list.time("occurred_at")
+      rule = list.text("rule")
+      app = list.text("app")
+      pushType = list.text("push_type")
+      cardEvent = list.text("card_event")
+      status = list.text("status")
+      reason = list.text("reason")
+      attempts = list.integer("attempts")
+      id = list.text("apns_id")
+      collapseID = list.text("collapse_id")
+      priority = list.integer("priority")
+      expiration = list.integer("expiration")
+      tokenSuffix = list.text("token_suffix")
+      createdAt = list.time("created_at")
+      finishedAt = list.time("finished_at")
+      sql = list.sql
+    }
+  }
+
+  private static let columns = Columns()
+
+  /// The rows of a ride, oldest first: $1 ride ID.
+  static let ofRide = Statement(
+    name: "ledger_of_ride",
+    sql: """
+      select \(columns.sql)
+      from (
+        select * from ridepulse.ledger
+        union all select *, null::text from ridepulse.ledger_before) rows
+      where ride_id = $1
+      order by occurred_at, coalesce(event_id, 0), created_at, rule, device_id, apns_id
+      """)
+
+  /// The rows of an event: $1 ride ID, $2 event's ID.
+  static let ofEvent = Statement(
+    name: "ledger_of_event",
+    sql: """
+      select \(columns.sql)
+      from ridepulse.ledger where ride_id = $1 and event_id = $2::bigint
+      order by created_at, rule, device_id
+      """)
+
+  static func all(_ rows: QueryResult) -> [LedgerRow] {
+    (0..<rows.rowCount).map { row in
+      LedgerRow(
+        eventID: rows[row, columns.eventID], event: rows[row, columns.event] ?? "",
+        occurredAt: rows[row, columns.occurredAt] ?? Timestamp(microseconds: 0),
+        rule: rows[row, columns.rule] ?? "", app: rows[row, columns.app] ?? "",
+        pushType: rows[row, columns.pushType] ?? "", cardEvent: rows[row, columns.cardEvent],
+        status: rows[row, columns.status] ?? "", reason: rows[row, columns.reason],
+        attempts: rows[row, columns.attempts] ?? 0, id: rows[row, columns.id] ?? "",
+        collapseID: rows[row, columns.collapseID], priority: rows[row, columns.priority],
+        expiration: rows[row, columns.expiration], tokenSuffix: rows[row, columns.tokenSuffix],
+        createdAt: rows[row, columns.createdAt] ?? Timestamp(microseconds: 0),
+        finishedAt: rows[row, columns.finishedAt])
+    }
+  }
+}

@@ -1,0 +1,146 @@
+internal import RideCore
+
+/// Reads phones, after the ID of the ride that they are read for.
+struct PhoneRead: Sendable {
+  let ride: ResultColumn<String>
+  let id: ResultColumn<Int64>
+  let app: ResultColumn<String>
+  let owner: ResultColumn<String>
+  let token: ResultColumn<String>
+  let environment: ResultColumn<String>
+  let locale: ResultColumn<String>
+  /// `PhoneProblem` as JSON; nil for a phone without one.
+  let problem: ResultColumn<String>
+  /// The owner's last contact; nil if it was not read.
+  let contactedAt: ResultColumn<Timestamp>
+  private let sql: String
+
+  /// With the last contact of the owners, for rules that use it: one more lookup for each phone.
+  static let withContacts = PhoneRead(
+    contact: """
+      (select \(SQLTime.micros("c.contacted_at")) from ridepulse.contacts c
+       where c.app = d.app and c.owner_id = d.owner_id)
+      """)
+  static let withoutContacts = PhoneRead(contact: "null::bigint")
+
+  private init(contact: String) {
+    var list = SelectList()
+    ride = list.text("ride_id")
+    id = list.integer("d.id")
+    app = list.text("d.app")
+    owner = list.text("d.owner_id")
+    token = list.text("d.token")
+    environment = list.text("d.environment")
+    locale = list.text("d.locale")
+    problem = list.text(
+      """
+      case when d.refusals > 0 or d.probe is not null or d.is_probed and d.environment is null
+          or d.quiet_until > now() then jsonb_strip_nulls(jsonb_build_object(
+        'refusals', d.refusals, 'probe', d.probe, 'isProbed', d.is_probed,
+        'quietUntil', \(SQLTime.micros("d.quiet_until")),
+        'isQuarantined', d.quarantined_at is not null)) end
+      """)
+    contactedAt = list.time(micros: contact)
+    sql = list.sql
+  }
+
+  /// The phones of everyone whom rides and their events concern, and those that memos name.
+  ///
+  /// $1 ride IDs, $2 apps; for each phone in a memo $3 the ride and $4 the phone's ID; for each
+  /// ride that is addressed in parts $5 its ID and $6 the last addressed phone; $7 limit of phones
+  /// of an owner, $8 limit of events of a ride. `RecipientResolver` in RideCore decides who is
+  /// addressed; this statement may read more phones than that, never fewer.
+  static let ofRides = withoutContacts.ofRides("claimed_phones")
+  static let ofRidesWithContacts = withContacts.ofRides("claimed_phones_contacts")
+
+  private func ofRides(_ name: String) -> Statement {
+    Statement(
+      name: name,
+      sql: """
+        with e as materialized (
+          select e.* from unnest($1::text[]) r (id)
+          cross join lateral (
+            select ride_id, data, customer_id, driver_id, former from ridepulse.events e
+            where e.ride_id = r.id order by e.id limit $8::bigint) e
+        )
+        select \(sql)
+        from (
+          select r.id as ride_id, o.app, o.owner_id
+          from ridepulse.rides r, \(RideOwners.lateral(apps: "$2::text[]")) o
+          where r.id = any ($1::text[])
+          union
+          -- Events name people of their own, and those of the ride before and after its change.
+          select e.ride_id, a.app, e.data ->> (a.app || '_id')
+          from e, unnest($2::text[]) a (app) where e.data <> '{}'
+          union
+          select e.ride_id, 'customer', e.customer_id from e where e.customer_id is not null
+          union
+          select e.ride_id, 'driver', e.driver_id from e where e.driver_id is not null
+          union
+          select e.ride_id, a.app, coalesce(e.former ->> a.app,
+            (e.former ->> 'attributes')::jsonb ->> (a.app || '_id'))
+          from e, unnest($2::text[]) a (app) where e.former is not null
+        ) owner
+        left join unnest($5::text[], $6::bigint[]) part (part_ride_id, after)
+          on part.part_ride_id = owner.ride_id
+        cross join lateral (
+          select * from ridepulse.current_devices d
+          where d.app = owner.app and d.owner_id = owner.owner_id
+            and d.id > coalesce(part.after, 0)
+          order by d.id limit $7::bigint
+        ) d
+        where owner.owner_id is not null
+        union
+        -- Phones of retries, which may belong to owners that the ride no longer names.
+        select \(sql)
+        from unnest($3::text[], $4::bigint[]) m (ride_id, phone)
+        join ridepulse.current_devices d on d.id = m.phone
+        order by 2
+        """)
+  }
+
+  /// The phones that legacy pushes name by their tokens. $1 ride IDs.
+  ///
+  /// They are not looked up by owner, because a phone may have been registered for one since its
+  /// push was committed.
+  static let ofLegacyPushes = Statement(
+    name: "claimed_legacy_phones",
+    sql: """
+      select \(withoutContacts.sql)
+      from ridepulse.events e
+      join ridepulse.current_devices d
+        on d.app = e.data ->> 'app' and d.token = e.data ->> 'token'
+      where e.ride_id = any ($1::text[])
+      """)
+
+  /// The phones of owners, with their last contacts: $1 ride ID, $2 apps, $3 owners.
+  static let ofOwners = Statement(
+    name: "phones_of_owners",
+    sql: """
+      select \(withContacts.sql)
+      from unnest($2::text[], $3::text[]) owner (owner_app, owner)
+      cross join (select $1::text as ride_id) ride
+      join ridepulse.current_devices d on d.app = owner_app and d.owner_id = owner
+      order by d.id
+      """)
+}
+
+/// The owners of a ride's phones, as docs/sql.md defines them: SQL that all reads share.
+enum RideOwners {
+  /// A lateral table `(app, owner_id)` of a ride `r`, with a row for the customer, the driver and
+  /// each other app.
+  ///
+  /// - Parameter apps: SQL for an array of apps; it may refer to `r`.
+  static func lateral(apps: String) -> String {
+    """
+    lateral (
+      select 'customer' as app, r.customer_id as owner_id
+      union all
+      select 'driver', r.driver_id
+      union all
+      select a.app, r.attributes ->> (a.app || '_id') from unnest(\(apps)) a (app)
+      where a.app not in ('customer', 'driver')
+    )
+    """
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import RideCore
+
+/// The rows that `SettleStatements.settle` takes as parameters, after the node.
+enum SettleRows {
+  /// What a settlement writes to its ride's row on the agenda.
+  struct Ride: Sendable {
+    let claim: RideClaim
+    /// As the agenda stores it; nil for an empty one.
+    let memo: String?
+    let nextDue: Timestamp?
+    let isOver: Bool
+  }
+
+  /// A part of a settlement, with the ride that must be held for it to be written.
+  struct Part<Value: Sendable>: Sendable {
+    let ride: RideID
+    let value: Value
+  }
+
+  typealias Tally = (rule: String, counts: SlotTally)
+
+  static let rides = RowParameters<Ride>(
+    after: 1,
+    [
+      .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
+      .text("memo") { $0.memo }, .integer("next_due") { $0.nextDue?.microseconds },
+      .boolean("is_over") { $0.isOver },
+    ])
+
+  /// The IDs of consumed events.
+  static let events = RowParameters<Int64>(after: rides.last, [.integer("id") { $0 }])
+
+  /// Ledger rows. The event has no ID if it is a schedule slot.
+  static let entries = RowParameters<Part<LedgerEntry>>(
+    after: events.last,
+    [
+      .text("ride_id") { $0.ride.text }, .uuid("apns_id") { $0.value.id.description },
+      .integer("event_id") { $0.value.isOfSlot ? nil : $0.value.event.id },
+      .text("event") { $0.value.event.name },
+      .integer("occurred_at") { $0.value.event.at.microseconds },
+      .text("rule") { $0.value.rule }, .text("app") { $0.value.app.rawValue },
+      .text("push_type") { $0.value.pushType.rawValue },
+      .text("card_event") { $0.value.cardEvent?.rawValue },
+      .text("status") { $0.value.status.rawValue }, .text("reason") { $0.value.reason?.text },
+      .text("reason_code") { $0.value.reason?.code.word },
+      .integer("attempts", "integer") { $0.value.attempts },
+      .text("collapse_id") { $0.value.collapseID }, .integer("device_id") { $0.value.phone },
+      .text("token_suffix") { $0.value.tokenSuffix },
+      .integer("priority", "smallint") { $0.value.priority?.rawValue },
+      .integer("expiration") { $0.value.expiration },
+    ])
+
+  /// Tokens that are invalid. They are written even if the ride is not held: APNs' answer counts.
+  static let gone = RowParameters<TokenInvalidation>(
+    after: entries.last,
+    [
+      .integer("id") { $0.id }, .text("kind") { $0.kind.rawValue },
+      .integer("since") { $0.since?.microseconds }, .text("reason") { $0.reason },
+    ])
+
+  /// Observations of phones. The value is the push, environment or microseconds of the kind.
+  static let findings = RowParameters<Part<PhoneObservation>>(
+    after: gone.last,
+    [
+      .text("ride_id") { $0.ride.text }, .integer("id") { $0.value.phone },
+      .text("kind") { $0.value.kind.word }, .text("value") { $0.value.kind.value },
+    ])
+
+  /// The due schedule slots of a rule of a ride, by outcome.
+  static let tallies = RowParameters<Part<Tally>>(
+    after: findings.last,
+    [
+      .text("ride_id") { $0.ride.text }, .text("rule") { $0.value.rule },
+      .integer("due") { $0.value.counts.due }, .integer("fired") { $0.value.counts.fired },
+      .integer("skipped") { $0.value.counts.skipped },
+      .integer("missed") { $0.value.counts.missed },
+      .integer("capped") { $0.value.counts.capped },
+      .integer("expired") { $0.value.counts.expired },
+    ])
+
+  /// Returns the parameters of a batch.
+  ///
+  /// - Throws: `StoreFailure` if a memo cannot be encoded: without it the ride would lose what its
+  ///   next decision needs.
+  static func parameters(node: String, _ batch: [ClaimedSettlement]) throws -> [String?] {
+    let encoder = JSONEncoder()
+    let settlements = batch.map(\.settlement)
+    let settled = try batch.map { claimed in
+      Ride(
+        claim: claimed.claim, memo: try json(claimed.settlement.memo, encoder),
+        nextDue: claimed.settlement.nextDue, isOver: claimed.settlement.isOver)
+    }
+    return [node] + rides.arrays(settled)
+      + events.arrays(settlements.flatMap(\.consumed))
+      + entries.arrays(parts(of: settlements, \.entries))
+      + gone.arrays(settlements.flatMap(\.gone))
+      + findings.arrays(parts(of: settlements, \.findings))
+      + tallies.arrays(
+        parts(of: settlements) { settlement in
+          settlement.tallies.sorted { $0.key < $1.key }.map { (rule: $0.key, counts: $0.value) }
+        })
+  }
+
+  private static func parts<Value>(
+    of settlements: [Settlement], _ values: (Settlement) -> [Value]
+  ) -> [Part<Value>] {
+    settlements.flatMap { settlement in
+      values(settlement).map { Part(ride: settlement.rideID, value: $0) }
+    }
+  }
+
+  /// Returns a memo as the agenda stores it; nil for an empty one.
+  static func json(_ memo: Memo, _ encoder: JSONEncoder) throws -> String? {
+    if memo.isEmpty { return nil }
+    do {
+      return String(decoding: try encoder.encode(memo), as: UTF8.self)
+    } catch {
+      throw StoreFailure(.values, "a memo can't be encoded: \(error)")
+    }
+  }
+}
+
+extension PhoneObservation.Kind {
+  fileprivate var word: String {
+    switch self {
+    case .bad: "bad"
+    case .probed: "probed"
+    case .unprobed: "unprobed"
+    case .good: "good"
+    case .throttled: "throttled"
+    }
+  }
+
+  fileprivate var value: String? {
+    switch self {
+    case .bad(let probe): probe?.description
+    case .probed(let environment): environment?.rawValue
+    case .unprobed(let push): push.description
+    case .good: nil
+    case .throttled(let until): String(until.microseconds)
+    }
+  }
+}

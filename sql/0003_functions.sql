@@ -1,0 +1,210 @@
+-- The functions that apps and operators call.
+--
+-- Functions run as the schema's owner, so that an app's role needs EXECUTE on them, rights on
+-- ridepulse.rides, and nothing else. They must never run a caller's code: a cast, an operator or a
+-- type of the caller's own reaches a definer's function through a trigger on the caller's own table.
+-- Contract: docs/sql.md, Rights; reasons: docs/decisions/0020-rights.md.
+
+-- Texts that are keys: an entry of an index takes 2,704 bytes, for all of its columns.
+create function ridepulse.check_text(
+  function_name text, argument text, value text, is_required boolean default true
+) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if is_required and coalesce(value, '') = '' then
+    raise exception 'ridepulse.% needs %, got %', function_name, argument, quote_nullable(value)
+      using errcode = 'invalid_parameter_value', hint = 'It must be neither null nor empty.';
+  elsif octet_length(value) > 512 then
+    raise exception '% of ridepulse.% has % bytes', argument, function_name, octet_length(value)
+      using errcode = 'invalid_parameter_value',
+            hint = 'IDs, names and tokens have 512 bytes at most.';
+  end if;
+end
+$$;
+
+comment on function ridepulse.check_text(text, text, text, boolean) is
+  'Refuses a text that is missing or has more than 512 bytes.';
+
+create function ridepulse.emit(event text, ride_id text, data jsonb default '{}')
+returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  new_id bigint;
+begin
+  perform ridepulse.check_text('emit', 'event', event),
+    ridepulse.check_text('emit', 'ride_id', ride_id);
+  if jsonb_typeof(data) <> 'object' then
+    raise exception 'ridepulse.emit needs a JSON object as data, got %', jsonb_typeof(data)
+      using errcode = 'invalid_parameter_value';
+  end if;
+  insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+  select emit.ride_id, emit.event, coalesce(emit.data, '{}'), r.customer_id, r.driver_id
+  from (values (1)) one left join ridepulse.rides r on r.id = emit.ride_id
+  returning id into new_id;
+  return new_id;
+end
+$$;
+
+comment on function ridepulse.emit(text, text, jsonb) is
+  'Emits an event of a ride and returns its ID. It takes effect with the transaction.';
+
+create function ridepulse.register_device(
+  app text, owner_id text, token text, environment text default null,
+  installation_id text default null, locale text default null
+) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform ridepulse.check_text('register_device', 'app', app),
+    ridepulse.check_text('register_device', 'owner_id', owner_id),
+    ridepulse.check_text('register_device', 'token', token),
+    ridepulse.check_text('register_device', 'installation_id', installation_id, false),
+    ridepulse.check_text('register_device', 'locale', locale, false);
+  insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale)
+  values (register_device.app, register_device.owner_id, lower(register_device.token),
+          register_device.environment, nullif(register_device.installation_id, ''),
+          nullif(register_device.locale, ''))
+  on conflict on constraint devices_app_token_key do update set
+    owner_id = excluded.owner_id,
+    environment = coalesce(excluded.environment, d.environment),
+    installation_id = coalesce(excluded.installation_id, d.installation_id),
+    locale = coalesce(excluded.locale, d.locale),
+    registered_at = excluded.registered_at,
+    disabled_at = null,
+    disabled_reason = null,
+    refusals = 0,
+    probe = null,
+    quarantined_at = null;
+  -- One installation has one token: the newest.
+  update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'replaced'
+  where d.app = register_device.app
+    and d.installation_id = nullif(register_device.installation_id, '')
+    and d.token <> lower(register_device.token) and d.disabled_at is null;
+end
+$$;
+
+comment on function ridepulse.register_device(text, text, text, text, text, text) is
+  'Registers a phone, or enables it again.';
+
+-- The event card_registered, which no rule matches, makes the ride due, because a new card must show
+-- the current state. A card that the engine ended stays ended; one that APNs no longer knew is live
+-- again with its next registration.
+create function ridepulse.register_live_activity(
+  ride_id text, app text, owner_id text, token text, activity_id text,
+  environment text default null, frequent boolean default false
+) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  old ridepulse.live_activities;
+begin
+  perform ridepulse.check_text('register_live_activity', 'ride_id', ride_id),
+    ridepulse.check_text('register_live_activity', 'app', app),
+    ridepulse.check_text('register_live_activity', 'owner_id', owner_id),
+    ridepulse.check_text('register_live_activity', 'token', token),
+    ridepulse.check_text('register_live_activity', 'activity_id', activity_id);
+  select * into old from ridepulse.live_activities a
+  where a.app = register_live_activity.app and a.activity_id = register_live_activity.activity_id
+  for update;
+  insert into ridepulse.live_activities as a
+    (ride_id, app, owner_id, token, activity_id, environment, frequent)
+  values (register_live_activity.ride_id, register_live_activity.app,
+          register_live_activity.owner_id, lower(register_live_activity.token),
+          register_live_activity.activity_id, register_live_activity.environment,
+          coalesce(register_live_activity.frequent, false))
+  on conflict on constraint live_activities_app_activity_id_key do update set
+    ride_id = excluded.ride_id,
+    owner_id = excluded.owner_id,
+    token = excluded.token,
+    environment = coalesce(excluded.environment, a.environment),
+    frequent = excluded.frequent,
+    registered_at = excluded.registered_at,
+    ended_at = case when a.ended_reason in ('ended', 'expired') then a.ended_at end,
+    ended_reason = case when a.ended_reason in ('ended', 'expired') then a.ended_reason end;
+  if coalesce(old.ended_reason, '') not in ('ended', 'expired')
+     and (old.id is null or old.ended_at is not null
+          or old.ride_id <> register_live_activity.ride_id
+          or old.token <> lower(register_live_activity.token)) then
+    insert into ridepulse.events (ride_id, event, data)
+    values (register_live_activity.ride_id, 'card_registered', '{}');
+  end if;
+end
+$$;
+
+comment on function ridepulse.register_live_activity(text, text, text, text, text, text, boolean) is
+  'Registers the update token of a card.';
+
+create function ridepulse.register_push_to_start(
+  app text, owner_id text, token text, attributes_type text, environment text default null
+) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform ridepulse.check_text('register_push_to_start', 'app', app),
+    ridepulse.check_text('register_push_to_start', 'owner_id', owner_id),
+    ridepulse.check_text('register_push_to_start', 'token', token),
+    ridepulse.check_text('register_push_to_start', 'attributes_type', attributes_type);
+  insert into ridepulse.push_to_start_tokens as t
+    (app, owner_id, token, attributes_type, environment)
+  values (register_push_to_start.app, register_push_to_start.owner_id,
+          lower(register_push_to_start.token), register_push_to_start.attributes_type,
+          register_push_to_start.environment)
+  on conflict on constraint push_to_start_tokens_app_attributes_type_token_key do update set
+    owner_id = excluded.owner_id,
+    environment = coalesce(excluded.environment, t.environment),
+    registered_at = excluded.registered_at,
+    disabled_at = null,
+    disabled_reason = null;
+end
+$$;
+
+comment on function ridepulse.register_push_to_start(text, text, text, text, text) is
+  'Registers a token with which cards can be started.';
+
+create function ridepulse.contact(app text, owner_id text) returns timestamptz
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  last_contact timestamptz;
+begin
+  perform ridepulse.check_text('contact', 'app', app),
+    ridepulse.check_text('contact', 'owner_id', owner_id);
+  -- A backend may report from several places at once: the last contact stays the last one.
+  insert into ridepulse.contacts as c (app, owner_id, contacted_at)
+  values (contact.app, contact.owner_id, clock_timestamp())
+  on conflict on constraint contacts_pkey do update
+  set contacted_at = greatest(c.contacted_at, excluded.contacted_at)
+  returning c.contacted_at into last_contact;
+  return last_contact;
+end
+$$;
+
+comment on function ridepulse.contact(text, text) is
+  'Records that the app''s backend has heard from a phone of the owner.';
+
+create function ridepulse.unpark(ride_id text) returns boolean
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  with unparked as (
+    update ridepulse.agenda a
+    set parked_reason = null, parked_at = null, unread = 0, leased_until = '-infinity',
+      due_at = now()
+    where a.ride_id = $1 and a.parked_reason is not null
+    returning 1
+  )
+  select exists (select from unparked)
+$$;
+
+comment on function ridepulse.unpark(text) is
+  'Makes a parked ride due again; returns whether it was parked.';
+
+create function ridepulse.unquarantine(app text default null) returns bigint
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  with lifted as (
+    update ridepulse.devices d
+    set quarantined_at = null, refusals = 0, probe = null, is_probed = false
+    where d.quarantined_at is not null
+      and (unquarantine.app is null or d.app = unquarantine.app)
+    returning 1
+  )
+  select count(*) from lifted
+$$;
+
+comment on function ridepulse.unquarantine(text) is
+  'Ends the quarantine of an app''s phones, or of all; returns how many. What was found under a'
+  ' wrong configuration is forgotten.';

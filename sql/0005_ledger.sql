@@ -1,0 +1,256 @@
+-- The ledger, in partitions by day (UTC) of the event, so that old days are dropped whole and leave
+-- nothing dead behind. See docs/decisions/0012-ledger-by-days.md.
+
+create table ridepulse.ledger (
+  ride_id      text not null,
+  apns_id      uuid not null,
+  event_id     bigint,
+  event        text not null,
+  rule         text not null,
+  app          text not null,
+  push_type    text not null,
+  status       text not null check (status in ('pending', 'accepted', 'rejected', 'expired',
+                                               'uncertain', 'suppressed', 'superseded')),
+  reason       text,
+  attempts     integer not null,
+  collapse_id  text,
+  device_id    bigint,
+  token_suffix text,
+  occurred_at  timestamptz not null,
+  created_at   timestamptz not null default now(),
+  finished_at  timestamptz,
+  priority     smallint,
+  expiration   bigint,
+  card_event   text check (card_event in ('start', 'update', 'end')),
+  reason_code  text,
+  primary key (ride_id, apns_id, occurred_at)
+) partition by range (occurred_at);
+
+comment on table ridepulse.ledger is
+  'What was decided for each phone: one row for each event, rule and phone, and one without a '
+  'phone if a rule matched no one.';
+comment on column ridepulse.ledger.ride_id is 'The ride.';
+comment on column ridepulse.ledger.apns_id is 'apns-id: the same in every attempt of the push.';
+comment on column ridepulse.ledger.event_id is 'The event''s ID; null for a schedule slot.';
+comment on column ridepulse.ledger.event is 'The event''s name.';
+comment on column ridepulse.ledger.rule is 'The rule''s name.';
+comment on column ridepulse.ledger.app is 'The app of the phone.';
+comment on column ridepulse.ledger.push_type is 'apns-push-type.';
+comment on column ridepulse.ledger.status is 'The outcome.';
+comment on column ridepulse.ledger.reason is 'Why it has this status, as a text for people.';
+comment on column ridepulse.ledger.attempts is 'How often it was sent.';
+comment on column ridepulse.ledger.collapse_id is 'apns-collapse-id.';
+comment on column ridepulse.ledger.device_id is 'The phone; null if there was none.';
+comment on column ridepulse.ledger.token_suffix is 'The token''s last six digits.';
+comment on column ridepulse.ledger.occurred_at is
+  'When the event happened: the same in each attempt, and the key of the partitions.';
+comment on column ridepulse.ledger.created_at is 'When it was decided.';
+comment on column ridepulse.ledger.finished_at is 'When its outcome was final.';
+comment on column ridepulse.ledger.priority is 'apns-priority; null if nothing was sent.';
+comment on column ridepulse.ledger.expiration is 'apns-expiration, in seconds since 1970.';
+comment on column ridepulse.ledger.card_event is 'What the push does to a card.';
+comment on column ridepulse.ledger.reason_code is
+  'reason as one of few words: APNs'' own, "HTTP n", or the engine''s; see docs/sql.md';
+
+-- What has no partition: slots of long ago, clocks that are wrong, and everything if no role may
+-- create tables.
+create table ridepulse.ledger_default partition of ridepulse.ledger default with (fillfactor = 95);
+
+comment on table ridepulse.ledger_default is 'Rows of the ledger whose day has no partition.';
+
+create table ridepulse.ledger_before (
+  ride_id      text not null,
+  apns_id      uuid not null,
+  event_id     bigint,
+  event        text not null,
+  rule         text not null,
+  app          text not null,
+  push_type    text not null,
+  status       text not null,
+  reason       text,
+  attempts     integer not null,
+  collapse_id  text,
+  device_id    bigint,
+  token_suffix text,
+  occurred_at  timestamptz not null,
+  created_at   timestamptz not null default now(),
+  finished_at  timestamptz,
+  priority     smallint,
+  expiration   bigint,
+  card_event   text constraint ledger_card_event_check check (card_event in ('start', 'update', 'end')),
+  primary key (ride_id, apns_id)
+) with (fillfactor = 95);
+
+comment on table ridepulse.ledger_before is
+  'Ledger rows of databases that are older than the partitions. Nothing writes here.';
+comment on column ridepulse.ledger_before.ride_id is 'The ride.';
+comment on column ridepulse.ledger_before.apns_id is
+  'apns-id: the same in every attempt of the push.';
+comment on column ridepulse.ledger_before.event_id is 'The event''s ID; null for a schedule slot.';
+comment on column ridepulse.ledger_before.event is 'The event''s name.';
+comment on column ridepulse.ledger_before.rule is 'The rule''s name.';
+comment on column ridepulse.ledger_before.app is 'The app of the phone.';
+comment on column ridepulse.ledger_before.push_type is 'apns-push-type.';
+comment on column ridepulse.ledger_before.status is 'The outcome.';
+comment on column ridepulse.ledger_before.reason is 'Why it has this status, as a text for people.';
+comment on column ridepulse.ledger_before.attempts is 'How often it was sent.';
+comment on column ridepulse.ledger_before.collapse_id is 'apns-collapse-id.';
+comment on column ridepulse.ledger_before.device_id is 'The phone; null if there was none.';
+comment on column ridepulse.ledger_before.token_suffix is 'The token''s last six digits.';
+comment on column ridepulse.ledger_before.occurred_at is
+  'When the event happened: the same in each attempt, and the key of the partitions.';
+comment on column ridepulse.ledger_before.created_at is 'When it was decided.';
+comment on column ridepulse.ledger_before.finished_at is 'When its outcome was final.';
+comment on column ridepulse.ledger_before.priority is 'apns-priority; null if nothing was sent.';
+comment on column ridepulse.ledger_before.expiration is 'apns-expiration, in seconds since 1970.';
+comment on column ridepulse.ledger_before.card_event is 'What the push does to a card.';
+
+create view ridepulse.deliveries as
+  select ride_id, event, rule, app, push_type, status, reason, attempts,
+         case when attempts > 0 or status = 'pending' then apns_id end as apns_id,
+         collapse_id, created_at, finished_at, token_suffix
+  from (
+    select ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
+      collapse_id, device_id, token_suffix, occurred_at, created_at, finished_at, priority,
+      expiration, card_event
+    from ridepulse.ledger
+    union all
+    select * from ridepulse.ledger_before
+  ) rows;
+
+comment on view ridepulse.deliveries is 'The outcome of every push, for people and backends.';
+
+create table ridepulse.retention (
+  is_only boolean primary key default true check (is_only),
+  keep    interval not null default '30 days' check (keep >= interval '1 day'),
+  cut_at  timestamptz not null default now()
+);
+
+insert into ridepulse.retention default values;
+
+comment on table ridepulse.retention is 'How long the ledger is kept.';
+comment on column ridepulse.retention.is_only is 'There is one row.';
+comment on column ridepulse.retention.keep is 'How long rows are kept, counted from their events.';
+comment on column ridepulse.retention.cut_at is 'Since when the ledger has partitions.';
+
+-- It waits for no one: a lock that is not free at once is left for the next time, since all
+-- settlements would queue behind it.
+create function ridepulse.rotate_ledger(keep interval default null)
+returns table (action text, object text)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO, YMD'
+set lock_timeout = '100ms' as $$
+declare
+  today constant date := now();
+  rules ridepulse.retention;
+  day date;
+  is_open boolean;
+  rows bigint;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('ridepulse.rotate_ledger', 0)) then
+    return;
+  end if;
+  select * into rules from ridepulse.retention;
+  keep := coalesce(rotate_ledger.keep, rules.keep, interval '30 days');
+  if keep < interval '1 day' then
+    raise exception 'ridepulse.rotate_ledger keeps a day at least, got %', keep
+      using errcode = 'invalid_parameter_value';
+  end if;
+
+  action := 'deleted';
+  delete from ridepulse.slot_counts c where c.day < (now() - keep)::date;
+  get diagnostics rows = row_count;
+  object := rows || ' of slot_counts';
+  if rows > 0 then return next; end if;
+  delete from ridepulse.ledger_default where ctid = any (array(
+    select ctid from ridepulse.ledger_default
+    where created_at < now() - keep and status <> 'pending' limit 10000));
+  get diagnostics rows = row_count;
+  object := rows || ' of ledger_default';
+  if rows > 0 then return next; end if;
+
+  -- Nobody has looked at them for as long as anything is kept.
+  with gone as (
+    delete from ridepulse.agenda a
+    where a.parked_reason is not null and a.parked_at < now() - keep returning a.ride_id
+  ), told as (
+    delete from ridepulse.events e using gone g
+    where e.ride_id = g.ride_id and e.created_at < now() - keep
+  )
+  select count(*) into rows from gone;
+  object := rows || ' parked rides';
+  if rows > 0 then return next; end if;
+
+  -- Dropping comes first: it takes the ledger's own lock, and what holds locks of partitions must
+  -- not wait for that one.
+  begin
+    for object, day in
+      select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'ridepulse.ledger'::regclass and c.relname ~ '^ledger_\d{8}$'
+        and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
+      order by 2
+    loop
+      -- From here on nothing in it can become pending.
+      execute format('lock table ridepulse.%I in share mode', object);
+      execute format('select exists (select from ridepulse.%I where status = ''pending'')', object)
+        into is_open;
+      if is_open then
+        action := 'kept, a push is pending:';
+      else
+        execute format('drop table ridepulse.%I', object);
+        action := 'dropped';
+      end if;
+      return next;
+    end loop;
+    if rules.cut_at < now() - keep and pg_relation_size('ridepulse.ledger_before') > 0 then
+      -- No row of it is pending: those that were have been moved, and nobody writes there.
+      object := 'ledger_before';
+      truncate ridepulse.ledger_before;
+      action := 'emptied';
+      return next;
+    end if;
+  exception when lock_not_available then
+    action := 'in use, left for the next time:';
+    return next;
+  end;
+
+  for day in select today + n from generate_series(-1, 7) n loop
+    object := 'ledger_' || to_char(day, 'YYYYMMDD');
+    if to_regclass('ridepulse.' || object) is not null then continue; end if;
+    begin
+      execute format(
+        'create table ridepulse.%I (like ridepulse.ledger including defaults including constraints) '
+        'with (fillfactor = 95)', object);
+      if day > today then
+        -- Said by a clock that is wrong; a few of them must not keep a day from being one.
+        execute format(
+          'with moved as (delete from ridepulse.ledger_default where ctid = any (array('
+          'select ctid from ridepulse.ledger_default where occurred_at >= %L and occurred_at < %L '
+          'limit 1000)) returning *) insert into ridepulse.%I select * from moved',
+          day::timestamptz, (day + 1)::timestamptz, object);
+      end if;
+      execute format(
+        'alter table ridepulse.ledger attach partition ridepulse.%I for values from (%L) to (%L)',
+        object, day::timestamptz, (day + 1)::timestamptz);
+      action := 'made';
+      return next;
+    exception
+      when check_violation then
+        action := 'not made, ledger_default has rows of it:';
+        return next;
+      when lock_not_available then
+        action := 'in use, left for the next time:';
+        return next;
+        exit;
+    end;
+    -- Each one is compared with all that has no day while nobody can write there.
+    exit when pg_relation_size('ridepulse.ledger_default') > 64 * 1024 * 1024;
+  end loop;
+end
+$$;
+
+comment on function ridepulse.rotate_ledger(interval) is
+  'Creates the partitions of the next days, drops expired ones, and returns what it did.';
+
+select count(*) from ridepulse.rotate_ledger();
