@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of `Idempotency-Key`: each call takes effect once, on any number of nodes, through kill
 /// -9.

@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of calls to `/v1` with real processes and curl. `APIBodyTests` covers bodies as values.
 @Suite(.timeLimit(.minutes(60))) struct APITests {

@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of a ride's channel from its first state to its last, with real processes.
 @Suite(.timeLimit(.minutes(60))) struct BroadcastTests {
@@ -177,11 +178,8 @@ extension Stage {
 
   /// Waits until the simulator has received a broadcast of a state.
   fileprivate func untilBroadcast(of state: String) async throws {
-    for _ in 0..<2000 {
-      let shown = try broadcasts().map { $0.aps("content-state", "status") }
-      if shown.contains(state) { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the record tells nobody
+    try await wait(until: "\(state) is broadcast") {
+      try broadcasts().contains { $0.aps("content-state", "status") == state }
     }
-    Issue.record("no broadcast of \(state)")
   }
 }

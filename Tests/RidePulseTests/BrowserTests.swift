@@ -3,6 +3,7 @@ import Glibc
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Tests of the page in Debian's chromium, driven by `Page/scenes.py`; `make browser-test` installs
 /// both.
@@ -12,12 +13,9 @@ import Testing
   .serialized, .timeLimit(.minutes(60)),
   .enabled(if: Browser.isInstalled, "chromium and chromedriver are not installed"))
 struct BrowserTests {
-  private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
   private func folder(_ stage: Stage) -> String {
-    if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] != "1" { return stage.directory }
-    return Self.here.deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("docs/screenshots").path
+    Golden.isRecording ? Project.path("docs/screenshots") : stage.directory
   }
 
   private func serving(
@@ -37,7 +35,9 @@ struct BrowserTests {
   ) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    process.arguments = ["-B", Self.here.path + "/Page/scenes.py", scene, url, folder(stage)]
+    process.arguments = [
+      "-B", Project.path("Tests/RidePulseTests/Page/scenes.py"), scene, url, folder(stage),
+    ]
     let (words, answers) = (Pipe(), Pipe())
     process.standardInput = words
     process.standardOutput = answers

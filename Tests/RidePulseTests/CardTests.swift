@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 @Suite("Cards on real phones") struct CardTests {
   static let token = String(repeating: "ca", count: 40)
@@ -177,7 +178,8 @@ import Testing
             String(repeating: "select ridepulse.emit('driver_assigned', 'r1');", count: 4))
         }
       }()
-      let delay = Int.random(in: 0...120)
+      var numbers = SeededGenerator(seed: TestSeed.value(UInt64(turn)))
+      let delay = Int.random(in: 0...120, using: &numbers)
       try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
       servers[turn % 2].kill9()
       try await duplicates
@@ -200,9 +202,11 @@ import Testing
       try await addRide(stage)
       try await register(stage)
       var servers = [try Server(environment), try Server(environment)]
+      var numbers = SeededGenerator(seed: TestSeed.value(24))
       for turn in 0..<60 {
         try await state(stage, turn % 2 == 0 ? "driver_arrived" : "ride_started")
-        try await Task.sleep(for: .milliseconds(Int.random(in: 0...60)))  // poll: at random
+        let pause = Int.random(in: 0...60, using: &numbers)
+        try await Task.sleep(for: .milliseconds(pause))  // poll: none, this is the pace
         if turn % 20 == 10 {
           servers[turn / 20 % 2].kill9()
           servers[turn / 20 % 2] = try Server(environment)

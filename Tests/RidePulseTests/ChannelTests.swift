@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of `ridepulse channels` against the simulator, with real processes.
 @Suite(.timeLimit(.minutes(60))) struct ChannelTests {
@@ -172,7 +173,7 @@ import Testing
 }
 
 extension Stage {
-  func channels(_ words: String...) throws -> Command.Result {
+  func channels(_ words: String...) throws -> Tool {
     try Command.ridepulse(["channels"] + words + ["--app", "customer"], environment)
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LocalPostgres
 import Testing
+import TestSupport
 
 @Suite struct `The command line` {
   /// Words, environment, exit status, and parts of the one line on standard error.

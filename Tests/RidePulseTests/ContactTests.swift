@@ -1,6 +1,7 @@
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(60))) struct ContactTests {
   private static let rules = """

@@ -1,6 +1,8 @@
 import Foundation
 import PostgresStore
+import RideCore
 import Testing
+import TestSupport
 
 @Suite struct `Through crashes` {
   private static let rides = 40
@@ -28,9 +30,7 @@ import Testing
     try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
     let server = try Server(stage.environment)
     try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-    while try stage.arrivals().isEmpty {
-      try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
-    }
+    try await wait(until: "the push arrives") { try !stage.arrivals().isEmpty }
     return server
   }
 
@@ -42,7 +42,7 @@ import Testing
       // Answers take a while, so that the kill finds pushes at every stage.
       try stage.faults(#"[{"match": {"every": 3}, "action": {"delay_ms": 40}}]"#)
       let states = ["driver_assigned", "driver_en_route", "driver_arrived", "ride_completed"]
-      var random = SystemRandomNumberGenerator()
+      var random = SeededGenerator(seed: TestSeed.value(5))
       for state in states {
         let server = try Server(stage.environment)
         let session = stage.session
@@ -143,9 +143,8 @@ import Testing
       let server = try Server(stage.environment)
       try await change(stage.session, to: "driver_arrived")
       // Every other push is answered at once; the others are then in flight.
-      for _ in 0..<2000 {
-        if try !stage.arrivals().isEmpty { break }
-        try await Task.sleep(for: .milliseconds(10))  // poll: the record tells nobody
+      try await wait(until: "a push arrives", every: .milliseconds(10)) {
+        try !stage.arrivals().isEmpty
       }
       #expect(server.stop() == 0)
       let late = try stage.arrivals().filter { $0.isAccepted && $0.text("fault") == "delay" }

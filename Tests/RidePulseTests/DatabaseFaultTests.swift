@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 @Suite("The database as it is") struct DatabaseFaultTests {
   @Test func `R42: no transaction is open while APNs is asked`() async throws {
@@ -124,6 +125,7 @@ import Testing
         [{"match": {}, "action": {"delay_ms": 30, "answer":
           {"status": 410, "reason": "Unregistered", "timestamp": \(later)}}}]
         """)
+      var numbers = SeededGenerator(seed: TestSeed.value(17))
       for turn in 0..<6 {
         try await stage.sql(
           """
@@ -131,7 +133,8 @@ import Testing
           select ridepulse.emit('driver_nearby', 'r1')
           """)
         let server = try Server(stage.environment)
-        try await Task.sleep(for: .milliseconds(Int.random(in: 0...120)))  // poll: at random
+        let delay = Int.random(in: 0...120, using: &numbers)
+        try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
         server.kill9()
         // Rejected in the ledger and disabled among the phones: both, or neither.
         let torn = try await stage.value(

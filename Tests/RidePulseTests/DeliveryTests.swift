@@ -1,5 +1,6 @@
 import PostgresStore
 import Testing
+import TestSupport
 
 @Suite struct `A ride's change reaches the right phone` {
   @Test func `with topic, type, priority, expiration, stable IDs, and a row in deliveries`()

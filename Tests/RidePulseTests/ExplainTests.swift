@@ -2,10 +2,10 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 @Suite struct `A ride's story` {
-  private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Golden/explain.txt")
+  private static let golden = Project.path("Tests/RidePulseTests/Golden/explain.txt")
 
   /// Replaces what differs from run to run with placeholders.
   private func tamed(_ text: String) -> String {
@@ -46,11 +46,7 @@ import Testing
       try await ridden(stage)
       let result = try Command.ridepulse(["explain", "r1"], stage.environment)
       #expect(result.status == 0, "\(result.errors)")
-      let text = tamed(result.output)
-      if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1" {
-        try Data(text.utf8).write(to: Self.golden)
-      }
-      #expect(try text == String(contentsOf: Self.golden, encoding: .utf8))
+      try Golden.expect(tamed(result.output), in: Self.golden)
 
       let json = try Command.ridepulse(["explain", "r1", "--format", "json"], stage.environment)
       let story = try #require(JSONValue(json: json.output.utf8))

@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 @testable import RideCore
 @testable import RidePulse
@@ -31,7 +32,7 @@ import Testing
     return folder
   }
 
-  private func preview(_ words: [String]) throws -> Command.Result {
+  private func preview(_ words: [String]) throws -> Tool {
     let (rules, rides) = (try folder(["a.yaml": Self.rules]), try HostileText.ridesFile())
     defer { for path in [rules, rides] { try? FileManager.default.removeItem(atPath: path) } }
     return try Command.ridepulse(

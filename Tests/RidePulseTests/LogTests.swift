@@ -1,6 +1,7 @@
 import Foundation
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of the log of a service without faults.
 @Suite struct LogTests {

@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of `/metrics` after varied work, and of the alerts and dashboards in `deploy/`.
 @Suite(.timeLimit(.minutes(60))) struct MetricsTests {
@@ -27,7 +28,7 @@ import Testing
   private static let deploy = URL(fileURLWithPath: Stage.rules).deletingLastPathComponent()
     .appendingPathComponent("deploy").path
 
-  private func promtool(_ words: String..., input: String? = nil) throws -> Command.Result {
+  private func promtool(_ words: String..., input: String? = nil) throws -> Tool {
     let shell = #"if [ -n "$INPUT" ]; then promtool "$@" < "$INPUT"; else promtool "$@"; fi"#
     return try Command.run(
       "/bin/sh", ["-c", shell, "promtool"] + words, ["INPUT": input ?? ""])
@@ -91,10 +92,9 @@ import Testing
       let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
       await cluster.stop()
       var page = ""
-      for _ in 0..<500 {
+      try await wait(until: "the metrics report that it is not ready: \(page)") {
         page = try Command.run("/usr/bin/curl", ["--silent", "--max-time", "20", url]).output
-        if page.contains("ridepulse_ready 0\n") { break }
-        try await Task.sleep(for: .milliseconds(50))  // poll: the service tells nobody
+        return page.contains("ridepulse_ready 0\n")
       }
       #expect(
         page.contains("ridepulse_ready 0\n") && page.contains("ridepulse_database_answers 0\n"))

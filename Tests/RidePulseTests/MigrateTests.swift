@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Tests of the refusals and warnings of `migrate`.
 @Suite(.timeLimit(.minutes(60))) struct MigrateTests {

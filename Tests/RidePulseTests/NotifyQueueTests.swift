@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Tests of a NOTIFY queue that another program's listener keeps from being emptied.
 @Suite("A NOTIFY queue that is not read", .timeLimit(.minutes(60))) struct NotifyQueueTests {
@@ -20,8 +21,8 @@ import Testing
         where application_name = 'a careless listener' and query ~ 'pg_sleep'
         """)
     let sender = try PostgresSession(conninfo: cluster.url(database: "postgres"))
-    while try await sender.run([Call(isOpen)])[0].int64(0, 0) == 0 {
-      try await Task.sleep(for: .milliseconds(20))  // poll: the listener tells nobody
+    try await wait(until: "the listener sleeps") {
+      try await sender.run([Call(isOpen)])[0].int64(0, 0) != 0
     }
     for part in 1...13 {
       try await sender.script(

@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 @testable import AdminServer
 @testable import RidePulse
@@ -167,7 +168,7 @@ extension OpenAPITests {
   /// Returns the first `busy` answer to a call, made while Postgres delays more calls than are
   /// processed at once.
   fileprivate static func crowded(_ api: APIClient) async throws -> APIClient.Answer {
-    let crowd = try await SlowClients(api, "call", count: 100, from: ["127.0.0.1"])
+    let crowd = try SlowClients(api, "call", count: 100, from: ["127.0.0.1"])
     defer { crowd.end() }
     for _ in 0..<20 {
       let answer = try api.post("/v1/contact", valid["contact"] ?? "")

@@ -4,6 +4,7 @@ import Glibc
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of the page by a client without a browser; `BrowserTests` covers the rendered page.
 @Suite(.timeLimit(.minutes(60))) struct PageTests {
@@ -47,12 +48,9 @@ import Testing
   private func until(
     _ file: String, _ what: String, _ isThere: ([JSONValue]) -> Bool
   ) async throws {
-    for _ in 0..<1000 {
-      if isThere(messages(file)) { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: curl tells nobody
+    try await wait(until: "the stream has \(what): \(messages(file).suffix(3))") {
+      isThere(messages(file))
     }
-    let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? "no file"
-    throw TestFailure("no \(what) in the stream: \(text.suffix(2000))")
   }
 
   @Test func `each file comes with its type, and no browser may take anything from elsewhere`()

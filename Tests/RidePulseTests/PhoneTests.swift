@@ -1,6 +1,7 @@
 import Foundation
 import LocalPostgres
 import Testing
+import TestSupport
 
 @Suite struct `A phone that APNs refuses` {
   /// Runs a second simulator, for the other environment, that accepts the same key.

@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Tests of `RIDEPULSE_LISTEN=off`: no transaction contains a NOTIFY.
 @Suite("Polling only", .timeLimit(.minutes(60))) struct PollingTests {

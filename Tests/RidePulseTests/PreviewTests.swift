@@ -2,10 +2,10 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 @Suite struct `The preview` {
-  private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Golden")
+  private static let golden = Project.root.appendingPathComponent("Tests/RidePulseTests/Golden")
   private static let words = [
     "preview", "--rides", golden.path + "/rides.jsonl", "--from", "2026-10-25T00:00:00Z", "--for",
     "100m", "--schedules", golden.path + "/rules",
@@ -15,19 +15,14 @@ import Testing
     "APNS_DRIVER_BUNDLE_ID": "com.example.driver",
   ]
 
-  /// With `RIDEPULSE_RECORD=1` the golden file is rewritten; read the diff before you commit it.
   private func expect(
     _ words: [String], is name: String, status: Int32 = 0,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let result = try Command.ridepulse(Self.words + words, Self.environment)
     #expect(result.status == status, "\(result.errors)", sourceLocation: sourceLocation)
-    let file = Self.golden.appendingPathComponent(name)
-    if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1" {
-      try Data(result.output.utf8).write(to: file)
-    }
-    let expected = try String(contentsOf: file, encoding: .utf8)
-    #expect(result.output == expected, sourceLocation: sourceLocation)
+    try Golden.expect(
+      result.output, in: Self.golden.path + "/" + name, sourceLocation: sourceLocation)
   }
 
   @Test func `a table for people`() throws { try expect([], is: "preview.table") }

@@ -1,11 +1,11 @@
 import Foundation
 import LocalPostgres
 import Testing
+import TestSupport
 
 /// What all migrations together make, as `pg_dump` prints it: a change of the schema shows in a diff.
 @Suite(.timeLimit(.minutes(60))) struct SchemaTests {
-  private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Golden/schema.sql")
+  private static let golden = Project.path("Tests/RidePulseTests/Golden/schema.sql")
 
   @Test func `the schema is the recorded one`() async throws {
     let conninfo = try await LocalCluster.shared().freshDatabase()
@@ -20,10 +20,7 @@ import Testing
       ], ProcessInfo.processInfo.environment)
     #expect(dump.status == 0, "\(dump.errors)")
     let schema = Self.normalized(dump.output)
-    if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] != nil {
-      try schema.write(to: Self.golden, atomically: true, encoding: .utf8)
-    }
-    #expect(try schema == String(contentsOf: Self.golden, encoding: .utf8))
+    try Golden.expect(schema, in: Self.golden)
   }
 
   /// Without what versions of `pg_dump` print differently: comments, settings, blank lines.

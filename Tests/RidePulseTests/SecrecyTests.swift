@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests that secrets of a process reach no name server, log, core dump or key log file.
 @Suite(.timeLimit(.minutes(60))) struct SecrecyTests {

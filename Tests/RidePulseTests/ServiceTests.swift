@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 @Suite struct `The service` {
   @Test func `--once handles what is due and exits; again there is nothing to do`() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import LocalPostgres
 import Testing
+import TestSupport
 
 /// Tests that a settlement which Postgres refuses affects nothing else.
 @Suite("Settlements that are refused", .timeLimit(.minutes(60))) struct SettlementTests {

@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Tests of clients that hold the admin server's connections as long as they can.
 @Suite(.timeLimit(.minutes(60))) struct SlowRequestTests {
@@ -22,7 +23,7 @@ import Testing
     how: String, addresses: [String]
   ) async throws {
     try await serve { stage, client in
-      let slow = try await SlowClients(client, how, count: 200, from: addresses)
+      let slow = try SlowClients(client, how, count: 200, from: addresses)
       for _ in 0..<5 {
         for path in ["/healthz", "/readyz"] { #expect(try client.get(path).status == 200) }
         let answer = try client.post("/v1/events", #"{"event": "eta_changed", "ride_id": "r1"}"#)

@@ -1,6 +1,8 @@
 import Foundation
 import PostgresStore
+import RideCore
 import Testing
+import TestSupport
 
 @Suite struct `A stream of events` {
   private static let events = ["driver_nearby", "waiting_fee_started", "driver_reassigned"]
@@ -37,14 +39,13 @@ import Testing
   @Test func `kill -9 again and again: no event without its verdict, no phone unheard`()
     async throws
   {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    print("kills at random, seed \(seed)")
+    let seed = TestSeed.value(4)
     try await Stage.run { stage in
       try await addRides(100, stage)
       try stage.faults(#"[{"match": {"every": 4}, "action": {"delay_ms": 30}}]"#)
       let session = stage.session
       async let committed = Self.emit(300, rides: 100, on: session)
-      try await killRepeatedly(stage, SeededNumbers(seed: seed))
+      try await killRepeatedly(stage, SeededGenerator(seed: seed))
       let ids = try await committed
       let server = try Server(stage.environment)
       try await stage.settled(within: .seconds(240))
@@ -63,7 +64,7 @@ import Testing
   }
 
   /// Starts the service and kills it, five times, while events are emitted.
-  private func killRepeatedly(_ stage: Stage, _ seeded: SeededNumbers) async throws {
+  private func killRepeatedly(_ stage: Stage, _ seeded: SeededGenerator) async throws {
     var numbers = seeded
     for _ in 1...5 {
       let server = try Server(stage.environment)

@@ -1,5 +1,6 @@
 import PostgresStore
 import Testing
+import TestSupport
 
 @Suite("The ledger's upkeep") struct UpkeepTests {
   private static let tomorrow = """

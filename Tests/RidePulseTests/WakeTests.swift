@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import LocalPostgres
 import Testing
+import TestSupport
 
 @Suite struct `A poke` {
   /// Returns the port that a service logs for an opened endpoint.
@@ -133,9 +134,9 @@ import Testing
       #expect(try curl(url + "/readyz") == ["ready", "200"])
       await cluster.stop()
       var answer: [String] = []
-      for _ in 0..<400 where answer.last != "503" {
+      try await wait(until: "readyz answers 503; it answers \(answer)") {
         answer = try curl(url + "/readyz")
-        try await Task.sleep(for: .milliseconds(50))  // poll: it tells nobody else
+        return answer.last == "503"
       }
       #expect(answer == ["the database does not answer", "503"])
       #expect(try curl(url + "/healthz") == ["ok", "200"])

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Tests of the reports about an attached table that no longer fits its mapping.
 @Suite("Attached tables, shown", .timeLimit(.minutes(60))) struct WatchedTableTests {

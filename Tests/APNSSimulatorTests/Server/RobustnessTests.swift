@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Clients that violate the protocol; they must not affect the next correct push.

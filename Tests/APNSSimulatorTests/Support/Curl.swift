@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A reply to Debian's curl, a client that contains none of our code.

@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 extension DoctorTests {
   @Test func `what APNs refuses is told by its cause, app by app`() async throws {

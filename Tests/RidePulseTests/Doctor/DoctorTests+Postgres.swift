@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 extension DoctorTests {
   @Test func `a schema of yesterday, and one of tomorrow`() async throws {
@@ -103,11 +104,11 @@ extension DoctorTests {
     let conninfo = try await cluster.freshDatabase()
     let holder = try PostgresSession(conninfo: conninfo, applicationName: "a report")
     try await holder.script("create table t (n int)")
-    async let held: Void = holder.script("begin; insert into t values (1); select pg_sleep(60)")
+    async let held: Void = holder.script(
+      "begin; insert into t values (1); select pg_sleep(600)", timeout: .seconds(600))
     let watch = try PostgresSession(conninfo: conninfo)
-    for _ in 0..<1500 {
-      if try await BlockingBackend.oldest(watch)?.name == "a report" { break }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the holder tells nobody
+    try await wait(until: "the report holds rows back") {
+      try await BlockingBackend.oldest(watch)?.name == "a report"
     }
     try Checkup(Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
       .expect("dead rows", "ok", "(a report) holds them back")

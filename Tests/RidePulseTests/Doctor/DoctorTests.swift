@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 @Suite("What the doctor sees", .timeLimit(.minutes(60))) struct DoctorTests {
   static let madeUpToken = String(repeating: "0", count: 64)

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A service manager's datagram socket, which records what it receives.
 final class NotifySink {
@@ -50,11 +51,9 @@ final class NotifySink {
 
   /// Waits for a datagram that contains a text, after the first `count` ones.
   func hears(_ text: String, after count: Int = 0) async throws {
-    for _ in 0..<1500 {
-      if datagrams.dropFirst(count).contains(where: { $0.contains(text) }) { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the sink tells nobody
+    try await wait(until: "\(text) arrives after the first \(count) of \(datagrams)") {
+      datagrams.dropFirst(count).contains { $0.contains(text) }
     }
-    throw TestFailure("not \(text) after \(count) in \(datagrams)")
   }
 
   private final class Told: Sendable {

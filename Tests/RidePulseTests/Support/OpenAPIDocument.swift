@@ -1,6 +1,7 @@
 import Foundation
 import RideCore
 import Testing
+import TestSupport
 
 @testable import RuleFiles
 
@@ -8,9 +9,7 @@ import Testing
 struct OpenAPIDocument {
   let root: JSONValue
 
-  static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("docs/openapi.yaml").path
+  static let path = Project.path("docs/openapi.yaml")
 
   /// Reads it with the YAML parser of rule files: no anchors, no duplicate keys.
   init() throws {
