@@ -41,7 +41,7 @@ struct EventLog: Sendable {
 extension PostgresSession {
   /// Returns the value in the first row and column of a statement that is not prepared.
   func value(
-    _ sql: String, _ parameters: [String?] = [], timeout: Duration = .seconds(10)
+    _ sql: String, _ parameters: [String?] = [], timeout: Duration = .seconds(60)
   ) async throws(PostgresError) -> String? {
     let call = Call(Statement(name: "", sql: sql), parameters)
     return try await run([call], timeout: timeout).first?.string(0, 0)

@@ -5,7 +5,7 @@ import RideCore
 import Testing
 import TestSupport
 
-@Suite("Cards on real phones") struct CardTests {
+@Suite("Live Activity cards") struct CardTests {
   static let token = String(repeating: "ca", count: 40)
   static let startToken = String(repeating: "5a", count: 40)
 
@@ -60,7 +60,7 @@ import TestSupport
     try stage.arrivals().filter { $0.header("apns-push-type") == "liveactivity" }
   }
 
-  @Test func `R27: an hour's ride in half a minute`() async throws {
+  @Test func `R27: a ride of an hour in half a minute`() async throws {
     try await Stage.run { stage in
       let server = try Server(try stage.environment(rules: Self.rules))
       try await addRide(stage)
@@ -130,7 +130,9 @@ import TestSupport
         + "\(Int(slowest * 1000)) ms")
   }
 
-  @Test func `R26: what a started card missed leaves as its token comes`() async throws {
+  @Test func `R26: the update that a started card missed is sent when its token arrives`()
+    async throws
+  {
     try await Stage.run { stage in
       let server = try Server(try stage.environment(rules: Self.rules))
       defer { server.stop() }
@@ -222,7 +224,7 @@ import TestSupport
     }
   }
 
-  @Test func `an activity's 410 ends the card and not the phone, and the alert goes`()
+  @Test func `A 410 for an activity ends the card but not the phone, and the alert is sent`()
     async throws
   {
     try await Stage.run { stage in

@@ -4,7 +4,7 @@ import RideCore
 import Testing
 import TestSupport
 
-@Suite struct `Through crashes` {
+@Suite("Crashes of nodes") struct CrashTests {
   private static let rides = 40
 
   private func addRides(_ stage: Stage) async throws {
@@ -34,7 +34,7 @@ import TestSupport
     return server
   }
 
-  @Test func `kill -9 at any moment: every event has its verdict, every phone heard`()
+  @Test func `kill -9 at any time: every event has a verdict, every phone received its push`()
     async throws
   {
     try await Stage.run { stage in
@@ -77,7 +77,7 @@ import TestSupport
     }
   }
 
-  @Test func `two nodes share the work, and no event is handled twice`() async throws {
+  @Test func `Two nodes share the work, and no event is handled twice`() async throws {
     try await Stage.run { stage in
       try await addRides(stage)
       let nodes = [try Server(stage.environment), try Server(stage.environment)]
@@ -93,7 +93,7 @@ import TestSupport
     }
   }
 
-  @Test func `R39: a node that slept past its lease can't write`() async throws {
+  @Test func `R39: a node that slept past its lease cannot write`() async throws {
     try await Stage.run { stage in
       let first = try await serverWithStalledPush(stage)
       first.pause()
@@ -111,7 +111,7 @@ import TestSupport
     }
   }
 
-  @Test func `R39: what a dead node may have sent is uncertain where it is not true any more`()
+  @Test func `R39: a push that a dead node may have sent and that is no longer valid is uncertain`()
     async throws
   {
     try await Stage.run { stage in
@@ -134,7 +134,7 @@ import TestSupport
     }
   }
 
-  @Test func `R56: SIGTERM waits for answers, hands the rest back and leaves nothing claimed`()
+  @Test func `R56: SIGTERM waits for answers, returns the rest and leaves nothing claimed`()
     async throws
   {
     try await Stage.run { stage in
@@ -168,7 +168,7 @@ import TestSupport
   }
 
   @Test
-  func `R56: a second SIGTERM ends it at once, and its rides are everybody's after the lease`()
+  func `R56: a second SIGTERM ends it at once, and its rides are free after the lease`()
     async throws
   {
     try await Stage.run { stage in

@@ -4,8 +4,8 @@ import RideCore
 import Testing
 import TestSupport
 
-@Suite("The database as it is") struct DatabaseFaultTests {
-  @Test func `R42: no transaction is open while APNs is asked`() async throws {
+@Suite("Database faults") struct DatabaseFaultTests {
+  @Test func `R42: no transaction is open during a request to APNs`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       try stage.faults(#"[{"match": {}, "action": {"delay_ms": 5000}}]"#)
@@ -32,7 +32,7 @@ import TestSupport
     }
   }
 
-  @Test func `R40: what a dead node held is everybody's again within its lease`() async throws {
+  @Test func `R40: a dead node's rides are free again within its lease`() async throws {
     try await Stage.run { stage in
       try await stage.sql(
         """
@@ -57,7 +57,9 @@ import TestSupport
     }
   }
 
-  @Test func `R38: what Postgres refuses to settle is parked, and all others go on`() async throws {
+  @Test func `R38: a ride that Postgres refuses to settle is parked, and all others continue`()
+    async throws
+  {
     try await Stage.run { stage in
       try await stage.sql(
         """
@@ -88,7 +90,7 @@ import TestSupport
     }
   }
 
-  @Test func `R18: of an installation's tokens the newest gets the push`() async throws {
+  @Test func `R18: the newest token of an installation gets the push`() async throws {
     try await Stage.run { stage in
       let tokens = (1...3).map { String(repeating: "a\($0)", count: 32) }
       for token in tokens {

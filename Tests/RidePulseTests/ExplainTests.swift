@@ -4,7 +4,7 @@ import RideCore
 import Testing
 import TestSupport
 
-@Suite struct `A ride's story` {
+@Suite("explain") struct ExplainTests {
   private static let golden = Project.path("Tests/RidePulseTests/Golden/explain.txt")
 
   /// Replaces what differs from run to run with placeholders.
@@ -39,7 +39,7 @@ import TestSupport
     try await stage.sql("update ridepulse.rides set state = 'ride_started' where id = 'r1'")
   }
 
-  @Test func `events, decisions with their reasons, cards, verdicts, and what waits`()
+  @Test func `Events, decisions with their reasons, cards, verdicts, and pending pushes`()
     async throws
   {
     try await Stage.run { stage in
@@ -75,7 +75,7 @@ import TestSupport
     }
   }
 
-  @Test func `a ride that nobody knows, and one that is gone`() async throws {
+  @Test func `An unknown ride, and one that is gone`() async throws {
     try await Stage.run { stage in
       let unknown = try Command.ridepulse(["explain", "r9"], stage.environment)
       #expect(unknown.status == 1 && unknown.output.isEmpty)
@@ -87,7 +87,7 @@ import TestSupport
     }
   }
 
-  @Test func `a role that may only read is enough`() async throws {
+  @Test func `A read-only role is enough`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       try await stage.asReader { environment in

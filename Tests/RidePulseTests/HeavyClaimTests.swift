@@ -5,7 +5,7 @@ import TestSupport
 
 /// Claims that exceed the time or memory limit become smaller, and never delay healthy rides.
 @Suite("Claims that are too large", .timeLimit(.minutes(60))) struct HeavyClaimTests {
-  @Test func `a backlog drains although the role's statement_timeout is short`() async throws {
+  @Test func `A backlog drains although the role's statement_timeout is short`() async throws {
     try await Stage.run { stage in
       let role = "slow_\(UUID().uuidString.prefix(8).lowercased())"
       // Each agenda row costs a millisecond: 500 of them exceed the role's timeout.
@@ -34,7 +34,7 @@ import TestSupport
     }
   }
 
-  @Test func `a limit into which not one ride fits is named, with the role`() async throws {
+  @Test func `A limit that does not fit one ride is reported with its role`() async throws {
     try await Stage.run { stage in
       let role = "none_\(UUID().uuidString.prefix(8).lowercased())"
       try await stage.sql(
@@ -58,7 +58,7 @@ import TestSupport
     }
   }
 
-  @Test func `rides with attributes of 80 MB are parked beside healthy ones, in little memory`()
+  @Test func `Rides with attributes of 80 MB are parked next to healthy ones, in little memory`()
     async throws
   {
     try await Stage.run { stage in

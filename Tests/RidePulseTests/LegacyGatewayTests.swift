@@ -3,7 +3,7 @@ import LocalPostgres
 import Testing
 import TestSupport
 
-@Suite struct `Old senders` {
+@Suite("Legacy senders") struct LegacyGatewayTests {
   private static let script = Project.path("Tests/RidePulseTests/Legacy/send.php")
 
   /// Starts a gateway on a stage's database.
@@ -35,7 +35,7 @@ import TestSupport
     group by status, reason order by status
     """
 
-  @Test func `10,000 pushes of a PHP script, one token bad: all others arrive, each once`()
+  @Test func `10,000 pushes of a PHP script with one bad token: all others arrive once`()
     async throws
   {
     try await Stage.run { stage in
@@ -61,7 +61,7 @@ import TestSupport
     }
   }
 
-  @Test func `a phone that is gone: told once on the feedback port, refused from then on`()
+  @Test func `A disabled phone is reported once on the feedback port and refused afterwards`()
     async throws
   {
     try await Stage.run { stage in
@@ -111,7 +111,7 @@ import TestSupport
       ])
   }
 
-  @Test func `gateway and service killed, Postgres restarted: what was committed arrives once`()
+  @Test func `Gateway and service killed, Postgres restarted: committed pushes arrive once`()
     async throws
   {
     let cluster = try await LocalCluster(durability: .real)

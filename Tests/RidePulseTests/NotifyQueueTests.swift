@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// Tests of a NOTIFY queue that another program's listener keeps from being emptied.
-@Suite("A NOTIFY queue that is not read", .timeLimit(.minutes(60))) struct NotifyQueueTests {
+@Suite("A full NOTIFY queue", .timeLimit(.minutes(60))) struct NotifyQueueTests {
   /// Opens a listener in a transaction, in another database of the server, and notifies 100 MB.
   private func fill(_ cluster: LocalCluster) async throws -> Task<Void, any Error> {
     let listener = try PostgresSession(
@@ -39,7 +39,7 @@ import TestSupport
     return transaction
   }
 
-  @Test func `nobody notifies while it fills, nodes poll, and the one who holds it is named`()
+  @Test func `While it fills no session notifies, nodes poll, and its holder is named`()
     async throws
   {
     let cluster = try await LocalCluster(durability: .fast)

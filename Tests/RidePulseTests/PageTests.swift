@@ -19,7 +19,7 @@ import TestSupport
   }
 
   private func curl(_ words: String...) throws -> String {
-    try Command.run("/usr/bin/curl", ["--silent", "--max-time", "20"] + words).output
+    try Command.run("/usr/bin/curl", ["--silent", "--max-time", "60"] + words).output
   }
 
   /// Starts a `curl` that reads a stream until it is ended.
@@ -53,7 +53,7 @@ import TestSupport
     }
   }
 
-  @Test func `each file comes with its type, and no browser may take anything from elsewhere`()
+  @Test func `Each file has its type and a policy that forbids other origins`()
     async throws
   {
     try await Stage.run { stage in
@@ -78,7 +78,7 @@ import TestSupport
     }
   }
 
-  @Test func `no file names another address, builds markup of texts, or has a script inline`()
+  @Test func `No file names another address, builds markup from texts, or has an inline script`()
     throws
   {
     let files = PageFile.all
@@ -94,7 +94,7 @@ import TestSupport
     }
   }
 
-  @Test func `a foreign Host is turned away, so that no stranger's page reads rides`() async throws
+  @Test func `A foreign Host is refused, so that no other site's page can read rides`() async throws
   {
     try await Stage.run { stage in
       try await serving(stage) { _, url in
@@ -106,7 +106,7 @@ import TestSupport
     }
   }
 
-  @Test func `a ride's story needs the token where there is one`() async throws {
+  @Test func `A ride's history needs the token if there is one`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       try await serving(stage, ["RIDEPULSE_ADMIN_TOKEN": "sesame-44"]) { _, url in
@@ -119,7 +119,7 @@ import TestSupport
     }
   }
 
-  @Test func `the stream tells each second what is live, and needs no token`() async throws {
+  @Test func `The stream reports live rides each second, without a token`() async throws {
     try await Stage.run { stage in
       try await serving(stage, ["RIDEPULSE_ADMIN_TOKEN": "sesame-44"]) { _, url in
         let file = stage.directory + "/live.txt"
@@ -149,7 +149,7 @@ import TestSupport
     }
   }
 
-  @Test func `while nobody listens nothing is asked, and of two who do only one question comes`()
+  @Test func `Without listeners there is no query, and two listeners share one`()
     async throws
   {
     try await Stage.run { stage in
@@ -175,7 +175,7 @@ import TestSupport
     }
   }
 
-  @Test func `the seventeenth is told to come later, and a place that is left is free`()
+  @Test func `The seventeenth listener gets Retry-After, and a closed connection frees its place`()
     async throws
   {
     try await Stage.run { stage in
@@ -198,7 +198,9 @@ import TestSupport
     }
   }
 
-  @Test func `SIGTERM does not wait for who listens, reads nothing, or is stopped`() async throws {
+  @Test func `SIGTERM does not wait for clients that listen, read nothing, or are stopped`()
+    async throws
+  {
     try await Stage.run { stage in
       try await serving(stage) { server, url in
         let file = stage.directory + "/live.txt"
@@ -224,7 +226,7 @@ import TestSupport
     }
   }
 
-  @Test func `the next hour is told from rides as they stand, and a ride's story by its ID`()
+  @Test func `The next hour is computed from current rides, and a ride's history found by ID`()
     async throws
   {
     try await Stage.run { stage in

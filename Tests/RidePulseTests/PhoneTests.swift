@@ -3,7 +3,7 @@ import LocalPostgres
 import Testing
 import TestSupport
 
-@Suite struct `A phone that APNs refuses` {
+@Suite("A phone that APNs refuses") struct PhoneTests {
   /// Runs a second simulator, for the other environment, that accepts the same key.
   private func withSandbox(
     _ stage: Stage, _ body: (LocalSimulator, Server) async throws -> Void
@@ -41,7 +41,7 @@ import TestSupport
       """)
   }
 
-  @Test func `R16: the environment of a phone is learned by one probe, and all pushes arrive`()
+  @Test func `R16: one probe finds a phone's environment, and all pushes arrive`()
     async throws
   {
     try await Stage.run { stage in
@@ -62,7 +62,7 @@ import TestSupport
     }
   }
 
-  @Test func `R16: a token that is bad in both worlds is probed once, and never again`()
+  @Test func `R16: a token that is bad in both environments is probed once`()
     async throws
   {
     try await Stage.run { stage in
@@ -116,7 +116,7 @@ import TestSupport
     }
   }
 
-  @Test func `R4: a phone that was asked for too often is spared by every ride`() async throws {
+  @Test func `R4: every ride waits for a throttled phone`() async throws {
     try await Stage.run { stage in
       let server = try Server(stage.environment)
       defer { server.stop() }

@@ -63,7 +63,7 @@ import TestSupport
     return try await timeToResume(stage, producer)
   }
 
-  @Test func `R43: twenty restarts and stalled COMMITs under load: it goes on and loses nothing`()
+  @Test func `R43: twenty restarts and lost COMMIT responses under load lose nothing`()
     async throws
   {
     let cluster = try await LocalCluster(durability: .real)

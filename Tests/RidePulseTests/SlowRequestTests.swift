@@ -19,7 +19,7 @@ import TestSupport
     ("idle", ["127.0.0.1"]), ("head", ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]),
   ]
 
-  @Test(arguments: ways) func `slow clients silence nobody, and lose their places`(
+  @Test(arguments: ways) func `Slow clients block no others and are disconnected`(
     how: String, addresses: [String]
   ) async throws {
     try await serve { stage, client in
@@ -34,7 +34,7 @@ import TestSupport
     }
   }
 
-  @Test func `requests that wait for the database do not silence the probe`() async throws {
+  @Test func `Requests that wait for the database do not block the probe`() async throws {
     try await serve { stage, client in
       let url = client.url
       let holder = try PostgresSession(conninfo: stage.conninfo)

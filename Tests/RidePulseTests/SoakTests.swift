@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// A test of several minutes, run on request: `RIDEPULSE_SOAK_MINUTES=10 swift test --filter Soak`.
-@Suite struct `Soak` {
+@Suite("Soak") struct SoakTests {
   private static let minutes = ProcessInfo.processInfo.environment["RIDEPULSE_SOAK_MINUTES"]
     .flatMap { Int($0) }
 

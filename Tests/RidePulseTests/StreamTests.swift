@@ -4,7 +4,7 @@ import RideCore
 import Testing
 import TestSupport
 
-@Suite struct `A stream of events` {
+@Suite("A stream of events") struct StreamTests {
   private static let events = ["driver_nearby", "waiting_fee_started", "driver_reassigned"]
 
   /// Adds this many rides, each with its own customer and one phone, without an event.
@@ -36,7 +36,7 @@ import TestSupport
     return ids
   }
 
-  @Test func `kill -9 again and again: no event without its verdict, no phone unheard`()
+  @Test func `Repeated kill -9: every event has its verdict, every phone its push`()
     async throws
   {
     let seed = TestSeed.value(4)
@@ -87,7 +87,7 @@ import TestSupport
     }
   }
 
-  @Test func `two nodes: 500 events, each push exactly once, and both nodes work`() async throws {
+  @Test func `Two nodes send 500 events exactly once each, and both work`() async throws {
     try await Stage.run { stage in
       try await addRides(250, stage)
       // Slow answers, so that a ride is leased long enough to be observed.

@@ -65,7 +65,7 @@ extension RunningSimulator {
   }
 
   private var common: [String] {
-    ["-s", "-S", "-i", "--http2", "--max-time", "10", "--cacert", authorityPath]
+    ["-s", "-S", "-i", "--http2", "--max-time", "60", "--cacert", authorityPath]
   }
 
   func curl(_ words: [String]) throws -> Tool {

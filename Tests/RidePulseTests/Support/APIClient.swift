@@ -61,7 +61,7 @@ struct APIClient {
     let authorization = token.map { ["--header", "Authorization: Bearer \($0)"] } ?? []
     let result = try Command.run(
       "/usr/bin/curl",
-      ["--silent", "--show-error", "--include", "--max-time", "30", "--header", "Expect:"]
+      ["--silent", "--show-error", "--include", "--max-time", "120", "--header", "Expect:"]
         + authorization + words + [url + path])
     let parts = result.output.replacing("\r\n", with: "\n").split(
       separator: "\n\n", maxSplits: 1, omittingEmptySubsequences: false)

@@ -58,6 +58,20 @@ struct OpenAPIDocument {
       .map(followed)?.value(at: ["content", "application/json", "schema"])
   }
 
+  /// Expects that the document describes an answer.
+  func check(
+    _ answer: APIClient.Answer, _ method: String, _ path: String,
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
+  ) {
+    guard let schema = schema(method, path, answer.status), let body = answer.body else {
+      Issue.record("\(method) \(path) is not documented: \(answer)", sourceLocation: sourceLocation)
+      return
+    }
+    #expect(faults(of: body, by: schema) == [], sourceLocation: sourceLocation)
+    #expect(
+      answer.headers["content-type"] == "application/json", sourceLocation: sourceLocation)
+  }
+
   /// Returns the parts of a value that a schema does not allow.
   func faults(of value: JSONValue, by schema: JSONValue, at place: String = "$") -> [String] {
     let schema = followed(schema)
