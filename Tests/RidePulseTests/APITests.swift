@@ -203,9 +203,9 @@ import Testing
       #expect(try await ping() == sent)
       #expect(
         try api.post("/v1/contact", #"{"app": "customer", "owner_id": "c1"}"#).status == 200)
-      let spared = try await ping()
-      #expect(spared.map { $0[1] } == ["accepted", "suppressed"], "\(spared)")
-      #expect(spared.last?[2]?.wholeMatch(of: /heard from the phone \d+s ago/) != nil)
+      let skipped = try await ping()
+      #expect(skipped.map { $0[1] } == ["accepted", "suppressed"], "\(skipped)")
+      #expect(skipped.last?[2]?.wholeMatch(of: /heard from the phone \d+s ago/) != nil)
       // The dry run prints the same, under a role that may only read.
       try await stage.asReader { environment in
         let dry = try Command.ridepulse(

@@ -22,7 +22,7 @@ import Testing
     states:
       active: [requested, driver_assigned, driver_arrived, ride_started]
       final: [ride_completed, cancelled_by_driver]
-    events: [note]
+    events: [remark]
     rules:
 
     """
@@ -144,11 +144,11 @@ import Testing
   {
     try await Stage.run { stage in
       let environment = try stage.environment(
-        rules: Self.states + Self.rule("note", #"collapse: "ride-{{ride.id}}""#))
+        rules: Self.states + Self.rule("remark", #"collapse: "ride-{{ride.id}}""#))
       try await stage.addRide()
       try await stage.sql(
         """
-        select ridepulse.emit('note', 'r1', jsonb_build_object('n', n))
+        select ridepulse.emit('remark', 'r1', jsonb_build_object('n', n))
         from generate_series(1, 20000) n
         """)
       let server = try Server(environment)
@@ -170,7 +170,7 @@ import Testing
   @Test func `An event of 150 KB for 2,000 phones is stored once while APNs refuses`() async throws
   {
     try await Stage.run { stage in
-      let environment = try stage.environment(rules: Self.states + Self.rule("note"))
+      let environment = try stage.environment(rules: Self.states + Self.rule("remark"))
       try stage.faults(
         #"[{"match": {}, "action": {"answer": {"status": 503, "reason": "Shutdown"}}}]"#)
       try await stage.sql(
@@ -178,7 +178,7 @@ import Testing
         select ridepulse.register_device('customer', 'c1', md5(n::text) || md5(n::text))
         from generate_series(1, 2000) n;
         insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1');
-        select ridepulse.emit('note', 'r1', jsonb_build_object('text', repeat('x', 150000)))
+        select ridepulse.emit('remark', 'r1', jsonb_build_object('text', repeat('x', 150000)))
         """)
       let server = try Server(environment)
       let pending = "select count(*) from ridepulse.ledger where status = 'pending'"

@@ -47,7 +47,7 @@ import TestSupport
       }
       #expect(
         try await stage.value("select attributes ->> 'customer_channel_id' from ridepulse.rides")
-          == id, "whoever wrote the attributes did not know of it")
+          == id, "the attributes were written without it")
       try await stage.sql("update ridepulse.rides set state = 'moving'")
       try await stage.untilBroadcast(of: "moving")
       try await stage.sql("update ridepulse.rides set state = 'arrived'")
@@ -68,7 +68,7 @@ import TestSupport
       let expirations = broadcasts.compactMap { Int64($0.header("apns-expiration") ?? "") }
       #expect(expirations.allSatisfy { storage == "none" ? $0 == 0 : $0 > 0 && $0 <= limit })
       #expect(try stage.atApple().isEmpty, "and the channel is deleted")
-      #expect(try stage.arrivals().isEmpty, "nobody was told alone")
+      #expect(try stage.arrivals().isEmpty, "a broadcast needs no push to one phone")
       let calls = try stage.channelRecords().compactMap { $0.text("call") }
       #expect(calls.filter { $0 == "create" }.count == 1 && calls.count { $0 == "delete" } == 1)
     }

@@ -103,12 +103,12 @@ import TestSupport
   private func check(_ cards: [Arrival], _ changed: [(state: String, at: Double)]) throws {
     var slowest = 0.0
     for phase in changed {
-      let told = try #require(
+      let shownUpdate = try #require(
         cards.first {
           $0.aps("content-state", "status") == phase.state && $0.receivedAt > phase.at
         }, "\(phase)")
-      #expect(told.header("apns-priority") == "10")
-      slowest = max(slowest, told.receivedAt - phase.at)
+      #expect(shownUpdate.header("apns-priority") == "10")
+      slowest = max(slowest, shownUpdate.receivedAt - phase.at)
     }
     let urgent = cards.filter { $0.header("apns-priority") == "10" }.count
     #expect(urgent == changed.count)

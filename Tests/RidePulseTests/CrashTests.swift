@@ -62,7 +62,7 @@ import TestSupport
         group by event order by event
         """)
       #expect(verdicts == states.sorted().map { [$0, "\(Self.rides)", "\(Self.rides)"] })
-      let heard = Dictionary(
+      let received = Dictionary(
         grouping: try stage.arrivals(), by: { "\($0.token) \($0.event ?? "")" })
       // Events that two claims found were sent separately; the last state was sent in any case.
       let accepted = try await stage.value(
@@ -70,10 +70,10 @@ import TestSupport
         select count(*) from ridepulse.deliveries
         where app = 'customer' and push_type = 'alert' and status = 'accepted'
         """)
-      #expect("\(heard.count)" == accepted)
-      #expect(heard.keys.count { $0.hasSuffix(" ride_completed") } == Self.rides)
+      #expect("\(received.count)" == accepted)
+      #expect(received.keys.count { $0.hasSuffix(" ride_completed") } == Self.rides)
       // A repeat has the same push ID.
-      #expect(heard.values.allSatisfy { Set($0.map(\.id)).count == 1 })
+      #expect(received.values.allSatisfy { Set($0.map(\.id)).count == 1 })
     }
   }
 

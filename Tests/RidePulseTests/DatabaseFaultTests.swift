@@ -25,7 +25,7 @@ import TestSupport
           """)
         #expect(open == "0")
         looks += 1
-        try await Task.sleep(for: .milliseconds(10))  // poll: the ledger tells nobody
+        try await Task.sleep(for: .milliseconds(10))  // poll: the ledger has no event
       }
       #expect(looks > 0)
       #expect(server.stop() == 0)

@@ -159,7 +159,7 @@ import Testing
     async throws
   {
     try await Stage.run { stage in
-      let (heard, handle) = AsyncStream.makeStream(of: SessionEvent.self)
+      let (received, handle) = AsyncStream.makeStream(of: SessionEvent.self)
       let listener = try PostgresSession(conninfo: stage.conninfo, listen: ["ridepulse_wake"]) {
         handle.yield($0)
       }
@@ -177,7 +177,7 @@ import Testing
           """)
         try await stage.sql("select pg_notify('ridepulse_wake', 'the end')")
         var payloads: [String] = []
-        for await case .notification(_, let payload) in heard {
+        for await case .notification(_, let payload) in received {
           if payload == "the end" { break }
           payloads.append(payload)
         }

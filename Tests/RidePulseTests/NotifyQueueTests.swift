@@ -55,7 +55,7 @@ import TestSupport
         insert into ridepulse.nodes
         values (gen_random_uuid(), 'other', true, now() + interval '1 hour', 7)
         """)
-      let (heard, handle) = AsyncStream.makeStream(of: String.self)
+      let (received, handle) = AsyncStream.makeStream(of: String.self)
       let witness = try PostgresSession(
         conninfo: stage.conninfo, listen: ["ridepulse_wake", "end"]
       ) {
@@ -64,7 +64,7 @@ import TestSupport
       _ = try await witness.run([Call(Statement(name: "", sql: "select 1"))])
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
       try await stage.sql("select pg_notify('end', '')")
-      #expect(await heard.first { _ in true } == "end", "an app's commit notified a full queue")
+      #expect(await received.first { _ in true } == "end", "an app's commit notified a full queue")
       try await stage.settled()
       #expect(try stage.arrivals().count == 1)
       try await server.says("NOTIFY queue is filling up")

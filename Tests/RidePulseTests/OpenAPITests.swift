@@ -13,7 +13,7 @@ import TestSupport
   @Test func `Exactly the routes are documented`() throws {
     let routes = APIRoutes(
       apps: [], answer: { _, _, _ in .isUnderWay },
-      history: { _ in throw TestFailure("nobody asks") })
+      history: { _ in throw TestFailure("not called") })
     let operations = try OpenAPIDocument().operations
     #expect(operations == Set(routes.all.map { "\($0.method) \($0.path)" }))
     #expect(routes.all.allSatisfy { $0.isPrivate || $0.isWriting })

@@ -112,9 +112,9 @@ import TestSupport
       try await serving(stage, ["RIDEPULSE_ADMIN_TOKEN": "sesame-44"]) { _, url in
         let story = url + "/ride?id=r1"
         #expect(try curl("--write-out", "%{http_code}", story).hasSuffix("401"))
-        let told = try curl(
+        let allowed = try curl(
           "--write-out", "%{http_code}", "--header", "Authorization: Bearer sesame-44", story)
-        #expect(told.hasSuffix("200"))
+        #expect(allowed.hasSuffix("200"))
       }
     }
   }

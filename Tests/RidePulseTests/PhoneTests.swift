@@ -50,12 +50,12 @@ import TestSupport
       try await withSandbox(stage) { sandbox, _ in
         try await notify(12, stage)
         try await stage.settled()
-        let told = try await stage.rows(
+        let statuses = try await stage.rows(
           """
           select status, count(*) from ridepulse.deliveries where app = 'customer'
           group by status
           """)
-        #expect(told == [["accepted", "12"]])
+        #expect(statuses == [["accepted", "12"]])
         #expect(try await stage.rows(Self.phone) == [["sandbox", "0", "t", "f"]])
         #expect(try arrivals(sandbox) == 12)
       }
@@ -70,13 +70,13 @@ import TestSupport
       try stage.tokens(nowhere + #""sandbox"}]}"#)
       try await withSandbox(stage) { sandbox, _ in
         let production = nowhere + #""production"}]}"#
-        let told = try Command.run(
+        let posted = try Command.run(
           "/usr/bin/curl",
           [
             "--silent", "--fail", "--http2", "--cacert", "\(sandbox.directory)/ca.pem", "--data",
             production, "\(sandbox.url)/simulator/tokens",
           ])
-        #expect(told.status == 0)
+        #expect(posted.status == 0)
         try await notify(12, stage)
         try await stage.settled()
         #expect(try arrivals(sandbox) == 1)

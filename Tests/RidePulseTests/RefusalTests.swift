@@ -101,7 +101,7 @@ import Testing
   private static let rides = 3000
 
   /// Emits an event for each ride, each of which has a customer and a driver with a phone each.
-  private func tellAll(_ stage: Stage) async throws {
+  private func notifyAll(_ stage: Stage) async throws {
     try await stage.sql(
       """
       select ridepulse.register_device(app, app || n, md5(app || n) || md5('x' || n))
@@ -133,7 +133,7 @@ import Testing
         [{"match": {"topic": "com.example.driver"},
           "action": {"answer": {"status": 400, "reason": "\(reason)"}}}]
         """)
-      try await tellAll(stage)
+      try await notifyAll(stage)
       try await server.says("App paused")
       try await stage.until(
         """
@@ -151,10 +151,11 @@ import Testing
       try await server.says("App resumed")
       let rejected = try await stage.value(
         "select count(*) from ridepulse.deliveries where status = 'rejected'")
-      let told = try await verdicts(stage, of: "driver")
+      let driverVerdicts = try await verdicts(stage, of: "driver")
       #expect(
-        told.contains(["accepted", "\(Self.rides - (rejected.flatMap { Int($0) } ?? 0))"]),
-        "\(told)")
+        driverVerdicts.contains(["accepted", "\(Self.rides - (rejected.flatMap { Int($0) } ?? 0))"]
+        ),
+        "\(driverVerdicts)")
       #expect(try await verdicts(stage, of: "customer") == [["accepted", "\(Self.rides)"]])
     }
   }

@@ -109,9 +109,9 @@ import TestSupport
     #expect(verdicts.allSatisfy { $0[1] == "accepted" || $0[1] == "uncertain" })
     let uncertain = Set(verdicts.filter { $0[1] == "uncertain" }.compactMap { $0[0] })
     let arrivals = try stage.arrivals().filter { $0.isAccepted }
-    let heard = Dictionary(grouping: arrivals, by: { $0.ride ?? "" })
-    #expect(heard.count == rides)
-    let twice = heard.filter { $0.value.count > 1 && !uncertain.contains($0.key) }
+    let received = Dictionary(grouping: arrivals, by: { $0.ride ?? "" })
+    #expect(received.count == rides)
+    let twice = received.filter { $0.value.count > 1 && !uncertain.contains($0.key) }
     #expect(twice.isEmpty, "\(twice.keys.sorted())")
   }
 }

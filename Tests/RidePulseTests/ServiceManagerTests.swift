@@ -19,9 +19,9 @@ import Testing
     try await Stage.run { stage in
       let sink = try NotifySink((isAbstract ? "@" : "") + stage.directory + "/notify")
       let server = try Server(watched(stage, sink))
-      try await sink.hears("READY=1\nSTATUS=serving")
+      try await sink.receives("READY=1\nSTATUS=serving")
       server.hangUp()
-      try await sink.hears("READY=1", after: 2)
+      try await sink.receives("READY=1", after: 2)
       #expect(server.stop() == 0)
       #expect(sink.datagrams.count == 4)
       #expect(
@@ -38,11 +38,11 @@ import Testing
       let sink = try NotifySink(stage.directory + "/notify")
       let server = try Server(watched(stage, sink, ["WATCHDOG_USEC": "200000"]))
       defer { server.stop() }
-      try await sink.hears("WATCHDOG=1", after: 3)
+      try await sink.receives("WATCHDOG=1", after: 3)
       await cluster.stop()
-      try await sink.hears("WATCHDOG=1\nSTATUS=the database does not answer")
+      try await sink.receives("WATCHDOG=1\nSTATUS=the database does not answer")
       let count = sink.datagrams.count
-      try await sink.hears("WATCHDOG=1", after: count + 5)
+      try await sink.receives("WATCHDOG=1", after: count + 5)
       #expect(sink.words.first == "READY=1")
       #expect(sink.words.dropFirst() == ["WATCHDOG=1"])
       #expect(server.isRunning)
@@ -54,7 +54,7 @@ import Testing
       let sink = try NotifySink(stage.directory + "/notify")
       let server = try Server(
         watched(stage, sink, ["WATCHDOG_USEC": "2000", "WATCHDOG_PID": "1"]))
-      try await sink.hears("READY=1")
+      try await sink.receives("READY=1")
       try await stage.addRide(state: "driver_arrived")
       try await stage.settled()
       #expect(server.stop() == 0)

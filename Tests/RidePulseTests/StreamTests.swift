@@ -59,7 +59,7 @@ import TestSupport
       #expect(Set(ids).count == 300)
       #expect(rows.count == 300)
       #expect(Set(ids).symmetricDifference(ended).isEmpty, "seed \(seed)")
-      try await expectEachHeard(stage, seed)
+      try await expectEachReceived(stage, seed)
     }
   }
 
@@ -75,14 +75,14 @@ import TestSupport
   }
 
   /// Expects that each accepted push of the ledger arrived, and no event of a phone under two IDs.
-  private func expectEachHeard(_ stage: Stage, _ seed: UInt64) async throws {
+  private func expectEachReceived(_ stage: Stage, _ seed: UInt64) async throws {
     let arrivals = try stage.arrivals()
     let accepted = try await stage.rows(
       "select apns_id from ridepulse.ledger where app = 'customer' and status = 'accepted'")
     let unheard = Set(accepted.compactMap { $0[0] }).subtracting(arrivals.map(\.id))
     #expect(unheard.isEmpty, "seed \(seed)")
-    let heard = Dictionary(grouping: arrivals, by: { "\($0.token) \($0.event ?? "")" })
-    for (push, arrivals) in heard where Set(arrivals.map(\.id)).count != 1 {
+    let received = Dictionary(grouping: arrivals, by: { "\($0.token) \($0.event ?? "")" })
+    for (push, arrivals) in received where Set(arrivals.map(\.id)).count != 1 {
       Issue.record("\(push) came under \(Set(arrivals.map(\.id))), seed \(seed)")
     }
   }

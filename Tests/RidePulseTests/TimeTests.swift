@@ -32,7 +32,7 @@ import Testing
                 while: [requested]
                 alert: { title: "Pickup at {{ride.pickup_at}}" }
                 expires: 15m
-              - name: told
+              - name: thanks
                 app: driver
                 on: requested
                 alert: { title: "Pickup at {{ride.pickup_at | default: 'any time'}}" }
@@ -51,8 +51,8 @@ import Testing
         "select ride_id, rule, status from ridepulse.deliveries order by ride_id, rule")
       #expect(
         rows == [
-          ["r1", "told", "accepted"], ["r2", "told", "accepted"],
-          ["r3", "reminder", "suppressed"], ["r3", "told", "accepted"],
+          ["r1", "thanks", "accepted"], ["r2", "thanks", "accepted"],
+          ["r3", "reminder", "suppressed"], ["r3", "thanks", "accepted"],
         ])
       let titles = try stage.arrivals().map { $0.text("payload", "aps", "alert", "title") }
       #expect(titles.contains("Pickup at any time"))

@@ -36,8 +36,8 @@ import TestSupport
       poor.expect("rights", "failure", "role \(role) lacks usage on schema ridepulse")
       poor.expect("schema", "skipped", "needs rights")
       poor.expect("phones", "skipped", "needs schema and rights")
-      let mend = try #require(poor.findings.first { $0.name == "rights" }?.mend.first)
-      let grants = try #require(mend.components(separatedBy: "psql -c '").last?.dropLast())
+      let fix = try #require(poor.findings.first { $0.name == "rights" }?.mend.first)
+      let grants = try #require(fix.components(separatedBy: "psql -c '").last?.dropLast())
       try await stage.sql(String(grants))
       let rich = try Checkup(environment)
       rich.expect("rights", "ok")
@@ -93,9 +93,9 @@ import TestSupport
       ("nonsense", "export DATABASE_URL="),
       ("\(conninfo) options='-c default_transaction_read_only=on'", "target_session_attrs"),
     ]
-    for (conninfo, mend) in wrong {
+    for (conninfo, fix) in wrong {
       try Checkup(DoctorTests.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
-        .expect("postgres", "failure", mend)
+        .expect("postgres", "failure", fix)
     }
   }
 

@@ -84,9 +84,9 @@ extension Stage {
     try await sql(
       """
       create table public.seen (id bigint, event text, ride_id text, data jsonb);
-      create function public.note() returns trigger language plpgsql as
+      create function public.record_event() returns trigger language plpgsql as
         'begin insert into public.seen values (new.id, new.event, new.ride_id, new.data); return null; end';
-      create trigger noted after insert on ridepulse.events for each row execute function public.note()
+      create trigger record_event after insert on ridepulse.events for each row execute function public.record_event()
       """)
   }
 }
