@@ -97,44 +97,56 @@ let package = Package(
     .target(name: "CPage", path: "Sources/SystemLibraries/CPage"),
 
     // Tests.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
-      name: "RideCoreTests", dependencies: ["RideCore"], exclude: ["Cron/Vectors"],
+      name: "RideCoreTests", dependencies: ["RideCore", "TestSupport"],
+      exclude: ["Cron/Vectors", "Golden"],
       swiftSettings: strict),
     .testTarget(
       name: "FuzzTests",
-      dependencies: ["RideCore", "RuleFiles", "APNSClient", "LegacyGateway", "AdminServer"],
+      dependencies: [
+        "RideCore", "RuleFiles", "APNSClient", "LegacyGateway", "AdminServer", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
-      name: "OrchestratorTests", dependencies: ["Orchestrator", "RideCore"],
+      name: "OrchestratorTests", dependencies: ["Orchestrator", "RideCore", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "SystemSupportTests", dependencies: ["SystemSupport"], swiftSettings: strict),
+      name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
-      name: "RuleFilesTests", dependencies: ["RideCore", "RuleFiles"],
+      name: "RuleFilesTests", dependencies: ["RideCore", "RuleFiles", "TestSupport"],
       exclude: ["Golden", "Schema"],
       swiftSettings: strict),
     .testTarget(
-      name: "PostgresStoreTests", dependencies: ["PostgresStore", "LocalPostgres", "RideCore"],
+      name: "PostgresStoreTests",
+      dependencies: ["PostgresStore", "LocalPostgres", "RideCore", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "LegacyGatewayTests", dependencies: ["LegacyGateway", "RideCore", "SystemSupport"],
+      name: "LegacyGatewayTests",
+      dependencies: ["LegacyGateway", "RideCore", "SystemSupport", "TestSupport"],
       exclude: ["Client"], swiftSettings: strict),
     .testTarget(
-      name: "AdminServerTests", dependencies: ["AdminServer", "RideCore", "SystemSupport"],
+      name: "AdminServerTests",
+      dependencies: ["AdminServer", "RideCore", "SystemSupport", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "LocalPostgresTests", dependencies: ["LocalPostgres"], swiftSettings: strict),
     .testTarget(
-      name: "APNSClientTests", dependencies: [
-        "APNSClient", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2",
+      name: "LocalPostgresTests", dependencies: ["LocalPostgres", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "APNSClientTests",
+      dependencies: [
+        "APNSClient", "RideCore", "SystemSupport", "COpenSSL", "CNghttp2", "TestSupport",
       ],
       exclude: ["FaultServer"], swiftSettings: strict),
     .testTarget(
-      name: "APNSSimulatorTests", dependencies: ["APNSSimulator"], swiftSettings: strict),
+      name: "APNSSimulatorTests", dependencies: ["APNSSimulator", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "RidePulseTests",
       dependencies: [
         "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalPostgres",
-        "RuleFiles",
+        "RuleFiles", "TestSupport",
       ],
       exclude: ["Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),
   ],

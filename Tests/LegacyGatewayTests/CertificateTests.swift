@@ -1,6 +1,7 @@
 import Foundation
 import LegacyGateway
 import RideCore
+import TestSupport
 import Testing
 
 @Suite struct `Who may connect` {
@@ -8,13 +9,8 @@ import Testing
 
   /// Creates a CA, a second CA, and certificates of both.
   private static func makeFiles() throws -> String {
-    let directory = "/tmp/ridepulse-gateway-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.currentDirectoryURL = URL(fileURLWithPath: directory)
-    process.arguments = [
+    let directory = try ScratchFolder.create("gateway")
+    let arguments = [
       "-ec",
       """
       key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
@@ -38,11 +34,8 @@ import Testing
       sign other stranger '/UID=\(bundle)'
       """,
     ]
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    let result = try Tool.run("/bin/sh", arguments, in: directory)
+    try #require(result.status == 0, "\(result.errors)")
     return directory
   }
 

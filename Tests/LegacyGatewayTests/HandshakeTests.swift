@@ -1,5 +1,6 @@
 import Foundation
 import LegacyGateway
+import TestSupport
 import Testing
 
 /// Handshakes that are never completed.
@@ -11,25 +12,16 @@ import Testing
 
   /// A client that holds handshakes open and replaces each one that is closed.
   private final class Flood {
-    private let process = Process()
-    private let input = Pipe()
+    private let process: LineProcess
 
     init(_ port: UInt16, count: Int, from addresses: [String]) throws {
-      let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("Client/flood.py").path
-      let output = Pipe()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-      process.arguments = [script, "\(port)", "\(count)"] + addresses
-      process.standardInput = input
-      process.standardOutput = output
-      try process.run()
-      #expect(output.fileHandleForReading.availableData == Data("held\n".utf8))
+      let script = Project.path("Tests/LegacyGatewayTests/Client/flood.py")
+      process = try LineProcess(
+        "/usr/bin/python3", [script, "\(port)", "\(count)"] + addresses)
+      #expect(process.firstLine == "held")
     }
 
-    func end() {
-      try? input.fileHandleForWriting.close()
-      process.waitUntilExit()
-    }
+    func end() { process.stop() }
   }
 
   @Test(arguments: [["127.0.0.2"], ["127.0.0.2", "127.0.0.3", "127.0.0.4"]])

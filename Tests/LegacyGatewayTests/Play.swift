@@ -2,6 +2,7 @@ import Foundation
 import LegacyGateway
 import RideCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// A gateway in this process, with a store that the test controls.
@@ -43,31 +44,21 @@ struct Play {
   func until(
     sourceLocation: SourceLocation = #_sourceLocation, _ holds: @Sendable () -> Bool
   ) async throws {
-    for _ in 0..<3000 where !holds() {
-      try await Task.sleep(for: .milliseconds(10))  // poll: the gateway tells nobody else
+    do {
+      try await wait(until: "the gateway has done it", every: .milliseconds(10), holds)
+    } catch {
+      Issue.record(error, sourceLocation: sourceLocation)
     }
-    #expect(holds(), sourceLocation: sourceLocation)
   }
 
-  private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Client/client.py").path
+  private static let script = Project.path("Tests/LegacyGatewayTests/Client/client.py")
 
   /// Returns the lines that a client prints while it performs these steps.
   func client(_ steps: String..., feedback: Bool = false) async throws -> [String] {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    process.arguments = [Self.script, "\(feedback ? server.feedbackPort : server.port)"] + steps
-    // A file instead of a pipe, whose end another test's client may hold open.
-    let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try Data().write(to: output)
-    defer { try? FileManager.default.removeItem(at: output) }
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { _ in continuation.resume() }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    return try String(contentsOf: output, encoding: .utf8)
-      .split(separator: "\n").map(String.init)
+    let port = feedback ? server.feedbackPort : server.port
+    let result = try await Tool.runAsync(
+      "/usr/bin/python3", [Self.script, "\(port)"] + steps)
+    return result.output.split(separator: "\n").map(String.init)
   }
 }
 

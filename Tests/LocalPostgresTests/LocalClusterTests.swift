@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import LocalPostgres
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct LocalClusterTests {
@@ -74,11 +75,7 @@ private func expectNothingLeft(of directory: String) {
 
 /// Polls: the reaper of a dead process is not our child, so its end cannot be awaited.
 private func until(_ condition: () -> Bool) async -> Bool {
-  for _ in 0..<1_000 {
-    if condition() { return true }
-    try? await Task.sleep(for: .milliseconds(10))  // poll: another process ends, nobody says so
-  }
-  return false
+  (try? await wait(until: "the process has ended", condition)) != nil
 }
 
 private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
@@ -108,15 +105,8 @@ private func segments() throws -> Set<String> {
 private struct Refused: Error {}
 
 private func psql(_ cluster: LocalCluster, _ database: String, _ sql: String) throws -> String {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/psql")
-  process.arguments = ["-qAtX", "-d", cluster.url(database: database), "-c", sql]
-  let output = Pipe()
-  process.standardOutput = output
-  process.standardError = FileHandle.nullDevice
-  try process.run()
-  let data = output.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  guard process.terminationStatus == 0 else { throw Refused() }
-  return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
+  let result = try Tool.run(
+    "/usr/bin/psql", ["-qAtX", "-d", cluster.url(database: database), "-c", sql])
+  guard result.status == 0 else { throw Refused() }
+  return result.output.trimmingCharacters(in: .newlines)
 }

@@ -81,7 +81,8 @@ import Testing
   }
 
   @Test
-  func `R13, R15: refusals in one environment pause its lane alone, are logged once and invalidate no token`()
+  func
+    `R13, R15: refusals in one environment pause its lane alone, are logged once and invalidate no token`()
     async throws
   {
     let store = CheckingStore()

@@ -1,4 +1,5 @@
 import LocalPostgres
+import TestSupport
 import Testing
 
 @testable import PostgresStore
@@ -40,7 +41,7 @@ struct EventLog: Sendable {
 extension PostgresSession {
   /// Returns the value in the first row and column of a statement that is not prepared.
   func value(
-    _ sql: String, _ parameters: [String?] = [], timeout: Duration = .seconds(10)
+    _ sql: String, _ parameters: [String?] = [], timeout: Duration = .seconds(60)
   ) async throws(PostgresError) -> String? {
     let call = Call(Statement(name: "", sql: sql), parameters)
     return try await run([call], timeout: timeout).first?.string(0, 0)
@@ -72,27 +73,32 @@ extension PostgresSession {
     try await wait(until: sleeping, [pid], is: "1")
   }
 
-  /// Waits until the single value of a query is as expected; fails the test if it never is.
+  /// Waits until the single value of a query is as expected; records an issue if it never is.
   func wait(
     until query: String, _ parameters: [String?] = [], is expected: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    for _ in 0..<3000 {
-      if try await value(query, parameters) == expected { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the server tells nobody
+    var last: String?
+    do {
+      try await TestSupport.wait(until: "\(query) is \(expected); it is \(last ?? "null")") {
+        last = try await value(query, parameters)
+        return last == expected
+      }
+    } catch let failure as TestFailure {
+      Issue.record(failure, sourceLocation: sourceLocation)
     }
-    Issue.record("not \(expected): \(query)", sourceLocation: sourceLocation)
   }
 
-  /// Waits until the oldest holder of dead rows is as expected; returns nil if it never is.
+  /// Waits until the oldest holder of dead rows is as expected.
   ///
   /// Autovacuum may be the oldest holder for a time.
   func rowHolder(where isExpected: (BlockingBackend) -> Bool) async throws -> BlockingBackend? {
-    for _ in 0..<500 {
-      if let holder = try await BlockingBackend.oldest(self), isExpected(holder) { return holder }
-      try await Task.sleep(for: .milliseconds(50))  // poll: the server tells nobody
+    var found: BlockingBackend?
+    try await TestSupport.wait(until: "the expected backend holds rows back") {
+      found = try await BlockingBackend.oldest(self)
+      return found.map(isExpected) ?? false
     }
-    return nil
+    return found
   }
 }
 

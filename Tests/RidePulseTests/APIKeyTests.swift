@@ -3,13 +3,14 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of `Idempotency-Key`: each call takes effect once, on any number of nodes, through kill
 /// -9.
 @Suite(.timeLimit(.minutes(60))) struct APIKeyTests {
   private static let body = #"{"event": "ping", "ride_id": "r1", "data": {"n": 1, "m": 2}}"#
 
-  @Test func `a repeat is answered as the first was, and does nothing`() async throws {
+  @Test func `A repeated request gets the first answer and has no effect`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
@@ -37,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `what was refused leaves its key free`() async throws {
+  @Test func `A refused request does not use up its key`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `twenty equal posts at once on two nodes are one event`() async throws {
+  @Test func `Twenty equal requests at once on two nodes create one event`() async throws {
     try await Stage.run { stage in
       let nodes = [
         try await APIClient.serve(stage.environment), try await APIClient.serve(stage.environment),
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `while the first is under way the second is told so`() async throws {
+  @Test func `A repeat during the first request gets request_in_progress`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
@@ -108,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `posts through kill -9, each repeated until it is answered, are done once`()
+  @Test func `Requests repeated through kill -9 take effect once`()
     async throws
   {
     try await Stage.run { stage in
@@ -143,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `a key is forgotten after a day, and old ones don't pile up`() async throws {
+  @Test func `Keys expire after a day and are deleted`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
@@ -165,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `an app's role can't take keys of others`() async throws {
+  @Test func `An app's role cannot use the keys of others`() async throws {
     try await Stage.run { stage in
       try await stage.asReader { environment in
         let session = try PostgresSession(conninfo: environment["DATABASE_URL"] ?? "")

@@ -2,11 +2,12 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import RideCore
+import TestSupport
 import Testing
 
 /// Tests of calls to `/v1` with real processes and curl. `APIBodyTests` covers bodies as values.
 @Suite(.timeLimit(.minutes(60))) struct APITests {
-  @Test func `an event that is posted goes to the phone`() async throws {
+  @Test func `A posted event reaches the phone`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
@@ -35,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `what is registered over HTTP stands where SQL would have put it`() async throws {
+  @Test func `A registration over HTTP writes the same rows as one in SQL`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `explain over HTTP is the command's own, with the last contact`() async throws {
+  @Test func `Explain over HTTP equals the command's output, with the last contact`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
@@ -99,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `an older contact does not undo a newer one`() async throws {
+  @Test func `An older contact does not replace a newer one`() async throws {
     try await Stage.run { stage in
       try await stage.sql(
         "insert into ridepulse.contacts values ('driver', 'd1', now() + interval '1 hour')")
@@ -110,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `who may not is told so in JSON, and in text elsewhere`() async throws {
+  @Test func `Refusals are JSON below /v1 and plain text elsewhere`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
@@ -132,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `without a token nobody posts, and only this machine reads`() async throws {
+  @Test func `Without a token no client can post, and only this machine can read`() async throws {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment, token: nil)
       defer { server.stop() }
@@ -151,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `a role without the right posts nothing, and doctor says which`() async throws {
+  @Test func `A role without the right posts nothing, and doctor names the right`() async throws {
     try await Stage.run { stage in
       try await stage.asReader { environment in
         let doctor = try Command.ridepulse(["doctor"], environment)
@@ -159,6 +160,62 @@ import Testing
           doctor.output.contains("execute on function ridepulse.idempotent_call(key text"),
           "\(doctor.output)")
       }
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(60))) struct ContactTests {
+  private static let rules = """
+    events: [ping, poke]
+    rules:
+      - name: quiet
+        app: customer
+        on: ping
+        alert: { title: Are you there }
+        expires: 5m
+        unless-contact-within: 5m
+      - name: loud
+        app: customer
+        on: [ping, poke]
+        alert: { title: Hello }
+        expires: 5m
+
+    """
+
+  @Test func `A rule skips owners with a recent contact over HTTP`() async throws {
+    try await Stage.run { stage in
+      let (server, api) = try await APIClient.serve(stage.environment(rules: Self.rules))
+      defer { server.stop() }
+      try await stage.addRide()
+      try await stage.settled()
+      func ping() async throws -> [[String?]] {
+        let answer = try api.post("/v1/events", #"{"event": "ping", "ride_id": "r1"}"#)
+        let id = try #require(answer.eventID)
+        try await stage.settled()
+        return try await stage.rows(
+          "select rule, status, reason from ridepulse.ledger where event_id = \(id) order by rule")
+      }
+      let sent: [[String?]] = [["loud", "accepted", nil], ["quiet", "accepted", nil]]
+      #expect(try await ping() == sent)
+      #expect(
+        try api.post("/v1/contact", #"{"app": "customer", "owner_id": "c2"}"#).status == 200)
+      #expect(try api.post("/v1/contact", #"{"app": "driver", "owner_id": "c1"}"#).status == 200)
+      #expect(try await ping() == sent)
+      #expect(
+        try api.post("/v1/contact", #"{"app": "customer", "owner_id": "c1"}"#).status == 200)
+      let skipped = try await ping()
+      #expect(skipped.map { $0[1] } == ["accepted", "suppressed"], "\(skipped)")
+      #expect(skipped.last?[2]?.wholeMatch(of: /the phone was in contact \d+ s ago/) != nil)
+      // The dry run prints the same, under a role that may only read.
+      try await stage.asReader { environment in
+        let dry = try Command.ridepulse(
+          ["trigger", "ping", "--ride", "r1", "--dry-run"],
+          environment.merging(["RIDEPULSE_SCHEDULES": stage.directory + "/rules"]) { $1 })
+        #expect(dry.output.contains("the phone was in contact"), "\(dry.output)\(dry.errors)")
+      }
+      try await stage.sql(
+        "update ridepulse.contacts set contacted_at = contacted_at - interval '5 minutes'")
+      #expect(try await ping() == sent)
     }
   }
 }

@@ -3,7 +3,7 @@ import PostgresStore
 import Testing
 
 /// Events that waited while no node ran: one claim finds all of them.
-@Suite struct `A backlog` {
+@Suite("A backlog") struct BacklogTests {
   private static func rule(_ event: String, _ more: String = "", app: String = "customer") -> String
   {
     """
@@ -22,7 +22,7 @@ import Testing
     states:
       active: [requested, driver_assigned, driver_arrived, ride_started]
       final: [ride_completed, cancelled_by_driver]
-    events: [note]
+    events: [remark]
     rules:
 
     """
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// The later event is the more urgent one; it must not be sent first for that reason.
-  @Test func `R70: a phone's pushes leave in order, whatever they are valid for`() async throws {
+  @Test func `R70: a phone's pushes are sent in order, whatever their validity`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(
         rules: Self.states
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `R70: what a later push replaces is superseded and not sent`() async throws {
+  @Test func `R70: a push that a later one replaces is superseded and not sent`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       for state in ["driver_assigned", "driver_en_route", "driver_arrived"] {
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `the former driver is told of the past, and nothing of the new one`() async throws {
+  @Test func `The former driver receives past events and none of the new driver's`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(
         rules: Self.states
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `one ride with 10,000 phones: each is notified once`() async throws {
+  @Test func `One ride with 10,000 phones notifies each once`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.states + Self.rule("driver_arrived"))
       try await stage.sql(
@@ -139,16 +139,16 @@ import Testing
     }
   }
 
-  @Test func `one ride with 20,000 events of one collapse ID: a phone hears little of the past`()
+  @Test func `20,000 events with one collapse ID send a phone few pushes`()
     async throws
   {
     try await Stage.run { stage in
       let environment = try stage.environment(
-        rules: Self.states + Self.rule("note", #"collapse: "ride-{{ride.id}}""#))
+        rules: Self.states + Self.rule("remark", #"collapse: "ride-{{ride.id}}""#))
       try await stage.addRide()
       try await stage.sql(
         """
-        select ridepulse.emit('note', 'r1', jsonb_build_object('n', n))
+        select ridepulse.emit('remark', 'r1', jsonb_build_object('n', n))
         from generate_series(1, 20000) n
         """)
       let server = try Server(environment)
@@ -167,9 +167,10 @@ import Testing
     }
   }
 
-  @Test func `an event of 150 KB for 2,000 phones waits once while APNs refuses`() async throws {
+  @Test func `An event of 150 KB for 2,000 phones is stored once while APNs refuses`() async throws
+  {
     try await Stage.run { stage in
-      let environment = try stage.environment(rules: Self.states + Self.rule("note"))
+      let environment = try stage.environment(rules: Self.states + Self.rule("remark"))
       try stage.faults(
         #"[{"match": {}, "action": {"answer": {"status": 503, "reason": "Shutdown"}}}]"#)
       try await stage.sql(
@@ -177,7 +178,7 @@ import Testing
         select ridepulse.register_device('customer', 'c1', md5(n::text) || md5(n::text))
         from generate_series(1, 2000) n;
         insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1');
-        select ridepulse.emit('note', 'r1', jsonb_build_object('text', repeat('x', 150000)))
+        select ridepulse.emit('remark', 'r1', jsonb_build_object('text', repeat('x', 150000)))
         """)
       let server = try Server(environment)
       let pending = "select count(*) from ridepulse.ledger where status = 'pending'"
@@ -191,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func `an old sender's frames to one phone leave in their order`() async throws {
+  @Test func `A legacy sender's frames to one phone are sent in order`() async throws {
     try await Stage.run { stage in
       try await stage.sql(
         """
@@ -217,7 +218,7 @@ import Testing
     }
   }
 
-  @Test func `IDs that Unicode calls equivalent are two rides of two people`() async throws {
+  @Test func `IDs that are equivalent in Unicode stay two rides of two people`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.states + Self.rule("driver_arrived"))
       // The same letter as one code point and as two.

@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of a ride's channel from its first state to its last, with real processes.
 @Suite(.timeLimit(.minutes(60))) struct BroadcastTests {
@@ -28,7 +29,7 @@ import Testing
   private static let expiry = "select (extract(epoch from now()) + 8 * 3600)::bigint"
 
   @Test(arguments: ["latest", "none"])
-  func `R33: a ride gets a channel, its watchers each change in order, and Apple its channel back`(
+  func `R33: a ride gets a channel, broadcasts each change in order, and deletes the channel`(
     storage: String
   ) async throws {
     try await Stage.run { stage in
@@ -46,7 +47,7 @@ import Testing
       }
       #expect(
         try await stage.value("select attributes ->> 'customer_channel_id' from ridepulse.rides")
-          == id, "whoever wrote the attributes did not know of it")
+          == id, "the attributes were written without it")
       try await stage.sql("update ridepulse.rides set state = 'moving'")
       try await stage.untilBroadcast(of: "moving")
       try await stage.sql("update ridepulse.rides set state = 'arrived'")
@@ -67,13 +68,13 @@ import Testing
       let expirations = broadcasts.compactMap { Int64($0.header("apns-expiration") ?? "") }
       #expect(expirations.allSatisfy { storage == "none" ? $0 == 0 : $0 > 0 && $0 <= limit })
       #expect(try stage.atApple().isEmpty, "and the channel is deleted")
-      #expect(try stage.arrivals().isEmpty, "nobody was told alone")
+      #expect(try stage.arrivals().isEmpty, "a broadcast needs no push to one phone")
       let calls = try stage.channelRecords().compactMap { $0.text("call") }
       #expect(calls.filter { $0 == "create" }.count == 1 && calls.count { $0 == "delete" } == 1)
     }
   }
 
-  @Test func `R33: nodes that are killed leave one channel, and timestamps that rise`()
+  @Test func `R33: killed nodes leave one channel and rising timestamps`()
     async throws
   {
     try await Stage.run { stage in
@@ -107,6 +108,7 @@ import Testing
       #expect(open.values.contains { $0.last?.aps("event") == "end" })
       for broadcasts in open.values {
         let ids = broadcasts.compactMap { $0.header("apns-request-id") }
+        #expect(ids.count == broadcasts.count)
         // Each of the four kills may repeat the one broadcast that may have arrived, with its own
         // ID and a new timestamp.
         #expect(ids.count - Set(ids).count <= 4, "\(ids)")
@@ -118,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `an app that may not broadcast is told so in words, and the rest of it goes on`()
+  @Test func `An app that may not broadcast is reported, and its other pushes continue`()
     async throws
   {
     try await Stage.run { stage in
@@ -151,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `with --once the channel is made, and used the next time`() async throws {
+  @Test func `With --once the channel is created, and used by the next run`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.rules("none"))
       try await stage.sql("insert into ridepulse.rides (id, state) values ('s1', 'waiting')")
@@ -178,11 +180,8 @@ extension Stage {
 
   /// Waits until the simulator has received a broadcast of a state.
   fileprivate func untilBroadcast(of state: String) async throws {
-    for _ in 0..<2000 {
-      let shown = try broadcasts().map { $0.aps("content-state", "status") }
-      if shown.contains(state) { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the record tells nobody
+    try await wait(until: "\(state) is broadcast") {
+      try broadcasts().contains { $0.aps("content-state", "status") == state }
     }
-    Issue.record("no broadcast of \(state)")
   }
 }

@@ -3,6 +3,7 @@ import Glibc
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Tests of the page in Debian's chromium, driven by `Page/scenes.py`; `make browser-test` installs
 /// both.
@@ -12,12 +13,9 @@ import Testing
   .serialized, .timeLimit(.minutes(60)),
   .enabled(if: Browser.isInstalled, "chromium and chromedriver are not installed"))
 struct BrowserTests {
-  private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
   private func folder(_ stage: Stage) -> String {
-    if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] != "1" { return stage.directory }
-    return Self.here.deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("docs/screenshots").path
+    Golden.isRecording ? Project.path("docs/screenshots") : stage.directory
   }
 
   private func serving(
@@ -37,7 +35,9 @@ struct BrowserTests {
   ) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    process.arguments = ["-B", Self.here.path + "/Page/scenes.py", scene, url, folder(stage)]
+    process.arguments = [
+      "-B", Project.path("Tests/RidePulseTests/Page/scenes.py"), scene, url, folder(stage),
+    ]
     let (words, answers) = (Pipe(), Pipe())
     process.standardInput = words
     process.standardOutput = answers
@@ -121,7 +121,9 @@ struct BrowserTests {
     try await body()
   }
 
-  @Test func `a busy fleet, light, dark and narrow, and a ride by keyboard alone`() async throws {
+  @Test func `A busy fleet in light, dark and narrow layouts, and a ride by keyboard alone`()
+    async throws
+  {
     try await Stage.run { stage in
       try await serving(stage) { _, url in
         try await fleet(stage)
@@ -133,7 +135,7 @@ struct BrowserTests {
     }
   }
 
-  @Test func `a paused lane is told, and that it is open again`() async throws {
+  @Test func `A paused lane and its resumption are shown`() async throws {
     try await Stage.run { stage in
       try await serving(stage) { _, url in
         try await fleet(stage)
@@ -149,7 +151,7 @@ struct BrowserTests {
     }
   }
 
-  @Test func `markup in a ride's ID, state and attributes is shown as text`() async throws {
+  @Test func `Markup in a ride's ID, state and attributes is shown as text`() async throws {
     try await Stage.run { stage in
       // Not longer: as a collapse ID it must fit into 64 bytes together with the rule's text.
       let bad = #"<img src=x onerror="window.wasHurt=1">"#
@@ -174,7 +176,7 @@ struct BrowserTests {
     }
   }
 
-  @Test func `a page whose service goes says so, and goes on by itself`() async throws {
+  @Test func `A page whose service stops shows that, and reconnects by itself`() async throws {
     try await Stage.run { stage in
       var port = ""
       try await serving(stage) { server, url in

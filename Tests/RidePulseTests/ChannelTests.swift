@@ -3,12 +3,13 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of `ridepulse channels` against the simulator, with real processes.
 @Suite(.timeLimit(.minutes(60))) struct ChannelTests {
   private static let lose = #"[{"match":{"call":"create"},"action":{"close":true},"times":1}]"#
 
-  @Test func `R31: a channel is made, read, listed and deleted`() async throws {
+  @Test func `R31: a channel is created, read, listed and deleted`() async throws {
     try await Stage.run { stage in
       let id = try stage.create("--storage", "latest")
       let read = try stage.channels("read", id)
@@ -29,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `R32: a lost answer leaks a channel, which is listed, and deleted with --apply`()
+  @Test func `R32: a channel leaked by a lost answer is listed, and deleted with --apply`()
     async throws
   {
     try await Stage.run { stage in
@@ -61,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `R32: of two strange channels and one lost create, none is deleted`() async throws {
+  @Test func `R32: two unknown channels and one lost create: none is deleted`() async throws {
     try await Stage.run { stage in
       _ = try stage.channels("list")
       try stage.faults(Self.lose)
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `R32: a channel that is given up and still there is cleared away`() async throws {
+  @Test func `R32: an abandoned channel that still exists is deleted`() async throws {
     try await Stage.run { stage in
       let id = try stage.create("--ride", "r1")
       try await stage.sql(
@@ -88,7 +89,9 @@ import Testing
     }
   }
 
-  @Test func `a row whose channel is gone is missing, and given up with --apply`() async throws {
+  @Test func `A row whose channel is gone is reported as missing, and abandoned with --apply`()
+    async throws
+  {
     try await Stage.run { stage in
       let id = try stage.create()
       try await stage.deleteElsewhere(id)
@@ -100,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `a channel in use is not deleted, and nobody is deleted unasked`() async throws {
+  @Test func `A channel in use is not deleted, and none without confirmation`() async throws {
     try await Stage.run { stage in
       let id = try stage.create("--ride", "r1")
       try await stage.sql("insert into ridepulse.rides (id, state) values ('r1', 'ride_started')")
@@ -116,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `a ride gets one channel, however often it is asked for`() async throws {
+  @Test func `A ride gets one channel, however often it is requested`() async throws {
     try await Stage.run { stage in
       let id = try stage.create("--ride", "r1")
       let again = try stage.channels("create", "--ride", "r1", "--format", "json")
@@ -133,7 +136,7 @@ import Testing
     (403, "InvalidProviderToken", ["APNS_KEY_ID", "APNS_TEAM_ID"]),
     (429, "TooManyRequests", ["wait some minutes"]),
   ])
-  func `Apple's reason is told in words, with what to do`(
+  func `Apple's reason is explained, with a fix`(
     status: Int, reason: String, words: [String]
   ) async throws {
     try await Stage.run { stage in
@@ -162,7 +165,7 @@ import Testing
   ]
 
   @Test(arguments: mistakes.indices)
-  func `a mistake is one clear message`(index: Int) throws {
+  func `A mistake gets one message`(index: Int) throws {
     let (words, expected) = Self.mistakes[index]
     let result = try Command.ridepulse(
       ["channels"] + words, ["APNS_CUSTOMER_BUNDLE_ID": "com.example.customer"])
@@ -172,7 +175,7 @@ import Testing
 }
 
 extension Stage {
-  func channels(_ words: String...) throws -> Command.Result {
+  func channels(_ words: String...) throws -> Tool {
     try Command.ridepulse(["channels"] + words + ["--app", "customer"], environment)
   }
 

@@ -1,8 +1,9 @@
 import Foundation
 import LocalPostgres
 import Testing
+import TestSupport
 
-@Suite struct `The command line` {
+@Suite("The command line") struct CommandTests {
   /// Words, environment, exit status, and parts of the one line on standard error.
   private static let mistakes: [([String], [String: String], Int32, [String])] = [
     (["sevre"], [:], 64, ["unknown command sevre", "did you mean serve?"]),
@@ -49,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: mistakes.indices)
-  func `a mistake is one clear message with its status`(index: Int) throws {
+  func `A mistake gets one message and its exit status`(index: Int) throws {
     let (words, environment, status, expected) = Self.mistakes[index]
     let result = try Command.ridepulse(words, environment, in: "/tmp")
     #expect(result.status == status, "\(result.errors)")
@@ -61,14 +62,14 @@ import Testing
   @Test(arguments: [
     "serve", "trigger", "preview", "check", "doctor", "migrate", "demo", "legacy-gateway",
   ])
-  func `each command has its help`(command: String) throws {
+  func `Each command has its help`(command: String) throws {
     let result = try Command.ridepulse([command, "--help"])
     #expect(result.status == 0)
     #expect(result.output.contains("Usage: ridepulse \(command)"))
     #expect(result.output.contains("--help"))
   }
 
-  @Test func `check finds problems: status 2 and one line each, with its place`() throws {
+  @Test func `check reports problems with status 2, one line and place each`() throws {
     let directory = "/tmp/ridepulse-check-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
@@ -88,7 +89,7 @@ import Testing
           + "com.example.rider.widget.push-type.liveactivity"))
   }
 
-  @Test func `migrate: a binary copied alone, several at once, and again`() async throws {
+  @Test func `migrate works from a copied binary, concurrently, and repeatedly`() async throws {
     let conninfo = try await LocalCluster.shared().freshDatabase()
     let directory = "/tmp/ridepulse-alone-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

@@ -1,8 +1,10 @@
 import Foundation
 import PostgresStore
+import RideCore
 import Testing
+import TestSupport
 
-@Suite struct `Through crashes` {
+@Suite("Crashes of nodes") struct CrashTests {
   private static let rides = 40
 
   private func addRides(_ stage: Stage) async throws {
@@ -28,13 +30,11 @@ import Testing
     try stage.faults(#"[{"match": {"first": 1}, "action": {"stall": true}, "times": 1}]"#)
     let server = try Server(stage.environment)
     try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-    while try stage.arrivals().isEmpty {
-      try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
-    }
+    try await wait(until: "the push arrives") { try !stage.arrivals().isEmpty }
     return server
   }
 
-  @Test func `kill -9 at any moment: every event has its verdict, every phone heard`()
+  @Test func `kill -9 at any time: every event has a verdict, every phone received its push`()
     async throws
   {
     try await Stage.run { stage in
@@ -42,7 +42,7 @@ import Testing
       // Answers take a while, so that the kill finds pushes at every stage.
       try stage.faults(#"[{"match": {"every": 3}, "action": {"delay_ms": 40}}]"#)
       let states = ["driver_assigned", "driver_en_route", "driver_arrived", "ride_completed"]
-      var random = SystemRandomNumberGenerator()
+      var random = SeededGenerator(seed: TestSeed.value(5))
       for state in states {
         let server = try Server(stage.environment)
         let session = stage.session
@@ -62,7 +62,7 @@ import Testing
         group by event order by event
         """)
       #expect(verdicts == states.sorted().map { [$0, "\(Self.rides)", "\(Self.rides)"] })
-      let heard = Dictionary(
+      let received = Dictionary(
         grouping: try stage.arrivals(), by: { "\($0.token) \($0.event ?? "")" })
       // Events that two claims found were sent separately; the last state was sent in any case.
       let accepted = try await stage.value(
@@ -70,14 +70,14 @@ import Testing
         select count(*) from ridepulse.deliveries
         where app = 'customer' and push_type = 'alert' and status = 'accepted'
         """)
-      #expect("\(heard.count)" == accepted)
-      #expect(heard.keys.count { $0.hasSuffix(" ride_completed") } == Self.rides)
+      #expect("\(received.count)" == accepted)
+      #expect(received.keys.count { $0.hasSuffix(" ride_completed") } == Self.rides)
       // A repeat has the same push ID.
-      #expect(heard.values.allSatisfy { Set($0.map(\.id)).count == 1 })
+      #expect(received.values.allSatisfy { Set($0.map(\.id)).count == 1 })
     }
   }
 
-  @Test func `two nodes share the work, and no event is handled twice`() async throws {
+  @Test func `Two nodes share the work, and no event is handled twice`() async throws {
     try await Stage.run { stage in
       try await addRides(stage)
       let nodes = [try Server(stage.environment), try Server(stage.environment)]
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `R39: a node that slept past its lease can't write`() async throws {
+  @Test func `R39: a node that slept past its lease cannot write`() async throws {
     try await Stage.run { stage in
       let first = try await serverWithStalledPush(stage)
       first.pause()
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `R39: what a dead node may have sent is uncertain where it is not true any more`()
+  @Test func `R39: a push that a dead node may have sent and that is no longer valid is uncertain`()
     async throws
   {
     try await Stage.run { stage in
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `R56: SIGTERM waits for answers, hands the rest back and leaves nothing claimed`()
+  @Test func `R56: SIGTERM waits for answers, returns the rest and leaves nothing claimed`()
     async throws
   {
     try await Stage.run { stage in
@@ -143,9 +143,8 @@ import Testing
       let server = try Server(stage.environment)
       try await change(stage.session, to: "driver_arrived")
       // Every other push is answered at once; the others are then in flight.
-      for _ in 0..<2000 {
-        if try !stage.arrivals().isEmpty { break }
-        try await Task.sleep(for: .milliseconds(10))  // poll: the record tells nobody
+      try await wait(until: "a push arrives", every: .milliseconds(10)) {
+        try !stage.arrivals().isEmpty
       }
       #expect(server.stop() == 0)
       let late = try stage.arrivals().filter { $0.isAccepted && $0.text("fault") == "delay" }
@@ -169,7 +168,7 @@ import Testing
   }
 
   @Test
-  func `R56: a second SIGTERM ends it at once, and its rides are everybody's after the lease`()
+  func `R56: a second SIGTERM ends it at once, and its rides are free after the lease`()
     async throws
   {
     try await Stage.run { stage in

@@ -2,9 +2,10 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
-@Suite("The database as it is") struct DatabaseFaultTests {
-  @Test func `R42: no transaction is open while APNs is asked`() async throws {
+@Suite("Database faults") struct DatabaseFaultTests {
+  @Test func `R42: no transaction is open during a request to APNs`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       try stage.faults(#"[{"match": {}, "action": {"delay_ms": 5000}}]"#)
@@ -24,14 +25,14 @@ import Testing
           """)
         #expect(open == "0")
         looks += 1
-        try await Task.sleep(for: .milliseconds(10))  // poll: the ledger tells nobody
+        try await Task.sleep(for: .milliseconds(10))  // poll: the ledger has no event
       }
       #expect(looks > 0)
       #expect(server.stop() == 0)
     }
   }
 
-  @Test func `R40: what a dead node held is everybody's again within its lease`() async throws {
+  @Test func `R40: a dead node's rides are free again within its lease`() async throws {
     try await Stage.run { stage in
       try await stage.sql(
         """
@@ -56,7 +57,9 @@ import Testing
     }
   }
 
-  @Test func `R38: what Postgres refuses to settle is parked, and all others go on`() async throws {
+  @Test func `R38: a ride that Postgres refuses to settle is parked, and all others continue`()
+    async throws
+  {
     try await Stage.run { stage in
       try await stage.sql(
         """
@@ -87,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `R18: of an installation's tokens the newest gets the push`() async throws {
+  @Test func `R18: the newest token of an installation gets the push`() async throws {
     try await Stage.run { stage in
       let tokens = (1...3).map { String(repeating: "a\($0)", count: 32) }
       for token in tokens {
@@ -124,6 +127,7 @@ import Testing
         [{"match": {}, "action": {"delay_ms": 30, "answer":
           {"status": 410, "reason": "Unregistered", "timestamp": \(later)}}}]
         """)
+      var numbers = SeededGenerator(seed: TestSeed.value(17))
       for turn in 0..<6 {
         try await stage.sql(
           """
@@ -131,7 +135,8 @@ import Testing
           select ridepulse.emit('driver_nearby', 'r1')
           """)
         let server = try Server(stage.environment)
-        try await Task.sleep(for: .milliseconds(Int.random(in: 0...120)))  // poll: at random
+        let delay = Int.random(in: 0...120, using: &numbers)
+        try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
         server.kill9()
         // Rejected in the ledger and disabled among the phones: both, or neither.
         let torn = try await stage.value(

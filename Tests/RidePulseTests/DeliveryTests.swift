@@ -1,8 +1,9 @@
 import PostgresStore
 import Testing
+import TestSupport
 
-@Suite struct `A ride's change reaches the right phone` {
-  @Test func `with topic, type, priority, expiration, stable IDs, and a row in deliveries`()
+@Suite("A ride's change reaches the right phone") struct DeliveryTests {
+  @Test func `With topic, type, priority, expiration, stable ID, and a row in deliveries`()
     async throws
   {
     try await Stage.run { stage in
@@ -50,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `an event's data may name another driver, and only that one hears`() async throws {
+  @Test func `An event's data may name another driver, who alone receives the push`() async throws {
     try await Stage.run { stage in
       let server = try Server(stage.environment)
       defer { server.stop() }
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `a transaction that is rolled back sends nothing, the same committed does`()
+  @Test func `A transaction sends nothing if rolled back, and its pushes if committed`()
     async throws
   {
     try await Stage.run { stage in
@@ -89,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `R37: an event that took its ID early and commits late is not skipped`()
+  @Test func `R37: an event with an early ID and a late commit is not skipped`()
     async throws
   {
     try await Stage.run { stage in
@@ -115,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `what is suppressed stands in the ledger with its reason`() async throws {
+  @Test func `A suppressed push is in the ledger with its reason`() async throws {
     try await Stage.run { stage in
       let server = try Server(stage.environment)
       defer { server.stop() }

@@ -2,10 +2,10 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
-@Suite struct `A ride's story` {
-  private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Golden/explain.txt")
+@Suite("explain") struct ExplainTests {
+  private static let golden = Project.path("Tests/RidePulseTests/Golden/explain.txt")
 
   /// Replaces what differs from run to run with placeholders.
   private func tamed(_ text: String) -> String {
@@ -39,18 +39,14 @@ import Testing
     try await stage.sql("update ridepulse.rides set state = 'ride_started' where id = 'r1'")
   }
 
-  @Test func `events, decisions with their reasons, cards, verdicts, and what waits`()
+  @Test func `Events, decisions with their reasons, cards, verdicts, and pending pushes`()
     async throws
   {
     try await Stage.run { stage in
       try await ridden(stage)
       let result = try Command.ridepulse(["explain", "r1"], stage.environment)
       #expect(result.status == 0, "\(result.errors)")
-      let text = tamed(result.output)
-      if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1" {
-        try Data(text.utf8).write(to: Self.golden)
-      }
-      #expect(try text == String(contentsOf: Self.golden, encoding: .utf8))
+      try Golden.expect(tamed(result.output), in: Self.golden)
 
       let json = try Command.ridepulse(["explain", "r1", "--format", "json"], stage.environment)
       let story = try #require(JSONValue(json: json.output.utf8))
@@ -79,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a ride that nobody knows, and one that is gone`() async throws {
+  @Test func `An unknown ride, and one that is gone`() async throws {
     try await Stage.run { stage in
       let unknown = try Command.ridepulse(["explain", "r9"], stage.environment)
       #expect(unknown.status == 1 && unknown.output.isEmpty)
@@ -91,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a role that may only read is enough`() async throws {
+  @Test func `A read-only role is enough`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       try await stage.asReader { environment in

@@ -1,10 +1,11 @@
 import Foundation
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Claims that exceed the time or memory limit become smaller, and never delay healthy rides.
 @Suite("Claims that are too large", .timeLimit(.minutes(60))) struct HeavyClaimTests {
-  @Test func `a backlog drains although the role's statement_timeout is short`() async throws {
+  @Test func `A backlog drains although the role's statement_timeout is short`() async throws {
     try await Stage.run { stage in
       let role = "slow_\(UUID().uuidString.prefix(8).lowercased())"
       // Each agenda row costs a millisecond: 500 of them exceed the role's timeout.
@@ -33,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a limit into which not one ride fits is named, with the role`() async throws {
+  @Test func `A limit that does not fit one ride is reported with its role`() async throws {
     try await Stage.run { stage in
       let role = "none_\(UUID().uuidString.prefix(8).lowercased())"
       try await stage.sql(
@@ -57,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `rides with attributes of 80 MB are parked beside healthy ones, in little memory`()
+  @Test func `Rides with attributes of 80 MB are parked next to healthy ones, in little memory`()
     async throws
   {
     try await Stage.run { stage in
@@ -77,15 +78,15 @@ import Testing
       try await SettlementTests.notify(20, stage)
       let (server, client) = try await APIClient.serve(stage.environment)
       try await stage.until(SettlementTests.accepted, is: "20", within: .seconds(240))
-      for _ in 0..<600 {
-        if try await stage.value("select count(*) from ridepulse.parked") == "24" { break }
+      try await wait(until: "24 rides are parked", every: .milliseconds(200)) {
+        if try await stage.value("select count(*) from ridepulse.parked") == "24" { return true }
         // Each ride is claimed three times with a lease between, which is ended here to save time.
         try await stage.sql(
           """
           update ridepulse.agenda set leased_until = now()
           where node is null and unread > 0 and leased_until < 'infinity'
           """)
-        try await Task.sleep(for: .milliseconds(200))  // poll: the agenda tells nobody
+        return false
       }
       let reasons = try await stage.rows("select distinct reason from ridepulse.parked")
       #expect(

@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 @testable import RideCore
 @testable import RidePulse
@@ -31,7 +32,7 @@ import Testing
     return folder
   }
 
-  private func preview(_ words: [String]) throws -> Command.Result {
+  private func preview(_ words: [String]) throws -> Tool {
     let (rules, rides) = (try folder(["a.yaml": Self.rules]), try HostileText.ridesFile())
     defer { for path in [rules, rides] { try? FileManager.default.removeItem(atPath: path) } }
     return try Command.ridepulse(
@@ -74,7 +75,7 @@ import Testing
     for ride in sorted({m["ride"] for m in json.loads(scripts[0][2])["marks"]}): print(json.dumps(ride))
     """#
 
-  @Test func `the preview's page runs its own script only, and shows each text as it is`() throws {
+  @Test func `The preview's page runs only its own script and shows each text unchanged`() throws {
     let result = try preview(["--format", "html"])
     #expect(result.status == 0, "\(result.errors)")
     let page = try folder(["page.html": result.output])
@@ -91,7 +92,7 @@ import Testing
     #expect(Set(rides) == Set(HostileText.texts.map { Array($0.unicodeScalars) }))
   }
 
-  @Test func `the preview's table, lines and comparison are tame`() throws {
+  @Test func `The preview's table, lines and comparison contain no control characters`() throws {
     for words in [[], ["--format", "json"]] {
       let result = try preview(words)
       #expect(result.status == 0, "\(result.errors)")
@@ -111,7 +112,7 @@ import Testing
 
   // MARK: check
 
-  @Test func `check shows names and contents of rule files tamely`() throws {
+  @Test func `check escapes names and contents of rule files`() throws {
     for text in HostileText.texts where !text.contains("/") {
       let rules = try folder([
         "\(text).yaml":
@@ -128,7 +129,7 @@ import Testing
 
   // MARK: With a database
 
-  @Test func `explain and trigger are tame, and what they print to be pasted does what it says`()
+  @Test func `explain and trigger escape texts, and their printed commands are safe to paste`()
     async throws
   {
     try await Stage.run { stage in
@@ -174,7 +175,7 @@ import Testing
     String(repeating: "a\(index % 10)b\(index / 10)", count: 16)
   }
 
-  @Test func `channels lists rides tamely`() async throws {
+  @Test func `channels escapes ride IDs`() async throws {
     try await Stage.run { stage in
       for text in HostileText.texts.prefix(8) {
         let words = ["channels", "create", "--app", "customer", "--ride", text]
@@ -189,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `doctor is tame, and what it prints to be pasted does no more than it says`()
+  @Test func `doctor escapes texts, and its printed commands are safe to paste`()
     async throws
   {
     try await Stage.run { stage in
@@ -211,7 +212,9 @@ import Testing
     }
   }
 
-  @Test(arguments: HostileText.texts) func `the demo's screen is tame`(text: String) {
+  @Test(arguments: HostileText.texts) func `The demo's screen contains no control characters`(
+    text: String
+  ) {
     var board = DemoBoard()
     board.observe(.request(ride: "r1", customer: "c1", driver: "d1", attributes: "{}"))
     let entry = LedgerEntry(
@@ -228,7 +231,7 @@ import Testing
 
   // MARK: Logs
 
-  @Test func `a field of a log line forges no other`() async throws {
+  @Test func `A field of a log line cannot forge another`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.rules)
       let server = try Server(environment)
@@ -244,7 +247,7 @@ import Testing
     }
   }
 
-  @Test(arguments: HostileText.texts) func `a log record is one line that reads back`(
+  @Test(arguments: HostileText.texts) func `A log record is one line and parses back`(
     text: String
   ) throws {
     func line(_ format: LogWriter.Format) -> String {

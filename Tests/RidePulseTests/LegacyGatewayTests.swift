@@ -1,10 +1,10 @@
 import Foundation
 import LocalPostgres
 import Testing
+import TestSupport
 
-@Suite struct `Old senders` {
-  private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Legacy/send.php").path
+@Suite("Legacy senders") struct LegacyGatewayTests {
+  private static let script = Project.path("Tests/RidePulseTests/Legacy/send.php")
 
   /// Starts a gateway on a stage's database.
   private func gateway(_ stage: Stage, _ words: [String] = []) throws -> Server {
@@ -26,20 +26,8 @@ import Testing
 
   /// Runs a process; returns the lines that it prints.
   private func run(_ path: String, _ words: [String]) async throws -> [Substring] {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = words
-    // A file instead of a pipe, whose end another test's process may hold open.
-    let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try Data().write(to: output)
-    defer { try? FileManager.default.removeItem(at: output) }
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    process.standardError = process.standardOutput
-    try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { _ in continuation.resume() }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    return try String(contentsOf: output, encoding: .utf8).split(separator: "\n")
+    let result = try await Tool.runAsync(path, words)
+    return (result.output + result.errors).split(separator: "\n")
   }
 
   private static let verdicts = """
@@ -47,7 +35,7 @@ import Testing
     group by status, reason order by status
     """
 
-  @Test func `10,000 pushes of a PHP script, one token bad: all others arrive, each once`()
+  @Test func `10,000 pushes of a PHP script with one bad token: all others arrive once`()
     async throws
   {
     try await Stage.run { stage in
@@ -73,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a phone that is gone: told once on the feedback port, refused from then on`()
+  @Test func `A disabled phone is reported once on the feedback port and refused afterwards`()
     async throws
   {
     try await Stage.run { stage in
@@ -123,7 +111,7 @@ import Testing
       ])
   }
 
-  @Test func `gateway and service killed, Postgres restarted: what was committed arrives once`()
+  @Test func `Gateway and service killed, Postgres restarted: committed pushes arrive once`()
     async throws
   {
     let cluster = try await LocalCluster(durability: .real)

@@ -2,9 +2,10 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import RideCore
+import TestSupport
 import Testing
 
-@Suite("What wakes a node, and what where nothing does") struct ListenTests {
+@Suite("LISTEN and polling") struct ListenTests {
   /// True if producers notify the node: only while notifications are known to reach it.
   private static let isAsleep = "select bool_or(asleep) from ridepulse.nodes"
 
@@ -26,13 +27,13 @@ import Testing
     let before = try stage.arrivals().count
     let start = ContinuousClock.now
     try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
-    while try stage.arrivals().count == before, start.duration(to: .now) < .seconds(60) {
-      try await Task.sleep(for: .milliseconds(10))  // poll: the simulator's record
+    try await wait(until: "the event's push arrives", every: .milliseconds(10)) {
+      try stage.arrivals().count > before
     }
     return start.duration(to: .now)
   }
 
-  @Test func `R34: cut sessions are opened again, and LISTEN is healthy again`() async throws {
+  @Test func `R34: closed sessions are reopened, and LISTEN recovers`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       let server = try Server(stage.environment)
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [Proxy.Whose.all, .listeners])
-  func `R34: over a half-open socket nothing waits for long, and LISTEN is healthy again`(
+  func `R34: a half-open socket delays nothing for long, and LISTEN recovers`(
     whose: Proxy.Whose
   ) async throws {
     try await run { stage, proxy, environment in
@@ -85,7 +86,8 @@ import Testing
     }
   }
 
-  @Test func `R35: behind PgBouncer in transaction mode it polls, loses nothing and says so once`()
+  @Test
+  func `R35: behind PgBouncer in transaction mode it polls, loses nothing and logs that once`()
     async throws
   {
     let cluster = try await LocalCluster.shared()
@@ -97,9 +99,10 @@ import Testing
       // Two nodes share the pool's connections and the statements prepared on them.
       let servers = [try Server(environment), try Server(environment)]
       var slowest: Duration = .zero
+      var numbers = SeededGenerator(seed: TestSeed.value(35))
       for _ in 1...6 {
-        let wait = Int.random(in: 100...2_500)
-        try await Task.sleep(for: .milliseconds(wait))  // poll: at any moment of the nodes' rest
+        let pause = Int.random(in: 100...2_500, using: &numbers)
+        try await Task.sleep(for: .milliseconds(pause))  // poll: at any moment of the nodes' rest
         slowest = max(slowest, try await timeOfEvent(stage))
       }
       try await stage.sql(
@@ -123,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `R35: PgBouncer in session mode is as good as none; migrate works through both`()
+  @Test func `R35: PgBouncer in session mode supports LISTEN; migrate works in both modes`()
     async throws
   {
     let cluster = try await LocalCluster.shared()
@@ -152,11 +155,11 @@ import Testing
   }
 
   @Test
-  func `R36: a transaction notifies once and says nothing, and where nobody sleeps not at all`()
+  func `R36: a transaction notifies once, without a payload, and only a sleeping node`()
     async throws
   {
     try await Stage.run { stage in
-      let (heard, handle) = AsyncStream.makeStream(of: SessionEvent.self)
+      let (received, handle) = AsyncStream.makeStream(of: SessionEvent.self)
       let listener = try PostgresSession(conninfo: stage.conninfo, listen: ["ridepulse_wake"]) {
         handle.yield($0)
       }
@@ -174,7 +177,7 @@ import Testing
           """)
         try await stage.sql("select pg_notify('ridepulse_wake', 'the end')")
         var payloads: [String] = []
-        for await case .notification(_, let payload) in heard {
+        for await case .notification(_, let payload) in received {
           if payload == "the end" { break }
           payloads.append(payload)
         }
@@ -190,6 +193,69 @@ import Testing
       try await stage.until(
         "select calls from pg_stat_user_functions where funcname = 'wake'", is: "4")
       await listener.close()
+    }
+  }
+}
+
+/// Tests of `RIDEPULSE_LISTEN=off`: no transaction contains a NOTIFY.
+@Suite("Polling only", .timeLimit(.minutes(60))) struct PollingTests {
+  private static let prepare = """
+    begin;
+    select ridepulse.emit('driver_nearby', 'r1');
+    prepare transaction 'booking'
+    """
+
+  @Test func `An app can prepare transactions, which it cannot while a node sleeps`()
+    async throws
+  {
+    let cluster = try await LocalCluster(
+      durability: .fast, options: ["max_prepared_transactions=4"])
+    try await Stage.run(cluster: cluster) { stage in
+      try await stage.addRide()
+      let listening = try Server(stage.environment)
+      try await stage.until("select bool_or(asleep) from ridepulse.nodes", is: "t")
+      let refusal = await #expect(throws: PostgresError.self) {
+        try await stage.sql(Self.prepare)
+      }
+      #expect(refusal?.server?.sqlState == "0A000")
+      #expect(listening.stop() == 0)
+
+      var environment = stage.environment
+      environment["RIDEPULSE_LISTEN"] = "off"
+      environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
+      let server = try Server(environment)
+      try await stage.until("select count(*) from ridepulse.nodes", is: "1")
+      // Covers as many polls as a node makes in a few seconds of rest.
+      for _ in 1...20 {
+        try await Task.sleep(for: .milliseconds(200))  // poll: at any moment of the node's rest
+        try await stage.sql(Self.prepare)
+        #expect(try await stage.value("select bool_or(asleep) from ridepulse.nodes") == "f")
+        try await stage.sql("commit prepared 'booking'")
+      }
+      try await stage.settled()
+      // One by one or several in a look: a busy node sends the newest of those.
+      let ended =
+        "select count(*) from ridepulse.deliveries where status in ('accepted', 'superseded')"
+      #expect(try await stage.value(ended) == "20")
+      #expect(
+        try await stage.value(
+          "select count(*) from pg_stat_activity where application_name = 'ridepulse listen'")
+          == "0")
+      let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
+      let metrics = try Command.run("/usr/bin/curl", ["--silent", url]).output
+      #expect(!metrics.contains("\nridepulse_listen_healthy"))
+      try Checkup(environment).expect("listen", "ok", "off: an event waits")
+      #expect(server.stop() == 0)
+    }
+    await cluster.stop()
+  }
+
+  @Test func `Another value is refused`() async throws {
+    try await Stage.run { stage in
+      let environment = stage.environment.merging(["RIDEPULSE_LISTEN": "no"]) { $1 }
+      let result = try Command.ridepulse(["serve", "--once"], environment)
+      #expect(result.status == 1)
+      #expect(result.errors.contains("RIDEPULSE_LISTEN is no; expected on or off"))
     }
   }
 }

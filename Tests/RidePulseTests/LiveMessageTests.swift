@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 
 @testable import Orchestrator
 @testable import PostgresStore
@@ -28,13 +29,13 @@ import Testing
       (0.5, [0, 0, 0], nil), (0.5, [10, 0, 0], 0.5), (1, [10, 0, 0], 1), (0.5, [1, 1, 0], 1),
       (0.99, [0, 100, 0], 1.99), (0.75, [2, 2, 0], 1.5), (0.99, [1, 0, 1], 2), (0.5, [0, 0, 7], 2),
     ] as [(Double, [Int], Double?)])
-  func `a share lies evenly between two bounds, and never beyond the last`(
+  func `A quantile lies evenly between two bounds, and never beyond the last`(
     share: Double, counts: [Int], expected: Double?
   ) {
     #expect(Quantile.seconds(share, of: counts, bounds: [1, 2]) == expected)
   }
 
-  @Test func `a window has what came within a minute, and says how long it is`() {
+  @Test func `A window contains the last minute and reports its length`() {
     var window = LiveWindow()
     #expect(window.change.lines.isEmpty && window.change.span == .zero)
     var tally = PushTally()
@@ -73,7 +74,7 @@ import Testing
     return try #require(JSONValue(json: message.json))
   }
 
-  @Test func `a message says what is known, and what is not`() throws {
+  @Test func `A message contains the known values and marks the unknown ones`() throws {
     let unknown = try message(.unknown)
     #expect(unknown.value(at: ["database"]) == .null && unknown.value(at: ["rides"]) == .null)
     #expect(unknown.value(at: ["ready"]) == .bool(true))
@@ -101,7 +102,7 @@ import Testing
         ]))
   }
 
-  @Test func `verdicts of all types are summed by reason, the most frequent first`() throws {
+  @Test func `Verdicts of all types are summed by reason, the most frequent first`() throws {
     var window = LiveWindow()
     var tally = PushTally()
     window.add(tally, at: .zero)

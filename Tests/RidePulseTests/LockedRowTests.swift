@@ -3,7 +3,7 @@ import PostgresStore
 import Testing
 
 /// An app's open transaction on a phone, a table or a ride delays only itself.
-@Suite("Rows that an app has locked", .timeLimit(.minutes(60))) struct LockedRowTests {
+@Suite("Rows locked by an app", .timeLimit(.minutes(60))) struct LockedRowTests {
   private static let later = Int((Date().timeIntervalSince1970 + 3600) * 1000)
   private static let earlier = Int((Date().timeIntervalSince1970 - 3600) * 1000)
 
@@ -28,7 +28,7 @@ import Testing
     "select count(*) from ridepulse.deliveries where status in ('accepted', 'rejected')"
 
   @Test(arguments: [1, 2])
-  func `a registration in an open transaction holds up no settlement`(nodes: Int) async throws {
+  func `A registration in an open transaction delays no settlement`(nodes: Int) async throws {
     try await Stage.run { stage in
       try await SettlementTests.notify(8, stage)
       try await stage.sql("delete from ridepulse.events")
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `an index that is being made on the phones holds up no settlement, nor a stop`()
+  @Test func `Creating an index on devices delays neither settlements nor a stop`()
     async throws
   {
     try await Stage.run { stage in
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `an app that registers many phones is no victim of a deadlock`() async throws {
+  @Test func `An app that registers many phones gets no deadlock`() async throws {
     try await Stage.run { stage in
       let phones = 24
       try await SettlementTests.notify(phones, stage)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `an agenda row that somebody has locked holds up its own ride alone`() async throws {
+  @Test func `A locked agenda row delays only its own ride`() async throws {
     try await Stage.run { stage in
       try await SettlementTests.notify(6, stage)
       try stage.faults(#"[{"match": {"first": 6}, "action": {"delay_ms": 3500}}]"#)

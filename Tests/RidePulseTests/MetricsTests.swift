@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of `/metrics` after varied work, and of the alerts and dashboards in `deploy/`.
 @Suite(.timeLimit(.minutes(60))) struct MetricsTests {
@@ -27,7 +28,7 @@ import Testing
   private static let deploy = URL(fileURLWithPath: Stage.rules).deletingLastPathComponent()
     .appendingPathComponent("deploy").path
 
-  private func promtool(_ words: String..., input: String? = nil) throws -> Command.Result {
+  private func promtool(_ words: String..., input: String? = nil) throws -> Tool {
     let shell = #"if [ -n "$INPUT" ]; then promtool "$@" < "$INPUT"; else promtool "$@"; fi"#
     return try Command.run(
       "/bin/sh", ["-c", shell, "promtool"] + words, ["INPUT": input ?? ""])
@@ -39,7 +40,7 @@ import Testing
     return Set(names.map { $0.replacing(/_(bucket|sum|count)$/, with: "") })
   }
 
-  @Test func `what a service did stands in its metrics, in Prometheus' own words`() async throws {
+  @Test func `Metrics count what a service did, in Prometheus' format`() async throws {
     try await Stage.run { stage in
       var environment = try stage.environment(rules: Self.rules)
       environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `without Postgres the metrics still come, and say so`() async throws {
+  @Test func `Without Postgres the metrics are served and report that`() async throws {
     let cluster = try await LocalCluster(durability: .fast)
     try await Stage.run(cluster: cluster) { stage in
       var environment = stage.environment
@@ -91,17 +92,16 @@ import Testing
       let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
       await cluster.stop()
       var page = ""
-      for _ in 0..<500 {
-        page = try Command.run("/usr/bin/curl", ["--silent", "--max-time", "20", url]).output
-        if page.contains("ridepulse_ready 0\n") { break }
-        try await Task.sleep(for: .milliseconds(50))  // poll: the service tells nobody
+      try await wait(until: "the metrics report that it is not ready: \(page)") {
+        page = try Command.run("/usr/bin/curl", ["--silent", "--max-time", "60", url]).output
+        return page.contains("ridepulse_ready 0\n")
       }
       #expect(
         page.contains("ridepulse_ready 0\n") && page.contains("ridepulse_database_answers 0\n"))
     }
   }
 
-  @Test func `each alert fires where it must, and is quiet where all is well`() throws {
+  @Test func `Each alert fires when it must and is quiet otherwise`() throws {
     let rules = Self.deploy + "/prometheus/alerts.yaml"
     let checked = try promtool("check", "rules", rules)
     #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
@@ -110,7 +110,9 @@ import Testing
     let text = try String(contentsOfFile: rules, encoding: .utf8)
     let tests = try String(
       contentsOfFile: Self.deploy + "/prometheus/alerts.test.yaml", encoding: .utf8)
-    for alert in text.matches(of: /- alert: (\w+)/).map({ String($0.output.1) }) {
+    let alerts = text.matches(of: /- alert: (\w+)/).map { String($0.output.1) }
+    #expect(!alerts.isEmpty)
+    for alert in alerts {
       #expect(tests.contains("name: \(alert) fires") && tests.contains("name: \(alert) is quiet"))
     }
   }

@@ -2,9 +2,10 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Tests of a NOTIFY queue that another program's listener keeps from being emptied.
-@Suite("A NOTIFY queue that is not read", .timeLimit(.minutes(60))) struct NotifyQueueTests {
+@Suite("A full NOTIFY queue", .timeLimit(.minutes(60))) struct NotifyQueueTests {
   /// Opens a listener in a transaction, in another database of the server, and notifies 100 MB.
   private func fill(_ cluster: LocalCluster) async throws -> Task<Void, any Error> {
     let listener = try PostgresSession(
@@ -20,8 +21,8 @@ import Testing
         where application_name = 'a careless listener' and query ~ 'pg_sleep'
         """)
     let sender = try PostgresSession(conninfo: cluster.url(database: "postgres"))
-    while try await sender.run([Call(isOpen)])[0].int64(0, 0) == 0 {
-      try await Task.sleep(for: .milliseconds(20))  // poll: the listener tells nobody
+    try await wait(until: "the listener sleeps") {
+      try await sender.run([Call(isOpen)])[0].int64(0, 0) != 0
     }
     for part in 1...13 {
       try await sender.script(
@@ -38,7 +39,7 @@ import Testing
     return transaction
   }
 
-  @Test func `nobody notifies while it fills, nodes poll, and the one who holds it is named`()
+  @Test func `While it fills no session notifies, nodes poll, and its holder is named`()
     async throws
   {
     let cluster = try await LocalCluster(durability: .fast)
@@ -54,7 +55,7 @@ import Testing
         insert into ridepulse.nodes
         values (gen_random_uuid(), 'other', true, now() + interval '1 hour', 7)
         """)
-      let (heard, handle) = AsyncStream.makeStream(of: String.self)
+      let (received, handle) = AsyncStream.makeStream(of: String.self)
       let witness = try PostgresSession(
         conninfo: stage.conninfo, listen: ["ridepulse_wake", "end"]
       ) {
@@ -63,7 +64,7 @@ import Testing
       _ = try await witness.run([Call(Statement(name: "", sql: "select 1"))])
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
       try await stage.sql("select pg_notify('end', '')")
-      #expect(await heard.first { _ in true } == "end", "an app's commit notified a full queue")
+      #expect(await received.first { _ in true } == "end", "an app's commit notified a full queue")
       try await stage.settled()
       #expect(try stage.arrivals().count == 1)
       try await server.says("NOTIFY queue is filling up")

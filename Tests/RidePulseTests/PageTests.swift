@@ -4,6 +4,7 @@ import Glibc
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests of the page by a client without a browser; `BrowserTests` covers the rendered page.
 @Suite(.timeLimit(.minutes(60))) struct PageTests {
@@ -18,7 +19,7 @@ import Testing
   }
 
   private func curl(_ words: String...) throws -> String {
-    try Command.run("/usr/bin/curl", ["--silent", "--max-time", "20"] + words).output
+    try Command.run("/usr/bin/curl", ["--silent", "--max-time", "60"] + words).output
   }
 
   /// Starts a `curl` that reads a stream until it is ended.
@@ -47,15 +48,12 @@ import Testing
   private func until(
     _ file: String, _ what: String, _ isThere: ([JSONValue]) -> Bool
   ) async throws {
-    for _ in 0..<1000 {
-      if isThere(messages(file)) { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: curl tells nobody
+    try await wait(until: "the stream has \(what): \(messages(file).suffix(3))") {
+      isThere(messages(file))
     }
-    let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? "no file"
-    throw TestFailure("no \(what) in the stream: \(text.suffix(2000))")
   }
 
-  @Test func `each file comes with its type, and no browser may take anything from elsewhere`()
+  @Test func `Each file has its type and a policy that forbids other origins`()
     async throws
   {
     try await Stage.run { stage in
@@ -80,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `no file names another address, builds markup of texts, or has a script inline`()
+  @Test func `No file names another address, builds markup from texts, or has an inline script`()
     throws
   {
     let files = PageFile.all
@@ -96,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `a foreign Host is turned away, so that no stranger's page reads rides`() async throws
+  @Test func `A foreign Host is refused, so that no other site's page can read rides`() async throws
   {
     try await Stage.run { stage in
       try await serving(stage) { _, url in
@@ -108,20 +106,20 @@ import Testing
     }
   }
 
-  @Test func `a ride's story needs the token where there is one`() async throws {
+  @Test func `A ride's history needs the token if there is one`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       try await serving(stage, ["RIDEPULSE_ADMIN_TOKEN": "sesame-44"]) { _, url in
         let story = url + "/ride?id=r1"
         #expect(try curl("--write-out", "%{http_code}", story).hasSuffix("401"))
-        let told = try curl(
+        let allowed = try curl(
           "--write-out", "%{http_code}", "--header", "Authorization: Bearer sesame-44", story)
-        #expect(told.hasSuffix("200"))
+        #expect(allowed.hasSuffix("200"))
       }
     }
   }
 
-  @Test func `the stream tells each second what is live, and needs no token`() async throws {
+  @Test func `The stream reports live rides each second, without a token`() async throws {
     try await Stage.run { stage in
       try await serving(stage, ["RIDEPULSE_ADMIN_TOKEN": "sesame-44"]) { _, url in
         let file = stage.directory + "/live.txt"
@@ -151,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `while nobody listens nothing is asked, and of two who do only one question comes`()
+  @Test func `Without listeners there is no query, and two listeners share one`()
     async throws
   {
     try await Stage.run { stage in
@@ -177,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `the seventeenth is told to come later, and a place that is left is free`()
+  @Test func `The seventeenth listener gets Retry-After, and a closed connection frees its place`()
     async throws
   {
     try await Stage.run { stage in
@@ -200,7 +198,9 @@ import Testing
     }
   }
 
-  @Test func `SIGTERM does not wait for who listens, reads nothing, or is stopped`() async throws {
+  @Test func `SIGTERM does not wait for clients that listen, read nothing, or are stopped`()
+    async throws
+  {
     try await Stage.run { stage in
       try await serving(stage) { server, url in
         let file = stage.directory + "/live.txt"
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test func `the next hour is told from rides as they stand, and a ride's story by its ID`()
+  @Test func `The next hour is computed from current rides, and a ride's history found by ID`()
     async throws
   {
     try await Stage.run { stage in

@@ -1,8 +1,9 @@
 import Foundation
 import LocalPostgres
 import Testing
+import TestSupport
 
-@Suite struct `A phone that APNs refuses` {
+@Suite("A phone that APNs refuses") struct PhoneTests {
   /// Runs a second simulator, for the other environment, that accepts the same key.
   private func withSandbox(
     _ stage: Stage, _ body: (LocalSimulator, Server) async throws -> Void
@@ -40,7 +41,7 @@ import Testing
       """)
   }
 
-  @Test func `R16: the environment of a phone is learned by one probe, and all pushes arrive`()
+  @Test func `R16: one probe finds a phone's environment, and all pushes arrive`()
     async throws
   {
     try await Stage.run { stage in
@@ -49,19 +50,19 @@ import Testing
       try await withSandbox(stage) { sandbox, _ in
         try await notify(12, stage)
         try await stage.settled()
-        let told = try await stage.rows(
+        let statuses = try await stage.rows(
           """
           select status, count(*) from ridepulse.deliveries where app = 'customer'
           group by status
           """)
-        #expect(told == [["accepted", "12"]])
+        #expect(statuses == [["accepted", "12"]])
         #expect(try await stage.rows(Self.phone) == [["sandbox", "0", "t", "f"]])
         #expect(try arrivals(sandbox) == 12)
       }
     }
   }
 
-  @Test func `R16: a token that is bad in both worlds is probed once, and never again`()
+  @Test func `R16: a token that is bad in both environments is probed once`()
     async throws
   {
     try await Stage.run { stage in
@@ -69,13 +70,13 @@ import Testing
       try stage.tokens(nowhere + #""sandbox"}]}"#)
       try await withSandbox(stage) { sandbox, _ in
         let production = nowhere + #""production"}]}"#
-        let told = try Command.run(
+        let posted = try Command.run(
           "/usr/bin/curl",
           [
             "--silent", "--fail", "--http2", "--cacert", "\(sandbox.directory)/ca.pem", "--data",
             production, "\(sandbox.url)/simulator/tokens",
           ])
-        #expect(told.status == 0)
+        #expect(posted.status == 0)
         try await notify(12, stage)
         try await stage.settled()
         #expect(try arrivals(sandbox) == 1)
@@ -115,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `R4: a phone that was asked for too often is spared by every ride`() async throws {
+  @Test func `R4: every ride waits for a throttled phone`() async throws {
     try await Stage.run { stage in
       let server = try Server(stage.environment)
       defer { server.stop() }

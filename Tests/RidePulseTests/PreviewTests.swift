@@ -2,10 +2,10 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
-@Suite struct `The preview` {
-  private static let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Golden")
+@Suite("The preview") struct PreviewTests {
+  private static let golden = Project.root.appendingPathComponent("Tests/RidePulseTests/Golden")
   private static let words = [
     "preview", "--rides", golden.path + "/rides.jsonl", "--from", "2026-10-25T00:00:00Z", "--for",
     "100m", "--schedules", golden.path + "/rules",
@@ -15,36 +15,31 @@ import Testing
     "APNS_DRIVER_BUNDLE_ID": "com.example.driver",
   ]
 
-  /// With `RIDEPULSE_RECORD=1` the golden file is rewritten; read the diff before you commit it.
   private func expect(
     _ words: [String], is name: String, status: Int32 = 0,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let result = try Command.ridepulse(Self.words + words, Self.environment)
     #expect(result.status == status, "\(result.errors)", sourceLocation: sourceLocation)
-    let file = Self.golden.appendingPathComponent(name)
-    if ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1" {
-      try Data(result.output.utf8).write(to: file)
-    }
-    let expected = try String(contentsOf: file, encoding: .utf8)
-    #expect(result.output == expected, sourceLocation: sourceLocation)
+    try Golden.expect(
+      result.output, in: Self.golden.path + "/" + name, sourceLocation: sourceLocation)
   }
 
-  @Test func `a table for people`() throws { try expect([], is: "preview.table") }
+  @Test func `The table`() throws { try expect([], is: "preview.table") }
 
-  @Test func `JSON lines for machines, the same bytes each time`() throws {
+  @Test func `JSON lines, the same bytes each time`() throws {
     try expect(["--format", "json"], is: "preview.jsonl")
     try expect(["--format", "json"], is: "preview.jsonl")
   }
 
-  @Test func `what other rule files would change`() throws {
+  @Test func `The difference to other rule files`() throws {
     let other = Self.golden.path + "/other"
     try expect(["--diff", other], is: "preview.diff", status: 2)
     let same = try Command.ridepulse(Self.words + ["--diff", Self.golden.path + "/rules"])
     #expect(same.status == 0 && same.output.hasPrefix("no change:"))
   }
 
-  @Test func `one ride, one rule, a limit`() throws {
+  @Test func `One ride, one rule, a limit`() throws {
     func lines(_ words: [String]) throws -> [JSONValue] {
       let result = try Command.ridepulse(
         Self.words + ["--format", "json"] + words, Self.environment)
@@ -72,7 +67,7 @@ import Testing
   ]
 
   @Test(arguments: mistakes.indices)
-  func `a mistake is one clear message`(index: Int) throws {
+  func `A mistake gets one message`(index: Int) throws {
     let (words, status, message) = Self.mistakes[index]
     let names = Set(words.filter { $0.hasPrefix("--") })
     var base: [String] = []
@@ -104,7 +99,7 @@ import Testing
   ]
 
   @Test(arguments: lines.indices)
-  func `a line that can't be read is named`(index: Int) throws {
+  func `An unreadable line is named`(index: Int) throws {
     let (line, message) = Self.lines[index]
     let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try Data("\n\(line)\n".utf8).write(to: file)
@@ -117,7 +112,7 @@ import Testing
     #expect(result.errors.contains(message), "\(result.errors)")
   }
 
-  @Test func `the page shows itself in a browser`() throws {
+  @Test func `The page renders in a browser`() throws {
     let directory = FileManager.default.temporaryDirectory
       .appendingPathComponent("ridepulse-page-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -156,7 +151,7 @@ import Testing
     try FileManager.default.removeItem(at: directory)
   }
 
-  @Test func `R52: from the database, by a role that may only read, with no way to APNs`()
+  @Test func `R52: from the database, with a read-only role and without APNs`()
     async throws
   {
     try await Stage.run { stage in

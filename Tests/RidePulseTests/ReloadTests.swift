@@ -24,7 +24,7 @@ import Testing
     return try stage.arrivals().last?.text("payload", "aps", "alert", "title")
   }
 
-  @Test func `R59: new rule files count, bad ones do not`() async throws {
+  @Test func `R59: new rule files take effect, invalid ones do not`() async throws {
     try await Stage.run { stage in
       let server = try Server(try stage.environment(rules: Self.rules("One")))
       try await stage.addRide(state: "driver_en_route")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `R59: rules that speak by the clock count at once`() async throws {
+  @Test func `R59: schedule rules take effect at once`() async throws {
     try await Stage.run { stage in
       let server = try Server(try stage.environment(rules: Self.rules("One")))
       try await stage.addRide(state: "requested")
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `R59: the key is swapped without a failed push, and a bad one is not taken`()
+  @Test func `R59: the key is replaced without a failed push, and an invalid one is refused`()
     async throws
   {
     try await Stage.run { stage in

@@ -2,13 +2,14 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
 /// Tests that secrets of a process reach no name server, log, core dump or key log file.
 @Suite(.timeLimit(.minutes(60))) struct SecrecyTests {
   @Test(arguments: [
     "postgres://me:x@S3cret@host.invalid/db", "postgres://me:x/S3cret@host.invalid/db",
     "postgres://me@tenant:S3cret@host.invalid/db",
-  ]) func `a password with @ or slash as they are goes nowhere`(url: String) throws {
+  ]) func `A password with unescaped @ or slash is never printed`(url: String) throws {
     for command in ["migrate", "doctor", "serve"] {
       let environment = [
         "DATABASE_URL": url, "APNS_KEY_ID": "ABC123DEFG", "APNS_TEAM_ID": "DEF123GHIJ",
@@ -48,7 +49,7 @@ import Testing
     return pattern.map { !$0.hasPrefix("|") && !$0.hasPrefix("/") } ?? false
   }
 
-  @Test(.enabled(if: writesCoreFiles)) func `a crash leaves no memory behind`() async throws {
+  @Test(.enabled(if: writesCoreFiles)) func `A crash leaves no core dump`() async throws {
     try await Stage.run { stage in
       let folder = stage.directory + "/crash"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `the package's units forbid core dumps`() throws {
+  @Test func `The package's units forbid core dumps`() throws {
     let file = URL(fileURLWithPath: Stage.rules).deletingLastPathComponent()
       .appendingPathComponent("scripts/debian/hardening.conf")
     let text = try String(contentsOf: file, encoding: .utf8)
@@ -80,8 +81,7 @@ import Testing
 
 /// Tests of settings whose path leads to a file that never ends or never begins.
 @Suite(.timeLimit(.minutes(60))) struct SettingFileTests {
-  @Test func `a key that has become a named pipe does not hold up a reload or a stop`() async throws
-  {
+  @Test func `A key replaced by a named pipe does not block a reload or a stop`() async throws {
     try await Stage.run { stage in
       let key = stage.directory + "/own.p8"
       var environment = stage.environment
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `files that a command is given are regular ones`() throws {
+  @Test func `Commands accept only regular files`() throws {
     let folder = "/tmp/ridepulse-pipe-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -7,7 +7,7 @@ import Testing
 @testable import RidePulse
 
 /// Tests of the notifications that `serve` sends to systemd, received by a real datagram socket.
-@Suite struct ServiceManagerTests {
+@Suite("The service manager") struct ServiceManagerTests {
   private func watched(
     _ stage: Stage, _ sink: NotifySink, _ own: [String: String] = [:]
   ) -> [String: String] {
@@ -15,13 +15,13 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `it is told of start, reload and stop, in this order`(isAbstract: Bool) async throws {
+  func `It receives start, reload and stop, in this order`(isAbstract: Bool) async throws {
     try await Stage.run { stage in
       let sink = try NotifySink((isAbstract ? "@" : "") + stage.directory + "/notify")
       let server = try Server(watched(stage, sink))
-      try await sink.hears("READY=1\nSTATUS=serving")
+      try await sink.receives("READY=1\nSTATUS=serving")
       server.hangUp()
-      try await sink.hears("READY=1", after: 2)
+      try await sink.receives("READY=1", after: 2)
       #expect(server.stop() == 0)
       #expect(sink.datagrams.count == 4)
       #expect(
@@ -32,30 +32,29 @@ import Testing
     }
   }
 
-  @Test func `the watchdog is told again and again, also while the database is away`() async throws
-  {
+  @Test func `The watchdog is notified regularly, also without the database`() async throws {
     let cluster = try await LocalCluster(durability: .fast)
     try await Stage.run(cluster: cluster) { stage in
       let sink = try NotifySink(stage.directory + "/notify")
       let server = try Server(watched(stage, sink, ["WATCHDOG_USEC": "200000"]))
       defer { server.stop() }
-      try await sink.hears("WATCHDOG=1", after: 3)
+      try await sink.receives("WATCHDOG=1", after: 3)
       await cluster.stop()
-      try await sink.hears("WATCHDOG=1\nSTATUS=the database does not answer")
+      try await sink.receives("WATCHDOG=1\nSTATUS=the database does not answer")
       let count = sink.datagrams.count
-      try await sink.hears("WATCHDOG=1", after: count + 5)
+      try await sink.receives("WATCHDOG=1", after: count + 5)
       #expect(sink.words.first == "READY=1")
       #expect(sink.words.dropFirst() == ["WATCHDOG=1"])
       #expect(server.isRunning)
     }
   }
 
-  @Test func `a watchdog that is meant for another process is told nothing`() async throws {
+  @Test func `A watchdog of another process is not notified`() async throws {
     try await Stage.run { stage in
       let sink = try NotifySink(stage.directory + "/notify")
       let server = try Server(
         watched(stage, sink, ["WATCHDOG_USEC": "2000", "WATCHDOG_PID": "1"]))
-      try await sink.hears("READY=1")
+      try await sink.receives("READY=1")
       try await stage.addRide(state: "driver_arrived")
       try await stage.settled()
       #expect(server.stop() == 0)
@@ -69,7 +68,7 @@ import Testing
   ]
 
   @Test(arguments: deaf)
-  func `where nobody hears, it serves all the same and says so once`(name: String) async throws {
+  func `An unreachable socket is logged once, and the service runs`(name: String) async throws {
     try await Stage.run { stage in
       let server = try Server(
         stage.environment.merging(["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "2000"]) { $1 })
@@ -82,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `what is stuck stops the beat, and what is away only shows`() {
+  @Test func `A stalled task stops the heartbeat, an absent database only changes the status`() {
     var keepalive = WatchdogKeepalive()
     #expect(keepalive.next(stuck: [], problems: []).notification == .alive(nil))
     let away = keepalive.next(stuck: [], problems: ["the database does not answer"])

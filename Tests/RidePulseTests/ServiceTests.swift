@@ -1,9 +1,10 @@
 import Foundation
 import LocalPostgres
 import RideCore
+import TestSupport
 import Testing
 
-@Suite struct `The service` {
+@Suite("The service") struct ServiceTests {
   @Test func `--once handles what is due and exits; again there is nothing to do`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
@@ -18,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a SIGTERM at the first moment is not lost`() async throws {
+  @Test func `A SIGTERM right after the start is not lost`() async throws {
     try await Stage.run { stage in
       for _ in 0..<10 {
         let server = try Server(stage.environment)
@@ -27,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `a dry run says nothing of what the clock makes due`() async throws {
+  @Test func `A dry run prints nothing of schedule rules`() async throws {
     try await Stage.run { stage in
       try await stage.addRide(state: "driver_assigned")
       // The driver's reminder is long past, and has nothing to do with this event.
@@ -62,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `an unknown event is refused with the nearest known word`() async throws {
+  @Test func `An unknown event is refused with the nearest known one`() async throws {
     try await Stage.run { stage in
       let result = try Command.ridepulse(
         ["trigger", "driver_arived", "--ride", "r1"], stage.environment)
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a commit wakes it`() async throws {
+  @Test func `A commit wakes it`() async throws {
     try await Stage.run { stage in
       let server = try Server(stage.environment)
       defer { server.stop() }
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `R60: nothing secret is in its most talkative log`() async throws {
+  @Test func `R60: the debug log contains no secrets`() async throws {
     try await Stage.run { stage in
       let server = try Server(stage.environment)
       try await stage.addRide()
@@ -165,5 +166,49 @@ enum HostileRows {
         left(\(quoted("x" + pick(texts))), 512), locale => left(\(quoted(pick(texts))), 512));
       """
     }.joined(separator: "\n")
+  }
+}
+
+/// Tests of the log of a service without faults.
+@Suite struct LogTests {
+  private func serve(_ format: String, rides: Int) async throws -> [Substring] {
+    var lines: [Substring] = []
+    try await Stage.run { stage in
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c' || n, md5(n::text) || md5('x' || n))
+        from generate_series(1, \(rides)) n;
+        insert into ridepulse.rides (id, state, customer_id)
+        select 'r' || n, 'driver_arrived', 'c' || n from generate_series(1, \(rides)) n
+        """)
+      let result = try Command.ridepulse(
+        ["serve", "--once", "--log-format", format], stage.environment)
+      #expect(result.status == 0)
+      let accepted = try await stage.value(
+        "select count(*) from ridepulse.deliveries where status = 'accepted'")
+      #expect(accepted == "\(rides)")
+      lines = result.errors.split(separator: "\n")
+    }
+    return lines
+  }
+
+  @Test func `The log of three hundred pushes is as long as that of one`() async throws {
+    let (few, many) = (try await serve("text", rides: 1), try await serve("text", rides: 300))
+    #expect(few.count == many.count && (1...12).contains(many.count), "\(many)")
+    for line in many {
+      #expect(line.contains(/^\d{4}-\d\d-\d\dT\S+Z (INFO|WARNING) [A-Z]/), "\(line)")
+    }
+  }
+
+  @Test func `As JSON each line is an object with time, level and message`() async throws {
+    for line in try await serve("json", rides: 3) {
+      let record = JSONValue(json: line.utf8)
+      for name in ["time", "level", "message"] {
+        guard case .string = record?.value(at: [name]) else {
+          Issue.record("no \(name) in \(line)")
+          return
+        }
+      }
+    }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import LocalPostgres
 import Testing
+import TestSupport
 
 /// Tests that a settlement which Postgres refuses affects nothing else.
 @Suite("Settlements that are refused", .timeLimit(.minutes(60))) struct SettlementTests {
@@ -35,14 +36,12 @@ import Testing
   }
 
   static func waitForArrivals(_ count: Int, _ stage: Stage) async throws {
-    for _ in 0..<3000 {
-      if try arrivals(stage).count >= count { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the simulator's record
+    try await wait(until: "\(count) phones have received a push") {
+      try arrivals(stage).count >= count
     }
-    Issue.record("not \(count) phones: \(try arrivals(stage).count)")
   }
 
-  @Test func `one ride that a trigger refuses is parked, and all others settle`() async throws {
+  @Test func `A ride that a trigger refuses is parked, and all others settle`() async throws {
     try await Stage.run { stage in
       try await stage.sql(Self.raise("new.ride_id = 'r7'"))
       try await Self.notify(40, stage)
@@ -62,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a ride ID that fits no key of the ledger is parked, and all others settle`()
+  @Test func `A ride whose ID is too long for the ledger's key is parked, and all others settle`()
     async throws
   {
     try await Stage.run { stage in
@@ -97,12 +96,12 @@ import Testing
   }
 
   private func readiness(of client: APIClient, is status: Int) async throws -> APIClient.Answer {
-    for _ in 0..<1500 {
-      let answer = try client.get("/readyz")
-      if answer.status == status { return answer }
-      try await Task.sleep(for: .milliseconds(40))  // poll: nothing tells
+    var answer = try client.get("/readyz")
+    try await wait(until: "/readyz answers \(status): \(answer)") {
+      answer = try client.get("/readyz")
+      return answer.status == status
     }
-    throw TestFailure("/readyz never answered \(status)")
+    return answer
   }
 
   /// Makes settlements fail for longer than a lease, until the cause is removed.
@@ -230,7 +229,8 @@ import Testing
     }
   }
 
-  @Test func `a stop ends while settling fails, and the next node sends it under the same IDs`()
+  @Test
+  func `A stop ends while settling fails, and the next node sends the pushes with the same IDs`()
     async throws
   {
     try await Stage.run { stage in

@@ -2,6 +2,7 @@ import Foundation
 import LocalPostgres
 import PostgresStore
 import Testing
+import TestSupport
 
 /// Tests of clients that hold the admin server's connections as long as they can.
 @Suite(.timeLimit(.minutes(60))) struct SlowRequestTests {
@@ -18,11 +19,11 @@ import Testing
     ("idle", ["127.0.0.1"]), ("head", ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]),
   ]
 
-  @Test(arguments: ways) func `slow clients silence nobody, and lose their places`(
+  @Test(arguments: ways) func `Slow clients block no others and are disconnected`(
     how: String, addresses: [String]
   ) async throws {
     try await serve { stage, client in
-      let slow = try await SlowClients(client, how, count: 200, from: addresses)
+      let slow = try SlowClients(client, how, count: 200, from: addresses)
       for _ in 0..<5 {
         for path in ["/healthz", "/readyz"] { #expect(try client.get(path).status == 200) }
         let answer = try client.post("/v1/events", #"{"event": "eta_changed", "ride_id": "r1"}"#)
@@ -33,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `requests that wait for the database do not silence the probe`() async throws {
+  @Test func `Requests that wait for the database do not block the probe`() async throws {
     try await serve { stage, client in
       let url = client.url
       let holder = try PostgresSession(conninfo: stage.conninfo)

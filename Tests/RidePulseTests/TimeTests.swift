@@ -3,7 +3,7 @@ import LocalPostgres
 import RideCore
 import Testing
 
-@Suite struct `By the clock` {
+@Suite("Schedule rules") struct TimeTests {
   private static let heartbeat = """
     rules:
       - name: beat
@@ -17,7 +17,7 @@ import Testing
 
     """
 
-  @Test func `a ride without a time has no reminder, and one with an odd time stops nothing`()
+  @Test func `A ride without a time has no reminder, and one with an extreme time blocks nothing`()
     async throws
   {
     try await Stage.run { stage in
@@ -32,7 +32,7 @@ import Testing
                 while: [requested]
                 alert: { title: "Pickup at {{ride.pickup_at}}" }
                 expires: 15m
-              - name: told
+              - name: thanks
                 app: driver
                 on: requested
                 alert: { title: "Pickup at {{ride.pickup_at | default: 'any time'}}" }
@@ -51,15 +51,15 @@ import Testing
         "select ride_id, rule, status from ridepulse.deliveries order by ride_id, rule")
       #expect(
         rows == [
-          ["r1", "told", "accepted"], ["r2", "told", "accepted"],
-          ["r3", "reminder", "suppressed"], ["r3", "told", "accepted"],
+          ["r1", "thanks", "accepted"], ["r2", "thanks", "accepted"],
+          ["r3", "reminder", "suppressed"], ["r3", "thanks", "accepted"],
         ])
       let titles = try stage.arrivals().map { $0.text("payload", "aps", "alert", "title") }
       #expect(titles.contains("Pickup at any time"))
     }
   }
 
-  @Test func `heartbeats go on through kill -9, and end with the state`() async throws {
+  @Test func `Heartbeats continue through kill -9, and end with the state`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.heartbeat)
       try await stage.addRide()
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `a reminder, set by the row and moved by it`() async throws {
+  @Test func `A reminder is set by the row and moved by it`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(
         rules:
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `new rule files find the rides that are there`() async throws {
+  @Test func `New rule files apply to existing rides`() async throws {
     try await Stage.run { stage in
       try await stage.addRide()
       let before = try Server(stage.environment)
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `a time that no clock reaches stops nobody`() async throws {
+  @Test func `A time out of range blocks no other ride`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.heartbeat)
       try await stage.sql(
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `R48: five nodes and a kill -9: each slot once, none before its time`() async throws {
+  @Test func `R48: five nodes and a kill -9: each slot once, none early`() async throws {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.heartbeat)
       try await stage.sql(

@@ -1,15 +1,19 @@
 import Foundation
+import PostgresStore
+import TestSupport
 import Testing
 
+@testable import RidePulse
+
 /// Tests of the reports about an attached table that no longer fits its mapping.
-@Suite("Attached tables, shown", .timeLimit(.minutes(60))) struct WatchedTableTests {
+@Suite("Reports about attached tables", .timeLimit(.minutes(60))) struct WatchedTableTests {
   private static let bookings = """
     create table bookings (id text, status text, rider text, pickup timestamptz, tz text);
     select ridepulse.watch('bookings', '{"id": "id", "state": "status", "customer_id": "rider",
       "pickup_at": "pickup", "time_zone": "tz"}');
     """
 
-  @Test func `a renamed column is in the doctor's findings, the log and the metrics`()
+  @Test func `A renamed column is in the doctor's findings, the log and the metrics`()
     async throws
   {
     try await Stage.run { stage in
@@ -38,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `bad values are warned of, and a disabled trigger fails`() async throws {
+  @Test func `Bad values are warnings, and a disabled trigger is a failure`() async throws {
     try await Stage.run { stage in
       try await stage.sql(
         Self.bookings
@@ -53,6 +57,32 @@ import Testing
       let once = try Command.ridepulse(["serve", "--once"], stage.environment)
       #expect(once.errors.contains("Attached table has unusable values"))
       #expect(!once.errors.contains("Mars"))
+    }
+  }
+}
+
+/// Tests of which problems of attached tables are logged and shown.
+@Suite struct WatchNewsTests {
+  @Test func `A problem is logged once until it is gone`() {
+    let column = WatchProblem(table: "t", column: "c", code: "missing_column")
+    var row = WatchProblem(
+      table: "t", column: "c", code: "bad_time", rowID: "1", count: 1, age: .zero)
+    var news = ReportedProblems()
+    #expect(news.new(among: [column, row]) == [column, row])
+    row.count = 7
+    #expect(news.new(among: [column, row]) == [])
+    #expect(news.new(among: [column]) == [])
+    #expect(news.new(among: [column, row]) == [row])
+  }
+
+  @Test func `Each kind has a description, and one of a newer schema is shown unchanged`() {
+    for code in WatchProblem.Kind.allCases.map(\.rawValue) + ["of_tomorrow"] {
+      var probes = DatabaseState()
+      let problem = WatchProblem(table: "public.t", column: "c", code: code)
+      probes.watched = .known(WatchedTables(count: 1, problems: [problem]))
+      let finding = DatabaseCheck.findings(probes).first { $0.name == "watch public.t" }
+      #expect(finding?.standing == (problem.kind?.stopsTable == true ? .failure : .warning))
+      #expect(finding?.remedy.count == 1)
     }
   }
 }

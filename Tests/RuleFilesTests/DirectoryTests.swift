@@ -1,20 +1,20 @@
 import Foundation
 import RideCore
+import TestSupport
 import Testing
 
 @testable import RuleFiles
 
 /// Reading from disk: the names that count, and the messages for system errors.
 @Suite final class DirectoryTests {
-  private let path = FileManager.default.temporaryDirectory
-    .appending(path: "ridepulse-rules-\(UUID().uuidString)").path()
+  private let path: String
 
   init() throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    path = try ScratchFolder.create("rules")
   }
 
   deinit {
-    try? FileManager.default.removeItem(atPath: path)
+    ScratchFolder.remove(path)
   }
 
   private func write(_ text: String, to name: String) throws {

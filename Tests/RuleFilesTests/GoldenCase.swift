@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import RuleFiles
@@ -39,10 +40,8 @@ struct GoldenCase: Sendable, CustomTestStringConvertible {
     try sections.joined(separator: "\n").write(to: url(file), atomically: true, encoding: .utf8)
   }
 
-  static let isRecording = ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1"
-
   private static func url(_ file: String) -> URL {
-    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(file)")
+    Project.root.appending(path: "Tests/RuleFilesTests/Golden/\(file)")
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import RuleFiles
@@ -10,20 +11,15 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent()
   private static let schema = root.appending(path: "schedules/schema.json")
 
-  /// Compares a generated text with its file; with `RIDEPULSE_RECORD=1` it writes the file.
-  private func expect(_ text: String, in file: URL) throws {
-    if GoldenCase.isRecording { try text.write(to: file, atomically: true, encoding: .utf8) }
-    #expect(try String(contentsOf: file, encoding: .utf8) == text, "\(file.lastPathComponent)")
-  }
-
   @Test func docsHaveTheTablesOfKeys() throws {
     let file = Self.root.appending(path: "docs/rules.md")
     let document = KeyDocs.document(try String(contentsOf: file, encoding: .utf8))
-    try expect(try #require(document, "docs/rules.md has no place for a table"), in: file)
+    try Golden.expect(
+      try #require(document, "docs/rules.md has no place for a table"), in: file.path())
   }
 
   @Test func theSchemaIsTheRecordedOne() throws {
-    try expect(try KeySchema.document(), in: Self.schema)
+    try Golden.expect(try KeySchema.document(), in: Self.schema.path())
   }
 
   @Test func shippedFilesNameTheSchema() throws {

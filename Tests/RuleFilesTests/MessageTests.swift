@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RuleFiles
@@ -33,7 +34,7 @@ import Testing
     #expect(problems(in: ruleFile()) == [])
   }
 
-  @Test(.enabled(if: GoldenCase.isRecording))
+  @Test(.enabled(if: Golden.isRecording))
   func recorded() throws {
     for file in ["yaml.txt", "file.txt"] { try GoldenCase.record(file) { $0.input } }
     for file in ["rule.txt", "alert.txt", "card.txt"] {

@@ -1,16 +1,9 @@
 import Foundation
 import SystemSupport
+import TestSupport
 import Testing
 
 @Suite struct RegularFileTests {
-  /// Runs `body` with a folder of its own.
-  private func inFolder(_ body: (String) throws -> Void) throws {
-    let folder = "/tmp/ridepulse-file-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    try body(folder)
-  }
-
   private func complaint(_ path: String, limit: Int = 10) -> String {
     do throws(RegularFile.Failure) {
       return "read: \(String(decoding: try RegularFile.read(path, limit: limit), as: UTF8.self))"
@@ -20,7 +13,7 @@ import Testing
   }
 
   @Test func `a regular file is read whole, also by a symbolic link`() throws {
-    try inFolder { folder in
+    try ScratchFolder.with { folder in
       try Data("0123456789".utf8).write(to: URL(fileURLWithPath: folder + "/a"))
       try FileManager.default.createSymbolicLink(
         atPath: folder + "/link", withDestinationPath: folder + "/a")
@@ -35,7 +28,7 @@ import Testing
   }
 
   @Test func `nothing else is, and nothing waits`() throws {
-    try inFolder { folder in
+    try ScratchFolder.with { folder in
       #expect(unsafe mkfifo(folder + "/pipe", 0o600) == 0)
       #expect(complaint(folder + "/pipe") == "it is a named pipe, not a regular file")
       #expect(complaint(folder) == "it is a directory, not a regular file")

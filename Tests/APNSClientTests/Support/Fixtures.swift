@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Keys and certificates for the tests, created once per run by the `openssl` command.
 struct Fixtures: Sendable {
@@ -9,9 +10,7 @@ struct Fixtures: Sendable {
   func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
   private init() throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("apns-client-tests-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = URL(fileURLWithPath: try ScratchFolder.create("apns-client"))
     try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8")
     try openssl("pkey -in key.p8 -pubout -out key.pub.pem")
     try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out p384.p8")
@@ -32,16 +31,8 @@ struct Fixtures: Sendable {
   }
 
   private func openssl(_ arguments: String) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-    process.arguments = arguments.split(separator: " ").map(String.init)
-    process.currentDirectoryURL = folder
-    process.standardError = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failure(command: arguments) }
+    let words = arguments.split(separator: " ").map(String.init)
+    let result = try Tool.run("/usr/bin/openssl", words, in: folder.path)
+    guard result.status == 0 else { throw TestFailure("openssl \(arguments): \(result.errors)") }
   }
-
-  struct Failure: Error { let command: String }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Channels and broadcasts from a client's point of view; the client is Debian's curl.
 @Suite struct ChannelTests {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A reply to Debian's curl, a client that contains none of our code.
@@ -64,7 +65,7 @@ extension RunningSimulator {
   }
 
   private var common: [String] {
-    ["-s", "-S", "-i", "--http2", "--max-time", "10", "--cacert", authorityPath]
+    ["-s", "-S", "-i", "--http2", "--max-time", "60", "--cacert", authorityPath]
   }
 
   func curl(_ words: [String]) throws -> Tool {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Signs provider tokens with the `openssl` command, so that the simulator does not verify its own
 /// code's signatures.

@@ -1,15 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs the built binary in a temporary directory.
-///
-/// It ends when its standard input closes, so it can't outlive the test run.
 final class RunningSimulator {
   let directory: URL
   let readyLine: String
   let port: Int
-  private let process = Process()
-  private let input = Pipe()
+  private let process: LineProcess
 
   static let binary = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("apns-simulator")
@@ -19,14 +17,10 @@ final class RunningSimulator {
       directory
       ?? FileManager.default.temporaryDirectory.appendingPathComponent("sim-\(UUID().uuidString)")
     self.directory = directory
-    let output = Pipe()
-    process.executableURL = Self.binary
-    process.arguments =
-      ["--port", "0", "--exit-with-stdin", "--quiet", "--state", directory.path] + words
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    readyLine = try Self.firstLine(output.fileHandleForReading)
+    process = try LineProcess(
+      Self.binary.path,
+      ["--port", "0", "--exit-with-stdin", "--quiet", "--state", directory.path] + words)
+    readyLine = process.firstLine
     let portText = readyLine.split(separator: ":").last?.split(separator: " ").first
     port = try #require(portText.flatMap { Int($0) })
   }
@@ -37,25 +31,9 @@ final class RunningSimulator {
   }
 
   @discardableResult
-  func stop() -> Int32 {
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
-    return process.terminationStatus
-  }
+  func stop() -> Int32 { process.stop() }
 
-  func terminate() -> Int32 {
-    process.terminate()
-    process.waitUntilExit()
-    return process.terminationStatus
-  }
-
-  private static func firstLine(_ handle: FileHandle) throws -> String {
-    var line = Data()
-    while let byte = try handle.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
-      line += byte
-    }
-    return String(decoding: line, as: UTF8.self)
-  }
+  func terminate() -> Int32 { process.terminate() }
 
   var keyPath: String { directory.appendingPathComponent("AuthKey_SIMKEY0001.p8").path }
   var authorityPath: String { directory.appendingPathComponent("ca.pem").path }

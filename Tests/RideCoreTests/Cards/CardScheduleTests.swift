@@ -1,10 +1,11 @@
 import Testing
+import TestSupport
 
 @testable import RideCore
 
 /// Cards under random changes of the ride, its tokens, its nodes and their clock.
 @Suite struct `Random schedules of cards` {
-  @Test(arguments: 0..<30 as Range<UInt64>)
+  @Test(arguments: TestSeed.values(30))
   func `R24, R41: timestamps rise, nothing follows an end, one start, the last state comes`(
     seed: UInt64
   ) {

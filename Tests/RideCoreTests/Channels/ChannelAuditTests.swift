@@ -1,5 +1,6 @@
 import RideCore
 import Testing
+import TestSupport
 
 /// One table of the creates and listings of all parties; times are in seconds after a fixed hour.
 @Suite struct ChannelAuditTests {
@@ -153,7 +154,7 @@ import Testing
   /// Regardless of what was recorded, no channel is deleted that is older than all creates or that
   /// no create explains.
   @Test func `R32: a channel that no lost create explains is never called leaked`() throws {
-    var numbers = SeededGenerator(seed: 7)
+    var numbers = SeededGenerator(seed: TestSeed.value(2))
     for _ in 0..<500 {
       let rows = (0..<Int64.random(in: 0...4, using: &numbers)).map {
         Self.row(

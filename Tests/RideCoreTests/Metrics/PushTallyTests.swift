@@ -70,7 +70,9 @@ import Testing
 @Suite struct LedgerReasonTests {
   static let codes =
     LedgerReason.Engine.allCases.map { LedgerReason.Code.engine($0) }
-    + APNsReason.table.filter { $0.value.rule != nil }.keys.sorted().map { .apns($0) } + [.status(418), .status(599)]
+    + APNsReason.table.filter { $0.value.rule != nil }.keys.sorted().map { .apns($0) } + [
+      .status(418), .status(599),
+    ]
 
   @Test(arguments: codes)
   func `each code has a word of its own, which reads back`(code: LedgerReason.Code) throws {

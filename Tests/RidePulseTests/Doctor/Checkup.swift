@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// The result of one run of `ridepulse doctor`.
 struct Checkup: CustomStringConvertible {

@@ -3,8 +3,9 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
-@Suite("What the doctor sees", .timeLimit(.minutes(60))) struct DoctorTests {
+@Suite("The doctor", .timeLimit(.minutes(60))) struct DoctorTests {
   static let madeUpToken = String(repeating: "0", count: 64)
 
   /// An environment that contacts nothing outside this machine.
@@ -12,7 +13,7 @@ import Testing
     "APNS_PRODUCTION_URL": "https://127.0.0.1:1", "DATABASE_URL": "host=/nowhere",
   ]
 
-  @Test func `with nothing set it names each thing that is missing, and is done`() throws {
+  @Test func `Without settings it names each missing one and ends`() throws {
     let checkup = try Checkup(["APNS_PRODUCTION_URL": "https://127.0.0.1:1", "PGPORT": "1"])
     #expect(checkup.status == 2)
     checkup.expect("postgres", "failure", "export DATABASE_URL=")
@@ -29,7 +30,7 @@ import Testing
     checkup.expect("rule files", "failure", "export RIDEPULSE_SCHEDULES=")
   }
 
-  @Test func `whoever does what it says, one thing after another, ends with all OK`() async throws {
+  @Test func `Following its fixes one after another ends with all OK`() async throws {
     try await Stage.run { stage in
       try stage.tokens(
         #"{"tokens": [{"token": "\#(Self.madeUpToken)", "environment": "sandbox"}]}"#)
@@ -102,7 +103,7 @@ import Testing
         expires: 5m
     """
 
-  @Test func `a word too many, or one that nobody knows, is wrong usage`() throws {
+  @Test func `An extra or unknown argument is a usage error`() throws {
     for (words, text) in [
       (["doctor", "--fromat", "json"], "did you mean --format?"),
       (["doctor", "--format", "jsn"], "did you mean json?"), (["doctor", "me"], "unexpected word"),
@@ -114,8 +115,7 @@ import Testing
     #expect(try Command.ridepulse(["doctor", "--help"]).output.contains("Exit status 2"))
   }
 
-  @Test func `R60: neither a password nor a key that is in the wrong place is shown`() async throws
-  {
+  @Test func `R60: neither a password nor a misplaced key is shown`() async throws {
     try await Stage.run { stage in
       let path = stage.environment["APNS_PRIVATE_KEY_PATH"] ?? ""
       let key = try String(contentsOfFile: path, encoding: .utf8)

@@ -1,12 +1,10 @@
-import Foundation
-import LocalPostgres
+import TestSupport
 
 /// A server other than the intended one; it ends with this process.
 final class Stranger {
   let port: Int
   var url: String { "https://127.0.0.1:\(port)" }
-  private let process = Process()
-  private let input = Pipe()
+  private let process: LineProcess
 
   /// Accepts connections and sends nothing.
   static func silent() throws -> Stranger {
@@ -38,22 +36,12 @@ final class Stranger {
   }
 
   private init(_ script: String, _ words: [String]) throws {
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    process.arguments = ["-c", script] + words
-    let output = Pipe()
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    guard let port = Int(line.split(separator: "\n").first ?? "") else {
-      process.terminate()
-      throw TestFailure("the stranger did not start: \(line)")
+    process = try LineProcess("/usr/bin/python3", ["-c", script] + words)
+    guard let port = Int(process.firstLine) else {
+      throw TestFailure("not a port: \(process.firstLine)")
     }
     self.port = port
   }
 
-  func stop() {
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
-  }
+  func stop() { process.stop() }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RideCore
+import TestSupport
 
 /// Calls a service over HTTP with curl.
 struct APIClient {
@@ -60,7 +61,7 @@ struct APIClient {
     let authorization = token.map { ["--header", "Authorization: Bearer \($0)"] } ?? []
     let result = try Command.run(
       "/usr/bin/curl",
-      ["--silent", "--show-error", "--include", "--max-time", "30", "--header", "Expect:"]
+      ["--silent", "--show-error", "--include", "--max-time", "120", "--header", "Expect:"]
         + authorization + words + [url + path])
     let parts = result.output.replacing("\r\n", with: "\n").split(
       separator: "\n\n", maxSplits: 1, omittingEmptySubsequences: false)
@@ -83,9 +84,9 @@ extension Stage {
     try await sql(
       """
       create table public.seen (id bigint, event text, ride_id text, data jsonb);
-      create function public.note() returns trigger language plpgsql as
+      create function public.record_event() returns trigger language plpgsql as
         'begin insert into public.seen values (new.id, new.event, new.ride_id, new.data); return null; end';
-      create trigger noted after insert on ridepulse.events for each row execute function public.note()
+      create trigger record_event after insert on ridepulse.events for each row execute function public.record_event()
       """)
   }
 }

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A service manager's datagram socket, which records what it receives.
 final class NotifySink {
   /// The value for `NOTIFY_SOCKET`.
   let name: String
   private let descriptor: Int32
-  private let told = Told()
+  private let received = Received()
   private let source: any DispatchSourceRead
 
   /// - Parameter name: A path, or `@` and an abstract name.
@@ -29,8 +30,8 @@ final class NotifySink {
     }
     guard isBound else { throw TestFailure("can't bind \(name): \(errno)") }
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
-    let told = told
-    source.setEventHandler { told.read(descriptor) }
+    let received = received
+    source.setEventHandler { received.read(descriptor) }
     source.resume()
   }
 
@@ -40,7 +41,7 @@ final class NotifySink {
   }
 
   /// The datagrams received so far.
-  var datagrams: [String] { told.datagrams.withLock { $0 } }
+  var datagrams: [String] { received.datagrams.withLock { $0 } }
 
   /// The first line of each datagram, with consecutive repeats removed.
   var words: [String] {
@@ -49,15 +50,13 @@ final class NotifySink {
   }
 
   /// Waits for a datagram that contains a text, after the first `count` ones.
-  func hears(_ text: String, after count: Int = 0) async throws {
-    for _ in 0..<1500 {
-      if datagrams.dropFirst(count).contains(where: { $0.contains(text) }) { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the sink tells nobody
+  func receives(_ text: String, after count: Int = 0) async throws {
+    try await wait(until: "\(text) arrives after the first \(count) of \(datagrams)") {
+      datagrams.dropFirst(count).contains { $0.contains(text) }
     }
-    throw TestFailure("not \(text) after \(count) in \(datagrams)")
   }
 
-  private final class Told: Sendable {
+  private final class Received: Sendable {
     let datagrams = Mutex<[String]>([])
 
     func read(_ descriptor: Int32) {

@@ -1,6 +1,7 @@
 import Foundation
 import RideCore
 import Testing
+import TestSupport
 
 @testable import RuleFiles
 
@@ -8,9 +9,7 @@ import Testing
 struct OpenAPIDocument {
   let root: JSONValue
 
-  static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("docs/openapi.yaml").path
+  static let path = Project.path("docs/openapi.yaml")
 
   /// Reads it with the YAML parser of rule files: no anchors, no duplicate keys.
   init() throws {
@@ -57,6 +56,20 @@ struct OpenAPIDocument {
   func schema(_ method: String, _ path: String, _ status: Int) -> JSONValue? {
     root.value(at: ["paths", path, method.lowercased(), "responses", String(status)])
       .map(followed)?.value(at: ["content", "application/json", "schema"])
+  }
+
+  /// Expects that the document describes an answer.
+  func check(
+    _ answer: APIClient.Answer, _ method: String, _ path: String,
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
+  ) {
+    guard let schema = schema(method, path, answer.status), let body = answer.body else {
+      Issue.record("\(method) \(path) is not documented: \(answer)", sourceLocation: sourceLocation)
+      return
+    }
+    #expect(faults(of: body, by: schema) == [], sourceLocation: sourceLocation)
+    #expect(
+      answer.headers["content-type"] == "application/json", sourceLocation: sourceLocation)
   }
 
   /// Returns the parts of a value that a schema does not allow.

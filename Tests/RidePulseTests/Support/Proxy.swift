@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A proxy between a service and Postgres that can stop forwarding without closing anything.
 final class Proxy: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import LocalPostgres
 import Synchronization
+import TestSupport
 
 /// A `ridepulse serve` process of one test, or another command that logs that it is serving.
 final class Server {
@@ -64,11 +65,9 @@ final class Server {
 
   /// Waits until the log contains a text this many times.
   func says(_ text: String, times: Int = 1) async throws {
-    for _ in 0..<12_000 {
-      if log.components(separatedBy: text).count > times { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: it tells nobody else
+    try await wait(until: "the log contains \"\(text)\" \(times) times: \(log)") {
+      log.components(separatedBy: text).count > times
     }
-    throw TestFailure("not \(times) times \"\(text)\" in: \(log)")
   }
 
   /// Stops the service; returns its exit status.

@@ -3,6 +3,7 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
 /// A database, a simulator and environment variables for a service, used by one test.
 struct Stage {
@@ -14,17 +15,20 @@ struct Stage {
   static let customerToken = String(repeating: "c1", count: 32)
   static let driverToken = String(repeating: "d1", count: 32)
 
+  /// Each stage has a simulator, sessions and servers: more at once would starve each other.
+  private static let turnstile = Turnstile(places: 3)
+
   /// Creates a migrated database and a simulator, runs the body, and removes everything.
   static func run(
     cluster: LocalCluster? = nil, _ body: (Stage) async throws -> Void
   ) async throws {
-    try await Turnstile.stages.pass { try await play(cluster: cluster, body) }
+    try await turnstile.pass { try await play(cluster: cluster, body) }
   }
 
   private static func play(
     cluster: LocalCluster?, _ body: (Stage) async throws -> Void
   ) async throws {
-    let directory = "/tmp/ridepulse-test-\(UUID().uuidString)"
+    let directory = try ScratchFolder.create()
     let cluster = if let cluster { cluster } else { try await LocalCluster.shared() }
     let conninfo = try await cluster.freshDatabase()
     let session = try PostgresSession(conninfo: conninfo)
@@ -40,7 +44,7 @@ struct Stage {
     }
     simulator.stop()
     await session.close()
-    try? FileManager.default.removeItem(atPath: directory)
+    ScratchFolder.remove(directory)
     try result.get()
   }
 
@@ -60,9 +64,7 @@ struct Stage {
   }
 
   /// The project's own rule directory.
-  static let rules = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("schedules").path
+  static let rules = Project.path("schedules")
 
   /// Runs several statements in one transaction.
   func sql(_ text: String) async throws {
@@ -84,25 +86,27 @@ struct Stage {
 
   /// Waits until a query's single value is as expected; on timeout, the failure shows the last one.
   func until(
-    _ query: String, is expected: String, within limit: Duration = .seconds(240),
+    _ query: String, is expected: String, within limit: Duration = patience,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let end = ContinuousClock.now + limit
     var last: String?
-    while ContinuousClock.now < end {
-      // The database may be stopping or starting; the time limit still applies.
-      last = (try? await value(query)) ?? last
-      if last == expected { return }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the ledger tells nobody
+    do {
+      try await wait(
+        until: "\(query) is \(expected); it is \(last ?? "null")", within: limit
+      ) {
+        // The database may be stopping or starting; the time limit still applies.
+        last = (try? await value(query)) ?? last
+        return last == expected
+      }
+    } catch let failure as TestFailure {
+      Issue.record(failure, sourceLocation: sourceLocation)
     }
-    Issue.record(
-      "\(query) is \(last ?? "null") and not \(expected)", sourceLocation: sourceLocation)
   }
 
   /// Waits until every event is consumed, every push has its verdict, and its outcome is applied to
   /// the phone.
   func settled(
-    within limit: Duration = .seconds(240), sourceLocation: SourceLocation = #_sourceLocation
+    within limit: Duration = patience, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     try await until(
       """

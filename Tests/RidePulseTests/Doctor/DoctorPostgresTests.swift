@@ -3,13 +3,14 @@ import LocalPostgres
 import PostgresStore
 import RideCore
 import Testing
+import TestSupport
 
-extension DoctorTests {
-  @Test func `a schema of yesterday, and one of tomorrow`() async throws {
+@Suite("The doctor's checks of Postgres", .timeLimit(.minutes(60))) struct DoctorPostgresTests {
+  @Test func `An older schema, and a newer one`() async throws {
     let conninfo = try await LocalCluster.shared().freshDatabase()
     let session = try PostgresSession(conninfo: conninfo)
     _ = try await Migrations.apply(session: session, steps: Array(Migrations.all.prefix(4)))
-    let environment = Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 }
+    let environment = DoctorTests.nowhere.merging(["DATABASE_URL": conninfo]) { $1 }
     let old = try Checkup(environment)
     old.expect("schema", "failure", "it lacks 0005_ledger, 0006_channels")
     old.expect("schema", "failure", "ridepulse migrate")
@@ -21,7 +22,7 @@ extension DoctorTests {
     await session.close()
   }
 
-  @Test func `a role gets the rights that the doctor names, and serve needs no other`()
+  @Test func `The rights that the doctor names are enough for serve`()
     async throws
   {
     try await Stage.run { stage in
@@ -54,12 +55,12 @@ extension DoctorTests {
     }
   }
 
-  @Test func `no schema, and a role that may not make one`() async throws {
+  @Test func `No schema, and a role that cannot create one`() async throws {
     let conninfo = try await LocalCluster.shared().freshDatabase()
     let session = try PostgresSession(conninfo: conninfo)
     let role = "maker_\(UUID().uuidString.prefix(8).lowercased())"
     try await session.script("create role \(role) login")
-    let environment = Self.nowhere.merging([
+    let environment = DoctorTests.nowhere.merging([
       "DATABASE_URL": conninfo.replacing("user=postgres", with: "user=\(role)")
     ]) { $1 }
     let checkup = try Checkup(environment)
@@ -69,20 +70,20 @@ extension DoctorTests {
     await session.close()
   }
 
-  @Test func `R35: it tells a pooler that swallows LISTEN from one that does not`() async throws {
+  @Test func `R35: it detects a pooler that drops LISTEN`() async throws {
     let cluster = try await LocalCluster.shared()
     let name = String(try await cluster.freshDatabase().split(separator: "=").last ?? "")
     for (mode, standing) in [(LocalPgBouncer.PoolMode.transaction, "warning"), (.session, "ok")] {
       let pooler = try await LocalPgBouncer(before: cluster, mode: mode)
       let checkup = try Checkup(
-        Self.nowhere.merging(["DATABASE_URL": pooler.url(database: name)]) { $1 })
+        DoctorTests.nowhere.merging(["DATABASE_URL": pooler.url(database: name)]) { $1 })
       checkup.expect("postgres", "ok", "database \(name)")
       checkup.expect("listen", standing, mode == .session ? "came back" : "pool in session mode")
       await pooler.stop()
     }
   }
 
-  @Test func `a database that is not there, a role that is not, and a standby`() async throws {
+  @Test func `A missing database, a missing role, and a standby`() async throws {
     let cluster = try await LocalCluster.shared()
     let conninfo = try await cluster.freshDatabase()
     let wrong = [
@@ -93,23 +94,23 @@ extension DoctorTests {
       ("\(conninfo) options='-c default_transaction_read_only=on'", "target_session_attrs"),
     ]
     for (conninfo, remedy) in wrong {
-      try Checkup(Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
+      try Checkup(DoctorTests.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
         .expect("postgres", "failure", remedy)
     }
   }
 
-  @Test func `who holds rows back is named`() async throws {
+  @Test func `The backend that holds rows back is named`() async throws {
     let cluster = try await LocalCluster.shared()
     let conninfo = try await cluster.freshDatabase()
     let holder = try PostgresSession(conninfo: conninfo, applicationName: "a report")
     try await holder.script("create table t (n int)")
-    async let held: Void = holder.script("begin; insert into t values (1); select pg_sleep(60)")
+    async let held: Void = holder.script(
+      "begin; insert into t values (1); select pg_sleep(600)", timeout: .seconds(600))
     let watch = try PostgresSession(conninfo: conninfo)
-    for _ in 0..<1500 {
-      if try await BlockingBackend.oldest(watch)?.name == "a report" { break }
-      try await Task.sleep(for: .milliseconds(20))  // poll: the holder tells nobody
+    try await wait(until: "the report holds rows back") {
+      try await BlockingBackend.oldest(watch)?.name == "a report"
     }
-    try Checkup(Self.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
+    try Checkup(DoctorTests.nowhere.merging(["DATABASE_URL": conninfo]) { $1 })
       .expect("dead rows", "ok", "(a report) prevents their removal")
     try await watch.script(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'a report'")

@@ -1,13 +1,14 @@
 import PostgresStore
 import Testing
+import TestSupport
 
-@Suite("The ledger's upkeep") struct UpkeepTests {
+@Suite("Rotation of ledger partitions") struct LedgerRotationTests {
   private static let tomorrow = """
     select to_regclass('ridepulse.ledger_' || to_char(now() at time zone 'UTC' + interval '1 day',
       'YYYYMMDD'))
     """
 
-  @Test func `R41: a service makes the days to come and drops the old ones`() async throws {
+  @Test func `R41: a service creates future partitions and drops old ones`() async throws {
     try await Stage.run { stage in
       let name = try #require(try await stage.value(Self.tomorrow))
       try await stage.sql("drop table \(name)")
@@ -22,7 +23,9 @@ import Testing
     }
   }
 
-  @Test func `R41: a role that may make no tables says so once, and loses nothing`() async throws {
+  @Test func `R41: a role without the right to create tables is logged once, and loses nothing`()
+    async throws
+  {
     try await Stage.run { stage in
       try await stage.addRide()
       let role = "engine_\(UInt32.random(in: 0 ... .max))"

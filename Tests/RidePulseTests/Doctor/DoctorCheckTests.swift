@@ -6,7 +6,7 @@ import Testing
 @testable import RidePulse
 
 /// Tests of checks on given probe results, including results that no test can cause.
-extension DoctorTests {
+@Suite("Checks of given probe results", .timeLimit(.minutes(60))) struct DoctorCheckTests {
   /// Returns the probe results of a healthy Postgres, with changes.
   private static func database(_ change: (inout DatabaseState) -> Void) -> DatabaseState {
     var probes = DatabaseState()
@@ -32,7 +32,7 @@ extension DoctorTests {
       count: 3, age: age, blocker: LockHolder(processID: pid, name: "the app", age: age))
   }
 
-  @Test func `limits and locks that are in nobody's way are not mentioned`() {
+  @Test func `Limits and locks that block nothing are not mentioned`() {
     var server = Self.server()
     server.statementLimit = .seconds(30)
     let probes = Self.database {
@@ -132,7 +132,7 @@ extension DoctorTests {
   ]
 
   @Test(arguments: databases.indices)
-  func `what the facts of Postgres mean`(index: Int) throws {
+  func `Probe results of Postgres give these findings`(index: Int) throws {
     let (probes, name, standing, words) = Self.databases[index]
     try Self.expect(DatabaseCheck.findings(probes), name, standing, words)
   }
@@ -201,7 +201,7 @@ extension DoctorTests {
   ]
 
   @Test(arguments: services.indices)
-  func `what the facts of APNs mean`(index: Int) throws {
+  func `Probe results of APNs give these findings`(index: Int) throws {
     let (probes, name, standing, words) = Self.services[index]
     try Self.expect(APNsCheck.findings(probes), name, standing, words)
   }
@@ -229,7 +229,7 @@ extension DoctorTests {
       ]
 
   @Test(arguments: directories.indices)
-  func `what the facts of rules and phones mean`(index: Int) throws {
+  func `Rules and phones give these findings`(index: Int) throws {
     let (probes, phones, name, standing, words) = Self.directories[index]
     let findings = RuleCheck.findings(
       probes, bundleIDs: [.customer: "com.example.customer"], phones: phones, standard: .production)
@@ -248,7 +248,7 @@ extension DoctorTests {
     }
   }
 
-  @Test func `the table has a line for each, and colours only where somebody looks`() {
+  @Test func `The table has a line for each, and colours only on a terminal`() {
     let diagnosis = Diagnosis(findings: [
       .ok("a", "fine"), .warning("longer", "slow", "hurry"), .skipped("c", needs: "a"),
     ])
@@ -271,7 +271,7 @@ extension DoctorTests {
         .hasSuffix("\n\n1 failure, 1 warning, 1 skipped"))
   }
 
-  @Test func `what takes longer than its limit is left behind`() async {
+  @Test func `A probe that exceeds its limit is abandoned`() async {
     let probe = await Probe<Int>.find(within: .milliseconds(1)) {
       // Nothing ends this work: it never checks for cancellation.
       unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }

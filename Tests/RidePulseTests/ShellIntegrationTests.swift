@@ -1,10 +1,11 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import RidePulse
 
 /// Tests of man page and completions, which are generated from the help and read by real programs.
-@Suite struct PaperTests {
+@Suite("Shell completion and man page") struct ShellIntegrationTests {
   private static let forms = Commands.all.map { $0.form }
 
   private func made(_ words: [String], as name: String) throws -> String {
@@ -54,7 +55,7 @@ import Testing
     #expect(try bash(words) == expected, "\(words)")
   }
 
-  @Test func `bash knows each command and each option`() throws {
+  @Test func `bash completes each command and each option`() throws {
     #expect(try bash(["ridepulse", ""]) == Commands.names + ["--help", "--version"])
     for form in Self.forms {
       let options = form.allOptions.map(\.name)
@@ -121,7 +122,7 @@ import Testing
         .map(String.init))
   }
 
-  @Test func `the man page names each command and option, and is clean`() throws {
+  @Test func `The man page names each command and option, without roff warnings`() throws {
     let page = try made(["man"], as: "man")
     defer { try? FileManager.default.removeItem(atPath: page) }
     let result = try Command.run(
@@ -143,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `signs of roff's are taken as they stand`() {
+  @Test func `Characters special to roff are escaped`() {
     var page = Roff(title: "T", section: 1, source: "s")
     page.text(".SH and \\fB, a 'quote' … and --an-option")
     #expect(page.description.hasSuffix("\n\\&.SH and \\efB, a 'quote' ... and \\-\\-an\\-option"))
@@ -151,7 +152,7 @@ import Testing
 
   /// Compares the man page's list, the table of docs/configuration.md and the package's environment
   /// file.
-  @Test func `every list of variables names the same ones`() throws {
+  @Test func `All lists of variables have the same ones`() throws {
     let root = URL(fileURLWithPath: Stage.rules).deletingLastPathComponent()
     let text = { (path: String) in
       try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
@@ -172,7 +173,7 @@ import Testing
     #expect(variables.sorted() == own)
   }
 
-  @Test func `the packages' commands are there, and the help does not name them`() throws {
+  @Test func `The package's commands exist, and the help does not list them`() throws {
     let help = try Command.ridepulse(["--help"]).output
     for command in Commands.hidden {
       #expect(!help.contains("\n  \(command.form.name) "))

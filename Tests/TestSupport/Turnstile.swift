@@ -1,17 +1,14 @@
 /// Limits concurrency: tests with processes of their own would starve each other.
-actor Turnstile {
-  /// The limit for stages, each of which has a simulator, sessions and servers.
-  static let stages = Turnstile(places: 3)
-
+package actor Turnstile {
   private var places: Int
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  init(places: Int) {
+  package init(places: Int) {
     self.places = places
   }
 
   /// Runs `body` once a place is free.
-  nonisolated func pass<Value>(_ body: () async throws -> Value) async throws -> Value {
+  package nonisolated func pass<Value>(_ body: () async throws -> Value) async throws -> Value {
     await enter()
     do {
       let value = try await body()

@@ -2,9 +2,10 @@ import Foundation
 import LocalPostgres
 import RideCore
 import Testing
+import TestSupport
 
-extension DoctorTests {
-  @Test func `what APNs refuses is told by its cause, app by app`() async throws {
+@Suite("The doctor's checks of APNs", .timeLimit(.minutes(60))) struct DoctorAPNsTests {
+  @Test func `Refusals by APNs are reported with their cause for each app`() async throws {
     try await Stage.run { stage in
       let answers = [
         ("TopicDisallowed", 400, "failure", "export APNS_DRIVER_BUNDLE_ID"),
@@ -27,7 +28,7 @@ extension DoctorTests {
     }
   }
 
-  @Test func `a push that nobody answers ends, and so does the doctor`() async throws {
+  @Test func `A push without an answer ends, and so does the doctor`() async throws {
     try await Stage.run { stage in
       try stage.faults(#"[{"match": {}, "action": {"stall": true}}]"#)
       let checkup = try Checkup(stage.environment)
@@ -37,7 +38,7 @@ extension DoctorTests {
     }
   }
 
-  @Test func `a key, an ID or a team of another's is found out`() async throws {
+  @Test func `A wrong key, key ID or team is found`() async throws {
     try await Stage.run { stage in
       func check(_ changed: [String: String]) throws -> Checkup {
         try Checkup(stage.environment.merging(changed) { $1 })
@@ -71,7 +72,7 @@ extension DoctorTests {
     return path
   }
 
-  @Test func `phones of the other world are asked for there, and those without a topic named`()
+  @Test func `Phones of the other environment are checked there, and phones without a topic named`()
     async throws
   {
     try await Stage.run { stage in
@@ -102,7 +103,7 @@ extension DoctorTests {
     }
   }
 
-  @Test func `settings, topics and rule files that can't be used are told by their names`()
+  @Test func `Unusable settings, topics and rule files are named`()
     async throws
   {
     try await Stage.run { stage in
@@ -129,7 +130,7 @@ extension DoctorTests {
   }
 
   @Test(arguments: ["plain", "refusing"])
-  func `a server without h2 is told from one that can't be trusted`(kind: String) async throws {
+  func `A server without HTTP/2 is distinguished from an untrusted one`(kind: String) async throws {
     try await Stage.run { stage in
       let server = try Stranger.tls(
         stage.directory, words: kind == "plain" ? [] : ["-alpn", "http/1.1"])
@@ -143,7 +144,7 @@ extension DoctorTests {
     }
   }
 
-  @Test func `servers that take a connection and say nothing hold nothing up for ever`() throws {
+  @Test func `Servers that accept connections and send nothing do not block the doctor`() throws {
     let server = try Stranger.silent()
     defer { server.stop() }
     let checkup = try Checkup([

@@ -1,0 +1,184 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import RideCore
+
+/// Everything that Postgres stores as JSON of a Swift type keeps its form: rows written by one
+/// version are read by the next one.
+///
+/// A test that fails here means that rides in flight would lose their memory in an upgrade. Add a
+/// golden file for the new form, and keep reading the old one.
+@Suite("JSON in the database") struct PersistedJSONTests {
+  private static let now = Timestamp(epochSeconds: 1_800_000_000)
+
+  private static var event: RideEvent {
+    RideEvent(id: 7, name: "driver_arrived", at: now, data: #"{"eta": 3}"#)
+  }
+
+  private static var entry: LedgerEntry {
+    LedgerEntry(
+      id: PushID(of: "persisted"), event: event, rule: "arrived", app: .customer, pushType: .alert,
+      status: .pending, reason: LedgerReason(.noAnswer, "no answer"), attempts: 2,
+      collapseID: "ride-r1", phone: 11, tokenSuffix: "c1c1c1", priority: .immediate,
+      expiration: 1_800_000_300, cardEvent: .update, card: .activity(21), startToken: 31,
+      doubt: .unanswered,
+      owner: "c")
+  }
+
+  private static var retries: Memo {
+    var pending = PendingPush(
+      entry: entry, due: now + .seconds(5),
+      image: RideImage(
+        state: "driver_arrived", customer: "c", driver: "d", pickupAt: now,
+        timeZone: "Europe/Berlin", attributes: #"{"plate": "B-RP 1"}"#))
+    pending.waitsForCard = true
+    var memo = Memo()
+    memo.retries = [pending]
+    return memo
+  }
+
+  private static var slots: Memo {
+    var memo = Memo()
+    memo.slots["heartbeat"] = SlotMemo(
+      anchor: now, through: now + .seconds(1), planned: now + .seconds(2),
+      fired: now + .seconds(3))
+    return memo
+  }
+
+  private static var cards: Memo {
+    var card = CardMemo(
+      of: Card(
+        .activity(21), app: .customer, ownerID: "c", token: "00112233445566", registeredAt: now),
+      now: now)
+    card.timestamp = 1_800_000_001
+    card.number = 4
+    card.shown = "fingerprint"
+    card.staleAt = now + .seconds(60)
+    card.sentAt = now + .seconds(1)
+    card.failures = 2
+    card.isPending = true
+    card.subject = event
+    card.retryAt = now + .seconds(2)
+    card.urgentAt = [1_800_000_000]
+    card.cause = event
+    card.isUrgent = true
+    card.alert = event
+    card.endsAt = now + .seconds(3)
+    card.isRefused = true
+    card.isOwners = true
+    card.complaint = "over_budget"
+    var memo = Memo()
+    memo.cards[.activity(21)] = card
+    return memo
+  }
+
+  private static var starts: Memo {
+    var memo = Memo()
+    memo.starts[31] = StartMemo(entry: entry, owner: "c", shown: "fingerprint", isOpen: true)
+    return memo
+  }
+
+  private static var part: Memo {
+    var memo = Memo()
+    memo.part = OpenPart(
+      through: 9, after: 11, slots: [OpenPart.Slot(rule: "heartbeat", at: now)],
+      shown: ["customer": [7]])
+    return memo
+  }
+
+  private static var problem: PhoneProblem {
+    var problem = PhoneProblem()
+    problem.refusals = 2
+    problem.probe = PushID(of: "probe")
+    problem.isProbed = true
+    problem.quietUntil = now.microseconds
+    problem.isQuarantined = true
+    return problem
+  }
+
+  @Test("A push that waits for an attempt") func retry() throws {
+    try expectGolden(Self.retries, "memo-retry")
+  }
+
+  @Test("The progress of a schedule rule") func slot() throws {
+    try expectGolden(Self.slots, "memo-slot")
+  }
+
+  @Test("The state of a card") func card() throws { try expectGolden(Self.cards, "memo-card") }
+
+  @Test("The start of a card by push") func start() throws {
+    try expectGolden(Self.starts, "memo-start")
+  }
+
+  @Test("The rest of a pass that was split") func openPart() throws {
+    try expectGolden(Self.part, "memo-part")
+  }
+
+  @Test("The problems of a phone, which SQL writes with these keys") func phoneProblem() throws {
+    try expectGolden(Self.problem, "phone-problem")
+  }
+
+  @Test("The data of a legacy push's event") func legacyPush() throws {
+    let token = try #require(DeviceToken(String(repeating: "c1", count: 32)))
+    let push = LegacyPush(
+      app: .customer, token: token, payload: #"{"aps":{"alert":"Hi"}}"#,
+      expiration: 1_800_000_000, priority: .powerAware, identifier: 4711)
+    #expect(Self.unset(push) == [])
+    let file = Self.file("legacy-push")
+    try Golden.expect(try JSONText.normalized(Data(push.eventData.utf8)), in: file)
+    // Postgres adds `apns_id` when it commits the event.
+    let id = PushID(of: "committed")
+    let stored = try String(contentsOfFile: file, encoding: .utf8)
+      .replacing("{\n", with: "{\n  \"apns_id\" : \"\(id)\",\n", maxReplacements: 1)
+    let event = RideEvent(id: 1, name: LegacyPush.event, at: Self.now, data: stored)
+    let read = try #require(LegacyPush.read(event))
+    #expect(read.push == push && read.id == id)
+  }
+
+  @Test("A reason stored by version 0.1, as a text alone") func formerReason() throws {
+    let reasons = try JSONDecoder().decode(
+      [LedgerReason].self, from: Data(#"["BadDeviceToken", "no answer"]"#.utf8))
+    #expect(reasons == [.badDeviceToken, LedgerReason(.unlisted, "no answer")])
+  }
+
+  @Test("Values with an empty optional field are noticed") func emptyFieldIsNoticed() {
+    var memo = Self.cards
+    memo.cards[.activity(21)]?.cause = nil
+    #expect(Self.unset(memo).contains { $0.hasSuffix(".cause") })
+  }
+
+  /// Expects that a value is stored as the golden file, and that the golden file is read as the
+  /// value.
+  private func expectGolden<Value: Codable & Equatable>(
+    _ value: Value, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(Self.unset(value) == [], sourceLocation: sourceLocation)
+    let file = Self.file(name)
+    let json = try JSONText.normalized(JSONEncoder().encode(value))
+    try Golden.expect(json, in: file, sourceLocation: sourceLocation)
+    let stored = try Data(contentsOf: URL(fileURLWithPath: file))
+    let read = try JSONDecoder().decode(Value.self, from: stored)
+    #expect(read == value, sourceLocation: sourceLocation)
+  }
+
+  private static func file(_ name: String) -> String {
+    Project.path("Tests/RideCoreTests/Golden/\(name).json")
+  }
+
+  /// Returns the paths of optional fields that are nil: a golden file must show each field.
+  private static func unset(_ value: Any, _ path: String = "") -> [String] {
+    let mirror = Mirror(reflecting: value)
+    if mirror.displayStyle == .optional {
+      guard let child = mirror.children.first else { return [path] }
+      return unset(child.value, path)
+    }
+    // A memo stores no people, and one kind of state is tested at a time.
+    return mirror.children.flatMap { child -> [String] in
+      let name = child.label ?? ""
+      let isOtherKind = value is Memo && name == "part" && "\(child.value)" == "nil"
+      if name == "people" || isOtherKind { return [] }
+      return unset(child.value, "\(path).\(name)")
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+package import Testing
+
+/// Files that contain the expected output of a test.
+///
+/// With `RIDEPULSE_RECORD=1` a test rewrites its golden file; read the diff before you commit it.
+package enum Golden {
+  package static let isRecording =
+    ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1"
+
+  /// Compares a text with a golden file, or rewrites the file.
+  package static func expect(
+    _ text: String, in file: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    if isRecording { try text.write(toFile: file, atomically: true, encoding: .utf8) }
+    let expected = (try? String(contentsOfFile: file, encoding: .utf8)) ?? "there is no \(file)"
+    if text == expected { return }
+    let (actualLines, lines) = (text.split(separator: "\n"), expected.split(separator: "\n"))
+    let changes = actualLines.difference(from: lines).map { change in
+      switch change {
+      case .insert(_, let line, _): "+\(line)"
+      case .remove(_, let line, _): "-\(line)"
+      }
+    }
+    Issue.record(
+      "\(file) differs (RIDEPULSE_RECORD=1 rewrites it):\n\(changes.joined(separator: "\n"))",
+      sourceLocation: sourceLocation)
+  }
+}
