@@ -38,8 +38,7 @@ lint: ## formatting and house rules
 
 build: ## release binaries in .build/release
 	@scripts/packages build
-	swift build $(RELEASE) --product ridepulse
-	swift build $(RELEASE) --product apns-simulator
+	swift build $(RELEASE)
 
 deb: build ## a Debian package in .build/deb
 	@scripts/packages deb
@@ -51,12 +50,10 @@ deb-test: deb ## install it in a fresh Debian, start, purge; as root, some minut
 
 bench: build ## measure against the goals, figure and goal side by side
 	@scripts/packages bench
-	swift build $(RELEASE) --product ridepulse-bench
 	.build/release/ridepulse-bench $(ARGS)
 
 chaos: build ## kills, pauses, restarts, refusals, locks, a full disk, and what held; ARGS="--for 60s --seed 7"
 	@scripts/packages chaos
-	swift build $(RELEASE) --product ridepulse-chaos
 	.build/release/ridepulse-chaos $(ARGS)
 
 format: ## format all sources in place

@@ -27,7 +27,7 @@ let package = Package(
       name: "RidePulse",
       dependencies: [
         "RideCore", "Orchestrator", "PostgresStore", "APNSClient", "RuleFiles", "AdminServer",
-        "LegacyGateway", "LocalPostgres", "SystemSupport",
+        "LegacyGateway", "LocalStack", "SystemSupport",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -37,11 +37,11 @@ let package = Package(
 
     .executableTarget(
       name: "Bench",
-      dependencies: ["RideCore", "PostgresStore", "APNSClient", "LocalPostgres"],
+      dependencies: ["RideCore", "PostgresStore", "APNSClient", "LocalStack"],
       swiftSettings: strict),
     .executableTarget(
       name: "Chaos",
-      dependencies: ["RideCore", "PostgresStore", "LocalPostgres"],
+      dependencies: ["RideCore", "PostgresStore", "LocalStack"],
       swiftSettings: strict),
 
     // Edges.
@@ -62,7 +62,7 @@ let package = Package(
     .target(
       name: "LegacyGateway", dependencies: ["RideCore", "SystemSupport", "COpenSSL"],
       swiftSettings: strict),
-    .target(name: "LocalPostgres", swiftSettings: strict),
+    .target(name: "LocalStack", swiftSettings: strict),
 
     // Loops.
     .target(name: "Orchestrator", dependencies: ["RideCore"], swiftSettings: strict),
@@ -120,7 +120,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PostgresStoreTests",
-      dependencies: ["PostgresStore", "LocalPostgres", "RideCore", "TestSupport"],
+      dependencies: ["PostgresStore", "LocalStack", "RideCore", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LegacyGatewayTests",
@@ -131,7 +131,7 @@ let package = Package(
       dependencies: ["AdminServer", "RideCore", "SystemSupport", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "LocalPostgresTests", dependencies: ["LocalPostgres", "TestSupport"],
+      name: "LocalStackTests", dependencies: ["LocalStack", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "APNSClientTests",
@@ -145,7 +145,7 @@ let package = Package(
     .testTarget(
       name: "RidePulseTests",
       dependencies: [
-        "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalPostgres",
+        "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalStack",
         "RuleFiles", "TestSupport",
       ],
       exclude: ["Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),

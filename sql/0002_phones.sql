@@ -1,8 +1,8 @@
--- Phones and cards, by the tokens that reach them, and what APNs has answered for these tokens.
+-- Phones, cards and push-to-start tokens, and what APNs answered about their tokens.
 
--- BadDeviceToken alone proves nothing: the phone may belong to the other environment, and the
--- configuration may be wrong. A phone is therefore never deleted: it is tried in the other
--- environment once, and after three refusals in a row it is in quarantine.
+-- BadDeviceToken alone proves nothing: the phone may belong to the other environment, or the
+-- configuration may be wrong. A phone is therefore never deleted: one push tries it in the other
+-- environment, and three refusals in a row put it in quarantine.
 create table ridepulse.devices (
   id               bigint generated always as identity primary key,
   app              text not null check (app <> ''),
@@ -23,7 +23,7 @@ create table ridepulse.devices (
   unique (app, token)
 );
 
--- An owner's phones are addressed in parts, in the order of their IDs.
+-- Large sets of an owner's phones are read in parts, in the order of their IDs.
 create index devices_by_owner on ridepulse.devices (app, owner_id, id) where disabled_at is null;
 create index devices_by_installation on ridepulse.devices (app, installation_id)
   where installation_id is not null and disabled_at is null;
@@ -33,27 +33,36 @@ create index devices_to_be_told on ridepulse.devices (app, id)
     and told_disabled_at is distinct from disabled_at;
 
 comment on table ridepulse.devices is
-  'Phones. Never deleted: disabled with a reason, and enabled again by the next registration.';
-comment on column ridepulse.devices.id is 'Phones of an owner are addressed in this order.';
+  'Phones. Never deleted: a phone is disabled with a reason, and its next registration enables it '
+  'again.';
+comment on column ridepulse.devices.id is
+  'The phones of an owner are addressed in the order of their IDs.';
 comment on column ridepulse.devices.app is 'The app on the phone.';
-comment on column ridepulse.devices.owner_id is 'The person, as rides name customers and drivers.';
+comment on column ridepulse.devices.owner_id is
+  'The person, as rides name customers, drivers and other owners.';
 comment on column ridepulse.devices.token is 'The device token, in lower-case hexadecimal.';
 comment on column ridepulse.devices.environment is
-  'The APNs environment; null if the app has not named one.';
+  'The APNs environment; null if the app has not named one and no push has found it.';
 comment on column ridepulse.devices.installation_id is
-  'The app''s ID of this installation, which has one token: the newest.';
-comment on column ridepulse.devices.locale is 'The language of texts, such as de-CH.';
+  'The app''s ID of this installation, of which only the newest token stays enabled.';
+comment on column ridepulse.devices.locale is 'The locale of texts, such as de-CH.';
 comment on column ridepulse.devices.registered_at is
-  'The last registration, which outweighs older answers of APNs.';
-comment on column ridepulse.devices.disabled_at is 'Since when it receives nothing.';
-comment on column ridepulse.devices.disabled_reason is 'Why: APNs'' reason, or replaced.';
-comment on column ridepulse.devices.refusals is 'BadDeviceToken in a row.';
-comment on column ridepulse.devices.probe is 'The push that may try the other environment.';
+  'Time of the last registration, which overrides what APNs reported earlier. -infinity for a '
+  'phone that only the legacy gateway has added.';
+comment on column ridepulse.devices.disabled_at is
+  'When the phone was disabled; null while it is enabled.';
+comment on column ridepulse.devices.disabled_reason is
+  'APNs'' reason, or replaced if the installation has a newer token; null while it is enabled.';
+comment on column ridepulse.devices.refusals is 'Number of consecutive BadDeviceToken answers.';
+comment on column ridepulse.devices.probe is
+  'apns-id of the push that may try the other environment; null if none may.';
 comment on column ridepulse.devices.is_probed is 'Whether a push has tried the other environment.';
-comment on column ridepulse.devices.quiet_until is 'Until when APNs requests a pause (429).';
-comment on column ridepulse.devices.quarantined_at is 'Since when it is in quarantine.';
+comment on column ridepulse.devices.quiet_until is
+  'End of the pause that APNs requested with status 429.';
+comment on column ridepulse.devices.quarantined_at is
+  'When the quarantine began; null if the phone is not in quarantine.';
 comment on column ridepulse.devices.told_disabled_at is
-  'The disabled_at that the legacy feedback port has reported; null before the first.';
+  'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
 
 create view ridepulse.quarantine as
   select id as device_id, app, owner_id, right(token, 6) as token_suffix, environment, refusals,
@@ -61,7 +70,8 @@ create view ridepulse.quarantine as
   from ridepulse.devices where quarantined_at is not null and disabled_at is null;
 
 comment on view ridepulse.quarantine is
-  'Phones in quarantine: APNs has refused their tokens three times in a row.';
+  'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the '
+  'last six digits.';
 
 create table ridepulse.live_activities (
   id            bigint generated always as identity primary key,
@@ -78,28 +88,30 @@ create table ridepulse.live_activities (
   unique (app, activity_id)
 );
 
--- Cards that a person dismissed are read, too: no other card takes their place.
+-- Not partial: ended cards are read, too, because no new card may replace one that a person
+-- dismissed.
 create index live_activities_by_ride on ridepulse.live_activities (ride_id);
 
 comment on table ridepulse.live_activities is
-  'Cards (Live Activities) on phones, by the update token of the activity.';
+  'Cards (Live Activities) on phones, one row for each activity.';
 comment on column ridepulse.live_activities.id is 'The key of the card in a memo.';
-comment on column ridepulse.live_activities.ride_id is 'The ride that it shows.';
-comment on column ridepulse.live_activities.app is 'The app that shows it.';
+comment on column ridepulse.live_activities.ride_id is 'The ride that the card shows.';
+comment on column ridepulse.live_activities.app is 'The app that shows the card.';
 comment on column ridepulse.live_activities.owner_id is 'The owner of the phone.';
 comment on column ridepulse.live_activities.activity_id is 'ActivityKit''s ID of the activity.';
 comment on column ridepulse.live_activities.token is
-  'The activity''s update token, in lower-case hexadecimal.';
+  'The activity''s newest update token, in lower-case hexadecimal.';
 comment on column ridepulse.live_activities.environment is
   'The APNs environment; null if the app has not named one.';
 comment on column ridepulse.live_activities.frequent is
   'Whether the person allows frequent updates.';
 comment on column ridepulse.live_activities.registered_at is
-  'The last registration, which outweighs older answers of APNs.';
+  'Time of the last registration, which overrides what APNs reported earlier.';
 comment on column ridepulse.live_activities.ended_at is
-  'When it ended, for the engine or on the phone.';
+  'When the card ended; null while it is live.';
 comment on column ridepulse.live_activities.ended_reason is
-  'How: ended, expired, or APNs'' reason.';
+  'How the card ended: ended, expired (no screen can show it any more), or APNs'' reason; null '
+  'while it is live.';
 
 create table ridepulse.push_to_start_tokens (
   id              bigint generated always as identity primary key,
@@ -123,15 +135,17 @@ comment on column ridepulse.push_to_start_tokens.id is 'The key of the start in 
 comment on column ridepulse.push_to_start_tokens.app is 'The app that shows the card.';
 comment on column ridepulse.push_to_start_tokens.owner_id is 'The owner of the phone.';
 comment on column ridepulse.push_to_start_tokens.attributes_type is
-  'The type of the activity''s attributes, as the app names it.';
+  'Name of the type of the activity''s attributes in the app.';
 comment on column ridepulse.push_to_start_tokens.token is
   'The push-to-start token, in lower-case hexadecimal.';
 comment on column ridepulse.push_to_start_tokens.environment is
   'The APNs environment; null if the app has not named one.';
 comment on column ridepulse.push_to_start_tokens.registered_at is
-  'The last registration, which outweighs older answers of APNs.';
-comment on column ridepulse.push_to_start_tokens.disabled_at is 'Since when it is invalid.';
-comment on column ridepulse.push_to_start_tokens.disabled_reason is 'Why: APNs'' reason.';
+  'Time of the last registration, which overrides what APNs reported earlier.';
+comment on column ridepulse.push_to_start_tokens.disabled_at is
+  'When the token became invalid; null while it is valid.';
+comment on column ridepulse.push_to_start_tokens.disabled_reason is
+  'APNs'' reason; null while the token is valid.';
 
 create table ridepulse.contacts (
   app          text not null check (app <> ''),
@@ -140,16 +154,17 @@ create table ridepulse.contacts (
   primary key (app, owner_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
-comment on table ridepulse.contacts is 'The last contact from each owner''s phones.';
-comment on column ridepulse.contacts.app is 'The app.';
+comment on table ridepulse.contacts is
+  'The last contact of each owner''s phones with the app''s backend.';
+comment on column ridepulse.contacts.app is 'The app on the phone.';
 comment on column ridepulse.contacts.owner_id is 'The owner of the phone.';
 comment on column ridepulse.contacts.contacted_at is
-  'When the app''s backend last heard from the phone.';
+  'When ridepulse.contact was last called for the owner.';
 
--- A settlement only inserts here: it never waits for an app that has a phone's row locked, and no app
--- waits for a settlement. Each row is applied to its token in a transaction of its own, in the order
--- of the IDs, as soon as the token's row is free, and is deleted then. Until then the views
--- current_… show the token as if the row had been applied.
+-- A settlement only inserts here: it never waits for an app that has locked a phone's row, and no
+-- app waits for a settlement. A later transaction applies each row to its token, in the order of
+-- the IDs, as soon as the token's row is not locked, and deletes it. Until then the views current_…
+-- show the token as if the row were applied.
 create table ridepulse.token_outcomes (
   id          bigint generated always as identity primary key,
   kind        text not null check (kind in ('phone', 'activity', 'start', 'channel')),
@@ -167,32 +182,37 @@ create table ridepulse.token_outcomes (
   check ((gone_reason is null) = (gone_since is null))
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 200);
 
--- Each claim looks up its phones here; nearly always there is no row.
+-- Each claim looks up its phones here and almost always finds no row.
 create index token_outcomes_by_token on ridepulse.token_outcomes (kind, token_id, id);
 
 comment on table ridepulse.token_outcomes is
-  'What APNs answered for tokens, until it is applied to them.';
+  'What APNs answered about tokens and is not applied to their rows yet.';
 comment on column ridepulse.token_outcomes.id is
-  'The order in which outcomes of a token are applied.';
+  'The outcomes of a token are applied in this order.';
 comment on column ridepulse.token_outcomes.kind is
-  'The table of the token: devices, live_activities, push_to_start_tokens or channels.';
-comment on column ridepulse.token_outcomes.token_id is 'The ID in that table.';
-comment on column ridepulse.token_outcomes.gone_reason is 'Why the token is invalid.';
+  'The table of the token: phone for devices, activity for live_activities, start for '
+  'push_to_start_tokens, channel for channels.';
+comment on column ridepulse.token_outcomes.token_id is 'The token''s id in that table.';
+comment on column ridepulse.token_outcomes.gone_reason is
+  'Why the token is invalid; null if the outcome is an observation of a phone.';
 comment on column ridepulse.token_outcomes.gone_since is
-  'Since when; a later registration outweighs it, and none does if it is infinity.';
+  'Since when the token is invalid: a later registration overrides it, unless it is infinity.';
 comment on column ridepulse.token_outcomes.is_refused is
-  'Whether APNs called the token of a phone bad.';
+  'Whether APNs refused the phone''s token as bad.';
 comment on column ridepulse.token_outcomes.is_good is
-  'Whether APNs accepted a push to the phone again.';
+  'Whether APNs accepts pushes to the phone again.';
 comment on column ridepulse.token_outcomes.is_probed is
-  'Whether the phone was tried in the other environment.';
+  'Whether a push has tried the other environment.';
 comment on column ridepulse.token_outcomes.environment is
-  'The environment to which the phone was found to belong.';
-comment on column ridepulse.token_outcomes.probe is 'The push that may try the other environment.';
+  'The environment in which that push was accepted; null if in none.';
+comment on column ridepulse.token_outcomes.probe is
+  'apns-id of a push that may try the other environment.';
 comment on column ridepulse.token_outcomes.unprobed is
-  'A push that was to try the other environment and ended before it could.';
-comment on column ridepulse.token_outcomes.quiet_until is 'Until when APNs requests a pause.';
-comment on column ridepulse.token_outcomes.created_at is 'When the answer was settled.';
+  'apns-id of a push that was to try the other environment and ended before it could.';
+comment on column ridepulse.token_outcomes.quiet_until is
+  'End of the pause that APNs requested with status 429.';
+comment on column ridepulse.token_outcomes.created_at is
+  'When the settlement recorded the outcome.';
 
 create view ridepulse.current_devices as
   select d.id, d.app, d.owner_id, d.token, d.installation_id, d.locale, d.registered_at,
@@ -202,7 +222,7 @@ create view ridepulse.current_devices as
         where e.kind = 'phone' and e.token_id = d.id and e.environment is not null
         order by e.id limit 1)) end as environment,
     case when o.is_reset then 0 else d.refusals end + o.refusals as refusals,
-    -- Three is PhoneTrouble.quarantineAfter.
+    -- Three is PhoneProblem.quarantineAfter.
     case when not o.is_reset and o.refusals = 0 then d.quarantined_at
       when case when o.is_reset then 0 else d.refusals end + o.refusals >= 3
       then coalesce(d.quarantined_at, now()) end as quarantined_at,
@@ -223,7 +243,7 @@ create view ridepulse.current_devices as
     select count(*) as count, coalesce(bool_or(f.gone_since >= d.registered_at), false) as is_gone,
       coalesce(bool_or((f.is_good or f.environment is not null)
         and f.created_at >= d.registered_at), false) as is_reset,
-      -- In a row: since the last one that was good.
+      -- Only refusals after the last good outcome are consecutive.
       count(*) filter (where f.is_refused and f.created_at >= d.registered_at and not exists (
         select from ridepulse.token_outcomes g
         where g.kind = 'phone' and g.token_id = d.id and g.id >= f.id
@@ -234,7 +254,7 @@ create view ridepulse.current_devices as
   where d.disabled_at is null and not o.is_gone;
 
 comment on view ridepulse.current_devices is
-  'Phones that may receive something, with outcomes that are not applied yet.';
+  'Enabled phones, quarantined ones included, as if all token_outcomes were applied.';
 
 create view ridepulse.current_live_activities as
   select a.id, a.ride_id, a.app, a.owner_id, a.activity_id, a.token, a.environment, a.frequent,
@@ -249,7 +269,7 @@ create view ridepulse.current_live_activities as
   ) o on true;
 
 comment on view ridepulse.current_live_activities is
-  'Cards, with outcomes that are not applied yet.';
+  'Cards, as if all token_outcomes were applied.';
 
 create view ridepulse.current_start_tokens as
   select t.id, t.app, t.owner_id, t.attributes_type, t.token, t.environment, t.registered_at
@@ -259,4 +279,4 @@ create view ridepulse.current_start_tokens as
     where o.kind = 'start' and o.token_id = t.id and o.gone_since >= t.registered_at);
 
 comment on view ridepulse.current_start_tokens is
-  'Valid push-to-start tokens, with outcomes that are not applied yet.';
+  'Valid push-to-start tokens, as if all token_outcomes were applied.';

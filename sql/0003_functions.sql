@@ -1,11 +1,11 @@
 -- The functions that apps and operators call.
 --
--- Functions run as the schema's owner, so that an app's role needs EXECUTE on them, rights on
--- ridepulse.rides, and nothing else. They must never run a caller's code: a cast, an operator or a
--- type of the caller's own reaches a definer's function through a trigger on the caller's own table.
--- Contract: docs/sql.md, Rights; reasons: docs/decisions/0020-rights.md.
+-- They run as the schema's owner, so that an app's role needs only EXECUTE on them and rights on
+-- ridepulse.rides. They must never run a caller's code: the caller's casts, operators and types
+-- would reach a definer's function through a trigger on the caller's table. Contract: docs/sql.md,
+-- Rights; reasons: docs/decisions/0020-rights.md.
 
--- Texts that are keys: an entry of an index takes 2,704 bytes, for all of its columns.
+-- For texts that are keys: an index entry holds at most 2,704 bytes over all of its columns.
 create function ridepulse.check_text(
   function_name text, argument text, value text, is_required boolean default true
 ) returns void
@@ -23,7 +23,8 @@ end
 $$;
 
 comment on function ridepulse.check_text(text, text, text, boolean) is
-  'Refuses a text that is missing or has more than 512 bytes.';
+  'Checks a text argument. function_name and argument are for the message, value is the text, '
+  'is_required also refuses null and an empty text. Errors: 22023.';
 
 create function ridepulse.emit(event text, ride_id text, data jsonb default '{}')
 returns bigint
@@ -46,7 +47,10 @@ end
 $$;
 
 comment on function ridepulse.emit(text, text, jsonb) is
-  'Emits an event of a ride and returns its ID. It takes effect with the transaction.';
+  'Emits an event and returns its ID; it takes effect when the transaction commits. event: a name '
+  'that rules match. ride_id: the ride, which need not exist. data: a JSON object; null means {}. '
+  'Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes, or if '
+  'data is not an object.';
 
 create function ridepulse.register_device(
   app text, owner_id text, token text, environment text default null,
@@ -74,7 +78,7 @@ begin
     refusals = 0,
     probe = null,
     quarantined_at = null;
-  -- One installation has one token: the newest.
+  -- An installation has one enabled token: the newest.
   update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'replaced'
   where d.app = register_device.app
     and d.installation_id = nullif(register_device.installation_id, '')
@@ -83,11 +87,14 @@ end
 $$;
 
 comment on function ridepulse.register_device(text, text, text, text, text, text) is
-  'Registers a phone, or enables it again.';
+  'Registers a phone or enables it again, and disables the older tokens of its installation. '
+  'token: hexadecimal, in upper or lower case. environment, installation_id, locale: null keeps '
+  'the stored value. Errors: 22023 if a required text is null or empty, or if a text has more '
+  'than 512 bytes; 23514 if environment is neither null, production nor sandbox.';
 
--- The event card_registered, which no rule matches, makes the ride due, because a new card must show
--- the current state. A card that the engine ended stays ended; one that APNs no longer knew is live
--- again with its next registration.
+-- The event card_registered, which no rule matches, makes the ride due, because a new card must
+-- show the current state. A card that the engine ended stays ended; a card whose token APNs
+-- reported as gone is live again after its next registration.
 create function ridepulse.register_live_activity(
   ride_id text, app text, owner_id text, token text, activity_id text,
   environment text default null, frequent boolean default false
@@ -130,7 +137,11 @@ end
 $$;
 
 comment on function ridepulse.register_live_activity(text, text, text, text, text, text, boolean) is
-  'Registers the update token of a card.';
+  'Registers the update token of a card, and makes its ride due if card or token is new. token: '
+  'hexadecimal, in upper or lower case. activity_id: ActivityKit''s ID. environment: null keeps '
+  'the stored value. frequent: whether the person allows frequent updates. Errors: 22023 if a '
+  'required text is null or empty, or if a text has more than 512 bytes; 23514 if environment is '
+  'neither null, production nor sandbox.';
 
 create function ridepulse.register_push_to_start(
   app text, owner_id text, token text, attributes_type text, environment text default null
@@ -156,7 +167,11 @@ end
 $$;
 
 comment on function ridepulse.register_push_to_start(text, text, text, text, text) is
-  'Registers a token with which cards can be started.';
+  'Registers a token with which cards can be started, or makes it valid again. token: '
+  'hexadecimal, in upper or lower case. attributes_type: name of the type of the activity''s '
+  'attributes. environment: null keeps the stored value. Errors: 22023 if a required text is null '
+  'or empty, or if a text has more than 512 bytes; 23514 if environment is neither null, '
+  'production nor sandbox.';
 
 create function ridepulse.contact(app text, owner_id text) returns timestamptz
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -165,7 +180,7 @@ declare
 begin
   perform ridepulse.check_text('contact', 'app', app),
     ridepulse.check_text('contact', 'owner_id', owner_id);
-  -- A backend may report from several places at once: the last contact stays the last one.
+  -- Concurrent calls may finish in any order: the latest time stays.
   insert into ridepulse.contacts as c (app, owner_id, contacted_at)
   values (contact.app, contact.owner_id, clock_timestamp())
   on conflict on constraint contacts_pkey do update
@@ -176,7 +191,9 @@ end
 $$;
 
 comment on function ridepulse.contact(text, text) is
-  'Records that the app''s backend has heard from a phone of the owner.';
+  'Records that a phone of the owner made contact with the app''s backend, and returns the time '
+  'of the last contact. Errors: 22023 if a required text is null or empty, or if a text has more '
+  'than 512 bytes.';
 
 create function ridepulse.unpark(ride_id text) returns boolean
 language sql security definer set search_path = pg_catalog, pg_temp as $$
@@ -206,5 +223,5 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
 $$;
 
 comment on function ridepulse.unquarantine(text) is
-  'Ends the quarantine of an app''s phones, or of all; returns how many. What was found under a'
-  ' wrong configuration is forgotten.';
+  'Lifts the quarantine of an app''s phones, or of all phones if app is null; returns how many. '
+  'Also resets their refusals, and whether they were tried in the other environment.';

@@ -1,4 +1,4 @@
--- The triggers of rides and events.
+-- The triggers on rides and events.
 
 create function ridepulse.ride_stamped() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -8,9 +8,10 @@ begin
 end
 $$;
 
-comment on function ridepulse.ride_stamped() is 'Trigger: sets updated_at of a changed ride.';
+comment on function ridepulse.ride_stamped() is
+  'Trigger function: sets updated_at of a changed ride to the start of the transaction.';
 
--- Fires only if the app left updated_at unchanged and changed something else.
+-- Fires only if the update leaves updated_at unchanged and changes another column.
 create trigger stamped before update on ridepulse.rides for each row
 when (old.* is distinct from new.* and old.updated_at is not distinct from new.updated_at)
 execute function ridepulse.ride_stamped();
@@ -34,7 +35,8 @@ begin
     'pickupAt', case when isfinite(old.pickup_at)
                   then (extract(epoch from old.pickup_at) * 1000000)::bigint end,
     'timeZone', coalesce(old.time_zone, 'UTC'),
-    -- As a text: a template reads it as it was. A row that no push could hold leaves none.
+    -- As a text, from which templates are rendered unchanged. Attributes too large for any push are
+    -- dropped.
     'attributes', case when pg_column_size(old.attributes) <= 65536
                       and octet_length(old.attributes::text) <= 65536
                     then old.attributes::text else '{}' end));
@@ -42,20 +44,22 @@ end
 $$;
 
 comment on function ridepulse.former_row(ridepulse.rides, ridepulse.rides) is
-  'The row before an update, as JSON, if the update replaced or removed one of its people; '
-  'otherwise null. Texts to a former driver show that row, and never the new driver''s data.';
+  'Returns the row before an update as JSON if the update replaced or removed one of the ride''s '
+  'people, otherwise null. Texts to a former driver are rendered from that row, and never from '
+  'the new driver''s data. pickupAt is in microseconds since 1970; attributes is JSON as a text, '
+  '{} if it has more than 64 KiB.';
 
--- A new state is the event of its name; any other change is ride_updated. A change of both is the
--- state's event alone, which renders the ride as it is then. A ride that is added silently, as
--- ridepulse.watch does, notifies no one: the event ride_watched, which no rule matches, puts it on the
--- agenda.
+-- A new state emits the event of its name; any other change emits ride_updated. A change of both
+-- emits only the state's event, which is rendered from the whole row. A ride that is inserted
+-- silently, as by ridepulse.watch, causes no push: it emits ride_watched, which no rule matches, to
+-- be put on the agenda.
 create function ridepulse.ride_changed() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   event text;
   former jsonb;
 begin
-  -- Before anything looks at the row: its types would be those of another table's owner.
+  -- Must precede any use of the row, whose types would belong to the owner of the other table.
   if tg_relid <> 'ridepulse.rides'::regclass then
     raise exception 'ridepulse.ride_changed serves ridepulse.rides alone, not %', tg_relid::regclass
       using errcode = 'insufficient_privilege',
@@ -83,7 +87,9 @@ begin
 end
 $$;
 
-comment on function ridepulse.ride_changed() is 'Trigger: emits the event of a changed ride.';
+comment on function ridepulse.ride_changed() is
+  'Trigger function: emits the event of a new or changed ride. Errors: 42501 on any table other '
+  'than ridepulse.rides.';
 
 create trigger added after insert on ridepulse.rides for each row
 execute function ridepulse.ride_changed();
@@ -93,11 +99,11 @@ when (old.* is distinct from new.*
       and current_setting('ridepulse.silent', true) is distinct from 'on')
 execute function ridepulse.ride_changed();
 
--- A NOTIFY takes a lock that all committing transactions share. It is therefore sent only if a node
--- sleeps, once for each transaction, and as late as possible: a node looks once more before it trusts
--- its sleep. The NOTIFY queue is one for all databases of the server, and a listener that does not
--- read fills it; once it is full, every commit that notifies fails. At 1 % (80 MB by default) it is not
--- being read: from there on nodes poll.
+-- NOTIFY takes a lock for which all committing transactions compete. It is therefore sent only
+-- while a node sleeps, once for each transaction, and as late as possible: a node claims once more
+-- after it has announced its sleep. All databases of a server share one NOTIFY queue, and a
+-- listener that does not read it fills it; once it is full, every commit that notifies fails. From
+-- 1 % on (80 MB by default) it is not being read: no NOTIFY is sent, and nodes poll.
 create function ridepulse.wake() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -114,9 +120,12 @@ begin
 end
 $$;
 
-comment on function ridepulse.wake() is 'Trigger: notifies sleeping nodes of a new event.';
+comment on function ridepulse.wake() is
+  'Trigger function: notifies sleeping nodes of a new event. Errors: 42501 on any table other '
+  'than ridepulse.events.';
 
--- Once for each transaction, without a function: the condition runs with the rights of the writer.
+-- Fires once for each transaction. The condition calls no function of this schema, because it runs
+-- with the rights of the writer.
 create constraint trigger wake after insert on ridepulse.events deferrable initially deferred
 for each row when (
   current_setting('ridepulse.transaction', true) is distinct from pg_current_xact_id()::text

@@ -1,5 +1,5 @@
--- The ledger, in partitions by day (UTC) of the event, so that old days are dropped whole and leave
--- nothing dead behind. See docs/decisions/0012-ledger-by-days.md.
+-- The ledger, partitioned by the day (UTC) of the event, so that old days are dropped whole and
+-- leave no dead rows. See docs/decisions/0012-ledger-by-days.md.
 
 create table ridepulse.ledger (
   ride_id      text not null,
@@ -27,36 +27,41 @@ create table ridepulse.ledger (
 ) partition by range (occurred_at);
 
 comment on table ridepulse.ledger is
-  'What was decided for each phone: one row for each event, rule and phone, and one without a '
-  'phone if a rule matched no one.';
+  'Outcomes of pushes: one row for each event or slot, rule and phone, and one row without a '
+  'phone if a rule had no recipient.';
 comment on column ridepulse.ledger.ride_id is 'The ride.';
-comment on column ridepulse.ledger.apns_id is 'apns-id: the same in every attempt of the push.';
+comment on column ridepulse.ledger.apns_id is 'apns-id, the same in every attempt of the push.';
 comment on column ridepulse.ledger.event_id is 'The event''s ID; null for a schedule slot.';
 comment on column ridepulse.ledger.event is 'The event''s name.';
 comment on column ridepulse.ledger.rule is 'The rule''s name.';
 comment on column ridepulse.ledger.app is 'The app of the phone.';
 comment on column ridepulse.ledger.push_type is 'apns-push-type.';
-comment on column ridepulse.ledger.status is 'The outcome.';
-comment on column ridepulse.ledger.reason is 'Why it has this status, as a text for people.';
-comment on column ridepulse.ledger.attempts is 'How often it was sent.';
+comment on column ridepulse.ledger.status is 'The outcome; docs/sql.md describes each one.';
+comment on column ridepulse.ledger.reason is 'Why the push has this status, as a text for people.';
+comment on column ridepulse.ledger.attempts is 'Number of times the push was sent.';
 comment on column ridepulse.ledger.collapse_id is 'apns-collapse-id.';
-comment on column ridepulse.ledger.device_id is 'The phone; null if there was none.';
-comment on column ridepulse.ledger.token_suffix is 'The token''s last six digits.';
+comment on column ridepulse.ledger.device_id is
+  'The phone, an ID in devices; null if there is none.';
+comment on column ridepulse.ledger.token_suffix is 'The last six digits of the token.';
 comment on column ridepulse.ledger.occurred_at is
-  'When the event happened: the same in each attempt, and the key of the partitions.';
-comment on column ridepulse.ledger.created_at is 'When it was decided.';
-comment on column ridepulse.ledger.finished_at is 'When its outcome was final.';
+  'When the event happened or the slot was due: the same in every attempt, and the partition key.';
+comment on column ridepulse.ledger.created_at is 'When the first attempt was settled.';
+comment on column ridepulse.ledger.finished_at is
+  'When the outcome became final; null while the push is pending.';
 comment on column ridepulse.ledger.priority is 'apns-priority; null if nothing was sent.';
-comment on column ridepulse.ledger.expiration is 'apns-expiration, in seconds since 1970.';
-comment on column ridepulse.ledger.card_event is 'What the push does to a card.';
+comment on column ridepulse.ledger.expiration is
+  'apns-expiration in seconds since 1970, 0 for a push that APNs must not store; null if nothing '
+  'was sent.';
+comment on column ridepulse.ledger.card_event is
+  'start, update or end; null if the push does not concern a card.';
 comment on column ridepulse.ledger.reason_code is
-  'reason as one of few words: APNs'' own, "HTTP n", or the engine''s; see docs/sql.md';
+  'The reason as a code: APNs'' reason, "HTTP n", or one of the engine''s words; see docs/sql.md.';
 
--- What has no partition: slots of long ago, clocks that are wrong, and everything if no role may
--- create tables.
+-- For rows without a partition: slots of long ago, events from a wrong clock, and all rows if the
+-- engine's role may not rotate the ledger.
 create table ridepulse.ledger_default partition of ridepulse.ledger default with (fillfactor = 95);
 
-comment on table ridepulse.ledger_default is 'Rows of the ledger whose day has no partition.';
+comment on table ridepulse.ledger_default is 'Ledger rows whose day has no partition.';
 
 create table ridepulse.ledger_before (
   ride_id      text not null,
@@ -82,28 +87,34 @@ create table ridepulse.ledger_before (
 ) with (fillfactor = 95);
 
 comment on table ridepulse.ledger_before is
-  'Ledger rows of databases that are older than the partitions. Nothing writes here.';
+  'Ledger rows of databases from before the ledger was partitioned. Nothing writes to it.';
 comment on column ridepulse.ledger_before.ride_id is 'The ride.';
 comment on column ridepulse.ledger_before.apns_id is
-  'apns-id: the same in every attempt of the push.';
+  'apns-id, the same in every attempt of the push.';
 comment on column ridepulse.ledger_before.event_id is 'The event''s ID; null for a schedule slot.';
 comment on column ridepulse.ledger_before.event is 'The event''s name.';
 comment on column ridepulse.ledger_before.rule is 'The rule''s name.';
 comment on column ridepulse.ledger_before.app is 'The app of the phone.';
 comment on column ridepulse.ledger_before.push_type is 'apns-push-type.';
-comment on column ridepulse.ledger_before.status is 'The outcome.';
-comment on column ridepulse.ledger_before.reason is 'Why it has this status, as a text for people.';
-comment on column ridepulse.ledger_before.attempts is 'How often it was sent.';
+comment on column ridepulse.ledger_before.status is 'The outcome; docs/sql.md describes each one.';
+comment on column ridepulse.ledger_before.reason is
+  'Why the push has this status, as a text for people.';
+comment on column ridepulse.ledger_before.attempts is 'Number of times the push was sent.';
 comment on column ridepulse.ledger_before.collapse_id is 'apns-collapse-id.';
-comment on column ridepulse.ledger_before.device_id is 'The phone; null if there was none.';
-comment on column ridepulse.ledger_before.token_suffix is 'The token''s last six digits.';
+comment on column ridepulse.ledger_before.device_id is
+  'The phone, an ID in devices; null if there is none.';
+comment on column ridepulse.ledger_before.token_suffix is 'The last six digits of the token.';
 comment on column ridepulse.ledger_before.occurred_at is
-  'When the event happened: the same in each attempt, and the key of the partitions.';
-comment on column ridepulse.ledger_before.created_at is 'When it was decided.';
-comment on column ridepulse.ledger_before.finished_at is 'When its outcome was final.';
+  'When the event happened or the slot was due: the same in every attempt.';
+comment on column ridepulse.ledger_before.created_at is 'When the first attempt was settled.';
+comment on column ridepulse.ledger_before.finished_at is
+  'When the outcome became final; null while the push is pending.';
 comment on column ridepulse.ledger_before.priority is 'apns-priority; null if nothing was sent.';
-comment on column ridepulse.ledger_before.expiration is 'apns-expiration, in seconds since 1970.';
-comment on column ridepulse.ledger_before.card_event is 'What the push does to a card.';
+comment on column ridepulse.ledger_before.expiration is
+  'apns-expiration in seconds since 1970, 0 for a push that APNs must not store; null if nothing '
+  'was sent.';
+comment on column ridepulse.ledger_before.card_event is
+  'start, update or end; null if the push does not concern a card.';
 
 create view ridepulse.deliveries as
   select ride_id, event, rule, app, push_type, status, reason, attempts,
@@ -118,7 +129,8 @@ create view ridepulse.deliveries as
     select * from ridepulse.ledger_before
   ) rows;
 
-comment on view ridepulse.deliveries is 'The outcome of every push, for people and backends.';
+comment on view ridepulse.deliveries is
+  'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent.';
 
 create table ridepulse.retention (
   is_only boolean primary key default true check (is_only),
@@ -128,13 +140,14 @@ create table ridepulse.retention (
 
 insert into ridepulse.retention default values;
 
-comment on table ridepulse.retention is 'How long the ledger is kept.';
-comment on column ridepulse.retention.is_only is 'There is one row.';
-comment on column ridepulse.retention.keep is 'How long rows are kept, counted from their events.';
-comment on column ridepulse.retention.cut_at is 'Since when the ledger has partitions.';
+comment on table ridepulse.retention is 'One row: how long the ledger is kept.';
+comment on column ridepulse.retention.is_only is 'Always true: the primary key of the only row.';
+comment on column ridepulse.retention.keep is
+  'How long ledger rows are kept, counted from their events; at least 1 day.';
+comment on column ridepulse.retention.cut_at is 'When the ledger was partitioned.';
 
--- It waits for no one: a lock that is not free at once is left for the next time, since all
--- settlements would queue behind it.
+-- Waits at most 0.1 s for a lock and leaves the rest to the next call, because all settlements
+-- would queue behind it.
 create function ridepulse.rotate_ledger(keep interval default null)
 returns table (action text, object text)
 language plpgsql security definer
@@ -169,11 +182,11 @@ begin
   object := rows || ' of ledger_default';
   if rows > 0 then return next; end if;
 
-  -- Nobody has looked at them for as long as anything is kept.
+  -- Rides that were parked for longer than the ledger is kept.
   with gone as (
     delete from ridepulse.agenda a
     where a.parked_reason is not null and a.parked_at < now() - keep returning a.ride_id
-  ), told as (
+  ), deleted_events as (
     delete from ridepulse.events e using gone g
     where e.ride_id = g.ride_id and e.created_at < now() - keep
   )
@@ -181,8 +194,8 @@ begin
   object := rows || ' parked rides';
   if rows > 0 then return next; end if;
 
-  -- Dropping comes first: it takes the ledger's own lock, and what holds locks of partitions must
-  -- not wait for that one.
+  -- Drops come first: they lock the ledger itself, and a transaction that holds locks on partitions
+  -- must not wait for that lock.
   begin
     for object, day in
       select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
@@ -191,7 +204,7 @@ begin
         and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
       order by 2
     loop
-      -- From here on nothing in it can become pending.
+      -- From here on no row of the partition can become pending.
       execute format('lock table ridepulse.%I in share mode', object);
       execute format('select exists (select from ridepulse.%I where status = ''pending'')', object)
         into is_open;
@@ -204,7 +217,7 @@ begin
       return next;
     end loop;
     if rules.cut_at < now() - keep and pg_relation_size('ridepulse.ledger_before') > 0 then
-      -- No row of it is pending: those that were have been moved, and nobody writes there.
+      -- Nothing writes to it, and none of its rows is pending.
       object := 'ledger_before';
       truncate ridepulse.ledger_before;
       action := 'emptied';
@@ -223,7 +236,8 @@ begin
         'create table ridepulse.%I (like ridepulse.ledger including defaults including constraints) '
         'with (fillfactor = 95)', object);
       if day > today then
-        -- Said by a clock that is wrong; a few of them must not keep a day from being one.
+        -- Rows of a future day come from a wrong clock; a few of them must not prevent the
+        -- partition.
         execute format(
           'with moved as (delete from ridepulse.ledger_default where ctid = any (array('
           'select ctid from ridepulse.ledger_default where occurred_at >= %L and occurred_at < %L '
@@ -244,13 +258,17 @@ begin
         return next;
         exit;
     end;
-    -- Each one is compared with all that has no day while nobody can write there.
+    -- Each attach scans ledger_default under an exclusive lock: if it is large, one is enough for a
+    -- call.
     exit when pg_relation_size('ridepulse.ledger_default') > 64 * 1024 * 1024;
   end loop;
 end
 $$;
 
 comment on function ridepulse.rotate_ledger(interval) is
-  'Creates the partitions of the next days, drops expired ones, and returns what it did.';
+  'Deletes what is older than the retention, creates the ledger''s partitions from yesterday to 7 '
+  'days ahead, and returns each action with its object. keep: the retention; null means that of '
+  'ridepulse.retention. Does nothing while another session runs it. Errors: 22023 if keep is '
+  'shorter than 1 day.';
 
 select count(*) from ridepulse.rotate_ledger();

@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 import PostgresStore
 
 /// (e) Measures an APNs outage while a million events are committed: the memory of the service

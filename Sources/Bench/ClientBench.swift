@@ -1,6 +1,6 @@
 import APNSClient
 import Foundation
-import LocalPostgres
+import LocalStack
 import RideCore
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 
 /// A `ridepulse serve` process of the measurement.
 final class ServiceProcess {

@@ -51,7 +51,7 @@ struct Incident: Sendable {
 
 /// Records incidents and the violations that are detected during the run.
 final class IncidentLog: Sendable {
-  private let state = Mutex((incidents: [Incident](), findings: [String]()))
+  private let state = Mutex((incidents: [Incident](), violations: [String]()))
 
   /// The wall clock in seconds since 1970, as in the simulator's record.
   static var now: Double { Date().timeIntervalSince1970 }
@@ -63,7 +63,7 @@ final class IncidentLog: Sendable {
   }
 
   func recordViolation(_ text: String) {
-    state.withLock { $0.findings.append(text) }
+    state.withLock { $0.violations.append(text) }
   }
 
   /// Records a violation if the service caused the failure of an app's own commit; returns true if
@@ -85,7 +85,7 @@ final class IncidentLog: Sendable {
     state.withLock { $0.incidents }.sorted { $0.from < $1.from }
   }
 
-  var findings: [String] { state.withLock { $0.findings } }
+  var violations: [String] { state.withLock { $0.violations } }
 }
 
 /// Counts outages as they begin, so that other faults can be injected during an outage.

@@ -13,7 +13,7 @@ package final class AsyncSignal: Sendable {
   package init() {}
 
   /// Wakes the waiter, or lets the next wait return at once.
-  package func ring() {
+  package func notify() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let waiter = state.waiter else {
         state.isSet = true

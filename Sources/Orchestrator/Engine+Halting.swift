@@ -43,13 +43,13 @@ extension Engine {
     case (let halt?, nil):
       parts.log(
         .info, "Settlement succeeded, claiming resumed", ["after": "\(uptime - halt.since)"])
-      claimSignal.ring()
+      claimSignal.notify()
     case (let old?, let new?) where old.failure.cause != new.failure.cause:
       parts.log(
         .warning, "Settlement failed for another reason", ["error": new.failure.description])
     default: break
     }
-    if after != nil || waits { renewSignal.ring() }
+    if after != nil || waits { renewSignal.notify() }
     return value
   }
 

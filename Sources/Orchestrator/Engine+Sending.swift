@@ -43,7 +43,7 @@ extension Engine {
       }
       return (requests, state.flights.hasFinished)
     }
-    if hasFinished { settleSignal.ring() }
+    if hasFinished { settleSignal.notify() }
     submit(requests, at: now)
     return claim
   }
@@ -146,7 +146,7 @@ extension Engine {
       return (changes, next, state.flights.hasFinished)
     }
     for (outcome, (lane, change)) in changes { notify(lane, change, outcome, at: now) }
-    if hasFinished { settleSignal.ring() }
+    if hasFinished { settleSignal.notify() }
     submit(next, at: now)
   }
 

@@ -129,8 +129,8 @@ extension Engine {
       state.heldText -= rides.reduce(0) { $0 + $1.text }
       return rides.contains { $0.claimNumber < state.claims }
     }
-    if mayHaveMissed { claimSignal.ring() }
-    roomSignal.ring()
+    if mayHaveMissed { claimSignal.notify() }
+    roomSignal.notify()
   }
 
   /// Logs rules whose slots do not add up: each slot has exactly one outcome, so a remainder is a
@@ -151,7 +151,7 @@ extension Engine {
       return state.flights.count
     }
     isFree(.settling)
-    renewSignal.ring()
+    renewSignal.notify()
     if left > 0 {
       parts.log(
         .error, "Rides left to their lease: not settled before the stop",

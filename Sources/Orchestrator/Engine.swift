@@ -69,7 +69,7 @@ package final class Engine: Sendable {
 
   /// Checks for due rides at once, after a commit or on request.
   package func wake() {
-    claimSignal.ring()
+    claimSignal.notify()
   }
 
   package var configuration: EngineConfiguration { state.withLock { $0.configuration } }
@@ -80,7 +80,7 @@ package final class Engine: Sendable {
       state.configuration = configuration
       state.edition += 1
     }
-    claimSignal.ring()
+    claimSignal.notify()
   }
 
   /// Stops claiming.
@@ -97,7 +97,7 @@ package final class Engine: Sendable {
       return true
     }
     if isFirst { parts.store.endCalls(within: settings.drainLimit + settings.settleLimit) }
-    for signal in [claimSignal, roomSignal, settleSignal] { signal.ring() }
+    for signal in [claimSignal, roomSignal, settleSignal] { signal.notify() }
   }
 
   /// Handles rides as they fall due, until `stop` is called; every failure of the database is
@@ -148,6 +148,6 @@ package final class Engine: Sendable {
       state.giveUpAt = uptime + settings.settleLimit
       state.settling.hurry()
     }
-    settleSignal.ring()
+    settleSignal.notify()
   }
 }

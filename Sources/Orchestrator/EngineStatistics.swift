@@ -22,18 +22,18 @@ package struct EngineStatistics: Sendable {
   /// The lanes that have had pushes.
   package var lanes: [Lane]
   /// The time since the database last answered a claim; nil if it never has.
-  package var sinceLook: Duration?
+  package var sinceClaim: Duration?
   /// How far the database's clock was ahead of this machine's at that answer.
   package var databaseAhead: Duration?
   /// How long settlements have failed without interruption; zero while they succeed.
   package var settlementFailing: Duration = .zero
 
   package init(
-    ridesHeld: Int, lanes: [Lane], sinceLook: Duration?, databaseAhead: Duration?
+    ridesHeld: Int, lanes: [Lane], sinceClaim: Duration?, databaseAhead: Duration?
   ) {
     self.ridesHeld = ridesHeld
     self.lanes = lanes
-    self.sinceLook = sinceLook
+    self.sinceClaim = sinceClaim
     self.databaseAhead = databaseAhead
   }
 }
@@ -45,7 +45,7 @@ extension Engine {
     return state.withLock { state in
       var statistics = EngineStatistics(
         ridesHeld: state.flights.count, lanes: state.lanes.statistics,
-        sinceLook: state.lastClaim.map { uptime - $0.at }, databaseAhead: state.lastClaim?.ahead)
+        sinceClaim: state.lastClaim.map { uptime - $0.at }, databaseAhead: state.lastClaim?.ahead)
       statistics.settlementFailing = state.settling.halt.map { uptime - $0.since } ?? .zero
       return statistics
     }

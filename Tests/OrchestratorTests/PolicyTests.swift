@@ -214,8 +214,8 @@ import TestSupport
 @Suite struct AsyncSignalTests {
   @Test func `a ring before the wait spares it; several are one`() async {
     let signal = AsyncSignal()
-    signal.ring()
-    signal.ring()
+    signal.notify()
+    signal.notify()
     await signal.wait(on: ContinuousClock())
     // A second signal is not left over: this wait ends at its limit.
     await signal.wait(atMost: .milliseconds(1), on: ContinuousClock())
@@ -226,7 +226,7 @@ import TestSupport
     await withTaskGroup { group in
       let ringing = Task {
         while !Task.isCancelled {
-          signal.ring()
+          signal.notify()
           await Task.yield()
         }
       }

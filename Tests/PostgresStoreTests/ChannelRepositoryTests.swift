@@ -19,14 +19,14 @@ import Testing
 
   private static func id(_ text: String) throws -> ChannelID { try #require(ChannelID(text)) }
 
-  private func wish(_ number: Int, ride: String? = nil) -> ChannelWish {
-    ChannelWish(
+  private func newChannel(_ number: Int, ride: String? = nil) -> NewChannel {
+    NewChannel(
       app: .customer, scope: scope, storage: .latest, rideID: ride.map(RideID.init),
       requestID: Self.request(number))
   }
 
   private func claim(_ number: Int, ride: String? = nil) async throws -> ChannelRepository.Claim {
-    try await store.claim(wish(number, ride: ride))
+    try await store.claim(newChannel(number, ride: ride))
   }
 
   private func listed(_ ids: String...) async throws -> (
@@ -42,7 +42,7 @@ import Testing
     #expect(claimed.isBegun)
     #expect(row.channel == nil && row.rideID == "r1" && row.storage == .latest)
     #expect(try await claim(1, ride: "r1") == claimed, "asked twice, noted once")
-    try await store.made(Self.id("YQ=="), wish(1))
+    try await store.made(Self.id("YQ=="), newChannel(1))
     let known = try #require(await store.row(of: Self.id("YQ=="), in: scope))
     #expect(known.confirmedAt != nil && known.requestID == Self.request(1))
     #expect(
@@ -58,10 +58,10 @@ import Testing
     let begun = try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<20 {
         group.addTask {
-          let wish = ChannelWish(
+          let newChannel = NewChannel(
             app: .customer, scope: scope, storage: .nothing, rideID: "r1",
             requestID: Self.request(number))
-          return try await store.claim(wish).isBegun
+          return try await store.claim(newChannel).isBegun
         }
       }
       return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -74,8 +74,8 @@ import Testing
     #expect(try await !claim(2, ride: "r1").isBegun)
     try await store.lost(requestID: Self.request(1))
     #expect(try await claim(3, ride: "r1").isBegun)
-    try await store.failed(wish(3), reason: "FeatureNotEnabled")
-    try await store.made(Self.id("YQ=="), wish(1))
+    try await store.failed(newChannel(3), reason: "FeatureNotEnabled")
+    try await store.made(Self.id("YQ=="), newChannel(1))
     let row = try #require(
       await store.channel(ofRide: "r1", app: .customer, environment: .production))
     #expect(row.unansweredAt == nil && row.channel?.rawValue == "YQ==")
@@ -106,7 +106,7 @@ import Testing
   @Test func `what a row names is no other channel`() async throws {
     _ = try await claim(1)
     #expect(try await listed("AAAA").others.count == 1)
-    try await store.made(Self.id("AAAA"), wish(1))
+    try await store.made(Self.id("AAAA"), newChannel(1))
     let (rows, others) = try await listed("AAAA")
     #expect(others.isEmpty && rows.map(\.channel?.rawValue) == ["AAAA"])
     try await store.end(rows.map(\.id), reason: "deleted")

@@ -17,19 +17,19 @@ import Testing
     store = ChannelRepository(session: session)
   }
 
-  private func wish(_ ride: String, isAwaited: Bool = true) -> ChannelWish {
-    var wish = ChannelWish(
+  private func newChannel(_ ride: String, isAwaited: Bool = true) -> NewChannel {
+    var newChannel = NewChannel(
       app: .customer,
       scope: ChannelScope(bundleID: "com.example.customer", environment: .production),
       storage: .latest, rideID: RideID(ride), requestID: PushID(of: "create", ride))
-    wish.isAwaited = isAwaited
-    return wish
+    newChannel.isAwaited = isAwaited
+    return newChannel
   }
 
   private func make(_ ride: String, isAwaited: Bool = true) async throws {
-    let wish = wish(ride, isAwaited: isAwaited)
-    _ = try await store.claim(wish)
-    try await store.made(try #require(ChannelID("YQ==")), wish)
+    let newChannel = newChannel(ride, isAwaited: isAwaited)
+    _ = try await store.claim(newChannel)
+    try await store.made(try #require(ChannelID("YQ==")), newChannel)
   }
 
   private func value(_ sql: String) async throws -> String? {
@@ -63,9 +63,9 @@ import Testing
       until:
         "select count(*) from pg_stat_activity where datname = current_database() and query ~ '^select pg_sleep' and wait_event = 'PgSleep'",
       is: "1")
-    let wish = wish("r1")
-    _ = try await store.claim(wish)
-    #expect(!(try await store.made(try #require(ChannelID("YQ==")), wish)))
+    let newChannel = newChannel("r1")
+    _ = try await store.claim(newChannel)
+    #expect(!(try await store.made(try #require(ChannelID("YQ==")), newChannel)))
     #expect(try await value("select channel_id from ridepulse.channels") == "YQ==")
     #expect(!(try await store.reportAll()))
     #expect(try await value(Self.events) == "requested", "nothing is reported by halves")
@@ -85,8 +85,8 @@ import Testing
   }
 
   @Test func `a refusal makes the ride due too`() async throws {
-    _ = try await store.claim(wish("r1"))
-    try await store.failed(wish("r1"), reason: "FeatureNotEnabled")
+    _ = try await store.claim(newChannel("r1"))
+    try await store.failed(newChannel("r1"), reason: "FeatureNotEnabled")
     #expect(try await value(Self.events) == "channel_refused")
     #expect(
       try await value("select data ->> 'reason' from ridepulse.events") == "FeatureNotEnabled")
@@ -99,9 +99,9 @@ import Testing
     #expect(try await value(Self.events) == nil)
     try await session.script(
       "insert into ridepulse.agenda (ride_id, fence, leased_until) values ('r2', 1, now())")
-    let wish = wish("r2", isAwaited: false)
-    _ = try await store.claim(wish)
-    try await store.made(try #require(ChannelID("Yg==")), wish)
+    let newChannel = newChannel("r2", isAwaited: false)
+    _ = try await store.claim(newChannel)
+    try await store.made(try #require(ChannelID("Yg==")), newChannel)
     #expect(try await value(Self.events) == "channel_opened")
   }
 
@@ -135,7 +135,7 @@ import Testing
 
   @Test func `what has ended is to be deleted, once`() async throws {
     try await make("r1")
-    let scope = wish("r1").scope
+    let scope = newChannel("r1").scope
     #expect(try await store.toDelete(in: scope, atMost: 10).isEmpty)
     try await session.script(
       "update ridepulse.channels set ended_at = now(), ended_reason = 'ended'")

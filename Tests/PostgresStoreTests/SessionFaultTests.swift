@@ -1,4 +1,4 @@
-import LocalPostgres
+import LocalStack
 import Testing
 
 @testable import PostgresStore

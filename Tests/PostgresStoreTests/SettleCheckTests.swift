@@ -157,7 +157,7 @@ import Testing
           TokenInvalidation(kind: .phone, id: 1, since: since, reason: "Unregistered"),
           TokenInvalidation(kind: .activity, id: 1, since: nil, reason: "ended"),
         ]
-        settlement.findings = [
+        settlement.observations = [
           PhoneObservation(phone: 1, .good), PhoneObservation(phone: 2, .bad(probe: nil)),
           PhoneObservation(phone: 2, .throttled(until: since)),
         ]

@@ -1,4 +1,4 @@
-import LocalPostgres
+import LocalStack
 import TestSupport
 import Testing
 

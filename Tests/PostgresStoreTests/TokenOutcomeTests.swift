@@ -25,7 +25,7 @@ import TestSupport
     }
   }
 
-  private static let findings = """
+  private static let observations = """
     select id, environment, refusals, quarantined_at is not null, is_probed,
       case when not is_probed then probe end, quiet_until
     """
@@ -67,7 +67,7 @@ import TestSupport
     let table = "from ridepulse.%s where id % 5 <> 0 order by id"
     // Not compared: a probe that others waited for appears a moment earlier in the view than in the
     // table.
-    let columns = Self.findings.replacing("case when not is_probed then probe end,", with: "")
+    let columns = Self.observations.replacing("case when not is_probed then probe end,", with: "")
     let before = try await rows(columns + " " + table.replacing("%s", with: "current_devices"))
     let progress = try await outcomes.apply()
     #expect(progress.left == 0 && progress.applied == 500)

@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 import PostgresStore
 import RideCore
 import Testing
@@ -41,6 +41,7 @@ import TestSupport
       let id = try #require(
         await stage.value("select attributes ->> 'customer_channel_id' from ridepulse.rides"))
       #expect(try stage.atApple() == [id])
+      try await stage.untilBroadcast(of: "waiting")
       for place in 1...20 {
         try await stage.sql(
           "update ridepulse.rides set attributes = '{\"place\": \(place)}' where id = 's1'")

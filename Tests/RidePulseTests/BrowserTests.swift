@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import LocalPostgres
+import LocalStack
 import PostgresStore
 import Testing
 import TestSupport

@@ -15,7 +15,7 @@ import TestSupport
       let server = try Server(stage.environment)
       try await stage.until(Self.tomorrow, is: name)
       #expect(server.stop() == 0)
-      #expect(server.log.contains("did=\"made \(name.dropFirst("ridepulse.".count))\""))
+      #expect(server.log.contains("actions=\"made \(name.dropFirst("ridepulse.".count))\""))
       try await stage.sql("drop table \(name)")
       let once = try Command.ridepulse(["serve", "--once"], stage.environment)
       #expect(once.status == 0, "\(once.errors)")

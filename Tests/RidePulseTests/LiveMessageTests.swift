@@ -65,7 +65,7 @@ import TestSupport
     let reading = ServiceMetrics.Reading(
       tally: PushTally(),
       engine: EngineStatistics(
-        ridesHeld: 3, lanes: [lane], sinceLook: nil, databaseAhead: nil),
+        ridesHeld: 3, lanes: [lane], sinceClaim: nil, databaseAhead: nil),
       transport: [:], tokenAge: nil, apnsAhead: .zero, listenIsHealthy: true, problems: problems,
       database: nil)
     let message = LiveMessage(

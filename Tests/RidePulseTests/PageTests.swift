@@ -1,7 +1,7 @@
 import AdminServer
 import Foundation
 import Glibc
-import LocalPostgres
+import LocalStack
 import RideCore
 import Testing
 import TestSupport

@@ -1,6 +1,6 @@
 import AdminServer
 import Foundation
-import LocalPostgres
+import LocalStack
 import RideCore
 import Testing
 

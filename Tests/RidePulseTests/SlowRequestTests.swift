@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 import PostgresStore
 import Testing
 import TestSupport

@@ -13,7 +13,7 @@ import Testing
       "pickup_at": "pickup", "time_zone": "tz"}');
     """
 
-  @Test func `A renamed column is in the doctor's findings, the log and the metrics`()
+  @Test func `A renamed column is in the doctor's results, the log and the metrics`()
     async throws
   {
     try await Stage.run { stage in
@@ -48,8 +48,8 @@ import Testing
         Self.bookings
           + "insert into bookings (id, tz) values (null, 'UTC'), ('r1', 'Mars')")
       let warned = try Checkup(stage.environment)
-      warned.expect("watch public.bookings", "warning", "column id holds no ID (1 transaction)")
-      warned.expect("watch public.bookings", "warning", "column tz holds no time zone")
+      warned.expect("watch public.bookings", "warning", "column id has no ID (1 transaction)")
+      warned.expect("watch public.bookings", "warning", "column tz has an unknown time zone")
       try await stage.sql("alter table bookings disable trigger all")
       try Checkup(stage.environment).expect(
         "watch public.bookings", "failure",
@@ -80,9 +80,9 @@ import Testing
       var probes = DatabaseState()
       let problem = WatchProblem(table: "public.t", column: "c", code: code)
       probes.watched = .known(WatchedTables(count: 1, problems: [problem]))
-      let finding = DatabaseCheck.findings(probes).first { $0.name == "watch public.t" }
-      #expect(finding?.standing == (problem.kind?.stopsTable == true ? .failure : .warning))
-      #expect(finding?.remedy.count == 1)
+      let result = DatabaseCheck.results(probes).first { $0.name == "watch public.t" }
+      #expect(result?.standing == (problem.kind?.stopsTable == true ? .failure : .warning))
+      #expect(result?.remedy.count == 1)
     }
   }
 }

@@ -33,15 +33,16 @@ package final class ChannelClient: Sendable {
     self.now = now
   }
 
-  /// Creates a channel; record the wish before the call.
+  /// Creates a channel; record the request before the call.
   ///
   /// - Throws: `ChannelError`; if `mayHaveTakenEffect` is true, a channel of unknown ID may exist.
-  package func create(_ wish: ChannelWish) async throws(ChannelError) -> ChannelID {
-    let body = #"{"message-storage-policy":\#(wish.storage.policy),"push-type":"LiveActivity"}"#
+  package func create(_ newChannel: NewChannel) async throws(ChannelError) -> ChannelID {
+    let body =
+      #"{"message-storage-policy":\#(newChannel.storage.policy),"push-type":"LiveActivity"}"#
     let request = ChannelRequest(
-      method: "POST", path: try path("channels", wish.scope),
-      requestID: wish.requestID.description, body: body, isRepeatable: false)
-    let answer = try await perform(request, in: wish.scope)
+      method: "POST", path: try path("channels", newChannel.scope),
+      requestID: newChannel.requestID.description, body: body, isRepeatable: false)
+    let answer = try await perform(request, in: newChannel.scope)
     guard let id = answer.headers["apns-channel-id"].flatMap({ ChannelID($0) }) else {
       throw .unanswered("APNs answered \(answer.status) without a channel ID")
     }

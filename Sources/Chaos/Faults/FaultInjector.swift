@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 import RideCore
 
 /// One kind of fault and the function that injects it.

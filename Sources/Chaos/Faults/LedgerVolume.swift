@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 import Synchronization
 
 /// A small file system for the ledger, so that its disk can be filled.

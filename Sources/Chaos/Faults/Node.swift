@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 
 /// A `ridepulse serve` process that is killed, paused and restarted.
 actor Node {

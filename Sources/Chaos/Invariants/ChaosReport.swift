@@ -25,25 +25,26 @@ struct ChaosReport {
         if row.names.count > 3 { line("        … and \(row.names.count - 3) more") }
       }
     }
-    let own = evidence.incidents.findings
-    let findings = own.isEmpty ? [] : [("The run", [Invariant.Violation(name: "", texts: own)])]
-    return printFindings(findings + invariants.map { ($0.title, $0.findings) })
+    let own = evidence.incidents.violations
+    let violations = own.isEmpty ? [] : [("The run", [Invariant.Violation(name: "", texts: own)])]
+    return printViolations(violations + invariants.map { ($0.title, $0.violations) })
   }
 
-  private func printFindings(_ findings: [(title: String, findings: [Invariant.Violation])]) -> Bool
+  private func printViolations(_ violations: [(title: String, violations: [Invariant.Violation])])
+    -> Bool
   {
-    let count = findings.flatMap(\.findings).reduce(0) { $0 + $1.texts.count }
+    let count = violations.flatMap(\.violations).reduce(0) { $0 + $1.texts.count }
     if count == 0 {
       line("\nEvery invariant held.")
       return true
     }
     line("\nFindings: \(count)")
-    for (title, findings) in findings where !findings.isEmpty {
+    for (title, violations) in violations where !violations.isEmpty {
       line("\n\(title)")
-      for finding in findings {
-        if !finding.name.isEmpty { line("  \(finding.name)") }
-        for text in finding.texts.prefix(5) { line("  - \(text)") }
-        if finding.texts.count > 5 { line("  … and \(finding.texts.count - 5) more") }
+      for violation in violations {
+        if !violation.name.isEmpty { line("  \(violation.name)") }
+        for text in violation.texts.prefix(5) { line("  - \(text)") }
+        if violation.texts.count > 5 { line("  … and \(violation.texts.count - 5) more") }
       }
     }
     return false

@@ -19,7 +19,7 @@ struct Invariant {
 
   let title: String
   private(set) var rows: [Row] = []
-  private(set) var findings: [Violation] = []
+  private(set) var violations: [Violation] = []
 
   init(_ title: String) {
     self.title = title
@@ -29,7 +29,7 @@ struct Invariant {
   mutating func count(_ name: String, _ count: Int, expected: Int? = nil) {
     rows.append(Row(name: name, count: count, expected: expected))
     if let expected, count != expected {
-      findings.append(Violation(name: name, texts: ["\(count) and not \(expected)"]))
+      violations.append(Violation(name: name, texts: ["\(count) and not \(expected)"]))
     }
   }
 
@@ -41,7 +41,7 @@ struct Invariant {
   /// Adds items that must not exist: each one is a violation.
   mutating func none(_ name: String, _ found: [String]) {
     rows.append(Row(name: name, count: found.count, expected: 0))
-    if !found.isEmpty { findings.append(Violation(name: name, texts: found)) }
+    if !found.isEmpty { violations.append(Violation(name: name, texts: found)) }
   }
 }
 

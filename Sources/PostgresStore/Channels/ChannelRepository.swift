@@ -30,24 +30,26 @@ package struct ChannelRepository: Sendable {
   /// Records that a channel is about to be created; a ride has one at a time.
   ///
   /// It may be repeated with the same request ID after an error.
-  package func claim(_ wish: ChannelWish) async throws -> Claim {
+  package func claim(_ newChannel: NewChannel) async throws -> Claim {
     // Kept to few parameters: with a 128-bit one on the stack, this function's task jumps to
     // address 0 when it resumes (Swift 6.3, x86-64).
-    let words = [wish.app.rawValue, wish.scope.environment.rawValue]
-    let id = wish.requestID.description
+    let words = [newChannel.app.rawValue, newChannel.scope.environment.rawValue]
+    let id = newChannel.requestID.description
     let results = try await session.run([
       Call(
         ChannelStatements.giveUp,
-        words + [wish.rideID?.text, String(ChannelRow.longestCall.microseconds)]),
+        words + [newChannel.rideID?.text, String(ChannelRow.longestCall.microseconds)]),
       Call(
         ChannelStatements.claim,
-        words + [wish.scope.bundleID, wish.storage.rawValue, wish.rideID?.text, id]),
-      Call(ChannelStatements.claimed, words + [wish.rideID?.text, id]),
+        words + [
+          newChannel.scope.bundleID, newChannel.storage.rawValue, newChannel.rideID?.text, id,
+        ]),
+      Call(ChannelStatements.claimed, words + [newChannel.rideID?.text, id]),
     ])
     guard let row = Self.rows(results[2]).first else {
       throw PostgresError(.protocol(reason: "a claim that was written can't be read"))
     }
-    return Claim(row: row, isBegun: row.requestID == wish.requestID)
+    return Claim(row: row, isBegun: row.requestID == newChannel.requestID)
   }
 
   /// Records that APNs created the channel under this ID, and adds it to the attributes of its
@@ -59,15 +61,17 @@ package struct ChannelRepository: Sendable {
   /// - Returns: Whether the ride has it; false if an app has the ride locked, and `reportAll` must
   ///   follow.
   @discardableResult
-  package func made(_ channel: ChannelID, _ wish: ChannelWish) async throws -> Bool {
-    let id = wish.requestID.description
+  package func made(_ channel: ChannelID, _ newChannel: NewChannel) async throws -> Bool {
+    let id = newChannel.requestID.description
     _ = try await session.run([Call(ChannelStatements.made, [id, channel.rawValue])])
-    let rows = try? await session.run([Call(LockLimit.short), Self.report(wish)])
+    let rows = try? await session.run([Call(LockLimit.short), Self.report(newChannel)])
     return Self.areDone(rows?.last)
   }
 
-  private static func report(_ wish: ChannelWish) -> Call {
-    Call(ChannelStatements.report, [wish.requestID.description, wish.isAwaited ? "t" : "f"])
+  private static func report(_ newChannel: NewChannel) -> Call {
+    Call(
+      ChannelStatements.report,
+      [newChannel.requestID.description, newChannel.isAwaited ? "t" : "f"])
   }
 
   private static func areDone(_ rows: QueryResult?) -> Bool {
@@ -92,9 +96,10 @@ package struct ChannelRepository: Sendable {
   }
 
   /// Records that the channel was not created.
-  package func failed(_ wish: ChannelWish, reason: String) async throws {
+  package func failed(_ newChannel: NewChannel, reason: String) async throws {
     _ = try await session.run([
-      Call(ChannelStatements.failed, [wish.requestID.description, reason]), Self.report(wish),
+      Call(ChannelStatements.failed, [newChannel.requestID.description, reason]),
+      Self.report(newChannel),
     ])
   }
 

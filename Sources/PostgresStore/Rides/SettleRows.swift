@@ -60,7 +60,7 @@ enum SettleRows {
     ])
 
   /// Observations of phones. The value is the push, environment or microseconds of the kind.
-  static let findings = RowParameters<Part<PhoneObservation>>(
+  static let observations = RowParameters<Part<PhoneObservation>>(
     after: gone.last,
     [
       .text("ride_id") { $0.ride.text }, .integer("id") { $0.value.phone },
@@ -69,7 +69,7 @@ enum SettleRows {
 
   /// The due schedule slots of a rule of a ride, by outcome.
   static let tallies = RowParameters<Part<Tally>>(
-    after: findings.last,
+    after: observations.last,
     [
       .text("ride_id") { $0.ride.text }, .text("rule") { $0.value.rule },
       .integer("due") { $0.value.counts.due }, .integer("fired") { $0.value.counts.fired },
@@ -95,7 +95,7 @@ enum SettleRows {
       + events.arrays(settlements.flatMap(\.consumed))
       + entries.arrays(parts(of: settlements, \.entries))
       + gone.arrays(settlements.flatMap(\.gone))
-      + findings.arrays(parts(of: settlements, \.findings))
+      + observations.arrays(parts(of: settlements, \.observations))
       + tallies.arrays(
         parts(of: settlements) { settlement in
           settlement.tallies.sorted { $0.key < $1.key }.map { (rule: $0.key, counts: $0.value) }

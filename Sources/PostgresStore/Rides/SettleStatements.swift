@@ -88,7 +88,7 @@ enum SettleStatements {
           (min(f.value) filter (where f.kind = 'unprobed'))::uuid as unprobed,
           \(SQLTime.timestamp("(max(f.value::bigint) filter (where f.kind = 'throttled'))"))
             as quiet_until
-        from \(SettleRows.findings.table("f"))
+        from \(SettleRows.observations.table("f"))
         join held on held.ride_id = f.ride_id
         -- One statement writes a row once, and that it is gone matters more.
         where not exists (select from gone g where g.kind = 'phone' and g.id = f.id)

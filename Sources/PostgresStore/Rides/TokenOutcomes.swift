@@ -110,7 +110,7 @@ enum TokenOutcomeStatements {
   /// Applies a phone's outcomes in the order of settlement, as if each settlement had written its
   /// own.
   ///
-  /// A registration since then has reset the findings against the phone, so that older ones do not
+  /// A registration since then has reset the observations against the phone, so that older ones do not
   /// count.
   static let phones = apply(
     .phone, to: "devices",

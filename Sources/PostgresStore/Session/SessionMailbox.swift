@@ -14,7 +14,7 @@ final class SessionMailbox: Sendable {
 
   private struct Contents {
     var message = Message()
-    var isRung = false
+    var isAwake = false
     var isClosing = false
     var hasEnded = false
     var closers: [CheckedContinuation<Void, Never>] = []
@@ -39,7 +39,7 @@ final class SessionMailbox: Sendable {
       contents.message.runs.append(run)
       return true
     }
-    if accepted { ring() }
+    if accepted { wake() }
     return accepted
   }
 
@@ -48,7 +48,7 @@ final class SessionMailbox: Sendable {
       contents.isClosing = true
       contents.message.closeBy = min(contents.message.closeBy ?? moment, moment)
     }
-    ring()
+    wake()
   }
 
   /// Waits until the thread has ended.
@@ -65,8 +65,8 @@ final class SessionMailbox: Sendable {
   /// Returns and removes the contents; called by the thread.
   func collect() -> Message {
     contents.withLock { contents in
-      if contents.isRung { wakeup.clear() }
-      contents.isRung = false
+      if contents.isAwake { wakeup.clear() }
+      contents.isAwake = false
       defer { contents.message = Message() }
       return contents.message
     }
@@ -85,10 +85,10 @@ final class SessionMailbox: Sendable {
   }
 
   /// Wakes the thread, with one system call for any number of submissions between two collections.
-  private func ring() {
+  private func wake() {
     contents.withLock { contents in
-      if !contents.isRung { wakeup.signal() }
-      contents.isRung = true
+      if !contents.isAwake { wakeup.signal() }
+      contents.isAwake = true
     }
   }
 }

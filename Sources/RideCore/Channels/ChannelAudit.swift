@@ -28,21 +28,21 @@ package struct ChannelAudit: Hashable, Sendable {
     /// The row that names the channel, or the creates without a response that explain it.
     package var rows: [ChannelRow]
     /// When the channel first appeared and when it was last absent; nil if a row names it.
-    package var sighting: OtherChannel?
+    package var observation: OtherChannel?
 
     package init(
       _ channel: ChannelID, _ standing: Standing, rows: [ChannelRow] = [],
-      sighting: OtherChannel? = nil
+      observation: OtherChannel? = nil
     ) {
       self.channel = channel
       self.standing = standing
       self.rows = rows
-      self.sighting = sighting
+      self.observation = observation
     }
   }
 
   /// The verdicts, sorted by standing and ID.
-  package private(set) var findings: [CheckResult] = []
+  package private(set) var results: [CheckResult] = []
 
   /// Creates without a response that made no channel, or one that is gone: nothing is left to find.
   package private(set) var idle: [ChannelRow] = []
@@ -65,16 +65,16 @@ package struct ChannelAudit: Hashable, Sendable {
     for row in rows { if let channel = row.channel { named[channel] = row } }
     for (channel, row) in named {
       if let standing = Self.standing(of: row, isListed: listed.contains(channel), began) {
-        findings.append(CheckResult(channel, standing, rows: [row]))
+        results.append(CheckResult(channel, standing, rows: [row]))
       }
     }
-    let sightings = others.filter { listed.contains($0.channel) && named[$0.channel] == nil }
+    let unnamed = others.filter { listed.contains($0.channel) && named[$0.channel] == nil }
     let lost = rows.filter { $0.channel == nil && $0.endedAt == nil }
-    explain(sightings, by: lost, began)
-    let known = Set(findings.map(\.channel))
+    explain(unnamed, by: lost, began)
+    let known = Set(results.map(\.channel))
     // They appeared while other channels were being recorded; the next listing decides.
-    findings += listed.subtracting(known).map { CheckResult($0, .pending) }
-    findings.sort { ($0.standing.order, $0.channel) < ($1.standing.order, $1.channel) }
+    results += listed.subtracting(known).map { CheckResult($0, .pending) }
+    results.sort { ($0.standing.order, $0.channel) < ($1.standing.order, $1.channel) }
   }
 
   /// Returns the standing of a channel that a row names; nil if there is nothing to report.
@@ -90,17 +90,18 @@ package struct ChannelAudit: Hashable, Sendable {
   }
 
   private mutating func explain(
-    _ sightings: [OtherChannel], by lost: [ChannelRow], _ began: Timestamp
+    _ unnamed: [OtherChannel], by lost: [ChannelRow], _ began: Timestamp
   ) {
-    let candidates = sightings.map { sighting in lost.filter { $0.mayHaveMade(sighting) } }
-    for (sighting, rows) in zip(sightings, candidates) {
+    let candidates = unnamed.map { observation in lost.filter { $0.mayHaveMade(observation) } }
+    for (observation, rows) in zip(unnamed, candidates) {
       var standing = Standing.foreign
       if rows.contains(where: { $0.mayBeUnderWay(at: began) }) {
         standing = .pending
       } else if !rows.isEmpty {
         standing = Self.hasOneEach(rows, candidates) ? .leaked : .unclear
       }
-      findings.append(CheckResult(sighting.channel, standing, rows: rows, sighting: sighting))
+      results.append(
+        CheckResult(observation.channel, standing, rows: rows, observation: observation))
     }
     let explaining = Set(candidates.joined().map(\.id))
     idle = lost.filter {
@@ -144,7 +145,7 @@ package struct ChannelAudit: Hashable, Sendable {
 
   /// Returns the number of channels with this standing.
   package func count(_ standing: Standing) -> Int {
-    findings.count { $0.standing == standing }
+    results.count { $0.standing == standing }
   }
 }
 

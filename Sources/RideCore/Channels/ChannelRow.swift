@@ -42,7 +42,7 @@ package struct ChannelRow: Hashable, Sendable {
 }
 
 /// A channel that is about to be created.
-package struct ChannelWish: Hashable, Sendable {
+package struct NewChannel: Hashable, Sendable {
   package var app: App
   package var scope: ChannelScope
   package var storage: ChannelStorage

@@ -69,7 +69,7 @@ extension Settlement {
   ) {
     guard let phone = push.entry.phone else { return }
     func found(_ kind: PhoneObservation.Kind) {
-      findings.append(PhoneObservation(phone: phone, kind))
+      observations.append(PhoneObservation(phone: phone, kind))
     }
     if outcome == .accepted {
       if push.isProbe {
@@ -91,12 +91,12 @@ extension Settlement {
   mutating func releaseProbes(of view: RideView) {
     let probes = view.phones.compactMap { phone in phone.problem?.probe.map { ($0, phone) } }
     let phones = Dictionary(probes, uniquingKeysWith: { first, _ in first })
-    let probed = Set(findings.lazy.filter(\.isProbe).map(\.phone))
+    let probed = Set(observations.lazy.filter(\.isProbe).map(\.phone))
     for entry in entries where entry.status != .pending {
       guard let phone = phones[entry.id], phone.id == entry.phone, phone.isProbed(by: entry),
         !probed.contains(phone.id)
       else { continue }
-      findings.append(PhoneObservation(phone: phone.id, .unprobed(entry.id)))
+      observations.append(PhoneObservation(phone: phone.id, .unprobed(entry.id)))
     }
   }
 }

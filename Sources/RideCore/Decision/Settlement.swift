@@ -8,7 +8,7 @@ package struct Settlement: Hashable, Sendable {
   /// Tokens to invalidate.
   package var gone: [TokenInvalidation]
   /// What outcomes revealed about phones.
-  package var findings: [PhoneObservation] = []
+  package var observations: [PhoneObservation] = []
   /// Broadcast channels that the ride needs, repeated until it has them.
   package var needs: [ChannelNeed] = []
   /// The memo for the next decision.
@@ -233,7 +233,7 @@ extension Settlement {
       rideID: ride, consumed: [0], entries: entries,
       gone: [TokenInvalidation(kind: .activity, id: 0, since: now, reason: word)], memo: Memo(),
       tallies: [word: tally], nextDue: isOver ? nil : now, isOver: isOver)
-    settlement.findings = [PhoneObservation(phone: 0, .good)]
+    settlement.observations = [PhoneObservation(phone: 0, .good)]
     return settlement
   }
 }

@@ -69,13 +69,13 @@ final class ChannelReconciler: Sendable {
         if state.known.insert(need).inserted { state.needs.append(need) }
       }
     }
-    signal.ring()
+    signal.notify()
   }
 
   /// Records that the database contains ended channels. Returns at once.
   func ended() {
     state.withLock { $0.hasEnded = true }
-    signal.ring()
+    signal.notify()
   }
 
   /// Reconciles until the task is cancelled.
@@ -87,7 +87,7 @@ final class ChannelReconciler: Sendable {
   }
 
   /// Wakes `run`, so that it notices its cancellation.
-  func stop() { signal.ring() }
+  func stop() { signal.notify() }
 
   /// Creates and deletes channels once, as rides need them. A failure is logged and retried later.
   func reconcile() async {
@@ -130,12 +130,12 @@ final class ChannelReconciler: Sendable {
   }
 
   private func make(_ need: Need, in scope: ChannelScope, _ service: ChannelService) async {
-    var wish = ChannelWish(
+    var newChannel = NewChannel(
       app: need.app, scope: scope, storage: need.storage, rideID: need.ride,
       requestID: ChannelService.newRequestID())
-    wish.isAwaited = true
+    newChannel.isAwaited = true
     do {
-      if let made = try await service.createAudited(wish), made.isNew {
+      if let made = try await service.createAudited(newChannel), made.isNew {
         log(
           .info, "Broadcast channel created",
           ["ride": need.ride.text, "channel": "\(made.channel)"])

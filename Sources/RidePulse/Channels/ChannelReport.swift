@@ -8,7 +8,7 @@ struct ChannelReport {
 
   var table: String {
     var rows = [["CHANNEL", "STANDING", "STORAGE", "RIDE", "WHAT"]]
-    rows += audit.findings.map { cells($0).map { Escape.line($0) } }
+    rows += audit.results.map { cells($0).map { Escape.line($0) } }
     let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
     var lines = rows.count == 1 ? [] : rows.map { Self.line($0, widths) } + [""]
     let counts = ChannelAudit.Standing.allCases
@@ -35,30 +35,30 @@ struct ChannelReport {
     return grouped(number / 1000) + "," + digits.suffix(3)
   }
 
-  private func cells(_ finding: ChannelAudit.CheckResult) -> [String] {
+  private func cells(_ result: ChannelAudit.CheckResult) -> [String] {
     [
-      finding.channel.rawValue, finding.standing.rawValue, finding.storage?.rawValue ?? "-",
-      finding.named?.rideID?.text ?? "-", what(finding),
+      result.channel.rawValue, result.standing.rawValue, result.storage?.rawValue ?? "-",
+      result.named?.rideID?.text ?? "-", what(result),
     ]
   }
 
-  private func what(_ finding: ChannelAudit.CheckResult) -> String {
-    if let row = finding.named {
+  private func what(_ result: ChannelAudit.CheckResult) -> String {
+    if let row = result.named {
       let since = "since \(Self.time(row.createdAt))"
-      switch finding.standing {
+      switch result.standing {
       case .missing: return "gone from Apple, \(since)"
       case .leaked, .pending:
         return "given up \(row.endedAt.map(Self.time) ?? ""): \(row.endedReason ?? "")"
       default: return since
       }
     }
-    guard let sighting = finding.sighting else { return "appeared just now" }
-    let seen = Self.time(sighting.seenAt)
-    guard let absentAt = sighting.absentAt else { return "present at the first look, \(seen)" }
-    let window = (sighting.seenAt - absentAt).inSeconds.rounded(.up)
+    guard let observation = result.observation else { return "appeared just now" }
+    let seen = Self.time(observation.seenAt)
+    guard let absentAt = observation.absentAt else { return "present at the first look, \(seen)" }
+    let window = (observation.seenAt - absentAt).inSeconds.rounded(.up)
     let came = "appeared in the \(Duration.seconds(window).rideText) before \(seen)"
-    let creates = counted(finding.rows.count, "create")
-    switch finding.standing {
+    let creates = counted(result.rows.count, "create")
+    switch result.standing {
     case .pending: return "\(came); a create is under way"
     case .unclear: return "\(came); \(creates) had no answer, but more channels appeared"
     case .leaked: return "\(came); \(creates) had no answer then"
@@ -72,20 +72,20 @@ struct ChannelReport {
     .object([
       "bundle_id": .string(scope.bundleID), "environment": .string(scope.environment.rawValue),
       "used": .integer(Int64(audit.used)), "limit": .integer(Int64(ChannelID.limitOfApp)),
-      "channels": .array(audit.findings.map(Self.object)),
+      "channels": .array(audit.results.map(Self.object)),
       "creates_without_channel": .integer(Int64(audit.idle.count)),
     ])
   }
 
-  private static func object(_ finding: ChannelAudit.CheckResult) -> JSONValue {
-    let row = finding.named
+  private static func object(_ result: ChannelAudit.CheckResult) -> JSONValue {
+    let row = result.named
     return .object([
-      "channel": .string(finding.channel.rawValue), "standing": .string(finding.standing.rawValue),
-      "storage": .orNull(finding.storage?.rawValue), "ride_id": .orNull(row?.rideID?.text),
+      "channel": .string(result.channel.rawValue), "standing": .string(result.standing.rawValue),
+      "storage": .orNull(result.storage?.rawValue), "ride_id": .orNull(row?.rideID?.text),
       "created_at": .orNull(row?.createdAt), "ended_at": .orNull(row?.endedAt),
-      "absent_at": .orNull(finding.sighting?.absentAt),
-      "seen_at": .orNull(finding.sighting?.seenAt),
-      "request_ids": .array(finding.rows.map { .string($0.requestID.description) }),
+      "absent_at": .orNull(result.observation?.absentAt),
+      "seen_at": .orNull(result.observation?.seenAt),
+      "request_ids": .array(result.rows.map { .string($0.requestID.description) }),
     ])
   }
 }
@@ -94,5 +94,5 @@ extension ChannelAudit.CheckResult {
   /// The row that contains the ID of this channel.
   fileprivate var named: ChannelRow? { rows.first { $0.channel == channel } }
 
-  fileprivate var storage: ChannelStorage? { named?.storage ?? sighting?.storage }
+  fileprivate var storage: ChannelStorage? { named?.storage ?? observation?.storage }
 }

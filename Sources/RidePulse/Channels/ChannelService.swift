@@ -29,11 +29,11 @@ struct ChannelService: Sendable {
     let audit = ChannelAudit(
       listed: Set(listed), began: began, rows: known.rows, others: others)
     // The storage policy distinguishes some channels that their times do not.
-    for finding in audit.findings where finding.needsStorage {
-      guard let index = others.firstIndex(where: { $0.channel == finding.channel }),
-        let storage = try await storage(of: finding.channel, in: scope)
+    for result in audit.results where result.needsStorage {
+      guard let index = others.firstIndex(where: { $0.channel == result.channel }),
+        let storage = try await storage(of: result.channel, in: scope)
       else { continue }
-      try await repository.record(storage, of: finding.channel, in: scope)
+      try await repository.record(storage, of: result.channel, in: scope)
       others[index].storage = storage
     }
     return ChannelAudit(listed: Set(listed), began: began, rows: known.rows, others: others)
@@ -55,25 +55,25 @@ struct ChannelService: Sendable {
   ///
   /// The channels at Apple are listed first, so that a channel whose response was lost can be
   /// distinguished from those that existed before.
-  func create(_ wish: ChannelWish) async throws -> Made {
-    _ = try await audit(in: wish.scope)
-    if let made = try await createAudited(wish) { return made }
+  func create(_ newChannel: NewChannel) async throws -> Made {
+    _ = try await audit(in: newChannel.scope)
+    if let made = try await createAudited(newChannel) { return made }
     throw CommandFailure(
-      "another command is creating a channel for ride \(wish.rideID?.text ?? "")")
+      "another command is creating a channel for ride \(newChannel.rideID?.text ?? "")")
   }
 
   /// Creates one of several channels after one shared audit; nil if the ride's channel is already
   /// being created.
-  func createAudited(_ wish: ChannelWish) async throws -> Made? {
-    let claim = try await repository.claim(wish)
+  func createAudited(_ newChannel: NewChannel) async throws -> Made? {
+    let claim = try await repository.claim(newChannel)
     guard claim.isBegun else {
       return claim.row.channel.map { Made(channel: $0, isNew: false) }
     }
     let channel: ChannelID
     do throws(ChannelError) {
-      channel = try await client.create(wish)
+      channel = try await client.create(newChannel)
     } catch {
-      try await record(error, of: wish)
+      try await record(error, of: newChannel)
       guard error.mayHaveTakenEffect else { throw error }
       throw CommandFailure(
         "\(error); a channel may have been created: `ridepulse channels reconcile` finds it. Repeat "
@@ -81,7 +81,7 @@ struct ChannelService: Sendable {
     }
     let isReported: Bool
     do {
-      isReported = try await repository.made(channel, wish)
+      isReported = try await repository.made(channel, newChannel)
     } catch {
       throw CommandFailure(
         "APNs created the channel \(channel), but the database did not record it: \(error); "
@@ -90,15 +90,15 @@ struct ChannelService: Sendable {
     return Made(channel: channel, isNew: true, isReported: isReported)
   }
 
-  private func record(_ error: ChannelError, of wish: ChannelWish) async throws {
+  private func record(_ error: ChannelError, of newChannel: NewChannel) async throws {
     guard error.mayHaveTakenEffect else {
       let reason = error.refusal?.reason ?? "not made"
-      return try await repository.failed(wish, reason: reason)
+      return try await repository.failed(newChannel, reason: reason)
     }
-    try await repository.lost(requestID: wish.requestID)
+    try await repository.lost(requestID: newChannel.requestID)
     // The sooner a lost channel is listed, the fewer others can be mistaken for it. It may not be
     // listed yet.
-    _ = try? await audit(in: wish.scope)
+    _ = try? await audit(in: newChannel.scope)
   }
 
   /// Deletes a channel permanently.
@@ -121,11 +121,11 @@ struct ChannelService: Sendable {
   ///
   /// - Returns: The audit made after the deletions.
   func clear(_ audit: ChannelAudit, in scope: ChannelScope) async throws -> ChannelAudit {
-    for finding in audit.findings where finding.standing == .leaked {
-      _ = try await delete(finding.channel, in: scope)
+    for result in audit.results where result.standing == .leaked {
+      _ = try await delete(result.channel, in: scope)
     }
     let after = try await self.audit(in: scope)
-    let missing = after.findings.filter { $0.standing == .missing }.flatMap(\.rows)
+    let missing = after.results.filter { $0.standing == .missing }.flatMap(\.rows)
     try await repository.end(missing.map(\.id), reason: "gone")
     try await repository.end(after.idle.map(\.id), reason: "made no channel that is left")
     return after
@@ -139,7 +139,7 @@ extension ChannelError {
 
 extension ChannelAudit.CheckResult {
   fileprivate var needsStorage: Bool {
-    guard let sighting, sighting.storage == nil else { return false }
+    guard let observation, observation.storage == nil else { return false }
     return standing == .leaked || standing == .unclear
   }
 }

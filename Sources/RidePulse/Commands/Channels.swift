@@ -71,13 +71,13 @@ enum Channels: Command {
   }
 
   private static func create(_ request: ChannelRequest, _ service: ChannelService) async throws {
-    let wish = ChannelWish(
+    let newChannel = NewChannel(
       app: request.app, scope: request.scope, storage: request.storage,
       rideID: request.ride.map(RideID.init),
       requestID: ChannelService.newRequestID())
-    let made = try await service.create(wish)
+    let made = try await service.create(newChannel)
     request.print(
-      made.isNew ? "made" : "the ride has it already", made.channel, storage: wish.storage)
+      made.isNew ? "made" : "the ride has it already", made.channel, storage: newChannel.storage)
   }
 
   private static func read(_ request: ChannelRequest, _ service: ChannelService) async throws {

@@ -32,8 +32,8 @@ enum Doctor: Command {
       .probes(isUsed: Set(phones.compactMap(\.environment)))
     let standard = (try? APNsVariables.defaultEnvironment(environment)) ?? .production
     return Diagnosis(
-      findings: DatabaseCheck.findings(database) + APNsCheck.findings(apns)
-        + RuleCheck.findings(
+      results: DatabaseCheck.results(database) + APNsCheck.results(apns)
+        + RuleCheck.results(
           rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard))
   }
 }

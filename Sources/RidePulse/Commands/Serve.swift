@@ -79,7 +79,7 @@ enum Serve: Command {
     await service.engine.run()
     for task in [maintenance, watch, keepalive, channels, outcomes] { task.cancel() }
     service.channels.stop()
-    service.outcomes.ring()
+    service.outcomes.notify()
     await service.endCalls()
   }
 }

@@ -67,17 +67,3 @@ enum Database {
     )
   }
 }
-
-/// Runs `body`, then `cleanup`, also if `body` throws: a `defer` can't await.
-func withCleanup<Value: Sendable>(
-  _ cleanup: () async -> Void, _ body: () async throws -> Value
-) async throws -> Value {
-  let result: Result<Value, any Error>
-  do {
-    result = .success(try await body())
-  } catch {
-    result = .failure(error)
-  }
-  await cleanup()
-  return try result.get()
-}

@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 import Orchestrator
 import PostgresStore
 import RideCore
@@ -65,7 +65,7 @@ struct DemoStage {
     let outcomes = Task { await service.outcomes.run() }
     defer {
       outcomes.cancel()
-      service.outcomes.ring()
+      service.outcomes.notify()
     }
     view.begin()
     try await withCleanup({

@@ -2,8 +2,8 @@ import APNSClient
 import RideCore
 
 enum APNsCheck {
-  static func findings(_ probes: APNsState) -> [CheckResult] {
-    KeyCheck.findings(probes.key) + bundleIDs(probes) + [settings(probes)]
+  static func results(_ probes: APNsState) -> [CheckResult] {
+    KeyCheck.results(probes.key) + bundleIDs(probes) + [settings(probes)]
       + probes.worlds.flatMap { world(probes, $0) }
   }
 

@@ -2,12 +2,12 @@ import PostgresStore
 import RideCore
 
 enum DatabaseCheck {
-  static func findings(_ probes: DatabaseState) -> [CheckResult] {
+  static func results(_ probes: DatabaseState) -> [CheckResult] {
     [
       server(probes), schema(probes), rights(probes), listen(probes),
-      QueueCheck.finding(probes.queue),
+      QueueCheck.result(probes.queue),
       ClockCheck.database(probes.lead), holder(probes),
-    ] + WatchCheck.findings(probes) + LimitCheck.findings(probes)
+    ] + WatchCheck.results(probes) + LimitCheck.results(probes)
   }
 
   private static func server(_ probes: DatabaseState) -> CheckResult {
@@ -154,7 +154,8 @@ enum DatabaseCheck {
     case .known(.unreachable(let why)), .failed(let why):
       return .failure(
         "listen", "a second connection failed: \(why)",
-        "raise max_connections, or the pool's size; serve needs three connections")
+        "raise max_connections, or the pool's size; serve keeps three connections open and opens others for a short time"
+      )
     }
   }
 

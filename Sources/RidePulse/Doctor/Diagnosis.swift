@@ -32,23 +32,23 @@ struct CheckResult: Hashable {
 
 /// All check results, in the order in which the problems have to be fixed.
 struct Diagnosis: Hashable {
-  var findings: [CheckResult]
+  var results: [CheckResult]
 
   func count(_ standing: CheckResult.Standing) -> Int {
-    findings.count { $0.standing == standing }
+    results.count { $0.standing == standing }
   }
 
   /// Warnings do not count as problems; a check is skipped only because of another problem.
   var status: ExitStatus { count(.failure) > 0 ? .foundProblems : .done }
 
   var json: JSONValue {
-    let findings = findings.map { finding in
+    let results = results.map { result in
       JSONValue.object([
-        "name": .string(finding.name), "standing": .string(finding.standing.rawValue),
-        "what": .string(finding.what), "remedy": .array(finding.remedy.map { .string($0) }),
+        "name": .string(result.name), "standing": .string(result.standing.rawValue),
+        "what": .string(result.what), "remedy": .array(result.remedy.map { .string($0) }),
       ])
     }
-    return .object(["ok": .bool(status == .done), "findings": .array(findings)])
+    return .object(["ok": .bool(status == .done), "findings": .array(results)])
   }
 }
 
@@ -94,14 +94,14 @@ struct DoctorTable {
   private static let width = 9
 
   var text: String {
-    let width = diagnosis.findings.map { Escape.line($0.name).count }.max() ?? 0
+    let width = diagnosis.results.map { Escape.line($0.name).count }.max() ?? 0
     var lines: [String] = []
-    for finding in diagnosis.findings {
-      let word = padded(finding.standing.rawValue.uppercased(), to: Self.width)
+    for result in diagnosis.results {
+      let word = padded(result.standing.rawValue.uppercased(), to: Self.width)
       lines.append(
-        "\(coloured(word, finding.standing))\(padded(Escape.line(finding.name), to: width))  "
-          + Escape.line(finding.what))
-      lines += finding.remedy.map { padded("", to: Self.width) + "do: \(Escape.line($0))" }
+        "\(coloured(word, result.standing))\(padded(Escape.line(result.name), to: width))  "
+          + Escape.line(result.what))
+      lines += result.remedy.map { padded("", to: Self.width) + "do: \(Escape.line($0))" }
     }
     return (lines + ["", summary]).joined(separator: "\n")
   }

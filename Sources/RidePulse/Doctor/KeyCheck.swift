@@ -41,7 +41,7 @@ struct KeyState: Hashable, Sendable {
 }
 
 enum KeyCheck {
-  static func findings(_ probes: KeyState) -> [CheckResult] {
+  static func results(_ probes: KeyState) -> [CheckResult] {
     [
       file(probes),
       id("key ID", "APNS_KEY_ID", probes.keyID, example: "ABC123DEFG", hint(probes)),

@@ -4,7 +4,7 @@ import RideCore
 /// Finds what makes the engine wait or give up: limits of its role, and locks of other sessions.
 enum LimitCheck {
   /// Returns one result for each limit that interferes; none if all is well.
-  static func findings(_ probes: DatabaseState) -> [CheckResult] {
+  static func results(_ probes: DatabaseState) -> [CheckResult] {
     [statements(probes), outcomes(probes)].compactMap(\.self)
   }
 
@@ -58,7 +58,7 @@ enum LimitCheck {
 enum QueueCheck {
   static let name = "notify queue"
 
-  static func finding(_ queue: Probe<NotifyQueue>) -> CheckResult {
+  static func result(_ queue: Probe<NotifyQueue>) -> CheckResult {
     switch queue {
     case .unasked: return .skipped(name, needs: "postgres")
     case .failed(let why):

@@ -39,22 +39,22 @@ struct RuleState: Sendable {
 
 /// Judges rules and registered phones, and whether the bundle IDs match them.
 enum RuleCheck {
-  static func findings(
+  static func results(
     _ probes: RuleState, bundleIDs: [App: String], phones: Probe<[PhoneCount]>,
     standard: APNsEnvironment
   ) -> [CheckResult] {
     let names = [App](probes.apps).sorted { $0.rawValue < $1.rawValue }
     let lacking = names.filter { bundleIDs[$0] == nil }
-    var findings = [rules(probes)]
+    var results = [rules(probes)]
     // If no bundle ID is set at all, another check already fails.
     if !bundleIDs.isEmpty {
-      findings += lacking.map { app in
+      results += lacking.map { app in
         .failure(
           "topic \(app)", "rules address \(app), which has no bundle ID",
           APNsCheck.export(app))
       }
     }
-    return findings + self.phones(phones, apps: names, bundleIDs, standard)
+    return results + self.phones(phones, apps: names, bundleIDs, standard)
   }
 
   private static func rules(_ probes: RuleState) -> CheckResult {

@@ -3,7 +3,7 @@ import RideCore
 
 /// Judges the tables attached by `ridepulse.watch`, and the triggers of the schema.
 enum WatchCheck {
-  static func findings(_ probes: DatabaseState) -> [CheckResult] {
+  static func results(_ probes: DatabaseState) -> [CheckResult] {
     let name = "watch"
     switch probes.watched {
     case .unasked:
@@ -15,11 +15,11 @@ enum WatchCheck {
       return [.ok(name, "\(count) attached \(tables.count == 1 ? "table" : "tables")")]
     case .known(let tables):
       return Dictionary(grouping: tables.problems, by: \.table).sorted { $0.key < $1.key }
-        .map { finding("\(name) \($0.key)", $0.key, $0.value) }
+        .map { result("\(name) \($0.key)", $0.key, $0.value) }
     }
   }
 
-  private static func finding(
+  private static func result(
     _ name: String, _ table: String, _ problems: [WatchProblem]
   ) -> CheckResult {
     var remedy: [String] = []

@@ -17,10 +17,10 @@ struct PreviewDiff {
     var example = ""
   }
 
-  private var findings: [String: [Change: CheckResult]] = [:]
+  private var results: [String: [Change: CheckResult]] = [:]
   private(set) var unchanged = 0
 
-  var isEmpty: Bool { findings.isEmpty }
+  var isEmpty: Bool { results.isEmpty }
 
   /// Replays rides through the window twice, one ride at a time, so that no ride is kept in memory
   /// once it is compared.
@@ -90,9 +90,9 @@ struct PreviewDiff {
   }
 
   private mutating func record(_ change: Change, _ sent: Sent, _ example: String) {
-    var finding = findings[sent.push.entry.rule]?[change] ?? CheckResult(count: 0, example: example)
-    finding.count += 1
-    findings[sent.push.entry.rule, default: [:]][change] = finding
+    var result = results[sent.push.entry.rule]?[change] ?? CheckResult(count: 0, example: example)
+    result.count += 1
+    results[sent.push.entry.rule, default: [:]][change] = result
   }
 
   private static func isSame(_ one: PlannedPush, _ other: PlannedPush) -> Bool {
@@ -121,12 +121,12 @@ struct PreviewDiff {
   var table: String {
     if isEmpty { return "no change: \(counted(unchanged, "push", "pushes"))\n" }
     var lines: [String] = []
-    for (rule, changes) in findings.sorted(by: { $0.key < $1.key }) {
+    for (rule, changes) in results.sorted(by: { $0.key < $1.key }) {
       for change in Change.allCases {
-        guard let finding = changes[change] else { continue }
+        guard let result = changes[change] else { continue }
         lines.append(
           Escape.line(
-            "\(rule): \(finding.count) \(change.rawValue), such as \(finding.example)"))
+            "\(rule): \(result.count) \(change.rawValue), such as \(result.example)"))
       }
     }
     return lines.joined(separator: "\n") + "\nthe same: \(counted(unchanged, "push", "pushes"))\n"
@@ -135,13 +135,13 @@ struct PreviewDiff {
   /// The same as JSON lines, followed by a summary.
   var json: String {
     var lines: [JSONValue] = []
-    for (rule, changes) in findings.sorted(by: { $0.key < $1.key }) {
+    for (rule, changes) in results.sorted(by: { $0.key < $1.key }) {
       for change in Change.allCases {
-        guard let finding = changes[change] else { continue }
+        guard let result = changes[change] else { continue }
         lines.append(
           .object([
             "rule": .string(rule), "change": .string(change.rawValue),
-            "pushes": .integer(Int64(finding.count)), "example": .string(finding.example),
+            "pushes": .integer(Int64(result.count)), "example": .string(result.example),
           ]))
       }
     }

@@ -32,11 +32,13 @@ final class OutcomeApplier: Sendable {
 
   /// Wakes `run` if these settlements contain outcomes. Returns at once.
   func handle(_ settlements: [Settlement]) {
-    if settlements.contains(where: { !$0.gone.isEmpty || !$0.findings.isEmpty }) { signal.ring() }
+    if settlements.contains(where: { !$0.gone.isEmpty || !$0.observations.isEmpty }) {
+      signal.notify()
+    }
   }
 
   /// Wakes `run`: there is, or may be, something to apply or to report, or its task was cancelled.
-  func ring() { signal.ring() }
+  func notify() { signal.notify() }
 
   func run() async {
     repeat {

@@ -47,7 +47,7 @@ final class Service: Sendable {
       conninfo, name: "claims",
       onEvent: { event in
         SessionLog.record(event, of: "claims", log)
-        signal.ring()
+        signal.notify()
       })
     try await Database.requireSchema(claims)
     let settlements = try await Database.session(conninfo, name: "settlements")
@@ -56,7 +56,7 @@ final class Service: Sendable {
         conninfo: conninfo, node: node, log: log,
         onEvent: { event in
           SessionLog.record(event, of: "listen", log)
-          signal.ring()
+          signal.notify()
         })
     } else {
       listener = nil
@@ -67,7 +67,7 @@ final class Service: Sendable {
       rules: rules, lease: Self.lease, claims: claims, settlements: settlements, listener: listener,
       sweeping: {
         try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
-      }, onLate: { signal.ring() }, log: log)
+      }, onLate: { signal.notify() }, log: log)
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
     let admin = AdminSession(conninfo: conninfo)
@@ -84,7 +84,7 @@ final class Service: Sendable {
     self.channels = channels
     let outcomes = OutcomeApplier(conninfo: conninfo, log: log, onChannels: { channels.ended() })
     self.outcomes = outcomes
-    channels.onUnreported = { outcomes.ring() }
+    channels.onUnreported = { outcomes.notify() }
     engine = Engine(
       EngineParts(
         store: store, transport: transport, configuration: apns.configuration(of: rules), log: log,
@@ -211,7 +211,7 @@ private final class EngineSignal: Sendable {
     self.engine.withLock { $0 = engine }
   }
 
-  func ring() {
+  func notify() {
     engine.withLock { $0 }?.wake()
   }
 }

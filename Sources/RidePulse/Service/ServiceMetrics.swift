@@ -79,7 +79,7 @@ enum ServiceMetrics {
         engine.settlementFailing),
       one(
         "ridepulse_since_look_seconds", "Time since the database last answered a claim.",
-        engine.sinceLook),
+        engine.sinceClaim),
       one(
         "ridepulse_clock_offset_seconds",
         "How far the database's clock is ahead of this machine's; RidePulse uses the database's.",

@@ -14,8 +14,8 @@ struct ChannelBench {
   static let scope = ChannelScope(bundleID: "com.example.customer", environment: .production)
   static let request = PushID(of: "channel", "1")
 
-  static func wish(_ storage: ChannelStorage) -> ChannelWish {
-    ChannelWish(app: .customer, scope: scope, storage: storage, requestID: request)
+  static func newChannel(_ storage: ChannelStorage) -> NewChannel {
+    NewChannel(app: .customer, scope: scope, storage: storage, requestID: request)
   }
 
   init(
@@ -49,7 +49,7 @@ struct ChannelBench {
 
   func create() async -> Result<ChannelID, ChannelError> {
     await Self.result { () async throws(ChannelError) in
-      try await client.create(Self.wish(.latest))
+      try await client.create(Self.newChannel(.latest))
     }
   }
 
@@ -101,7 +101,7 @@ extension Result where Failure == ChannelError {
     let answer = #"{"status":201,"headers":[["apns-channel-id","dHN0LXNyY2gtY2hubA/+=="]]}"#
     let bench = try await ChannelBench(answers: answer)
     let storage = try #require(ChannelStorage(policy: policy))
-    let id = try await bench.client.create(ChannelBench.wish(storage))
+    let id = try await bench.client.create(ChannelBench.newChannel(storage))
     #expect(id.rawValue == "dHN0LXNyY2gtY2hubA/+==")
     let lines = requests(await bench.server.stop())
     #expect(lines.count == 1)

@@ -128,7 +128,7 @@ import Testing
       configuration.productionChannels = try APNsEndpoint(url)
       let client = ChannelClient(configuration: configuration, key: key, now: Self.now)
       let result = await ChannelBench.result { () async throws(ChannelError) in
-        try await client.create(ChannelBench.wish(.nothing))
+        try await client.create(ChannelBench.newChannel(.nothing))
       }
       guard case .failure(.unreachable(let text)) = result else {
         Issue.record("\(result)")

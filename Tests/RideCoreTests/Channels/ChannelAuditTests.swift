@@ -141,7 +141,7 @@ import TestSupport
       began: Self.at(example.began),
       rows: example.rows, others: example.others)
     let found = Dictionary(
-      uniqueKeysWithValues: audit.findings.map { ($0.channel.rawValue, $0.standing) })
+      uniqueKeysWithValues: audit.results.map { ($0.channel.rawValue, $0.standing) })
     #expect(found == example.expected)
     #expect(audit.idle.map(\.id) == example.idle)
     #expect(audit.used == example.listed.count)
@@ -170,11 +170,11 @@ import TestSupport
       let audit = ChannelAudit(
         listed: Set(others.map(\.channel)), began: Self.at(1000), rows: rows, others: others)
       #expect(audit.count(.leaked) <= rows.count)
-      for finding in audit.findings where finding.standing == .leaked {
-        let sighting = try #require(finding.sighting)
+      for result in audit.results where result.standing == .leaked {
+        let observation = try #require(result.observation)
         #expect(
           rows.contains { row in
-            sighting.seenAt > row.createdAt && row.storage == sighting.storage
+            observation.seenAt > row.createdAt && row.storage == observation.storage
           })
       }
     }

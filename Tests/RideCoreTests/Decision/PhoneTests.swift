@@ -44,7 +44,7 @@ import Testing
   @Test func `R16: a push to a phone without an environment is retried as a probe`() {
     let (settlement, id) = refused()
     #expect(settlement.entries.map(\.status) == [.pending])
-    #expect(settlement.findings == [PhoneObservation(phone: 1, .bad(probe: id))])
+    #expect(settlement.observations == [PhoneObservation(phone: 1, .bad(probe: id))])
     #expect(settlement.memo.retries.map(\.entry.id) == [id])
   }
 
@@ -54,10 +54,10 @@ import Testing
     let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
     #expect(probe.pushes.map(\.environment) == [.sandbox])
     let accepted = settled(probe, .accepted, now: now)
-    #expect(accepted.findings == [PhoneObservation(phone: 1, .probed(.sandbox))])
+    #expect(accepted.observations == [PhoneObservation(phone: 1, .probed(.sandbox))])
     #expect(accepted.entries.map(\.status) == [.accepted])
     let refuted = settled(probe, Self.bad, now: now)
-    #expect(refuted.findings == [PhoneObservation(phone: 1, .probed(nil))])
+    #expect(refuted.observations == [PhoneObservation(phone: 1, .probed(nil))])
     #expect(refuted.entries.map(\.status) == [.rejected])
     #expect(refuted.memo.retries.isEmpty)
   }
@@ -67,7 +67,7 @@ import Testing
     let now = Sample.now + .seconds(2)
     let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
     let again = settled(probe, .unanswered(.timeout), now: now)
-    #expect(again.findings.isEmpty)
+    #expect(again.observations.isEmpty)
     let later = now + .seconds(60)
     let next = decision(phone { $0.probe = id }, again.memo, now: later)
     #expect(next.pushes.map(\.environment) == [.sandbox])
@@ -82,7 +82,7 @@ import Testing
     #expect(waiting.postponed.map(\.due) == [now + .seconds(1)])
     let still = settled(waiting, .accepted, now: now)
     #expect(still.entries.map(\.status) == [.pending])
-    #expect(still.findings.isEmpty)
+    #expect(still.observations.isEmpty)
 
     var learned = Sample.phone()
     learned.environment = .sandbox
@@ -99,7 +99,7 @@ import Testing
     #expect(late.pushes.isEmpty)
     let end = settled(late, .accepted, now: later)
     #expect(end.entries.map(\.status) == [.expired])
-    #expect(end.findings == id.map { [PhoneObservation(phone: 1, .unprobed($0))] })
+    #expect(end.observations == id.map { [PhoneObservation(phone: 1, .unprobed($0))] })
   }
 
   @Test
@@ -114,7 +114,7 @@ import Testing
     ] {
       let settlement = settled(decision, Self.bad)
       #expect(settlement.entries.map(\.status) == [.rejected])
-      #expect(settlement.findings == [PhoneObservation(phone: 1, .bad(probe: nil))])
+      #expect(settlement.observations == [PhoneObservation(phone: 1, .bad(probe: nil))])
     }
   }
 
@@ -129,7 +129,7 @@ import Testing
       }(), now: Sample.now)
     let settlement = settled(first, Self.bad)
     #expect(settlement.entries.map(\.status) == [.superseded, .pending])
-    #expect(settlement.findings.map(\.kind) == [.bad(probe: settlement.entries[1].id)])
+    #expect(settlement.observations.map(\.kind) == [.bad(probe: settlement.entries[1].id)])
   }
 
   @Test func `R13: nothing is sent to a phone in quarantine, and the ledger has the reason`() {
@@ -146,8 +146,10 @@ import Testing
 
   @Test func `A phone that is taken again is good, and one that always was is not written`() {
     #expect(
-      settled(decision(phone { _ in }), .accepted).findings == [PhoneObservation(phone: 1, .good)])
-    #expect(settled(decision(Sample.phone()), .accepted).findings.isEmpty)
+      settled(decision(phone { _ in }), .accepted).observations == [
+        PhoneObservation(phone: 1, .good)
+      ])
+    #expect(settled(decision(Sample.phone()), .accepted).observations.isEmpty)
   }
 
   @Test func `R4: a phone that APNs asks to spare is spared by every push`() {
@@ -155,7 +157,7 @@ import Testing
       Refusal(status: 429, reason: "TooManyRequests", retryAfter: .seconds(20)))
     let until = Sample.now + .seconds(20)
     let settlement = settled(decision(Sample.phone()), busy)
-    #expect(settlement.findings == [PhoneObservation(phone: 1, .throttled(until: until))])
+    #expect(settlement.observations == [PhoneObservation(phone: 1, .throttled(until: until))])
 
     let spared = decision(phone { $0.quietUntil = until.microseconds })
     #expect(spared.pushes.isEmpty)

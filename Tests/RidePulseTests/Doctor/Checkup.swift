@@ -13,11 +13,11 @@ struct Checkup: CustomStringConvertible {
 
   private struct Document: Decodable {
     var ok: Bool
-    var findings: [CheckResult]
+    var results: [CheckResult]
   }
 
   let status: Int32
-  let findings: [CheckResult]
+  let results: [CheckResult]
   let description: String
 
   init(_ environment: [String: String], sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -25,21 +25,21 @@ struct Checkup: CustomStringConvertible {
     description = result.output + result.errors
     status = result.status
     let document = try JSONDecoder().decode(Document.self, from: Data(result.output.utf8))
-    findings = document.findings
+    results = document.results
     // R60, checked for every run in any test.
     Secrets.expectNone(in: description)
     #expect(document.ok == (status == 0), sourceLocation: sourceLocation)
     #expect(
       status == (names("failure").isEmpty ? 0 : 2), "\(description)", sourceLocation: sourceLocation
     )
-    for finding in findings {
-      let isBad = ["failure", "warning"].contains(finding.standing)
-      #expect(isBad == !finding.remedy.isEmpty, "\(finding)", sourceLocation: sourceLocation)
+    for result in results {
+      let isBad = ["failure", "warning"].contains(result.standing)
+      #expect(isBad == !result.remedy.isEmpty, "\(result)", sourceLocation: sourceLocation)
     }
   }
 
   func names(_ standing: String) -> [String] {
-    findings.filter { $0.standing == standing }.map(\.name)
+    results.filter { $0.standing == standing }.map(\.name)
   }
 
   /// Expects a check result whose text or fixes contain a text.
@@ -47,10 +47,10 @@ struct Checkup: CustomStringConvertible {
     _ name: String, _ standing: String, _ text: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    let finding = findings.first { $0.name == name }
-    let words = ([finding?.what ?? ""] + (finding?.remedy ?? [])).joined(separator: "\n")
+    let result = results.first { $0.name == name }
+    let words = ([result?.what ?? ""] + (result?.remedy ?? [])).joined(separator: "\n")
     #expect(
-      finding?.standing == standing && (text.isEmpty || words.contains(text)),
+      result?.standing == standing && (text.isEmpty || words.contains(text)),
       "\(name) is not \(standing) with \"\(text)\": \(self)", sourceLocation: sourceLocation)
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 import RideCore
 import Testing
 import TestSupport
@@ -99,7 +99,7 @@ import TestSupport
         ]) { $1 })
       // No row names production, so all phones are in the sandbox now.
       turned.expect("phones driver", "ok", "2 sandbox")
-      #expect(!turned.findings.contains { $0.name == "connection production" })
+      #expect(!turned.results.contains { $0.name == "connection production" })
     }
   }
 

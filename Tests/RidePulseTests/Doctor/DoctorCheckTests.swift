@@ -39,7 +39,7 @@ import Testing
       $0.server = .known(server)
       $0.outcomes = .known(Self.waiting(.seconds(59), pid: 71))
     }
-    #expect(LimitCheck.findings(probes).isEmpty)
+    #expect(LimitCheck.results(probes).isEmpty)
   }
 
   private static func holder(
@@ -132,9 +132,9 @@ import Testing
   ]
 
   @Test(arguments: databases.indices)
-  func `Probe results of Postgres give these findings`(index: Int) throws {
+  func `Probe results of Postgres give these results`(index: Int) throws {
     let (probes, name, standing, words) = Self.databases[index]
-    try Self.expect(DatabaseCheck.findings(probes), name, standing, words)
+    try Self.expect(DatabaseCheck.results(probes), name, standing, words)
   }
 
   private static func apns(
@@ -201,9 +201,9 @@ import Testing
   ]
 
   @Test(arguments: services.indices)
-  func `Probe results of APNs give these findings`(index: Int) throws {
+  func `Probe results of APNs give these results`(index: Int) throws {
     let (probes, name, standing, words) = Self.services[index]
-    try Self.expect(APNsCheck.findings(probes), name, standing, words)
+    try Self.expect(APNsCheck.results(probes), name, standing, words)
   }
 
   private static let directories:
@@ -229,27 +229,27 @@ import Testing
       ]
 
   @Test(arguments: directories.indices)
-  func `Rules and phones give these findings`(index: Int) throws {
+  func `Rules and phones give these results`(index: Int) throws {
     let (probes, phones, name, standing, words) = Self.directories[index]
-    let findings = RuleCheck.findings(
+    let results = RuleCheck.results(
       probes, bundleIDs: [.customer: "com.example.customer"], phones: phones, standard: .production)
-    try Self.expect(findings, name, standing, words)
+    try Self.expect(results, name, standing, words)
   }
 
   private static func expect(
-    _ findings: [CheckResult], _ name: String, _ standing: CheckResult.Standing, _ words: String
+    _ results: [CheckResult], _ name: String, _ standing: CheckResult.Standing, _ words: String
   ) throws {
-    let finding = try #require(findings.first { $0.name == name })
-    #expect(finding.standing == standing, "\(finding)")
-    #expect(([finding.what] + finding.remedy).contains { $0.contains(words) }, "\(finding)")
-    for finding in findings {
-      let isBad = [.failure, .warning].contains(finding.standing)
-      #expect(isBad == !finding.remedy.isEmpty, "\(finding)")
+    let result = try #require(results.first { $0.name == name })
+    #expect(result.standing == standing, "\(result)")
+    #expect(([result.what] + result.remedy).contains { $0.contains(words) }, "\(result)")
+    for result in results {
+      let isBad = [.failure, .warning].contains(result.standing)
+      #expect(isBad == !result.remedy.isEmpty, "\(result)")
     }
   }
 
   @Test func `The table has a line for each, and colours only on a terminal`() {
-    let diagnosis = Diagnosis(findings: [
+    let diagnosis = Diagnosis(results: [
       .ok("a", "fine"), .warning("longer", "slow", "hurry"), .skipped("c", needs: "a"),
     ])
     #expect(diagnosis.status == .done)
@@ -264,7 +264,7 @@ import Testing
     #expect(DoctorTable(diagnosis: diagnosis, hasColour: false).text == text)
     let coloured = DoctorTable(diagnosis: diagnosis, hasColour: true).text
     #expect(coloured.contains("\u{1b}[33mWARNING  \u{1b}[0mlonger"))
-    let failed = Diagnosis(findings: diagnosis.findings + [.failure("d", "gone", "find it")])
+    let failed = Diagnosis(results: diagnosis.results + [.failure("d", "gone", "find it")])
     #expect(failed.status == .foundProblems)
     #expect(
       DoctorTable(diagnosis: failed, hasColour: false).text

@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import LocalStack
 import PostgresStore
 import RideCore
 import Testing
@@ -82,7 +82,7 @@ import TestSupport
         "select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)')")
       await session.close()
       let well = try Checkup(environment)
-      #expect(Set(well.findings.map(\.standing)) == ["ok"], "\(well)")
+      #expect(Set(well.results.map(\.standing)) == ["ok"], "\(well)")
       well.expect("push production customer", "ok", "BadDeviceToken")
       well.expect("clock production", "ok", "APNs and Postgres agree")
       well.expect("listen", "ok", "came back")

@@ -1,4 +1,4 @@
-import LocalPostgres
+import LocalStack
 
 extension ProcessGuard {
   /// The guard of the services that this process starts.

@@ -1,4 +1,4 @@
-import LocalPostgres
+import LocalStack
 import TestSupport
 
 /// Runs a process to its end and expects no secrets in what it prints to standard error.

@@ -26,7 +26,7 @@ package final class LocalPgBouncer: Sendable {
   ///   - poolSize: The maximum number of connections to each database.
   package init(
     before cluster: LocalCluster, mode: PoolMode, poolSize: Int = 4
-  ) async throws(LocalPostgresError) {
+  ) async throws(LocalStackError) {
     let binary = try Self.binary()
     let user = try ServerUser.choose()
     reaper = try await OrphanReaper.start()
@@ -39,7 +39,7 @@ package final class LocalPgBouncer: Sendable {
     child = try ChildProcess.logged(
       user.command([binary, "\(directory)/pgbouncer.ini"]), in: directory,
       to: "\(directory)/pgbouncer.log")
-    let outcome = await Blocking.run { () throws(LocalPostgresError) in try self.waitUntilReady() }
+    let outcome = await Blocking.run { () throws(LocalStackError) in try self.waitUntilReady() }
     try outcome.get()
   }
 
@@ -53,7 +53,7 @@ package final class LocalPgBouncer: Sendable {
     await reaper.dismiss()
   }
 
-  private func waitUntilReady() throws(LocalPostgresError) {
+  private func waitUntilReady() throws(LocalStackError) {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
       if !child.isRunning { throw .failed(program: "pgbouncer", output: LogFile.tail(log)) }
@@ -65,7 +65,7 @@ package final class LocalPgBouncer: Sendable {
   }
 
   /// Debian installs it in /usr/sbin, which is not in the PATH of ordinary users.
-  private static func binary() throws(LocalPostgresError) -> String {
+  private static func binary() throws(LocalStackError) -> String {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders = ["/usr/sbin", "/usr/bin"] + path.split(separator: ":").map { String($0) }
     let found = folders.map { "\($0)/pgbouncer" }

@@ -33,7 +33,7 @@ package final class ChildProcess: Sendable {
   package init(
     _ line: [String], in folder: String? = nil, environment: [String: String]? = nil,
     input: Stream = .null, output: Stream = .inherited, errors: Stream = .inherited
-  ) throws(LocalPostgresError) {
+  ) throws(LocalStackError) {
     program = line.first ?? ""
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
@@ -65,7 +65,7 @@ package final class ChildProcess: Sendable {
   /// The environment is its own, so that the caller's `PG*` variables do not reach it.
   static func logged(
     _ line: [String], in folder: String, to log: String
-  ) throws(LocalPostgresError) -> ChildProcess {
+  ) throws(LocalStackError) -> ChildProcess {
     try ChildProcess(
       line, in: folder, environment: bareEnvironment, output: .log(log), errors: .log(log))
   }
@@ -102,7 +102,7 @@ package final class ChildProcess: Sendable {
   /// It does not wait for the end of the pipe, which a child of the process may keep open.
   @discardableResult package func waitForOutput(
     _ text: String
-  ) throws(LocalPostgresError) -> String {
+  ) throws(LocalStackError) -> String {
     var received = Data()
     while let more = output?.fileHandleForReading.availableData, !more.isEmpty {
       received += more
@@ -122,7 +122,7 @@ package final class ChildProcess: Sendable {
     var pipe: Pipe?
     var object: Any?
 
-    init(_ stream: Stream) throws(LocalPostgresError) {
+    init(_ stream: Stream) throws(LocalStackError) {
       switch stream {
       case .inherited: break
       case .null: object = FileHandle.nullDevice
@@ -197,7 +197,7 @@ enum Blocking {
 
 enum LogFile {
   /// Opens a file so that each write appends, whichever process writes.
-  static func open(_ path: String) throws(LocalPostgresError) -> FileHandle {
+  static func open(_ path: String) throws(LocalStackError) -> FileHandle {
     let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw .directory(reason: "\(path) cannot be written") }
     return FileHandle(fileDescriptor: file, closeOnDealloc: true)

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import LocalPostgres
+import LocalStack
 import TestSupport
 import Testing
 
@@ -45,7 +45,7 @@ import Testing
 
   @Test func `a server that cannot start reports why and leaves nothing behind`() async throws {
     // A missing file, because the error names the directory.
-    let error = await #expect(throws: LocalPostgresError.self) {
+    let error = await #expect(throws: LocalStackError.self) {
       _ = try await LocalCluster(options: ["hba_file=missing"])
     }
     let text = error.map { "\($0)" } ?? ""

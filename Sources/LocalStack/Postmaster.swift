@@ -13,13 +13,13 @@ struct Postmaster: Sendable {
   /// Starts the server, and returns when it accepts connections.
   static func start(
     _ line: [String], data: String, log: String, limit: Duration
-  ) async throws(LocalPostgresError) -> Postmaster {
+  ) async throws(LocalStackError) -> Postmaster {
     let child = try ChildProcess.logged(line, in: data, to: log)
     let postmaster = Postmaster(child: child, data: data, log: log)
-    let outcome = await Blocking.run { () throws(LocalPostgresError) in
+    let outcome = await Blocking.run { () throws(LocalStackError) in
       try postmaster.waitUntilReady(limit: limit)
     }
-    do throws(LocalPostgresError) {
+    do throws(LocalStackError) {
       try outcome.get()
     } catch {
       await postmaster.stop(.killed)
@@ -43,7 +43,7 @@ struct Postmaster: Sendable {
 
   /// Waits until the server's state is `ready`: the eighth line of its pid file, which `pg_ctl`
   /// reads.
-  private func waitUntilReady(limit: Duration) throws(LocalPostgresError) {
+  private func waitUntilReady(limit: Duration) throws(LocalStackError) {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {
       if !child.isRunning { throw .failed(program: "postgres", output: LogFile.tail(log)) }
@@ -79,7 +79,7 @@ enum ServerUser: Hashable, Sendable {
   /// The caller is root and changes to this user.
   case other(name: String, id: uid_t, group: gid_t)
 
-  static func choose() throws(LocalPostgresError) -> ServerUser {
+  static func choose() throws(LocalStackError) -> ServerUser {
     guard geteuid() == 0 else { return .caller }
     for name in ["postgres", "nobody"] {
       guard let entry = unsafe getpwnam(name) else { continue }
@@ -97,7 +97,7 @@ enum ServerUser: Hashable, Sendable {
     }
   }
 
-  func own(_ path: String) throws(LocalPostgresError) {
+  func own(_ path: String) throws(LocalStackError) {
     guard case .other(_, let id, let group) = self else { return }
     guard unsafe chown(path, id, group) == 0 else {
       throw .directory(reason: unsafe String(cString: strerror(errno)))
@@ -115,7 +115,7 @@ struct Binaries: Hashable, Sendable {
   static func find(
     debianRoot: String = "/usr/lib/postgresql",
     searchPath: String = ProcessInfo.processInfo.environment["PATH"] ?? ""
-  ) throws(LocalPostgresError) -> Binaries {
+  ) throws(LocalStackError) -> Binaries {
     let files = FileManager.default
     let versions = (try? files.contentsOfDirectory(atPath: debianRoot)) ?? []
     // Folders are named 14, 15 …, formerly also 9.6, so that a name parses as a number.

@@ -14,12 +14,12 @@ final class OrphanReaper: Sendable {
   private let lifeline: Lifeline
 
   /// Starts the reaper and waits until it has created the directory.
-  static func start() async throws(LocalPostgresError) -> OrphanReaper {
-    let outcome = await Blocking.run { () throws(LocalPostgresError) in try OrphanReaper() }
+  static func start() async throws(LocalStackError) -> OrphanReaper {
+    let outcome = await Blocking.run { () throws(LocalStackError) in try OrphanReaper() }
     return try outcome.get()
   }
 
-  private init() throws(LocalPostgresError) {
+  private init() throws(LocalStackError) {
     let (input, lifeline) = try Lifeline.make()
     self.lifeline = lifeline
     child = try ChildProcess(
@@ -79,7 +79,7 @@ private final class Lifeline: Sendable {
 
   /// Creates the pipe, close-on-exec from the start: a copy in any other child would keep the
   /// reaper waiting. It is a socket pair because Swift's Glibc module lacks `pipe2`.
-  static func make() throws(LocalPostgresError) -> (input: Int32, lifeline: Lifeline) {
+  static func make() throws(LocalStackError) -> (input: Int32, lifeline: Lifeline) {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {

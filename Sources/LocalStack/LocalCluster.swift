@@ -39,7 +39,7 @@ package final class LocalCluster: Sendable {
   ///   - environment: Variables for the server, in addition to those of this process.
   package init(
     durability: Durability = .fast, options: [String] = [], environment: [String: String] = [:]
-  ) async throws(LocalPostgresError) {
+  ) async throws(LocalStackError) {
     self.environment = environment
     binaries = try Binaries.find()
     user = try ServerUser.choose()
@@ -57,7 +57,7 @@ package final class LocalCluster: Sendable {
   }
 
   /// Starts the server again after `kill`; does nothing if it is running.
-  package func start() async throws(LocalPostgresError) {
+  package func start() async throws(LocalStackError) {
     if postmaster.withLock({ $0?.child.isRunning == true }) { return }
     let data = "\(directory)/data"
     // These variables apply to the server only, and not to the program that changes the user.
@@ -71,7 +71,7 @@ package final class LocalCluster: Sendable {
   }
 
   /// Ends the server and starts it again; the data is kept.
-  package func restart(_ mode: RestartMode = .fast) async throws(LocalPostgresError) {
+  package func restart(_ mode: RestartMode = .fast) async throws(LocalStackError) {
     await end(mode == .fast ? .fast : .immediate)
     try await start()
   }
@@ -97,7 +97,7 @@ package final class LocalCluster: Sendable {
   /// Creates a database as a copy of another, which must have no connections meanwhile.
   package func createDatabase(
     _ name: String, template: String = "template1"
-  ) async throws(LocalPostgresError) {
+  ) async throws(LocalStackError) {
     let line = [
       binaries.path("createdb"), "--host=\(directory)", "--port=5432", "--username=postgres",
       "--no-password", "--template=\(template)", "--", name,
@@ -109,7 +109,7 @@ package final class LocalCluster: Sendable {
     await postmaster.withLock { $0 }?.stop(ending)
   }
 
-  private func initialize() async throws(LocalPostgresError) {
+  private func initialize() async throws(LocalStackError) {
     let line = [
       binaries.path("initdb"), "--pgdata=\(directory)/data", "--username=postgres",
       "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
@@ -119,7 +119,7 @@ package final class LocalCluster: Sendable {
 
   private func execute(
     _ line: [String], named program: String, log: String
-  ) async throws(LocalPostgresError) {
+  ) async throws(LocalStackError) {
     let child = try ChildProcess.logged(line, in: directory, to: log)
     guard await child.waitForEnd().status == 0 else {
       throw .failed(program: program, output: LogFile.tail(log))
@@ -158,7 +158,7 @@ extension LocalCluster {
   /// A template must have no connections meanwhile. The database is dropped only with the cluster.
   package func freshDatabase(
     template: String = "template1"
-  ) async throws(LocalPostgresError) -> String {
+  ) async throws(LocalStackError) -> String {
     let name = "fresh_\(Self.freshNumber.wrappingAdd(1, ordering: .relaxed).newValue)"
     try await createDatabase(name, template: template)
     return url(database: name)
@@ -168,7 +168,7 @@ extension LocalCluster {
 }
 
 /// The reason why a private Postgres cannot be started.
-package enum LocalPostgresError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum LocalStackError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The server's programs are not installed.
   case missingBinaries(lookedIn: [String])
   /// PgBouncer is not installed.
