@@ -46,7 +46,7 @@ import TestSupport
       try await ridden(stage)
       let result = try Command.ridepulse(["explain", "r1"], stage.environment)
       #expect(result.status == 0, "\(result.errors)")
-      try Golden.expect(tamed(result.output), in: Self.golden)
+      #expect(try Golden.difference(of: tamed(result.output), from: Self.golden) == nil)
 
       let json = try Command.ridepulse(["explain", "r1", "--format", "json"], stage.environment)
       let story = try #require(JSONValue(json: json.output.utf8))

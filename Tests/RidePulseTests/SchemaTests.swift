@@ -21,7 +21,7 @@ import Testing
       ], ProcessInfo.processInfo.environment)
     #expect(dump.status == 0, "\(dump.errors)")
     let schema = Self.normalized(dump.output)
-    try Golden.expect(schema, in: Self.golden)
+    #expect(try Golden.difference(of: schema, from: Self.golden) == nil)
   }
 
   /// Without what versions of `pg_dump` print differently: comments, settings, blank lines.

@@ -1,5 +1,4 @@
 import Foundation
-package import Testing
 
 /// Files that contain the expected output of a test.
 ///
@@ -8,13 +7,11 @@ package enum Golden {
   package static let isRecording =
     ProcessInfo.processInfo.environment["RIDEPULSE_RECORD"] == "1"
 
-  /// Compares a text with a golden file, or rewrites the file.
-  package static func expect(
-    _ text: String, in file: String, sourceLocation: SourceLocation = #_sourceLocation
-  ) throws {
+  /// Compares a text with a golden file, or rewrites the file; returns nil if they are equal.
+  package static func difference(of text: String, from file: String) throws -> String? {
     if isRecording { try text.write(toFile: file, atomically: true, encoding: .utf8) }
     let expected = (try? String(contentsOfFile: file, encoding: .utf8)) ?? "there is no \(file)"
-    if text == expected { return }
+    if text == expected { return nil }
     let (actualLines, lines) = (text.split(separator: "\n"), expected.split(separator: "\n"))
     let changes = actualLines.difference(from: lines).map { change in
       switch change {
@@ -22,8 +19,6 @@ package enum Golden {
       case .remove(_, let line, _): "-\(line)"
       }
     }
-    Issue.record(
-      "\(file) differs (RIDEPULSE_RECORD=1 rewrites it):\n\(changes.joined(separator: "\n"))",
-      sourceLocation: sourceLocation)
+    return "\(file) (RIDEPULSE_RECORD=1 rewrites it):\n\(changes.joined(separator: "\n"))"
   }
 }
