@@ -20,7 +20,7 @@ test: ## install what is missing, build, run all tests; FILTER=Name runs some
 	@scripts/packages build test
 	@scripts/test-gate "$(FILTER)" $(FLAGS)
 
-browser-test: ## the page in Debian's chromium; RECORD=1 takes the screenshots of docs anew
+browser-test: ## the page in Debian's chromium; RECORD=1 retakes the screenshots of docs
 	@scripts/packages build test browser
 	RIDEPULSE_RECORD=$(RECORD) scripts/test-gate BrowserTests $(FLAGS)
 

@@ -20,19 +20,19 @@ export function showLive(message) {
 }
 
 function showTroubles(message) {
-  const troubles = [...message.troubles];
-  if (message.database === false) troubles.push('the database does not answer this page');
+  const problems = [...message.problems];
+  if (message.database === false) problems.push('the database does not answer this page');
   if (!message.listen) {
-    troubles.push("Postgres' notifications do not arrive: events wait for the next poll");
+    problems.push("Postgres' notifications do not arrive: events wait for the next poll");
   }
   for (const lane of message.lanes.filter(lane => lane.paused)) {
-    troubles.push(`pushes to ${lane.app} (${lane.environment}) are paused: APNs does not accept them`);
+    problems.push(`pushes to ${lane.app} (${lane.environment}) are paused: APNs does not accept them`);
   }
-  const list = byId('troubles');
+  const list = byId('problems');
   // A screen reader announces changes only, not each second.
-  if (list.dataset.text === troubles.join('\n')) return;
-  list.dataset.text = troubles.join('\n');
-  list.replaceChildren(...troubles.map(text => element('li', {}, text)));
+  if (list.dataset.text === problems.join('\n')) return;
+  list.dataset.text = problems.join('\n');
+  list.replaceChildren(...problems.map(text => element('li', {}, text)));
 }
 
 function showRides(rides) {

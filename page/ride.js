@@ -2,7 +2,7 @@
 
 import { byId, element, moment, span, table, typeName } from './dom.js';
 
-const storyOf = id => `/ride?id=${encodeURIComponent(id)}`;
+const addressOf = id => `/ride?id=${encodeURIComponent(id)}`;
 let shown = '';
 
 /** The fragment of the address selects the ride, so that going back works. */
@@ -54,11 +54,11 @@ async function open() {
   if (!id) return;
   byId('ride-id').value = id;
   byId('ride-title').textContent = `Ride ${id}`;
-  byId('ride-story').replaceChildren(element('p', { class: 'note' }, 'loading …'));
+  byId('ride-history').replaceChildren(element('p', { class: 'note' }, 'loading …'));
   byId('ride-title').focus();
-  const story = await load(id);
+  const nodes = await load(id);
   // Another ride may have been selected in the meantime.
-  if (shown === id) byId('ride-story').replaceChildren(...story);
+  if (shown === id) byId('ride-history').replaceChildren(...nodes);
 }
 
 /** Asks for the service's token once, if it has one, and keeps it in this tab. */
@@ -76,7 +76,7 @@ async function ask(address) {
 
 async function load(id) {
   try {
-    const answer = await ask(storyOf(id));
+    const answer = await ask(addressOf(id));
     if (answer.status === 404) return [element('p', {}, 'Nothing is recorded about a ride with this ID.')];
     if (!answer.ok) throw new Error(await answer.text());
     return parts(await answer.json());
@@ -85,12 +85,12 @@ async function load(id) {
   }
 }
 
-function parts(story) {
-  return [facts(story), ...chapters(story), ...cards(story)];
+function parts(report) {
+  return [facts(report), ...timeline(report), ...cards(report)];
 }
 
-function facts(story) {
-  const { ride, agenda } = story;
+function facts(report) {
+  const { ride, agenda } = report;
   const rows = [];
   if (!ride) rows.push(['row', 'gone from ridepulse.rides']);
   else {
@@ -104,19 +104,19 @@ function facts(story) {
   rows.push(['next due', !agenda ? 'not on the agenda'
     : agenda.parked_reason ? `parked: ${agenda.parked_reason}`
       : agenda.due_at ? moment(agenda.due_at) : 'with its next event']);
-  rows.push(['as of', moment(story.now)]);
+  rows.push(['as of', moment(report.now)]);
   return element('dl', { class: 'facts' }, ...rows
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
 }
 
-function chapters(story) {
-  if (!story.timeline.length) return [element('p', {}, 'No rule has fired for it.')];
-  const items = story.timeline.map(chapter => element('li', {},
-    element('h3', {}, element('time', { datetime: chapter.at }, moment(chapter.at)), ` ${chapter.event}`),
-    chapter.handled ? null : element('p', { class: 'note' }, 'not handled yet'),
-    element('ul', {}, ...chapter.decisions.map(decision))));
-  return [element('ol', { class: 'story' }, ...items)];
+function timeline(report) {
+  if (!report.timeline.length) return [element('p', {}, 'No rule has fired for it.')];
+  const items = report.timeline.map(entry => element('li', {},
+    element('h3', {}, element('time', { datetime: entry.at }, moment(entry.at)), ` ${entry.event}`),
+    entry.handled ? null : element('p', { class: 'note' }, 'not handled yet'),
+    element('ul', {}, ...entry.decisions.map(decision))));
+  return [element('ol', { class: 'timeline' }, ...items)];
 }
 
 function decision(one) {
@@ -137,10 +137,10 @@ function decision(one) {
     one.priority !== null ? element('p', { class: 'note code' }, `apns-id ${one.apns_id}`) : null);
 }
 
-function cards(story) {
-  if (!story.live_activities.length) return [];
+function cards(report) {
+  if (!report.live_activities.length) return [];
   const heads = [{ text: 'card' }, { text: 'of' }, { text: 'registered' }, { text: 'state' }];
-  const rows = story.live_activities.map(card => [card.activity_id,
+  const rows = report.live_activities.map(card => [card.activity_id,
     `${card.app} ${card.owner_id} …${card.token_suffix}`, moment(card.registered_at),
     card.ended_at ? `ended ${moment(card.ended_at)}: ${card.ended_reason ?? ''}`
       : card.complaint ? `can't be shown: ${card.complaint}`

@@ -1,5 +1,5 @@
 # Shows Swift as FILE:LINE:code, without comments and the text of strings, so that a check that
-# looks for a word finds it in code only. What stands in \( ) of a string is code.
+# looks for a word finds it in code only. The content of \( ) in a string is code.
 # A comment leaves "//" behind, a string its quotes.
 
 function push(kind, hashes) { depth++; kinds[depth] = kind; hash[depth] = hashes; parens[depth] = 0 }

@@ -35,9 +35,9 @@ comment on column ridepulse.rides.state is
 comment on column ridepulse.rides.customer_id is 'The owner of the phones of app customer.';
 comment on column ridepulse.rides.driver_id is 'The owner of the phones of app driver.';
 comment on column ridepulse.rides.pickup_at is
-  'The planned pickup time, to which schedule rules refer.';
+  'The planned pickup time; schedule rules may refer to it.';
 comment on column ridepulse.rides.time_zone is
-  'IANA name of the time zone in which times are formatted and local schedules are evaluated.';
+  'The IANA time zone of formatted times and of local schedules.';
 comment on column ridepulse.rides.attributes is
   'Further data for templates, a JSON object. <app>_id names the owner of the phones of any other '
   'app.';

@@ -44,7 +44,7 @@ comment on column ridepulse.devices.token is 'The device token, in lower-case he
 comment on column ridepulse.devices.environment is
   'The APNs environment; null if the app has not named one and no push has found it.';
 comment on column ridepulse.devices.installation_id is
-  'The app''s ID of this installation, of which only the newest token stays enabled.';
+  'The app''s ID of this installation. Only the newest token of an installation stays enabled.';
 comment on column ridepulse.devices.locale is 'The locale of texts, such as de-CH.';
 comment on column ridepulse.devices.registered_at is
   'Time of the last registration, which overrides what APNs reported earlier. -infinity for a '
@@ -204,7 +204,7 @@ comment on column ridepulse.token_outcomes.is_good is
 comment on column ridepulse.token_outcomes.is_probed is
   'Whether a push has tried the other environment.';
 comment on column ridepulse.token_outcomes.environment is
-  'The environment in which that push was accepted; null if in none.';
+  'The environment that accepted that push; null if none did.';
 comment on column ridepulse.token_outcomes.probe is
   'apns-id of a push that may try the other environment.';
 comment on column ridepulse.token_outcomes.unprobed is

@@ -137,11 +137,11 @@ end
 $$;
 
 comment on function ridepulse.register_live_activity(text, text, text, text, text, text, boolean) is
-  'Registers the update token of a card, and makes its ride due if card or token is new. token: '
-  'hexadecimal, in upper or lower case. activity_id: ActivityKit''s ID. environment: null keeps '
-  'the stored value. frequent: whether the person allows frequent updates. Errors: 22023 if a '
-  'required text is null or empty, or if a text has more than 512 bytes; 23514 if environment is '
-  'neither null, production nor sandbox.';
+  'Registers the update token of a card, and makes its ride due if the card is new or live again, '
+  'or has a new token or ride. token: hexadecimal, in upper or lower case. activity_id: '
+  'ActivityKit''s ID. environment: null keeps the stored value. frequent: whether the person '
+  'allows frequent updates. Errors: 22023 if a required text is null or empty, or if a text has '
+  'more than 512 bytes; 23514 if environment is neither null, production nor sandbox.';
 
 create function ridepulse.register_push_to_start(
   app text, owner_id text, token text, attributes_type text, environment text default null

@@ -45,7 +45,7 @@ comment on column ridepulse.ledger.device_id is
 comment on column ridepulse.ledger.token_suffix is 'The last six digits of the token.';
 comment on column ridepulse.ledger.occurred_at is
   'When the event happened or the slot was due: the same in every attempt, and the partition key.';
-comment on column ridepulse.ledger.created_at is 'When the first attempt was settled.';
+comment on column ridepulse.ledger.created_at is 'When the push was first settled.';
 comment on column ridepulse.ledger.finished_at is
   'When the outcome became final; null while the push is pending.';
 comment on column ridepulse.ledger.priority is 'apns-priority; null if nothing was sent.';
@@ -106,7 +106,7 @@ comment on column ridepulse.ledger_before.device_id is
 comment on column ridepulse.ledger_before.token_suffix is 'The last six digits of the token.';
 comment on column ridepulse.ledger_before.occurred_at is
   'When the event happened or the slot was due: the same in every attempt.';
-comment on column ridepulse.ledger_before.created_at is 'When the first attempt was settled.';
+comment on column ridepulse.ledger_before.created_at is 'When the push was first settled.';
 comment on column ridepulse.ledger_before.finished_at is
   'When the outcome became final; null while the push is pending.';
 comment on column ridepulse.ledger_before.priority is 'apns-priority; null if nothing was sent.';
@@ -144,7 +144,8 @@ comment on table ridepulse.retention is 'One row: how long the ledger is kept.';
 comment on column ridepulse.retention.is_only is 'Always true: the primary key of the only row.';
 comment on column ridepulse.retention.keep is
   'How long ledger rows are kept, counted from their events; at least 1 day.';
-comment on column ridepulse.retention.cut_at is 'When the ledger was partitioned.';
+comment on column ridepulse.retention.cut_at is
+  'When the ledger was partitioned: ledger_before is emptied once this is older than keep.';
 
 -- Waits at most 0.1 s for a lock and leaves the rest to the next call, because all settlements
 -- would queue behind it.

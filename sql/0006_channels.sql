@@ -1,10 +1,12 @@
--- Broadcast channels: a ride has a channel of its own, and everyone who watches it sees one card.
+-- Broadcast channels: a ride has its own channel, and everyone who follows the ride sees the same
+-- card.
 --
--- Apple gives an app 10,000 channels in each environment, under random IDs that only the answer to a
--- create contains, so that a lost answer loses a channel. A row is therefore written before the call,
--- and the rows are compared with what Apple lists.
+-- Apple permits 10,000 channels for each app and environment. Only the answer to a create contains
+-- the random ID of the channel, so that a lost answer loses a channel. A row is therefore written
+-- before the request, and the rows are compared with Apple's list.
 
--- A row without channel_id and unanswered_at is a call in progress, or one whose node died.
+-- A row without channel_id, unanswered_at and ended_at is a create in progress, or one whose node
+-- died.
 create table ridepulse.channels (
   id            bigint generated always as identity primary key,
   app           text not null check (app <> ''),
@@ -28,8 +30,9 @@ create table ridepulse.channels (
 create unique index channels_by_id on ridepulse.channels (bundle_id, environment, channel_id)
   where channel_id is not null;
 
--- A ride has one channel for each app and environment, or one create in progress. A create without an
--- answer holds no place: the ride gets another one, and the lost one is deleted later.
+-- A ride has one channel, or one create in progress, for each app and environment. A create without
+-- an answer does not count: the ride gets another channel, and `ridepulse channels reconcile` finds
+-- the lost one.
 create unique index channels_by_ride on ridepulse.channels (ride_id, app, environment)
   where ride_id is not null and ended_at is null and unanswered_at is null;
 
@@ -42,27 +45,36 @@ create index channels_to_delete on ridepulse.channels (ended_at)
 create index channels_to_report on ridepulse.channels (id)
   where channel_id is not null and ride_id is not null and ended_at is null and reported_at is null;
 
-comment on table ridepulse.channels is 'One row for each create of a channel.';
+comment on table ridepulse.channels is 'Attempts to create a channel, one row for each.';
 comment on column ridepulse.channels.id is 'The key of the channel in token_outcomes.';
 comment on column ridepulse.channels.app is 'The app that shows the card.';
 comment on column ridepulse.channels.environment is 'The APNs environment.';
 comment on column ridepulse.channels.bundle_id is 'The app''s bundle ID.';
 comment on column ridepulse.channels.channel_id is
-  'Apple''s ID; null until the answer has arrived.';
-comment on column ridepulse.channels.storage is 'What Apple keeps for phones that come later.';
+  'Apple''s ID; null until the answer to the create has arrived.';
+comment on column ridepulse.channels.storage is
+  'Apple''s storage policy: latest stores the last message for phones that are offline, none '
+  'stores nothing.';
 comment on column ridepulse.channels.ride_id is
   'The ride; null for a channel that was created by hand.';
 comment on column ridepulse.channels.request_id is 'apns-request-id of the create.';
-comment on column ridepulse.channels.created_at is 'When the create was recorded, before the call.';
-comment on column ridepulse.channels.confirmed_at is 'When the answer was recorded.';
+comment on column ridepulse.channels.created_at is
+  'When the create was recorded, before the request was sent.';
+comment on column ridepulse.channels.confirmed_at is
+  'When the answer with the ID was recorded; null until then.';
 comment on column ridepulse.channels.unanswered_at is
-  'Since when the outcome of the call is unknown.';
-comment on column ridepulse.channels.ended_at is 'When its card ended, or the create was refused.';
-comment on column ridepulse.channels.ended_reason is 'How it ended.';
+  'Since when the outcome of the create is unknown; null if it is known or the create is in '
+  'progress.';
+comment on column ridepulse.channels.ended_at is
+  'When the card or channel ended, or the create was refused; null until then.';
+comment on column ridepulse.channels.ended_reason is
+  'How it ended: ended or expired like its card (RidePulse deletes the channel), gone, deleted, '
+  'or why the create was refused.';
 comment on column ridepulse.channels.deleted_at is
-  'When APNs was requested to delete it, or no longer had it.';
+  'When RidePulse had deleted the channel, or found that APNs no longer has it.';
 comment on column ridepulse.channels.reported_at is
-  'When its ID was added to the ride''s attributes and the ride became due.';
+  'When the outcome was reported to the ride: its ID added to the attributes, and the ride made '
+  'due.';
 
 create view ridepulse.current_channels as
   select c.id, c.ride_id, c.app, c.environment, c.storage, c.channel_id, c.created_at,
@@ -75,9 +87,9 @@ create view ridepulse.current_channels as
     order by e.id limit 1
   ) o on true;
 
-comment on view ridepulse.current_channels is 'Channels, with outcomes that are not applied yet.';
+comment on view ridepulse.current_channels is 'Channels, as if all token_outcomes were applied.';
 
--- The two times tell a channel of another program from one that was lost here.
+-- The two times distinguish channels of other programs from those whose create lost its answer.
 create table ridepulse.other_channels (
   bundle_id   text not null,
   environment text not null,
@@ -89,16 +101,18 @@ create table ridepulse.other_channels (
 );
 
 comment on table ridepulse.other_channels is
-  'Channels that Apple has listed and that no row names.';
+  'Channels that Apple has listed and that have no row in channels.';
 comment on column ridepulse.other_channels.bundle_id is 'The app''s bundle ID.';
 comment on column ridepulse.other_channels.environment is 'The APNs environment.';
 comment on column ridepulse.other_channels.channel_id is 'Apple''s ID.';
 comment on column ridepulse.other_channels.absent_at is
-  'When a listing without it began: it was created later. Null before the first listing.';
+  'When the last listing without the channel was requested: it was created later. Null if there '
+  'was no such listing.';
 comment on column ridepulse.other_channels.seen_at is
-  'When the first listing with it had arrived: it was created earlier.';
+  'When the first listing with the channel had arrived: it was created earlier.';
 comment on column ridepulse.other_channels.storage is
-  'What Apple keeps for phones that come later.';
+  'Apple''s storage policy: latest stores the last message for phones that are offline, none '
+  'stores nothing; null while it is unknown.';
 
 create table ridepulse.channel_listings (
   bundle_id   text not null,
@@ -108,14 +122,16 @@ create table ridepulse.channel_listings (
   primary key (bundle_id, environment)
 );
 
-comment on table ridepulse.channel_listings is 'The last listing of each app and environment.';
+comment on table ridepulse.channel_listings is
+  'The last listing of channels for each app and environment.';
 comment on column ridepulse.channel_listings.bundle_id is 'The app''s bundle ID.';
 comment on column ridepulse.channel_listings.environment is 'The APNs environment.';
-comment on column ridepulse.channel_listings.began_at is 'When it was requested.';
-comment on column ridepulse.channel_listings.channels is 'How many channels it had.';
+comment on column ridepulse.channel_listings.began_at is
+  'When the listing was requested; -infinity if none is recorded yet.';
+comment on column ridepulse.channel_listings.channels is 'Number of channels in the listing.';
 
--- A channel that no service waits for leaves alone what is not on the agenda. The ride's attributes
--- are written silently, because the ID alone is no news of the ride.
+-- If no service awaits the channel, a ride that is not on the agenda gets no event. The ride's
+-- attributes are written without the event ride_updated, because only the ID changes.
 create function ridepulse.attach_channel(
   ride_id text, app text, channel_id text, refusal text, is_awaited boolean
 ) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -142,9 +158,11 @@ end
 $$;
 
 comment on function ridepulse.attach_channel(text, text, text, text, boolean) is
-  'Adds a channel''s ID to the attributes of its ride, and makes the ride due.';
+  'Adds a channel''s ID to the attributes of its ride as <app>_channel_id, and makes the ride due '
+  'by the event channel_opened, or channel_refused if channel_id is null. refusal: why the create '
+  'was refused. is_awaited: makes the ride due even if it is not on the agenda.';
 
--- An app that has the ride locked is not waited for; what is not reported is tried again.
+-- Does not wait for an app that has locked the ride: the engine calls it again later.
 create function ridepulse.report_channel(channel bigint, is_awaited boolean) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -159,7 +177,7 @@ begin
   if this.channel_id is null and this.ended_at is null then
     return true;
   end if;
-  -- Of a channel that has ended there is nothing to report, of one that was refused there is.
+  -- A refused create is reported; a channel that has ended in the meantime is not.
   if this.ride_id is not null and (this.channel_id is null or this.ended_at is null) then
     if this.channel_id is not null then
       perform from ridepulse.rides r where r.id = this.ride_id for update skip locked;
@@ -176,9 +194,12 @@ end
 $$;
 
 comment on function ridepulse.report_channel(bigint, boolean) is
-  'Reports the outcome of a create to its ride; returns whether nothing is left to do.';
+  'Reports the outcome of a create to its ride. channel: the ID in channels. is_awaited: as for '
+  'ridepulse.attach_channel. Returns false if the channel or its ride is locked and the outcome '
+  'is still to be reported, otherwise true.';
 
--- A program that replaces a ride's attributes, such as ridepulse.watch, does not have the channel IDs.
+-- Programs that replace a ride's attributes, such as ridepulse.watch, do not include the channel
+-- IDs.
 create function ridepulse.keep_channel_ids() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -199,7 +220,8 @@ end
 $$;
 
 comment on function ridepulse.keep_channel_ids() is
-  'Trigger: keeps the IDs of open channels when a ride''s attributes are replaced.';
+  'Trigger function: keeps the IDs of open channels when an update replaces a ride''s attributes. '
+  'Errors: 42501 on any table other than ridepulse.rides.';
 
 create trigger keep_channel_ids before update of attributes on ridepulse.rides for each row
 when (old.attributes is distinct from new.attributes and jsonb_typeof(old.attributes) = 'object'

@@ -1,10 +1,11 @@
--- How rows of attached tables become rides; 0008_watch.sql attaches them. Contract: docs/sql.md, watch;
--- reasons: docs/decisions/0021-two-triggers-of-watch.md.
+-- Copies rows of attached tables to rides; 0008_watch.sql attaches the tables. Contract:
+-- docs/sql.md, watch; reasons: docs/decisions/0021-two-triggers-of-watch.md.
 --
--- Two triggers share the work. ridepulse_read runs with the rights of the role that writes the table:
--- it alone reads the row, whose types and casts are the table owner's, and leaves the mapped columns
--- as JSON. ridepulse_watch runs as the owner of this schema: it reads that JSON, never the row.
--- No fault of a row or of a mapping makes the write fail: it is recorded in watch_errors.
+-- Two triggers share the work. ridepulse_read runs with the rights of the role that writes the
+-- table. Only it reads the row, whose types and casts belong to the table's owner; it stores the
+-- mapped columns as JSON. ridepulse_watch runs as the owner of this schema: it reads that JSON,
+-- never the row. A problem of a row or a mapping never makes the write fail: it is recorded in
+-- watch_errors.
 
 create table ridepulse.watches (
   relation   regclass primary key,
@@ -15,22 +16,25 @@ create table ridepulse.watches (
   watched_at timestamptz not null default clock_timestamp()
 );
 
-comment on table ridepulse.watches is 'The attached tables; no other one is served.';
+comment on table ridepulse.watches is 'The attached tables. Rows of no other table become rides.';
 comment on column ridepulse.watches.relation is 'The table.';
-comment on column ridepulse.watches.mapping is 'The mapping as it was given to ridepulse.watch.';
+comment on column ridepulse.watches.mapping is 'The mapping as it was passed to ridepulse.watch.';
 comment on column ridepulse.watches.columns is
   'Columns of ridepulse.rides, each with the table''s column that is copied to it.';
 comment on column ridepulse.watches.attributes is
-  'Attributes, each with the table''s column that is copied to it.';
-comment on column ridepulse.watches.time_zone is 'The time zone of a pickup_at without one.';
-comment on column ridepulse.watches.watched_at is 'When the table was attached.';
+  'Keys of rides.attributes, each with the table''s column that is copied to it.';
+comment on column ridepulse.watches.time_zone is
+  'IANA name of the time zone of pickup_at values without an offset; null if the mapping names '
+  'none.';
+comment on column ridepulse.watches.watched_at is
+  'When ridepulse.watch was last called for the table.';
 
 create view ridepulse.watched as
   select relation as "table", mapping, watched_at from ridepulse.watches;
 
-comment on view ridepulse.watched is 'The attached tables.';
+comment on view ridepulse.watched is 'The attached tables, with their mappings.';
 
--- One row for each table, column and kind of problem, so that it stays small.
+-- One row for each table, column and kind of problem, so that the table stays small.
 create table ridepulse.watch_errors (
   relation    regclass not null,
   column_name text not null,
@@ -43,19 +47,24 @@ create table ridepulse.watch_errors (
   primary key (relation, column_name, problem)
 ) with (fillfactor = 50);
 
-comment on table ridepulse.watch_errors is 'Values of attached tables that could not be copied.';
+comment on table ridepulse.watch_errors is
+  'Problems met while rows of attached tables were copied.';
 comment on column ridepulse.watch_errors.relation is 'The attached table.';
 comment on column ridepulse.watch_errors.column_name is
-  'The column; empty if the fault is of the row or the table.';
-comment on column ridepulse.watch_errors.problem is 'The kind of problem.';
-comment on column ridepulse.watch_errors.row_id is 'The ID of the last row concerned, shortened.';
-comment on column ridepulse.watch_errors.detail is 'Details of the last occurrence, shortened.';
-comment on column ridepulse.watch_errors.count is 'How many transactions met it, at least.';
-comment on column ridepulse.watch_errors.first_at is 'When it was first met.';
-comment on column ridepulse.watch_errors.last_at is 'When it was last met.';
+  'The column or trigger; empty if the problem concerns the row or the table.';
+comment on column ridepulse.watch_errors.problem is
+  'The kind of problem; docs/sql.md describes each one.';
+comment on column ridepulse.watch_errors.row_id is
+  'The ID of the last row concerned, at most 80 characters of it.';
+comment on column ridepulse.watch_errors.detail is
+  'Details of the last occurrence, at most 200 characters.';
+comment on column ridepulse.watch_errors.count is
+  'Number of transactions that met the problem: a lower bound.';
+comment on column ridepulse.watch_errors.first_at is 'When the problem was first recorded.';
+comment on column ridepulse.watch_errors.last_at is 'When the problem was last recorded.';
 
--- last_at is null for what the catalog shows now. A disabled trigger of this schema's own tables counts
--- as well.
+-- last_at is null for problems that the catalog shows now. Disabled triggers of this schema's own
+-- tables are listed, too.
 create view ridepulse.watch_problems as
   select case when t.oid is null then p.relation::oid::text
       else format('%I.%I', n.nspname, t.relname) end as "table",
@@ -85,7 +94,7 @@ create view ridepulse.watch_problems as
     from ridepulse.watches w join pg_class c on c.oid = w.relation
     cross join (values ('ridepulse_read'), ('ridepulse_watch')) wanted (name)
     left join lateral (
-      -- Partitions have copies of their own.
+      -- Each partition has its own copy of the trigger.
       select bool_or(g.tgenabled in ('D', 'R')) as is_disabled, count(*) > 0 as is_there
       from pg_trigger g
       where g.tgname = wanted.name and g.tgrelid in (
@@ -106,7 +115,7 @@ create view ridepulse.watch_problems as
   left join pg_class t on t.oid = p.relation left join pg_namespace n on n.oid = t.relnamespace;
 
 comment on view ridepulse.watch_problems is
-  'The faults of attached tables: those of now, and those that were recorded.';
+  'Problems of attached tables: those that the catalog shows now, and those in watch_errors.';
 
 create function ridepulse.record_watch_error(
   relation regclass, column_name text, problem text, row_id text default null,
@@ -114,7 +123,7 @@ create function ridepulse.record_watch_error(
 ) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  -- Once a transaction, since each further time would leave a dead row behind.
+  -- Once for each transaction, because each further update would leave a dead row.
   if exists (
     select from ridepulse.watch_errors e
     where e.relation = record_watch_error.relation
@@ -135,13 +144,14 @@ begin
       row_id = excluded.row_id, detail = excluded.detail, count = e.count + 1,
       last_at = excluded.last_at;
   exception when serialization_failure then
-    null;  -- Recorded after this transaction's snapshot was taken.
+    null;  -- Another transaction recorded it after this one's snapshot was taken.
   end;
 end
 $$;
 
 comment on function ridepulse.record_watch_error(regclass, text, text, text, text) is
-  'Records a problem once for each transaction. It waits for no other transaction.';
+  'Records a problem in ridepulse.watch_errors, once for each transaction, and waits for no other '
+  'transaction. row_id and detail are cut to 80 and 200 characters.';
 
 create function ridepulse.parse_time(
   value text, zone text, out instant timestamptz, out problem text
@@ -163,11 +173,11 @@ end
 $$;
 
 comment on function ridepulse.parse_time(text, text) is
-  'Converts a text to a time, in the given zone if it names none; problem is the reason if it '
-  'cannot.';
+  'Converts a text to a time. zone: the time zone of a text without an offset; may be null. '
+  'problem is no_time_zone or bad_time if the conversion fails, otherwise null.';
 
--- A row without a usable ID is left out. Any other unusable value counts as none, because the rest of
--- the ride is still valid. Each is recorded.
+-- A row without a usable ID is not copied. Any other unusable value is treated as missing, because
+-- the rest of the ride is still valid. Each problem is recorded.
 create function ridepulse.store_row(
   relation regclass, source jsonb, is_copy boolean default false
 ) returns void
@@ -252,9 +262,10 @@ end
 $$;
 
 comment on function ridepulse.store_row(regclass, jsonb, boolean) is
-  'Copies a row, given as JSON of its mapped columns, to ridepulse.rides.';
+  'Copies a row of an attached table to ridepulse.rides. source: the mapped columns as JSON. '
+  'is_copy: leaves a ride that exists unchanged. Errors: 55000 if the table is not attached.';
 
--- It runs code of the types of those columns, so it must not be a definer's.
+-- Must not be SECURITY DEFINER, because it runs code of the types of the mapped columns.
 create function ridepulse.read_row() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -265,11 +276,11 @@ begin
   perform set_config('ridepulse.row', source::text, true);
   return null;
 exception when others then
-  -- What a repetition heals is the writer's to repeat; all else is the row's or the mapping's.
+  -- The writer receives errors that a repetition may fix; the second trigger records all others.
   if sqlstate ~ '^(08|25|40|53|55|57|58|XX)' then
     raise;
   end if;
-  -- No column has an empty name.
+  -- The empty key marks an error: no column has an empty name.
   perform set_config('ridepulse.row', jsonb_build_object('',
     jsonb_build_object('state', sqlstate, 'message', sqlerrm))::text, true);
   return null;
@@ -277,5 +288,6 @@ end
 $$;
 
 comment on function ridepulse.read_row() is
-  'The first trigger: leaves the mapped columns of the row, its argument, as JSON in a setting '
-  'of the transaction.';
+  'Trigger function of ridepulse_read: stores the mapped columns of the row as JSON in the '
+  'setting ridepulse.row of the transaction. Argument: the columns, as a list for SELECT. Errors: '
+  'only those that a repetition may fix.';

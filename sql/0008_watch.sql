@@ -1,4 +1,4 @@
--- ridepulse.watch(table, mapping): attaches a ride service's own table. See 0007_watched_rows.sql.
+-- ridepulse.watch(table, mapping) attaches a ride service's own table. See 0007_watched_rows.sql.
 
 create function ridepulse.parse_mapping(
   mapping jsonb, out columns jsonb, out attributes jsonb, out time_zone text
@@ -53,8 +53,10 @@ end
 $$;
 
 comment on function ridepulse.parse_mapping(jsonb) is
-  'Takes a mapping apart, without checking that its columns exist. A column is a text or '
-  '{"column": …}; pickup_at may also name the time_zone of its times.';
+  'Splits a mapping into columns, attributes and the time zone of pickup_at, without checking '
+  'that the columns exist. A column is a text or {"column": …}; pickup_at may also have a '
+  'time_zone. Errors: 22023 if id or state is missing or a value names no column; 42703 if a key '
+  'is unknown.';
 
 create function ridepulse.register_watch(relation regclass, mapping jsonb) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -83,7 +85,7 @@ begin
     union all
     select 'attributes', value from jsonb_each_text(map.attributes)
   loop
-    -- A domain counts as what it is made of.
+    -- A domain counts as its base type.
     with recursive types as (
       select a.atttypid as type from pg_attribute a
       where a.attrelid = relation and a.attname = entry.column_name and a.attnum > 0
@@ -129,8 +131,10 @@ end
 $$;
 
 comment on function ridepulse.register_watch(regclass, jsonb) is
-  'Stores a mapping that fits its table, and returns the columns that it reads as a list for '
-  'SELECT. Without a mapping the table is no longer attached.';
+  'Stores the mapping of a table, clears the recorded problems of the table, and returns the '
+  'columns that the mapping reads, as a list for SELECT. A null mapping detaches the table. '
+  'Errors: 42809 if the table cannot be attached; 42703 if a column does not exist; 42804 and '
+  '22023 if pickup_at has an unusable type or time zone; those of ridepulse.parse_mapping.';
 
 create function ridepulse.select_list(columns jsonb, attributes jsonb) returns text
 language sql immutable set search_path = pg_catalog, pg_temp as $$
@@ -141,7 +145,7 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
 $$;
 
 comment on function ridepulse.select_list(jsonb, jsonb) is
-  'The columns that a mapping reads, as a list for SELECT.';
+  'Returns the columns that a mapping reads, as a list for SELECT from a row r.';
 
 create function ridepulse.require_owner("table" regclass) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -166,7 +170,8 @@ end
 $$;
 
 comment on function ridepulse.require_owner(regclass) is
-  'Refuses a role that does not own the table, or lacks a right that attaching needs.';
+  'Refuses a role that does not own the table, or lacks a right that attaching needs. Errors: '
+  '42501.';
 
 create function ridepulse.watch("table" regclass, mapping jsonb) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -175,17 +180,17 @@ declare
   source jsonb;
 begin
   perform ridepulse.require_owner("table");
-  -- Before any row of ours is touched that a writer of the table may wait for.
+  -- Must precede the lock on any row of this schema for which a writer of the table may wait.
   execute format('lock table %s in share row exclusive mode', "table");
   columns := ridepulse.register_watch("table", coalesce(mapping, 'null'));
-  -- Triggers of one row fire in the order of their names.
+  -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
   execute format(
     'create or replace trigger ridepulse_read after insert or update on %s for each row '
     'execute function ridepulse.read_row(%L)', "table", columns);
   execute format(
     'create or replace trigger ridepulse_watch after insert or update on %s for each row '
     'execute function ridepulse.watched()', "table");
-  -- Rows that are there already are copied, and nobody is notified of them.
+  -- Existing rows are copied without a push.
   perform set_config('ridepulse.silent', 'on', true);
   for source in
     execute format('select to_jsonb(x) from (select %s from %s r) x', columns, "table")
@@ -197,8 +202,9 @@ end
 $$;
 
 comment on function ridepulse.watch(regclass, jsonb) is
-  'Attaches a table: its rows become rides. Existing rows are copied, and no one is notified of'
-  ' them.';
+  'Attaches a table, whose rows become rides from now on. Existing rows are copied without a '
+  'push. A second call replaces the mapping. mapping: see docs/sql.md. Errors: 42501 if the '
+  'caller may not attach the table; those of ridepulse.register_watch.';
 
 create function ridepulse.unwatch("table" regclass) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -211,7 +217,8 @@ begin
 end
 $$;
 
-comment on function ridepulse.unwatch(regclass) is 'Detaches a table. Its rides stay.';
+comment on function ridepulse.unwatch(regclass) is
+  'Detaches a table; its rides stay. Errors: 42501 if the caller may not detach the table.';
 
 create function ridepulse.watched() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -248,4 +255,5 @@ end
 $$;
 
 comment on function ridepulse.watched() is
-  'The second trigger, with the right to write rides. It must not read the row.';
+  'Trigger function of ridepulse_watch: copies the row that ridepulse_read has stored as JSON, or '
+  'records a problem. It must not read the row itself.';

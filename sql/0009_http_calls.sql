@@ -1,7 +1,8 @@
--- The calls of POST /v1/… and of ridepulse legacy-gateway. See docs/api.md and docs/legacy-gateway.md.
+-- The SQL behind POST /v1/… and `ridepulse legacy-gateway`. See docs/api.md and
+-- docs/legacy-gateway.md.
 
--- Written with the effect of the request in one transaction: a repeated request gets the same answer,
--- from any node and whatever happened to the first one.
+-- A row commits together with the effect of its request: a repeated request gets the same answer
+-- from any node, even if the first answer was lost.
 create table ridepulse.idempotency_keys (
   key        text primary key,
   request    bytea not null,
@@ -13,10 +14,10 @@ create table ridepulse.idempotency_keys (
 create index idempotency_keys_by_age on ridepulse.idempotency_keys (created_at);
 
 comment on table ridepulse.idempotency_keys is
-  'The answers to requests with an idempotency key, for a day.';
-comment on column ridepulse.idempotency_keys.key is 'The key that the request named.';
+  'Answers to requests with an Idempotency-Key, valid for 1 day.';
+comment on column ridepulse.idempotency_keys.key is 'The Idempotency-Key of the request.';
 comment on column ridepulse.idempotency_keys.request is
-  'The SHA-256 of the request, to recognise another request with the same key.';
+  'SHA-256 of the call and its arguments, which detects another request with the same key.';
 comment on column ridepulse.idempotency_keys.status is 'The HTTP status of the answer.';
 comment on column ridepulse.idempotency_keys.body is 'The body of the answer.';
 comment on column ridepulse.idempotency_keys.created_at is 'When the request was executed.';
@@ -59,15 +60,17 @@ end
 $$;
 
 comment on function ridepulse.answer(text, jsonb) is
-  'Executes a call of the API, whose arguments were validated before.';
+  'Executes an API call and returns the HTTP status and body of its answer. call: events, '
+  'devices, live-activities, push-to-start or contact. arguments: the body of the request, which '
+  'the service has validated. Errors: those of the called function.';
 
--- A request that is refused rolls back, and leaves its key free. The service answers for everyone who
--- has its token, so no app's role may execute it.
+-- A refused request rolls back and does not use up its key. A call may concern any app, owner and
+-- ride, so no app's role may execute this function.
 create function ridepulse.idempotent_call(
   key text, call text, arguments jsonb, out outcome text, out status integer, out body text
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  -- jsonb writes equal objects equally, however their members were ordered.
+  -- Equal jsonb objects have equal texts, whatever the order of their members was.
   request constant bytea := sha256(convert_to(call || ' ' || arguments::text, 'UTF8'));
   known ridepulse.idempotency_keys;
 begin
@@ -76,7 +79,7 @@ begin
     select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
     return;
   end if;
-  -- Held until the commit, so that whoever gets it next sees what the first one wrote.
+  -- Held until the commit, so that the next holder reads the row of this one.
   if not pg_try_advisory_xact_lock(
     hashtextextended('ridepulse.idempotency_keys ' || idempotent_call.key, 0)) then
     outcome := 'under way';
@@ -95,7 +98,7 @@ begin
     return;
   end if;
   select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
-  -- A few more than come in are dropped, so that they never pile up.
+  -- Each call inserts one row and deletes up to 20 old ones, so that they do not accumulate.
   delete from ridepulse.idempotency_keys where ctid = any (array(
     select k.ctid from ridepulse.idempotency_keys k
     where k.created_at <= now() - interval '1 day'
@@ -109,18 +112,22 @@ end
 $$;
 
 comment on function ridepulse.idempotent_call(text, text, jsonb) is
-  'Executes a call once for each key; outcome is done, replayed, under way or other request.';
+  'Executes an API call once for each key. key: null executes it each time. call, arguments: as '
+  'for ridepulse.answer. outcome: done, replayed, under way (another transaction is executing it) '
+  'or other request (the key belongs to another one); the last two have neither status nor body. '
+  'Errors: those of ridepulse.answer.';
 
--- Pushes of legacy senders have no ride: each phone has a pseudo ride of its own, so that pushes to one
--- phone are sent in order. Its ID shows no token, because ride IDs are logged.
+-- Pushes of legacy senders have no ride: each phone has its own pseudo ride, so that the pushes to
+-- it are sent in order. The ID contains only a digest of the token, because ride IDs are logged.
 create function ridepulse.legacy_ride(app text, token text) returns text
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select 'legacy:' || $1 || ':' || left(encode(sha256(convert_to(lower($2), 'UTF8')), 'hex'), 32)
 $$;
 
-comment on function ridepulse.legacy_ride(text, text) is 'The ID of the pseudo ride of a phone.';
+comment on function ridepulse.legacy_ride(text, text) is
+  'Returns the ID of a phone''s pseudo ride. token: hexadecimal, in upper or lower case.';
 
--- A legacy sender repeats the frames after a refused one, and a repeat is the same push.
+-- A legacy sender repeats the frames after a refused one; a repeated frame is the same push.
 create table ridepulse.legacy_frames (
   frame    uuid primary key,
   apns_id  uuid not null,
@@ -130,7 +137,7 @@ create table ridepulse.legacy_frames (
 create index legacy_frames_by_age on ridepulse.legacy_frames (taken_at);
 
 comment on table ridepulse.legacy_frames is
-  'Frames that arrived lately, with the push that each became.';
+  'Recently committed frames of legacy senders, with their pushes.';
 comment on column ridepulse.legacy_frames.frame is 'The digest of the frame''s content.';
-comment on column ridepulse.legacy_frames.apns_id is 'The push.';
-comment on column ridepulse.legacy_frames.taken_at is 'When it was committed.';
+comment on column ridepulse.legacy_frames.apns_id is 'apns-id of the push.';
+comment on column ridepulse.legacy_frames.taken_at is 'When the frame was committed.';

@@ -22,7 +22,7 @@ struct QueuedPush: Sendable {
   var ticket: UInt64 { submission.requests[index].ticket }
 }
 
-extension QueuedPush: Routed {
+extension QueuedPush: PrioritizedPush {
   var lane: String { submission.requests[index].lane }
 
   var validUntil: Int64 { submission.requests[index].validUntil?.microseconds ?? .max }

@@ -8,7 +8,7 @@ import RideCore
 struct ChaosRun {
   private let options: ChaosOptions
   private let cluster: LocalCluster
-  private let clock: DatabaseClock?
+  private let clock: FakeDatabaseClock?
   private let simulator: LocalSimulator
   /// The file system of the ledger; nil if disk faults are left out or the volume cannot be
   /// mounted.
@@ -40,7 +40,7 @@ struct ChaosRun {
     let rules = directory + "/rules"
     try FileManager.default.createDirectory(atPath: rules, withIntermediateDirectories: true)
     try Data(ChaosRules.yaml.utf8).write(to: URL(fileURLWithPath: rules + "/chaos.yaml"))
-    clock = try DatabaseClock(directory: directory)
+    clock = try FakeDatabaseClock(directory: directory)
     if clock == nil { Console.print("no steps of Postgres' clock: libfaketime is not installed") }
     cluster = try await LocalCluster(durability: .real, environment: clock?.environment ?? [:])
     simulator = try LocalSimulator(directory: directory + "/apns")
@@ -115,16 +115,17 @@ struct ChaosRun {
 
   /// Returns the faults to inject, each in its own task with its own random numbers.
   private func faults(for nodes: [Node], _ queue: NotifyQueue?) -> [PlannedFault] {
-    let (cluster, wire, clock, volume) = (cluster, SimulatorControl(simulator), clock, volume)
+    let (cluster, clock, volume) = (cluster, clock, volume)
+    let simulator = SimulatorControl(simulator)
     return nodes.map { node in PlannedFault { try await $0.disturb(node) } } + [
       PlannedFault(.restart) { try await $0.restart(cluster, ledgerOn: volume) },
       PlannedFault(.clock) { if let clock { try await $0.step(clock) } },
-      PlannedFault(.faults) { try await $0.setFaults(of: wire) },
+      PlannedFault(.faults) { try await $0.setFaults(of: simulator) },
       PlannedFault { try await $0.takeDown(nodes) },
       PlannedFault(.refusal) { try await $0.refuseRides() },
       PlannedFault(.disk) { try await $0.fillDisk(volume) },
-      PlannedFault(.locks) { try await $0.lockPhones("a", wire) },
-      PlannedFault(.locks) { try await $0.lockPhones("b", wire) },
+      PlannedFault(.locks) { try await $0.lockPhones("a", simulator) },
+      PlannedFault(.locks) { try await $0.lockPhones("b", simulator) },
       PlannedFault(.locks) { try await $0.lockPhoneTable() },
       PlannedFault(.notify) { try await $0.fillNotifyQueue(queue) },
       PlannedFault(.rights) { try await $0.revokeRights() },

@@ -47,9 +47,9 @@ final class GatewayLoop {
       let ready = sleep()
       now = .now
       for message in inbox.collect() { handle(message) }
-      for connection in ready { move(connection) }
+      for connection in ready { handleReady(connection) }
       for removed in acceptor.accept(into: &connections, now: now) {
-        removed.ending = "made room: it was silent for the longest"
+        removed.ending = "evicted: idle longest"
         report(removed)
       }
       for connection in connections.values { expire(connection) }
@@ -133,10 +133,10 @@ final class GatewayLoop {
   // MARK: Connections
 
   /// Handles a socket that is ready.
-  private func move(_ connection: SenderConnection) {
+  private func handleReady(_ connection: SenderConnection) {
     guard connections[connection.number] === connection else { return }
     switch connection.phase {
-    case .handshake: shakeHands(connection)
+    case .handshake: continueHandshake(connection)
     case .open, .closing:
       if connection.hasOutput {
         guard connection.flush(now: now) else { return drop(connection, "the peer hung up") }
@@ -150,9 +150,9 @@ final class GatewayLoop {
     }
   }
 
-  private func shakeHands(_ connection: SenderConnection) {
+  private func continueHandshake(_ connection: SenderConnection) {
     do throws(SenderConnection.HandshakeFailure) {
-      guard try connection.shakeHands() else { return }
+      guard try connection.continueHandshake() else { return }
       if settings.clientCA != nil,
         connection.stream.peerSubject?.names(settings.bundleID) != true
       {
@@ -160,7 +160,7 @@ final class GatewayLoop {
           reason: "its certificate is not for \(settings.bundleID)")
       }
     } catch {
-      return turnAway(connection, error.reason)
+      return reject(connection, error.reason)
     }
     acceptor.handshakeEnded(connection.number)
     connection.phase = .open
@@ -170,7 +170,7 @@ final class GatewayLoop {
     step(connection)
   }
 
-  private func turnAway(_ connection: SenderConnection, _ reason: String) {
+  private func reject(_ connection: SenderConnection, _ reason: String) {
     notify(.turnedAway(peer: connection.peer, reason: reason))
     connections[connection.number] = nil
     acceptor.handshakeEnded(connection.number)
@@ -193,7 +193,7 @@ final class GatewayLoop {
     case .read:
       // The limit counts from the start of the frame, not from its last byte.
       connection.deadline =
-        session.owesRest ? connection.deadline ?? now + settings.patience : nil
+        session.hasPartialFrame ? connection.deadline ?? now + settings.patience : nil
     case .wait: connection.deadline = nil
     case .commit:
       connection.deadline = nil
@@ -223,9 +223,9 @@ final class GatewayLoop {
   private func expire(_ connection: SenderConnection) {
     guard let deadline = connection.deadline, deadline <= now else { return }
     switch connection.phase {
-    case .handshake: turnAway(connection, "the handshake took too long")
-    case .open: drop(connection, "half a frame, or a reader too slow")
-    case .closing: drop(connection, "it did not take the end")
+    case .handshake: reject(connection, "the handshake took too long")
+    case .open: drop(connection, "timeout: incomplete frame or slow reader")
+    case .closing: drop(connection, "timeout while closing")
     case .lingering: drop(connection)
     }
   }

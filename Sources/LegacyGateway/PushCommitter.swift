@@ -21,9 +21,9 @@ final class PushCommitter {
   private var failingSince: Instant?
   private var retryAt: Instant?
   private var pending = PendingVerdicts()
-  private var isAsking = false
-  private var nextAsk = ContinuousClock.now
-  private var askInterval: Duration = .milliseconds(100)
+  private var isQuerying = false
+  private var nextQuery = ContinuousClock.now
+  private var queryInterval: Duration = .milliseconds(100)
   private var isStopping = false
 
   init(
@@ -39,8 +39,8 @@ final class PushCommitter {
   /// The time of the next commit or query; nil if none is due before the store answers.
   var deadline: ContinuousClock.Instant? {
     let commit = ready.isEmpty || isCommitting ? nil : retryAt
-    let ask = pending.isEmpty || isAsking || isStopping ? nil : nextAsk
-    return [commit, ask].compactMap { $0 }.min()
+    let query = pending.isEmpty || isQuerying || isStopping ? nil : nextQuery
+    return [commit, query].compactMap { $0 }.min()
   }
 
   /// Ends the retries after failed commits.
@@ -122,8 +122,8 @@ final class PushCommitter {
       continuing.append(connection)
     }
     if !pending.isEmpty {
-      askInterval = .milliseconds(100)
-      nextAsk = min(nextAsk, now + askInterval)
+      queryInterval = .milliseconds(100)
+      nextQuery = min(nextQuery, now + queryInterval)
     }
     return continuing
   }
@@ -139,10 +139,10 @@ final class PushCommitter {
 
   /// Queries the ledger about the pushes of connected senders.
   func askForVerdicts(now: ContinuousClock.Instant) {
-    if isAsking || pending.isEmpty || isStopping || now < nextAsk { return }
+    if isQuerying || pending.isEmpty || isStopping || now < nextQuery { return }
     let asked = pending.next(2000, now: now)
     if asked.isEmpty { return }
-    isAsking = true
+    isQuerying = true
     Task { [store, inbox, asked] in
       let result: Result<[PushID: LegacyVerdict], any Error>
       do { result = .success(try await store.verdicts(on: asked)) } catch {
@@ -157,11 +157,11 @@ final class PushCommitter {
     _ asked: [LegacyReceipt], _ result: Result<[PushID: LegacyVerdict], any Error>,
     _ connections: [Int: SenderConnection], now: ContinuousClock.Instant
   ) -> [SenderConnection] {
-    isAsking = false
+    isQuerying = false
     let verdicts = (try? result.get()) ?? [:]
     // The interval doubles, up to a second, as long as there are no verdicts.
-    askInterval = verdicts.isEmpty ? min(askInterval * 2, .seconds(1)) : .milliseconds(100)
-    nextAsk = now + askInterval
+    queryInterval = verdicts.isEmpty ? min(queryInterval * 2, .seconds(1)) : .milliseconds(100)
+    nextQuery = now + queryInterval
     return pending.record(asked, verdicts).compactMap { refused in
       guard let connection = connections[refused.connection], connection.phase == .open,
         var session = connection.sender

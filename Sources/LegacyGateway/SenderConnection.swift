@@ -80,7 +80,7 @@ final class SenderConnection {
   }
 
   /// Continues the handshake; returns true when it is complete.
-  func shakeHands() throws(HandshakeFailure) -> Bool {
+  func continueHandshake() throws(HandshakeFailure) -> Bool {
     switch stream.handshake() {
     case .bytes:
       wantsWrite = false

@@ -52,7 +52,7 @@ struct SenderSession {
   var pending: Int { batch.count + inFlight.count }
 
   /// True if the sender has sent only part of a frame.
-  var owesRest: Bool { parser.hasPart && step == .read }
+  var hasPartialFrame: Bool { parser.hasPart && step == .read }
 
   var step: Step {
     if !inFlight.isEmpty { return .wait }

@@ -4,8 +4,8 @@ import Synchronization
 package final class AsyncSignal: Sendable {
   private struct State {
     var isSet = false
-    var visit: UInt64 = 0
-    var waiter: (visit: UInt64, continuation: CheckedContinuation<Void, Never>)?
+    var waitID: UInt64 = 0
+    var waiter: (waitID: UInt64, continuation: CheckedContinuation<Void, Never>)?
   }
 
   private let state = Mutex(State())
@@ -27,9 +27,9 @@ package final class AsyncSignal: Sendable {
 
   /// Waits for a signal, for at most `limit` if one is given.
   package func wait(atMost limit: Duration? = nil, on clock: any Clock<Duration>) async {
-    let visit = state.withLock { state -> UInt64 in
-      state.visit += 1
-      return state.visit
+    let waitID = state.withLock { state -> UInt64 in
+      state.waitID += 1
+      return state.waitID
     }
     var timer: Task<Void, Never>?
     await withCheckedContinuation { continuation in
@@ -38,7 +38,7 @@ package final class AsyncSignal: Sendable {
           state.isSet = false
           return true
         }
-        state.waiter = (visit, continuation)
+        state.waiter = (waitID, continuation)
         return false
       }
       if isSet { return continuation.resume() }
@@ -46,16 +46,16 @@ package final class AsyncSignal: Sendable {
       // The timer starts after the waiter is stored: one that ended earlier would find no waiter.
       timer = Task {
         try? await clock.sleep(for: limit)
-        if !Task.isCancelled { give(up: visit) }
+        if !Task.isCancelled { cancelWait(waitID) }
       }
     }
     timer?.cancel()
   }
 
-  /// Wakes the waiter of this visit only, and leaves no signal behind.
-  private func give(up visit: UInt64) {
+  /// Wakes this waiter only, and leaves no signal behind.
+  private func cancelWait(_ waitID: UInt64) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard let waiter = state.waiter, waiter.visit == visit else { return nil }
+      guard let waiter = state.waiter, waiter.waitID == waitID else { return nil }
       state.waiter = nil
       return waiter.continuation
     }

@@ -6,7 +6,7 @@ package import RideCore
 ///
 /// A node whose local clock is wrong still decides correctly, and signs tokens in the same windows
 /// as every other node.
-package final class DatabaseTime: Sendable {
+package final class DatabaseClock: Sendable {
   /// The time since a fixed point, on a monotonic clock.
   let uptime: @Sendable () -> Duration
   private let wall: @Sendable () -> Timestamp
@@ -23,20 +23,20 @@ package final class DatabaseTime: Sendable {
   }
 
   /// Returns an estimate that uses this machine's clock until the database has answered.
-  package static func ofThisMachine() -> DatabaseTime {
+  package static func ofThisMachine() -> DatabaseClock {
     let clock = ContinuousClock()
     let start = clock.now
-    return DatabaseTime(
+    return DatabaseClock(
       wall: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) },
       uptime: { start.duration(to: clock.now) })
   }
 
-  /// Records the database's time from an answer; `asked` is the uptime of the request.
+  /// Records the database's time from an answer to a request made at the given uptime.
   ///
   /// - Returns: how far the database's clock is ahead of this machine's clock, at least.
   @discardableResult
-  func read(_ now: Timestamp, asked: Duration) -> Duration {
-    let reading = ClockBounds(now, asked: asked, answered: uptime())
+  func record(_ now: Timestamp, requestedAt: Duration) -> Duration {
+    let reading = ClockBounds(now, asked: requestedAt, answered: uptime())
     bounds.withLock { bounds in
       if bounds == nil { bounds = reading } else { bounds?.learn(reading) }
     }

@@ -9,10 +9,10 @@ extension Engine {
     while !isStopping {
       do {
         try await adopt()
-        await next(try await claimNext(&pollPolicy))
+        await perform(try await claimNext(&pollPolicy))
         failures = 0
       } catch {
-        if takeLess(after: error) { continue }
+        if halveClaimSize(after: error) { continue }
         await rest(after: error, failures)
         failures += 1
       }
@@ -23,14 +23,14 @@ extension Engine {
   func claimAll() async throws {
     try await adopt()
     while !isStopping {
-      if isHalted { _ = try await finishFlights() }
+      if isHalted { _ = try await finishInFlight() }
       do {
-        let limit = await room()
+        let limit = await waitForCapacity()
         let claim = try await claim(limit: limit, asleep: false)
-        worked(claim)
-        if claim.rides.isEmpty, claim.released == 0, try await finishFlights() { return }
+        recordClaim(claim)
+        if claim.rides.isEmpty, claim.released == 0, try await finishInFlight() { return }
       } catch {
-        if !takeLess(after: error) { throw error }
+        if !halveClaimSize(after: error) { throw error }
       }
     }
   }
@@ -40,22 +40,22 @@ extension Engine {
   /// Unless the store is unavailable, a failure is retried after a while: claims already use the
   /// new rules, and do not wait.
   private func adopt() async throws {
-    let (configuration, edition, adopted, notBefore) = state.withLock {
-      ($0.configuration, $0.edition, $0.adopted, $0.adoptAt)
+    let (configuration, revision, adoptedRevision, notBefore) = state.withLock {
+      ($0.configuration, $0.revision, $0.adoptedRevision, $0.retryAdoptionAt)
     }
-    if edition == adopted || time.uptime() < notBefore { return }
+    if revision == adoptedRevision || time.uptime() < notBefore { return }
     // Rescheduling reads all live rides, page by page, so its duration is not bounded.
-    isFree(.claiming)
+    suspend(.claiming)
     let rides: Int
     do {
       rides = try await parts.store.adopt(configuration.rules)
     } catch let failure as StoreFailure where failure.cause != .unavailable {
       let uptime = time.uptime()
-      state.withLock { $0.adoptAt = uptime + Self.failing.longest }
+      state.withLock { $0.retryAdoptionAt = uptime + Self.failing.longest }
       return parts.log(
         .warning, "Rescheduling live rides failed, retrying", ["error": failure.description])
     }
-    state.withLock { $0.adopted = edition }
+    state.withLock { $0.adoptedRevision = revision }
     if rides > 0 {
       parts.log(
         .info, "Schedule rules changed, rescheduling live rides",
@@ -67,10 +67,10 @@ extension Engine {
     guard case .claim(let asleep) = pollPolicy.claim else { return .rest(atMost: .zero) }
     await waitWhileHalted()
     if isStopping { return .rest(atMost: .zero) }
-    let limit = await room()
-    turns(.claiming)
+    let limit = await waitForCapacity()
+    beginTurn(.claiming)
     let claim = try await claim(limit: limit, asleep: asleep)
-    worked(claim)
+    recordClaim(claim)
     return pollPolicy.claimed(
       claim.rides.count, of: claim.released > 0 ? claim.rides.count : limit,
       untilDue: claim.nextDue.map { $0 - claim.now })
@@ -79,35 +79,35 @@ extension Engine {
   /// Waits while settlements fail: nothing is claimed that could not be settled.
   private func waitWhileHalted() async {
     while isHalted, !isStopping {
-      turns(.claiming)
+      beginTurn(.claiming)
       await claimSignal.wait(atMost: .seconds(1), on: parts.clock)
     }
   }
 
-  private func next(_ step: PollPolicy.Step) async {
+  private func perform(_ step: PollPolicy.Step) async {
     guard case .rest(let limit) = step, !isStopping else { return }
-    turns(.claiming)
+    beginTurn(.claiming)
     await claimSignal.wait(atMost: limit, on: parts.clock)
   }
 
-  /// Waits until there is room for a batch worth its round trips; returns how many rides may be
+  /// Waits until there is capacity for a batch worth its round trips; returns how many rides may be
   /// claimed.
-  private func room() async -> Int {
+  private func waitForCapacity() async -> Int {
     let batch = min(settings.batch, settings.maximumInFlight)
     while true {
-      let (held, text, size, stopping) = state.withLock {
-        ($0.flights.count, $0.heldText, $0.claimSize.size, $0.isStopping)
+      let (held, bytes, size, stopping) = state.withLock {
+        ($0.inFlight.count, $0.heldBytes, $0.claimSize.size, $0.isStopping)
       }
-      let room = min(batch, settings.maximumInFlight - held)
-      if stopping || (room >= batch / 2 && text < settings.maximumText) {
-        return max(min(room, size), 1)
+      let capacity = min(batch, settings.maximumInFlight - held)
+      if stopping || (capacity >= batch / 2 && bytes < settings.maximumText) {
+        return max(min(capacity, size), 1)
       }
-      waits(.claiming)
-      await roomSignal.wait(on: parts.clock)
+      beginWait(.claiming)
+      await capacitySignal.wait(on: parts.clock)
     }
   }
 
-  private func worked(_ claim: Claim) {
+  private func recordClaim(_ claim: Claim) {
     state.withLock { $0.claimSize.worked(claim.rides.count) }
   }
 
@@ -115,7 +115,7 @@ extension Engine {
   /// at once.
   ///
   /// - Returns: false if the failure has another cause, or if the size cannot be reduced further.
-  private func takeLess(after error: any Error) -> Bool {
+  private func halveClaimSize(after error: any Error) -> Bool {
     guard let failure = error as? StoreFailure else { return false }
     switch failure.cause {
     case .unavailable, .conflict: return false
@@ -135,7 +135,7 @@ extension Engine {
 
   private func rest(after error: any Error, _ failures: Int) async {
     let delay = Self.failing.delay(failures: failures, random: Double.random(in: 0.1..<1))
-    turns(.claiming)
+    beginTurn(.claiming)
     parts.log(
       .warning, "Claim failed, retrying",
       ["error": "\(error)", "in": "\(delay)"])
@@ -145,10 +145,10 @@ extension Engine {
   /// Waits for the rides in flight; returns true if there were none.
   ///
   /// - Throws: the settlement failure, once it has lasted longer than `haltLimit`.
-  private func finishFlights() async throws -> Bool {
-    if state.withLock({ $0.flights.count == 0 }) { return true }
-    while state.withLock({ $0.flights.count > 0 }) {
-      await roomSignal.wait(atMost: .seconds(1), on: parts.clock)
+  private func finishInFlight() async throws -> Bool {
+    if state.withLock({ $0.inFlight.count == 0 }) { return true }
+    while state.withLock({ $0.inFlight.count > 0 }) {
+      await capacitySignal.wait(atMost: .seconds(1), on: parts.clock)
       let uptime = time.uptime()
       if let halt = state.withLock({ $0.settling.halt }), uptime - halt.since > settings.haltLimit {
         throw halt.failure

@@ -32,7 +32,7 @@ extension Engine {
       let before = state.settling.halt
       let value = body(&state.settling, uptime)
       return (
-        value, before, state.settling.halt, state.settling.hasDeferred, state.flights.count
+        value, before, state.settling.halt, state.settling.hasDeferred, state.inFlight.count
       )
     }
     switch (before, after) {
@@ -61,7 +61,7 @@ extension Engine {
     while !state.withLock({ $0.hasSettled }) {
       let rides = state.withLock { state in
         state.settling.halt == nil && !state.settling.hasDeferred
-          ? [] : state.flights.claims + state.settling.rides.map(\.claim)
+          ? [] : state.inFlight.claims + state.settling.rides.map(\.claim)
       }
       if rides.isEmpty {
         await renewSignal.wait(on: parts.clock)
@@ -89,7 +89,7 @@ extension Engine {
   }
 
   /// Releases rides that were claimed while settlements began to fail; nothing was sent for them.
-  func giveBack(_ claim: Claim) async {
+  func releaseClaim(_ claim: Claim) async {
     do {
       try await parts.store.release(claim.rides.map(\.claim))
     } catch {

@@ -9,12 +9,12 @@ extension Engine {
       state.claims += 1
       return (state.claims, state.configuration)
     }
-    let asked = time.uptime()
+    let requestedAt = time.uptime()
     let claim = try await parts.store.claim(limit: limit, asleep: asleep)
-    record(ahead: time.read(claim.now, asked: asked))
+    record(ahead: time.record(claim.now, requestedAt: requestedAt))
     if claim.rides.isEmpty { return claim }
     if isHalted {
-      await giveBack(claim)
+      await releaseClaim(claim)
       return Claim(now: claim.now, nextDue: claim.nextDue, rides: [])
     }
     // Rides are decided as of the time they were read, unless the answer waited while the machine
@@ -23,8 +23,8 @@ extension Engine {
     let decisions = claim.rides.map { ride in
       (ride.claim, decide(ride.view, by: configuration, now: now))
     }
-    let silent = await journal(decisions, now: now)
-    let passed = time.uptime() - asked
+    let blocked = await journal(decisions, now: now)
+    let passed = time.uptime() - requestedAt
     if passed > settings.sendWithin {
       // The machine or the database was suspended: other nodes may claim these rides when their
       // lease ends.
@@ -36,12 +36,12 @@ extension Engine {
     let (requests, hasFinished) = state.withLock { state in
       var requests: [PushRequest] = []
       requests.reserveCapacity(decisions.count)
-      for (claim, decision) in decisions where !silent.contains(claim.rideID) {
-        requests += state.flights.add(
-          claim, decision, claimNumber: claimNumber, deadline: asked + settings.followWithin)
-        state.heldText += decision.view.textBytes
+      for (claim, decision) in decisions where !blocked.contains(claim.rideID) {
+        requests += state.inFlight.add(
+          claim, decision, claimNumber: claimNumber, deadline: requestedAt + settings.followWithin)
+        state.heldBytes += decision.view.textBytes
       }
-      return (requests, state.flights.hasFinished)
+      return (requests, state.inFlight.hasFinished)
     }
     if hasFinished { settleSignal.notify() }
     submit(requests, at: now)
@@ -78,7 +78,7 @@ extension Engine {
     }
     if memos.isEmpty { return [] }
     for failures in 0..<settings.journalAttempts {
-      turns(.claiming)
+      beginTurn(.claiming)
       do {
         let lost = try await parts.store.journal(memos)
         if !lost.isEmpty {
@@ -136,21 +136,21 @@ extension Engine {
     let uptime = time.uptime()
     let (changes, next, hasFinished) = state.withLock { state in
       let changes = reports.compactMap { report in
-        state.flights.lane(of: report.ticket).flatMap { lane in
+        state.inFlight.lane(of: report.ticket).flatMap { lane in
           state.lanes.record(report.outcome, of: lane, at: now).map { (report.outcome, $0) }
         }
       }
       // Nothing is sent that could not be settled.
       let mayFollow = !state.isStopping && state.settling.halt == nil
-      let next = state.flights.record(reports, at: mayFollow ? uptime : nil)
-      return (changes, next, state.flights.hasFinished)
+      let next = state.inFlight.record(reports, at: mayFollow ? uptime : nil)
+      return (changes, next, state.inFlight.hasFinished)
     }
-    for (outcome, (lane, change)) in changes { notify(lane, change, outcome, at: now) }
+    for (outcome, (lane, change)) in changes { logLaneChange(lane, change, outcome, at: now) }
     if hasFinished { settleSignal.notify() }
     submit(next, at: now)
   }
 
-  private func notify(
+  private func logLaneChange(
     _ lane: Lanes.Lane, _ change: CircuitBreaker.Change, _ outcome: PushOutcome, at now: Timestamp
   ) {
     switch change {
@@ -159,7 +159,7 @@ extension Engine {
         .error, "App paused: APNs refuses its pushes; check keys and topics",
         [
           "app": lane.app, "environment": lane.environment.rawValue, "last": "\(outcome.reason)",
-          "troubles": "\(problems) of \(count)", "for": "\(until - now)",
+          "failures": "\(problems) of \(count)", "for": "\(until - now)",
         ])
     case .resumed:
       parts.log(

@@ -23,11 +23,11 @@ extension Engine {
         let giveUpAt = state.withLock { $0.giveUpAt }
         let now = time.uptime()
         if let giveUpAt, now >= giveUpAt { return endSettling() }
-        turns(.settling)
+        beginTurn(.settling)
         await settleSignal.wait(atMost: min(until, giveUpAt ?? until) - now, on: parts.clock)
       case .idle:
-        if state.withLock({ $0.isDrained && $0.flights.count == 0 }) { return endSettling() }
-        waits(.settling)
+        if state.withLock({ $0.isDrained && $0.inFlight.count == 0 }) { return endSettling() }
+        beginWait(.settling)
         await settleSignal.wait(on: parts.clock)
       }
     }
@@ -45,7 +45,7 @@ extension Engine {
         case .settle, .check, .park: return (step, [InFlight.Finished]())
         case .wait where state.settling.halt != nil: return (step, [])
         case .wait, .idle:
-          return (step, state.flights.takeFinished(atMost: state.settleSize.size))
+          return (step, state.inFlight.takeFinished(atMost: state.settleSize.size))
         }
       }
       if batch.isEmpty { return step }
@@ -62,7 +62,7 @@ extension Engine {
   }
 
   private func settle(_ rides: [SettlingRide]) async {
-    turns(.settling)
+    beginTurn(.settling)
     do {
       let result = try await parts.store.settle(
         rides.map { ClaimedSettlement(claim: $0.claim, settlement: $0.settlement) })
@@ -76,7 +76,7 @@ extension Engine {
       audit(written)
       parts.onSettled(written)
       state.withLock { $0.settleSize.worked(rides.count) }
-      letGo(advance { $0.settled(at: $1) { locked.contains($0.claim.fence) } })
+      freeCapacity(advance { $0.settled(at: $1) { locked.contains($0.claim.fence) } })
     } catch {
       let failure = Self.failure(error)
       if failure.cause == .timeout { state.withLock { $0.settleSize.timedOut(rides.count) } }
@@ -86,7 +86,7 @@ extension Engine {
   }
 
   private func check() async {
-    turns(.settling)
+    beginTurn(.settling)
     do {
       try await parts.store.checkSettling()
       advance { $0.checked(at: $1) }
@@ -98,7 +98,7 @@ extension Engine {
   }
 
   private func park(_ ride: SettlingRide, _ reason: String) async {
-    turns(.settling)
+    beginTurn(.settling)
     do {
       try await parts.store.park(ride.claim, reason: reason)
       parts.log(
@@ -107,7 +107,7 @@ extension Engine {
           "ride": ride.claim.rideID.text, "reason": reason,
           "action": "fix the cause, then call ridepulse.unpark",
         ])
-      letGo(advance { policy, _ in policy.parked() })
+      freeCapacity(advance { policy, _ in policy.parked() })
     } catch {
       let failure = Self.failure(error)
       let random = Double.random(in: 0.1..<1)
@@ -119,18 +119,18 @@ extension Engine {
     (error as? StoreFailure) ?? StoreFailure(.unavailable, "\(error)")
   }
 
-  /// Makes room for other rides after these were settled, parked or lost.
-  private func letGo(_ rides: [SettlingRide]) {
+  /// Frees capacity for other rides after these were settled, parked or lost.
+  private func freeCapacity(_ rides: [SettlingRide]) {
     if rides.isEmpty { return }
     // A claim that ran while a ride was held skipped its new events, and their NOTIFY has been
     // consumed.
     let mayHaveMissed = state.withLock { state in
-      state.flights.settled(rides.count)
-      state.heldText -= rides.reduce(0) { $0 + $1.text }
+      state.inFlight.settled(rides.count)
+      state.heldBytes -= rides.reduce(0) { $0 + $1.text }
       return rides.contains { $0.claimNumber < state.claims }
     }
     if mayHaveMissed { claimSignal.notify() }
-    roomSignal.notify()
+    capacitySignal.notify()
   }
 
   /// Logs rules whose slots do not add up: each slot has exactly one outcome, so a remainder is a
@@ -148,9 +148,9 @@ extension Engine {
   private func endSettling() {
     let left = state.withLock { state in
       state.hasSettled = true
-      return state.flights.count
+      return state.inFlight.count
     }
-    isFree(.settling)
+    suspend(.settling)
     renewSignal.notify()
     if left > 0 {
       parts.log(

@@ -8,7 +8,7 @@ import Synchronization
 /// as many rides as it may.
 package final class Engine: Sendable {
   struct State {
-    var flights = InFlight()
+    var inFlight = InFlight()
     var lanes = Lanes()
     /// Pushes to submit to the transport, and whether a call is submitting them.
     var outbox: [PushRequest] = []
@@ -16,10 +16,10 @@ package final class Engine: Sendable {
     /// The current configuration, its revision, and the revision that live rides were last
     /// rescheduled for.
     var configuration: EngineConfiguration
-    var edition = 1
-    var adopted = 0
+    var revision = 1
+    var adoptedRevision = 0
     /// The uptime before which a failed rescheduling is not retried.
-    var adoptAt: Duration = .zero
+    var retryAdoptionAt: Duration = .zero
     /// The number of claims that this node has made.
     var claims: UInt64 = 0
     var isStopping = false
@@ -38,25 +38,25 @@ package final class Engine: Sendable {
     var settleSize: BatchSize
     var claimSize: BatchSize
     /// The total size of the JSON in held rides, in bytes.
-    var heldText = 0
-    var watch = StallDetector()
+    var heldBytes = 0
+    var stallDetector = StallDetector()
   }
 
-  let parts: EngineParts
+  let parts: EngineDependencies
   let settings: EngineSettings
   let state: Mutex<State>
   /// Signals that rides may be due.
   let claimSignal = AsyncSignal()
   /// Signals that rides have been released.
-  let roomSignal = AsyncSignal()
+  let capacitySignal = AsyncSignal()
   /// Signals that a ride has finished.
   let settleSignal = AsyncSignal()
   /// Signals that leases must be renewed, or need not be any longer.
   let renewSignal = AsyncSignal()
-  let time: DatabaseTime
+  let time: DatabaseClock
 
   /// Creates an engine, which starts with `run` or `runOnce`.
-  package init(_ parts: EngineParts, settings: EngineSettings = EngineSettings()) {
+  package init(_ parts: EngineDependencies, settings: EngineSettings = EngineSettings()) {
     self.parts = parts
     self.settings = settings
     state = Mutex(
@@ -78,7 +78,7 @@ package final class Engine: Sendable {
   package func use(_ configuration: EngineConfiguration) {
     state.withLock { state in
       state.configuration = configuration
-      state.edition += 1
+      state.revision += 1
     }
     claimSignal.notify()
   }
@@ -93,11 +93,11 @@ package final class Engine: Sendable {
       defer { state.isStopping = true }
       if state.isStopping { return false }
       state.stoppedAt = uptime
-      state.settling.hurry()
+      state.settling.makeAllDue()
       return true
     }
     if isFirst { parts.store.endCalls(within: settings.drainLimit + settings.settleLimit) }
-    for signal in [claimSignal, roomSignal, settleSignal] { signal.notify() }
+    for signal in [claimSignal, capacitySignal, settleSignal] { signal.notify() }
   }
 
   /// Handles rides as they fall due, until `stop` is called; every failure of the database is
@@ -138,7 +138,7 @@ package final class Engine: Sendable {
   ///
   /// Pushes that could not be sent go back to the agenda, due at once.
   private func drain() async {
-    isFree(.claiming)
+    suspend(.claiming)
     let stoppedAt = state.withLock { $0.stoppedAt } ?? time.uptime()
     let limit = max(.zero, stoppedAt + settings.drainLimit - time.uptime())
     await parts.transport.close(within: limit)
@@ -146,7 +146,7 @@ package final class Engine: Sendable {
     state.withLock { state in
       state.isDrained = true
       state.giveUpAt = uptime + settings.settleLimit
-      state.settling.hurry()
+      state.settling.makeAllDue()
     }
     settleSignal.notify()
   }

@@ -1,5 +1,3 @@
-package import RideCore
-
 /// The limits of an engine on rides, bytes and times.
 package struct EngineSettings: Sendable {
   /// The maximum number of rides per claim.
@@ -39,34 +37,4 @@ package struct EngineSettings: Sendable {
 
   /// Creates the settings of a service.
   package init() {}
-}
-
-/// The dependencies of an engine.
-package struct EngineParts: Sendable {
-  package var store: any RideStore
-  package var transport: any PushTransport
-  package var configuration: EngineConfiguration
-  package var log: Log
-  /// The clock that measures the engine's waits.
-  package var clock: any Clock<Duration>
-  /// The estimate of the database's time, which each claim updates.
-  package var time: DatabaseTime
-  /// Receives settlements after they are written; must not block.
-  package var onSettled: @Sendable ([Settlement]) -> Void
-
-  /// Creates the dependencies of an engine that waits by the system's continuous clock.
-  package init(
-    store: any RideStore, transport: any PushTransport, configuration: EngineConfiguration,
-    log: Log,
-    time: DatabaseTime = .ofThisMachine(),
-    onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
-  ) {
-    self.store = store
-    self.transport = transport
-    self.configuration = configuration
-    self.log = log
-    self.time = time
-    self.onSettled = onSettled
-    clock = ContinuousClock()
-  }
 }

@@ -44,7 +44,7 @@ extension Engine {
     let uptime = time.uptime()
     return state.withLock { state in
       var statistics = EngineStatistics(
-        ridesHeld: state.flights.count, lanes: state.lanes.statistics,
+        ridesHeld: state.inFlight.count, lanes: state.lanes.statistics,
         sinceClaim: state.lastClaim.map { uptime - $0.at }, databaseAhead: state.lastClaim?.ahead)
       statistics.settlementFailing = state.settling.halt.map { uptime - $0.since } ?? .zero
       return statistics

@@ -18,8 +18,8 @@ struct InFlight {
     var validUntil: Timestamp?
 
     func request(slot: Int, index: Int) -> PushRequest {
-      // A ticket combines the ride's slot and the push's index, so that no lookup table is needed.
-      var request = decision.pushes[index].request(ticket: UInt64(slot) << 32 | UInt64(index))
+      let ticket = Ticket(slot: slot, index: index)
+      var request = decision.pushes[index].request(ticket: ticket.value)
       request.validUntil = validUntil
       return request
     }
@@ -78,13 +78,12 @@ struct InFlight {
 
   /// Returns the lane of the push with this ticket; nil if its ride is not in flight.
   func lane(of ticket: UInt64) -> Lanes.Lane? {
-    let slot = Int(truncatingIfNeeded: ticket >> 32)
-    let index = Int(truncatingIfNeeded: ticket & 0xffff_ffff)
-    guard slots.indices.contains(slot), let pushes = slots[slot]?.decision.pushes,
-      pushes.indices.contains(index)
+    let ticket = Ticket(ticket)
+    guard slots.indices.contains(ticket.slot), let pushes = slots[ticket.slot]?.decision.pushes,
+      pushes.indices.contains(ticket.index)
     else { return nil }
-    return Lanes.Lane(
-      environment: pushes[index].environment, app: pushes[index].entry.app.rawValue)
+    let push = pushes[ticket.index]
+    return Lanes.Lane(environment: push.environment, app: push.entry.app.rawValue)
   }
 
   /// Records outcomes of pushes; returns the pushes that may follow them.
@@ -95,8 +94,8 @@ struct InFlight {
   mutating func record(_ reports: [PushReport], at uptime: Duration?) -> [PushRequest] {
     var next: [PushRequest] = []
     for report in reports {
-      let slot = Int(truncatingIfNeeded: report.ticket >> 32)
-      let index = Int(truncatingIfNeeded: report.ticket & 0xffff_ffff)
+      let ticket = Ticket(report.ticket)
+      let (slot, index) = (ticket.slot, ticket.index)
       guard slots.indices.contains(slot), slots[slot]?.outcomes.indices.contains(index) == true,
         slots[slot]?.outcomes[index] == nil
       else { continue }
@@ -152,6 +151,26 @@ struct InFlight {
   mutating func settled(_ rides: Int) {
     count -= rides
   }
+}
+
+/// The place of a push in flight: its ride's slot and its index among the ride's pushes.
+///
+/// Both are packed into the number that the transport returns, so that no lookup table is needed.
+private struct Ticket {
+  var slot: Int
+  var index: Int
+
+  init(slot: Int, index: Int) {
+    self.slot = slot
+    self.index = index
+  }
+
+  init(_ value: UInt64) {
+    slot = Int(truncatingIfNeeded: value >> 32)
+    index = Int(truncatingIfNeeded: value & 0xffff_ffff)
+  }
+
+  var value: UInt64 { UInt64(slot) << 32 | UInt64(index) }
 }
 
 /// The pushes of a ride by phone: those to one phone are sent one after another, in order.

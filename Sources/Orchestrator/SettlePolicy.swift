@@ -97,7 +97,7 @@ struct SettlePolicy<Ride: Sendable>: Sendable {
   }
 
   /// Makes all waiting portions due at once, because a stop was requested.
-  mutating func hurry() {
+  mutating func makeAllDue() {
     resumeAt = .zero
     for index in portions.indices { portions[index].due = .zero }
   }

@@ -6,7 +6,8 @@ import Synchronization
 /// exceeds all of them will never end. An unavailable database is not a stall: its turns fail.
 struct StallDetector {
   enum Loop: String, CaseIterable {
-    case claiming, settling
+    case claiming = "claim"
+    case settling = "settle"
   }
 
   private enum Activity {
@@ -21,34 +22,34 @@ struct StallDetector {
   private var activities: [Loop: Activity] = [:]
 
   /// Records that a loop begins a turn.
-  mutating func turns(_ loop: Loop, at uptime: Duration) {
+  mutating func beginTurn(_ loop: Loop, at uptime: Duration) {
     activities[loop] = .turn(since: uptime)
   }
 
   /// Records that a loop has nothing to do until the other loop acts.
-  mutating func waits(_ loop: Loop, at uptime: Duration) {
+  mutating func beginWait(_ loop: Loop, at uptime: Duration) {
     activities[loop] = .wait(since: uptime)
   }
 
   /// Excludes a loop for now: it has ended, or its activity may take any time.
-  mutating func isFree(_ loop: Loop) {
+  mutating func suspend(_ loop: Loop) {
     activities[loop] = .open
   }
 
   /// Returns a description of each stall; empty if there is none.
-  func stuck(at uptime: Duration, after limit: Duration) -> [String] {
+  func stalls(at uptime: Duration, after limit: Duration) -> [String] {
     var problems: [String] = []
     for loop in Loop.allCases {
       guard case .turn(let since) = activities[loop], uptime - since > limit else { continue }
       let seconds = (uptime - since).components.seconds
-      problems.append("\(loop.rawValue) rides has not moved for \(seconds) s")
+      problems.append("\(loop.rawValue) loop stalled for \(seconds) s")
     }
     // Each loop waits for the other: no push in flight returns.
     if case .wait(let claiming) = activities[.claiming],
       case .wait(let settling) = activities[.settling],
       uptime - max(claiming, settling) > limit
     {
-      problems.append("no ride in flight comes to its end")
+      problems.append("no ride in flight finishes: both loops wait for each other")
     }
     return problems
   }
@@ -62,27 +63,27 @@ extension Engine {
   ///
   /// - Parameter limit: how long a turn may take; nil stands for `longestTurn`, which exceeds every
   ///   turn that will end.
-  package func stuck(after limit: Duration? = nil) -> [String] {
+  package func stalls(after limit: Duration? = nil) -> [String] {
     let uptime = time.uptime()
     return state.withLock {
-      $0.watch.stuck(at: uptime, after: limit ?? settings.longestTurn)
+      $0.stallDetector.stalls(at: uptime, after: limit ?? settings.longestTurn)
     }
   }
 
   /// Records that a loop begins a turn, which ends by itself.
-  func turns(_ loop: StallDetector.Loop) {
+  func beginTurn(_ loop: StallDetector.Loop) {
     let uptime = time.uptime()
-    state.withLock { $0.watch.turns(loop, at: uptime) }
+    state.withLock { $0.stallDetector.beginTurn(loop, at: uptime) }
   }
 
   /// Records that a loop waits for the other loop.
-  func waits(_ loop: StallDetector.Loop) {
+  func beginWait(_ loop: StallDetector.Loop) {
     let uptime = time.uptime()
-    state.withLock { $0.watch.waits(loop, at: uptime) }
+    state.withLock { $0.stallDetector.beginWait(loop, at: uptime) }
   }
 
   /// Excludes a loop from stall detection.
-  func isFree(_ loop: StallDetector.Loop) {
-    state.withLock { $0.watch.isFree(loop) }
+  func suspend(_ loop: StallDetector.Loop) {
+    state.withLock { $0.stallDetector.suspend(loop) }
   }
 }

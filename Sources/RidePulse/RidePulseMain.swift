@@ -11,7 +11,7 @@ enum RidePulseMain {
     // A write to a closed pipe must return an error and not end the process.
     signal(SIGPIPE, SIG_IGN)
     if keyLogFile != nil {
-      Terminal.complain("ridepulse: SSLKEYLOGFILE is ignored: TLS secrets are never written")
+      Terminal.printError("ridepulse: SSLKEYLOGFILE is ignored: TLS secrets are never written")
     }
     let words = Array(CommandLine.arguments.dropFirst())
     let status = await run(words, ProcessInfo.processInfo.environment).rawValue
@@ -25,13 +25,13 @@ enum RidePulseMain {
     do {
       return try await command(words, environment)
     } catch let error as UsageError {
-      Terminal.complain(error.description)
+      Terminal.printError(error.description)
       return .usage
     } catch let error as CommandFailure {
-      Terminal.complain("ridepulse: \(error)")
+      Terminal.printError("ridepulse: \(error)")
       return error.status
     } catch {
-      Terminal.complain("ridepulse: \(error)")
+      Terminal.printError("ridepulse: \(error)")
       return .failed
     }
   }
@@ -40,7 +40,7 @@ enum RidePulseMain {
     _ words: [String], _ environment: [String: String]
   ) async throws -> ExitStatus {
     guard let word = words.first else {
-      Terminal.complain(Commands.help)
+      Terminal.printError(Commands.help)
       return .usage
     }
     if word == "--help" || word == "help" || word == "-h" {

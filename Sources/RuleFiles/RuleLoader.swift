@@ -6,18 +6,18 @@ struct RuleLoader {
   let unread: [RuleProblem]
 
   private struct File {
-    let log: Diagnostics
+    let diagnostics: Diagnostics
     let fields: Fields
   }
 
   func load(_ files: [(name: String, bytes: [UInt8])]) -> Result<LoadedRules, RuleProblems> {
     let sorted = files.sorted { $0.name < $1.name }
-    let logs = sorted.map { Diagnostics(file: $0.name) }
-    let readable = zip(sorted, logs).compactMap { Self.file($0.bytes, log: $1) }
+    let diagnostics = sorted.map { Diagnostics(file: $0.name) }
+    let readable = zip(sorted, diagnostics).compactMap { Self.file($0.bytes, diagnostics: $1) }
     var vocabulary = Vocabulary(isComplete: unread.isEmpty && readable.count == files.count)
-    for file in readable { vocabulary.add(file.fields, log: file.log) }
+    for file in readable { vocabulary.add(file.fields, diagnostics: file.diagnostics) }
     let rules = Self.rules(readable, vocabulary)
-    let problems = unread + logs.flatMap(\.problems)
+    let problems = unread + diagnostics.flatMap(\.problems)
     guard problems.isEmpty else {
       // The tree builder and libyaml may both have reported the same problem.
       return .failure(RuleProblems(problems: Set(problems).sorted()))
@@ -28,20 +28,20 @@ struct RuleLoader {
     return .success(LoadedRules(ruleSet: ruleSet, fileCount: files.count))
   }
 
-  private static func file(_ bytes: [UInt8], log: Diagnostics) -> File? {
+  private static func file(_ bytes: [UInt8], diagnostics: Diagnostics) -> File? {
     do throws(YAMLFault) {
       let source = try SourceText(bytes)
-      var builder = try YAMLTreeBuilder(source, log: log)
+      var builder = try YAMLTreeBuilder(source, diagnostics: diagnostics)
       guard let root = try builder.document() else {
         throw YAMLFault(
           location: SourceLocation(line: 1, column: 1), found: "nothing in the file",
           expected: alternatives(KeyTable.file.names)
             + ", or a name that starts with \"_\" to skip it")
       }
-      return Fields(root, as: KeyTable.file, log: log)
-        .map { File(log: log, fields: $0) }
+      return Fields(root, as: KeyTable.file, diagnostics: diagnostics)
+        .map { File(diagnostics: diagnostics, fields: $0) }
     } catch {
-      log.report(error.location, error.found, expected: error.expected)
+      diagnostics.report(error.location, error.found, expected: error.expected)
       return nil
     }
   }
@@ -52,20 +52,20 @@ struct RuleLoader {
     for file in files {
       guard let node = file.fields["rules"]?.node else { continue }
       guard case .sequence(let entries) = node.kind else {
-        file.log.reportType(
+        file.diagnostics.reportType(
           of: node, for: "rules", expected: "a list whose entries start with \"- name:\"")
         continue
       }
       for entry in entries {
-        let draft = RuleDecoder(log: file.log, vocabulary: vocabulary).draft(entry)
-        if let rule = draft.rule { Self.add(rule, at: draft.name, to: &rules, file.log) }
+        let draft = RuleDecoder(diagnostics: file.diagnostics, vocabulary: vocabulary).draft(entry)
+        if let rule = draft.rule { Self.add(rule, at: draft.name, to: &rules, file.diagnostics) }
         guard let name = draft.name else { continue }
         if let first = taken[name.text] {
-          file.log.report(
+          file.diagnostics.report(
             name.location, "the rule name \(quoted(name.text)) for the second time",
             expected: "a name of its own (the first is at \(first))")
         } else {
-          taken[name.text] = "\(file.log.file):\(name.location)"
+          taken[name.text] = "\(file.diagnostics.file):\(name.location)"
         }
       }
     }
@@ -75,12 +75,12 @@ struct RuleLoader {
   /// Adds a rule and reports a second card rule of an app: an activity is matched with its card
   /// rule by app alone.
   private static func add(
-    _ rule: Rule, at name: PlacedWord?, to rules: inout [Rule], _ log: Diagnostics
+    _ rule: Rule, at name: LocatedWord?, to rules: inout [Rule], _ diagnostics: Diagnostics
   ) {
     if rule.when == .life, let name,
       let first = rules.first(where: { $0.when == .life && $0.app == rule.app })
     {
-      log.report(
+      diagnostics.report(
         name.location, "the second live-activity rule of app \(rule.app)",
         expected: "one for each app: \(first.name) at \(first.source) is the other")
     }

@@ -5,7 +5,7 @@ internal import Glibc
 package struct WorkerThread: Sendable {
   private let handle: pthread_t
 
-  /// Starts a thread with all signals blocked.
+  /// Starts a thread with signals blocked.
   ///
   /// Returns nil if the system provides none.
   ///
@@ -44,12 +44,15 @@ package struct WorkerThread: Sendable {
   package func detach() { pthread_detach(handle) }
 }
 
-/// Blocks all signals for the calling thread.
+/// Blocks all signals for the calling thread, except those of a crash, which a backtrace needs.
 ///
 /// Signals belong to the main thread, and a write to a closed socket must be an error here instead
 /// of a SIGPIPE, whatever a C library does about it.
 private func blockSignals() {
-  var all = sigset_t()
-  unsafe sigfillset(&all)
-  unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
+  var blocked = sigset_t()
+  unsafe sigfillset(&blocked)
+  for crash in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] {
+    unsafe sigdelset(&blocked, crash)
+  }
+  unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil)
 }

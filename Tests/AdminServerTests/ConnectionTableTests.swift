@@ -39,7 +39,7 @@ import Testing
     #expect(table.open(3, from: one, now: start).isEmpty)
     #expect(table.open(4, from: one, now: start).isEmpty)
     #expect(table.open(5, from: one, now: start) == [1])
-    #expect(table.open(6, from: one, now: start) == [3], "1 is told to end already")
+    #expect(table.open(6, from: one, now: start) == [3], "1 is ending already")
   }
 
   @Test func `where all places are taken, who holds the most gives one up`() {
@@ -58,7 +58,7 @@ import Testing
     #expect(table.begin(2, isVital: true), "a probe always is")
     #expect(table.open(4, from: one, now: start).isEmpty)
     #expect(table.open(5, from: one, now: start) == [3])
-    #expect(!table.begin(3, isVital: true), "it was told to end")
+    #expect(!table.begin(3, isVital: true), "it is ending")
     #expect(!table.begin(9, isVital: true), "nobody knows it")
   }
 
@@ -87,7 +87,7 @@ import Testing
     table.answer(3, isStream: false, now: start)
     #expect(table.expire(now: start + .seconds(9)) == [])
     #expect(table.expire(now: start + .seconds(10)) == [4])
-    #expect(table.expire(now: start + .seconds(11)) == [], "it was told once")
+    #expect(table.expire(now: start + .seconds(11)) == [], "it was reported once")
     #expect(table.expire(now: start + .seconds(60)) == [3], "a reader who takes nothing")
     #expect(table.expire(now: start + .seconds(6000)) == [], "a handler and a stream have no end")
     table.answer(1, isStream: false, now: start + .seconds(6000))

@@ -57,7 +57,8 @@ import Testing
     #expect(listener.text() == "data: new\n\n")
   }
 
-  @Test func `a full feed refuses, a place that is left is free, and the first one is told apart`()
+  @Test
+  func `a full feed refuses, a place that is left is free, and the first one is distinguished`()
     throws
   {
     let feed = EventFeed(limit: 1)
@@ -70,7 +71,7 @@ import Testing
     #expect(firsts == 2)
   }
 
-  @Test func `after the end nobody hears anything, and nobody comes`() throws {
+  @Test func `after the end no client receives anything, and none can join`() throws {
     let feed = EventFeed(limit: 2)
     let listener = try #require(feed.response {}.events)
     feed.publish(Array("one".utf8))

@@ -4,7 +4,7 @@ import RideCore
 import TestSupport
 import Testing
 
-@Suite struct `Who may connect` {
+@Suite("Who may connect") struct CertificateTests {
   private static let bundle = "com.example.customer"
 
   /// Creates a CA, a second CA, and certificates of both.
@@ -53,25 +53,25 @@ import Testing
       settings.identity = .files(
         certificate: files + "/server.crt", key: files + "/server.key")
     }
-    try await Play.run(change) { play in
+    try await GatewayFixture.run(change) { fixture in
       for (index, (name, isWelcome)) in Self.senders.enumerated() {
         let frame =
           "send:"
           + FrameBuilder.push(index).map { String(UInt16($0) + 256, radix: 16).suffix(2) }
           .joined()
-        let before = play.events.all.count
+        let before = fixture.events.all.count
         let quiet = isWelcome ? "quiet:300" : "quiet:20000"
-        let said =
+        let output =
           name.isEmpty
-          ? try await play.client(frame, quiet)
-          : try await play.client("--cert", "\(files)/\(name).pem", frame, quiet)
-        #expect((said == ["quiet"]) == isWelcome, "\(name): \(said)")
+          ? try await fixture.client(frame, quiet)
+          : try await fixture.client("--cert", "\(files)/\(name).pem", frame, quiet)
+        #expect((output == ["quiet"]) == isWelcome, "\(name): \(output)")
         if !isWelcome {
-          let reported = play.events.all.dropFirst(before).joined()
+          let reported = fixture.events.all.dropFirst(before).joined()
           #expect(reported.contains("turnedAway"), "\(name): \(reported)")
         }
       }
-      try await play.until { play.store.taken == [0, 1, 2] }
+      try await fixture.until { fixture.store.taken == [0, 1, 2] }
     }
   }
 

@@ -3,7 +3,7 @@ import LegacyGateway
 import RideCore
 import Testing
 
-@Suite struct `The feedback port` {
+@Suite("The feedback port") struct FeedbackTests {
   private func phones(_ count: Int) throws -> [DisabledPhone] {
     let token = try #require(DeviceToken(String(repeating: "c1", count: 32)))
     return (0..<count).map { number in
@@ -18,53 +18,53 @@ import Testing
   }
 
   @Test func `sends tuples of 38 bytes, ends, and records them as reported`() async throws {
-    try await Play.run { play in
+    try await GatewayFixture.run { fixture in
       let phones = try phones(2)
-      play.store.change { $0.phones = phones }
-      let said = try await play.client("read:77", feedback: true)
-      #expect(said == [tuple(0) + tuple(1) + " end"])
-      #expect(play.store.reported == 2)
-      let again = try await play.client("read:1", feedback: true)
+      fixture.store.change { $0.phones = phones }
+      let output = try await fixture.client("read:77", feedback: true)
+      #expect(output == [tuple(0) + tuple(1) + " end"])
+      #expect(fixture.store.reported == 2)
+      let again = try await fixture.client("read:1", feedback: true)
       #expect(again == [" end"])
     }
   }
 
   @Test func `sends page after page`() async throws {
-    try await Play.run { play in
+    try await GatewayFixture.run { fixture in
       let phones = try phones(1700)
-      play.store.change { $0.phones = phones }
-      let said = try await play.client("read:\(1700 * 38)", "read:1", feedback: true)
-      #expect(said == [(0..<1700).map(tuple).joined(), " end"])
-      #expect(play.store.reported == 1700)
+      fixture.store.change { $0.phones = phones }
+      let output = try await fixture.client("read:\(1700 * 38)", "read:1", feedback: true)
+      #expect(output == [(0..<1700).map(tuple).joined(), " end"])
+      #expect(fixture.store.reported == 1700)
     }
   }
 
   @Test func `phones that the peer does not read are not recorded`() async throws {
-    try await Play.run { play in
+    try await GatewayFixture.run { fixture in
       let phones = try phones(1_000_000)
-      play.store.change { $0.phones = phones }
-      async let said = play.client("read:38", "sleep:20000", feedback: true)
+      fixture.store.change { $0.phones = phones }
+      async let output = fixture.client("read:38", "sleep:20000", feedback: true)
       var reported = (before: -1, now: 0)
       while reported.now == 0 || reported.before != reported.now {
-        try await Task.sleep(for: .seconds(2))  // poll: that no more comes tells nobody
-        reported = (reported.now, play.store.reported)
+        try await Task.sleep(for: .seconds(2))  // poll: nothing signals that no more comes
+        reported = (reported.now, fixture.store.reported)
       }
       // Only what fits into the buffers of two sockets, not all phones.
       #expect(reported.now < 700_000)
-      #expect(try await said == [tuple(0)])
+      #expect(try await output == [tuple(0)])
     }
   }
 
   @Test func `phones that can't be recorded are reported again`() async throws {
-    try await Play.run { play in
+    try await GatewayFixture.run { fixture in
       let phones = try phones(1)
-      play.store.change { state in
+      fixture.store.change { state in
         state.phones = phones
         state.forgetsNothing = true
       }
       for _ in 1...2 {
-        let said = try await play.client("read:39", feedback: true)
-        #expect(said == [tuple(0) + " end"])
+        let output = try await fixture.client("read:39", feedback: true)
+        #expect(output == [tuple(0) + " end"])
       }
     }
   }

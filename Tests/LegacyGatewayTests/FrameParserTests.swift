@@ -2,7 +2,7 @@ import LegacyGateway
 import RideCore
 import Testing
 
-@Suite struct `Frames of the old protocol` {
+@Suite("Frames of the old protocol") struct FrameParserTests {
   private static let text = String(decoding: FrameBuilder.payload, as: UTF8.self)
 
   private func steps(_ bytes: [UInt8]) -> [FrameParser.Step] {

@@ -26,31 +26,31 @@ import Testing
 
   @Test(arguments: [["127.0.0.2"], ["127.0.0.2", "127.0.0.3", "127.0.0.4"]])
   func `a flood of handshakes neither blocks nor drops senders`(addresses: [String]) async throws {
-    try await Play.run { play in
+    try await GatewayFixture.run { fixture in
       // A sender that is connected before the flood, and silent during it.
-      async let early = play.client(push(1), "quiet:8000", push(2), "quiet:300")
-      try await play.until { play.store.taken == [1] }
-      let flood = try Flood(play.server.port, count: 600, from: addresses)
+      async let early = fixture.client(push(1), "quiet:8000", push(2), "quiet:300")
+      try await fixture.until { fixture.store.taken == [1] }
+      let flood = try Flood(fixture.server.port, count: 600, from: addresses)
       defer { flood.end() }
       for number in 3..<8 {
-        #expect(try await play.client(push(number), "quiet:300") == ["quiet"])
-        try await play.until { play.store.taken.contains(UInt32(number)) }
+        #expect(try await fixture.client(push(number), "quiet:300") == ["quiet"])
+        try await fixture.until { fixture.store.taken.contains(UInt32(number)) }
       }
       #expect(try await early == ["quiet", "quiet"])
-      try await play.until { play.store.taken.contains(2) }
+      try await fixture.until { fixture.store.taken.contains(2) }
       // A flood is reported as a number, not line by line.
-      #expect(play.events.all.contains { $0.contains("handshakesEvicted") })
-      #expect(play.events.all.count < 1000, "\(play.events.all.suffix(5))")
+      #expect(fixture.events.all.contains { $0.contains("handshakesEvicted") })
+      #expect(fixture.events.all.count < 1000, "\(fixture.events.all.suffix(5))")
     }
   }
 
   @Test func `a handshake that trickles in still ends at its time limit`() async throws {
-    try await Play.run({ $0.handshakeTime = .milliseconds(500) }) { play in
+    try await GatewayFixture.run({ $0.handshakeTime = .milliseconds(500) }) { fixture in
       let drip = "drip:" + String(repeating: "16", count: 4000) + ":20"
       let start = String("16030140000100".prefix(14))
-      let said = try await play.client("tcp", "send:\(start)", drip)
-      #expect(said.first?.hasPrefix("error") ?? false, "\(said)")
-      try await play.until { play.events.all.contains { $0.contains("took too long") } }
+      let output = try await fixture.client("tcp", "send:\(start)", drip)
+      #expect(output.first?.hasPrefix("error") ?? false, "\(output)")
+      try await fixture.until { fixture.events.all.contains { $0.contains("took too long") } }
     }
   }
 }

@@ -3,7 +3,7 @@ import LegacyGateway
 import RideCore
 import Testing
 
-@Suite struct `The gateway and its senders` {
+@Suite("The gateway and its senders") struct ServerTests {
   private func hex(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
@@ -18,69 +18,69 @@ import Testing
   private static let badHex = String(repeating: "ba", count: 32)
 
   @Test func `a valid frame is committed without an answer`() async throws {
-    try await Play.run { play in
-      let said = try await play.client(
+    try await GatewayFixture.run { fixture in
+      let output = try await fixture.client(
         send(FrameBuilder.push(1), FrameBuilder.simple()), send(FrameBuilder.enhanced(3)),
         "quiet:200")
-      #expect(said == ["quiet"])
-      try await play.until { play.store.taken == [1, nil, 3] }
+      #expect(output == ["quiet"])
+      try await fixture.until { fixture.store.taken == [1, nil, 3] }
     }
   }
 
   @Test func `a bad frame is answered, and later frames are dropped`() async throws {
-    try await Play.run { play in
+    try await GatewayFixture.run { fixture in
       let short = FrameBuilder.push(3, token: Array(FrameBuilder.token.dropLast()))
       let frames = send(FrameBuilder.push(1), FrameBuilder.push(2), short, FrameBuilder.push(4))
-      let said = try await play.client(frames, "read:7")
-      #expect(said == [packet(5, 3) + " end"])
-      #expect(play.store.taken == [1, 2])
+      let output = try await fixture.client(frames, "read:7")
+      #expect(output == [packet(5, 3) + " end"])
+      #expect(fixture.store.taken == [1, 2])
     }
   }
 
   @Test func `the error packet arrives although the sender keeps writing`() async throws {
-    try await Play.run { play in
+    try await GatewayFixture.run { fixture in
       let rest = (5..<20).flatMap { FrameBuilder.push($0) }
-      let said = try await play.client(
+      let output = try await fixture.client(
         send(FrameBuilder.push(1), [9]), "sleep:500", "flood:\(hex(rest)):300000", "sleep:200",
         "flood:\(hex(rest)):300000", "read:7")
-      #expect(said.last == packet(255, 0) + " end", "\(said)")
-      #expect(play.store.taken == [1])
+      #expect(output.last == packet(255, 0) + " end", "\(output)")
+      #expect(fixture.store.taken == [1])
     }
   }
 
   @Test func `a disabled token gets status 8 at once`() async throws {
-    try await Play.run { play in
-      play.store.change { $0.disabled = [Self.badHex] }
+    try await GatewayFixture.run { fixture in
+      fixture.store.change { $0.disabled = [Self.badHex] }
       let frames = send(
         FrameBuilder.push(1), FrameBuilder.push(2, token: Self.bad), FrameBuilder.push(3))
-      let said = try await play.client(frames, "read:7")
-      #expect(said == [packet(8, 2) + " end"])
-      #expect(play.store.taken == [1])
+      let output = try await fixture.client(frames, "read:7")
+      #expect(output == [packet(8, 2) + " end"])
+      #expect(fixture.store.taken == [1])
     }
   }
 
   @Test func `after APNs refuses tokens, the first one gets status 8`()
     async throws
   {
-    try await Play.run { play in
-      play.store.change { $0.bad = [Self.badHex] }
+    try await GatewayFixture.run { fixture in
+      fixture.store.change { $0.bad = [Self.badHex] }
       let frames = send(
         FrameBuilder.push(1), FrameBuilder.push(2, token: Self.bad),
         FrameBuilder.push(3, token: Self.bad), FrameBuilder.push(4))
-      let said = try await play.client(frames, "read:7")
-      #expect(said == [packet(8, 2) + " end"])
-      #expect(play.store.taken == [1, 2, 3, 4])
+      let output = try await fixture.client(frames, "read:7")
+      #expect(output == [packet(8, 2) + " end"])
+      #expect(fixture.store.taken == [1, 2, 3, 4])
     }
   }
 
   @Test func `without a database, status 10 names the last committed push`() async throws {
-    try await Play.run({ $0.outageLimit = .milliseconds(700) }) { play in
-      play.store.change { $0.isAwayAfter = 2 }
-      let said = try await play.client(
+    try await GatewayFixture.run({ $0.outageLimit = .milliseconds(700) }) { fixture in
+      fixture.store.change { $0.isAwayAfter = 2 }
+      let output = try await fixture.client(
         send(FrameBuilder.push(1), FrameBuilder.push(2)), "quiet:300",
         send(FrameBuilder.push(3), FrameBuilder.push(4)), "read:7")
-      #expect(said == ["quiet", packet(10, 2) + " end"])
-      #expect(play.store.taken == [1, 2])
+      #expect(output == ["quiet", packet(10, 2) + " end"])
+      #expect(fixture.store.taken == [1, 2])
     }
   }
 
@@ -88,44 +88,45 @@ import Testing
   func `a short outage closes no connection and loses no push, even of a disconnected sender`()
     async throws
   {
-    try await Play.run({ $0.outageLimit = .seconds(60) }) { play in
-      play.store.change { $0.isAwayAfter = 0 }
-      _ = try await play.client(send(FrameBuilder.push(1), FrameBuilder.simple()))
-      async let other = play.client(send(FrameBuilder.push(3)), "quiet:2000")
-      try await play.until { play.store.failures > 2 }
-      play.store.change { $0.isAwayAfter = .max }
-      try await play.until { play.store.taken.count == 3 }
+    try await GatewayFixture.run({ $0.outageLimit = .seconds(60) }) { fixture in
+      fixture.store.change { $0.isAwayAfter = 0 }
+      _ = try await fixture.client(send(FrameBuilder.push(1), FrameBuilder.simple()))
+      async let other = fixture.client(send(FrameBuilder.push(3)), "quiet:2000")
+      try await fixture.until { fixture.store.failures > 2 }
+      fixture.store.change { $0.isAwayAfter = .max }
+      try await fixture.until { fixture.store.taken.count == 3 }
       #expect(try await other == ["quiet"])
-      #expect(play.store.identities == 3)
-      #expect(play.events.all.filter { $0.contains("be committed") }.count == 1)
+      #expect(fixture.store.identities == 3)
+      #expect(fixture.events.all.filter { $0.contains("be committed") }.count == 1)
     }
   }
 
   @Test func `a stop commits the frames read and returns the last committed identifier`()
     async throws
   {
-    try await Play.run { play in
-      async let silent = play.client(send(FrameBuilder.push(9)), "read:7")
-      try await play.until { play.store.taken == [9] }
-      play.store.change { $0.isHeld = true }
-      async let said = play.client(send(FrameBuilder.push(1), FrameBuilder.push(2)), "read:7")
-      try await play.until { play.store.asked == 3 }
-      play.server.stop()
-      play.store.change { $0.isHeld = false }
-      let last = try await (said, silent)
+    try await GatewayFixture.run { fixture in
+      async let silent = fixture.client(send(FrameBuilder.push(9)), "read:7")
+      try await fixture.until { fixture.store.taken == [9] }
+      fixture.store.change { $0.isHeld = true }
+      async let output = fixture.client(send(FrameBuilder.push(1), FrameBuilder.push(2)), "read:7")
+      try await fixture.until { fixture.store.asked == 3 }
+      fixture.server.stop()
+      fixture.store.change { $0.isHeld = false }
+      let last = try await (output, silent)
       #expect(last.0 == [packet(10, 2) + " end"])
       #expect(last.1 == [packet(10, 9) + " end"])
-      #expect(play.store.taken == [9, 1, 2])
+      #expect(fixture.store.taken == [9, 1, 2])
     }
   }
 
   @Test func `a sender that disconnects loses no complete frame`() async throws {
-    try await Play.run { play in
-      _ = try await play.client(send(FrameBuilder.push(1), Array(FrameBuilder.push(2).dropLast())))
-      try await play.until { play.store.taken == [1] }
-      let said = try await play.client(send(FrameBuilder.push(3)), "quiet:100", "reset")
-      #expect(said == ["quiet"])
-      try await play.until { play.store.taken == [1, 3] }
+    try await GatewayFixture.run { fixture in
+      _ = try await fixture.client(
+        send(FrameBuilder.push(1), Array(FrameBuilder.push(2).dropLast())))
+      try await fixture.until { fixture.store.taken == [1] }
+      let output = try await fixture.client(send(FrameBuilder.push(3)), "quiet:100", "reset")
+      #expect(output == ["quiet"])
+      try await fixture.until { fixture.store.taken == [1, 3] }
     }
   }
 
@@ -133,26 +134,27 @@ import Testing
     "0000ff", "02ffffffff", "0200001401", "01000000070000000000200a", "474554202f20485454502f31",
   ])
   func `a hostile length closes only its own connection`(bytes: String) async throws {
-    try await Play.run { play in
-      async let other = play.client(
+    try await GatewayFixture.run { fixture in
+      async let other = fixture.client(
         send(FrameBuilder.push(1)), "quiet:500", send(FrameBuilder.push(2)), "quiet:200")
-      let said = try await play.client("send:" + bytes, "flood:00:100", "read:7")
-      let isAnswered = said.last?.hasPrefix("08") == true && said.last?.hasSuffix(" end") == true
+      let output = try await fixture.client("send:" + bytes, "flood:00:100", "read:7")
+      let last = output.last ?? ""
+      let isAnswered = last.hasPrefix("08") && last.hasSuffix(" end")
       // The fourth frame ends after its token, and the rest never arrives.
-      #expect(isAnswered || bytes.hasPrefix("01"), "\(said)")
+      #expect(isAnswered || bytes.hasPrefix("01"), "\(output)")
       #expect(try await other == ["quiet", "quiet"])
-      try await play.until { play.store.taken == [1, 2] }
+      try await fixture.until { fixture.store.taken == [1, 2] }
     }
   }
 
   @Test func `an incomplete frame is dropped at its time limit`() async throws {
-    try await Play.run({ $0.patience = .seconds(4) }) { play in
+    try await GatewayFixture.run({ $0.patience = .seconds(4) }) { fixture in
       let half = "send:" + hex(Array(FrameBuilder.push(1).prefix(40)))
-      async let dripping = play.client("drip:\(hex(FrameBuilder.push(2))):200", "read:1")
-      async let halved = play.client(half, "read:1")
-      async let silent = play.client("tcp", "read:1")
-      async let nothing = play.client("quiet:8000", send(FrameBuilder.push(4)), "quiet:300")
-      let good = try await play.client(send(FrameBuilder.push(3)), "quiet:200")
+      async let dripping = fixture.client("drip:\(hex(FrameBuilder.push(2))):200", "read:1")
+      async let halved = fixture.client(half, "read:1")
+      async let silent = fixture.client("tcp", "read:1")
+      async let nothing = fixture.client("quiet:8000", send(FrameBuilder.push(4)), "quiet:300")
+      let good = try await fixture.client(send(FrameBuilder.push(3)), "quiet:200")
       #expect(good == ["quiet"])
       #expect(try await halved == [" end"])
       #expect(try await silent == [" end"])
@@ -160,20 +162,20 @@ import Testing
       #expect(drip == [" end"] || drip.first?.hasPrefix("error") == true, "\(drip)")
       // A sender without an incomplete frame may be silent without limit.
       #expect(try await nothing == ["quiet", "quiet"])
-      try await play.until { play.store.taken == [3, 4] }
+      try await fixture.until { fixture.store.taken == [3, 4] }
     }
   }
 
   @Test func `while the database does not answer, no more is read from a sender`() async throws {
-    try await Play.run { play in
-      play.store.change { $0.isHeld = true }
+    try await GatewayFixture.run { fixture in
+      fixture.store.change { $0.isHeld = true }
       let block = hex((0..<100).flatMap { FrameBuilder.push($0) })
-      let said = try await play.client("flood:\(block):50000000", "reset")
-      let bytes = said.first.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+      let output = try await fixture.client("flood:\(block):50000000", "reset")
+      let bytes = output.first.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
       // Only what fits into the buffers of two sockets, not everything the client tried to send.
       let written = try #require(bytes)
-      #expect(written < 20_000_000, "\(said)")
-      play.store.change { $0.isHeld = false }
+      #expect(written < 20_000_000, "\(output)")
+      fixture.store.change { $0.isHeld = false }
     }
   }
 
@@ -184,26 +186,27 @@ import Testing
       $0.connectionLimit = 2
       $0.idleLimit = .milliseconds(500)
     }
-    try await Play.run(change) { play in
-      async let first = play.client(send(FrameBuilder.push(1)), "read:1")
-      async let second = play.client(send(FrameBuilder.push(2)), "read:1")
-      try await play.until { play.store.taken.count == 2 }
-      let third = try await play.client(send(FrameBuilder.push(3)), "quiet:100")
+    try await GatewayFixture.run(change) { fixture in
+      async let first = fixture.client(send(FrameBuilder.push(1)), "read:1")
+      async let second = fixture.client(send(FrameBuilder.push(2)), "read:1")
+      try await fixture.until { fixture.store.taken.count == 2 }
+      let third = try await fixture.client(send(FrameBuilder.push(3)), "quiet:100")
       #expect(third == ["quiet"])
-      try await play.until { play.store.taken.contains(3) }
-      #expect(play.events.all.contains { $0.contains("made room") }, "\(play.events.all)")
-      play.server.stop()
+      try await fixture.until { fixture.store.taken.contains(3) }
+      let events = fixture.events.all
+      #expect(events.contains { $0.contains("evicted: idle longest") }, "\(events)")
+      fixture.server.stop()
       _ = try await (first, second)
     }
   }
 
   @Test func `no event contains a token or a payload`() async throws {
-    try await Play.run { play in
-      play.store.change { $0.bad = [Self.badHex] }
-      _ = try await play.client(send(FrameBuilder.push(1, token: Self.bad)), "read:7")
-      _ = try await play.client("tcp", "send:" + hex(FrameBuilder.push(1)), "read:1")
-      try await play.until { play.events.all.count >= 2 }
-      let text = play.events.all.joined()
+    try await GatewayFixture.run { fixture in
+      fixture.store.change { $0.bad = [Self.badHex] }
+      _ = try await fixture.client(send(FrameBuilder.push(1, token: Self.bad)), "read:7")
+      _ = try await fixture.client("tcp", "send:" + hex(FrameBuilder.push(1)), "read:1")
+      try await fixture.until { fixture.events.all.count >= 2 }
+      let text = fixture.events.all.joined()
       #expect(!text.contains("baba") && !text.contains("alert"), "\(text)")
     }
   }

@@ -27,7 +27,7 @@ import TestSupport
     settings.batch = batch
     settings.pollInterval = .milliseconds(20)
     return Engine(
-      EngineParts(
+      EngineDependencies(
         store: store, transport: transport, configuration: try configuration(), log: log),
       settings: settings)
   }
@@ -66,14 +66,14 @@ import TestSupport
     let transport = StrictTransport()
     store.emit("r")
     let uptime = Mutex(Duration.zero)
-    let time = DatabaseTime(
+    let time = DatabaseClock(
       wall: { Timestamp(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
     // The process is suspended between the claim and its answer.
     store.state.withLock { $0.onClaim = { uptime.withLock { $0 = .seconds(16) } } }
     var settings = EngineSettings()
     settings.pollInterval = .milliseconds(20)
     let engine = Engine(
-      EngineParts(
+      EngineDependencies(
         store: store, transport: transport, configuration: try Self.configuration(),
         log: Log { _, _, _ in },
         time: time), settings: settings)
@@ -88,13 +88,13 @@ import TestSupport
     let store = CheckingStore()
     let transport = StrictTransport()
     let uptime = Mutex(Duration.zero)
-    let time = DatabaseTime(
+    let time = DatabaseClock(
       wall: { Timestamp(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
     var settings = EngineSettings()
     settings.pollInterval = .milliseconds(20)
     settings.sendWithin = .seconds(1000)
     let engine = Engine(
-      EngineParts(
+      EngineDependencies(
         store: store, transport: transport, configuration: try Self.configuration(),
         log: Log { _, _, _ in },
         time: time), settings: settings)
@@ -141,7 +141,7 @@ import TestSupport
       var settings = EngineSettings()
       settings.pollInterval = .milliseconds(20)
       let engine = Engine(
-        EngineParts(
+        EngineDependencies(
           store: store, transport: transport, configuration: try Self.cardBook(),
           log: Log { _, _, _ in }), settings: settings)
       store.state.withLock { $0.journalFailures = failures }

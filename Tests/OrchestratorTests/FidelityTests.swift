@@ -131,9 +131,9 @@ import TestSupport
   private static func previewed(
     _ views: [RideView], _ configuration: EngineConfiguration, _ start: Timestamp, _ end: Timestamp
   ) -> [Sent] {
-    var rehearsal = RideReplay(views, by: configuration, from: start)
+    var replay = RideReplay(views, by: configuration, from: start)
     var sent: [Sent] = []
-    while let (now, decision) = rehearsal.next(before: end) {
+    while let (now, decision) = replay.next(before: end) {
       sent += decision.pushes.map { push in
         Sent(
           at: now, rule: push.entry.rule, ride: decision.view.rideID, phone: push.entry.phone,
@@ -159,7 +159,7 @@ import TestSupport
       return .accepted
     }
     let engine = Engine(
-      EngineParts(
+      EngineDependencies(
         store: store, transport: transport, configuration: configuration, log: Log { _, _, _ in }))
     async let running: Void = engine.run()
     repeat {
@@ -215,7 +215,7 @@ import TestSupport
       store.state.withLock { $0.now = now }
       let transport = StrictTransport(topics: Self.topics)
       let engine = Engine(
-        EngineParts(
+        EngineDependencies(
           store: store, transport: transport, configuration: configuration, log: Log { _, _, _ in })
       )
       try await engine.runOnce()

@@ -18,7 +18,7 @@ import Testing
     await store.wait { $0.checks >= 2 && !$0.renewals.isEmpty }
     #expect(engine.settlementHalt?.failure.description == "42501")
     #expect(engine.statistics.settlementFailing > .zero)
-    #expect(engine.stuck() == [], "a restart would not help")
+    #expect(engine.stalls() == [], "a restart would not help")
     store.emit("b")
     engine.wake()
     await store.wait { $0.checks >= 4 }
@@ -75,7 +75,7 @@ import Testing
     settings.haltLimit = .milliseconds(100)
     func engine() throws -> Engine {
       Engine(
-        EngineParts(
+        EngineDependencies(
           store: store, transport: StrictTransport(),
           configuration: try EngineTests.configuration(),
           log: Log { _, _, _ in }), settings: settings)

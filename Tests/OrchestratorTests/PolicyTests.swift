@@ -66,20 +66,20 @@ import TestSupport
   }
 
   @Test func `a ride without pushes is finished at once`() throws {
-    var flights = InFlight()
-    let none = flights.add(
+    var inFlight = InFlight()
+    let none = inFlight.add(
       RideClaim(rideID: "r", fence: 1), try decision(pushes: 0), claimNumber: 1,
       deadline: .seconds(5))
     #expect(none.isEmpty)
-    #expect(flights.takeFinished(atMost: 5).count == 1)
-    #expect(flights.count == 1)
-    flights.settled(1)
-    #expect(flights.count == 0)
+    #expect(inFlight.takeFinished(atMost: 5).count == 1)
+    #expect(inFlight.count == 1)
+    inFlight.settled(1)
+    #expect(inFlight.count == 0)
   }
 
   @Test func `doubles and strangers change nothing`() throws {
-    var flights = InFlight()
-    let requests = flights.add(
+    var inFlight = InFlight()
+    let requests = inFlight.add(
       RideClaim(rideID: "r", fence: 1), try decision(pushes: 2), claimNumber: 1,
       deadline: .seconds(5))
     let first = PushReport(ticket: requests[0].ticket, outcome: .accepted)
@@ -87,22 +87,22 @@ import TestSupport
       first, first, PushReport(ticket: .max, outcome: .accepted),
       PushReport(ticket: 1 << 40, outcome: .accepted),
     ]
-    #expect(flights.record(strangers, at: .zero).isEmpty)
-    #expect(!flights.hasFinished)
+    #expect(inFlight.record(strangers, at: .zero).isEmpty)
+    #expect(!inFlight.hasFinished)
     let last = PushReport(ticket: requests[1].ticket, outcome: .unanswered(.timeout))
-    #expect(flights.record([last], at: .zero).isEmpty)
-    #expect(flights.takeFinished(atMost: 1).first?.outcomes == [.accepted, .unanswered(.timeout)])
+    #expect(inFlight.record([last], at: .zero).isEmpty)
+    #expect(inFlight.takeFinished(atMost: 1).first?.outcomes == [.accepted, .unanswered(.timeout)])
   }
 
   @Test func `in any order each ride finishes exactly once, with its own outcomes`() throws {
     var random = SeededGenerator(seed: TestSeed.value(1))
-    var flights = InFlight()
+    var inFlight = InFlight()
     var open: [(ticket: UInt64, fence: Int64)] = []
     var finished: [Int64] = []
     for fence in 1...500 as ClosedRange<Int64> {
       let pushes = Int.random(in: 0...4, using: &random)
       let claim = RideClaim(rideID: "r\(fence)", fence: fence)
-      open += flights.add(claim, try decision(pushes: pushes), claimNumber: 1, deadline: .zero).map
+      open += inFlight.add(claim, try decision(pushes: pushes), claimNumber: 1, deadline: .zero).map
       {
         ($0.ticket, fence)
       }
@@ -110,9 +110,9 @@ import TestSupport
       for _ in 0..<Int.random(in: 0...3, using: &random) {
         guard let next = open.popLast() else { break }
         let outcome = PushOutcome.refused(Refusal(status: Int(next.fence)))
-        _ = flights.record([PushReport(ticket: next.ticket, outcome: outcome)], at: nil)
+        _ = inFlight.record([PushReport(ticket: next.ticket, outcome: outcome)], at: nil)
       }
-      for ride in flights.takeFinished(atMost: 3) {
+      for ride in inFlight.takeFinished(atMost: 3) {
         finished.append(ride.claim.fence)
         let status = Int(ride.claim.fence)
         #expect(
@@ -122,8 +122,8 @@ import TestSupport
     let rest = open.map { open in
       PushReport(ticket: open.ticket, outcome: .refused(Refusal(status: Int(open.fence))))
     }
-    _ = flights.record(rest, at: nil)
-    finished += flights.takeFinished(atMost: .max).map(\.claim.fence)
+    _ = inFlight.record(rest, at: nil)
+    finished += inFlight.takeFinished(atMost: .max).map(\.claim.fence)
     #expect(finished.sorted() == Array(1...500))
   }
 }
@@ -166,21 +166,21 @@ import TestSupport
     throws
   {
     let decision = try decision()
-    var flights = InFlight()
-    var sent = flights.add(
+    var inFlight = InFlight()
+    var sent = inFlight.add(
       RideClaim(rideID: "r", fence: 1), decision, claimNumber: 1, deadline: .seconds(5))
     #expect(sent.map(\.headers.id) == decision.pushes.prefix(2).map(\.headers.id))
     // Urgency belongs to the ride: all of its pushes have the urgency of the most urgent one.
     #expect(Set(sent.map(\.validUntil)) == [Timestamp(epochSeconds: 101)])
     var order = [sent[0].headers.id]
     for outcome in [PushOutcome.accepted, .refused(Refusal(status: 400, reason: "BadTopic"))] {
-      sent = flights.record(report(sent[0], outcome), at: .seconds(1))
+      sent = inFlight.record(report(sent[0], outcome), at: .seconds(1))
       #expect(sent.count == 1)
       order += sent.map(\.headers.id)
     }
     #expect(order == [0, 2, 4].map { decision.pushes[$0].headers.id })
-    #expect(flights.record(report(sent[0], .accepted), at: .seconds(1)).isEmpty)
-    #expect(!flights.hasFinished)
+    #expect(inFlight.record(report(sent[0], .accepted), at: .seconds(1)).isEmpty)
+    #expect(!inFlight.hasFinished)
   }
 
   @Test(arguments: [
@@ -188,25 +188,25 @@ import TestSupport
     .unsent(.refusedStream), .unsent(.paused(for: .seconds(1))), .unsent(.closed),
   ])
   func `pushes behind a retried one are held back`(outcome: PushOutcome) throws {
-    var flights = InFlight()
-    let sent = flights.add(
+    var inFlight = InFlight()
+    let sent = inFlight.add(
       RideClaim(rideID: "r", fence: 1), try decision(), claimNumber: 1, deadline: .seconds(5))
-    #expect(flights.record(report(sent[0], outcome), at: .zero).isEmpty)
-    #expect(flights.record(report(sent[1], outcome), at: .zero).isEmpty)
+    #expect(inFlight.record(report(sent[0], outcome), at: .zero).isEmpty)
+    #expect(inFlight.record(report(sent[1], outcome), at: .zero).isEmpty)
     let held = PushOutcome.unsent(.heldBack)
     #expect(
-      flights.takeFinished(atMost: 1).first?.outcomes
+      inFlight.takeFinished(atMost: 1).first?.outcomes
         == [outcome, outcome, held, held, held, held])
   }
 
   @Test(arguments: [Duration.seconds(5), nil])
   func `after the ride's time, and at a stop, nothing follows`(uptime: Duration?) throws {
-    var flights = InFlight()
-    let sent = flights.add(
+    var inFlight = InFlight()
+    let sent = inFlight.add(
       RideClaim(rideID: "r", fence: 1), try decision(), claimNumber: 1, deadline: .seconds(5))
-    for request in sent { #expect(flights.record(report(request, .accepted), at: uptime).isEmpty) }
+    for request in sent { #expect(inFlight.record(report(request, .accepted), at: uptime).isEmpty) }
     #expect(
-      flights.takeFinished(atMost: 1).first?.outcomes.dropFirst(2)
+      inFlight.takeFinished(atMost: 1).first?.outcomes.dropFirst(2)
         .allSatisfy { $0 == .unsent(.heldBack) } == true)
   }
 }
@@ -244,10 +244,10 @@ import TestSupport
 
   @Test func `the database's time advances between its answers`() {
     let uptime = Mutex(Duration.seconds(5))
-    let time = DatabaseTime(
+    let time = DatabaseClock(
       wall: { Timestamp(epochSeconds: 7) }, uptime: { uptime.withLock { $0 } })
     #expect(time.now == Timestamp(epochSeconds: 7))
-    #expect(time.read(Timestamp(epochSeconds: 100), asked: .seconds(4)) == .seconds(93))
+    #expect(time.record(Timestamp(epochSeconds: 100), requestedAt: .seconds(4)) == .seconds(93))
     uptime.withLock { $0 = .seconds(8) }
     #expect(
       time.now == Timestamp(epochSeconds: 104) && time.earliest == Timestamp(epochSeconds: 103))

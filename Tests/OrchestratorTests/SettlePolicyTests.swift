@@ -161,7 +161,7 @@ import Testing
       Issue.record("it does not wait")
       return
     }
-    play.policy.hurry()
+    play.policy.makeAllDue()
     guard case .settle(let rides) = play.policy.next(at: play.now - .seconds(1)) else {
       Issue.record("it waits on")
       return

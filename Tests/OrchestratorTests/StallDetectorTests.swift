@@ -10,52 +10,52 @@ import Testing
     ("nothing has begun", { _ in }, []),
     (
       "a turn within its limit",
-      { $0.turns(.claiming, at: .seconds(40)) }, []
+      { $0.beginTurn(.claiming, at: .seconds(40)) }, []
     ),
     (
       "a turn that outlives it",
-      { $0.turns(.claiming, at: .seconds(39)) }, ["claiming rides has not moved for 61 s"]
+      { $0.beginTurn(.claiming, at: .seconds(39)) }, ["claim loop stalled for 61 s"]
     ),
     (
       "a new turn counts from its own beginning",
       {
-        $0.turns(.settling, at: .seconds(1))
-        $0.turns(.settling, at: .seconds(90))
+        $0.beginTurn(.settling, at: .seconds(1))
+        $0.beginTurn(.settling, at: .seconds(90))
       }, []
     ),
     (
       "one waits, the other moves",
       {
-        $0.waits(.settling, at: .seconds(1))
-        $0.turns(.claiming, at: .seconds(99))
+        $0.beginWait(.settling, at: .seconds(1))
+        $0.beginTurn(.claiming, at: .seconds(99))
       }, []
     ),
     (
       "one waits for a database that is away, the other asks it",
       {
-        $0.waits(.claiming, at: .seconds(1))
-        $0.turns(.settling, at: .seconds(95))
+        $0.beginWait(.claiming, at: .seconds(1))
+        $0.beginTurn(.settling, at: .seconds(95))
       }, []
     ),
     (
       "each waits for the other",
       {
-        $0.waits(.claiming, at: .seconds(1))
-        $0.waits(.settling, at: .seconds(39))
-      }, ["no ride in flight comes to its end"]
+        $0.beginWait(.claiming, at: .seconds(1))
+        $0.beginWait(.settling, at: .seconds(39))
+      }, ["no ride in flight finishes: both loops wait for each other"]
     ),
     (
       "each waits for the other, not yet for long",
       {
-        $0.waits(.claiming, at: .seconds(1))
-        $0.waits(.settling, at: .seconds(41))
+        $0.beginWait(.claiming, at: .seconds(1))
+        $0.beginWait(.settling, at: .seconds(41))
       }, []
     ),
     (
       "what may take any time is not judged",
       {
-        $0.turns(.claiming, at: .seconds(1))
-        $0.isFree(.claiming)
+        $0.beginTurn(.claiming, at: .seconds(1))
+        $0.suspend(.claiming)
       }, []
     ),
   ]
@@ -63,9 +63,9 @@ import Testing
   @Test(arguments: cases.indices)
   func `a stall differs from a wait`(index: Int) {
     let (name, steps, expected) = Self.cases[index]
-    var watch = StallDetector()
-    steps(&watch)
-    #expect(watch.stuck(at: .seconds(100), after: .seconds(60)) == expected, "\(name)")
+    var detector = StallDetector()
+    steps(&detector)
+    #expect(detector.stalls(at: .seconds(100), after: .seconds(60)) == expected, "\(name)")
   }
 
   /// A claim that never returns, as in a session whose thread hangs.
@@ -73,7 +73,7 @@ import Testing
     async throws
   {
     let uptime = Mutex(Duration.zero)
-    let time = DatabaseTime(
+    let time = DatabaseClock(
       wall: { Timestamp(epochSeconds: 1_800_000_000) }, uptime: { uptime.withLock { $0 } })
     let store = CheckingStore()
     let gate = DispatchSemaphore(value: 0)
@@ -81,7 +81,7 @@ import Testing
     var settings = EngineSettings()
     settings.pollInterval = .milliseconds(20)
     let engine = Engine(
-      EngineParts(
+      EngineDependencies(
         store: store, transport: StrictTransport(), configuration: try EngineTests.configuration(),
         log: Log { _, _, _ in }, time: time), settings: settings)
     async let running: Void = engine.run()
@@ -90,7 +90,7 @@ import Testing
     uptime.withLock { $0 += .seconds(3600) }
     store.fail(3)
     await store.wait { $0.failures.isEmpty }
-    #expect(engine.stuck() == [])
+    #expect(engine.stalls() == [])
     store.state.withLock {
       $0.onClaim = {
         entered.continuation.finish()
@@ -100,13 +100,13 @@ import Testing
     store.emit("r")
     for await _ in entered.stream {}
     uptime.withLock { $0 += .seconds(61) }
-    #expect(engine.stuck() == ["claiming rides has not moved for 61 s"])
+    #expect(engine.stalls() == ["claim loop stalled for 61 s"])
     let claims = store.state.withLock { $0.claims.count }
     gate.signal()
     await store.wait { $0.claims.count > claims + 2 }
-    #expect(engine.stuck() == [])
+    #expect(engine.stalls() == [])
     engine.stop()
     await running
-    #expect(engine.stuck() == [])
+    #expect(engine.stalls() == [])
   }
 }

@@ -6,13 +6,13 @@ import Testing
 @Suite("The ledger's days", .timeLimit(.minutes(60))) struct LedgerTests {
   private let url: String
   private let session: PostgresSession
-  private let keeper: LedgerPartitions
+  private let partitions: LedgerPartitions
 
   init() async throws {
     url = try await makeDatabase()
     session = try PostgresSession(conninfo: url)
     _ = try await Migrations.apply(session: session)
-    keeper = LedgerPartitions(session: session)
+    partitions = LedgerPartitions(session: session)
   }
 
   /// Creates the partition of the day `ago` days ago, with one row.
@@ -62,9 +62,9 @@ import Testing
     try await makeDay(40)
     try await makeDay(35, status: "pending")
     try await makeDay(29)
-    let deeds = try await keeper.rotate()
+    let actions = try await partitions.rotate()
     #expect(
-      deeds == [
+      actions == [
         .init(action: "dropped", object: try await day(40)),
         .init(action: "kept, a push is pending:", object: try await day(35)),
       ])
@@ -72,12 +72,12 @@ import Testing
     #expect(try await session.value(rides) == "r29 r35")
     try await session.script("update ridepulse.ledger set status = 'expired'")
     #expect(
-      try await keeper.rotate() == [.init(action: "dropped", object: try await day(35))])
+      try await partitions.rotate() == [.init(action: "dropped", object: try await day(35))])
     #expect(try await session.value(rides) == "r29")
     try await session.script("update ridepulse.retention set keep = '7 days'")
     #expect(
-      try await keeper.rotate() == [.init(action: "dropped", object: try await day(29))])
-    #expect(try await keeper.rotate() == [])
+      try await partitions.rotate() == [.init(action: "dropped", object: try await day(29))])
+    #expect(try await partitions.rotate() == [])
   }
 
   @Test func `R41: the days to come are made, with what has come too early`() async throws {
@@ -86,12 +86,12 @@ import Testing
     try await session.script("drop table ridepulse.\(try await day(-7))")
     try await session.script(row(-7))
     #expect(try await place(of: "r-7") == "ridepulse.ledger_default")
-    #expect(try await keeper.rotate() == [.init(action: "made", object: try await day(-7))])
+    #expect(try await partitions.rotate() == [.init(action: "made", object: try await day(-7))])
     #expect(try await place(of: "r-7") == "ridepulse.\(try await day(-7))")
     // Current rows in the default partition prevent the creation of today's partition.
     try await session.script("drop table ridepulse.\(try await day(0)); \(row(0))")
     #expect(
-      try await keeper.rotate() == [
+      try await partitions.rotate() == [
         .init(
           action: "not made, ledger_default has rows of it:", object: try await day(0))
       ])
@@ -111,7 +111,8 @@ import Testing
       let claim = try await store.claim(limit: 10, asleep: false)
       let claimed = try #require(claim.rides.first)
       var settlement = Settlement(
-        rideID: "r1", consumed: claimed.view.events.map(\.id), entries: [], gone: [], memo: Memo(),
+        rideID: "r1", consumed: claimed.view.events.map(\.id), entries: [], invalidations: [],
+        memo: Memo(),
         tallies: [:], nextDue: nil, isOver: false)
       for (index, time) in times.enumerated() {
         settlement.entries.append(
@@ -137,7 +138,7 @@ import Testing
     }
     try await session.script(
       "prepare settle as \(SettleStatements.settle.sql); set plan_cache_mode = force_generic_plan")
-    _ = try await session.run([Call(SettleStatements.sets)])
+    _ = try await session.run([Call(SettleStatements.writeSettings)])
     let plan = try await session.run([
       direct("explain execute settle (\(arguments.joined(separator: ",")))")
     ])[0]
@@ -149,7 +150,8 @@ import Testing
     try await session.script("select ridepulse.emit('e', 'r1')")
     let claimed = try #require(try await store.claim(limit: 1, asleep: false).rides.first)
     var settlement = Settlement(
-      rideID: "r1", consumed: claimed.view.events.map(\.id), entries: [], gone: [], memo: Memo(),
+      rideID: "r1", consumed: claimed.view.events.map(\.id), entries: [], invalidations: [],
+      memo: Memo(),
       tallies: [:], nextDue: nil, isOver: false)
     settlement.entries = [
       LedgerEntry(
@@ -158,7 +160,7 @@ import Testing
     ]
     let batch = [ClaimedSettlement(claim: claimed.claim, settlement: settlement)]
     let results = try await session.run([
-      Call(SettleStatements.sets),
+      Call(SettleStatements.writeSettings),
       Call(SettleStatements.settle, try SettleRows.parameters(node: Self.node, batch)),
       direct(
         """
@@ -176,8 +178,9 @@ import Testing
     let pid = try await other.value("select pg_backend_pid()") ?? ""
     let reader = other.begin("select count(*) from ridepulse.ledger, pg_sleep(60)")
     try await waitUntilAsleep(pid)
-    let deeds = try await keeper.rotate()
-    #expect(deeds == [.init(action: "in use, left for the next time:", object: try await day(40))])
+    let actions = try await partitions.rotate()
+    #expect(
+      actions == [.init(action: "in use, left for the next time:", object: try await day(40))])
     try await session.script(row(0))
     _ = try await session.value("select pg_cancel_backend($1::int)", [pid])
     _ = await reader.value
@@ -186,10 +189,10 @@ import Testing
       "select count(*) from ridepulse.rotate_ledger(), pg_sleep(case when action <> '' then 60 end)"
     )
     try await waitUntilAsleep(pid)
-    #expect(try await keeper.rotate() == [])
+    #expect(try await partitions.rotate() == [])
     _ = try await session.value("select pg_cancel_backend($1::int)", [pid])
     _ = await node.value
-    #expect(try await keeper.rotate() == [.init(action: "dropped", object: try await day(40))])
+    #expect(try await partitions.rotate() == [.init(action: "dropped", object: try await day(40))])
     await other.close()
   }
 
@@ -213,7 +216,7 @@ import Testing
       from (values ('old', 'bad', 31), ('new', 'bad', 29), ('live', null, null))
         rows (id, reason, age)
       """)
-    #expect(try await keeper.rotate() == [.init(action: "deleted", object: "1 parked rides")])
+    #expect(try await partitions.rotate() == [.init(action: "deleted", object: "1 parked rides")])
     let rides = "select string_agg(ride_id, ' ' order by ride_id) from ridepulse."
     #expect(try await session.value(rides + "agenda") == "live new")
     #expect(try await session.value(rides + "events") == "live new")
@@ -236,7 +239,7 @@ import Testing
       from unnest(array[1, 29, 33, 400]) n;
       """)
     #expect(
-      try await keeper.rotate() == [
+      try await partitions.rotate() == [
         .init(action: "deleted", object: "2 of slot_counts"),
         .init(action: "deleted", object: "1 of ledger_default"),
       ])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite struct `The store of old senders` {
+@Suite("The store of old senders") struct LegacyPushStoreTests {
   private static let tokens = ["a0", "b1", "c2", "d3"].map { String(repeating: $0, count: 32) }
 
   private func run(

@@ -3,15 +3,15 @@ import Testing
 
 @testable import PostgresStore
 
-@Suite("The canary: does LISTEN work?") struct NotifyHealthCheckTests {
+@Suite("The health check of LISTEN") struct NotifyHealthCheckTests {
   private enum Step {
     /// Takes a probe at this second; the expected number, or nil if it is not time.
     case take(Int, Int?)
     case sent(Int, Int)
-    case withheld(Int, Int, NotifyHealthCheck.News?)
-    case returned(Int, Int, NotifyHealthCheck.News?)
+    case withheld(Int, Int, NotifyHealthCheck.Change?)
+    case returned(Int, Int, NotifyHealthCheck.Change?)
     case timeIsUp(Int, isOverdue: Bool)
-    case explained(NotifyHealthCheck.News?)
+    case explained(NotifyHealthCheck.Change?)
     case connected, disconnected
     case isHealthy(Bool)
   }
@@ -43,7 +43,7 @@ import Testing
         ]
       ),
       (
-        "one that does not come back is health lost, told once",
+        "one that does not come back is health lost, reported once",
         [
           .connected, .take(0, 1), .sent(1, 0), .timeIsUp(1, isOverdue: true), .isHealthy(false),
           .explained(.lost), .take(3, 2), .sent(2, 3), .timeIsUp(2, isOverdue: true),
@@ -51,7 +51,7 @@ import Testing
         ]
       ),
       (
-        "after two the next waits longer, and one that comes back is told once",
+        "after two the next waits longer, and one that comes back is reported once",
         [
           .connected, .take(0, 1), .sent(1, 0), .timeIsUp(1, isOverdue: true), .explained(.lost),
           .take(2, 2), .sent(2, 2), .timeIsUp(2, isOverdue: true), .take(61, nil), .take(62, 3),
@@ -72,21 +72,21 @@ import Testing
         ]
       ),
       (
-        "what was sent to a former connection says nothing of this one",
+        "what was sent to a former connection does not count for this one",
         [
           .connected, .take(0, 1), .disconnected, .connected, .sent(1, 1),
           .timeIsUp(1, isOverdue: false), .returned(1, 1, nil), .isHealthy(false), .take(1, 2),
         ]
       ),
       (
-        "what has healed meanwhile is not told",
+        "what has healed meanwhile is not reported",
         [
           .connected, .take(0, 1), .sent(1, 0), .timeIsUp(1, isOverdue: true), .connected,
           .take(1, 2), .sent(2, 1), .returned(2, 1, nil), .explained(nil),
         ]
       ),
       (
-        "a queue that nobody may notify is no health, told once, and tried again after the period",
+        "a queue that nobody may notify is no health, reported once, and tried again after the period",
         [
           .connected, .take(0, 1), .sent(1, 0), .returned(1, 0, nil), .isHealthy(true),
           .take(5, 2), .withheld(2, 5, .queueFull), .isHealthy(false),
@@ -95,7 +95,7 @@ import Testing
         ]
       ),
       (
-        "LISTEN that is lost after that is told, too",
+        "LISTEN that is lost after that is reported, too",
         [
           .connected, .take(0, 1), .withheld(1, 0, .queueFull), .take(5, 2), .sent(2, 5),
           .timeIsUp(2, isOverdue: true), .explained(.lost), .explained(nil), .take(6, 3),

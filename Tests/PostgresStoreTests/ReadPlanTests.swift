@@ -14,7 +14,7 @@ import Testing
       if portion.contains(where: bad.contains) {
         plan.failed("bad")
       } else {
-        plan.read(bytes: min(portion.count, fits), beyond: Array(portion.dropFirst(fits)))
+        plan.read(bytes: min(portion.count, fits), oversized: Array(portion.dropFirst(fits)))
       }
     }
     return (plan, reads)
@@ -23,27 +23,27 @@ import Testing
   @Test func `all at once where nothing is wrong`() {
     let (plan, reads) = read([1, 2, 3])
     #expect(reads == [[1, 2, 3]])
-    #expect(plan.alone.isEmpty && plan.left.isEmpty && plan.hasRead && plan.bytes == 3)
+    #expect(plan.unreadable.isEmpty && plan.unread.isEmpty && plan.hasRead && plan.bytes == 3)
     #expect(read([]).reads.isEmpty)
   }
 
   @Test func `halves down to the one that can't be read`() {
     let (plan, reads) = read([1, 2, 3, 4], bad: [3])
     #expect(reads == [[1, 2, 3, 4], [1, 2], [3, 4], [3], [4]])
-    #expect(plan.alone.map(\.ride) == [3] && plan.alone.map(\.reason) == ["bad"])
+    #expect(plan.unreadable.map(\.ride) == [3] && plan.unreadable.map(\.reason) == ["bad"])
   }
 
   @Test func `what does not fit comes next, and one that never does is bad`() {
     #expect(read([1, 2, 3, 4, 5], fits: 2).reads == [[1, 2, 3, 4, 5], [3, 4, 5], [5]])
     let (plan, _) = read([1, 2, 3], fits: 0)
-    #expect(plan.alone.map(\.ride) == [1, 2, 3] && !plan.hasRead)
+    #expect(plan.unreadable.map(\.ride) == [1, 2, 3] && !plan.hasRead)
   }
 
   @Test func `a stop leaves the rest`() {
     var plan = ReadPlan([1, 2, 3, 4])
     plan.failed("bad")
-    plan.read(bytes: 2, beyond: [])
+    plan.read(bytes: 2, oversized: [])
     plan.stop()
-    #expect(plan.left == [3, 4] && plan.next == nil)
+    #expect(plan.unread == [3, 4] && plan.next == nil)
   }
 }

@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  private func expectNoProof(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+  private func expectNoEscalation(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let proof = try await owner.value(
       "select string_agg(distinct who || ': ' || what, ', ') from evil.proof where who <> $1",
       [role])
@@ -200,7 +200,7 @@ import Testing
         #expect(await attempt(sql) == "42501", "\(sql)")
       }
     }
-    try await expectNoProof()
+    try await expectNoEscalation()
     try await leave()
   }
 
@@ -217,7 +217,7 @@ import Testing
           await attempt("drop trigger if exists trap on evil.\(table)")
         }
       }
-      try await expectNoProof()
+      try await expectNoEscalation()
     }
     try await leave()
   }
@@ -238,7 +238,7 @@ import Testing
         == #"driver_arrived {"plate": {"a": "b"}}"#)
     #expect(
       try await owner.value("select count(*) > 0 from evil.proof where who = $1", [role]) == "t")
-    try await expectNoProof()
+    try await expectNoEscalation()
     try await leave()
   }
 
@@ -250,7 +250,7 @@ import Testing
       insert into bait values ('x', 'requested', 'y')
       """
     #expect(await attempt(attack) == "42501")
-    try await expectNoProof()
+    try await expectNoEscalation()
     try await leave()
   }
 

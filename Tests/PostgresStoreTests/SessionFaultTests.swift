@@ -54,7 +54,7 @@ import Testing
     #expect(try await session.value("select 1") == "1")
   }
 
-  @Test func `after a restart it connects, listens and tells so`() async throws {
+  @Test func `after a restart it connects, listens and reports it`() async throws {
     let cluster = try await LocalCluster()
     let events = EventLog()
     let session = try PostgresSession(

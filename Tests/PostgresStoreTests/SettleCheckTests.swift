@@ -93,7 +93,8 @@ import Testing
       ClaimedSettlement(
         claim: ride.claim,
         settlement: Settlement(
-          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.id), entries: [], gone: [],
+          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.id), entries: [],
+          invalidations: [],
           memo: Memo(), tallies: [:], nextDue: nil, isOver: true))
     }
     let other = try PostgresSession(conninfo: url)
@@ -136,7 +137,7 @@ import Testing
     )
   }
 
-  @Test func `a settlement notes what is gone once for a token, and writes to no token`()
+  @Test func `a settlement records an invalid token once, and does not change the token`()
     async throws
   {
     try await session.script(
@@ -149,9 +150,10 @@ import Testing
     _ = try await store.settle(
       claim.rides.map { ride in
         var settlement = Settlement(
-          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.id), entries: [], gone: [],
+          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.id), entries: [],
+          invalidations: [],
           memo: Memo(), tallies: [:], nextDue: nil, isOver: true)
-        settlement.gone = [
+        settlement.invalidations = [
           TokenInvalidation(
             kind: .phone, id: 1, since: since - .seconds(3600), reason: "ExpiredToken"),
           TokenInvalidation(kind: .phone, id: 1, since: since, reason: "Unregistered"),

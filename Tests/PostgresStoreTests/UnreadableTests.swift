@@ -215,8 +215,8 @@ import Testing
     }
     #expect(try await claim() == ["r0", "r1", "r2", "r3", "r4"])
     #expect(try await session.value("select count(*) from ridepulse.events") == "0")
-    let told = "select count(distinct ride_id) from ridepulse.deliveries where rule = 'r'"
-    #expect(try await session.value(told) == "5")
+    let notified = "select count(distinct ride_id) from ridepulse.deliveries where rule = 'r'"
+    #expect(try await session.value(notified) == "5")
   }
 
   @Test func `R37, R41: an event below where claims begin is found all the same`() async throws {

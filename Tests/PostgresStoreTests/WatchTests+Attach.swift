@@ -47,7 +47,7 @@ extension WatchTests {
         """) == "09:00 08:00")
   }
 
-  @Test func `only its owner may attach a table, and is told which rights that needs`()
+  @Test func `only its owner may attach a table, and the error names the rights that needs`()
     async throws
   {
     let role = "owner_\(UInt32.random(in: 0 ... .max))"

@@ -24,8 +24,8 @@ struct BrowserTests {
     let own = ["RIDEPULSE_ADMIN": "127.0.0.1:\(port)"]
     let server = try Server(stage.environment.merging(own) { $1 })
     defer { server.stop() }
-    try await server.says("Admin server")
-    try await body(server, "http://127.0.0.1:\(server.said("port") ?? "")")
+    try await server.waitForLog("Admin server")
+    try await body(server, "http://127.0.0.1:\(server.field("port") ?? "")")
   }
 
   /// Plays a scene; when the scene requests a change, `change` receives its name.
@@ -180,7 +180,7 @@ struct BrowserTests {
     try await Stage.run { stage in
       var port = ""
       try await serving(stage) { server, url in
-        port = server.said("port") ?? ""
+        port = server.field("port") ?? ""
         var next: Server?
         defer { next?.stop() }
         try await play("lost", url, stage) { what in

@@ -37,7 +37,7 @@ import TestSupport
       let foreign = try await stage.createElsewhere()
       try stage.faults(Self.lose)
       let lost = try stage.channels("create", "--ride", "r1", "--storage", "latest")
-      #expect(lost.status == 1 && lost.errors.contains("no answer that tells what became of it"))
+      #expect(lost.status == 1 && lost.errors.contains("no answer, so the outcome is unknown"))
       #expect(lost.errors.contains("channels reconcile"))
       let owned = try stage.create("--ride", "r1", "--storage", "latest")
 

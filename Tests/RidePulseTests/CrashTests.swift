@@ -174,7 +174,7 @@ import TestSupport
     try await Stage.run { stage in
       let server = try await serverWithStalledPush(stage)
       server.terminate()
-      try await server.says("Stopping")
+      try await server.waitForLog("Stopping")
       server.terminate()
       #expect(server.exitStatus() != 0)
       #expect(!server.log.contains("Stopped"))

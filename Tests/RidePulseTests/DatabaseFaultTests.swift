@@ -72,9 +72,9 @@ import TestSupport
       let accepted = "select count(*) from ridepulse.deliveries where status = 'accepted'"
       try await stage.until(accepted, is: "39")
       try await stage.until("select ride_id from ridepulse.parked", is: "r13")
-      let story = try Command.ridepulse(["explain", "r13"], stage.environment)
-      #expect(story.output.contains("parked: 23514: new row for relation \"ledger_"))
-      #expect(story.output.contains("select ridepulse.unpark('r13')"))
+      let report = try Command.ridepulse(["explain", "r13"], stage.environment)
+      #expect(report.output.contains("parked: 23514: new row for relation \"ledger_"))
+      #expect(report.output.contains("select ridepulse.unpark('r13')"))
       #expect(server.log.contains("Ride parked: settlement refused"))
       // A parked ride stays parked: an event does not wake it, and is not lost either.
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r13')")

@@ -49,8 +49,8 @@ import TestSupport
       #expect(try Golden.difference(of: tamed(result.output), from: Self.golden) == nil)
 
       let json = try Command.ridepulse(["explain", "r1", "--format", "json"], stage.environment)
-      let story = try #require(JSONValue(json: json.output.utf8))
-      guard case .array(let timeline) = story.value(at: ["timeline"]) else {
+      let report = try #require(JSONValue(json: json.output.utf8))
+      guard case .array(let timeline) = report.value(at: ["timeline"]) else {
         throw TestFailure(json.output)
       }
       #expect(

@@ -49,7 +49,7 @@ import TestSupport
       try await SettlementTests.notify(2, stage)
       let server = try Server(
         stage.environment.merging(["DATABASE_URL": "\(stage.conninfo) user=\(role)"]) { $1 })
-      try await server.says("role \(role) has statement_timeout = 500ms")
+      try await server.waitForLog("role \(role) has statement_timeout = 500ms")
       #expect(try await stage.value("select count(*) from ridepulse.parked") == "0")
       try await stage.sql("drop trigger slow on ridepulse.agenda")
       try await stage.until(SettlementTests.accepted, is: "2")

@@ -43,7 +43,7 @@ import TestSupport
       try stage.tokens(#"{"tokens": [{"token": "\#(bad)", "environment": "sandbox"}]}"#)
       let server = try Server(stage.environment)
       let gateway = try gateway(stage, ["--environment", "production"])
-      let said = try await send(gateway.said("port"), 10_000, errors: 1, [4321: bad])
+      let said = try await send(gateway.field("port"), 10_000, errors: 1, [4321: bad])
       #expect(said == ["command 8 status 8 identifier 4321", "done"])
       try await stage.until(
         "select count(*) from ridepulse.deliveries where status = 'accepted'", is: "9999",
@@ -70,10 +70,10 @@ import TestSupport
         #"{"tokens": [{"token": "\#(gone)", "unregistered_since": 1700000000000}]}"#)
       let server = try Server(stage.environment)
       let gateway = try gateway(stage)
-      let first = try await send(gateway.said("port"), 3, errors: 1, [1: gone])
+      let first = try await send(gateway.field("port"), 3, errors: 1, [1: gone])
       #expect(first == ["command 8 status 8 identifier 1", "done"])
       let short = String(gone.dropLast(2))
-      let second = try await send(gateway.said("port"), 9, errors: 2, [4: short, 7: gone])
+      let second = try await send(gateway.field("port"), 9, errors: 2, [4: short, 7: gone])
       let expected: [Substring] = [
         "command 8 status 5 identifier 4", "command 8 status 8 identifier 7", "done",
       ]
@@ -103,7 +103,7 @@ import TestSupport
         """
         $context = stream_context_create(['ssl' => ['verify_peer' => false,
           'verify_peer_name' => false]]);
-        $socket = stream_socket_client('tls://127.0.0.1:\(try #require(gateway.said("feedback")))',
+        $socket = stream_socket_client('tls://127.0.0.1:\(try #require(gateway.field("feedback")))',
           $code, $text, 60, STREAM_CLIENT_CONNECT, $context);
         foreach (str_split(stream_get_contents($socket), 38) as $tuple)
           if ($tuple != '') echo bin2hex($tuple), "\\n";
@@ -117,7 +117,7 @@ import TestSupport
     let cluster = try await LocalCluster(durability: .real)
     try await Stage.run(cluster: cluster) { stage in
       let first = try gateway(stage)
-      #expect(try await send(first.said("port"), 300, errors: 0) == ["done"])
+      #expect(try await send(first.field("port"), 300, errors: 0) == ["done"])
       try await stage.until("select count(*) from ridepulse.events", is: "300")
       first.kill9()
       try await cluster.restart(.immediate)
@@ -131,9 +131,9 @@ import TestSupport
       #expect(try await stage.rows(Self.verdicts) == [["accepted", nil, "300"]])
       // While Postgres is down, senders wait; the pushes of senders that disconnect are kept.
       await cluster.kill()
-      let port = second.said("port")
+      let port = second.field("port")
       async let said = send(port, 320, errors: 0)
-      try await second.says("pushes can't be committed")
+      try await second.waitForLog("pushes can't be committed")
       try await cluster.start()
       #expect(try await said.last == "done")
       try await stage.until(

@@ -68,9 +68,9 @@ import Testing
       let time = try await timeOfEvent(stage)
       try await stage.settled()
       // On a busy machine both may have happened before the push; the log still contains both.
-      try await server.says("LISTEN lost")
+      try await server.waitForLog("LISTEN lost")
       let unhealthy = start.duration(to: .now)
-      try await server.says("LISTEN works again")
+      try await server.waitForLog("LISTEN works again")
       try await stage.until(Self.isAsleep, is: "t")
       let healthy = start.duration(to: .now)
       print(
@@ -116,7 +116,7 @@ import Testing
       #expect(try await stage.value(Self.isAsleep) == "f")
       for server in servers {
         // Long enough for the next health check of LISTEN to fail as well.
-        try await server.says("LISTEN has no effect")
+        try await server.waitForLog("LISTEN has no effect")
         #expect(server.stop() == 0)
         #expect(server.log.components(separatedBy: "LISTEN has no effect").count == 2)
         #expect(server.log.contains("pool in session mode"))
@@ -241,7 +241,7 @@ import Testing
         try await stage.value(
           "select count(*) from pg_stat_activity where application_name = 'ridepulse listen'")
           == "0")
-      let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
+      let url = "http://127.0.0.1:\(server.field("port") ?? "")/metrics"
       let metrics = try Command.run("/usr/bin/curl", ["--silent", url]).output
       #expect(!metrics.contains("\nridepulse_listen_healthy"))
       try Checkup(environment).expect("listen", "ok", "off: an event waits")

@@ -19,7 +19,7 @@ import TestSupport
       status: status, reason: reason.map { LedgerReason(LedgerReason.Code(word: $0), $0) },
       attempts: 1)
     let settlement = Settlement(
-      rideID: "r1", consumed: [], entries: Array(repeating: entry, count: count), gone: [],
+      rideID: "r1", consumed: [], entries: Array(repeating: entry, count: count), invalidations: [],
       memo: Memo(), tallies: [:], nextDue: nil, isOver: false)
     tally.add([settlement], at: Self.now)
   }
@@ -81,10 +81,10 @@ import TestSupport
     let silent = try message(.silent, problems: ["a\nb"])
     #expect(silent.value(at: ["database"]) == .bool(false))
     #expect(silent.value(at: ["ready"]) == .bool(false))
-    #expect(silent.value(at: ["troubles"]) == .array([.string("a\nb")]))
+    #expect(silent.value(at: ["problems"]) == .array([.string("a\nb")]))
     let gauges = RideGauges(
       liveRides: 9, dueRides: 10_000, oldestDue: .milliseconds(1500), parkedRides: 1,
-      quarantinedPhones: 0, channels: [:], rowHolder: nil)
+      quarantinedPhones: 0, channels: [:], oldestTransaction: nil)
     let states = RideStates(counts: [.init(state: "<b>\n", rides: 6)], rides: 9)
     let known = try message(.answers(gauges, states))
     #expect(known.value(at: ["rides", "due_cut"]) == .bool(true))

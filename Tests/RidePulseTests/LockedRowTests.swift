@@ -35,7 +35,7 @@ import Testing
       try await gone(stage, [(1, Self.later), (2, Self.earlier), (3, Self.later)])
       let servers = try (0..<nodes).map { _ in try Server(stage.environment) }
       // Phones 1 and 2 are registered again, in a transaction that stays open.
-      let app = try await Held(
+      let app = try await OpenTransaction(
         stage,
         """
         select ridepulse.register_device('customer', 'c1', \(Self.token(1)));
@@ -79,7 +79,7 @@ import Testing
       try await stage.sql("delete from ridepulse.events")
       try await gone(stage, [(1, Self.later)])
       let server = try Server(stage.environment)
-      let app = try await Held(stage, "create index on ridepulse.devices (owner_id, id)")
+      let app = try await OpenTransaction(stage, "create index on ridepulse.devices (owner_id, id)")
       try await stage.sql(
         "select ridepulse.emit('driver_arrived', 'r' || n) from generate_series(1, 6) n")
       try await stage.until(Self.verdicts, is: "6")
@@ -127,7 +127,7 @@ import Testing
       let server = try Server(stage.environment)
       try await stage.until(
         "select count(*) from ridepulse.agenda where node is not null", is: "6")
-      let operatorSession = try await Held(
+      let operatorSession = try await OpenTransaction(
         stage, "select from ridepulse.agenda where ride_id = 'r1' for update")
       try await stage.until(SettlementTests.accepted, is: "5")
       try await SettlementTests.notify(2, from: 11, stage)

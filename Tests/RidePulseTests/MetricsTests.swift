@@ -48,8 +48,8 @@ import TestSupport
       defer { server.stop() }
       try await stage.addRide(state: "driver_arrived")
       try await stage.settled()
-      try await server.says("Admin server")
-      let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
+      try await server.waitForLog("Admin server")
+      let url = "http://127.0.0.1:\(server.field("port") ?? "")/metrics"
       let page = try Command.run("/usr/bin/curl", ["--silent", "--fail", url]).output
       let lines = page.split(separator: "\n")
       for line in [
@@ -88,8 +88,8 @@ import TestSupport
       environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
       let server = try Server(environment)
       defer { server.stop() }
-      try await server.says("Admin server")
-      let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
+      try await server.waitForLog("Admin server")
+      let url = "http://127.0.0.1:\(server.field("port") ?? "")/metrics"
       await cluster.stop()
       var page = ""
       try await wait(until: "the metrics report that it is not ready: \(page)") {

@@ -67,7 +67,7 @@ import TestSupport
       #expect(await received.first { _ in true } == "end", "an app's commit notified a full queue")
       try await stage.settled()
       #expect(try stage.arrivals().count == 1)
-      try await server.says("NOTIFY queue is filling up")
+      try await server.waitForLog("NOTIFY queue is filling up")
       #expect(server.log.contains("a careless listener"), "\(server.log)")
       try await stage.sql("delete from ridepulse.nodes where host = 'other'")
       try await stage.until(asleep, is: "f")
@@ -81,7 +81,7 @@ import TestSupport
         where application_name = 'a careless listener'
         """)
       _ = try? await listener.value
-      try await server.says("LISTEN works again")
+      try await server.waitForLog("LISTEN works again")
       try await stage.until(asleep, is: "t")
       try Checkup(stage.environment).expect("notify queue", "ok", "0.0 % full")
       #expect(server.stop() == 0)

@@ -83,7 +83,7 @@ private struct APIFixture {
 
   /// Runs `body` while another transaction keeps calls of `contact` waiting.
   func whileContactsAreLocked<Value>(_ body: () async throws -> Value) async throws -> Value {
-    let held = try await Held(stage, "lock table ridepulse.contacts in exclusive mode")
+    let held = try await OpenTransaction(stage, "lock table ridepulse.contacts in exclusive mode")
     let value = try await body()
     try await held.commit()
     return value

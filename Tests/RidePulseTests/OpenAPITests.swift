@@ -65,9 +65,9 @@ import TestSupport
         document.check(answer, "POST", call.path)
       }
       try await stage.settled()
-      let story = try api.get("/v1/rides/r1/explain")
-      #expect(story.status == 200 && story.text.contains("contacted_at"), "\(story)")
-      document.check(story, "GET", "/v1/rides/{id}/explain")
+      let report = try api.get("/v1/rides/r1/explain")
+      #expect(report.status == 200 && report.text.contains("contacted_at"), "\(report)")
+      document.check(report, "GET", "/v1/rides/{id}/explain")
     }
   }
 }

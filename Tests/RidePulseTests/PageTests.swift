@@ -14,8 +14,8 @@ import TestSupport
     let own = ["RIDEPULSE_ADMIN": "127.0.0.1:0"].merging(more) { $1 }
     let server = try Server(stage.environment.merging(own) { $1 })
     defer { server.stop() }
-    try await server.says("Admin server")
-    try await body(server, "http://127.0.0.1:\(server.said("port") ?? "")")
+    try await server.waitForLog("Admin server")
+    try await body(server, "http://127.0.0.1:\(server.field("port") ?? "")")
   }
 
   private func curl(_ words: String...) throws -> String {
@@ -110,10 +110,10 @@ import TestSupport
     try await Stage.run { stage in
       try await stage.addRide()
       try await serving(stage, ["RIDEPULSE_ADMIN_TOKEN": "sesame-44"]) { _, url in
-        let story = url + "/ride?id=r1"
-        #expect(try curl("--write-out", "%{http_code}", story).hasSuffix("401"))
+        let report = url + "/ride?id=r1"
+        #expect(try curl("--write-out", "%{http_code}", report).hasSuffix("401"))
         let allowed = try curl(
-          "--write-out", "%{http_code}", "--header", "Authorization: Bearer sesame-44", story)
+          "--write-out", "%{http_code}", "--header", "Authorization: Bearer sesame-44", report)
         #expect(allowed.hasSuffix("200"))
       }
     }
@@ -207,7 +207,7 @@ import TestSupport
         let listening = try listener(url + "/live", into: file)
         let slow = try listener(
           url + "/live", into: stage.directory + "/slow.txt", "--limit-rate", "1")
-        let port = server.said("port") ?? ""
+        let port = server.field("port") ?? ""
         let silent = Process()
         silent.executableURL = URL(fileURLWithPath: "/bin/bash")
         let words =
@@ -254,8 +254,8 @@ import TestSupport
         #expect(next.first?.value(at: ["ride"]) == .string(strange))
         #expect(next.first?.value(at: ["type"]) == .string("alert"))
         #expect(hour.value(at: ["rides_cut"]) == .bool(false))
-        let story = try curl("--get", "--data-urlencode", "id=\(strange)", url + "/ride")
-        #expect(JSONValue(json: story.utf8)?.value(at: ["ride", "id"]) == .string(strange))
+        let report = try curl("--get", "--data-urlencode", "id=\(strange)", url + "/ride")
+        #expect(JSONValue(json: report.utf8)?.value(at: ["ride", "id"]) == .string(strange))
         #expect(try curl("--write-out", "%{http_code}", url + "/ride?id=none").hasSuffix("404"))
         #expect(try curl("--write-out", "%{http_code}", url + "/ride").hasSuffix("400"))
       }

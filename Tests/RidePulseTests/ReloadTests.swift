@@ -31,12 +31,12 @@ import Testing
       #expect(try await arrive(stage) == "One")
       _ = try stage.environment(rules: Self.rules("Two"))
       server.hangUp()
-      try await server.says("Rule files reloaded")
+      try await server.waitForLog("Rule files reloaded")
       #expect(try await arrive(stage) == "Two")
       _ = try stage.environment(rules: Self.rules("Three").replacing("title", with: "titel"))
       server.hangUp()
-      try await server.says("Rule files not reloaded")
-      try await server.says("titel")
+      try await server.waitForLog("Rule files not reloaded")
+      try await server.waitForLog("titel")
       #expect(try await arrive(stage) == "Two")
       #expect(server.stop() == 0)
     }
@@ -86,10 +86,10 @@ import Testing
       for turn in 1...3 {
         try Data("no key".utf8).write(to: URL(fileURLWithPath: path))
         server.hangUp()
-        try await server.says("Signing key not reloaded", times: turn)
+        try await server.waitForLog("Signing key not reloaded", times: turn)
         try key.write(to: URL(fileURLWithPath: path))
         server.hangUp()
-        try await server.says("Signing key reloaded", times: turn)
+        try await server.waitForLog("Signing key reloaded", times: turn)
       }
       try await driving
       try await session.script("select ridepulse.emit('driver_arrived', 'r1')")

@@ -101,7 +101,7 @@ import TestSupport
             atPath: key, withDestinationPath: "/dev/zero")
         }
         server.hangUp()
-        try await server.says("it is a \(trap), not a regular file")
+        try await server.waitForLog("it is a \(trap), not a regular file")
       }
       try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id = 'r1'")
       try await stage.settled()

@@ -62,12 +62,12 @@ import Testing
     }
   }
 
-  private static let deaf = [
+  private static let unreachable = [
     "/nowhere/notify", "@ridepulse-nobody-is-there", "vsock:2:1",
     "/" + String(repeating: "x", count: 120),
   ]
 
-  @Test(arguments: deaf)
+  @Test(arguments: unreachable)
   func `An unreachable socket is logged once, and the service runs`(name: String) async throws {
     try await Stage.run { stage in
       let server = try Server(
@@ -91,7 +91,7 @@ import Testing
       keepalive.next(stuck: [], problems: ["the database does not answer"]).notification
         == .alive(nil))
     #expect(keepalive.next(stuck: [], problems: []).notification == .alive("serving"))
-    let stuck = keepalive.next(stuck: ["settling rides has not moved for 61 s"], problems: [])
+    let stuck = keepalive.next(stuck: ["settle loop stalled for 61 s"], problems: [])
     #expect(stuck.notification == nil)
     #expect(stuck.log?.level == .error)
     #expect(keepalive.next(stuck: ["it"], problems: []).log == nil, "said once")

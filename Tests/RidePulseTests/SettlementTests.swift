@@ -238,7 +238,7 @@ import TestSupport
       try await Self.notify(3, stage)
       let server = try Server(stage.environment)
       try await Self.waitForArrivals(3, stage)
-      try await server.says("Settlement failed, claiming paused")
+      try await server.waitForLog("Settlement failed, claiming paused")
       #expect(server.stop() == 0)
       #expect(server.log.contains("Rides left to their lease"))
       try await stage.sql(

@@ -7,7 +7,7 @@ import TestSupport
 @Suite("The wake port") struct WakeTests {
   /// Returns the port that a service logs for an opened endpoint.
   private func port(_ server: Server, _ what: String) async throws -> String {
-    try await server.says(what)
+    try await server.waitForLog(what)
     let line = server.log.split(separator: "\n").first { $0.contains(what) } ?? ""
     return line.split(separator: " ").last { $0.hasPrefix("port=") }
       .map { String($0.dropFirst(5)) } ?? ""

@@ -34,9 +34,9 @@ import Testing
       environment["RIDEPULSE_ADMIN"] = "127.0.0.1:0"
       let server = try Server(environment)
       defer { server.stop() }
-      try await server.says("Attached table not copied")
+      try await server.waitForLog("Attached table not copied")
       #expect(server.log.contains("table=public.bookings column=status problem=missing_column"))
-      let url = "http://127.0.0.1:\(server.said("port") ?? "")/metrics"
+      let url = "http://127.0.0.1:\(server.field("port") ?? "")/metrics"
       let line = #"ridepulse_watch_problems{table="public.bookings",problem="missing_column"} 1"#
       #expect(try Command.run("/usr/bin/curl", ["--silent", url]).output.contains(line))
     }

@@ -30,9 +30,9 @@ enum KeyDocs {
   }
 
   private static func use(_ key: Key) -> String {
-    let beside = alternatives(key.beside.map { "`\($0)`" })
+    let nextTo = alternatives(key.nextTo.map { "`\($0)`" })
     let parts = [
-      key.required.map { _ in "required" }, key.beside.isEmpty ? nil : "with \(beside)",
+      key.required.map { _ in "required" }, key.nextTo.isEmpty ? nil : "with \(nextTo)",
       key.partner.map { "needs `\($0.name)`" }, key.excludedBy.map { "not with `\($0)`" },
     ]
     return parts.compactMap { $0 }.joined(separator: "; ")

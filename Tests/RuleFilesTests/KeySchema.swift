@@ -30,8 +30,8 @@ enum KeySchema {
     for key in form.keys {
       properties[key.name] = value(key.form).merging(["description": key.summary]) { $1 }
       if let partner = key.partner { needed[key.name] = [partner.name] }
-      if !key.beside.isEmpty {
-        dependent[key.name] = ["anyOf": key.beside.map { presence(of: $0, in: form) }]
+      if !key.nextTo.isEmpty {
+        dependent[key.name] = ["anyOf": key.nextTo.map { presence(of: $0, in: form) }]
       }
       if let other = key.excludedBy { excluded[other, default: [:]][key.name] = false }
     }

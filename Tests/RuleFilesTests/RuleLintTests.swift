@@ -31,7 +31,7 @@ import Testing
     (
       "-on\ncron: 0 8 * * *\ndata: { a: \"{{event.data.x}}\" }",
       [
-        "a.yaml:2: r: it can never speak: a slot of cron has no data, and {{event.data.x}} has no "
+        "a.yaml:2: r: it can never fire: a slot of cron has no data, and {{event.data.x}} has no "
           + "default"
       ]
     ),
@@ -39,14 +39,14 @@ import Testing
     (
       "alert: { title: \"{{ride.id}} {{ride.id}} and a few words\", body: { en: \(long), de: x } }",
       [
-        "a.yaml:2: r: title comes to 57 letters where values have 20; a lock screen shows about 50",
-        "a.yaml:2: r: body.en comes to 199 letters where values have 20; a lock screen shows about "
+        "a.yaml:2: r: title comes to 57 letters if values have 20; a lock screen shows about 50",
+        "a.yaml:2: r: body.en comes to 199 letters if values have 20; a lock screen shows about "
           + "180",
       ]
     ),
     (
       "data: { a: \"\(String(repeating: "{{ride.id}}", count: 21))\" }",
-      ["a.yaml:2: r: its payload comes to 4238 bytes where values have 200; 4096 are allowed"]
+      ["a.yaml:2: r: its payload has about 4238 bytes if values have 200; 4096 are allowed"]
     ),
     (
       "data: { a: \(String(repeating: "x", count: 4100)) }",
@@ -58,17 +58,17 @@ import Testing
     (
       card(),
       [
-        "a.yaml:2: r: live-activity has no stale-after: a card that is not reached looks true for "
+        "a.yaml:2: r: live-activity has no stale-after: a card that is not reached looks current for "
           + "15m; 2m suits a ride"
       ]
     ),
     (
       card("stale-after: 2m", "start: driver_assigned", "min-interval: 2s"),
       [
-        "a.yaml:2: r: min-interval 2s: iOS draws a card anew every 5 to 15 seconds at best; 15s is "
+        "a.yaml:2: r: min-interval 2s: iOS redraws a card every 5 to 15 seconds at best; 15s is "
           + "the shortest that makes sense",
         "a.yaml:2: r: start on driver_assigned without an alert: Apple demands one, and the phone "
-          + "shows the words of the event; state it under alerts",
+          + "shows the words of the event; define it under alerts",
       ]
     ),
     (
@@ -89,7 +89,7 @@ import Testing
     #expect(try advice(change) == expected)
   }
 
-  @Test func statesThatNoRuleSpeaksOf() throws {
+  @Test func statesThatNoRuleNames() throws {
     let yaml = "states: { active: [a, b, c], final: [d] }\n" + ruleFile(changing: "on: [a, d]")
     let rules = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
     let advice = RuleLint.all(about: rules).map(\.text)

@@ -47,7 +47,7 @@ import Testing
       ])
   }
 
-  @Test func everyDeclaredEventIsSpokenOf() {
+  @Test func everyDeclaredEventHasARule() {
     for event in ruleSet.events { #expect(!ruleSet.rules(on: event).isEmpty, "\(event)") }
   }
 

@@ -71,7 +71,7 @@ extension ChannelError: CustomStringConvertible {
       let explanation = refusal.explanation
       return
         "APNs answered \(refusal.status)\(reason): \(explanation.meaning); \(explanation.advice)"
-    case .unanswered(let what): return "no answer that tells what became of it: \(what)"
+    case .unanswered(let what): return "no answer, so the outcome is unknown: \(what)"
     case .unreachable(let why): return "APNs unreachable: \(why)"
     case .key(let error): return error.description
     }

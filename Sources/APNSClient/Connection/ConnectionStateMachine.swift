@@ -75,7 +75,7 @@ struct ConnectionStateMachine<Push> {
   /// Returns the load that is reported to the pool.
   func load(at now: MonotonicTime) -> PooledConnection.Load {
     PooledConnection.Load(
-      spare: capacity(at: now), inFlight: streams.count, limit: isProved ? limit : 1,
+      freeStreams: capacity(at: now), inFlight: streams.count, limit: isProved ? limit : 1,
       isProved: isProved, isSuspect: isSuspect(at: now))
   }
 
@@ -126,7 +126,7 @@ struct ConnectionStateMachine<Push> {
     if phase == .firstStream { phase = .open }
   }
 
-  // MARK: What comes with time
+  // MARK: Timers
 
   /// The actions due at a point in time.
   struct Due {

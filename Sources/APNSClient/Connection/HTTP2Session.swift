@@ -45,7 +45,7 @@ final class HTTP2Session {
       throw CurlError(text: "out of memory")
     }
     defer { unsafe nghttp2_option_del(option) }
-    // `Answer` reads the responses itself, so that an odd header can't hide a status.
+    // `PushResponse` reads the responses itself, so that an odd header can't hide a status.
     unsafe nghttp2_option_set_no_http_messaging(option, 1)
     // nghttp2 keeps closed streams only for priorities, which APNs ignores.
     unsafe nghttp2_option_set_no_closed_streams(option, 1)
@@ -203,7 +203,7 @@ final class HTTP2Session {
   }
 
   func wentAway(lastStream: Int32, code: UInt32, data: UnsafeBufferPointer<UInt8>) {
-    var reason = unsafe ReasonBody(Array(data.prefix(Answer.bodyLimit)))?.reason
+    var reason = unsafe ReasonBody(Array(data.prefix(PushResponse.bodyLimit)))?.reason
     if reason == nil, code != 0 { reason = Self.errorName(code) }
     machine.wentAway(lastStream: lastStream, reason: reason)
     events.append(.goAway(reason: reason))

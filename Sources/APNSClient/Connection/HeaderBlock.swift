@@ -7,7 +7,7 @@ import RideCore
 /// next push may overwrite them.
 @safe
 final class HeaderBlock {
-  private enum Place {
+  private enum HeaderIndex {
     static let method = 0
     static let scheme = 1
     static let authority = 2
@@ -29,14 +29,14 @@ final class HeaderBlock {
   init(authority: String, authorization: [UInt8]) {
     self.authority = Array(authority.utf8)
     self.authorization = authorization
-    unsafe fields = .allocate(capacity: Place.count)
-    unsafe fields.initialize(repeating: nghttp2_nv(), count: Place.count)
-    name(Place.method, ":method", constant: "POST")
-    name(Place.scheme, ":scheme", constant: "https")
-    name(Place.authority, ":authority")
-    name(Place.path, ":path", isIndexed: false)
-    name(Place.authorization, "authorization")
-    name(Place.contentType, "content-type", constant: "application/json")
+    unsafe fields = .allocate(capacity: HeaderIndex.count)
+    unsafe fields.initialize(repeating: nghttp2_nv(), count: HeaderIndex.count)
+    name(HeaderIndex.method, ":method", constant: "POST")
+    name(HeaderIndex.scheme, ":scheme", constant: "https")
+    name(HeaderIndex.authority, ":authority")
+    name(HeaderIndex.path, ":path", isIndexed: false)
+    name(HeaderIndex.authorization, "authorization")
+    name(HeaderIndex.contentType, "content-type", constant: "application/json")
   }
 
   deinit { unsafe fields.deallocate() }
@@ -70,19 +70,19 @@ final class HeaderBlock {
     scratch.append(contentsOf: request.address.pathEnd.utf8)
     let path = 0..<scratch.count
     request.headers.write(to: request.address, into: &scratch) { header, range in
-      name(Place.own + ranges.count, header.text, isIndexed: header.repeats)
+      name(HeaderIndex.own + ranges.count, header.text, isIndexed: header.repeats)
       ranges.append(range)
     }
     return unsafe scratch.withUnsafeMutableBufferPointer { scratch in
-      unsafe set(Place.path, path, in: scratch)
+      unsafe set(HeaderIndex.path, path, in: scratch)
       for (index, range) in ranges.enumerated() {
-        unsafe set(Place.own + index, range, in: scratch)
+        unsafe set(HeaderIndex.own + index, range, in: scratch)
       }
       return unsafe authority.withUnsafeMutableBufferPointer { authority in
         unsafe authorization.withUnsafeMutableBufferPointer { authorization in
-          unsafe set(Place.authority, 0..<authority.count, in: authority)
-          unsafe set(Place.authorization, 0..<authorization.count, in: authorization)
-          return unsafe body(fields, Place.own + ranges.count)
+          unsafe set(HeaderIndex.authority, 0..<authority.count, in: authority)
+          unsafe set(HeaderIndex.authorization, 0..<authorization.count, in: authorization)
+          return unsafe body(fields, HeaderIndex.own + ranges.count)
         }
       }
     }

@@ -7,7 +7,7 @@ struct StreamTable<Push> {
     var queued: QueuedRequest<Push>
     var id: Int32
     let openedAt: MonotonicTime
-    var answer = Answer()
+    var answer = PushResponse()
 
     /// The number of bytes that the connection had produced when this push's body began; nil
     /// before.

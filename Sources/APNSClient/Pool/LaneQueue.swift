@@ -1,7 +1,7 @@
 import RideCore
 
 /// A push with the properties that order it in a queue.
-protocol Routed {
+protocol PrioritizedPush {
   /// The name of the push's app.
   var lane: String { get }
 
@@ -13,7 +13,7 @@ protocol Routed {
 ///
 /// Apps take turns, so that none waits behind thousands of pushes of another. Within one app, the
 /// push with the shortest validity goes first: an offer before an arrival time.
-struct LaneQueue<Push: Routed> {
+struct LaneQueue<Push: PrioritizedPush> {
   /// The queued pushes of one app.
   ///
   /// Most pushes arrive in the order in which they leave; only the others are sorted.
@@ -102,7 +102,7 @@ extension LaneQueue.Lane: Sendable where Push: Sendable {}
 
 extension LaneQueue: Sendable where Push: Sendable {}
 
-extension QueuedRequest: Equatable, Comparable where Push: Routed {
+extension QueuedRequest: Equatable, Comparable where Push: PrioritizedPush {
   static func < (left: QueuedRequest, right: QueuedRequest) -> Bool {
     left.validUntil == right.validUntil
       ? left.order < right.order : left.validUntil < right.validUntil
@@ -131,7 +131,7 @@ struct QueuedRequest<Push> {
   var resends: UInt8 = 0
 }
 
-extension QueuedRequest where Push: Routed {
+extension QueuedRequest where Push: PrioritizedPush {
   init(push: Push, order: UInt64, deadline: MonotonicTime, sendDeadline: MonotonicTime? = nil) {
     self.init(
       push: push, order: order, deadline: deadline, validUntil: push.validUntil,

@@ -159,7 +159,7 @@ final class Pool: Sendable {
     var isOpen = false
     let why: String
     do {
-      let connection = try Connection(pool: self, id: id, wake: wake, verifier: verifier)
+      let connection = try PushConnection(pool: self, id: id, wake: wake, verifier: verifier)
       isOpen = true
       state.withLock { $0.machine.connected(id, at: .now()) }
       notify(id, .connected)
@@ -196,6 +196,6 @@ extension PoolSettings {
     maxConnections = max(1, configuration.maxConnections)
     resendLimit = max(0, configuration.resendLimit)
     idleTimeout = configuration.idleTimeout
-    patience = configuration.connectTimeout
+    firstResponseTimeout = configuration.connectTimeout
   }
 }

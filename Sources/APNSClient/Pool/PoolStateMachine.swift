@@ -3,7 +3,7 @@ import RideCore
 /// Decides which connection sends which push and when, and how many connections there are.
 ///
 /// A value without clock, threads or network: each event returns what its caller has to do.
-struct PoolStateMachine<Push: Routed> {
+struct PoolStateMachine<Push: PrioritizedPush> {
   typealias Settings = PoolSettings
 
   /// The actions that an event requires.
@@ -42,7 +42,7 @@ struct PoolStateMachine<Push: Routed> {
     self.backoff = backoff
   }
 
-  // MARK: Pushes come
+  // MARK: Queueing
 
   /// Accepts pushes; returns nil if the pool is closed.
   ///
@@ -53,9 +53,9 @@ struct PoolStateMachine<Push: Routed> {
     guard !isClosed else { return nil }
     let deadline = now + settings.requestTimeout
     for push in pushes {
-      let useful = Timestamp(microseconds: push.validUntil) - wall
+      let remaining = Timestamp(microseconds: push.validUntil) - wall
       let latest = settings.requestTimeout - settings.leastWait
-      let sendDeadline = now + min(max(.zero, useful), latest)
+      let sendDeadline = now + min(max(.zero, remaining), latest)
       queue.append(
         QueuedRequest(push: push, order: nextOrder, deadline: deadline, sendDeadline: sendDeadline))
       nextOrder += 1
@@ -86,7 +86,7 @@ struct PoolStateMachine<Push: Routed> {
     return (rejected, dispatch(at: now))
   }
 
-  // MARK: Pushes go
+  // MARK: Dispatch
 
   /// The answer to a connection's thread that asks for pushes.
   struct Taken {
@@ -108,18 +108,18 @@ struct PoolStateMachine<Push: Routed> {
     else {
       return taken
     }
-    if load.isProved, now - connections[connection].since >= settings.shortLife {
+    if load.isProved, now - connections[connection].since >= settings.minimumLifetime {
       backoff.succeeded()
     }
     connections[connection].load = load
     if load.isProved { lastProblem = nil }
     taken.rejected = expire(at: now)
-    taken.pushes = queue.popFirst(load.spare)
-    connections[connection].load.spare -= taken.pushes.count
+    taken.pushes = queue.popFirst(load.freeStreams)
+    connections[connection].load.freeStreams -= taken.pushes.count
     connections[connection].load.inFlight += taken.pushes.count
     connections[connection].isSignalled = !taken.pushes.isEmpty
     if connections[connection].load.inFlight > 0 { connections[connection].busyAt = now }
-    if isSpare(connections[connection], at: now) {
+    if isSuperfluous(connections[connection], at: now) {
       connections[connection].phase = .leaving
       taken.retires = true
     }
@@ -163,7 +163,7 @@ struct PoolStateMachine<Push: Routed> {
     connections[connection].busyAt = now
     // Its thread asks for pushes at once, for one stream.
     connections[connection].isSignalled = true
-    connections[connection].load.spare = 1
+    connections[connection].load.freeStreams = 1
   }
 
   /// Handles a connection that finishes its streams and takes no more, for a reason given by the
@@ -202,7 +202,7 @@ struct PoolStateMachine<Push: Routed> {
   ) {
     lastProblem = problem
     let lived = connection.phase != .connecting && connection.load.isProved
-    if lived, now - connection.since >= settings.shortLife {
+    if lived, now - connection.since >= settings.minimumLifetime {
       backoff.succeeded()
     } else {
       notBefore = now + backoff.failed()
@@ -217,12 +217,12 @@ struct PoolStateMachine<Push: Routed> {
     guard !isClosed, !queue.isEmpty else { return actions }
     var uncovered = queue.count
     for connection in connections where connection.isSignalled && isUsable(connection) {
-      uncovered -= connection.load.spare
+      uncovered -= connection.load.freeStreams
     }
     for index in connections.indices where uncovered > 0 && !connections[index].isSignalled {
-      guard isUsable(connections[index]), connections[index].load.spare > 0 else { continue }
+      guard isUsable(connections[index]), connections[index].load.freeStreams > 0 else { continue }
       connections[index].isSignalled = true
-      uncovered -= connections[index].load.spare
+      uncovered -= connections[index].load.freeStreams
       actions.wake.append(connections[index].id)
     }
     var blockedUntil: MonotonicTime?
@@ -264,15 +264,15 @@ struct PoolStateMachine<Push: Routed> {
 
   /// Returns until when no connection may be opened.
   ///
-  /// Connections are opened one at a time, each one proved before the next or given `patience` to
-  /// be, and none before the back-off ends.
+  /// Connections are opened one at a time, each one proved before the next or given
+  /// `firstResponseTimeout` to be, and none before the back-off ends.
   private func mayNotOpenBefore(at now: MonotonicTime) -> MonotonicTime? {
     var latest = notBefore
     for connection in connections {
       switch connection.phase {
       case .connecting: return .never
       case .ready where !connection.load.isProved && !connection.load.isSuspect:
-        latest = max(latest ?? connection.since, connection.since + settings.patience)
+        latest = max(latest ?? connection.since, connection.since + settings.firstResponseTimeout)
       case .ready, .leaving: break
       }
     }
@@ -281,7 +281,7 @@ struct PoolStateMachine<Push: Routed> {
   }
 
   /// Returns whether a connection is superfluous: idle for long while another, proved one is open.
-  private func isSpare(_ connection: PooledConnection, at now: MonotonicTime) -> Bool {
+  private func isSuperfluous(_ connection: PooledConnection, at now: MonotonicTime) -> Bool {
     guard connection.load.inFlight == 0, now - connection.busyAt >= settings.idleTimeout else {
       return false
     }

@@ -31,7 +31,7 @@ struct PooledConnection {
   /// What a connection's thread reports when it asks for pushes.
   struct Load: Hashable {
     /// Streams that may be opened now.
-    var spare = 0
+    var freeStreams = 0
 
     /// Streams that are open.
     var inFlight = 0
@@ -85,8 +85,8 @@ struct PoolSettings {
   var growAt = 100
 
   /// How long a new connection may lack a first answer before another is tried.
-  var patience: Duration = .seconds(5)
+  var firstResponseTimeout: Duration = .seconds(5)
 
   /// A connection that ends sooner counts as a failed one.
-  var shortLife: Duration = .seconds(10)
+  var minimumLifetime: Duration = .seconds(10)
 }

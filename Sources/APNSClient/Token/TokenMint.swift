@@ -79,7 +79,7 @@ final class TokenMint: Sendable {
 
   /// Returns what a connection must do that has used a token for `usedFor`.
   func verdict(on token: ProviderToken, usedFor: Duration, at now: Timestamp)
-    -> TokenSchedule.Verdict
+    -> TokenSchedule.TokenAction
   {
     state.withLock { state in
       if token.generation != state.generation { return .recycle }

@@ -7,7 +7,7 @@ import RideCore
 /// same age.
 struct TokenSchedule: Sendable {
   /// What a connection does with the token in use: keep it, adopt a new one, or be replaced.
-  enum Verdict: Hashable { case keep, adopt, recycle }
+  enum TokenAction: Hashable { case keep, adopt, recycle }
 
   static let window: Int64 = 30 * 60
   static let shortestUse: Duration = .seconds(20 * 60)
@@ -38,7 +38,7 @@ struct TokenSchedule: Sendable {
   }
 
   /// Returns what a connection must do that has used a token for `usedFor`.
-  func verdict(issuedAt: Int64, usedFor: Duration, at now: Timestamp) -> Verdict {
+  func verdict(issuedAt: Int64, usedFor: Duration, at now: Timestamp) -> TokenAction {
     let age = now.epochSeconds - issuedAt
     let mustChange = age > Self.oldest || age < -Self.toleratedLead
     if usedFor >= Self.shortestUse {

@@ -150,7 +150,7 @@ struct FaultInjector {
   }
 
   /// Sets Postgres' clock ahead and back, by less and by more than a lease.
-  mutating func step(_ clock: DatabaseClock) async throws {
+  mutating func step(_ clock: FakeDatabaseClock) async throws {
     while try await rest(Int.random(in: 8_000...30_000, using: &numbers)) {
       let ahead =
         Int.random(in: 0..<3, using: &numbers) == 0 ? 0 : Int.random(in: 1...40, using: &numbers)
@@ -162,13 +162,13 @@ struct FaultInjector {
   }
 
   /// Sets faults of the simulator, with intervals without faults.
-  mutating func setFaults(of wire: SimulatorControl) async throws {
+  mutating func setFaults(of simulator: SimulatorControl) async throws {
     while try await rest(Int.random(in: 300...2_000, using: &numbers)) {
       let faults = SimulatorFault.some(&numbers)
       let start = IncidentLog.now
-      try await wire.set(faults)
+      try await simulator.set(faults)
       let continues = try await rest(Int.random(in: 1_000...5_000, using: &numbers))
-      try await wire.set([])
+      try await simulator.set([])
       incidents.record(
         .faults, from: start, to: IncidentLog.now, faults.map(\.json).joined(separator: ", "))
       if !continues { break }

@@ -8,7 +8,7 @@ extension FaultInjector {
 
   /// Registers phones and a card in transactions that stay open while APNs reports their tokens as
   /// gone.
-  mutating func lockPhones(_ name: String, _ wire: SimulatorControl) async throws {
+  mutating func lockPhones(_ name: String, _ simulator: SimulatorControl) async throws {
     let admin = try admin()
     let runner = try runner()
     var number = 0
@@ -17,14 +17,14 @@ extension FaultInjector {
       let ride = SpecialRide("locked-\(name)\(number)", seed: numbers.next())
       let start = IncidentLog.now
       let length = Int.random(in: 5_000...25_000, using: &numbers)
-      try await lockPhones(of: ride, for: length, name, admin, runner, wire)
+      try await lockPhones(of: ride, for: length, name, admin, runner, simulator)
       incidents.record(.lockedPhones, from: start, to: IncidentLog.now, ride.id)
     }
   }
 
   private func lockPhones(
     of ride: SpecialRide, for length: Int, _ name: String, _ admin: AdminSession,
-    _ runner: StepRunner, _ wire: SimulatorControl
+    _ runner: StepRunner, _ simulator: SimulatorControl
   ) async throws {
     var ride = ride
     let (first, second, card) = (ride.token(), ride.token(), ride.token())
@@ -45,7 +45,7 @@ extension FaultInjector {
     let now = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
     if let since = try await admin.value(now) {
       for token in [first, second, card] { try await runner.recordGone(token, since: since) }
-      try await wire.unregister([first, second, card], since: since)
+      try await simulator.unregister([first, second, card], since: since)
     }
     for _ in 0..<3 {
       try await runner.perform([.emit("news", data: #"{"text": "locked"}"#)], of: ride.id)

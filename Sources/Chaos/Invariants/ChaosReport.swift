@@ -8,9 +8,9 @@ struct ChaosReport {
   init(_ evidence: Evidence) {
     self.evidence = evidence
     invariants = [
-      .ofEvents(evidence), .ofWire(evidence), .ofExpirations(evidence), .ofCards(evidence),
-      .ofSlots(evidence), .ofRepeats(evidence), .ofOrder(evidence), .ofDrivers(evidence),
-      .ofTokens(evidence),
+      .ofEvents(evidence), .ofAcceptedPushes(evidence), .ofExpirations(evidence),
+      .ofCards(evidence), .ofSlots(evidence), .ofRepeats(evidence), .ofOrder(evidence),
+      .ofDrivers(evidence), .ofTokens(evidence),
     ]
   }
 
@@ -38,7 +38,7 @@ struct ChaosReport {
       line("\nEvery invariant held.")
       return true
     }
-    line("\nFindings: \(count)")
+    line("\nViolations: \(count)")
     for (title, violations) in violations where !violations.isEmpty {
       line("\n\(title)")
       for violation in violations {

@@ -16,7 +16,7 @@ extension Invariant {
     for verdict in PushOrder.Verdict.allCases {
       let found = (order.found[verdict] ?? []).sorted()
       let name = "older after newer\(verdict.rawValue)"
-      if verdict.isFinding { invariant.none(name, found) } else { invariant.list(name, found) }
+      if verdict.isViolation { invariant.none(name, found) } else { invariant.list(name, found) }
     }
     let superseded = evidence.ledger.filter { $0.status == "superseded" }
     invariant.count("pushes superseded", superseded.count)
@@ -37,7 +37,7 @@ struct PushOrder {
     case paused = ": its app's pushes were refused in numbers, and paused"
     case held = ": a card was to show it, and did not"
 
-    var isFinding: Bool { self == .sameCollapseID || self == .unexplained }
+    var isViolation: Bool { self == .sameCollapseID || self == .unexplained }
   }
 
   private struct Phone: Hashable {

@@ -39,7 +39,7 @@ package struct APICallStore: Sendable {
     case "other request": return .isOfAnotherRequest
     default:
       guard let status = rows[0].int64(0, 1), let body = rows[0].string(0, 2) else {
-        throw PostgresError(.protocol(reason: "ridepulse.idempotent_call said nothing"))
+        throw PostgresError(.protocol(reason: "ridepulse.idempotent_call returned no row"))
       }
       return .answered(status: Int(status), body: body, isReplayed: isReplayed)
     }

@@ -164,7 +164,7 @@ package struct ChannelRepository: Sendable {
     let results = try await session.run([
       Call(ChannelStatements.openListing, words),
       Call(ChannelStatements.lockListing, words),
-      Call(ChannelStatements.noteOthers, words + [ids, String(began.microseconds)]),
+      Call(ChannelStatements.recordOthers, words + [ids, String(began.microseconds)]),
       Call(ChannelStatements.forgetOthers, words + [ids, String(began.microseconds)]),
       Call(
         ChannelStatements.closeListing,
@@ -181,7 +181,7 @@ package struct ChannelRepository: Sendable {
   ) async throws {
     _ = try await session.run([
       Call(
-        ChannelStatements.noteStorage,
+        ChannelStatements.recordStorage,
         Self.words(scope) + [channel.rawValue, storage.rawValue])
     ])
   }

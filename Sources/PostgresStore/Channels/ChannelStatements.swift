@@ -171,8 +171,8 @@ enum ChannelStatements {
     "l.began_at < \(SQLTime.timestamp("\(parameter)::bigint"))"
   }
 
-  static let noteOthers = Statement(
-    name: "channels_note_others",
+  static let recordOthers = Statement(
+    name: "channels_record_others",
     sql: """
       insert into ridepulse.other_channels
         (bundle_id, environment, channel_id, absent_at, seen_at)
@@ -224,8 +224,8 @@ enum ChannelStatements {
       order by channel_id
       """)
 
-  static let noteStorage = Statement(
-    name: "channels_note_storage",
+  static let recordStorage = Statement(
+    name: "channels_record_storage",
     sql: """
       update ridepulse.other_channels set storage = $4
       where bundle_id = $1 and environment = $2 and channel_id = $3

@@ -23,7 +23,7 @@ package struct BlockingBackend: Hashable, Sendable {
 
 extension BlockingBackend {
   private static let oldest = Statement(
-    name: "oldest_row_holder",
+    name: "oldest_transaction",
     sql: """
       select kind, pid, name, \(SQLTime.micros(interval: "now() - since")), transactions
       from (

@@ -24,7 +24,7 @@ package final class PostgresLegacyPushStore: LegacyPushStore {
   package func take(_ frames: [LegacyFrame]) async throws -> [LegacyCommitResult] {
     let pushes = frames.map(\.push)
     let results = try await session.run([
-      Call(SettleStatements.hashing),
+      Call(SettleStatements.plannerSettings),
       Call(
         LegacyStatements.take,
         [
@@ -132,16 +132,16 @@ enum LegacyStatements {
         from unnest($3::int[], $4::text[], $5::uuid[], $6::text[]) with ordinality
           as g (sender, token, frame, data, place)
         left join known on known.token = g.token
-      ), judged as materialized (
+      ), checked as materialized (
         select *, min(place) filter (where is_bad) over (partition by sender) as bad_place from given
       ), taken as materialized (
-        select * from judged where place < coalesce(bad_place, place + 1)
+        select * from checked where place < coalesce(bad_place, place + 1)
       ), phones as (
         insert into ridepulse.devices (app, owner_id, token, environment, registered_at)
         select $1, ride_id, token, $2, '-infinity' from taken where is_new
         group by token, ride_id order by token
         on conflict do nothing
-      ), noted as (
+      ), recorded as (
         insert into ridepulse.legacy_frames as f (frame, apns_id)
         select distinct frame, frame from taken order by frame
         on conflict (frame) do update set apns_id = gen_random_uuid(), taken_at = excluded.taken_at
@@ -150,7 +150,7 @@ enum LegacyStatements {
       ), pushes as materialized (
         select t.*, coalesce(n.apns_id, f.apns_id, gen_random_uuid()) as apns_id,
           n.frame is null or t.place > min(t.place) over (partition by t.frame) as is_repeat
-        from taken t left join noted n on n.frame = t.frame
+        from taken t left join recorded n on n.frame = t.frame
         left join ridepulse.legacy_frames f on f.frame = t.frame
       ), emitted as (
         insert into ridepulse.events (ride_id, event, data)
@@ -159,7 +159,7 @@ enum LegacyStatements {
       )
       select case when p.place is not null then 'taken' when j.place = j.bad_place then 'refused'
           else 'left out' end, j.ride_id, p.apns_id, p.is_repeat
-      from judged j left join pushes p on p.place = j.place
+      from checked j left join pushes p on p.place = j.place
       order by j.place
       """)
 

@@ -95,7 +95,7 @@ struct MigrationScript: Hashable, Sendable {
   }
 
   /// Whether the error means that another node has applied this step.
-  static func saysAlreadyApplied(_ error: PostgresError) -> Bool {
+  static func isAlreadyApplied(_ error: PostgresError) -> Bool {
     error.server?.sqlState == "23505" && error.server?.constraint == "migrations_pkey"
   }
 

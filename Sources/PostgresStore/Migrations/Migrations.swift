@@ -79,7 +79,7 @@ package enum Migrations {
       try await session.script(script.sql, timeout: timeout)
       return .applied
     } catch {
-      if MigrationScript.saysAlreadyApplied(error) { return .appliedElsewhere }
+      if MigrationScript.isAlreadyApplied(error) { return .appliedElsewhere }
       let line = error.server?.position.flatMap { script.line(ofPosition: $0) }
       throw .failed(name: step.name, line: line, error)
     }

@@ -7,7 +7,7 @@ struct NotifyHealthCheck: Sendable {
   typealias Instant = ContinuousClock.Instant
 
   /// A change to report.
-  enum News: Equatable { case lost, queueFull, regained }
+  enum Change: Equatable { case lost, queueFull, regained }
 
   /// The shortest interval between two probes.
   static let period: Duration = .seconds(5)
@@ -20,7 +20,7 @@ struct NotifyHealthCheck: Sendable {
   private(set) var isHealthy = false
   private var isConnected = false
   /// The last reported change, until LISTEN works again.
-  private var reported: News?
+  private var reported: Change?
   private var misses = 0
   private var number = 0
   /// The outstanding probe, and whether its transaction is known to have committed.
@@ -48,7 +48,7 @@ struct NotifyHealthCheck: Sendable {
 
   /// Records that the probe was not sent, because the server's NOTIFY queue is not being read:
   /// other notifications would not be sent either.
-  mutating func withheld(_ number: Int, now: Instant) -> News? {
+  mutating func withheld(_ number: Int, now: Instant) -> Change? {
     guard out?.number == number else { return nil }
     (out, sentAt, isHealthy) = (nil, now, false)
     defer { reported = .queueFull }
@@ -56,7 +56,7 @@ struct NotifyHealthCheck: Sendable {
   }
 
   /// Records that a probe came back, perhaps before its transaction was known to have committed.
-  mutating func returned(_ number: Int, now: Instant) -> News? {
+  mutating func returned(_ number: Int, now: Instant) -> Change? {
     guard out?.number == number else { return nil }
     (out, sentAt, misses, isHealthy) = (nil, now, 0, true)
     defer { reported = nil }
@@ -75,7 +75,7 @@ struct NotifyHealthCheck: Sendable {
   }
 
   /// Records that the state of the connection is known after a missed probe.
-  mutating func explained() -> News? {
+  mutating func explained() -> Change? {
     if reported == .lost || isHealthy { return nil }
     reported = .lost
     return .lost

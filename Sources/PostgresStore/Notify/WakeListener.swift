@@ -18,8 +18,8 @@ package final class WakeListener: Sendable {
 
   private static let wakeChannel = "ridepulse_wake"
   /// $1 channel, $2 number. Returns whether it was sent, and the usage of the queue before that.
-  private static let notify = Statement(
-    name: "canary",
+  private static let notifyProbe = Statement(
+    name: "notify_probe",
     sql: """
       select case when q.usage < \(NotifyQueue.limit) then pg_notify($1, $2)::text end is not null,
         q.usage
@@ -38,7 +38,7 @@ package final class WakeListener: Sendable {
   package init(
     conninfo: String, node: String, log: Log, onEvent: @escaping @Sendable (SessionEvent) -> Void
   ) throws(PostgresError) {
-    channel = "ridepulse_canary_\(node)"
+    channel = "ridepulse_notify_probe_\(node)"
     self.log = log
     self.onEvent = onEvent
     let session = try PostgresSession(
@@ -65,7 +65,7 @@ package final class WakeListener: Sendable {
   @discardableResult
   func check(through session: PostgresSession) async throws(PostgresError) -> Bool? {
     guard let number = state.withLock({ $0.healthCheck.take(now: .now) }) else { return nil }
-    let call = Call(Self.notify, [channel, String(number)])
+    let call = Call(Self.notifyProbe, [channel, String(number)])
     let rows = try await session.run([call], timeout: NotifyHealthCheck.limit)
     guard rows[0].bool(0, 0) ?? false else {
       if state.withLock({ $0.healthCheck.withheld(number, now: .now) }) == .queueFull {
@@ -77,7 +77,7 @@ package final class WakeListener: Sendable {
     state.withLock { $0.healthCheck.sent(number, now: .now) }
     Task { [weak self] in
       try? await Task.sleep(for: NotifyHealthCheck.limit)
-      await self?.judge(number)
+      await self?.diagnose(number)
     }
     return true
   }
@@ -99,12 +99,12 @@ package final class WakeListener: Sendable {
   private func handle(_ event: SessionEvent) {
     switch event {
     case .notification(channel, let payload):
-      let (news, isNew) = state.withLock { state in
+      let (change, isNew) = state.withLock { state in
         let wasHealthy = state.healthCheck.isHealthy
-        let news = Int(payload).flatMap { state.healthCheck.returned($0, now: .now) }
-        return (news, !wasHealthy && state.healthCheck.isHealthy)
+        let change = Int(payload).flatMap { state.healthCheck.returned($0, now: .now) }
+        return (change, !wasHealthy && state.healthCheck.isHealthy)
       }
-      if news == .regained { log(.info, "LISTEN works again") }
+      if change == .regained { log(.info, "LISTEN works again") }
       // Until now producers took this node for awake, and did not notify it.
       if isNew { onEvent(event) }
     case .connected:
@@ -120,7 +120,7 @@ package final class WakeListener: Sendable {
   /// Checks why a probe did not come back, by sending LISTEN once more.
   ///
   /// The session replaces a dead connection; on a live one nothing can be fixed from here.
-  private func judge(_ number: Int) async {
+  private func diagnose(_ number: Int) async {
     guard state.withLock({ $0.healthCheck.isOverdue(number) }),
       let session = state.withLock({ $0.session })
     else { return }
@@ -129,12 +129,8 @@ package final class WakeListener: Sendable {
       _ = try await session.run(listen.map { Call($0) }, timeout: NotifyHealthCheck.limit)
       guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }
       log(
-        .warning,
-        """
-        LISTEN has no effect: Postgres takes it, but no notification comes, as behind a pooler in \
-        transaction mode. Events wait for the next poll. Let DATABASE_URL lead to Postgres itself, \
-        or to a pool in session mode
-        """)
+        .warning, "LISTEN has no effect, polling instead",
+        ["fix": "point DATABASE_URL at Postgres itself or at a pool in session mode"])
     } catch {
       if error.kind == .closed { return }
       guard state.withLock({ $0.healthCheck.explained() }) == .lost else { return }

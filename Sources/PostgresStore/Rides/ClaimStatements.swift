@@ -126,7 +126,7 @@ enum ClaimStatements {
 
   /// Returns the lowest event and due time below the start of claims: $1 and $2 are their $6 and
   /// $7.
-  static let late = Statement(
+  static let belowMark = Statement(
     name: "late",
     sql: """
       select

@@ -36,7 +36,7 @@ enum LeaseStatements {
     ])
 
   /// Returns the fences of those `claims` that the node holds, locked or not.
-  static let ours = Statement(
+  static let heldFences = Statement(
     name: "ours",
     sql: """
       select a.fence
@@ -147,6 +147,6 @@ enum LeaseStatements {
       """)
 
   /// Removes the node. Producers need not notify it any more.
-  static let leave = Statement(
+  static let unregisterNode = Statement(
     name: "leave", sql: "delete from ridepulse.nodes where node = $1::uuid")
 }

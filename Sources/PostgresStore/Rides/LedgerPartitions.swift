@@ -20,7 +20,7 @@ package struct LedgerPartitions: Sendable {
   }
 
   static let rotate = Statement(
-    name: "ledger_tend", sql: "select action, object from ridepulse.rotate_ledger()")
+    name: "ledger_rotate", sql: "select action, object from ridepulse.rotate_ledger()")
 
   /// Rotates the partitions and returns what was done: nothing if another node is doing it now.
   ///

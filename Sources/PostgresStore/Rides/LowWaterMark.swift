@@ -72,12 +72,12 @@ struct LowWaterMark {
   /// Records that a sweep ended, with what it found below the bounds; nil if it failed.
   mutating func endSweep(_ late: Bounds?, began: Duration, ended: Duration) {
     if let late { lower(to: late) }
-    everythingWasSeen(late == nil ? .seconds(1) : ended - began, at: ended)
+    recordFullScan(late == nil ? .seconds(1) : ended - began, at: ended)
   }
 
   /// Records what a claim found that scanned by this plan.
   mutating func observe(_ scan: ScanResult, by plan: ScanPlan, began: Duration, ended: Duration) {
-    if plan.isFull { everythingWasSeen(ended - began, at: ended) }
+    if plan.isFull { recordFullScan(ended - began, at: ended) }
     highestEvent = [highestEvent, scan.highestEvent].compactMap(\.self).max()
     guard plan.measuresLowest else { return }
     lower(to: Bounds(event: scan.lowestEvent, due: scan.lowestDue))
@@ -110,7 +110,7 @@ struct LowWaterMark {
   ///
   /// A commit just after a scan began is found by the end of the next one, that is after the pause
   /// between them and twice the duration of a scan.
-  private mutating func everythingWasSeen(_ cost: Duration, at uptime: Duration) {
+  private mutating func recordFullScan(_ cost: Duration, at uptime: Duration) {
     isCostly = cost > Self.costly
     let rest =
       isCostly

@@ -30,7 +30,7 @@ extension PostgresRideStore {
     do {
       results = try await run(claims, calls)
     } catch let failure as StoreFailure where failure.cause == .timeout && limit == 1 {
-      throw await named(failure)
+      throw await addingStatementTimeout(failure)
     }
     let ended = uptime
     if asleep, let listener {
@@ -39,13 +39,13 @@ extension PostgresRideStore {
     }
     var reader = ClaimReader(log: log)
     reader.readClaims(results[1])
-    let left = try await read(&reader, began: ended)
+    let unread = try await read(&reader, began: ended)
     lowWaterMark.withLock { $0.observe(reader.scan, by: plan, began: began, ended: ended) }
     let unreadable = reader.unreadable
-    await leave(unreadable)
-    reader.remove(unreadable.map(\.claim) + left)
+    await deferUnreadable(unreadable)
+    reader.remove(unreadable.map(\.claim) + unread)
     var claim = reader.claim
-    claim.released = left.count
+    claim.released = unread.count
     // The node claims again when the next sweep is due.
     if let sweep = lowWaterMark.withLock({ $0.nextSweep }) {
       let due = claim.now + max(.zero, sweep - uptime)
@@ -70,14 +70,14 @@ extension PostgresRideStore {
       do {
         var part = reader.part(of: portion)
         try await readRows(&part)
-        let beyond = portion.filter { part.rows.beyond.contains($0.rideID) }
+        let oversized = portion.filter { part.rows.oversized.contains($0.rideID) }
         reader.rows.add(part.rows)
-        plan.read(bytes: part.rows.bytes, beyond: beyond)
+        plan.read(bytes: part.rows.bytes, oversized: oversized)
       } catch let error as StoreFailure {
         failure = error
         switch error.cause {
         case .unavailable, .conflict:
-          await free(reader.claims)
+          await releaseOrLog(reader.claims)
           throw error
         case .values, .refused:
           if !isChecked { try await check(reader) }
@@ -88,15 +88,15 @@ extension PostgresRideStore {
       }
     }
     if let failure, !plan.hasRead {
-      guard plan.left.isEmpty else {
-        await free(reader.claims)
+      guard plan.unread.isEmpty else {
+        await releaseOrLog(reader.claims)
         throw failure
       }
       if !isChecked { try await check(reader) }
     }
-    for (claim, reason) in plan.alone { reader.rows.unreadable[claim.rideID] = reason }
-    await free(plan.left)
-    return plan.left
+    for (claim, reason) in plan.unreadable { reader.rows.unreadable[claim.rideID] = reason }
+    await releaseOrLog(plan.unread)
+    return plan.unread
   }
 
   /// How long a claim reads: well within the part of the lease that a push needs.
@@ -122,14 +122,14 @@ extension PostgresRideStore {
     do {
       try await readRows(&none)
     } catch let failure as StoreFailure {
-      await free(reader.claims)
+      await releaseOrLog(reader.claims)
       throw failure.cause == .timeout
-        ? await named(failure) : StoreFailure(.unavailable, failure.description)
+        ? await addingStatementTimeout(failure) : StoreFailure(.unavailable, failure.description)
     }
   }
 
   /// Adds the role's `statement_timeout`, which may be the cause, to a timeout of a single ride.
-  private func named(_ failure: StoreFailure) async -> StoreFailure {
+  private func addingStatementTimeout(_ failure: StoreFailure) async -> StoreFailure {
     let row = try? await run(claims, [Call(ServerState.statementTimeout)])[0]
     guard let row, let role = row.string(0, 0), let limit = row.string(0, 1), limit != "0" else {
       return failure
@@ -140,7 +140,7 @@ extension PostgresRideStore {
         + "alter role \(role) set statement_timeout = '10s'")
   }
 
-  private func free(_ rides: [RideClaim]) async {
+  private func releaseOrLog(_ rides: [RideClaim]) async {
     if rides.isEmpty { return }
     do {
       try await release(rides, over: claims, timeout: .seconds(2))
@@ -156,14 +156,14 @@ extension PostgresRideStore {
   ///
   /// Another node, of another version, may be able to read them. After several attempts they are
   /// parked.
-  private func leave(_ rides: [(claim: RideClaim, reason: String)]) async {
+  private func deferUnreadable(_ rides: [(claim: RideClaim, reason: String)]) async {
     if rides.isEmpty { return }
-    let unread = rides.map { (claim: $0.claim, reason: Self.words($0.reason)) }
+    let unread = rides.map { (claim: $0.claim, reason: Self.clipped($0.reason)) }
     do {
       let parked = try await run(
         claims,
         [
-          Call(SettleStatements.sets),
+          Call(SettleStatements.writeSettings),
           Call(LeaseStatements.leaveUnread, [node] + LeaseStatements.unread.arrays(unread)),
         ])[1]
       for row in 0..<parked.rowCount {
@@ -182,7 +182,7 @@ extension PostgresRideStore {
   }
 
   /// Shortens a reason to the length of its column.
-  static func words(_ reason: String) -> String {
+  static func clipped(_ reason: String) -> String {
     reason.brief(bytes: 500)
   }
 
@@ -195,7 +195,7 @@ extension PostgresRideStore {
         [
           Call(ClaimStatements.lookups),
           Call(
-            ClaimStatements.late,
+            ClaimStatements.belowMark,
             [String(bounds.event ?? .min), bounds.due.map { String($0.microseconds) }]),
         ], timeout: .seconds(60))
       await session?.close()

@@ -31,16 +31,19 @@ extension PostgresRideStore {
     // A claim that is not known to be lost is reported as locked, so that it is tried again.
     let rows = try? await run(
       settlements,
-      [Call(SettleStatements.sets), Call(LeaseStatements.ours, [node] + Self.parameters(missing))])
-    guard let ours = rows.map({ Self.fences($0[1]) }) else { return SettleResult(locked: missing) }
+      [
+        Call(SettleStatements.writeSettings),
+        Call(LeaseStatements.heldFences, [node] + Self.parameters(missing)),
+      ])
+    guard let held = rows.map({ Self.fences($0[1]) }) else { return SettleResult(locked: missing) }
     return SettleResult(
-      lost: missing.filter { !ours.contains($0.fence) },
-      locked: missing.filter { ours.contains($0.fence) })
+      lost: missing.filter { !held.contains($0.fence) },
+      locked: missing.filter { held.contains($0.fence) })
   }
 
   private func settling(_ batch: [ClaimedSettlement]) throws -> [Call] {
     [
-      Call(SettleStatements.sets),
+      Call(SettleStatements.writeSettings),
       Call(SettleStatements.settle, try SettleRows.parameters(node: node, batch)),
     ]
   }
@@ -54,13 +57,13 @@ extension PostgresRideStore {
       let ride: RideID = "ridepulse-check-\(isOver ? "over" : "live")-\(node)"
       return ClaimedSettlement(
         claim: RideClaim(rideID: ride, fence: isOver ? -1 : -2),
-        settlement: .madeUp(ride: ride, now: now, isOver: isOver))
+        settlement: .synthetic(ride: ride, now: now, isOver: isOver))
     }
     let results = try await run(
       settlements,
       [
         Call(LeaseStatements.begin),
-        Call(SettleStatements.sets),
+        Call(SettleStatements.writeSettings),
         Call(LeaseStatements.openCheck, [node] + Self.parameters(batch.map(\.claim))),
       ] + (try settling(batch)) + [Call(LeaseStatements.immediate), Call(LeaseStatements.rollback)])
     if Self.fences(results[4]).count != batch.count {
@@ -76,12 +79,12 @@ extension PostgresRideStore {
     let results = try await run(
       claims,
       [
-        Call(SettleStatements.sets),
+        Call(SettleStatements.writeSettings),
         Call(LeaseStatements.renew, parameters + [String(lease.microseconds / 1000)]),
-        Call(LeaseStatements.ours, parameters),
+        Call(LeaseStatements.heldFences, parameters),
       ])
-    let ours = Self.fences(results[2])
-    return rides.filter { !ours.contains($0.fence) }
+    let held = Self.fences(results[2])
+    return rides.filter { !held.contains($0.fence) }
   }
 
   /// Parks a ride until `ridepulse.unpark` is called for it.
@@ -91,10 +94,10 @@ extension PostgresRideStore {
     _ = try await run(
       settlements,
       [
-        Call(SettleStatements.sets),
+        Call(SettleStatements.writeSettings),
         Call(
           LeaseStatements.park,
-          [node, ride.rideID.text, String(ride.fence), Self.words(reason)]),
+          [node, ride.rideID.text, String(ride.fence), Self.clipped(reason)]),
       ])
   }
 
@@ -111,7 +114,7 @@ extension PostgresRideStore {
     _ = try await run(
       session,
       [
-        Call(SettleStatements.sets),
+        Call(SettleStatements.writeSettings),
         Call(LeaseStatements.release, [node] + LeaseStatements.takenClaims.arrays(rides)),
       ], timeout: timeout)
   }

@@ -132,7 +132,7 @@ package final class PostgresRideStore: RideStore {
   private func adopt(
     _ page: Call, _ adoption: inout Adoption, instead: Bool = false
   ) async throws -> String? {
-    let rows = try await run(settlements, [Call(SettleStatements.sets), page])[1]
+    let rows = try await run(settlements, [Call(SettleStatements.writeSettings), page])[1]
     adoption.count += Int(rows.int64(0, 1) ?? 0)
     if instead { adoption.locked = [] }
     adoption.locked += (1..<max(1, rows.rowCount)).compactMap { rows.string($0, 2) }
@@ -140,8 +140,9 @@ package final class PostgresRideStore: RideStore {
   }
 
   /// Removes this node from `ridepulse.nodes`.
-  package func leave() async throws {
-    _ = try await settlements.run([Call(LeaseStatements.leave, [node])], timeout: .seconds(1))
+  package func unregisterNode() async throws {
+    _ = try await settlements.run(
+      [Call(LeaseStatements.unregisterNode, [node])], timeout: .seconds(1))
   }
 }
 

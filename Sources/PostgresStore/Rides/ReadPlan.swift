@@ -1,12 +1,13 @@
 /// A state machine for reading claimed rides: all at once, and by halves if that fails.
 ///
-/// It has no clock and does no I/O. Every ride ends in exactly one of: read, `alone`, `left`.
+/// It has no clock and does no I/O. Every ride ends in exactly one of: read, `unreadable`,
+/// `unread`.
 struct ReadPlan<Ride> {
   private var portions: [[Ride]]
   /// Rides that could not be read even alone, with the reason.
-  private(set) var alone: [(ride: Ride, reason: String)] = []
+  private(set) var unreadable: [(ride: Ride, reason: String)] = []
   /// Rides that were not read because the reads were stopped.
-  private(set) var left: [Ride] = []
+  private(set) var unread: [Ride] = []
   /// The bytes of JSON read so far.
   private(set) var bytes = 0
   private(set) var hasRead = false
@@ -20,17 +21,17 @@ struct ReadPlan<Ride> {
 
   /// Records that the rides were read, except those that did not fit: those are read next, on their
   /// own.
-  mutating func read(bytes: Int, beyond: [Ride]) {
+  mutating func read(bytes: Int, oversized: [Ride]) {
     guard let portion = portions.popLast() else { return }
     self.bytes += bytes
-    if beyond.count < portion.count { hasRead = true }
+    if oversized.count < portion.count { hasRead = true }
     // A single ride that does not fit would be tried forever.
-    if beyond.count == portion.count, portion.count == 1 {
-      alone += beyond.map { ($0, "it does not fit into a read") }
-    } else if beyond.count == portion.count {
+    if oversized.count == portion.count, portion.count == 1 {
+      unreadable += oversized.map { ($0, "it does not fit into a read") }
+    } else if oversized.count == portion.count {
       split(portion)
-    } else if !beyond.isEmpty {
-      portions.append(beyond)
+    } else if !oversized.isEmpty {
+      portions.append(oversized)
     }
   }
 
@@ -38,7 +39,7 @@ struct ReadPlan<Ride> {
   mutating func failed(_ reason: String) {
     guard let portion = portions.popLast() else { return }
     if portion.count == 1 {
-      alone += portion.map { ($0, reason) }
+      unreadable += portion.map { ($0, reason) }
     } else {
       split(portion)
     }
@@ -46,7 +47,7 @@ struct ReadPlan<Ride> {
 
   /// Stops reading, because no time or memory is left.
   mutating func stop() {
-    left += portions.flatMap(\.self)
+    unread += portions.flatMap(\.self)
     portions = []
   }
 

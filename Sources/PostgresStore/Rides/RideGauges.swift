@@ -13,7 +13,7 @@ package struct RideGauges: Hashable, Sendable {
   /// Broadcast channels of each app and environment, as Apple last listed them.
   package var channels: [ChannelScope: Int64]
   /// The session, slot or prepared transaction that keeps PostgreSQL from removing dead rows.
-  package var rowHolder: BlockingBackend?
+  package var oldestTransaction: BlockingBackend?
   /// Outcomes not applied to their tokens yet, at most `TokenBacklog.countLimit`.
   package var waitingOutcomes: Int64 = 0
   /// How long the oldest of these outcomes has waited.
@@ -60,7 +60,7 @@ package struct RideGauges: Hashable, Sendable {
     var gauges = RideGauges(
       liveRides: number(0), dueRides: number(1), oldestDue: .microseconds(max(0, number(4))),
       parkedRides: number(2), quarantinedPhones: number(3), channels: used,
-      rowHolder: try await BlockingBackend.oldest(session))
+      oldestTransaction: try await BlockingBackend.oldest(session))
     gauges.waitingOutcomes = results[2].int64(0, 0) ?? 0
     gauges.oldestOutcome = .microseconds(max(0, results[2].int64(0, 1) ?? 0))
     return gauges

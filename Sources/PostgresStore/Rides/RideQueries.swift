@@ -13,10 +13,10 @@ package struct RideQueries: Sendable {
   package static let idLimit = 512
 
   private static let emit = Statement(
-    name: "desk_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
+    name: "api_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
 
   private static let waiting = Statement(
-    name: "desk_waiting", sql: "select from ridepulse.events where id = $1::bigint")
+    name: "api_waiting", sql: "select from ridepulse.events where id = $1::bigint")
 
   /// Emits an event of a ride; returns the event's ID.
   ///

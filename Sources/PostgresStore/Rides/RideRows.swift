@@ -12,7 +12,7 @@ struct RideRows {
   private var withMoreEvents: Set<RideID> = []
   private(set) var highestEvent: Int64?
   /// Rides that did not fit into the read: what was read of them is incomplete.
-  private(set) var beyond: Set<RideID> = []
+  private(set) var oversized: Set<RideID> = []
   /// The bytes of JSON read.
   private(set) var bytes = 0
   /// Rides that cannot be read, with the reason.
@@ -29,7 +29,7 @@ struct RideRows {
       highestEvent = max(highestEvent ?? id, id)
       if rows[row, columns.isBeyond] == true {
         // The next claim reads the events after those that fit.
-        if events[ride] == nil { beyond.insert(ride) } else { withMoreEvents.insert(ride) }
+        if events[ride] == nil { oversized.insert(ride) } else { withMoreEvents.insert(ride) }
         continue
       }
       if let bytes = rows[row, columns.bytes] {
@@ -70,7 +70,7 @@ struct RideRows {
     for row in 0..<rows.rowCount {
       guard let id = rows[row, columns.id].map(RideID.init) else { continue }
       if rows[row, columns.isBeyond] == true {
-        beyond.insert(id)
+        oversized.insert(id)
         continue
       }
       var ride = Ride(id: id, state: rows[row, columns.state])
@@ -90,7 +90,7 @@ struct RideRows {
 
   /// Adds the rows of another read, except those of rides that did not fit into it.
   mutating func add(_ other: RideRows) {
-    let isComplete = { (ride: RideID) in !other.beyond.contains(ride) }
+    let isComplete = { (ride: RideID) in !other.oversized.contains(ride) }
     rides.merge(other.rides.filter { isComplete($0.key) }) { $1 }
     events.merge(other.events.filter { isComplete($0.key) }) { $1 }
     phones.merge(other.phones.filter { isComplete($0.key) }) { $1 }
@@ -182,7 +182,7 @@ struct RideRows {
   ) -> RideChannel.Standing {
     if isEnded { return channel == nil ? .refused(reason ?? "no reason") : .closed }
     if let channel { return .open(channel) }
-    return isUnanswered ? .unanswered : .beingMade
+    return isUnanswered ? .unanswered : .creating
   }
 
   /// Returns the view of one ride; all rows must have been read.

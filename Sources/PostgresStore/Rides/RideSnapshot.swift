@@ -101,12 +101,12 @@ package struct RideSnapshot {
     var reader = ClaimReader(log: log)
     reader.readClaims(results[2])
     for (read, rows) in zip(reads, results.dropFirst(3)) { read.take(&reader.rows, rows) }
-    let beyond = reader.rows.beyond
-    if beyond.isEmpty { return reader.claim.rides.map(\.view) }
+    let oversized = reader.rows.oversized
+    if oversized.isEmpty { return reader.claim.rides.map(\.view) }
     // Rides that did not fit are read on their own; if none fitted, they are read by halves.
-    let rest = ids.filter { beyond.contains(RideID($0)) }
+    let rest = ids.filter { oversized.contains(RideID($0)) }
     let half = rest.count == ids.count ? rest.count / 2 : rest.count
-    let read = reader.claim.rides.map(\.view).filter { !beyond.contains($0.rideID) }
+    let read = reader.claim.rides.map(\.view).filter { !oversized.contains($0.rideID) }
     if rest.count == 1, ids.count == 1 { return reader.claim.rides.map(\.view) }
     return try await read + views(Array(rest[..<half])) + views(Array(rest[half...]))
   }

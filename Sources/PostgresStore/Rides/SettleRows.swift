@@ -94,7 +94,7 @@ enum SettleRows {
     return [node] + rides.arrays(settled)
       + events.arrays(settlements.flatMap(\.consumed))
       + entries.arrays(parts(of: settlements, \.entries))
-      + gone.arrays(settlements.flatMap(\.gone))
+      + gone.arrays(settlements.flatMap(\.invalidations))
       + observations.arrays(parts(of: settlements, \.observations))
       + tallies.arrays(
         parts(of: settlements) { settlement in

@@ -7,10 +7,10 @@ enum SettleStatements {
   /// Each table is read by an index with an array of keys, and the rows found are joined with the
   /// arrays in memory. A plan cached for a batch of one would compare every pair of rows of a large
   /// batch.
-  static let hashing = Statement(name: "hashing", sql: "select \(hashes)")
+  static let plannerSettings = Statement(name: "hashing", sql: "select \(hashes)")
 
   /// The same, with a limit for waiting on locks.
-  static let sets = Statement(name: "sets", sql: "select \(hashes), \(LockLimit.setting)")
+  static let writeSettings = Statement(name: "sets", sql: "select \(hashes), \(LockLimit.setting)")
 
   private static let hashes = """
     set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
@@ -93,7 +93,7 @@ enum SettleStatements {
         -- One statement writes a row once, and that it is gone matters more.
         where not exists (select from gone g where g.kind = 'phone' and g.id = f.id)
         group by f.id
-      ), noted as (
+      ), recorded as (
         -- Recorded here, and applied to the tokens later: a token's row may be locked.
         insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since, is_refused,
           is_good, is_probed, environment, probe, unprobed, quiet_until)

@@ -62,7 +62,7 @@ package struct TokenOutcomes: Sendable {
     while !Task.isCancelled {
       do {
         let row = try await session.run([
-          Call(SettleStatements.sets), Call(LockLimit.short),
+          Call(SettleStatements.writeSettings), Call(LockLimit.short),
           Call(statement, [String(last), String(limit)]),
         ])[2]
         let applied = Int(row.int64(0, 2) ?? 0)

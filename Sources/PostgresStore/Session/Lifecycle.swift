@@ -27,7 +27,7 @@ struct Lifecycle: Sendable {
   static let trustedFor: Duration = .seconds(1)
 
   /// How long the liveness check may take.
-  static let signOfLifeLimit: Duration = .seconds(2)
+  static let livenessCheckLimit: Duration = .seconds(2)
 
   private(set) var state: State
   private var heardAt: Instant?

@@ -174,11 +174,11 @@ package struct ServerError: Hashable, Sendable {
   /// Whether the server lacks the statements that this session prepared, or has them already.
   ///
   /// A pooler has assigned the transaction to another of its server connections.
-  var saysPreparedStatementsAreShared: Bool { sqlState == "26000" || sqlState == "42P05" }
+  var isSharedPreparedStatement: Bool { sqlState == "26000" || sqlState == "42P05" }
 
   /// Whether a prepared statement outlived a change of its tables ("cached plan must not change
   /// result type"); a new connection prepares it again.
-  var saysPlanIsOutdated: Bool { sqlState == "0A000" && message.contains("cached plan") }
+  var isOutdatedPlan: Bool { sqlState == "0A000" && message.contains("cached plan") }
 
   /// Whether the server is demoted: it accepts connections but no writes, so the session must
   /// connect again.

@@ -103,8 +103,10 @@ package final class PostgresSession: Sendable {
     let deadline = now + timeout
     let number = responses.withLock { $0.asked(now: now) }
     let outcome: Transaction.Outcome = await withCheckedContinuation { continuation in
-      let run = Transaction(work: work, deadline: deadline) { continuation.resume(returning: $0) }
-      if !mailbox.submit(run) { run.finish(.failure(PostgresError(.closed))) }
+      let transaction = Transaction(work: work, deadline: deadline) {
+        continuation.resume(returning: $0)
+      }
+      if !mailbox.submit(transaction) { transaction.finish(.failure(PostgresError(.closed))) }
     }
     responses.withLock { $0.ended(number, outcome) }
     return try outcome.get()

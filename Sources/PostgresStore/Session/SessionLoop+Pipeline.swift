@@ -7,18 +7,18 @@ extension SessionLoop {
     guard case .ready = lifecycle.state, activity == nil, let connection, !queue.isEmpty else {
       return
     }
-    if lifecycle.isDoubtful(now: .now) { return askForSignOfLife(connection) }
-    guard let run = queue.popFirst() else { return }
+    if lifecycle.isDoubtful(now: .now) { return sendLivenessCheck(connection) }
+    guard let transaction = queue.popFirst() else { return }
     let isBuffered: Bool
-    switch run.work {
+    switch transaction.work {
     case .script(let sql):
-      activity = InFlightTransaction(.script, for: .run(run))
+      activity = InFlightTransaction(.script, for: .transaction(transaction))
       isBuffered = connection.send(script: sql)
     case .calls(let calls):
       let steps = PipelineStep.plan(
         calls, known: connection.prepared, named: usesNamedStatements)
       activity = InFlightTransaction(
-        PipelineStateMachine(pipeline: steps), for: .run(run),
+        PipelineStateMachine(pipeline: steps), for: .transaction(transaction),
         usesNamedStatements: usesNamedStatements)
       isBuffered = connection.send(steps, of: calls)
     }
@@ -29,21 +29,22 @@ extension SessionLoop {
   ///
   /// A Sync is no transaction: it costs the server almost nothing, and the waiting transactions can
   /// still use another connection.
-  private func askForSignOfLife(_ connection: Connection) {
+  private func sendLivenessCheck(_ connection: LibpqConnection) {
     activity = InFlightTransaction(
-      PipelineStateMachine(pipeline: []), for: .signOfLife(until: .now + Lifecycle.signOfLifeLimit))
+      PipelineStateMachine(pipeline: []),
+      for: .livenessCheck(until: .now + Lifecycle.livenessCheckLimit))
     guard connection.send([], of: []) else { return drop(connection.errorMessage) }
     pushOut(connection)
   }
 
   /// Writes as many bytes to the socket as it accepts.
-  func pushOut(_ connection: Connection) {
+  func pushOut(_ connection: LibpqConnection) {
     guard let isSent = connection.flush() else { return drop(connection.errorMessage) }
     activity?.isSent = isSent
   }
 
   /// Reads before it writes: a server that is blocked on sending replies reads no more requests.
-  func converse(_ connection: Connection) {
+  func advancePipeline(_ connection: LibpqConnection) {
     let isAlive = connection.consumeInput()
     // Results that arrived before the end are valid, and an error report among them states the
     // reason.
@@ -56,7 +57,7 @@ extension SessionLoop {
     if let activity, !activity.isSent { pushOut(connection) }
   }
 
-  private func readResults(_ connection: Connection) {
+  private func readResults(_ connection: LibpqConnection) {
     while let inFlight = activity, !connection.isBusy {
       let result = connection.nextResult()
       switch inFlight.pipeline.receive(reply(result)) {
@@ -91,7 +92,7 @@ extension SessionLoop {
 
   private func breakOff(_ inFlight: InFlightTransaction, _ what: String) {
     activity = nil
-    inFlight.run?.finish(.failure(PostgresError(.protocol(reason: what))))
+    inFlight.transaction?.finish(.failure(PostgresError(.protocol(reason: what))))
     drop("replaced, because the server answered out of turn: \(what)")
   }
 }

@@ -12,8 +12,8 @@ final class SessionLoop {
   var lifecycle: Lifecycle
   var queue = TransactionQueue()
   var closeBy: ContinuousClock.Instant?
-  var connection: Connection?
-  var connecting: Connection.Progress = .wantsWrite
+  var connection: LibpqConnection?
+  var connecting: LibpqConnection.Progress = .wantsWrite
   /// Nil if the connection is idle, or there is none.
   var activity: InFlightTransaction?
   /// False for good once a pooler has shown that prepared statements do not persist.
@@ -46,31 +46,31 @@ final class SessionLoop {
 
   private func isDone(now: ContinuousClock.Instant) -> Bool {
     guard let closeBy else { return false }
-    return now >= closeBy || (queue.isEmpty && activity?.run == nil)
+    return now >= closeBy || (queue.isEmpty && activity?.transaction == nil)
   }
 
   private func take(_ message: SessionMailbox.Message) {
-    for run in message.runs { queue.append(run) }
+    for transaction in message.transactions { queue.append(transaction) }
     if let moment = message.closeBy { closeBy = min(closeBy ?? moment, moment) }
   }
 
   /// Fails transactions that are past their deadline: waiting ones alone, a running one together
   /// with its connection.
   private func expire(now: ContinuousClock.Instant) {
-    for run in queue.removeExpired(now: now) {
+    for transaction in queue.removeExpired(now: now) {
       if case .ready = lifecycle.state {
-        run.finish(.failure(PostgresError(.timeout(sent: false))))
+        transaction.finish(.failure(PostgresError(.timeout(sent: false))))
       } else {
-        run.finish(.failure(PostgresError(.unreachable(reason: lastFailure))))
+        transaction.finish(.failure(PostgresError(.unreachable(reason: lastFailure))))
       }
     }
     guard let inFlight = activity, let deadline = inFlight.deadline, deadline <= now else { return }
     activity = nil
-    guard let run = inFlight.run else {
-      return drop("no sign of life within \(Lifecycle.signOfLifeLimit)")
+    guard let transaction = inFlight.transaction else {
+      return drop("no response to the liveness check within \(Lifecycle.livenessCheckLimit)")
     }
     connection?.makeCanceller()?.cancelInBackground()
-    run.finish(.failure(PostgresError(.timeout(sent: inFlight.isSent))))
+    transaction.finish(.failure(PostgresError(.timeout(sent: inFlight.isSent))))
     drop("a statement ran out of time")
   }
 
@@ -83,16 +83,16 @@ final class SessionLoop {
   }
 
   private func abandonAll() {
-    if let inFlight = activity, let run = inFlight.run {
+    if let inFlight = activity, let transaction = inFlight.transaction {
       connection?.makeCanceller()?.cancelInBackground()
       let error = PostgresError(
         .connectionLost(sent: inFlight.isSent, reason: "the session was closed"))
-      run.finish(.failure(error))
+      transaction.finish(.failure(error))
     }
     activity = nil
     connection = nil
-    for run in queue.removeAll() + mailbox.end() {
-      run.finish(.failure(PostgresError(.closed)))
+    for transaction in queue.removeAll() + mailbox.end() {
+      transaction.finish(.failure(PostgresError(.closed)))
     }
   }
 
@@ -125,7 +125,7 @@ final class SessionLoop {
 /// Opening and dropping connections.
 extension SessionLoop {
   func open() {
-    guard let connection = Connection(settings) else { return drop("out of memory") }
+    guard let connection = LibpqConnection(settings) else { return drop("out of memory") }
     // A connection to a Unix socket without a server is refused at once.
     guard connection.socket >= 0 else { return drop(connection.errorMessage) }
     self.connection = connection
@@ -138,24 +138,24 @@ extension SessionLoop {
     if case .opening = lifecycle.state, activity == nil {
       keepConnecting(connection)
     } else {
-      converse(connection)
+      advancePipeline(connection)
     }
   }
 
-  private func keepConnecting(_ connection: Connection) {
+  private func keepConnecting(_ connection: LibpqConnection) {
     connecting = connection.advance()
     switch connecting {
     case .wantsRead, .wantsWrite: break
     case .failed: drop(connection.errorMessage)
     case .open:
       guard connection.enterPipelineMode() else { return drop(connection.errorMessage) }
-      greet(connection)
+      sendListen(connection)
     }
   }
 
   /// Sends LISTEN before the connection counts as usable: the caller then checks for work, and
   /// misses no notification from then on.
-  private func greet(_ connection: Connection) {
+  private func sendListen(_ connection: LibpqConnection) {
     guard !channels.isEmpty else { return becomeReady(connection) }
     let calls = channels.map { Call(Statement.listen(to: $0)) }
     let steps = PipelineStep.plan(calls, known: [:], named: false)
@@ -164,7 +164,7 @@ extension SessionLoop {
     pushOut(connection)
   }
 
-  func becomeReady(_ connection: Connection) {
+  func becomeReady(_ connection: LibpqConnection) {
     lifecycle.opened(now: .now)
     onEvent(
       .connected(serverVersion: connection.serverVersion, backendPID: connection.backendPID))
@@ -177,8 +177,8 @@ extension SessionLoop {
     let wasReady = if case .ready = lifecycle.state { true } else { false }
     lifecycle.lost(now: .now, random: Double.random(in: 0..<1))
     lastFailure = reason
-    if let inFlight = activity, let run = inFlight.run {
-      run.finish(
+    if let inFlight = activity, let transaction = inFlight.transaction {
+      transaction.finish(
         .failure(PostgresError(.connectionLost(sent: inFlight.isSent, reason: reason))))
     }
     activity = nil
@@ -188,27 +188,28 @@ extension SessionLoop {
 
 /// Completing a transaction after its last reply.
 extension SessionLoop {
-  func finish(_ inFlight: InFlightTransaction, _ connection: Connection) {
+  func finish(_ inFlight: InFlightTransaction, _ connection: LibpqConnection) {
     activity = nil
     lifecycle.heard(now: .now)
-    guard case .run(let run) = inFlight.purpose else {
-      if case .listen = inFlight.purpose { endGreeting(inFlight, connection) }
+    guard case .transaction(let transaction) = inFlight.purpose else {
+      if case .listen = inFlight.purpose { finishListen(inFlight, connection) }
       return
     }
     if let error = inFlight.firstError {
-      if repeats(run, inFlight, after: error) { return }
-      run.finish(.failure(PostgresError(.server(error))))
+      if repeats(transaction, inFlight, after: error) { return }
+      transaction.finish(.failure(PostgresError(.server(error))))
     } else if connection.isOutsideTransaction {
-      run.finish(.success(inFlight.results))
+      transaction.finish(.success(inFlight.results))
     } else {
-      run.finish(.failure(PostgresError(.protocol(reason: "the run left a transaction open"))))
+      transaction.finish(
+        .failure(PostgresError(.protocol(reason: "the call left a transaction open"))))
     }
     if let reason = reasonToReplace(connection, after: inFlight) { drop(reason) }
   }
 
   /// Returns why the connection must be replaced before the next transaction; nil if it need not
   /// be.
-  private func reasonToReplace(_ connection: Connection, after inFlight: InFlightTransaction)
+  private func reasonToReplace(_ connection: LibpqConnection, after inFlight: InFlightTransaction)
     -> String?
   {
     if !connection.isOutsideTransaction { return "replaced, because a transaction was left open" }
@@ -219,7 +220,7 @@ extension SessionLoop {
     return nil
   }
 
-  private func endGreeting(_ inFlight: InFlightTransaction, _ connection: Connection) {
+  private func finishListen(_ inFlight: InFlightTransaction, _ connection: LibpqConnection) {
     if let error = inFlight.firstError {
       drop("LISTEN was refused: \(error)")
     } else {
@@ -230,16 +231,16 @@ extension SessionLoop {
   /// Sends a transaction again if it was rolled back because of its prepared statements and not
   /// because of its own content.
   private func repeats(
-    _ run: Transaction, _ inFlight: InFlightTransaction, after error: ServerError
+    _ transaction: Transaction, _ inFlight: InFlightTransaction, after error: ServerError
   ) -> Bool {
     // Up to twice: after preparing again because of an outdated plan, the transaction may find the
     // statement of another client of the pooler.
-    guard inFlight.usesNamedStatements, run.repeats < 2 else { return false }
-    guard error.saysPreparedStatementsAreShared || error.saysPlanIsOutdated else { return false }
-    var again = run
+    guard inFlight.usesNamedStatements, transaction.repeats < 2 else { return false }
+    guard error.isSharedPreparedStatement || error.isOutdatedPlan else { return false }
+    var again = transaction
     again.repeats += 1
     queue.prepend(again)
-    if error.saysPreparedStatementsAreShared {
+    if error.isSharedPreparedStatement {
       usesNamedStatements = false
     } else {
       drop("replaced, because the tables changed under its prepared statements")

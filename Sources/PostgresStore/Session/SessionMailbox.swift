@@ -7,7 +7,7 @@ internal import SystemSupport
 final class SessionMailbox: Sendable {
   /// What was submitted since the thread last collected.
   struct Message: Sendable {
-    var runs: [Transaction] = []
+    var transactions: [Transaction] = []
     /// The moment by which the session must finish.
     var closeBy: ContinuousClock.Instant?
   }
@@ -33,10 +33,10 @@ final class SessionMailbox: Sendable {
   var descriptor: Int32 { wakeup.descriptor }
 
   /// Submits a transaction to the thread; returns false if the session accepts no more.
-  func submit(_ run: Transaction) -> Bool {
+  func submit(_ transaction: Transaction) -> Bool {
     let accepted = contents.withLock { contents in
       guard !contents.isClosing else { return false }
-      contents.message.runs.append(run)
+      contents.message.transactions.append(transaction)
       return true
     }
     if accepted { wake() }
@@ -74,14 +74,14 @@ final class SessionMailbox: Sendable {
 
   /// Records that the thread has ended; returns the transactions that it will never handle.
   func end() -> [Transaction] {
-    let (runs, closers) = contents.withLock { contents in
+    let (transactions, closers) = contents.withLock { contents in
       contents.isClosing = true
       contents.hasEnded = true
       defer { (contents.message, contents.closers) = (Message(), []) }
-      return (contents.message.runs, contents.closers)
+      return (contents.message.transactions, contents.closers)
     }
     for closer in closers { closer.resume() }
-    return runs
+    return transactions
   }
 
   /// Wakes the thread, with one system call for any number of submissions between two collections.

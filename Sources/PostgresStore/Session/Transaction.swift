@@ -21,41 +21,41 @@ struct Transaction: Sendable {
 /// The waiting transactions, first in, first out.
 struct TransactionQueue: Sendable {
   // A slice, because it removes its first element in constant time.
-  private var runs: ArraySlice<Transaction> = []
+  private var transactions: ArraySlice<Transaction> = []
   /// No transaction expires before this moment.
   private(set) var nextDeadline: ContinuousClock.Instant?
 
-  var isEmpty: Bool { runs.isEmpty }
+  var isEmpty: Bool { transactions.isEmpty }
 
-  mutating func append(_ run: Transaction) {
-    runs.append(run)
-    nextDeadline = min(nextDeadline ?? run.deadline, run.deadline)
+  mutating func append(_ transaction: Transaction) {
+    transactions.append(transaction)
+    nextDeadline = min(nextDeadline ?? transaction.deadline, transaction.deadline)
   }
 
   /// Puts a transaction that has to be sent again at the front.
-  mutating func prepend(_ run: Transaction) {
-    runs = [run] + runs
-    nextDeadline = min(nextDeadline ?? run.deadline, run.deadline)
+  mutating func prepend(_ transaction: Transaction) {
+    transactions = [transaction] + transactions
+    nextDeadline = min(nextDeadline ?? transaction.deadline, transaction.deadline)
   }
 
   mutating func popFirst() -> Transaction? {
-    let run = runs.popFirst()
-    if runs.isEmpty { nextDeadline = nil }
-    return run
+    let transaction = transactions.popFirst()
+    if transactions.isEmpty { nextDeadline = nil }
+    return transaction
   }
 
   /// Removes and returns the transactions that are past their deadline.
   mutating func removeExpired(now: ContinuousClock.Instant) -> [Transaction] {
     guard let nextDeadline, nextDeadline <= now else { return [] }
-    let expired = runs.filter { $0.deadline <= now }
-    runs.removeAll { $0.deadline <= now }
-    self.nextDeadline = runs.map(\.deadline).min()
+    let expired = transactions.filter { $0.deadline <= now }
+    transactions.removeAll { $0.deadline <= now }
+    self.nextDeadline = transactions.map(\.deadline).min()
     return Array(expired)
   }
 
   mutating func removeAll() -> [Transaction] {
     defer { self = TransactionQueue() }
-    return Array(runs)
+    return Array(transactions)
   }
 }
 
@@ -64,12 +64,12 @@ final class InFlightTransaction {
   /// What the connection is busy with.
   enum Purpose {
     /// A caller's transaction.
-    case run(Transaction)
+    case transaction(Transaction)
     /// The session's own LISTEN commands.
     case listen
     /// The session's check that the server still answers; after this moment it drops the
     /// connection.
-    case signOfLife(until: ContinuousClock.Instant)
+    case livenessCheck(until: ContinuousClock.Instant)
   }
 
   let purpose: Purpose
@@ -89,26 +89,26 @@ final class InFlightTransaction {
     self.usesNamedStatements = usesNamedStatements
   }
 
-  var run: Transaction? {
-    if case .run(let run) = purpose { run } else { nil }
+  var transaction: Transaction? {
+    if case .transaction(let transaction) = purpose { transaction } else { nil }
   }
 
   /// When it must have ended; nil for LISTEN, which the limit for connecting covers.
   var deadline: ContinuousClock.Instant? {
     switch purpose {
-    case .run(let run): run.deadline
+    case .transaction(let transaction): transaction.deadline
     case .listen: nil
-    case .signOfLife(let until): until
+    case .livenessCheck(let until): until
     }
   }
 
   var isScript: Bool {
-    if case .script = run?.work { true } else { false }
+    if case .script = transaction?.work { true } else { false }
   }
 
   /// The name of the statement whose result is expected next.
   var currentStatement: String? {
-    guard let run, case .calls(let calls) = run.work else { return nil }
+    guard let transaction, case .calls(let calls) = transaction.work else { return nil }
     return switch pipeline.currentStep {
     case .prepare(let statement): statement.name
     case .executePrepared(let index), .execute(let index): calls[index].statement.name

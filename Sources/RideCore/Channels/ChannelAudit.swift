@@ -22,7 +22,7 @@ package struct ChannelAudit: Hashable, Sendable {
   }
 
   /// The verdict on one channel.
-  package struct CheckResult: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable {
     package var channel: ChannelID
     package var standing: Standing
     /// The row that names the channel, or the creates without a response that explain it.
@@ -42,7 +42,7 @@ package struct ChannelAudit: Hashable, Sendable {
   }
 
   /// The verdicts, sorted by standing and ID.
-  package private(set) var results: [CheckResult] = []
+  package private(set) var results: [Entry] = []
 
   /// Creates without a response that made no channel, or one that is gone: nothing is left to find.
   package private(set) var idle: [ChannelRow] = []
@@ -65,7 +65,7 @@ package struct ChannelAudit: Hashable, Sendable {
     for row in rows { if let channel = row.channel { named[channel] = row } }
     for (channel, row) in named {
       if let standing = Self.standing(of: row, isListed: listed.contains(channel), began) {
-        results.append(CheckResult(channel, standing, rows: [row]))
+        results.append(Entry(channel, standing, rows: [row]))
       }
     }
     let unnamed = others.filter { listed.contains($0.channel) && named[$0.channel] == nil }
@@ -73,7 +73,7 @@ package struct ChannelAudit: Hashable, Sendable {
     explain(unnamed, by: lost, began)
     let known = Set(results.map(\.channel))
     // They appeared while other channels were being recorded; the next listing decides.
-    results += listed.subtracting(known).map { CheckResult($0, .pending) }
+    results += listed.subtracting(known).map { Entry($0, .pending) }
     results.sort { ($0.standing.order, $0.channel) < ($1.standing.order, $1.channel) }
   }
 
@@ -101,7 +101,7 @@ package struct ChannelAudit: Hashable, Sendable {
         standing = Self.hasOneEach(rows, candidates) ? .leaked : .unclear
       }
       results.append(
-        CheckResult(observation.channel, standing, rows: rows, observation: observation))
+        Entry(observation.channel, standing, rows: rows, observation: observation))
     }
     let explaining = Set(candidates.joined().map(\.id))
     idle = lost.filter {

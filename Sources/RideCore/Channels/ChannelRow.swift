@@ -91,7 +91,7 @@ package struct RideChannel: Hashable, Sendable {
   /// The state of the channel.
   package enum Standing: Hashable, Sendable {
     /// The create request is in progress, or the process that sent it died.
-    case beingMade
+    case creating
     /// Whether the channel was created is unknown.
     case unanswered
     /// APNs did not create it, for this reason.
@@ -123,11 +123,11 @@ package struct RideChannel: Hashable, Sendable {
   }
 
   /// The earliest time to request another channel if this one is unusable.
-  var nextAsk: Timestamp {
+  var retryAt: Timestamp {
     switch standing {
     // Keys or capabilities must be fixed first.
     case .refused: createdAt + .seconds(600)
-    case .beingMade, .unanswered, .open, .closed: createdAt + ChannelRow.longestCall
+    case .creating, .unanswered, .open, .closed: createdAt + ChannelRow.longestCall
     }
   }
 }

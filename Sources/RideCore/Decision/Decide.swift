@@ -20,7 +20,7 @@ struct Decider {
   let events: [RideEvent]
   /// The events that cards and schedules have not processed yet; empty in the later parts of a
   /// split pass.
-  let news: [RideEvent]
+  let newEvents: [RideEvent]
   let recipients: RecipientResolver
   /// The phones that this decision addresses.
   var phones: [Phone] = []
@@ -39,7 +39,7 @@ struct Decider {
     }
     let part = view.memo.part
     events = part.map { part in view.events.filter { $0.id <= part.through } } ?? view.events
-    news = part == nil ? view.events : []
+    newEvents = part == nil ? view.events : []
     recipients = RecipientResolver(view.events)
     if let state = view.ride?.state {
       decision.isActive = configuration.rules.activeStates.contains(state)
@@ -68,7 +68,7 @@ struct Decider {
     for (rule, slot) in slots {
       if let context = context(event(of: rule, at: slot)) { fire(rule.rule, context) }
     }
-    retryWhatIsDue()
+    retryDuePushes()
     orderPushes()
     doubtPushes()
   }
@@ -109,7 +109,7 @@ struct Decider {
       var machine = ScheduleEvaluator(rule, of: decision.view, attributes: attributes, now: now)
       machine.run(isState: configuration.rules.isState)
       slots += machine.due.map { (rule, $0) }
-      for (slot, reason) in machine.passedOver {
+      for (slot, reason) in machine.skipped {
         close(draft(rule.rule, event(of: rule, at: slot)), .suppressed, reason)
       }
       if machine.tally.due > 0 { decision.tallies[rule.name] = machine.tally }
@@ -161,7 +161,7 @@ struct Decider {
       let covered = isCovered ?? isCoveredByCard(rule, context.event, owner)
       isCovered = covered
       if covered {
-        planner.place(&entry)
+        planner.setCollapseID(of: &entry)
         hold(entry, owner)
       } else {
         plan(&planner, entry, phone)

@@ -143,7 +143,7 @@ extension Decider {
   }
 
   private mutating func plan(_ push: LegacyPush, _ entry: LedgerEntry, _ phone: Phone) {
-    do throws(Planner.Refused) {
+    do throws(Planner.Problem) {
       plan(try planned(push, entry, to: phone), entry, phone)
     } catch {
       close(entry, error.status, error.reason)
@@ -152,7 +152,7 @@ extension Decider {
 
   private func planned(
     _ push: LegacyPush, _ entry: LedgerEntry, to phone: Phone
-  ) throws(Planner.Refused) -> PlannedPush {
+  ) throws(Planner.Problem) -> PlannedPush {
     let validUntil = push.validUntil(from: entry.event.at)
     try Planner.check(validUntil, at: now)
     let topic = try Planner.topic(of: push.app, entry.pushType, configuration)

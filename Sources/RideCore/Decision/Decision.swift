@@ -25,7 +25,7 @@ package struct Decision: Sendable {
   /// When a card that is sent nothing now needs attention again.
   package var nextCard: Timestamp?
   /// Tokens to invalidate, whatever the outcomes of the pushes.
-  package var gone: [TokenInvalidation] = []
+  package var invalidations: [TokenInvalidation] = []
   /// Broadcast channels that the ride needs.
   package var needs: [ChannelNeed] = []
   /// Whether the ride's state is one of the active ones.
@@ -46,7 +46,7 @@ package struct Decision: Sendable {
     var memo = view.memo
     for push in pushes {
       if let id = push.entry.startToken {
-        memo.starts[id] = decision(of: id)
+        memo.starts[id] = openStart(id)
         // The next holder that finds it open closes it as uncertain and does not retry it.
         memo.retries.removeAll { $0.entry.startToken == id }
       } else if let step = push.step, step.timestamp > now.epochSeconds {
@@ -56,7 +56,7 @@ package struct Decision: Sendable {
     return memo == view.memo ? nil : memo
   }
 
-  private func decision(of start: Int64) -> StartMemo? {
+  private func openStart(_ start: Int64) -> StartMemo? {
     var memo = starts[start]
     memo?.isOpen = true
     return memo
@@ -88,9 +88,9 @@ package struct PlannedPush: Hashable, Sendable {
   /// The row that its text shows, if the ride names another person by now.
   var image: RideImage?
   /// The card step, boxed: few pushes have one, and all others are half as large.
-  private var aside: Aside?
+  private var boxedStep: StepBox?
 
-  private indirect enum Aside: Hashable, Sendable {
+  private indirect enum StepBox: Hashable, Sendable {
     case step(CardStep)
   }
 
@@ -106,12 +106,12 @@ package struct PlannedPush: Hashable, Sendable {
     self.payload = payload
     self.validUntil = validUntil
     self.acceptedReason = acceptedReason
-    aside = step.map { .step($0) }
+    boxedStep = step.map { .step($0) }
   }
 
   /// What it does to a live card; nil if it is not sent to one.
   var step: CardStep? {
-    if case .step(let step) = aside { step } else { nil }
+    if case .step(let step) = boxedStep { step } else { nil }
   }
 
   /// Returns the push as a request to the transport, under a ticket.

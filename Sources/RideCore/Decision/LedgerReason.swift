@@ -84,7 +84,7 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case missingValue = "missing_value"
     case unknownTimeZone = "unknown_time_zone"
     case overBudget = "over_budget"
-    case rideSilent = "ride_silent"
+    case rideInactive = "ride_silent"
     case invalidRequest = "invalid_request"
     case settlementCheck = "settlement_check"
     case unlisted = "other"

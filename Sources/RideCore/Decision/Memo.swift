@@ -96,7 +96,6 @@ extension Memo: Codable {
     var image: Int?
   }
 
-  /// Decodes a memo of this version or an earlier one.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     slots = try container.decodeIfPresent([String: SlotMemo].self, forKey: .slots) ?? [:]

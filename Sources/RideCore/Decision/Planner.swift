@@ -7,7 +7,7 @@ struct Planner {
   let configuration: EngineConfiguration
   let now: Timestamp
   private var payloads: [String: Result<[UInt8], RenderingError>] = [:]
-  private var collapse: Result<CollapseID?, Refused>?
+  private var collapse: Result<CollapseID?, Problem>?
 
   init(
     rule: CompiledRule, context: TemplateContext, image: RideImage?,
@@ -21,18 +21,18 @@ struct Planner {
   }
 
   /// Why a push ends before it is sent.
-  struct Refused: Error {
+  struct Problem: Error {
     var status: LedgerEntry.Status
     var reason: LedgerReason
   }
 
   /// Returns the push of this rule to one phone.
-  mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Refused) -> PlannedPush {
+  mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Problem) -> PlannedPush {
     let validUntil = entry.event.at + rule.validity
     try Self.check(validUntil, at: now)
     let topic = try Self.topic(of: rule.app, rule.pushType, configuration)
     guard let token = DeviceToken(phone.token) else {
-      throw Refused(
+      throw Problem(
         status: .suppressed, reason: LedgerReason(.badToken, "the phone's token is not hexadecimal")
       )
     }
@@ -50,39 +50,39 @@ struct Planner {
   }
 
   /// Sets the collapse ID that a push of this rule would have, before the push is made.
-  mutating func place(_ entry: inout LedgerEntry) {
+  mutating func setCollapseID(of entry: inout LedgerEntry) {
     entry.collapseID = (try? collapseID())?.text ?? entry.collapseID
   }
 
   /// Returns the `apns-topic` of an app's pushes of some type.
   static func topic(
     of app: App, _ pushType: PushType, _ configuration: EngineConfiguration
-  ) throws(Refused) -> String {
+  ) throws(Problem) -> String {
     if let topic = configuration.topic(of: app, pushType) { return topic }
     let name = "APNS_\(app.rawValue.uppercased())_BUNDLE_ID"
-    throw Refused(
+    throw Problem(
       status: .suppressed, reason: LedgerReason(.noBundleID, "no bundle ID for \(app): set \(name)")
     )
   }
 
   /// Throws if a push is no longer valid.
-  static func check(_ validUntil: Timestamp, at now: Timestamp) throws(Refused) {
+  static func check(_ validUntil: Timestamp, at now: Timestamp) throws(Problem) {
     if now < validUntil { return }
-    throw Refused(status: .expired, reason: .validUntil(validUntil))
+    throw Problem(status: .expired, reason: .validUntil(validUntil))
   }
 
   /// Throws if APNs would refuse the payload as too large.
   static func check(
     _ payload: [UInt8], atMost limit: Int = PushRequest.payloadLimit
-  ) throws(Refused) {
+  ) throws(Problem) {
     if payload.count <= limit { return }
-    throw Refused(
+    throw Problem(
       status: .rejected,
       reason: LedgerReason(
-        .apns("PayloadTooLarge"), PayloadSize.complaint(about: payload, limit: limit)))
+        .apns("PayloadTooLarge"), PayloadSize.description(of: payload, limit: limit)))
   }
 
-  private mutating func payload(for locale: String?) throws(Refused) -> [UInt8] {
+  private mutating func payload(for locale: String?) throws(Problem) -> [UInt8] {
     let key = rule.payload.isLocalized ? locale ?? "" : ""
     let payload: Result<[UInt8], RenderingError>
     if let known = payloads[key] {
@@ -94,7 +94,7 @@ struct Planner {
       payloads[key] = payload
     }
     switch payload {
-    case .failure(let error): throw Refused(status: .suppressed, reason: error.ledgerReason)
+    case .failure(let error): throw Problem(status: .suppressed, reason: error.ledgerReason)
     case .success(let bytes):
       try Self.check(bytes)
       return bytes
@@ -104,24 +104,24 @@ struct Planner {
   /// Returns the collapse ID that the rule states; nil if it states none.
   ///
   /// A push without one collapses with its own repeats: see `push(_:to:)`.
-  private mutating func collapseID() throws(Refused) -> CollapseID? {
+  private mutating func collapseID() throws(Problem) -> CollapseID? {
     guard let template = rule.collapse else { return nil }
-    let result = collapse ?? Result { () throws(Refused) in try Self.collapse(template, context) }
+    let result = collapse ?? Result { () throws(Problem) in try Self.collapse(template, context) }
     collapse = result
     return try result.get()
   }
 
   private static func collapse(
     _ template: TextTemplate, _ context: TemplateContext
-  ) throws(Refused) -> CollapseID? {
+  ) throws(Problem) -> CollapseID? {
     let text: String
     do {
       text = try context.text(of: template)
     } catch {
-      throw Refused(status: .suppressed, reason: error.ledgerReason)
+      throw Problem(status: .suppressed, reason: error.ledgerReason)
     }
     guard let id = CollapseID(text) else {
-      throw Refused(
+      throw Problem(
         status: .rejected,
         reason: LedgerReason(
           .apns("BadCollapseId"),
@@ -134,7 +134,7 @@ struct Planner {
 /// Describes payloads that are too large for APNs.
 enum PayloadSize {
   /// Returns a message with the payload's size and the largest text, number or list element in it.
-  static func complaint(about payload: [UInt8], limit: Int) -> String {
+  static func description(of payload: [UInt8], limit: Int) -> String {
     var largest = (path: "payload", size: 0)
     if let value = JSONValue(json: payload) { find(value, at: "", &largest) }
     return "PayloadTooLarge: \(payload.count) bytes of \(limit); "

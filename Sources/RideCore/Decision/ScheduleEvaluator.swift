@@ -14,7 +14,7 @@ struct ScheduleEvaluator {
   /// The slots at which the rule fires now, oldest first.
   private(set) var due: [Timestamp] = []
   /// Slots at which it does not fire, as recorded in the ledger: the newest of each group, and why.
-  private(set) var passedOver: [(slot: Timestamp, reason: LedgerReason)] = []
+  private(set) var skipped: [(slot: Timestamp, reason: LedgerReason)] = []
   private(set) var next: Timestamp?
 
   init(_ rule: TimedRule, of view: RideView, attributes: JSONValue?, now: Timestamp) {
@@ -29,7 +29,7 @@ struct ScheduleEvaluator {
   mutating func run(isState: (String) -> Bool) {
     for event in view.events where isState(event.name) {
       if rule.timing.states.contains(event.name) {
-        enter(at: event.at, lookedAt: event.at)
+        enter(at: event.at, through: event.at)
       } else {
         leave(at: event.at)
       }
@@ -39,17 +39,17 @@ struct ScheduleEvaluator {
     if let state = view.ride?.state, rule.timing.states.contains(state) {
       // No event led here: the rule is new, or the ride is older than RidePulse. Its slots before
       // now don't count.
-      enter(at: min(now, view.ride?.updatedAt ?? now), lookedAt: now)
+      enter(at: min(now, view.ride?.updatedAt ?? now), through: now)
       advance()
     } else {
       leave(at: now)
     }
   }
 
-  private mutating func enter(at anchor: Timestamp, lookedAt: Timestamp) {
+  private mutating func enter(at anchor: Timestamp, through: Timestamp) {
     if memo?.anchor != nil { return }
     hasEntered = true
-    memo = SlotMemo(anchor: anchor, through: lookedAt, planned: nil, fired: memo?.fired)
+    memo = SlotMemo(anchor: anchor, through: through, planned: nil, fired: memo?.fired)
   }
 
   private mutating func leave(at instant: Timestamp) {
@@ -73,7 +73,7 @@ struct ScheduleEvaluator {
     guard var memo else { return }
     let series = series(memo)
     if series == nil, hasEntered, case .cron = rule.timing.slots {
-      passedOver.append((now, RenderingError.unknownZone(view.ride?.timeZone ?? "").ledgerReason))
+      skipped.append((now, RenderingError.unknownZone(view.ride?.timeZone ?? "").ledgerReason))
     }
     let count = series?.count(after: memo.through, through: now) ?? 0
     if let series, count > 0 {
@@ -88,13 +88,13 @@ struct ScheduleEvaluator {
 
   private mutating func fire(_ series: SlotSeries, _ count: Int, after: Timestamp) {
     if case .cron(_, _, let missed) = rule.timing.slots {
-      makeUp(series, missed, after: after)
-      evaluateEventRules(series.last(count, after: max(after, now - Timing.grace), through: now))
+      catchUp(series, missed, after: after)
+      markDue(series.last(count, after: max(after, now - Timing.grace), through: now))
       return
     }
     // A heartbeat is not made up for once its successor is due.
     let newest = series.last(1, after: after, through: now)
-    evaluateEventRules(newest)
+    markDue(newest)
     guard count > 1, let newest = newest.first else { return }
     tally.skipped += count - 1
     record(
@@ -103,7 +103,7 @@ struct ScheduleEvaluator {
   }
 
   /// Makes up for cron slots that were not evaluated in time, as far as `missed` allows.
-  private mutating func makeUp(_ series: SlotSeries, _ missed: Timing.Missed, after: Timestamp) {
+  private mutating func catchUp(_ series: SlotSeries, _ missed: Timing.Missed, after: Timestamp) {
     let end = now - Timing.grace
     let count = series.count(after: after, through: end)
     if count == 0 { return }
@@ -127,10 +127,10 @@ struct ScheduleEvaluator {
         record(series, left, upTo: newest, LedgerReason(.missed, "missed: no claim in time"))
       }
     }
-    evaluateEventRules(slots)
+    markDue(slots)
   }
 
-  private mutating func evaluateEventRules(_ slots: [Timestamp]) {
+  private mutating func markDue(_ slots: [Timestamp]) {
     for slot in slots {
       due.append(slot)
       if now >= slot + rule.rule.validity { tally.expired += 1 } else { tally.fired += 1 }
@@ -154,7 +154,7 @@ struct ScheduleEvaluator {
     } else if slot <= setAt, !view.events.isEmpty {
       tally.due += 1
       tally.skipped += 1
-      passedOver.append((slot, LedgerReason(.setTooLate, "its time had passed when it was set")))
+      skipped.append((slot, LedgerReason(.setTooLate, "its time had passed when it was set")))
     }
   }
 
@@ -164,7 +164,7 @@ struct ScheduleEvaluator {
     guard let slot = series.last(1, after: .init(microseconds: .min), through: instant).last
     else { return }
     let text = count == 1 ? reason.text : "\(reason.text) (\(count) slots up to this one)"
-    passedOver.append((slot, LedgerReason(reason.code, text)))
+    skipped.append((slot, LedgerReason(reason.code, text)))
   }
 
   private func series(_ memo: SlotMemo) -> SlotSeries? {

@@ -6,7 +6,7 @@ package struct Settlement: Hashable, Sendable {
   /// Ledger rows, new and changed.
   package var entries: [LedgerEntry]
   /// Tokens to invalidate.
-  package var gone: [TokenInvalidation]
+  package var invalidations: [TokenInvalidation]
   /// What outcomes revealed about phones.
   package var observations: [PhoneObservation] = []
   /// Broadcast channels that the ride needs, repeated until it has them.
@@ -72,7 +72,8 @@ extension Decision {
     _ outcomes: [PushOutcome], now: Timestamp, jitter: () -> Double
   ) -> Settlement {
     var settlement = Settlement(
-      rideID: view.rideID, consumed: consumed, entries: closed, gone: gone, memo: Memo(),
+      rideID: view.rideID, consumed: consumed, entries: closed, invalidations: invalidations,
+      memo: Memo(),
       tallies: tallies, nextDue: nil, isOver: false)
     settlement.memo.slots = slots
     settlement.memo.cards = cards
@@ -99,14 +100,14 @@ extension Decision {
       for app in apps { settlement.memo.part?.shown[app.rawValue, default: []].append(event.id) }
     }
     let hasAlertsOfCards = !held.isEmpty || waiting.contains { $0.waitsForCard == true }
-    let places = ScreenPlaces(hasAlertsOfCards ? pushes : [])
+    let places = CollapseIndex(hasAlertsOfCards ? pushes : [])
     settlement.settle(
       held, view, announced: announced, places, nextCard: nextCard, now: now)
     if view.phones.contains(where: { $0.problem?.probe != nil }) {
       settlement.releaseProbes(of: view)
     }
     // The next part of a pass follows at once, and after the last part whatever the parts left
-    // aside.
+    // boxedStep.
     if part != nil || view.memo.part != nil || view.hasMoreEvents { dues.append(now) }
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
     settlement.isOver = !isActive && settlement.nextDue == nil
@@ -187,7 +188,7 @@ extension Settlement {
     if let start = entry.startToken {
       record(start: start, entry, verdict)
     } else if let since = verdict.phoneGone, let phone = entry.phone {
-      gone.append(
+      invalidations.append(
         TokenInvalidation(kind: .phone, id: phone, since: since, reason: verdict.reason?.text ?? "")
       )
     }
@@ -211,7 +212,7 @@ extension Settlement {
   /// write.
   ///
   /// It tests whether any settlement can be written.
-  package static func madeUp(ride: RideID, now: Timestamp, isOver: Bool) -> Settlement {
+  package static func synthetic(ride: RideID, now: Timestamp, isOver: Bool) -> Settlement {
     let word = "settlement-check"
     let event = RideEvent(id: 0, name: word, at: now)
     let entries = [LedgerEntry.Status.accepted, .suppressed].map { status in
@@ -231,7 +232,8 @@ extension Settlement {
     tally.fired = 1
     var settlement = Settlement(
       rideID: ride, consumed: [0], entries: entries,
-      gone: [TokenInvalidation(kind: .activity, id: 0, since: now, reason: word)], memo: Memo(),
+      invalidations: [TokenInvalidation(kind: .activity, id: 0, since: now, reason: word)],
+      memo: Memo(),
       tallies: [word: tally], nextDue: isOver ? nil : now, isOver: isOver)
     settlement.observations = [PhoneObservation(phone: 0, .good)]
     return settlement

@@ -6,7 +6,7 @@ package struct PushTally: Sendable {
     package var pushType: PushType
     /// `pending` counts attempts after which the push is retried.
     package var status: LedgerEntry.Status
-    /// A word of `ReasonWord`.
+    /// A word of `LedgerReason.Code.word`.
     package var reason: String
   }
 

@@ -81,7 +81,7 @@ package struct LegacyPush: Hashable, Sendable {
 
 // The data of the event.
 extension LegacyPush {
-  private struct Words: Codable {
+  private struct EventData: Codable {
     var app: String
     var token: String
     var payload: String
@@ -99,7 +99,7 @@ extension LegacyPush {
 
   /// The data of the event, as a JSON object.
   package var eventData: String {
-    let words = Words(
+    let words = EventData(
       app: app.rawValue, token: token.hex, payload: payload, expiration: expiration,
       priority: priority.rawValue, identifier: identifier)
     // Only texts and whole numbers, which always have a JSON form.
@@ -108,7 +108,7 @@ extension LegacyPush {
 
   /// Decodes the data of an event; nil if it was not written by `eventData`.
   static func read(_ event: RideEvent) -> (push: LegacyPush, id: PushID)? {
-    guard let words = try? JSONDecoder().decode(Words.self, from: Data(event.data.utf8)),
+    guard let words = try? JSONDecoder().decode(EventData.self, from: Data(event.data.utf8)),
       let token = DeviceToken(words.token), let priority = PushPriority(rawValue: words.priority),
       payload(words.payload.utf8) != nil
     else { return nil }

@@ -55,7 +55,7 @@ extension RideView {
     let consumed = Set(settlement.consumed)
     events.removeAll { consumed.contains($0.id) }
     memo = settlement.isOver ? Memo() : settlement.memo
-    for token in settlement.gone {
+    for token in settlement.invalidations {
       switch token.kind {
       case .phone: phones.removeAll { $0.id == token.id }
       case .start: startTokens.removeAll { $0.id == token.id }

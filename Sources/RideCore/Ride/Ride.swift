@@ -56,6 +56,13 @@ package struct RideEvent: Hashable, Sendable, Codable {
   }
 }
 
+extension RideEvent {
+  /// The event in the ledger of a push that no event of the ride caused.
+  static func refresh(at now: Timestamp) -> RideEvent {
+    RideEvent(id: 0, name: "refresh", at: now)
+  }
+}
+
 /// A phone that is registered for an app: one row of `ridepulse.devices`.
 package struct Phone: Hashable, Sendable {
   package var id: Int64

@@ -61,7 +61,7 @@ package struct LiveActivity: Hashable, Sendable {
   /// How long the ride may have no event before its card is ended; nil means no limit.
   ///
   /// A channel gets new watchers all the time, and does not age.
-  var silenceLimit: Duration? { lostAfter ?? (broadcast == nil ? Self.ageLimit : nil) }
+  var inactivityLimit: Duration? { lostAfter ?? (broadcast == nil ? Self.ageLimit : nil) }
 
   /// The maximum payload of a push to such a card that APNs accepts, in bytes.
   package var payloadLimit: Int {

@@ -43,7 +43,7 @@ package struct RuleLint: Hashable, Sendable {
       return !placeholder.filters.contains { if case .fallback = $0 { true } else { false } }
     }
     return missing.map {
-      "it can never speak: a slot of \(timing.keyword) has no data, and {{\($0.path)}} has no default"
+      "it can never fire: a slot of \(timing.keyword) has no data, and {{\($0.path)}} has no default"
     }
   }
 
@@ -57,7 +57,7 @@ package struct RuleLint: Hashable, Sendable {
       return "it can never be sent: its payload has \(bare) bytes before anything is filled in, "
         + "\(limit) are allowed"
     }
-    return "its payload comes to \(size) bytes where values have \(plausible.value); "
+    return "its payload has about \(size) bytes if values have \(plausible.value); "
       + "\(limit) are allowed"
   }
 
@@ -67,18 +67,18 @@ package struct RuleLint: Hashable, Sendable {
     var texts: [String] = []
     if life.staleAfter == nil {
       texts.append(
-        "live-activity has no stale-after: a card that is not reached looks true for "
+        "live-activity has no stale-after: a card that is not reached looks current for "
           + "\(life.freshness.rideText); 2m suits a ride")
     }
     if life.minInterval < .seconds(5) {
       texts.append(
-        "min-interval \(life.minInterval.rideText): iOS draws a card anew every 5 to 15 seconds at "
+        "min-interval \(life.minInterval.rideText): iOS redraws a card every 5 to 15 seconds at "
           + "best; 15s is the shortest that makes sense")
     }
     for event in life.start where life.alerts[event] == nil {
       texts.append(
-        "start on \(event) without an alert: Apple demands one, and the phone shows the words of the "
-          + "event; state it under alerts")
+        "start on \(event) without an alert: Apple requires one, so the phone shows the name of the "
+          + "event; define it under alerts")
     }
     return texts
   }
@@ -94,7 +94,7 @@ package struct RuleLint: Hashable, Sendable {
         let length = text.length(ofPlaceholder: plausible.name)
         guard length > limit else { return nil }
         let place = locale.isEmpty ? key : "\(key).\(locale)"
-        return "\(place) comes to \(length) letters where values have \(plausible.name); a lock "
+        return "\(place) comes to \(length) letters if values have \(plausible.name); a lock "
           + "screen shows about \(limit)"
       }
     }

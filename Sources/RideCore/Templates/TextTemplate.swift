@@ -95,12 +95,12 @@ package struct Placeholder: Hashable, Sendable {
   static func nearestPath(to path: String) -> String? {
     let words = path.split(separator: ".").map(String.init)
     let below = words.dropFirst()
-    for (start, home) in [("ride", "ride.attributes"), ("event", "event.data")]
+    for (start, container) in [("ride", "ride.attributes"), ("event", "event.data")]
     where words.first == start && !below.isEmpty {
       let known = knownPaths.filter { $0.hasPrefix(start + ".") }
       let ends = known.map { String($0.dropFirst(start.count + 1)) }
       let near = nearestWord(to: below.joined(separator: "."), among: ends)
-      return near.map { "\(start).\($0)" } ?? ([home] + below).joined(separator: ".")
+      return near.map { "\(start).\($0)" } ?? ([container] + below).joined(separator: ".")
     }
     return nearestWord(to: path, among: knownPaths)
   }

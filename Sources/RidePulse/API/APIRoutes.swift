@@ -46,7 +46,7 @@ struct APIRoutes: Sendable {
     await Self.response { () async throws -> HTTPResponse in
       let history = try await history(id)
       if history.isEmpty { throw APIError(.unknownRide, "nothing is recorded about this ride") }
-      return .json(200, RideStory(history, of: id).json)
+      return .json(200, RideReport(history, of: id).json)
     }
   }
 

@@ -22,7 +22,7 @@ final class ChannelReconciler: Sendable {
     var hasEnded = false
     /// Time of the last search for ended channels that this node was not notified of; nil before
     /// the first.
-    var lookedAt: ContinuousClock.Instant?
+    var auditedAt: ContinuousClock.Instant?
   }
 
   private let conninfo: String
@@ -43,7 +43,7 @@ final class ChannelReconciler: Sendable {
   static let interval: Duration = .seconds(60)
 
   /// The interval between searches for channels that ended on a node that died.
-  static let lookInterval: Duration = .seconds(3600)
+  static let auditInterval: Duration = .seconds(3600)
 
   /// The maximum number of needs kept, and of channels deleted per pass.
   static let batch = 1000
@@ -93,9 +93,9 @@ final class ChannelReconciler: Sendable {
   func reconcile() async {
     let (needs, hasEnded) = state.withLock { state in
       let now = ContinuousClock.now
-      let looks = state.lookedAt.map { now - $0 >= Self.lookInterval } ?? true
-      let todo = (state.needs, state.hasEnded || looks)
-      state = State(lookedAt: looks ? now : state.lookedAt)
+      let isAuditDue = state.auditedAt.map { now - $0 >= Self.auditInterval } ?? true
+      let todo = (state.needs, state.hasEnded || isAuditDue)
+      state = State(auditedAt: isAuditDue ? now : state.auditedAt)
       return todo
     }
     if needs.isEmpty, !hasEnded { return }

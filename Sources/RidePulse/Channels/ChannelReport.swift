@@ -35,14 +35,14 @@ struct ChannelReport {
     return grouped(number / 1000) + "," + digits.suffix(3)
   }
 
-  private func cells(_ result: ChannelAudit.CheckResult) -> [String] {
+  private func cells(_ result: ChannelAudit.Entry) -> [String] {
     [
       result.channel.rawValue, result.standing.rawValue, result.storage?.rawValue ?? "-",
       result.named?.rideID?.text ?? "-", what(result),
     ]
   }
 
-  private func what(_ result: ChannelAudit.CheckResult) -> String {
+  private func what(_ result: ChannelAudit.Entry) -> String {
     if let row = result.named {
       let since = "since \(Self.time(row.createdAt))"
       switch result.standing {
@@ -54,7 +54,7 @@ struct ChannelReport {
     }
     guard let observation = result.observation else { return "appeared just now" }
     let seen = Self.time(observation.seenAt)
-    guard let absentAt = observation.absentAt else { return "present at the first look, \(seen)" }
+    guard let absentAt = observation.absentAt else { return "in the first listing, \(seen)" }
     let window = (observation.seenAt - absentAt).inSeconds.rounded(.up)
     let came = "appeared in the \(Duration.seconds(window).rideText) before \(seen)"
     let creates = counted(result.rows.count, "create")
@@ -77,7 +77,7 @@ struct ChannelReport {
     ])
   }
 
-  private static func object(_ result: ChannelAudit.CheckResult) -> JSONValue {
+  private static func object(_ result: ChannelAudit.Entry) -> JSONValue {
     let row = result.named
     return .object([
       "channel": .string(result.channel.rawValue), "standing": .string(result.standing.rawValue),
@@ -90,7 +90,7 @@ struct ChannelReport {
   }
 }
 
-extension ChannelAudit.CheckResult {
+extension ChannelAudit.Entry {
   /// The row that contains the ID of this channel.
   fileprivate var named: ChannelRow? { rows.first { $0.channel == channel } }
 

@@ -137,7 +137,7 @@ extension ChannelError {
   fileprivate var isNotFound: Bool { refusal?.status == 404 }
 }
 
-extension ChannelAudit.CheckResult {
+extension ChannelAudit.Entry {
   fileprivate var needsStorage: Bool {
     guard let observation, observation.storage == nil else { return false }
     return standing == .leaked || standing == .unclear

@@ -21,7 +21,7 @@ struct LogWriter: Sendable {
     let (format, threshold) = (format, level)
     return Log { level, message, fields in
       guard level >= threshold else { return }
-      Terminal.complain(
+      Terminal.printError(
         Self.line(format, at: Date(), level: level, message: message, fields: fields))
     }
   }

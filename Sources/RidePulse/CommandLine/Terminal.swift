@@ -28,7 +28,7 @@ enum Terminal {
   }
 
   /// Writes an error or a log line.
-  static func complain(_ text: String) {
+  static func printError(_ text: String) {
     write(Escape.lines(text) + "\n", to: STDERR_FILENO)
   }
 

@@ -37,7 +37,7 @@ enum Channels: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let request = try ChannelRequest(context)
+    let arguments = try ChannelArguments(context)
     let environment = context.environment
     let variables = try APNsVariables(environment)
     let key = try variables.signingKey()
@@ -50,48 +50,50 @@ enum Channels: Command {
         configuration: variables.configuration, key: key,
         now: { base + start.duration(to: clock.now) })
       let service = ChannelService(client: client, repository: repository)
-      return try await perform(request, service, context)
+      return try await perform(arguments, service, context)
     }
   }
 
   private static func perform(
-    _ request: ChannelRequest, _ service: ChannelService, _ context: CommandContext
+    _ arguments: ChannelArguments, _ service: ChannelService, _ context: CommandContext
   ) async throws -> ExitStatus {
-    switch request.word {
-    case .create: try await create(request, service)
-    case .read: try await read(request, service)
-    case .delete: try await delete(request, service, context)
+    switch arguments.word {
+    case .create: try await create(arguments, service)
+    case .read: try await read(arguments, service)
+    case .delete: try await delete(arguments, service, context)
     case .list:
-      request.print(try await service.audit(in: request.scope))
+      arguments.print(try await service.audit(in: arguments.scope))
       return .done
     case .reconcile:
-      return try await reconcile(request, service, applies: context.arguments.has("--apply"))
+      return try await reconcile(arguments, service, applies: context.arguments.has("--apply"))
     }
     return .done
   }
 
-  private static func create(_ request: ChannelRequest, _ service: ChannelService) async throws {
+  private static func create(
+    _ arguments: ChannelArguments, _ service: ChannelService
+  ) async throws {
     let newChannel = NewChannel(
-      app: request.app, scope: request.scope, storage: request.storage,
-      rideID: request.ride.map(RideID.init),
+      app: arguments.app, scope: arguments.scope, storage: arguments.storage,
+      rideID: arguments.ride.map(RideID.init),
       requestID: ChannelService.newRequestID())
     let made = try await service.create(newChannel)
-    request.print(
+    arguments.print(
       made.isNew ? "made" : "the ride has it already", made.channel, storage: newChannel.storage)
   }
 
-  private static func read(_ request: ChannelRequest, _ service: ChannelService) async throws {
-    let channel = try request.channel()
-    let storage = try await service.client.storage(of: channel, in: request.scope)
-    let row = try await service.repository.row(of: channel, in: request.scope)
-    request.print(row == nil ? "not ours" : "ours", channel, storage: storage)
+  private static func read(_ arguments: ChannelArguments, _ service: ChannelService) async throws {
+    let channel = try arguments.channel()
+    let storage = try await service.client.storage(of: channel, in: arguments.scope)
+    let row = try await service.repository.row(of: channel, in: arguments.scope)
+    arguments.print(row == nil ? "not ours" : "ours", channel, storage: storage)
   }
 
   private static func delete(
-    _ request: ChannelRequest, _ service: ChannelService, _ context: CommandContext
+    _ arguments: ChannelArguments, _ service: ChannelService, _ context: CommandContext
   ) async throws {
-    let channel = try request.channel()
-    let row = try await service.repository.row(of: channel, in: request.scope)
+    let channel = try arguments.channel()
+    let row = try await service.repository.row(of: channel, in: arguments.scope)
     if let ride = row?.rideID, row?.endedAt == nil {
       let states = (try? RuleDirectoryChoice.load(nil, context.environment))?.ruleSet.activeStates
       if try await service.repository.isLive(ride: ride.text, activeStates: states ?? []) {
@@ -100,12 +102,12 @@ enum Channels: Command {
         )
       }
     }
-    guard try agreed(context, "permanently delete the channel \(channel) of \(request.scope)?")
+    guard try agreed(context, "permanently delete the channel \(channel) of \(arguments.scope)?")
     else {
       throw CommandFailure("nothing was deleted")
     }
-    let wasThere = try await service.delete(channel, in: request.scope)
-    request.print(wasThere ? "deleted" : "gone already", channel, storage: row?.storage)
+    let wasThere = try await service.delete(channel, in: arguments.scope)
+    arguments.print(wasThere ? "deleted" : "gone already", channel, storage: row?.storage)
   }
 
   private static func agreed(_ context: CommandContext, _ question: String) throws -> Bool {
@@ -118,15 +120,15 @@ enum Channels: Command {
   }
 
   private static func reconcile(
-    _ request: ChannelRequest, _ service: ChannelService, applies: Bool
+    _ arguments: ChannelArguments, _ service: ChannelService, applies: Bool
   ) async throws -> ExitStatus {
-    var audit = try await service.audit(in: request.scope)
+    var audit = try await service.audit(in: arguments.scope)
     let deleted = applies ? audit.count(.leaked) : 0
-    if applies { audit = try await service.clear(audit, in: request.scope) }
-    request.print(audit)
+    if applies { audit = try await service.clear(audit, in: arguments.scope) }
+    arguments.print(audit)
     let left = audit.count(.leaked)
     let open = left + audit.count(.unclear) + (applies ? 0 : audit.count(.missing))
-    if request.isJSON { return open > 0 ? .foundProblems : .done }
+    if arguments.isJSON { return open > 0 ? .foundProblems : .done }
     if applies { Terminal.print("\(counted(deleted, "channel")) deleted") }
     if left > 0, !applies { Terminal.print("--apply deletes leaked channels") }
     return open > 0 ? .foundProblems : .done
@@ -134,7 +136,7 @@ enum Channels: Command {
 }
 
 /// The command line of `channels`, validated before anything is opened.
-private struct ChannelRequest: Sendable {
+private struct ChannelArguments: Sendable {
   let word: Channels.Word
   let app: App
   let scope: ChannelScope

@@ -11,7 +11,7 @@ enum Migrate: Command {
     let dryRun = context.arguments.has("--dry-run")
     let all = try await Database.with(context.environment, name: "migrate") { session in
       if let warning = Self.warning(try await ServerState.read(session)) {
-        Terminal.complain(warning)
+        Terminal.printError(warning)
       }
       var progress = ProgressLine()
       defer { progress.end() }

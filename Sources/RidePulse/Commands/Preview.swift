@@ -93,16 +93,18 @@ enum Preview: Command {
     if let name = context.arguments.value("--rule") {
       guard let rule = all.rules.first(where: { $0.name == name }) else {
         // The rule files to compare with may lack this rule.
-        if context.arguments.has("--diff") { return try book(all.keeping([]), context) }
+        if context.arguments.has("--diff") {
+          return try engineConfiguration(all.keeping([]), context)
+        }
         throw context.arguments.error(
           "unknown rule \(name)\(suggestion(for: name, among: all.rules.map(\.name)))")
       }
       rules = all.keeping([rule])
     }
-    return try book(rules, context)
+    return try engineConfiguration(rules, context)
   }
 
-  private static func book(_ rules: RuleSet, _ context: CommandContext) throws
+  private static func engineConfiguration(_ rules: RuleSet, _ context: CommandContext) throws
     -> EngineConfiguration
   {
     var configuration = try APNsVariables.configuration(of: rules, context.environment)

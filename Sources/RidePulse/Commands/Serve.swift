@@ -71,7 +71,7 @@ enum Serve: Command {
     let maintenance = Task { await service.maintenance.run() }
     let keepalive = Task {
       await supervision.keepalive(
-        stuck: { service.engine.stuck() }, problems: { service.problems })
+        stuck: { service.engine.stalls() }, problems: { service.problems })
     }
     let channels = Task { await service.channels.run() }
     let watch = Task { await service.watchMonitor.run() }

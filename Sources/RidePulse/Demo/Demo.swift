@@ -22,7 +22,7 @@ enum Demo: Command {
     let limit = try arguments.duration("--for")
     let size = try arguments.integer("--rides", in: 1...1000) ?? 8
     let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
-    Terminal.complain("starting a private Postgres and apns-simulator …")
+    Terminal.printError("starting a private Postgres and apns-simulator …")
     let cluster = try await LocalCluster()
     return try await withCleanup({ await cluster.stop() }) {
       let simulator = try LocalSimulator(directory: cluster.directory + "/apns")

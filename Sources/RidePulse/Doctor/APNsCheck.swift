@@ -4,7 +4,7 @@ import RideCore
 enum APNsCheck {
   static func results(_ probes: APNsState) -> [CheckResult] {
     KeyCheck.results(probes.key) + bundleIDs(probes) + [settings(probes)]
-      + probes.worlds.flatMap { world(probes, $0) }
+      + probes.environments.flatMap { checks(probes, $0) }
   }
 
   private static func bundleIDs(_ probes: APNsState) -> [CheckResult] {
@@ -38,39 +38,44 @@ enum APNsCheck {
 
   // MARK: One environment of APNs
 
-  private static func world(_ probes: APNsState, _ world: APNsState.World) -> [CheckResult] {
-    let connection = connection(probes, world)
+  private static func checks(
+    _ probes: APNsState, _ state: APNsState.EnvironmentState
+  ) -> [CheckResult] {
+    let connection = connection(probes, state)
     var needs = probes.missing
-    if world.problem != nil { needs = [connection.name] + needs }
-    let name = world.environment.rawValue
+    if state.problem != nil { needs = [connection.name] + needs }
+    let name = state.environment.rawValue
     if probes.bundleIDs.isEmpty || !needs.isEmpty {
       return [
         connection, .skipped("push \(name)", needs: needs.joined(separator: ", ")),
         ClockCheck.apns(
-          world.environment, lead: nil, isDatabase: probes.goesByDatabase, answered: false),
+          state.environment, lead: nil, isDatabase: probes.usesDatabaseClock, answered: false),
       ]
     }
-    let answered = world.answers.values.contains { outcome in
+    let answered = state.answers.values.contains { outcome in
       switch outcome {
       case .accepted, .refused: true
       case .unsent, .unanswered: false
       }
     }
-    return [connection] + apps(probes).map { push($0, probes, world) } + [
+    return [connection] + apps(probes).map { push($0, probes, state) } + [
       ClockCheck.apns(
-        world.environment, lead: world.lead, isDatabase: probes.goesByDatabase, answered: answered)
+        state.environment, lead: state.lead, isDatabase: probes.usesDatabaseClock,
+        answered: answered)
     ]
   }
 
-  private static func connection(_ probes: APNsState, _ world: APNsState.World) -> CheckResult {
-    let name = "connection \(world.environment.rawValue)"
-    guard let problem = world.problem else {
-      return .ok(name, "\(world.endpoint): TLS is trusted, HTTP/2 is negotiated")
+  private static func connection(
+    _ probes: APNsState, _ state: APNsState.EnvironmentState
+  ) -> CheckResult {
+    let name = "connection \(state.environment.rawValue)"
+    guard let problem = state.problem else {
+      return .ok(name, "\(state.endpoint): TLS is trusted, HTTP/2 is negotiated")
     }
     let remedy =
       switch problem.kind {
       case .unreachable:
-        "allow this host and port in the firewall; test with curl -v --http2 \(ShellText.word(world.endpoint))"
+        "allow this host and port in the firewall; test with curl -v --http2 \(ShellText.word(state.endpoint))"
       case .untrusted where probes.hasCAFile:
         "check that APNS_CA_FILE contains the CA of this endpoint, and that this machine's date is right"
       case .untrusted:
@@ -84,21 +89,22 @@ enum APNsCheck {
 
   // MARK: The result of a push to a made-up token
 
-  private static func push(_ app: App, _ probes: APNsState, _ world: APNsState.World) -> CheckResult
-  {
-    let name = "push \(world.environment.rawValue) \(app)"
+  private static func push(
+    _ app: App, _ probes: APNsState, _ state: APNsState.EnvironmentState
+  ) -> CheckResult {
+    let name = "push \(state.environment.rawValue) \(app)"
     let again = "run ridepulse doctor again"
-    switch world.answers[app] {
+    switch state.answers[app] {
     case .accepted:
       return .ok(
         name,
         "accepted, although the token is made up: not Apple's APNs, but it accepts our provider token"
       )
     case .refused(let refusal):
-      return refused(name, refusal, app, probes, world)
+      return refused(name, refusal, app, probes, state)
     case .unsent(.noConnection(let why)), .unsent(.invalid(let why)):
       return .failure(name, "not sent: \(why)", again)
-    case .unsent(.turnedAway(let refusal)): return refused(name, refusal, app, probes, world)
+    case .unsent(.turnedAway(let refusal)): return refused(name, refusal, app, probes, state)
     case .unsent:
       return .failure(name, "APNs closed the connection before it processed the push", again)
     case .unanswered(.connectionLost(let why)), .unanswered(.reset(let why)):
@@ -112,7 +118,8 @@ enum APNsCheck {
   }
 
   private static func refused(
-    _ name: String, _ refusal: Refusal, _ app: App, _ probes: APNsState, _ world: APNsState.World
+    _ name: String, _ refusal: Refusal, _ app: App, _ probes: APNsState,
+    _ state: APNsState.EnvironmentState
   ) -> CheckResult {
     let reason = refusal.reason ?? "no reason"
     let answer = "APNs answered \(refusal.status) \(reason)"
@@ -131,7 +138,7 @@ enum APNsCheck {
       )
     case .environment:
       return .failure(
-        name, "\(answer): the key is not for \(world.environment.rawValue)",
+        name, "\(answer): the key is not for \(state.environment.rawValue)",
         "create a key for both environments, or set APNS_SANDBOX to the key's own")
     case .clock:
       return .failure(name, "\(answer): a clock is wrong", "timedatectl set-ntp true")

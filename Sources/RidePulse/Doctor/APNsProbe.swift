@@ -19,7 +19,7 @@ struct APNsProbe {
     var probes = APNsState()
     probes.key = KeyState(environment)
     probes.bundleIDs = APNsVariables.bundleIDs(environment)
-    probes.goesByDatabase = lead != nil
+    probes.usesDatabaseClock = lead != nil
     let settings: (configuration: APNsConfiguration, standard: APNsEnvironment)
     do {
       settings = (
@@ -35,18 +35,18 @@ struct APNsProbe {
     probes.hasCAFile = settings.configuration.caFile != nil
     let others = APNsEnvironment.allCases.filter { $0 != settings.standard && isUsed.contains($0) }
     for environment in [settings.standard] + others {
-      let world = await world(environment, settings.configuration, probes)
-      probes.worlds.append(world)
+      let state = await probe(environment, settings.configuration, probes)
+      probes.environments.append(state)
     }
     return probes
   }
 
-  private func world(
+  private func probe(
     _ environment: APNsEnvironment, _ configuration: APNsConfiguration, _ probes: APNsState
-  ) async -> APNsState.World {
-    var world = APNsState.World(
+  ) async -> APNsState.EnvironmentState {
+    var state = APNsState.EnvironmentState(
       environment: environment, endpoint: "\(configuration.endpoint(of: environment))")
-    let door = await Probe.find(within: configuration.connectTimeout + .seconds(1)) {
+    let connectivity = await Probe.find(within: configuration.connectTimeout + .seconds(1)) {
       do throws(ConnectivityFailure) {
         try await configuration.probeConnectivity(to: environment)
         return ConnectivityFailure?.none
@@ -54,20 +54,21 @@ struct APNsProbe {
         return error
       }
     }
-    switch door {
-    case .known(let problem): world.problem = problem
+    switch connectivity {
+    case .known(let problem): state.problem = problem
     case .failed(let why):
-      world.problem = ConnectivityFailure(.unreachable, "\(world.endpoint): \(why)")
+      state.problem = ConnectivityFailure(.unreachable, "\(state.endpoint): \(why)")
     case .unasked: break
     }
-    if world.problem == nil, probes.missing.isEmpty {
-      await push(&world, configuration, probes)
+    if state.problem == nil, probes.missing.isEmpty {
+      await push(&state, configuration, probes)
     }
-    return world
+    return state
   }
 
   private func push(
-    _ world: inout APNsState.World, _ configuration: APNsConfiguration, _ probes: APNsState
+    _ state: inout APNsState.EnvironmentState, _ configuration: APNsConfiguration,
+    _ probes: APNsState
   ) async {
     guard let token = Self.token, let path = probes.key.path, let keyID = probes.key.keyID,
       let teamID = probes.key.teamID,
@@ -81,7 +82,7 @@ struct APNsProbe {
     let apps = probes.bundleIDs.sorted { $0.key.rawValue < $1.key.rawValue }
     let requests = apps.enumerated().map { index, app in
       PushRequest(
-        ticket: UInt64(index), environment: world.environment, address: .device(token),
+        ticket: UInt64(index), environment: state.environment, address: .device(token),
         headers: PushHeaders(
           id: PushID(of: "doctor", app.key.rawValue, "\(MachineTime.now.microseconds)"),
           topic: app.value, pushType: .background, priority: .powerAware, expiration: .neverStore),
@@ -92,9 +93,9 @@ struct APNsProbe {
     // The client's own timeout ends each of them.
     var open = requests.count
     for await report in reports {
-      world.answers[apps[Int(report.ticket)].key] = report.outcome
+      state.answers[apps[Int(report.ticket)].key] = report.outcome
       if case .refused(let refusal) = report.outcome, let time = refusal.serverTime {
-        world.lead = time - now
+        state.lead = time - now
       }
       open -= 1
       if open == 0 { break }
@@ -106,7 +107,7 @@ struct APNsProbe {
 /// The probe results of APNs and of its environment variables.
 struct APNsState: Sendable {
   /// The probe results of one APNs environment.
-  struct World: Sendable {
+  struct EnvironmentState: Sendable {
     var environment: APNsEnvironment
     /// The URL that its pushes are sent to.
     var endpoint: String
@@ -125,9 +126,9 @@ struct APNsState: Sendable {
   var hasCAFile = false
   var bundleIDs: [App: String] = [:]
   var key = KeyState()
-  var worlds: [World] = []
+  var environments: [EnvironmentState] = []
   /// Whether tokens were signed by the database's clock, as in the service.
-  var goesByDatabase = false
+  var usesDatabaseClock = false
 
   /// The names of the failed checks that prevent a push; empty if one can be sent.
   var missing: [String] {

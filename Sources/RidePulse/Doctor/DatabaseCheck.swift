@@ -48,7 +48,7 @@ enum DatabaseCheck {
       return "allow this role from this address in the server's pg_hba.conf, then reload it"
     }
     if why.contains("too many clients") || why.contains("connection slots") {
-      return "raise max_connections, or end unused sessions; serve needs three"
+      return "raise max_connections, or end unused sessions; serve keeps three open"
     }
     if why.contains("authentication failed") || why.contains("no password supplied")
       || why.contains("role \"")

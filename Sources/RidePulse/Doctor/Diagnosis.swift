@@ -48,7 +48,7 @@ struct Diagnosis: Hashable {
         "what": .string(result.what), "remedy": .array(result.remedy.map { .string($0) }),
       ])
     }
-    return .object(["ok": .bool(status == .done), "findings": .array(results)])
+    return .object(["ok": .bool(status == .done), "checks": .array(results)])
   }
 }
 

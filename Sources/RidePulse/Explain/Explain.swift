@@ -20,10 +20,10 @@ enum Explain: Command {
     if history.isEmpty {
       throw CommandFailure("nothing is recorded about a ride \(Escape.line(id))")
     }
-    let story = RideStory(history, of: id)
+    let report = RideReport(history, of: id)
     switch context.arguments.choice("--format") ?? OutputFormat.table {
-    case .table: Terminal.print(ExplainTable(story).text)
-    case .json: Terminal.print(json: story.json)
+    case .table: Terminal.print(ExplainTable(report).text)
+    case .json: Terminal.print(json: report.json)
     }
     return .done
   }
@@ -31,29 +31,29 @@ enum Explain: Command {
 
 /// Formats a ride's history for people, in the ride's time zone.
 struct ExplainTable {
-  private let story: RideStory
+  private let report: RideReport
   private let zone: ZoneTimes?
 
-  init(_ story: RideStory) {
-    self.story = story
-    zone = ZoneTimes(identifier: story.history.ride?.timeZone ?? "UTC")
+  init(_ report: RideReport) {
+    self.report = report
+    zone = ZoneTimes(identifier: report.history.ride?.timeZone ?? "UTC")
   }
 
   var text: String {
     var lines = head
-    for chapter in story.chapters {
+    for entry in report.timeline {
       lines.append("")
-      let id = chapter.eventID.map { " (event \($0))" } ?? ""
-      let waits = chapter.isWaiting ? ": not handled yet" : ""
-      lines.append("\(local(chapter.at))  \(chapter.event)\(id)\(waits)")
-      lines += chapter.entries.flatMap(self.lines)
+      let id = entry.eventID.map { " (event \($0))" } ?? ""
+      let waits = entry.isWaiting ? ": not handled yet" : ""
+      lines.append("\(local(entry.at))  \(entry.event)\(id)\(waits)")
+      lines += entry.decisions.flatMap(self.lines)
     }
-    if story.chapters.isEmpty { lines += ["", "no rule has fired for it"] }
+    if report.timeline.isEmpty { lines += ["", "no rule has fired for it"] }
     return (lines + cards).map { Escape.line($0) }.joined(separator: "\n")
   }
 
   private var head: [String] {
-    let history = story.history
+    let history = report.history
     var lines: [String] = []
     if let ride = history.ride {
       let people = [("customer", ride.customerID), ("driver", ride.driverID)].compactMap {
@@ -71,7 +71,7 @@ struct ExplainTable {
     var next = plan.due.map { "next due \(local($0))" } ?? "due with its next event"
     if let reason = plan.parkedReason {
       next =
-        "parked: \(reason); once that is fixed: select ridepulse.unpark(\(SQLText.literal(story.id)))"
+        "parked: \(reason); once that is fixed: select ridepulse.unpark(\(SQLText.literal(report.id)))"
     }
     if let node = plan.node { next += "; held by node \(node) now" }
     return lines + [next]
@@ -99,8 +99,8 @@ struct ExplainTable {
   }
 
   private var cards: [String] {
-    if story.history.activities.isEmpty { return [] }
-    return ["", "cards"] + story.history.activities.flatMap(lines)
+    if report.history.activities.isEmpty { return [] }
+    return ["", "cards"] + report.history.activities.flatMap(lines)
   }
 
   private func lines(_ activity: RideHistory.Activity) -> [String] {
@@ -111,14 +111,14 @@ struct ExplainTable {
       text += "; ended \(local(endedAt)): \(activity.endedReason ?? "")"
       return [text]
     }
-    guard let memo = story.history.plan?.memo.cards[.activity(activity.id)] else { return [text] }
+    guard let memo = report.history.plan?.memo.cards[.activity(activity.id)] else { return [text] }
     var state: [String] = []
     if let endsAt = memo.endsAt { state.append("end pending since \(local(endsAt))") }
     if let staleAt = memo.staleAt { state.append("fresh until \(local(staleAt))") }
     if let retryAt = memo.retryAt { state.append("retry at \(local(retryAt))") }
     if memo.isRefused { state.append("refused by APNs: waits for a change or a new token") }
     if let complaint = memo.complaint { state.append("can't be shown: \(complaint)") }
-    let urgent = memo.urgentAt.count { $0 > story.history.now.epochSeconds - 3600 }
+    let urgent = memo.urgentAt.count { $0 > report.history.now.epochSeconds - 3600 }
     state.append("\(urgent) urgent in the last hour")
     return [text, "      " + state.joined(separator: ", ")]
   }

@@ -26,7 +26,7 @@ struct LiveMessage {
     JSONValue.object([
       "at": .integer(now.microseconds / 1000), "node": .string(node),
       "version": .string(Version.text), "ready": .bool(reading.problems.isEmpty),
-      "troubles": .array(reading.problems.map { .string($0) }), "database": answers,
+      "problems": .array(reading.problems.map { .string($0) }), "database": answers,
       "listen": .bool(reading.listenIsHealthy ?? true), "rides": rides,
       "window_s": .number(change.span.inSeconds), "pushes": .array(pushes),
       "all": type("all", Array(change.delays.values)), "verdicts": .array(verdicts),

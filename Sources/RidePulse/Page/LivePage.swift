@@ -44,7 +44,7 @@ final class LivePage: Sendable {
     do {
       let history = try await service.history(of: id)
       if history.isEmpty { return .text(404, "nothing is recorded about this ride") }
-      return json(RideStory(history, of: id).json.json)
+      return json(RideReport(history, of: id).json.json)
     } catch {
       return noAnswer
     }

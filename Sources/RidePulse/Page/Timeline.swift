@@ -29,9 +29,9 @@ struct Timeline {
     rides = views.count
     hasMoreRides = hasMore
     let end = from + Self.length
-    var rehearsal = RideReplay(views, by: configuration, from: from)
+    var replay = RideReplay(views, by: configuration, from: from)
     var decisions = 0
-    while let (now, decision) = rehearsal.next(before: end) {
+    while let (now, decision) = replay.next(before: end) {
       if pushes >= Self.pushLimit || decisions >= Self.decisionLimit {
         cutAt = now
         break

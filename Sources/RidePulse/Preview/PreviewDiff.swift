@@ -12,12 +12,12 @@ struct PreviewDiff {
     var push: PlannedPush
   }
 
-  private struct CheckResult {
+  private struct ChangeCount {
     var count = 0
     var example = ""
   }
 
-  private var results: [String: [Change: CheckResult]] = [:]
+  private var results: [String: [Change: ChangeCount]] = [:]
   private(set) var unchanged = 0
 
   var isEmpty: Bool { results.isEmpty }
@@ -45,9 +45,9 @@ struct PreviewDiff {
     _ view: RideView, _ window: PreviewWindow, _ configuration: EngineConfiguration
   ) -> [String: [Sent]] {
     var sent: [String: [Sent]] = [:]
-    var rehearsal = RideReplay([view], by: configuration, from: window.start)
-    while let (now, decision) = rehearsal.next(before: window.to) {
-      guard let at = window.place(now) else { continue }
+    var replay = RideReplay([view], by: configuration, from: window.start)
+    while let (now, decision) = replay.next(before: window.to) {
+      guard let at = window.shownTime(now) else { continue }
       for push in decision.pushes {
         sent["\(push.entry.rule) \(push.address.text)", default: []].append(
           Sent(at: at, push: push))
@@ -90,7 +90,7 @@ struct PreviewDiff {
   }
 
   private mutating func record(_ change: Change, _ sent: Sent, _ example: String) {
-    var result = results[sent.push.entry.rule]?[change] ?? CheckResult(count: 0, example: example)
+    var result = results[sent.push.entry.rule]?[change] ?? ChangeCount(count: 0, example: example)
     result.count += 1
     results[sent.push.entry.rule, default: [:]][change] = result
   }

@@ -15,7 +15,7 @@ struct PreviewWindow {
   }
 
   /// Returns the time at which a decision is shown; nil if it is before the window.
-  func place(_ now: Timestamp) -> Timestamp? {
+  func shownTime(_ now: Timestamp) -> Timestamp? {
     now >= from || start == from - .microseconds(1) ? max(now, from) : nil
   }
 
@@ -27,10 +27,10 @@ struct PreviewWindow {
     summary.rides = views.count
     var progress = ProgressLine()
     defer { progress.end() }
-    var rehearsal = RideReplay(views, by: configuration, from: start)
-    while !summary.isCut, let (now, decision) = rehearsal.next(before: to) {
+    var replay = RideReplay(views, by: configuration, from: start)
+    while !summary.isCut, let (now, decision) = replay.next(before: to) {
       progress.show("\(CivilTime.iso(now)): \(summary.pushes) pushes about \(views.count) rides")
-      guard let at = place(now) else { continue }
+      guard let at = shownTime(now) else { continue }
       for (rule, tally) in decision.tallies { summary.tallies[rule, default: SlotTally()] += tally }
       summary.add(closed: decision.unsent)
       for group in PreviewGroup.groups(decision, at: at) {

@@ -32,7 +32,7 @@ final class OutcomeApplier: Sendable {
 
   /// Wakes `run` if these settlements contain outcomes. Returns at once.
   func handle(_ settlements: [Settlement]) {
-    if settlements.contains(where: { !$0.gone.isEmpty || !$0.observations.isEmpty }) {
+    if settlements.contains(where: { !$0.invalidations.isEmpty || !$0.observations.isEmpty }) {
       signal.notify()
     }
   }
@@ -43,10 +43,7 @@ final class OutcomeApplier: Sendable {
   func run() async {
     repeat {
       await work()
-      let failures = failures.withLock { $0 }
-      let wait =
-        failures == 0
-        ? Self.interval : Self.blocked.delay(failures: failures, random: .random(in: 0.5..<1))
+      let wait = Self.wait(after: failures.withLock { $0 }, idle: Self.interval)
       await signal.wait(atMost: wait, on: ContinuousClock())
     } while !Task.isCancelled
   }
@@ -64,6 +61,11 @@ final class OutcomeApplier: Sendable {
     await session.close(limit: .milliseconds(500))
   }
 
+  /// Returns the pause before the next attempt: a backoff after failures, otherwise `idle`.
+  private static func wait(after failures: Int, idle: Duration) -> Duration {
+    failures == 0 ? idle : blocked.delay(failures: failures, random: .random(in: 0.5..<1))
+  }
+
   /// Applies outcomes over one session, until none has come for a while.
   private func work() async {
     do {
@@ -73,9 +75,7 @@ final class OutcomeApplier: Sendable {
           let isDone = try await apply(session)
           self.failures.withLock { $0 = 0 }
           failures = isDone ? 0 : failures + 1
-          let wait =
-            isDone
-            ? Self.idle : Self.blocked.delay(failures: failures, random: .random(in: 0.5..<1))
+          let wait = Self.wait(after: failures, idle: Self.idle)
           let began = ContinuousClock.now
           await signal.wait(atMost: wait, on: ContinuousClock())
           if isDone, ContinuousClock.now - began >= wait { return }

@@ -20,7 +20,7 @@ final class Service: Sendable {
   private let sessions: [PostgresSession]
   private let listener: WakeListener?
   private let meter: ServiceMeter
-  private let time: DatabaseTime
+  private let time: DatabaseClock
   let conninfo: String
   /// The session for read requests over HTTP.
   let admin: AdminSession
@@ -41,7 +41,7 @@ final class Service: Sendable {
     let key = try apns.signingKey()
     self.conninfo = conninfo
     let signal = EngineSignal()
-    let time = DatabaseTime.ofThisMachine()
+    let time = DatabaseClock.ofThisMachine()
     self.time = time
     let claims = try await Database.session(
       conninfo, name: "claims",
@@ -86,7 +86,7 @@ final class Service: Sendable {
     self.outcomes = outcomes
     channels.onUnreported = { outcomes.notify() }
     engine = Engine(
-      EngineParts(
+      EngineDependencies(
         store: store, transport: transport, configuration: apns.configuration(of: rules), log: log,
         time: time,
         onSettled: { settlements in
@@ -105,7 +105,7 @@ final class Service: Sendable {
     if sessions.contains(where: { $0.isStalled() }) {
       problems.append("the database does not answer")
     }
-    return problems.isEmpty ? engine.stuck(after: Self.longestTurn) : problems
+    return problems.isEmpty ? engine.stalls(after: Self.longestTurn) : problems
   }
 
   private static func describe(_ halt: SettlementHalt) -> String {
@@ -193,7 +193,7 @@ final class Service: Sendable {
       group.addTask { await self.endCalls() }
       group.addTask { await self.outcomes.once(within: .seconds(1)) }
       group.addTask { await self.listener?.close() }
-      group.addTask { try? await self.store.leave() }
+      group.addTask { try? await self.store.unregisterNode() }
     }
     await withTaskGroup { group in
       for session in sessions {

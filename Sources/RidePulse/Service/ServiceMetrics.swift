@@ -78,7 +78,7 @@ enum ServiceMetrics {
         "How long settlements have failed without interruption; 0 while they succeed. No ride is claimed meanwhile.",
         engine.settlementFailing),
       one(
-        "ridepulse_since_look_seconds", "Time since the database last answered a claim.",
+        "ridepulse_last_claim_age_seconds", "Time since the database last answered a claim.",
         engine.sinceClaim),
       one(
         "ridepulse_clock_offset_seconds",
@@ -156,9 +156,9 @@ enum ServiceMetrics {
         "How long the oldest of them has waited, because another session holds a lock on the token's row or table.",
         gauges.oldestOutcome),
       one(
-        "ridepulse_row_holder_age_seconds",
+        "ridepulse_oldest_transaction_age_seconds",
         "How long the oldest transaction has kept Postgres from removing dead rows.",
-        gauges.rowHolder?.age ?? .zero),
+        gauges.oldestTransaction?.age ?? .zero),
     ]
   }
 

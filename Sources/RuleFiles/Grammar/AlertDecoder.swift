@@ -2,20 +2,21 @@ import RideCore
 
 /// Decodes `alert`, and the alerts of a card.
 struct AlertDecoder {
-  private let log: Diagnostics
+  private let diagnostics: Diagnostics
   private let decode: NodeDecoder
   private let templates: TemplateDecoder
 
-  init(log: Diagnostics) {
-    self.log = log
-    decode = NodeDecoder(log: log)
-    templates = TemplateDecoder(log: log)
+  init(diagnostics: Diagnostics) {
+    self.diagnostics = diagnostics
+    decode = NodeDecoder(diagnostics: diagnostics)
+    templates = TemplateDecoder(diagnostics: diagnostics)
   }
 
   func alert(_ field: Field) -> Alert? {
     let fields = Fields(
       field.node, as: KeyTable.alert,
-      elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to alert"), log: log)
+      elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to alert"),
+      diagnostics: diagnostics)
     guard let fields else { return nil }
     fields.requireShown()
     var alert = Alert()
@@ -43,7 +44,8 @@ struct AlertDecoder {
     let fields = Fields(
       node, as: KeyTable.cardAlert, of: path,
       elsewhere: KeyTable.alert.each(
-        belongs: "nothing: an alert of a card has a title, a body and a sound"), log: log)
+        belongs: "nothing: an alert of a card has a title, a body and a sound"),
+      diagnostics: diagnostics)
     guard let fields else { return nil }
     fields.requireShown()
     for field in fields.present(fields.keys) {
@@ -71,7 +73,7 @@ struct AlertDecoder {
     guard case .mapping = field.node.kind, case .text(let expected) = field.key.form else {
       return templates.text(field)
     }
-    log.report(
+    diagnostics.report(
       field.node.location,
       "sound is a mapping, Apple's form for critical alerts, which is not supported",
       expected: expected)
@@ -86,7 +88,7 @@ struct AlertDecoder {
       guard let template = templates.template(field.node, for: field.name) else { return nil }
       if template.solePlaceholder != nil { return template }
     }
-    log.reportType(
+    diagnostics.reportType(
       of: field.node, for: field.name,
       expected: "a whole number from 0 on, or one placeholder and nothing else")
     return nil

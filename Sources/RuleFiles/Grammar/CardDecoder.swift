@@ -2,24 +2,25 @@ import RideCore
 
 /// Decodes `live-activity`, the whole life of a card.
 struct CardDecoder {
-  private let log: Diagnostics
+  private let diagnostics: Diagnostics
   private let vocabulary: Vocabulary
   private let decode: NodeDecoder
   private let templates: TemplateDecoder
 
-  init(log: Diagnostics, vocabulary: Vocabulary) {
-    self.log = log
+  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
+    self.diagnostics = diagnostics
     self.vocabulary = vocabulary
-    decode = NodeDecoder(log: log)
-    templates = TemplateDecoder(log: log)
+    decode = NodeDecoder(diagnostics: diagnostics)
+    templates = TemplateDecoder(diagnostics: diagnostics)
   }
 
   func card(_ field: Field) -> LiveActivity? {
     let fields = Fields(
       field.node, as: KeyTable.liveActivity,
-      elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to live-activity"), log: log)
+      elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to live-activity"),
+      diagnostics: diagnostics)
     guard let fields else { return nil }
-    let before = log.problems.count
+    let before = diagnostics.problems.count
     let type = fields.required("attributes-type").flatMap(typeName)
     var card = LiveActivity(attributesType: type ?? "")
     card.contentState = fields.required("content-state").flatMap(contentState) ?? [:]
@@ -37,7 +38,7 @@ struct CardDecoder {
     card.pushChannel = fields["input-push-channel"].flatMap(templates.text)
     card.alerts = fields["alerts"].map(alerts) ?? [:]
     decodeBroadcast(fields, into: &card)
-    return log.problems.count == before && type != nil ? card : nil
+    return diagnostics.problems.count == before && type != nil ? card : nil
   }
 
   private func typeName(_ field: Field) -> String? {
@@ -46,7 +47,7 @@ struct CardDecoder {
     {
       return text
     }
-    log.reportType(
+    diagnostics.reportType(
       of: field.node, for: field.name,
       expected: "the name of the app's ActivityAttributes type, such as RideAttributes")
     return nil
@@ -56,7 +57,7 @@ struct CardDecoder {
     let members = templates.payload(field)
     let paths = members.map { PayloadTemplate.object($0).placeholders } ?? []
     if let path = paths.first(where: \.isOfEvent)?.path {
-      log.report(
+      diagnostics.report(
         field.node.location, "{{\(path)}} in \(field.name)",
         expected: "the ride's own values: a card is sent again without an event, before it is stale"
       )
@@ -65,12 +66,12 @@ struct CardDecoder {
   }
 
   private func events(_ field: Field) -> [String] {
-    vocabulary.events(decode.oneOrMoreWords(field), of: field.name, log: log)
+    vocabulary.events(decode.oneOrMoreWords(field), of: field.name, diagnostics: diagnostics)
   }
 
   private func alerts(_ field: Field) -> [String: CardAlert] {
     guard case .mapping(let pairs) = field.node.kind else {
-      log.reportType(
+      diagnostics.reportType(
         of: field.node, for: field.name,
         expected:
           "a map of event to alert, such as { driver_arrived: { title: Your driver is here } }")
@@ -78,9 +79,9 @@ struct CardDecoder {
     }
     var alerts: [String: CardAlert] = [:]
     for pair in pairs {
-      let event = PlacedWord(text: pair.key, location: pair.keyPlace)
-      _ = vocabulary.events([event], of: field.name, log: log)
-      alerts[pair.key] = AlertDecoder(log: log)
+      let event = LocatedWord(text: pair.key, location: pair.keyLocation)
+      _ = vocabulary.events([event], of: field.name, diagnostics: diagnostics)
+      alerts[pair.key] = AlertDecoder(diagnostics: diagnostics)
         .cardAlert(pair.value, of: "\(field.name).\(shortened(pair.key))")
     }
     return alerts
@@ -91,7 +92,7 @@ struct CardDecoder {
     for field in fields.present(fields.keys) {
       if isBroadcast, field.key.excludedBy == "broadcast" {
         fields.reportMisplaced(field, "next to broadcast")
-      } else if !isBroadcast, field.key.beside == ["broadcast"] {
+      } else if !isBroadcast, field.key.nextTo == ["broadcast"] {
         fields.reportMisplaced(field, "without broadcast: true")
       }
     }
@@ -108,7 +109,7 @@ struct CardDecoder {
   private func activeStates(_ field: Field) -> [String] {
     let words = decode.oneOrMoreWords(field)
     for word in words where vocabulary.isComplete && !vocabulary.active.contains(word.text) {
-      log.report(
+      diagnostics.report(
         word.location, "while names \(quoted(word.text)), which is not an active state",
         expected: "one of \(vocabulary.active.joined(separator: ", "))", word: word.text,
         among: vocabulary.active)

@@ -17,7 +17,7 @@ struct Fields {
   private let pairs: [YAMLNode.Pair]
   /// The known keys that unknown keys were probably meant to be: these do not count as missing.
   private let meant: Set<String>
-  private let log: Diagnostics
+  private let diagnostics: Diagnostics
 
   /// Reads a mapping and reports every unknown key in it.
   ///
@@ -26,17 +26,17 @@ struct Fields {
   ///   - elsewhere: keys that belong into another mapping, each with what to write instead.
   init?(
     _ node: YAMLNode, as form: MappingForm, of subject: String? = nil,
-    elsewhere: [String: String] = [:], log: Diagnostics
+    elsewhere: [String: String] = [:], diagnostics: Diagnostics
   ) {
     let subject = subject ?? form.subject
     let listed = form.names.joined(separator: ", ")
     guard case .mapping(let pairs) = node.kind else {
-      log.reportType(of: node, for: subject, expected: "a mapping (keys: \(listed))")
+      diagnostics.reportType(of: node, for: subject, expected: "a mapping (keys: \(listed))")
       return nil
     }
     self.form = form
     self.pairs = pairs
-    self.log = log
+    self.diagnostics = diagnostics
     location = node.location
     let known = form.names + form.reserved
     let unknown = pairs.filter { !known.contains($0.key) }
@@ -44,10 +44,10 @@ struct Fields {
     for pair in unknown {
       let found = "unknown key \(quoted(pair.key)) in \(subject)"
       if let right = elsewhere[pair.key] {
-        log.report(pair.keyPlace, found, expected: right)
+        diagnostics.report(pair.keyLocation, found, expected: right)
       } else {
-        log.report(
-          pair.keyPlace, found, expected: "one of \(listed)", word: pair.key, among: known)
+        diagnostics.report(
+          pair.keyLocation, found, expected: "one of \(listed)", word: pair.key, among: known)
       }
     }
   }
@@ -70,12 +70,12 @@ struct Fields {
     guard let key = form[name], let pair = pairs.first(where: { $0.key == name }) else {
       return nil
     }
-    return Field(key: key, location: pair.keyPlace, node: pair.value)
+    return Field(key: key, location: pair.keyLocation, node: pair.value)
   }
 
   /// Returns the location of a key, or of the mapping if it has no such key.
   func location(of name: String) -> SourceLocation {
-    pairs.first { $0.key == name }?.keyPlace ?? location
+    pairs.first { $0.key == name }?.keyLocation ?? location
   }
 
   /// Returns the fields with these names that are present, in the order of the file.
@@ -88,7 +88,7 @@ struct Fields {
     if let field = self[name] { return field }
     if !meant.contains(name), let expected = form[name]?.required {
       let isNamed = form["name"] != nil
-      log.report(
+      diagnostics.report(
         location, isNamed ? "\(title) has no \(name)" : "\(form.subject) without \(name)",
         expected: expected)
     }
@@ -100,7 +100,7 @@ struct Fields {
     guard let (name, why) = field.key.partner else { return nil }
     if let partner = self[name] { return partner }
     if !meant.contains(name) {
-      log.report(
+      diagnostics.report(
         field.location, "\(field.name) without \(name)", expected: "\(name) next to it: \(why)")
     }
     return nil
@@ -118,11 +118,11 @@ struct Fields {
       guard meant.isDisjoint(with: group), !keys.contains(where: misplaced.contains) else {
         return nil
       }
-      log.report(location, "\(title) does not define \(lack)", expected: expected)
+      diagnostics.report(location, "\(title) does not define \(lack)", expected: expected)
       return nil
     }
     for second in present.dropFirst() {
-      log.report(
+      diagnostics.report(
         second.location,
         "\(quoted(second.name)) in a rule that has \(quoted(first.name)) at \(first.location)",
         expected: "one of the two; the other in a rule of its own")
@@ -134,7 +134,7 @@ struct Fields {
   func requireShown() {
     // A misspelt key was already reported, and may be the missing one.
     if present(form.atLeastOne).isEmpty, keys.allSatisfy(form.names.contains) {
-      log.report(
+      diagnostics.report(
         location, "an alert that shows nothing",
         expected: "at least one of \(form.atLeastOne.joined(separator: ", "))")
     }
@@ -142,7 +142,7 @@ struct Fields {
 
   /// Reports a key that has no meaning in this mapping.
   func reportMisplaced(_ field: Field, _ found: String, expected: String? = nil) {
-    log.report(
+    diagnostics.report(
       field.location, "\(quoted(field.name)) \(found)", expected: expected ?? field.key.otherwise)
   }
 }

@@ -11,15 +11,15 @@ struct Key: Sendable {
   /// The keys of the same mapping one of which gives this key its meaning; empty if it needs none.
   ///
   /// A flag counts only if it is true.
-  var beside: [String]
+  var nextTo: [String]
   /// The key of the same mapping that excludes this one.
   var excludedBy: String?
-  /// What to write instead, if `beside` or `excludedBy` is violated.
+  /// What to write instead, if `nextTo` or `excludedBy` is violated.
   var otherwise: String
 
   init(
     _ name: String, _ form: ValueForm, _ summary: String, required: String? = nil,
-    partner: (name: String, why: String)? = nil, beside: [String] = [], excludedBy: String? = nil,
+    partner: (name: String, why: String)? = nil, nextTo: [String] = [], excludedBy: String? = nil,
     otherwise: String = ""
   ) {
     self.name = name
@@ -27,7 +27,7 @@ struct Key: Sendable {
     self.summary = summary
     self.required = required
     self.partner = partner
-    self.beside = beside
+    self.nextTo = nextTo
     self.excludedBy = excludedBy
     self.otherwise = otherwise
   }

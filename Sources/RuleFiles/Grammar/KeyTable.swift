@@ -41,7 +41,7 @@ enum KeyTable {
       partner: (name: String, why: String)? = nil
     ) -> Key {
       Key(
-        name, form, summary, partner: partner, beside: ["alert", "background"],
+        name, form, summary, partner: partner, nextTo: ["alert", "background"],
         otherwise: notInCards)
     }
     let duration = ValueForm.duration(such: "15s, 20m or 1h30m")
@@ -66,19 +66,19 @@ enum KeyTable {
           "after", .rideTime, "Fires after this time of the ride.",
           partner: ("by", "how long after the time, such as 15m")),
         Key(
-          "by", duration, "How long before or after the time.", beside: ["before", "after"],
+          "by", duration, "How long before or after the time.", nextTo: ["before", "after"],
           otherwise: "it next to before or after: how long before or after the time"),
         trigger("cron", .cron, "Fires at these times: minute, hour, day of month, month, weekday."),
         Key(
-          "time-zone", .timeZone, "The zone of `cron`; without it, UTC.", beside: ["cron"],
+          "time-zone", .timeZone, "The zone of `cron`; without it, UTC.", nextTo: ["cron"],
           otherwise: "it next to cron only"),
         Key(
           "missed", .missed, "What happens to missed slots of `cron`; without it, `skip`.",
-          beside: ["cron"], otherwise: "it next to cron only"),
+          nextTo: ["cron"], otherwise: "it next to cron only"),
         Key(
           "while", .oneOrMoreWords,
           "Fires only in these states; without it, in every active state.",
-          beside: ["every", "before", "after", "cron"],
+          nextTo: ["every", "before", "after", "cron"],
           otherwise: "no \"while\": an event fires the rule in any state of the ride"),
         Key("alert", .mapping(alert), "Sends a visible alert."),
         Key("background", .emptyMapping, "Sends a silent push that wakes the app."),
@@ -91,20 +91,20 @@ enum KeyTable {
         Key(
           "collapse", .text(expected: "a text of at most 64 bytes such as \"ride-{{ride.id}}\""),
           "`apns-collapse-id`: a newer push replaces an older one.",
-          beside: ["alert", "background"], otherwise: "nothing: a card's pushes replace each other"),
+          nextTo: ["alert", "background"], otherwise: "nothing: a card's pushes replace each other"),
         Key(
           "priority", .priority,
           "When it is delivered: 10 at once, 5 when it suits the phone. `background` takes only 5.",
-          beside: ["alert", "background"],
+          nextTo: ["alert", "background"],
           otherwise: "urgent within live-activity: its events are sent at 10, everything else at 5"),
         Key(
           "also-with-card", .flag, "Sends the alert even if a card shows one for the event.",
-          beside: ["alert"],
+          nextTo: ["alert"],
           otherwise: "it next to alert: it sends the alert even if a card shows one for the event"),
         Key(
           "unless-contact-within", .duration(such: "5m or 90s"),
           "Sends nothing to phones whose owner made contact within this time.",
-          beside: ["alert", "background"],
+          nextTo: ["alert", "background"],
           otherwise: "it next to alert or background: a card shows everyone the current state"),
       ],
       reserved: ["lost-contact"], exactlyOne: [triggers + ["live-activity"], actions])
@@ -211,11 +211,11 @@ enum KeyTable {
         Key(
           "channel-storage", .choice(ChannelStorage.allCases.map(\.rawValue)),
           "What the channel keeps for phones that are away; without it, `latest`.",
-          beside: ["broadcast"], otherwise: noChannel),
+          nextTo: ["broadcast"], otherwise: noChannel),
         Key(
           "while", .oneOrMoreWords,
           "Active states in which a ride has a channel; without it, all of them.",
-          beside: ["broadcast"], otherwise: noChannel),
+          nextTo: ["broadcast"], otherwise: noChannel),
       ])
   }()
 }

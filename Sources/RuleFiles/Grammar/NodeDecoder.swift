@@ -1,55 +1,56 @@
 import RideCore
 
 /// A word of a file and its location.
-struct PlacedWord {
+struct LocatedWord {
   let text: String
   let location: SourceLocation
 }
 
 /// Reads words, flags, numbers and durations; a value that does not fit is reported.
 struct NodeDecoder {
-  let log: Diagnostics
+  let diagnostics: Diagnostics
 
-  func word(_ field: Field) -> PlacedWord? {
+  func word(_ field: Field) -> LocatedWord? {
     guard case .word(let form) = field.key.form else { return nil }
     return word(field.node, for: field.name, form: form)
   }
 
-  private func word(_ node: YAMLNode, for key: String, form: WordForm) -> PlacedWord? {
+  private func word(_ node: YAMLNode, for key: String, form: WordForm) -> LocatedWord? {
     guard let text = node.string, form.allows(text) else {
       let repaired = node.string.flatMap(form.repaired)
-      log.reportType(of: node, for: key, expected: form.rule, nearest: repaired)
+      diagnostics.reportType(of: node, for: key, expected: form.rule, nearest: repaired)
       return nil
     }
-    return PlacedWord(text: text, location: node.location)
+    return LocatedWord(text: text, location: node.location)
   }
 
   /// Reads a list of distinct words; wrong or repeated ones are reported and left out.
-  func words(_ node: YAMLNode, for key: String) -> [PlacedWord] {
+  func words(_ node: YAMLNode, for key: String) -> [LocatedWord] {
     guard case .sequence(let elements) = node.kind else {
-      log.reportType(of: node, for: key, expected: "a list such as [driver_assigned, ride_started]")
+      diagnostics.reportType(
+        of: node, for: key, expected: "a list such as [driver_assigned, ride_started]")
       return []
     }
     if elements.isEmpty {
-      log.report(node.location, "\(key) is an empty list", expected: "at least one entry")
+      diagnostics.report(node.location, "\(key) is an empty list", expected: "at least one entry")
     }
     var first: [String: SourceLocation] = [:]
     return elements.compactMap { element in
       guard let word = word(element, for: "an entry of \(key)", form: .event) else { return nil }
       guard let location = first.updateValue(word.location, forKey: word.text) else { return word }
       first[word.text] = location
-      log.report(
+      diagnostics.report(
         word.location, "\(quoted(word.text)) for the second time in \(key)",
         expected: "it once (the first is at line \(location.line))")
       return nil
     }
   }
 
-  func oneOrMoreWords(_ field: Field) -> [PlacedWord] {
+  func oneOrMoreWords(_ field: Field) -> [LocatedWord] {
     switch field.node.kind {
     case .sequence: return words(field.node, for: field.name)
     case .mapping:
-      log.reportType(
+      diagnostics.reportType(
         of: field.node, for: field.name,
         expected: "an event such as driver_arrived, or a list of events")
       return []
@@ -63,7 +64,7 @@ struct NodeDecoder {
   ) -> Choice? {
     if let choice = field.node.string.flatMap(Choice.init) { return choice }
     let known = Choice.allCases.map(\.rawValue)
-    log.reportType(
+    diagnostics.reportType(
       of: field.node, for: field.name, expected: expected ?? alternatives(known), among: known)
     return nil
   }
@@ -72,14 +73,14 @@ struct NodeDecoder {
     if case .scalar(let scalar) = field.node.kind, case .bool(let flag) = scalar.value {
       return flag
     }
-    log.reportType(of: field.node, for: field.name, expected: "true or false")
+    diagnostics.reportType(of: field.node, for: field.name, expected: "true or false")
     return nil
   }
 
   func integer(_ field: Field) -> Int? {
     guard case .integer(let range) = field.key.form else { return nil }
     if let number = field.node.integer, range.contains(number) { return Int(exactly: number) }
-    log.reportType(
+    diagnostics.reportType(
       of: field.node, for: field.name,
       expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
     return nil
@@ -88,7 +89,7 @@ struct NodeDecoder {
   func number(_ field: Field) -> Double? {
     guard case .number(let range, let expected) = field.key.form else { return nil }
     if let number = field.node.number, range?.contains(number) ?? true { return number }
-    log.reportType(of: field.node, for: field.name, expected: expected)
+    diagnostics.reportType(of: field.node, for: field.name, expected: expected)
     return nil
   }
 
@@ -96,12 +97,12 @@ struct NodeDecoder {
   func duration(_ field: Field) -> Duration? {
     guard case .duration(let example, let limit) = field.key.form else { return nil }
     guard let duration = field.node.string.flatMap(Duration.init(rideText:)) else {
-      log.reportType(
+      diagnostics.reportType(
         of: field.node, for: field.name, expected: "a duration such as \(example)")
       return nil
     }
     if let limit, duration > limit.longest {
-      log.report(
+      diagnostics.report(
         field.node.location, "\(field.name) is \(duration.rideText)",
         expected: "at most \(limit.longest.rideText): \(limit.why)")
     }
@@ -114,7 +115,7 @@ struct NodeDecoder {
     if let duration = field.node.string.flatMap(Duration.init(rideText:)) {
       return .after(duration)
     }
-    log.reportType(
+    diagnostics.reportType(
       of: field.node, for: field.name, expected: "a duration such as 5m or 1h30m, or never-store",
       among: ["never-store"])
     return nil
@@ -126,7 +127,7 @@ struct NodeDecoder {
     {
       return priority
     }
-    log.reportType(
+    diagnostics.reportType(
       of: field.node, for: field.name, expected: "10 (at once) or 5 (when it suits the phone)")
     return nil
   }

@@ -2,32 +2,33 @@ import RideCore
 
 /// Decodes one entry of `rules`.
 struct RuleDecoder {
-  private let log: Diagnostics
+  private let diagnostics: Diagnostics
   private let vocabulary: Vocabulary
   private let decode: NodeDecoder
   private let templates: TemplateDecoder
 
-  init(log: Diagnostics, vocabulary: Vocabulary) {
-    self.log = log
+  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
+    self.diagnostics = diagnostics
     self.vocabulary = vocabulary
-    decode = NodeDecoder(log: log)
-    templates = TemplateDecoder(log: log)
+    decode = NodeDecoder(diagnostics: diagnostics)
+    templates = TemplateDecoder(diagnostics: diagnostics)
   }
 
   /// The parts of a rule that could be decoded.
   struct Draft {
-    var name: PlacedWord?
+    var name: LocatedWord?
     var rule: Rule?
   }
 
   func draft(_ node: YAMLNode) -> Draft {
     guard case .mapping = node.kind else {
-      log.reportType(
+      diagnostics.reportType(
         of: node, for: "an entry of rules", expected: "a mapping that starts with \"name:\"")
       return Draft()
     }
     let fields = Fields(
-      node, as: KeyTable.rule, elsewhere: KeyTable.alert.each(belongs: "it within alert"), log: log)
+      node, as: KeyTable.rule, elsewhere: KeyTable.alert.each(belongs: "it within alert"),
+      diagnostics: diagnostics)
     guard let fields else { return Draft() }
     reportReserved(fields)
     let name = fields.required("name").flatMap(decode.word)
@@ -37,7 +38,7 @@ struct RuleDecoder {
       expected: "alert with a title, body or loc-key, background: {}, or live-activity",
       misplaced: KeyTable.alert.names)
     reportMisplaced(fields, action)
-    let when = TriggerDecoder(log: log, vocabulary: vocabulary).when(fields, action)
+    let when = TriggerDecoder(diagnostics: diagnostics, vocabulary: vocabulary).when(fields, action)
     let what = action.flatMap { self.what($0, fields) }
     let data = fields["data"].map(templates.payload) ?? [:]
     let expires = fields.required("expires").flatMap(decode.expiry)
@@ -50,13 +51,13 @@ struct RuleDecoder {
     let rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
       expires: expires, collapse: collapse, isSentWithCard: isSentWithCard,
-      unlessContactWithin: contact, source: "\(log.file):\(node.location.line)")
+      unlessContactWithin: contact, source: "\(diagnostics.file):\(node.location.line)")
     return Draft(name: name, rule: rule)
   }
 
   private func reportReserved(_ fields: Fields) {
     for key in fields.keys where fields.form.reserved.contains(key) {
-      log.report(
+      diagnostics.report(
         fields.location(of: key), "\(quoted(key)) is not supported by this version",
         expected: "the rule without it")
     }
@@ -65,7 +66,7 @@ struct RuleDecoder {
   /// Reports keys that have no meaning next to what the rule sends.
   private func reportMisplaced(_ fields: Fields, _ action: Field?) {
     for field in fields.present(fields.keys) {
-      let actions = field.key.beside.filter(KeyTable.actions.contains)
+      let actions = field.key.nextTo.filter(KeyTable.actions.contains)
       if actions.count == 1, fields[actions[0]] == nil {
         fields.reportMisplaced(field, "in a rule without \(quoted(actions[0]))")
       } else if actions.count > 1, let action, !actions.contains(action.name) {
@@ -78,28 +79,32 @@ struct RuleDecoder {
     switch action.name {
     case "alert":
       let priority = fields["priority"].map(decode.priority) ?? .immediate
-      guard let alert = AlertDecoder(log: log).alert(action), let priority else { return nil }
+      guard let alert = AlertDecoder(diagnostics: diagnostics).alert(action), let priority else {
+        return nil
+      }
       return .alert(alert, priority: priority)
     case "background": return background(action, fields)
     default:
-      return CardDecoder(log: log, vocabulary: vocabulary).card(action).map { .liveActivity($0) }
+      return CardDecoder(diagnostics: diagnostics, vocabulary: vocabulary).card(action).map {
+        .liveActivity($0)
+      }
     }
   }
 
   private func background(_ field: Field, _ fields: Fields) -> Rule.What? {
     guard case .mapping(let pairs) = field.node.kind else {
-      log.reportType(of: field.node, for: field.name, expected: "an empty mapping: {}")
+      diagnostics.reportType(of: field.node, for: field.name, expected: "an empty mapping: {}")
       return nil
     }
     for pair in pairs {
-      log.report(
-        pair.keyPlace, "\(quoted(pair.key)) in background",
+      diagnostics.report(
+        pair.keyLocation, "\(quoted(pair.key)) in background",
         expected: "nothing in it: a background push shows nothing; the app's data goes into data, "
           + "next to background")
     }
     var isWhole = pairs.isEmpty
     if let priority = fields["priority"], decode.priority(priority) == .immediate {
-      log.report(
+      diagnostics.report(
         priority.node.location, "priority 10 for a background push",
         expected: "5, or no priority: Apple refuses any other")
       isWhole = false
@@ -115,11 +120,11 @@ struct RuleDecoder {
     let size = literals.reduce(0) { $0 + $1.utf8.count }
     if size > 64 {
       let part = template.placeholders.isEmpty ? "" : " without its placeholders"
-      log.report(
+      diagnostics.report(
         field.node.location, "collapse has \(size) bytes\(part)",
         expected: "at most 64: APNs refuses a longer collapse ID")
     } else if literals.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) {
-      log.report(
+      diagnostics.report(
         field.node.location, "collapse contains a line break or control character",
         expected: "one line: it is sent as a header")
     }

@@ -2,7 +2,7 @@ import RideCore
 
 /// Reads texts with placeholders, and JSON objects that contain such texts.
 struct TemplateDecoder {
-  let log: Diagnostics
+  let diagnostics: Diagnostics
 
   func text(_ field: Field) -> TextTemplate? {
     guard case .text(let expected) = field.key.form else { return nil }
@@ -13,11 +13,11 @@ struct TemplateDecoder {
     _ node: YAMLNode, for key: String, expected: String = "a text such as \"Your driver is here\""
   ) -> TextTemplate? {
     guard let text = node.string else {
-      log.reportType(of: node, for: key, expected: expected + quotesHint(node))
+      diagnostics.reportType(of: node, for: key, expected: expected + quotesHint(node))
       return nil
     }
     if text.allSatisfy(\.isWhitespace) {
-      log.report(node.location, "\(key) is an empty text", expected: expected)
+      diagnostics.report(node.location, "\(key) is an empty text", expected: expected)
       return nil
     }
     return template(node, for: key)
@@ -30,10 +30,10 @@ struct TemplateDecoder {
       return try TextTemplate(scalar.text)
     } catch {
       let before = scalar.text.prefix(error.offset).unicodeScalars.count
-      let location = scalar.textPlace.map {
+      let location = scalar.textLocation.map {
         SourceLocation(line: $0.line, column: $0.column + before)
       }
-      log.report(
+      diagnostics.report(
         location ?? node.location, "\(Self.named(error.found)) in a placeholder of \(key)",
         expected: error.expected, nearest: error.nearest)
       return nil
@@ -42,7 +42,7 @@ struct TemplateDecoder {
 
   func texts(_ field: Field) -> [TextTemplate] {
     guard case .sequence(let elements) = field.node.kind else {
-      log.reportType(of: field.node, for: field.name, expected: "a list of texts")
+      diagnostics.reportType(of: field.node, for: field.name, expected: "a list of texts")
       return []
     }
     return elements.compactMap { text($0, for: "an entry of \(field.name)") }
@@ -57,19 +57,19 @@ struct TemplateDecoder {
       ).map { LocalizedText($0) }
     }
     if pairs.isEmpty {
-      log.report(
+      diagnostics.report(
         node.location, "\(key) is an empty map", expected: "a text for at least one locale")
     }
     var first: [[String]: String] = [:]
     let texts = pairs.compactMap { pair -> (locale: String, text: TextTemplate)? in
       let tag = pair.key.lowercased().split(whereSeparator: { "-_".contains($0) }).map(String.init)
       if !Self.isLocale(pair.key) {
-        log.report(
-          pair.keyPlace, "\(quoted(pair.key)) as a locale of \(key)",
+        diagnostics.report(
+          pair.keyLocation, "\(quoted(pair.key)) as a locale of \(key)",
           expected: "a locale such as en, de or pt-BR, or default")
       } else if let other = first.updateValue(pair.key, forKey: tag) {
-        log.report(
-          pair.keyPlace, "the locale \(quoted(pair.key)) for the second time in \(key)",
+        diagnostics.report(
+          pair.keyLocation, "the locale \(quoted(pair.key)) for the second time in \(key)",
           expected: "each locale once (the first is \(quoted(other)))")
       }
       return text(pair.value, for: "\(key).\(shortened(pair.key))").map { (pair.key, $0) }
@@ -103,13 +103,13 @@ struct TemplateDecoder {
     guard case .payload(let reserved) = field.key.form else { return nil }
     guard case .mapping(let pairs) = field.node.kind else {
       let example = reserved == nil ? "status: \"{{ride.state}}\"" : "ride_id: \"{{ride.id}}\""
-      log.reportType(
+      diagnostics.reportType(
         of: field.node, for: field.name, expected: "a mapping such as { \(example) }")
       return nil
     }
     if let pair = pairs.first(where: { $0.key == reserved }) {
-      log.report(
-        pair.keyPlace, "the key \(quoted(pair.key)) in \(field.name)",
+      diagnostics.report(
+        pair.keyLocation, "the key \(quoted(pair.key)) in \(field.name)",
         expected: "custom keys only: RidePulse writes aps from the keys of alert")
     }
     return members(pairs.filter { $0.key != reserved }, of: field.name)
@@ -119,8 +119,8 @@ struct TemplateDecoder {
     var members: [String: PayloadTemplate] = [:]
     for pair in pairs {
       if pair.key.contains("{{") {
-        log.report(
-          pair.keyPlace, "a placeholder in a key of \(path)",
+        diagnostics.report(
+          pair.keyLocation, "a placeholder in a key of \(path)",
           expected: "a key without placeholders: only values may contain them")
       }
       members[pair.key] = value(pair.value, of: "\(path).\(shortened(pair.key))")
@@ -139,7 +139,7 @@ struct TemplateDecoder {
       case .string: return template(node, for: path).map { .value($0) }
       case .some(let value): return .literal(value)
       case nil:
-        log.reportType(
+        diagnostics.reportType(
           of: node, for: path, expected: "a number that JSON can hold, or a text in quotes")
         return nil
       }

@@ -3,14 +3,14 @@ import RideCore
 
 /// Decodes when a rule fires: on events, or at slots of time.
 struct TriggerDecoder {
-  private let log: Diagnostics
+  private let diagnostics: Diagnostics
   private let vocabulary: Vocabulary
   private let decode: NodeDecoder
 
-  init(log: Diagnostics, vocabulary: Vocabulary) {
-    self.log = log
+  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
+    self.diagnostics = diagnostics
     self.vocabulary = vocabulary
-    decode = NodeDecoder(log: log)
+    decode = NodeDecoder(diagnostics: diagnostics)
   }
 
   /// - Parameter action: the key that determines what the rule sends, if there is exactly one.
@@ -25,7 +25,7 @@ struct TriggerDecoder {
           + "before, after or cron")
     guard let trigger else { return nil }
     for field in fields.present(fields.keys) {
-      let triggers = field.key.beside.filter(KeyTable.triggers.contains)
+      let triggers = field.key.nextTo.filter(KeyTable.triggers.contains)
       guard !triggers.isEmpty, !triggers.contains(trigger.name) else { continue }
       fields.reportMisplaced(
         field, "in a rule with \(quoted(trigger.name))",
@@ -37,7 +37,8 @@ struct TriggerDecoder {
     case "before", "after": return relative(trigger, fields)
     case "cron": return cron(trigger, fields)
     default:
-      let events = vocabulary.events(decode.oneOrMoreWords(trigger), of: "on", log: log)
+      let events = vocabulary.events(
+        decode.oneOrMoreWords(trigger), of: "on", diagnostics: diagnostics)
       return events.isEmpty ? nil : .on(events)
     }
   }
@@ -53,7 +54,7 @@ struct TriggerDecoder {
   private func relative(_ field: Field, _ fields: Fields) -> Rule.When? {
     let time = field.node.string.flatMap(RideTime.init)
     if time == nil {
-      log.reportType(
+      diagnostics.reportType(
         of: field.node, for: field.name,
         expected: "a time of the ride: pickup_at, or attributes.KEY with seconds since 1970 or "
           + "ISO 8601", among: ["pickup_at"])
@@ -77,7 +78,7 @@ struct TriggerDecoder {
 
   private func cronSchedule(_ field: Field) -> CronSchedule? {
     guard case .scalar(let scalar) = field.node.kind, let text = field.node.string else {
-      log.reportType(
+      diagnostics.reportType(
         of: field.node, for: field.name,
         expected: "a cron expression in quotes such as \"0 8 * * MON-FRI\"")
       return nil
@@ -85,10 +86,10 @@ struct TriggerDecoder {
     do {
       return try CronSchedule(text)
     } catch {
-      let location = scalar.textPlace.map {
+      let location = scalar.textLocation.map {
         SourceLocation(line: $0.line, column: $0.column + error.offset)
       }
-      log.report(
+      diagnostics.report(
         location ?? field.node.location, "\(error.found) in cron", expected: error.expected)
       return nil
     }
@@ -98,7 +99,7 @@ struct TriggerDecoder {
     guard let field else { return ZoneTimes(identifier: "UTC").map { .named($0) } }
     if field.node.string == "ride" { return .ride }
     if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
-    log.reportType(
+    diagnostics.reportType(
       of: field.node, for: field.name,
       expected: "ride (the ride's own zone), or a name of the tz database such as Europe/Berlin",
       among: ["ride"] + TimeZone.knownTimeZoneIdentifiers)
@@ -118,7 +119,7 @@ struct TriggerDecoder {
     {
       return .all(atMost: Int(bound))
     }
-    log.reportType(
+    diagnostics.reportType(
       of: field.node, for: field.name,
       expected: "skip, latest, all (the newest \(Timing.Missed.usualBound)), or { all: N } with N "
         + "from \(bounds.lowerBound) to \(bounds.upperBound)", among: ["skip", "latest", "all"])
@@ -136,12 +137,12 @@ struct TriggerDecoder {
     var isWhole = !words.isEmpty
     for word in words where vocabulary.isComplete {
       if !known.contains(word.text) {
-        log.report(
+        diagnostics.report(
           word.location, "while names the unknown state \(quoted(word.text))",
           expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
         isWhole = false
       } else if !final, vocabulary.final.contains(word.text) {
-        log.report(
+        diagnostics.report(
           word.location, "while names the final state \(quoted(word.text))",
           expected: "active states: \(vocabulary.active.joined(separator: ", "))")
         isWhole = false

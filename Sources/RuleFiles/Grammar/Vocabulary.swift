@@ -13,7 +13,7 @@ struct Vocabulary {
   /// as unknown.
   var isComplete: Bool
 
-  private var statesPlace: String?
+  private var statesLocation: String?
 
   init(isComplete: Bool) {
     self.isComplete = isComplete
@@ -27,10 +27,10 @@ struct Vocabulary {
   /// Returns the words as names of events, and reports those that no file declares.
   ///
   /// - Parameter key: the key that names them.
-  func events(_ words: [PlacedWord], of key: String, log: Diagnostics) -> [String] {
+  func events(_ words: [LocatedWord], of key: String, diagnostics: Diagnostics) -> [String] {
     let known = events.sorted()
     for word in words where isComplete && !known.contains(word.text) {
-      log.report(
+      diagnostics.report(
         word.location, "\(key) names the unknown event \(quoted(word.text))",
         expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
     }
@@ -38,39 +38,39 @@ struct Vocabulary {
   }
 
   /// Adds the states and events of one file.
-  mutating func add(_ file: Fields, log: Diagnostics) {
+  mutating func add(_ file: Fields, diagnostics: Diagnostics) {
     if !file.isWhole { isComplete = false }
     if let events = file["events"] {
-      declared.formUnion(words(events.node, for: "events", log: log).map(\.text))
+      declared.formUnion(words(events.node, for: "events", diagnostics: diagnostics).map(\.text))
     }
     guard let states = file["states"] else { return }
-    if let statesPlace {
-      log.report(
+    if let statesLocation {
+      diagnostics.report(
         states.location, "states for the second time",
-        expected: "them in one file only (the first are at \(statesPlace))")
+        expected: "them in one file only (the first are at \(statesLocation))")
       isComplete = false
     } else {
-      statesPlace = "\(log.file):\(states.location)"
-      addStates(states.node, log: log)
+      statesLocation = "\(diagnostics.file):\(states.location)"
+      addStates(states.node, diagnostics: diagnostics)
     }
   }
 
-  private mutating func addStates(_ node: YAMLNode, log: Diagnostics) {
-    guard let fields = Fields(node, as: KeyTable.states, log: log) else {
+  private mutating func addStates(_ node: YAMLNode, diagnostics: Diagnostics) {
+    guard let fields = Fields(node, as: KeyTable.states, diagnostics: diagnostics) else {
       isComplete = false
       return
     }
     if !fields.isWhole { isComplete = false }
-    let active = states("active", fields, log: log)
-    let final = states("final", fields, log: log)
+    let active = states("active", fields, diagnostics: diagnostics)
+    let final = states("final", fields, diagnostics: diagnostics)
     for word in final {
       guard let active = active.first(where: { $0.text == word.text }) else { continue }
-      log.report(
+      diagnostics.report(
         word.location, "the state \(quoted(word.text)) is both active and final",
         expected: "it in one of the lists (active has it at \(active.location))")
     }
     for word in active + final where word.text == "ride_updated" {
-      log.report(
+      diagnostics.report(
         word.location, "a state named ride_updated",
         expected: "another name: this is the event for other changes of a ride")
     }
@@ -78,10 +78,10 @@ struct Vocabulary {
   }
 
   private mutating func states(
-    _ name: String, _ fields: Fields, log: Diagnostics
-  ) -> [PlacedWord] {
+    _ name: String, _ fields: Fields, diagnostics: Diagnostics
+  ) -> [LocatedWord] {
     if let list = fields[name] {
-      return words(list.node, for: "states.\(name)", log: log)
+      return words(list.node, for: "states.\(name)", diagnostics: diagnostics)
     }
     // A misspelt key was already reported.
     if fields.isWhole { _ = fields.required(name) }
@@ -90,9 +90,9 @@ struct Vocabulary {
   }
 
   private mutating func words(
-    _ node: YAMLNode, for key: String, log: Diagnostics
-  ) -> [PlacedWord] {
-    let words = NodeDecoder(log: log).words(node, for: key)
+    _ node: YAMLNode, for key: String, diagnostics: Diagnostics
+  ) -> [LocatedWord] {
+    let words = NodeDecoder(diagnostics: diagnostics).words(node, for: key)
     if case .sequence(let elements) = node.kind, elements.count == words.count { return words }
     isComplete = false
     return words

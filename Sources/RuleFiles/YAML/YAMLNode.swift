@@ -16,7 +16,7 @@ struct YAMLNode {
   /// One entry of a mapping; keys are texts, and distinct within a mapping.
   struct Pair {
     let key: String
-    let keyPlace: SourceLocation
+    let keyLocation: SourceLocation
     let value: YAMLNode
     /// Whether the key occurs again; the later values are ignored.
     var isRepeated = false
@@ -30,7 +30,7 @@ struct YAMLScalar {
   let value: JSONValue?
   /// The location of the text's own first character; nil if the file does not contain the text
   /// literally.
-  let textPlace: SourceLocation?
+  let textLocation: SourceLocation?
 }
 
 extension YAMLNode {

@@ -6,12 +6,12 @@ struct YAMLTreeBuilder: ~Copyable {
   static let depthLimit = 64
 
   private var parser: YAMLParser
-  private let log: Diagnostics
+  private let diagnostics: Diagnostics
   private var anchors: Set<String> = []
 
-  init(_ source: SourceText, log: Diagnostics) throws(YAMLFault) {
+  init(_ source: SourceText, diagnostics: Diagnostics) throws(YAMLFault) {
     parser = try YAMLParser(source)
-    self.log = log
+    self.diagnostics = diagnostics
   }
 
   /// Returns the file's document; nil if the file is empty or contains only comments.
@@ -24,7 +24,7 @@ struct YAMLTreeBuilder: ~Copyable {
     _ = try parser.next()
     let rest = try parser.next()
     if rest.kind == .documentStart {
-      log.report(
+      diagnostics.report(
         rest.location, "a second document in the file", expected: "it in a file of its own")
     }
     return root
@@ -54,7 +54,7 @@ struct YAMLTreeBuilder: ~Copyable {
       return YAMLNode(location: event.location, kind: try mapping(event, depth: depth))
     case .alias(let name):
       if !anchors.contains(name) {
-        log.report(
+        diagnostics.report(
           event.location, "the alias \(quoted("*" + name))", expected: "the value written out here")
       }
       return YAMLNode(location: event.location, kind: .refused)
@@ -80,13 +80,13 @@ struct YAMLTreeBuilder: ~Copyable {
       }
       if let first = indices[scalar.text] {
         pairs[first].isRepeated = true
-        log.report(
+        diagnostics.report(
           key.location, "the key \(quoted(scalar.text)) for the second time",
-          expected: "it once (the first is at line \(pairs[first].keyPlace.line))")
+          expected: "it once (the first is at line \(pairs[first].keyLocation.line))")
         continue
       }
       indices[scalar.text] = pairs.count
-      pairs.append(YAMLNode.Pair(key: scalar.text, keyPlace: key.location, value: value))
+      pairs.append(YAMLNode.Pair(key: scalar.text, keyLocation: key.location, value: value))
     }
   }
 
@@ -101,23 +101,24 @@ struct YAMLTreeBuilder: ~Copyable {
   private func reportKey(_ key: YAMLNode, isPlaceholder: Bool, in mapping: YAMLEvent) {
     if isPlaceholder {
       let fault = YAMLFault.barePlaceholder(at: mapping.location)
-      log.report(fault.location, fault.found, expected: fault.expected)
+      diagnostics.report(fault.location, fault.found, expected: fault.expected)
     } else if !key.isRefused {
-      log.report(key.location, "\(key.summary) as a key", expected: "a word")
+      diagnostics.report(key.location, "\(key.summary) as a key", expected: "a word")
     }
   }
 
   private mutating func reportAnchorAndTag(of event: YAMLEvent) -> Bool {
     if let anchor = event.anchor {
       anchors.insert(anchor)
-      log.report(
+      diagnostics.report(
         event.location, "the anchor \(quoted("&" + anchor))",
         expected: "each value written out where it is used")
     }
     if let tag = event.tag {
       let core = "tag:yaml.org,2002:"
       let short = tag.hasPrefix(core) ? "!!" + tag.dropFirst(core.count) : tag
-      log.report(event.location, "the tag \(quoted(short))", expected: "the value without a tag")
+      diagnostics.report(
+        event.location, "the tag \(quoted(short))", expected: "the value without a tag")
     }
     return event.anchor != nil || event.tag != nil
   }
@@ -133,7 +134,7 @@ struct YAMLTreeBuilder: ~Copyable {
       && width == text.unicodeScalars.count + quotes
     return YAMLScalar(
       text: text, value: style == .plain ? CoreSchema.value(of: text) : .string(text),
-      textPlace: isLiteral
+      textLocation: isLiteral
         ? SourceLocation(line: event.location.line, column: event.location.column + quotes / 2)
         : nil)
   }

@@ -9,7 +9,7 @@ import Testing
   private func outcome(
     _ status: [String], body: String = "", retryAfter: String? = nil
   ) -> PushOutcome? {
-    var answer = Answer()
+    var answer = PushResponse()
     for text in status {
       unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe answer.receive(status: $0) }
     }
@@ -61,7 +61,7 @@ import Testing
 
   @Test("Of a long body 4096 bytes are kept")
   func longBody() {
-    var answer = Answer()
+    var answer = PushResponse()
     let piece = [UInt8](repeating: 0x78, count: 3000)
     unsafe piece.withUnsafeBufferPointer { piece in
       unsafe #expect(answer.receive(body: piece))

@@ -151,7 +151,7 @@ extension Result where Failure == ChannelError {
     #expect(configuration.broadcast(of: .sandbox).description == "https://127.0.0.1:2")
   }
 
-  @Test("A refusal is told in Apple's reason, and in words")
+  @Test("A refusal has Apple's reason, and a text")
   func refused() async throws {
     let bench = try await ChannelBench(
       answers:

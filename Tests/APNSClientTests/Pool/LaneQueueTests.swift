@@ -4,13 +4,13 @@ import Testing
 @testable import APNSClient
 
 /// Makes a number a push of one lane, ordered by arrival.
-extension Int: Routed {
+extension Int: PrioritizedPush {
   var lane: String { "" }
   var validUntil: Int64 { .max }
 }
 
 @Suite struct LaneQueueTests {
-  private struct Push: Routed, Hashable {
+  private struct Push: PrioritizedPush, Hashable {
     var lane: String
     var validUntil: Int64
     var number: UInt64

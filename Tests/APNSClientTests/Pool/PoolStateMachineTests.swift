@@ -23,7 +23,7 @@ import Testing
     _ spare: Int, inFlight: Int = 0, limit: Int = 1000, proved: Bool = true, suspect: Bool = false
   ) -> PooledConnection.Load {
     PooledConnection.Load(
-      spare: spare, inFlight: inFlight, limit: limit, isProved: proved, isSuspect: suspect)
+      freeStreams: spare, inFlight: inFlight, limit: limit, isProved: proved, isSuspect: suspect)
   }
 
   /// A pool whose connection 1 is open, proved and asleep with `spare` free streams.

@@ -27,7 +27,7 @@ import Testing
     var testDescription: String
     var now: Int64
     var usedMinutes: Int
-    var verdict: TokenSchedule.Verdict
+    var verdict: TokenSchedule.TokenAction
   }
 
   /// The connection's token was issued at second 0.

@@ -14,7 +14,7 @@ import Testing
       let statuses = chance.list(upTo: 3) { Self.status(by: &$0) }
       let body = Self.bytes(of: Self.bodies, &chance)
       let retryAfter = chance.percent(50) ? Self.bytes(of: Self.waits, &chance) : nil
-      var answer = Answer()
+      var answer = PushResponse()
       for status in statuses {
         unsafe Array(status.utf8).withUnsafeBufferPointer { unsafe answer.receive(status: $0) }
       }

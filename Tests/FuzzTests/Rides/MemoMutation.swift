@@ -47,9 +47,9 @@ struct MemoMutation {
       "status":"pending","attempts":\(number()),"phone":\(chance.number(0...3))}
       """
     let life = """
-      {"since":\(number()),"heardAt":\(number()),"token":"c1c1c1c1","timestamp":\(number()),
+      {"since":\(number()),"lastEventAt":\(number()),"token":"c1c1c1c1","timestamp":\(number()),
       "number":\(number()),"failures":\(number()),"urgentAt":[\(number())],"isUrgent":false,
-      "isRefused":false,"isOwners":true,"staleAt":\(number()),"sentAt":\(number()),
+      "isRefused":false,"hasMatchedOwner":true,"staleAt":\(number()),"sentAt":\(number()),
       "shown":"x","cause":\(event),"alert":\(event)}
       """
     let isOpen = chance.percent(50)

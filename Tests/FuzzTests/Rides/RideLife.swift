@@ -182,9 +182,9 @@ extension RideLife {
   }
 
   private mutating func check(_ settlement: Settlement, of decision: Decision) throws {
-    let told = Set(settlement.entries.map(\.id))
+    let recorded = Set(settlement.entries.map(\.id))
     for push in decision.pushes {
-      try require(told.contains(push.entry.id), "the ledger lacks \(push.entry)")
+      try require(recorded.contains(push.entry.id), "the ledger lacks \(push.entry)")
     }
     for entry in settlement.entries { seen.insert(entry.status.rawValue) }
     try require(

@@ -90,7 +90,7 @@ struct RideMaker {
   mutating func channel(_ id: Int64) -> RideChannel {
     let standing: RideChannel.Standing =
       switch chance.number(0...9) {
-      case 0: .beingMade
+      case 0: .creating
       case 1: .unanswered
       case 2: .refused(text().description)
       case 3: .closed

@@ -222,11 +222,11 @@ final class CheckingStore: RideStore {
     if state.events[ride]?.isEmpty == true { state.events[ride] = nil }
     state.memos[ride] = result.memo.isEmpty ? nil : result.memo
     state.views[ride]?.cards.removeAll { card in
-      result.gone.contains { $0.kind == .activity && .activity($0.id) == card.target }
+      result.invalidations.contains { $0.kind == .activity && .activity($0.id) == card.target }
     }
     state.due[ride] = result.nextDue
     state.entries += result.entries
-    state.gone += result.gone
+    state.gone += result.invalidations
     return true
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `A broadcast card` {
+@Suite("A broadcast card") struct BroadcastTests {
   private static let id = "dHN0LXNyY2gtY2hubA=="
 
   private func stage(_ storage: ChannelStorage = .latest) -> CardStage {
@@ -25,7 +25,7 @@ import Testing
     stage.claim()
     #expect(stage.needs == [ChannelNeed(app: .customer, storage: .latest)])
     #expect(stage.due == stage.now + .seconds(60) && stage.wire.isEmpty)
-    stage.channels = [stage.channel(.beingMade)]
+    stage.channels = [stage.channel(.creating)]
     stage.wait(10)
     stage.claim()
     #expect(stage.needs.isEmpty && stage.due == CardStage.start + .seconds(60))
@@ -220,9 +220,9 @@ import Testing
   @Test func `a preview takes channels to be made`() throws {
     var stage = stage()
     stage.state("requested")
-    var rehearsal = RideReplay([stage.view], by: stage.configuration, from: stage.now)
+    var replay = RideReplay([stage.view], by: stage.configuration, from: stage.now)
     var pushes: [PlannedPush] = []
-    while let (_, decision) = rehearsal.next(before: stage.now + .seconds(200)) {
+    while let (_, decision) = replay.next(before: stage.now + .seconds(200)) {
       pushes += decision.pushes
     }
     #expect(pushes.map(\.entry.cardEvent) == [.update, .update, .update])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Alerts of cards` {
+@Suite("Alerts of cards") struct CardAlertTests {
   private func stage(alsoWithCard: Bool = false) -> CardStage {
     var stage = CardStage()
     var rule = Sample.rule(body: "{{ride.state}}")

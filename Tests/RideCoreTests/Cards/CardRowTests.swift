@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 /// The ledger rows of a card's pushes.
-@Suite struct `Rows of cards` {
+@Suite("Rows of cards") struct CardRowTests {
   @Test func `R41: the row of a push keeps one event time over all attempts`() throws {
     var stage = CardStage()
     stage.register()

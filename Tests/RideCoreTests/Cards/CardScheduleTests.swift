@@ -4,7 +4,7 @@ import TestSupport
 @testable import RideCore
 
 /// Cards under random changes of the ride, its tokens, its nodes and their clock.
-@Suite struct `Random schedules of cards` {
+@Suite("Random schedules of cards") struct CardScheduleTests {
   @Test(arguments: TestSeed.values(30))
   func `R24, R41: timestamps rise, nothing follows an end, one start, the last state comes`(
     seed: UInt64

@@ -174,7 +174,7 @@ extension CardStage {
       }
       ledger[entry.id] = entry
     }
-    gone += settlement.gone
+    gone += settlement.invalidations
     needs = settlement.needs
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `A card` {
+@Suite("A card") struct CardTests {
   @Test func `a newly registered card is updated at once`() throws {
     var stage = CardStage()
     stage.run()

@@ -4,7 +4,7 @@ import Testing
 
 /// R23: bytes written by hand from Apple's page "Starting and updating Live Activities with
 /// ActivityKit push notifications", with sorted keys, as in all our JSON.
-@Suite struct `The payload of a card` {
+@Suite("The payload of a card") struct CardVectorTests {
   private func payload(_ stage: CardStage) -> String? {
     stage.wire.last.map { String(decoding: $0.push.payload, as: UTF8.self) }
   }

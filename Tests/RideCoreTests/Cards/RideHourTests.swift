@@ -3,7 +3,7 @@ import Testing
 @testable import RideCore
 
 /// R27: sixty minutes with a new ETA every fifteen seconds and eight changes of phase.
-@Suite struct `An hour's ride` {
+@Suite("An hour's ride") struct RideHourTests {
   static let phases: [(minute: Int, state: String)] = [
     (0, "requested"), (2, "driver_assigned"), (5, "driver_en_route"), (14, "driver_arrived"),
     (17, "ride_started"), (30, "driver_arrived"), (33, "ride_started"), (59, "ride_completed"),

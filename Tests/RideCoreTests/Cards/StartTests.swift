@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `A start by push` {
+@Suite("A start by push") struct StartTests {
   private func stage() -> CardStage {
     var stage = CardStage()
     stage.offerStart()

@@ -1,7 +1,7 @@
 import RideCore
 import Testing
 
-@Suite struct `Reasons of broadcasts` {
+@Suite("Reasons of broadcasts") struct BroadcastReasonTests {
   /// The reasons of Apple's page "Handling error responses from APNs".
   private static let apple = [
     "FeatureNotEnabled", "MissingChannelId", "BadChannelId", "ChannelNotRegistered",

@@ -111,7 +111,7 @@ import TestSupport
         "two came, and one create was lost", "AB", [lost],
         [during, try other("B", absent: 99, seen: 112)], ["A": .unclear, "B": .unclear]),
       Case(
-        "two came, and the storage tells which", "AB", [lost],
+        "two came, and the storage shows which", "AB", [lost],
         [during, try other("B", absent: 99, seen: 112, .nothing)], ["A": .leaked, "B": .foreign]),
       Case(
         "two came, and two creates were lost", "AB", [lost, row(2, created: 101, unanswered: 111)],

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Cron slots` {
+@Suite("Cron slots") struct CronTests {
   private func zone(_ name: String) throws -> ZoneTimes {
     try #require(ZoneTimes(identifier: name))
   }

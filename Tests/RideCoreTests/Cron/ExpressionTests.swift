@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Cron expressions` {
+@Suite("Cron expressions") struct ExpressionTests {
   /// A wrong expression, the offset of the error, and the message.
   static let wrong: [(String, Int, String)] = [
     ("", 0, "0 fields; expected 5: minute, hour, day of the month, month, day of the week"),

@@ -4,7 +4,7 @@ import Testing
 @testable import RideCore
 
 /// Slots as decision 9 defines them, found by testing each minute of a few days.
-@Suite struct `Cron minute by minute` {
+@Suite("Cron minute by minute") struct OracleTests {
   private struct Rule {
     let schedule: CronSchedule
     let followsWall: Bool

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Recent contact` {
+@Suite("Recent contact") struct ContactTests {
   private func book(_ limit: Duration?) -> EngineConfiguration {
     var rule = Sample.rule()
     rule.unlessContactWithin = limit

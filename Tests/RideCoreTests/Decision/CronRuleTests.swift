@@ -3,7 +3,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Cron rules` {
+@Suite("Cron rules") struct CronRuleTests {
   private func stage(
     _ expression: String, _ missed: Timing.Missed = .skip, zone: String? = "UTC",
     expires: Duration = .seconds(86_400)
@@ -117,7 +117,7 @@ import Testing
   }
 }
 
-@Suite struct `Slots` {
+@Suite("Slots") struct SlotCountTests {
   /// Handles the ride at random times with random changes: every slot has one outcome, none fires
   /// twice, and none fires early.
   @Test(arguments: 0..<200)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `A decision` {
+@Suite("A decision") struct DecideTests {
   @Test func `a push has all required headers`() throws {
     let decision = decide(Sample.view(), by: Sample.book(), now: Sample.now)
     let push = try #require(decision.pushes.first)

@@ -4,7 +4,7 @@ import Testing
 @testable import RideCore
 
 /// Values that no ride produces, but that a row may contain.
-@Suite struct `Limits` {
+@Suite("Limits") struct EdgeTests {
   @Test func `a memo that has counted to the end of numbers counts no further`() throws {
     var stage = CardStage()
     stage.register()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Legacy pushes` {
+@Suite("Legacy pushes") struct LegacyTests {
   private static let ride: RideID = "legacy:customer:1"
   private static let alert = #"{"aps":{"alert":"Hi","x":1.0}, "b" : [1]}"#
 

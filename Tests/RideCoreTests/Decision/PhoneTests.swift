@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Problems of phones` {
+@Suite("Problems of phones") struct PhoneTests {
   private static let bad = PushOutcome.refused(Refusal(status: 400, reason: "BadDeviceToken"))
 
   private var book: EngineConfiguration {

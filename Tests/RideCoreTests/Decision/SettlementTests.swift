@@ -3,7 +3,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `A settlement` {
+@Suite("A settlement") struct SettlementTests {
   private func settlement(
     _ outcome: PushOutcome, rule: Rule = Sample.rule(), now: Timestamp = Sample.now,
     jitter: Double = 0, memo: Memo = Memo(), events: [RideEvent] = [Sample.event()]
@@ -117,8 +117,11 @@ import Testing
     let gone = settlement(
       .refused(Refusal(status: 410, reason: "Unregistered", timestamp: since)))
     #expect(
-      gone.gone == [TokenInvalidation(kind: .phone, id: 1, since: since, reason: "Unregistered")])
-    #expect(settlement(.refused(Refusal(status: 410, reason: "Unregistered"))).gone.isEmpty)
+      gone.invalidations == [
+        TokenInvalidation(kind: .phone, id: 1, since: since, reason: "Unregistered")
+      ])
+    #expect(
+      settlement(.refused(Refusal(status: 410, reason: "Unregistered"))).invalidations.isEmpty)
   }
 
   @Test func `a reason from outside is cut short and holds no NUL`() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `Heartbeats` {
+@Suite("Heartbeats") struct SlotTests {
   private func stage(_ period: Duration = .seconds(1200)) -> AgendaStage {
     AgendaStage(.every(period), while: ["driver_arrived"])
   }
@@ -132,7 +132,7 @@ import Testing
   }
 }
 
-@Suite struct `Reminders` {
+@Suite("Reminders") struct ReminderTests {
   private func stage(_ offset: Int64 = -15) -> AgendaStage {
     AgendaStage(.relative(to: .pickupAt, by: .seconds(offset * 60)), while: ["requested"])
   }

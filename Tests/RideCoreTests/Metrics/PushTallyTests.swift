@@ -3,7 +3,7 @@ import Testing
 
 @testable import RideCore
 
-@Suite struct `A tally of pushes` {
+@Suite("A tally of pushes") struct PushTallyTests {
   private func entry(
     _ status: LedgerEntry.Status, _ word: String? = nil, after seconds: Double = 0,
     app: App = .customer
@@ -19,7 +19,7 @@ import Testing
   private func tally(_ entries: [LedgerEntry]) -> PushTally {
     var tally = PushTally()
     let settlement = Settlement(
-      rideID: "r1", consumed: [], entries: entries, gone: [], memo: Memo(), tallies: [:],
+      rideID: "r1", consumed: [], entries: entries, invalidations: [], memo: Memo(), tallies: [:],
       nextDue: nil, isOver: false)
     tally.add([settlement], at: Sample.now)
     return tally

@@ -13,11 +13,11 @@ struct Checkup: CustomStringConvertible {
 
   private struct Document: Decodable {
     var ok: Bool
-    var results: [CheckResult]
+    var checks: [CheckResult]
   }
 
   let status: Int32
-  let results: [CheckResult]
+  let checks: [CheckResult]
   let description: String
 
   init(_ environment: [String: String], sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -25,21 +25,21 @@ struct Checkup: CustomStringConvertible {
     description = result.output + result.errors
     status = result.status
     let document = try JSONDecoder().decode(Document.self, from: Data(result.output.utf8))
-    results = document.results
+    checks = document.checks
     // R60, checked for every run in any test.
     Secrets.expectNone(in: description)
     #expect(document.ok == (status == 0), sourceLocation: sourceLocation)
     #expect(
       status == (names("failure").isEmpty ? 0 : 2), "\(description)", sourceLocation: sourceLocation
     )
-    for result in results {
+    for result in checks {
       let isBad = ["failure", "warning"].contains(result.standing)
       #expect(isBad == !result.remedy.isEmpty, "\(result)", sourceLocation: sourceLocation)
     }
   }
 
   func names(_ standing: String) -> [String] {
-    results.filter { $0.standing == standing }.map(\.name)
+    checks.filter { $0.standing == standing }.map(\.name)
   }
 
   /// Expects a check result whose text or fixes contain a text.
@@ -47,7 +47,7 @@ struct Checkup: CustomStringConvertible {
     _ name: String, _ standing: String, _ text: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    let result = results.first { $0.name == name }
+    let result = checks.first { $0.name == name }
     let words = ([result?.what ?? ""] + (result?.remedy ?? [])).joined(separator: "\n")
     #expect(
       result?.standing == standing && (text.isEmpty || words.contains(text)),

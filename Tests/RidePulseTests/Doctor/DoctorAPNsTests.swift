@@ -99,7 +99,7 @@ import TestSupport
         ]) { $1 })
       // No row names production, so all phones are in the sandbox now.
       turned.expect("phones driver", "ok", "2 sandbox")
-      #expect(!turned.results.contains { $0.name == "connection production" })
+      #expect(!turned.checks.contains { $0.name == "connection production" })
     }
   }
 
@@ -132,7 +132,7 @@ import TestSupport
   @Test(arguments: ["plain", "refusing"])
   func `A server without HTTP/2 is distinguished from an untrusted one`(kind: String) async throws {
     try await Stage.run { stage in
-      let server = try Stranger.tls(
+      let server = try WrongServer.tls(
         stage.directory, words: kind == "plain" ? [] : ["-alpn", "http/1.1"])
       defer { server.stop() }
       let environment = stage.environment.merging(["APNS_PRODUCTION_URL": server.url]) { $1 }
@@ -145,7 +145,7 @@ import TestSupport
   }
 
   @Test func `Servers that accept connections and send nothing do not block the doctor`() throws {
-    let server = try Stranger.silent()
+    let server = try WrongServer.silent()
     defer { server.stop() }
     let checkup = try Checkup([
       "APNS_PRODUCTION_URL": server.url, "DATABASE_URL": "host=127.0.0.1 port=\(server.port)",

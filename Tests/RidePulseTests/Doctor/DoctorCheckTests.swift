@@ -146,11 +146,11 @@ import Testing
     probes.bundleIDs = [.customer: "com.example.customer"]
     probes.key = KeyState(path: "key.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
     probes.hasCAFile = hasCAFile
-    var world = APNsState.World(
+    var state = APNsState.EnvironmentState(
       environment: .production, endpoint: "https://api.push.apple.com:443", problem: problem)
-    world.answers[.customer] = outcome
-    world.lead = lead
-    probes.worlds = [world]
+    state.answers[.customer] = outcome
+    state.lead = lead
+    probes.environments = [state]
     return probes
   }
 

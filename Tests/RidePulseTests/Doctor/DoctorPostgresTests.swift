@@ -36,7 +36,7 @@ import TestSupport
       poor.expect("rights", "failure", "role \(role) lacks usage on schema ridepulse")
       poor.expect("schema", "skipped", "needs rights")
       poor.expect("phones", "skipped", "needs schema and rights")
-      let remedy = try #require(poor.results.first { $0.name == "rights" }?.remedy.first)
+      let remedy = try #require(poor.checks.first { $0.name == "rights" }?.remedy.first)
       let grants = try #require(remedy.components(separatedBy: "psql -c '").last?.dropLast())
       try await stage.sql(String(grants))
       let rich = try Checkup(environment)

@@ -67,12 +67,12 @@ import TestSupport
           { environment["RIDEPULSE_SCHEDULES"] = rules }
         ),
       ]
-      for (index, (name, words, deed)) in steps.enumerated() {
+      for (index, (name, words, fix)) in steps.enumerated() {
         let before = try Checkup(environment)
         before.expect(name, "failure", words)
         // Nothing that was fixed fails again.
         for (done, _, _) in steps[..<index] where done != "bundle IDs" { before.expect(done, "ok") }
-        try await deed()
+        try await fix()
       }
       let registered = try Checkup(environment)
       #expect(registered.status == 0)
@@ -82,7 +82,7 @@ import TestSupport
         "select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)')")
       await session.close()
       let well = try Checkup(environment)
-      #expect(Set(well.results.map(\.standing)) == ["ok"], "\(well)")
+      #expect(Set(well.checks.map(\.standing)) == ["ok"], "\(well)")
       well.expect("push production customer", "ok", "BadDeviceToken")
       well.expect("clock production", "ok", "APNs and Postgres agree")
       well.expect("listen", "ok", "came back")

@@ -37,7 +37,7 @@ begin
   body := answer::text;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) IS 'Executes a call of the API, whose arguments were validated before.';
+COMMENT ON FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) IS 'Executes an API call and returns the HTTP status and body of its answer. call: events, devices, live-activities, push-to-start or contact. arguments: the body of the request, which the service has validated. Errors: those of the called function.';
 CREATE FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -63,7 +63,7 @@ begin
   end if;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) IS 'Adds a channel''s ID to the attributes of its ride, and makes the ride due.';
+COMMENT ON FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) IS 'Adds a channel''s ID to the attributes of its ride as <app>_channel_id, and makes the ride due by the event channel_opened, or channel_refused if channel_id is null. refusal: why the create was refused. is_awaited: makes the ride due even if it is not on the agenda.';
 CREATE FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -79,7 +79,7 @@ begin
   end if;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean) IS 'Refuses a text that is missing or has more than 512 bytes.';
+COMMENT ON FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean) IS 'Checks a text argument. function_name and argument are for the message, value is the text, is_required also refuses null and an empty text. Errors: 22023.';
 CREATE FUNCTION ridepulse.contact(app text, owner_id text) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -89,7 +89,7 @@ declare
 begin
   perform ridepulse.check_text('contact', 'app', app),
     ridepulse.check_text('contact', 'owner_id', owner_id);
-  -- A backend may report from several places at once: the last contact stays the last one.
+  -- Concurrent calls may finish in any order: the latest time stays.
   insert into ridepulse.contacts as c (app, owner_id, contacted_at)
   values (contact.app, contact.owner_id, clock_timestamp())
   on conflict on constraint contacts_pkey do update
@@ -98,7 +98,7 @@ begin
   return last_contact;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text) IS 'Records that the app''s backend has heard from a phone of the owner.';
+COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text) IS 'Records that a phone of the owner made contact with the app''s backend, and returns the time of the last contact. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes.';
 CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -119,7 +119,7 @@ begin
   return new_id;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.emit(event text, ride_id text, data jsonb) IS 'Emits an event of a ride and returns its ID. It takes effect with the transaction.';
+COMMENT ON FUNCTION ridepulse.emit(event text, ride_id text, data jsonb) IS 'Emits an event and returns its ID; it takes effect when the transaction commits. event: a name that rules match. ride_id: the ride, which need not exist. data: a JSON object; null means {}. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes, or if data is not an object.';
 CREATE TABLE ridepulse.rides (
     id text NOT NULL,
     state text,
@@ -131,15 +131,15 @@ CREATE TABLE ridepulse.rides (
     updated_at timestamp with time zone DEFAULT now(),
     CONSTRAINT rides_id_check CHECK ((id <> ''::text))
 );
-COMMENT ON TABLE ridepulse.rides IS 'Rides as the service''s backend knows them. Each change becomes an event.';
-COMMENT ON COLUMN ridepulse.rides.id IS 'The ride''s ID, at most 512 bytes.';
-COMMENT ON COLUMN ridepulse.rides.state IS 'The state, in the backend''s own words. A new state is an event of the same name.';
+COMMENT ON TABLE ridepulse.rides IS 'Rides, written by the service''s backend. A new state and any other change emit an event.';
+COMMENT ON COLUMN ridepulse.rides.id IS 'The ride''s ID, 1 to 512 bytes.';
+COMMENT ON COLUMN ridepulse.rides.state IS 'The state, in the backend''s own terms. A new state emits the event of the same name.';
 COMMENT ON COLUMN ridepulse.rides.customer_id IS 'The owner of the phones of app customer.';
 COMMENT ON COLUMN ridepulse.rides.driver_id IS 'The owner of the phones of app driver.';
-COMMENT ON COLUMN ridepulse.rides.pickup_at IS 'The planned pickup, which schedule rules refer to.';
-COMMENT ON COLUMN ridepulse.rides.time_zone IS 'The IANA time zone in which times are shown and local schedules are evaluated.';
-COMMENT ON COLUMN ridepulse.rides.attributes IS 'Further data for templates; <app>_id names the owner of another app''s phones.';
-COMMENT ON COLUMN ridepulse.rides.updated_at IS 'When the row last changed, by the backend''s clock if it sets the column itself.';
+COMMENT ON COLUMN ridepulse.rides.pickup_at IS 'The planned pickup time; schedule rules may refer to it.';
+COMMENT ON COLUMN ridepulse.rides.time_zone IS 'The IANA time zone of formatted times and of local schedules.';
+COMMENT ON COLUMN ridepulse.rides.attributes IS 'Further data for templates, a JSON object. <app>_id names the owner of the phones of any other app.';
+COMMENT ON COLUMN ridepulse.rides.updated_at IS 'When the row last changed: set by a trigger unless the update sets it itself.';
 CREATE FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -161,19 +161,20 @@ begin
     'pickupAt', case when isfinite(old.pickup_at)
                   then (extract(epoch from old.pickup_at) * 1000000)::bigint end,
     'timeZone', coalesce(old.time_zone, 'UTC'),
-    -- As a text: a template reads it as it was. A row that no push could hold leaves none.
+    -- As a text, from which templates are rendered unchanged. Attributes too large for any push are
+    -- dropped.
     'attributes', case when pg_column_size(old.attributes) <= 65536
                       and octet_length(old.attributes::text) <= 65536
                     then old.attributes::text else '{}' end));
 end
 $$;
-COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'The row before an update, as JSON, if the update replaced or removed one of its people; otherwise null. Texts to a former driver show that row, and never the new driver''s data.';
+COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'Returns the row before an update as JSON if the update replaced or removed one of the ride''s people, otherwise null. Texts to a former driver are rendered from that row, and never from the new driver''s data. pickupAt is in microseconds since 1970; attributes is JSON as a text, {} if it has more than 64 KiB.';
 CREATE FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, OUT outcome text, OUT status integer, OUT body text) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  -- jsonb writes equal objects equally, however their members were ordered.
+  -- Equal jsonb objects have equal texts, whatever the order of their members was.
   request constant bytea := sha256(convert_to(call || ' ' || arguments::text, 'UTF8'));
   known ridepulse.idempotency_keys;
 begin
@@ -182,7 +183,7 @@ begin
     select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
     return;
   end if;
-  -- Held until the commit, so that whoever gets it next sees what the first one wrote.
+  -- Held until the commit, so that the next holder reads the row of this one.
   if not pg_try_advisory_xact_lock(
     hashtextextended('ridepulse.idempotency_keys ' || idempotent_call.key, 0)) then
     outcome := 'under way';
@@ -201,7 +202,7 @@ begin
     return;
   end if;
   select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
-  -- A few more than come in are dropped, so that they never pile up.
+  -- Each call inserts one row and deletes up to 20 old ones, so that they do not accumulate.
   delete from ridepulse.idempotency_keys where ctid = any (array(
     select k.ctid from ridepulse.idempotency_keys k
     where k.created_at <= now() - interval '1 day'
@@ -213,7 +214,7 @@ begin
     created_at = excluded.created_at;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, OUT outcome text, OUT status integer, OUT body text) IS 'Executes a call once for each key; outcome is done, replayed, under way or other request.';
+COMMENT ON FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, OUT outcome text, OUT status integer, OUT body text) IS 'Executes an API call once for each key. key: null executes it each time. call, arguments: as for ridepulse.answer. outcome: done, replayed, under way (another transaction is executing it) or other request (the key belongs to another one); the last two have neither status nor body. Errors: those of ridepulse.answer.';
 CREATE FUNCTION ridepulse.keep_channel_ids() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -234,14 +235,14 @@ begin
   return new;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.keep_channel_ids() IS 'Trigger: keeps the IDs of open channels when a ride''s attributes are replaced.';
+COMMENT ON FUNCTION ridepulse.keep_channel_ids() IS 'Trigger function: keeps the IDs of open channels when an update replaces a ride''s attributes. Errors: 42501 on any table other than ridepulse.rides.';
 CREATE FUNCTION ridepulse.legacy_ride(app text, token text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
   select 'legacy:' || $1 || ':' || left(encode(sha256(convert_to(lower($2), 'UTF8')), 'hex'), 32)
 $_$;
-COMMENT ON FUNCTION ridepulse.legacy_ride(app text, token text) IS 'The ID of the pseudo ride of a phone.';
+COMMENT ON FUNCTION ridepulse.legacy_ride(app text, token text) IS 'Returns the ID of a phone''s pseudo ride. token: hexadecimal, in upper or lower case.';
 CREATE FUNCTION ridepulse.parse_mapping(mapping jsonb, OUT columns jsonb, OUT attributes jsonb, OUT time_zone text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -293,7 +294,7 @@ begin
   end loop;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.parse_mapping(mapping jsonb, OUT columns jsonb, OUT attributes jsonb, OUT time_zone text) IS 'Takes a mapping apart, without checking that its columns exist. A column is a text or {"column": …}; pickup_at may also name the time_zone of its times.';
+COMMENT ON FUNCTION ridepulse.parse_mapping(mapping jsonb, OUT columns jsonb, OUT attributes jsonb, OUT time_zone text) IS 'Splits a mapping into columns, attributes and the time zone of pickup_at, without checking that the columns exist. A column is a text or {"column": …}; pickup_at may also have a time_zone. Errors: 22023 if id or state is missing or a value names no column; 42703 if a key is unknown.';
 CREATE FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -313,7 +314,7 @@ exception when data_exception then
   problem := 'bad_time';
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time, in the given zone if it names none; problem is the reason if it cannot.';
+COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time. zone: the time zone of a text without an offset; may be null. problem is no_time_zone or bad_time if the conversion fails, otherwise null.';
 CREATE FUNCTION ridepulse.read_row() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -326,23 +327,23 @@ begin
   perform set_config('ridepulse.row', source::text, true);
   return null;
 exception when others then
-  -- What a repetition heals is the writer's to repeat; all else is the row's or the mapping's.
+  -- The writer receives errors that a repetition may fix; the second trigger records all others.
   if sqlstate ~ '^(08|25|40|53|55|57|58|XX)' then
     raise;
   end if;
-  -- No column has an empty name.
+  -- The empty key marks an error: no column has an empty name.
   perform set_config('ridepulse.row', jsonb_build_object('',
     jsonb_build_object('state', sqlstate, 'message', sqlerrm))::text, true);
   return null;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.read_row() IS 'The first trigger: leaves the mapped columns of the row, its argument, as JSON in a setting of the transaction.';
+COMMENT ON FUNCTION ridepulse.read_row() IS 'Trigger function of ridepulse_read: stores the mapped columns of the row as JSON in the setting ridepulse.row of the transaction. Argument: the columns, as a list for SELECT. Errors: only those that a repetition may fix.';
 CREATE FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text DEFAULT NULL::text, detail text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
-  -- Once a transaction, since each further time would leave a dead row behind.
+  -- Once for each transaction, because each further update would leave a dead row.
   if exists (
     select from ridepulse.watch_errors e
     where e.relation = record_watch_error.relation
@@ -363,11 +364,11 @@ begin
       row_id = excluded.row_id, detail = excluded.detail, count = e.count + 1,
       last_at = excluded.last_at;
   exception when serialization_failure then
-    null;  -- Recorded after this transaction's snapshot was taken.
+    null;  -- Another transaction recorded it after this one's snapshot was taken.
   end;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text, detail text) IS 'Records a problem once for each transaction. It waits for no other transaction.';
+COMMENT ON FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text, detail text) IS 'Records a problem in ridepulse.watch_errors, once for each transaction, and waits for no other transaction. row_id and detail are cut to 80 and 200 characters.';
 CREATE FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text DEFAULT NULL::text, installation_id text DEFAULT NULL::text, locale text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -393,14 +394,14 @@ begin
     refusals = 0,
     probe = null,
     quarantined_at = null;
-  -- One installation has one token: the newest.
+  -- An installation has one enabled token: the newest.
   update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'replaced'
   where d.app = register_device.app
     and d.installation_id = nullif(register_device.installation_id, '')
     and d.token <> lower(register_device.token) and d.disabled_at is null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text) IS 'Registers a phone, or enables it again.';
+COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text) IS 'Registers a phone or enables it again, and disables the older tokens of its installation. token: hexadecimal, in upper or lower case. environment, installation_id, locale: null keeps the stored value. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes; 23514 if environment is neither null, production nor sandbox.';
 CREATE FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text DEFAULT NULL::text, frequent boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -440,7 +441,7 @@ begin
   end if;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text, frequent boolean) IS 'Registers the update token of a card.';
+COMMENT ON FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text, frequent boolean) IS 'Registers the update token of a card, and makes its ride due if the card is new or live again, or has a new token or ride. token: hexadecimal, in upper or lower case. activity_id: ActivityKit''s ID. environment: null keeps the stored value. frequent: whether the person allows frequent updates. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes; 23514 if environment is neither null, production nor sandbox.';
 CREATE FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -463,7 +464,7 @@ begin
     disabled_reason = null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text) IS 'Registers a token with which cards can be started.';
+COMMENT ON FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text) IS 'Registers a token with which cards can be started, or makes it valid again. token: hexadecimal, in upper or lower case. attributes_type: name of the type of the activity''s attributes. environment: null keeps the stored value. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes; 23514 if environment is neither null, production nor sandbox.';
 CREATE FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -493,7 +494,7 @@ begin
     union all
     select 'attributes', value from jsonb_each_text(map.attributes)
   loop
-    -- A domain counts as what it is made of.
+    -- A domain counts as its base type.
     with recursive types as (
       select a.atttypid as type from pg_attribute a
       where a.attrelid = relation and a.attname = entry.column_name and a.attnum > 0
@@ -537,7 +538,7 @@ begin
   return ridepulse.select_list(map.columns, map.attributes);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) IS 'Stores a mapping that fits its table, and returns the columns that it reads as a list for SELECT. Without a mapping the table is no longer attached.';
+COMMENT ON FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) IS 'Stores the mapping of a table, clears the recorded problems of the table, and returns the columns that the mapping reads, as a list for SELECT. A null mapping detaches the table. Errors: 42809 if the table cannot be attached; 42703 if a column does not exist; 42804 and 22023 if pickup_at has an unusable type or time zone; those of ridepulse.parse_mapping.';
 CREATE FUNCTION ridepulse.report_channel(channel bigint, is_awaited boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -554,7 +555,7 @@ begin
   if this.channel_id is null and this.ended_at is null then
     return true;
   end if;
-  -- Of a channel that has ended there is nothing to report, of one that was refused there is.
+  -- A refused create is reported; a channel that has ended in the meantime is not.
   if this.ride_id is not null and (this.channel_id is null or this.ended_at is null) then
     if this.channel_id is not null then
       perform from ridepulse.rides r where r.id = this.ride_id for update skip locked;
@@ -569,7 +570,7 @@ begin
   return true;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.report_channel(channel bigint, is_awaited boolean) IS 'Reports the outcome of a create to its ride; returns whether nothing is left to do.';
+COMMENT ON FUNCTION ridepulse.report_channel(channel bigint, is_awaited boolean) IS 'Reports the outcome of a create to its ride. channel: the ID in channels. is_awaited: as for ridepulse.attach_channel. Returns false if the channel or its ride is locked and the outcome is still to be reported, otherwise true.';
 CREATE FUNCTION ridepulse.require_owner("table" regclass) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -593,7 +594,7 @@ begin
   end if;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.require_owner("table" regclass) IS 'Refuses a role that does not own the table, or lacks a right that attaching needs.';
+COMMENT ON FUNCTION ridepulse.require_owner("table" regclass) IS 'Refuses a role that does not own the table, or lacks a right that attaching needs. Errors: 42501.';
 CREATE FUNCTION ridepulse.ride_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -602,7 +603,7 @@ declare
   event text;
   former jsonb;
 begin
-  -- Before anything looks at the row: its types would be those of another table's owner.
+  -- Must precede any use of the row, whose types would belong to the owner of the other table.
   if tg_relid <> 'ridepulse.rides'::regclass then
     raise exception 'ridepulse.ride_changed serves ridepulse.rides alone, not %', tg_relid::regclass
       using errcode = 'insufficient_privilege',
@@ -629,7 +630,7 @@ begin
   return null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.ride_changed() IS 'Trigger: emits the event of a changed ride.';
+COMMENT ON FUNCTION ridepulse.ride_changed() IS 'Trigger function: emits the event of a new or changed ride. Errors: 42501 on any table other than ridepulse.rides.';
 CREATE FUNCTION ridepulse.ride_stamped() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -639,7 +640,7 @@ begin
   return new;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.ride_stamped() IS 'Trigger: sets updated_at of a changed ride.';
+COMMENT ON FUNCTION ridepulse.ride_stamped() IS 'Trigger function: sets updated_at of a changed ride to the start of the transaction.';
 CREATE FUNCTION ridepulse.rotate_ledger(keep interval DEFAULT NULL::interval) RETURNS TABLE(action text, object text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -674,19 +675,19 @@ begin
   get diagnostics rows = row_count;
   object := rows || ' of ledger_default';
   if rows > 0 then return next; end if;
-  -- Nobody has looked at them for as long as anything is kept.
+  -- Rides that were parked for longer than the ledger is kept.
   with gone as (
     delete from ridepulse.agenda a
     where a.parked_reason is not null and a.parked_at < now() - keep returning a.ride_id
-  ), told as (
+  ), deleted_events as (
     delete from ridepulse.events e using gone g
     where e.ride_id = g.ride_id and e.created_at < now() - keep
   )
   select count(*) into rows from gone;
   object := rows || ' parked rides';
   if rows > 0 then return next; end if;
-  -- Dropping comes first: it takes the ledger's own lock, and what holds locks of partitions must
-  -- not wait for that one.
+  -- Drops come first: they lock the ledger itself, and a transaction that holds locks on partitions
+  -- must not wait for that lock.
   begin
     for object, day in
       select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
@@ -695,7 +696,7 @@ begin
         and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
       order by 2
     loop
-      -- From here on nothing in it can become pending.
+      -- From here on no row of the partition can become pending.
       execute format('lock table ridepulse.%I in share mode', object);
       execute format('select exists (select from ridepulse.%I where status = ''pending'')', object)
         into is_open;
@@ -708,7 +709,7 @@ begin
       return next;
     end loop;
     if rules.cut_at < now() - keep and pg_relation_size('ridepulse.ledger_before') > 0 then
-      -- No row of it is pending: those that were have been moved, and nobody writes there.
+      -- Nothing writes to it, and none of its rows is pending.
       object := 'ledger_before';
       truncate ridepulse.ledger_before;
       action := 'emptied';
@@ -726,7 +727,8 @@ begin
         'create table ridepulse.%I (like ridepulse.ledger including defaults including constraints) '
         'with (fillfactor = 95)', object);
       if day > today then
-        -- Said by a clock that is wrong; a few of them must not keep a day from being one.
+        -- Rows of a future day come from a wrong clock; a few of them must not prevent the
+        -- partition.
         execute format(
           'with moved as (delete from ridepulse.ledger_default where ctid = any (array('
           'select ctid from ridepulse.ledger_default where occurred_at >= %L and occurred_at < %L '
@@ -747,12 +749,13 @@ begin
         return next;
         exit;
     end;
-    -- Each one is compared with all that has no day while nobody can write there.
+    -- Each attach scans ledger_default under an exclusive lock: if it is large, one is enough for a
+    -- call.
     exit when pg_relation_size('ridepulse.ledger_default') > 64 * 1024 * 1024;
   end loop;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.rotate_ledger(keep interval) IS 'Creates the partitions of the next days, drops expired ones, and returns what it did.';
+COMMENT ON FUNCTION ridepulse.rotate_ledger(keep interval) IS 'Deletes what is older than the retention, creates the ledger''s partitions from yesterday to 7 days ahead, and returns each action with its object. keep: the retention; null means that of ridepulse.retention. Does nothing while another session runs it. Errors: 22023 if keep is shorter than 1 day.';
 CREATE FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -762,7 +765,7 @@ CREATE FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) RETURNS t
     union
     select value from jsonb_each_text(attributes)) names
 $$;
-COMMENT ON FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) IS 'The columns that a mapping reads, as a list for SELECT.';
+COMMENT ON FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) IS 'Returns the columns that a mapping reads, as a list for SELECT from a row r.';
 CREATE FUNCTION ridepulse.store_row(relation regclass, source jsonb, is_copy boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -845,7 +848,7 @@ begin
                         excluded.pickup_at, excluded.time_zone, excluded.attributes);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.store_row(relation regclass, source jsonb, is_copy boolean) IS 'Copies a row, given as JSON of its mapped columns, to ridepulse.rides.';
+COMMENT ON FUNCTION ridepulse.store_row(relation regclass, source jsonb, is_copy boolean) IS 'Copies a row of an attached table to ridepulse.rides. source: the mapped columns as JSON. is_copy: leaves a ride that exists unchanged. Errors: 55000 if the table is not attached.';
 CREATE FUNCTION ridepulse.unpark(ride_id text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -873,7 +876,7 @@ CREATE FUNCTION ridepulse.unquarantine(app text DEFAULT NULL::text) RETURNS bigi
   )
   select count(*) from lifted
 $$;
-COMMENT ON FUNCTION ridepulse.unquarantine(app text) IS 'Ends the quarantine of an app''s phones, or of all; returns how many. What was found under a wrong configuration is forgotten.';
+COMMENT ON FUNCTION ridepulse.unquarantine(app text) IS 'Lifts the quarantine of an app''s phones, or of all phones if app is null; returns how many. Also resets their refusals, and whether they were tried in the other environment.';
 CREATE FUNCTION ridepulse.unwatch("table" regclass) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -886,7 +889,7 @@ begin
   perform ridepulse.register_watch("table", null);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.unwatch("table" regclass) IS 'Detaches a table. Its rides stay.';
+COMMENT ON FUNCTION ridepulse.unwatch("table" regclass) IS 'Detaches a table; its rides stay. Errors: 42501 if the caller may not detach the table.';
 CREATE FUNCTION ridepulse.wake() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -904,7 +907,7 @@ begin
   return null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.wake() IS 'Trigger: notifies sleeping nodes of a new event.';
+COMMENT ON FUNCTION ridepulse.wake() IS 'Trigger function: notifies sleeping nodes of a new event. Errors: 42501 on any table other than ridepulse.events.';
 CREATE FUNCTION ridepulse.watch("table" regclass, mapping jsonb) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -914,17 +917,17 @@ declare
   source jsonb;
 begin
   perform ridepulse.require_owner("table");
-  -- Before any row of ours is touched that a writer of the table may wait for.
+  -- Must precede the lock on any row of this schema for which a writer of the table may wait.
   execute format('lock table %s in share row exclusive mode', "table");
   columns := ridepulse.register_watch("table", coalesce(mapping, 'null'));
-  -- Triggers of one row fire in the order of their names.
+  -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
   execute format(
     'create or replace trigger ridepulse_read after insert or update on %s for each row '
     'execute function ridepulse.read_row(%L)', "table", columns);
   execute format(
     'create or replace trigger ridepulse_watch after insert or update on %s for each row '
     'execute function ridepulse.watched()', "table");
-  -- Rows that are there already are copied, and nobody is notified of them.
+  -- Existing rows are copied without a push.
   perform set_config('ridepulse.silent', 'on', true);
   for source in
     execute format('select to_jsonb(x) from (select %s from %s r) x', columns, "table")
@@ -934,7 +937,7 @@ begin
   perform set_config('ridepulse.silent', '', true);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.watch("table" regclass, mapping jsonb) IS 'Attaches a table: its rows become rides. Existing rows are copied, and no one is notified of them.';
+COMMENT ON FUNCTION ridepulse.watch("table" regclass, mapping jsonb) IS 'Attaches a table, whose rows become rides from now on. Existing rows are copied without a push. A second call replaces the mapping. mapping: see docs/sql.md. Errors: 42501 if the caller may not attach the table; those of ridepulse.register_watch.';
 CREATE FUNCTION ridepulse.watched() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -970,7 +973,7 @@ begin
   return null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.watched() IS 'The second trigger, with the right to write rides. It must not read the row.';
+COMMENT ON FUNCTION ridepulse.watched() IS 'Trigger function of ridepulse_watch: copies the row that ridepulse_read has stored as JSON, or records a problem. It must not read the row itself.';
 CREATE TABLE ridepulse.agenda (
     ride_id text NOT NULL,
     due_at timestamp with time zone,
@@ -983,27 +986,27 @@ CREATE TABLE ridepulse.agenda (
     parked_at timestamp with time zone
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02');
-COMMENT ON TABLE ridepulse.agenda IS 'One row for each live ride: when it next needs attention, and which node holds it.';
+COMMENT ON TABLE ridepulse.agenda IS 'One row for each live ride: when it next needs attention, its memo, and its lease.';
 COMMENT ON COLUMN ridepulse.agenda.ride_id IS 'The ride.';
-COMMENT ON COLUMN ridepulse.agenda.due_at IS 'When it next needs attention; null if only its next event makes it due.';
+COMMENT ON COLUMN ridepulse.agenda.due_at IS 'When the ride next needs attention; null if only its next event makes it due.';
 COMMENT ON COLUMN ridepulse.agenda.memo IS 'What the last decision left for the next one: retries, cards, schedule slots.';
-COMMENT ON COLUMN ridepulse.agenda.node IS 'The node that holds it. A settlement by any other node is refused.';
-COMMENT ON COLUMN ridepulse.agenda.fence IS 'The fencing token of the holder, higher than that of every earlier one.';
-COMMENT ON COLUMN ridepulse.agenda.leased_until IS 'When the lease ends; infinity for a parked ride.';
-COMMENT ON COLUMN ridepulse.agenda.parked_reason IS 'Why it is parked; null for all other rides.';
-COMMENT ON COLUMN ridepulse.agenda.unread IS 'How many reads of it have failed in a row.';
-COMMENT ON COLUMN ridepulse.agenda.parked_at IS 'When it was parked.';
+COMMENT ON COLUMN ridepulse.agenda.node IS 'The node that claimed the ride; null once the ride is released. A settlement by any other node is refused.';
+COMMENT ON COLUMN ridepulse.agenda.fence IS 'Fencing token of the last claim. A settlement with any other one is refused.';
+COMMENT ON COLUMN ridepulse.agenda.leased_until IS 'When the lease ends: -infinity without a lease, infinity for a parked ride.';
+COMMENT ON COLUMN ridepulse.agenda.parked_reason IS 'Why the ride is parked; null if it is not.';
+COMMENT ON COLUMN ridepulse.agenda.unread IS 'Number of consecutive claims that could not read the ride.';
+COMMENT ON COLUMN ridepulse.agenda.parked_at IS 'When the ride was parked; null if it is not.';
 CREATE TABLE ridepulse.channel_listings (
     bundle_id text NOT NULL,
     environment text NOT NULL,
     began_at timestamp with time zone NOT NULL,
     channels integer NOT NULL
 );
-COMMENT ON TABLE ridepulse.channel_listings IS 'The last listing of each app and environment.';
+COMMENT ON TABLE ridepulse.channel_listings IS 'The last listing of channels for each app and environment.';
 COMMENT ON COLUMN ridepulse.channel_listings.bundle_id IS 'The app''s bundle ID.';
 COMMENT ON COLUMN ridepulse.channel_listings.environment IS 'The APNs environment.';
-COMMENT ON COLUMN ridepulse.channel_listings.began_at IS 'When it was requested.';
-COMMENT ON COLUMN ridepulse.channel_listings.channels IS 'How many channels it had.';
+COMMENT ON COLUMN ridepulse.channel_listings.began_at IS 'When the listing was requested; -infinity if none is recorded yet.';
+COMMENT ON COLUMN ridepulse.channel_listings.channels IS 'Number of channels in the listing.';
 CREATE TABLE ridepulse.channels (
     id bigint NOT NULL,
     app text NOT NULL,
@@ -1029,22 +1032,22 @@ CREATE TABLE ridepulse.channels (
     CONSTRAINT channels_ride_id_check CHECK ((ride_id <> ''::text)),
     CONSTRAINT channels_storage_check CHECK ((storage = ANY (ARRAY['none'::text, 'latest'::text])))
 );
-COMMENT ON TABLE ridepulse.channels IS 'One row for each create of a channel.';
+COMMENT ON TABLE ridepulse.channels IS 'Attempts to create a channel, one row for each.';
 COMMENT ON COLUMN ridepulse.channels.id IS 'The key of the channel in token_outcomes.';
 COMMENT ON COLUMN ridepulse.channels.app IS 'The app that shows the card.';
 COMMENT ON COLUMN ridepulse.channels.environment IS 'The APNs environment.';
 COMMENT ON COLUMN ridepulse.channels.bundle_id IS 'The app''s bundle ID.';
-COMMENT ON COLUMN ridepulse.channels.channel_id IS 'Apple''s ID; null until the answer has arrived.';
-COMMENT ON COLUMN ridepulse.channels.storage IS 'What Apple keeps for phones that come later.';
+COMMENT ON COLUMN ridepulse.channels.channel_id IS 'Apple''s ID; null until the answer to the create has arrived.';
+COMMENT ON COLUMN ridepulse.channels.storage IS 'Apple''s storage policy: latest stores the last message for phones that are offline, none stores nothing.';
 COMMENT ON COLUMN ridepulse.channels.ride_id IS 'The ride; null for a channel that was created by hand.';
 COMMENT ON COLUMN ridepulse.channels.request_id IS 'apns-request-id of the create.';
-COMMENT ON COLUMN ridepulse.channels.created_at IS 'When the create was recorded, before the call.';
-COMMENT ON COLUMN ridepulse.channels.confirmed_at IS 'When the answer was recorded.';
-COMMENT ON COLUMN ridepulse.channels.unanswered_at IS 'Since when the outcome of the call is unknown.';
-COMMENT ON COLUMN ridepulse.channels.ended_at IS 'When its card ended, or the create was refused.';
-COMMENT ON COLUMN ridepulse.channels.ended_reason IS 'How it ended.';
-COMMENT ON COLUMN ridepulse.channels.deleted_at IS 'When APNs was requested to delete it, or no longer had it.';
-COMMENT ON COLUMN ridepulse.channels.reported_at IS 'When its ID was added to the ride''s attributes and the ride became due.';
+COMMENT ON COLUMN ridepulse.channels.created_at IS 'When the create was recorded, before the request was sent.';
+COMMENT ON COLUMN ridepulse.channels.confirmed_at IS 'When the answer with the ID was recorded; null until then.';
+COMMENT ON COLUMN ridepulse.channels.unanswered_at IS 'Since when the outcome of the create is unknown; null if it is known or the create is in progress.';
+COMMENT ON COLUMN ridepulse.channels.ended_at IS 'When the card or channel ended, or the create was refused; null until then.';
+COMMENT ON COLUMN ridepulse.channels.ended_reason IS 'How it ended: ended or expired like its card (RidePulse deletes the channel), gone, deleted, or why the create was refused.';
+COMMENT ON COLUMN ridepulse.channels.deleted_at IS 'When RidePulse had deleted the channel, or found that APNs no longer has it.';
+COMMENT ON COLUMN ridepulse.channels.reported_at IS 'When the outcome was reported to the ride: its ID added to the attributes, and the ride made due.';
 ALTER TABLE ridepulse.channels ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.channels_id_seq
     START WITH 1
@@ -1061,10 +1064,10 @@ CREATE TABLE ridepulse.contacts (
     CONSTRAINT contacts_owner_id_check CHECK ((owner_id <> ''::text))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
-COMMENT ON TABLE ridepulse.contacts IS 'The last contact from each owner''s phones.';
-COMMENT ON COLUMN ridepulse.contacts.app IS 'The app.';
+COMMENT ON TABLE ridepulse.contacts IS 'The last contact of each owner''s phones with the app''s backend.';
+COMMENT ON COLUMN ridepulse.contacts.app IS 'The app on the phone.';
 COMMENT ON COLUMN ridepulse.contacts.owner_id IS 'The owner of the phone.';
-COMMENT ON COLUMN ridepulse.contacts.contacted_at IS 'When the app''s backend last heard from the phone.';
+COMMENT ON COLUMN ridepulse.contacts.contacted_at IS 'When ridepulse.contact was last called for the owner.';
 CREATE TABLE ridepulse.token_outcomes (
     id bigint NOT NULL,
     kind text NOT NULL,
@@ -1083,20 +1086,20 @@ CREATE TABLE ridepulse.token_outcomes (
     CONSTRAINT token_outcomes_kind_check CHECK ((kind = ANY (ARRAY['phone'::text, 'activity'::text, 'start'::text, 'channel'::text])))
 )
 WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='200');
-COMMENT ON TABLE ridepulse.token_outcomes IS 'What APNs answered for tokens, until it is applied to them.';
-COMMENT ON COLUMN ridepulse.token_outcomes.id IS 'The order in which outcomes of a token are applied.';
-COMMENT ON COLUMN ridepulse.token_outcomes.kind IS 'The table of the token: devices, live_activities, push_to_start_tokens or channels.';
-COMMENT ON COLUMN ridepulse.token_outcomes.token_id IS 'The ID in that table.';
-COMMENT ON COLUMN ridepulse.token_outcomes.gone_reason IS 'Why the token is invalid.';
-COMMENT ON COLUMN ridepulse.token_outcomes.gone_since IS 'Since when; a later registration outweighs it, and none does if it is infinity.';
-COMMENT ON COLUMN ridepulse.token_outcomes.is_refused IS 'Whether APNs called the token of a phone bad.';
-COMMENT ON COLUMN ridepulse.token_outcomes.is_good IS 'Whether APNs accepted a push to the phone again.';
-COMMENT ON COLUMN ridepulse.token_outcomes.is_probed IS 'Whether the phone was tried in the other environment.';
-COMMENT ON COLUMN ridepulse.token_outcomes.environment IS 'The environment to which the phone was found to belong.';
-COMMENT ON COLUMN ridepulse.token_outcomes.probe IS 'The push that may try the other environment.';
-COMMENT ON COLUMN ridepulse.token_outcomes.unprobed IS 'A push that was to try the other environment and ended before it could.';
-COMMENT ON COLUMN ridepulse.token_outcomes.quiet_until IS 'Until when APNs requests a pause.';
-COMMENT ON COLUMN ridepulse.token_outcomes.created_at IS 'When the answer was settled.';
+COMMENT ON TABLE ridepulse.token_outcomes IS 'What APNs answered about tokens and is not applied to their rows yet.';
+COMMENT ON COLUMN ridepulse.token_outcomes.id IS 'The outcomes of a token are applied in this order.';
+COMMENT ON COLUMN ridepulse.token_outcomes.kind IS 'The table of the token: phone for devices, activity for live_activities, start for push_to_start_tokens, channel for channels.';
+COMMENT ON COLUMN ridepulse.token_outcomes.token_id IS 'The token''s id in that table.';
+COMMENT ON COLUMN ridepulse.token_outcomes.gone_reason IS 'Why the token is invalid; null if the outcome is an observation of a phone.';
+COMMENT ON COLUMN ridepulse.token_outcomes.gone_since IS 'Since when the token is invalid: a later registration overrides it, unless it is infinity.';
+COMMENT ON COLUMN ridepulse.token_outcomes.is_refused IS 'Whether APNs refused the phone''s token as bad.';
+COMMENT ON COLUMN ridepulse.token_outcomes.is_good IS 'Whether APNs accepts pushes to the phone again.';
+COMMENT ON COLUMN ridepulse.token_outcomes.is_probed IS 'Whether a push has tried the other environment.';
+COMMENT ON COLUMN ridepulse.token_outcomes.environment IS 'The environment that accepted that push; null if none did.';
+COMMENT ON COLUMN ridepulse.token_outcomes.probe IS 'apns-id of a push that may try the other environment.';
+COMMENT ON COLUMN ridepulse.token_outcomes.unprobed IS 'apns-id of a push that was to try the other environment and ended before it could.';
+COMMENT ON COLUMN ridepulse.token_outcomes.quiet_until IS 'End of the pause that APNs requested with status 429.';
+COMMENT ON COLUMN ridepulse.token_outcomes.created_at IS 'When the settlement recorded the outcome.';
 CREATE VIEW ridepulse.current_channels AS
  SELECT c.id,
     c.ride_id,
@@ -1115,7 +1118,7 @@ CREATE VIEW ridepulse.current_channels AS
           WHERE ((e.kind = 'channel'::text) AND (e.token_id = c.id) AND (c.ended_at IS NULL))
           ORDER BY e.id
          LIMIT 1) o ON (true));
-COMMENT ON VIEW ridepulse.current_channels IS 'Channels, with outcomes that are not applied yet.';
+COMMENT ON VIEW ridepulse.current_channels IS 'Channels, as if all token_outcomes were applied.';
 CREATE TABLE ridepulse.devices (
     id bigint NOT NULL,
     app text NOT NULL,
@@ -1138,23 +1141,23 @@ CREATE TABLE ridepulse.devices (
     CONSTRAINT devices_owner_id_check CHECK ((owner_id <> ''::text)),
     CONSTRAINT devices_token_check CHECK ((token <> ''::text))
 );
-COMMENT ON TABLE ridepulse.devices IS 'Phones. Never deleted: disabled with a reason, and enabled again by the next registration.';
-COMMENT ON COLUMN ridepulse.devices.id IS 'Phones of an owner are addressed in this order.';
+COMMENT ON TABLE ridepulse.devices IS 'Phones. Never deleted: a phone is disabled with a reason, and its next registration enables it again.';
+COMMENT ON COLUMN ridepulse.devices.id IS 'The phones of an owner are addressed in the order of their IDs.';
 COMMENT ON COLUMN ridepulse.devices.app IS 'The app on the phone.';
-COMMENT ON COLUMN ridepulse.devices.owner_id IS 'The person, as rides name customers and drivers.';
+COMMENT ON COLUMN ridepulse.devices.owner_id IS 'The person, as rides name customers, drivers and other owners.';
 COMMENT ON COLUMN ridepulse.devices.token IS 'The device token, in lower-case hexadecimal.';
-COMMENT ON COLUMN ridepulse.devices.environment IS 'The APNs environment; null if the app has not named one.';
-COMMENT ON COLUMN ridepulse.devices.installation_id IS 'The app''s ID of this installation, which has one token: the newest.';
-COMMENT ON COLUMN ridepulse.devices.locale IS 'The language of texts, such as de-CH.';
-COMMENT ON COLUMN ridepulse.devices.registered_at IS 'The last registration, which outweighs older answers of APNs.';
-COMMENT ON COLUMN ridepulse.devices.disabled_at IS 'Since when it receives nothing.';
-COMMENT ON COLUMN ridepulse.devices.disabled_reason IS 'Why: APNs'' reason, or replaced.';
-COMMENT ON COLUMN ridepulse.devices.refusals IS 'BadDeviceToken in a row.';
-COMMENT ON COLUMN ridepulse.devices.probe IS 'The push that may try the other environment.';
+COMMENT ON COLUMN ridepulse.devices.environment IS 'The APNs environment; null if the app has not named one and no push has found it.';
+COMMENT ON COLUMN ridepulse.devices.installation_id IS 'The app''s ID of this installation. Only the newest token of an installation stays enabled.';
+COMMENT ON COLUMN ridepulse.devices.locale IS 'The locale of texts, such as de-CH.';
+COMMENT ON COLUMN ridepulse.devices.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier. -infinity for a phone that only the legacy gateway has added.';
+COMMENT ON COLUMN ridepulse.devices.disabled_at IS 'When the phone was disabled; null while it is enabled.';
+COMMENT ON COLUMN ridepulse.devices.disabled_reason IS 'APNs'' reason, or replaced if the installation has a newer token; null while it is enabled.';
+COMMENT ON COLUMN ridepulse.devices.refusals IS 'Number of consecutive BadDeviceToken answers.';
+COMMENT ON COLUMN ridepulse.devices.probe IS 'apns-id of the push that may try the other environment; null if none may.';
 COMMENT ON COLUMN ridepulse.devices.is_probed IS 'Whether a push has tried the other environment.';
-COMMENT ON COLUMN ridepulse.devices.quiet_until IS 'Until when APNs requests a pause (429).';
-COMMENT ON COLUMN ridepulse.devices.quarantined_at IS 'Since when it is in quarantine.';
-COMMENT ON COLUMN ridepulse.devices.told_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null before the first.';
+COMMENT ON COLUMN ridepulse.devices.quiet_until IS 'End of the pause that APNs requested with status 429.';
+COMMENT ON COLUMN ridepulse.devices.quarantined_at IS 'When the quarantine began; null if the phone is not in quarantine.';
+COMMENT ON COLUMN ridepulse.devices.told_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
 CREATE VIEW ridepulse.current_devices AS
  SELECT d.id,
     d.app,
@@ -1216,7 +1219,7 @@ CREATE VIEW ridepulse.current_devices AS
            FROM ridepulse.token_outcomes f
           WHERE ((f.kind = 'phone'::text) AND (f.token_id = d.id))) o)
   WHERE ((d.disabled_at IS NULL) AND (NOT o.is_gone));
-COMMENT ON VIEW ridepulse.current_devices IS 'Phones that may receive something, with outcomes that are not applied yet.';
+COMMENT ON VIEW ridepulse.current_devices IS 'Enabled phones, quarantined ones included, as if all token_outcomes were applied.';
 CREATE TABLE ridepulse.live_activities (
     id bigint NOT NULL,
     ride_id text NOT NULL,
@@ -1235,18 +1238,18 @@ CREATE TABLE ridepulse.live_activities (
     CONSTRAINT live_activities_owner_id_check CHECK ((owner_id <> ''::text)),
     CONSTRAINT live_activities_token_check CHECK ((token <> ''::text))
 );
-COMMENT ON TABLE ridepulse.live_activities IS 'Cards (Live Activities) on phones, by the update token of the activity.';
+COMMENT ON TABLE ridepulse.live_activities IS 'Cards (Live Activities) on phones, one row for each activity.';
 COMMENT ON COLUMN ridepulse.live_activities.id IS 'The key of the card in a memo.';
-COMMENT ON COLUMN ridepulse.live_activities.ride_id IS 'The ride that it shows.';
-COMMENT ON COLUMN ridepulse.live_activities.app IS 'The app that shows it.';
+COMMENT ON COLUMN ridepulse.live_activities.ride_id IS 'The ride that the card shows.';
+COMMENT ON COLUMN ridepulse.live_activities.app IS 'The app that shows the card.';
 COMMENT ON COLUMN ridepulse.live_activities.owner_id IS 'The owner of the phone.';
 COMMENT ON COLUMN ridepulse.live_activities.activity_id IS 'ActivityKit''s ID of the activity.';
-COMMENT ON COLUMN ridepulse.live_activities.token IS 'The activity''s update token, in lower-case hexadecimal.';
+COMMENT ON COLUMN ridepulse.live_activities.token IS 'The activity''s newest update token, in lower-case hexadecimal.';
 COMMENT ON COLUMN ridepulse.live_activities.environment IS 'The APNs environment; null if the app has not named one.';
 COMMENT ON COLUMN ridepulse.live_activities.frequent IS 'Whether the person allows frequent updates.';
-COMMENT ON COLUMN ridepulse.live_activities.registered_at IS 'The last registration, which outweighs older answers of APNs.';
-COMMENT ON COLUMN ridepulse.live_activities.ended_at IS 'When it ended, for the engine or on the phone.';
-COMMENT ON COLUMN ridepulse.live_activities.ended_reason IS 'How: ended, expired, or APNs'' reason.';
+COMMENT ON COLUMN ridepulse.live_activities.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier.';
+COMMENT ON COLUMN ridepulse.live_activities.ended_at IS 'When the card ended; null while it is live.';
+COMMENT ON COLUMN ridepulse.live_activities.ended_reason IS 'How the card ended: ended, expired (no screen can show it any more), or APNs'' reason; null while it is live.';
 CREATE VIEW ridepulse.current_live_activities AS
  SELECT a.id,
     a.ride_id,
@@ -1266,7 +1269,7 @@ CREATE VIEW ridepulse.current_live_activities AS
           WHERE ((e.kind = 'activity'::text) AND (e.token_id = a.id) AND (a.ended_at IS NULL) AND (e.gone_since >= a.registered_at))
           ORDER BY e.id
          LIMIT 1) o ON (true));
-COMMENT ON VIEW ridepulse.current_live_activities IS 'Cards, with outcomes that are not applied yet.';
+COMMENT ON VIEW ridepulse.current_live_activities IS 'Cards, as if all token_outcomes were applied.';
 CREATE TABLE ridepulse.push_to_start_tokens (
     id bigint NOT NULL,
     app text NOT NULL,
@@ -1287,12 +1290,12 @@ COMMENT ON TABLE ridepulse.push_to_start_tokens IS 'Tokens with which the engine
 COMMENT ON COLUMN ridepulse.push_to_start_tokens.id IS 'The key of the start in a memo.';
 COMMENT ON COLUMN ridepulse.push_to_start_tokens.app IS 'The app that shows the card.';
 COMMENT ON COLUMN ridepulse.push_to_start_tokens.owner_id IS 'The owner of the phone.';
-COMMENT ON COLUMN ridepulse.push_to_start_tokens.attributes_type IS 'The type of the activity''s attributes, as the app names it.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.attributes_type IS 'Name of the type of the activity''s attributes in the app.';
 COMMENT ON COLUMN ridepulse.push_to_start_tokens.token IS 'The push-to-start token, in lower-case hexadecimal.';
 COMMENT ON COLUMN ridepulse.push_to_start_tokens.environment IS 'The APNs environment; null if the app has not named one.';
-COMMENT ON COLUMN ridepulse.push_to_start_tokens.registered_at IS 'The last registration, which outweighs older answers of APNs.';
-COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_at IS 'Since when it is invalid.';
-COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_reason IS 'Why: APNs'' reason.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_at IS 'When the token became invalid; null while it is valid.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_reason IS 'APNs'' reason; null while the token is valid.';
 CREATE VIEW ridepulse.current_start_tokens AS
  SELECT t.id,
     t.app,
@@ -1305,7 +1308,7 @@ CREATE VIEW ridepulse.current_start_tokens AS
   WHERE ((t.disabled_at IS NULL) AND (NOT (EXISTS ( SELECT
            FROM ridepulse.token_outcomes o
           WHERE ((o.kind = 'start'::text) AND (o.token_id = t.id) AND (o.gone_since >= t.registered_at))))));
-COMMENT ON VIEW ridepulse.current_start_tokens IS 'Valid push-to-start tokens, with outcomes that are not applied yet.';
+COMMENT ON VIEW ridepulse.current_start_tokens IS 'Valid push-to-start tokens, as if all token_outcomes were applied.';
 CREATE TABLE ridepulse.ledger (
     ride_id text NOT NULL,
     apns_id uuid NOT NULL,
@@ -1331,27 +1334,27 @@ CREATE TABLE ridepulse.ledger (
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
 PARTITION BY RANGE (occurred_at);
-COMMENT ON TABLE ridepulse.ledger IS 'What was decided for each phone: one row for each event, rule and phone, and one without a phone if a rule matched no one.';
+COMMENT ON TABLE ridepulse.ledger IS 'Outcomes of pushes: one row for each event or slot, rule and phone, and one row without a phone if a rule had no recipient.';
 COMMENT ON COLUMN ridepulse.ledger.ride_id IS 'The ride.';
-COMMENT ON COLUMN ridepulse.ledger.apns_id IS 'apns-id: the same in every attempt of the push.';
+COMMENT ON COLUMN ridepulse.ledger.apns_id IS 'apns-id, the same in every attempt of the push.';
 COMMENT ON COLUMN ridepulse.ledger.event_id IS 'The event''s ID; null for a schedule slot.';
 COMMENT ON COLUMN ridepulse.ledger.event IS 'The event''s name.';
 COMMENT ON COLUMN ridepulse.ledger.rule IS 'The rule''s name.';
 COMMENT ON COLUMN ridepulse.ledger.app IS 'The app of the phone.';
 COMMENT ON COLUMN ridepulse.ledger.push_type IS 'apns-push-type.';
-COMMENT ON COLUMN ridepulse.ledger.status IS 'The outcome.';
-COMMENT ON COLUMN ridepulse.ledger.reason IS 'Why it has this status, as a text for people.';
-COMMENT ON COLUMN ridepulse.ledger.attempts IS 'How often it was sent.';
+COMMENT ON COLUMN ridepulse.ledger.status IS 'The outcome; docs/sql.md describes each one.';
+COMMENT ON COLUMN ridepulse.ledger.reason IS 'Why the push has this status, as a text for people.';
+COMMENT ON COLUMN ridepulse.ledger.attempts IS 'Number of times the push was sent.';
 COMMENT ON COLUMN ridepulse.ledger.collapse_id IS 'apns-collapse-id.';
-COMMENT ON COLUMN ridepulse.ledger.device_id IS 'The phone; null if there was none.';
-COMMENT ON COLUMN ridepulse.ledger.token_suffix IS 'The token''s last six digits.';
-COMMENT ON COLUMN ridepulse.ledger.occurred_at IS 'When the event happened: the same in each attempt, and the key of the partitions.';
-COMMENT ON COLUMN ridepulse.ledger.created_at IS 'When it was decided.';
-COMMENT ON COLUMN ridepulse.ledger.finished_at IS 'When its outcome was final.';
+COMMENT ON COLUMN ridepulse.ledger.device_id IS 'The phone, an ID in devices; null if there is none.';
+COMMENT ON COLUMN ridepulse.ledger.token_suffix IS 'The last six digits of the token.';
+COMMENT ON COLUMN ridepulse.ledger.occurred_at IS 'When the event happened or the slot was due: the same in every attempt, and the partition key.';
+COMMENT ON COLUMN ridepulse.ledger.created_at IS 'When the push was first settled.';
+COMMENT ON COLUMN ridepulse.ledger.finished_at IS 'When the outcome became final; null while the push is pending.';
 COMMENT ON COLUMN ridepulse.ledger.priority IS 'apns-priority; null if nothing was sent.';
-COMMENT ON COLUMN ridepulse.ledger.expiration IS 'apns-expiration, in seconds since 1970.';
-COMMENT ON COLUMN ridepulse.ledger.card_event IS 'What the push does to a card.';
-COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'reason as one of few words: APNs'' own, "HTTP n", or the engine''s; see docs/sql.md';
+COMMENT ON COLUMN ridepulse.ledger.expiration IS 'apns-expiration in seconds since 1970, 0 for a push that APNs must not store; null if nothing was sent.';
+COMMENT ON COLUMN ridepulse.ledger.card_event IS 'start, update or end; null if the push does not concern a card.';
+COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' reason, "HTTP n", or one of the engine''s words; see docs/sql.md.';
 CREATE TABLE ridepulse.ledger_before (
     ride_id text NOT NULL,
     apns_id uuid NOT NULL,
@@ -1375,26 +1378,26 @@ CREATE TABLE ridepulse.ledger_before (
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text])))
 )
 WITH (fillfactor='95');
-COMMENT ON TABLE ridepulse.ledger_before IS 'Ledger rows of databases that are older than the partitions. Nothing writes here.';
+COMMENT ON TABLE ridepulse.ledger_before IS 'Ledger rows of databases from before the ledger was partitioned. Nothing writes to it.';
 COMMENT ON COLUMN ridepulse.ledger_before.ride_id IS 'The ride.';
-COMMENT ON COLUMN ridepulse.ledger_before.apns_id IS 'apns-id: the same in every attempt of the push.';
+COMMENT ON COLUMN ridepulse.ledger_before.apns_id IS 'apns-id, the same in every attempt of the push.';
 COMMENT ON COLUMN ridepulse.ledger_before.event_id IS 'The event''s ID; null for a schedule slot.';
 COMMENT ON COLUMN ridepulse.ledger_before.event IS 'The event''s name.';
 COMMENT ON COLUMN ridepulse.ledger_before.rule IS 'The rule''s name.';
 COMMENT ON COLUMN ridepulse.ledger_before.app IS 'The app of the phone.';
 COMMENT ON COLUMN ridepulse.ledger_before.push_type IS 'apns-push-type.';
-COMMENT ON COLUMN ridepulse.ledger_before.status IS 'The outcome.';
-COMMENT ON COLUMN ridepulse.ledger_before.reason IS 'Why it has this status, as a text for people.';
-COMMENT ON COLUMN ridepulse.ledger_before.attempts IS 'How often it was sent.';
+COMMENT ON COLUMN ridepulse.ledger_before.status IS 'The outcome; docs/sql.md describes each one.';
+COMMENT ON COLUMN ridepulse.ledger_before.reason IS 'Why the push has this status, as a text for people.';
+COMMENT ON COLUMN ridepulse.ledger_before.attempts IS 'Number of times the push was sent.';
 COMMENT ON COLUMN ridepulse.ledger_before.collapse_id IS 'apns-collapse-id.';
-COMMENT ON COLUMN ridepulse.ledger_before.device_id IS 'The phone; null if there was none.';
-COMMENT ON COLUMN ridepulse.ledger_before.token_suffix IS 'The token''s last six digits.';
-COMMENT ON COLUMN ridepulse.ledger_before.occurred_at IS 'When the event happened: the same in each attempt, and the key of the partitions.';
-COMMENT ON COLUMN ridepulse.ledger_before.created_at IS 'When it was decided.';
-COMMENT ON COLUMN ridepulse.ledger_before.finished_at IS 'When its outcome was final.';
+COMMENT ON COLUMN ridepulse.ledger_before.device_id IS 'The phone, an ID in devices; null if there is none.';
+COMMENT ON COLUMN ridepulse.ledger_before.token_suffix IS 'The last six digits of the token.';
+COMMENT ON COLUMN ridepulse.ledger_before.occurred_at IS 'When the event happened or the slot was due: the same in every attempt.';
+COMMENT ON COLUMN ridepulse.ledger_before.created_at IS 'When the push was first settled.';
+COMMENT ON COLUMN ridepulse.ledger_before.finished_at IS 'When the outcome became final; null while the push is pending.';
 COMMENT ON COLUMN ridepulse.ledger_before.priority IS 'apns-priority; null if nothing was sent.';
-COMMENT ON COLUMN ridepulse.ledger_before.expiration IS 'apns-expiration, in seconds since 1970.';
-COMMENT ON COLUMN ridepulse.ledger_before.card_event IS 'What the push does to a card.';
+COMMENT ON COLUMN ridepulse.ledger_before.expiration IS 'apns-expiration in seconds since 1970, 0 for a push that APNs must not store; null if nothing was sent.';
+COMMENT ON COLUMN ridepulse.ledger_before.card_event IS 'start, update or end; null if the push does not concern a card.';
 CREATE VIEW ridepulse.deliveries AS
  SELECT rows.ride_id,
     rows.event,
@@ -1453,7 +1456,7 @@ CREATE VIEW ridepulse.deliveries AS
             ledger_before.expiration,
             ledger_before.card_event
            FROM ridepulse.ledger_before) rows;
-COMMENT ON VIEW ridepulse.deliveries IS 'The outcome of every push, for people and backends.';
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
@@ -1473,15 +1476,15 @@ CREATE TABLE ridepulse.events (
     former jsonb
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.1');
-COMMENT ON TABLE ridepulse.events IS 'Events that no engine has consumed yet. A consumed event is deleted and recorded in the ledger.';
-COMMENT ON COLUMN ridepulse.events.id IS 'The order in which events of a ride are handled.';
-COMMENT ON COLUMN ridepulse.events.ride_id IS 'The ride, which need not exist.';
-COMMENT ON COLUMN ridepulse.events.event IS 'The name that rules match.';
+COMMENT ON TABLE ridepulse.events IS 'Events that the engine has not consumed yet. It deletes consumed events and records their pushes in the ledger.';
+COMMENT ON COLUMN ridepulse.events.id IS 'The events of a ride are handled in this order.';
+COMMENT ON COLUMN ridepulse.events.ride_id IS 'The ride; it need not exist.';
+COMMENT ON COLUMN ridepulse.events.event IS 'The event''s name, which rules match.';
 COMMENT ON COLUMN ridepulse.events.data IS 'The event''s own data, a JSON object.';
-COMMENT ON COLUMN ridepulse.events.created_at IS 'When the statement ran, not when its transaction began: validity counts from here.';
-COMMENT ON COLUMN ridepulse.events.customer_id IS 'The ride''s customer after the change.';
-COMMENT ON COLUMN ridepulse.events.driver_id IS 'The ride''s driver after the change.';
-COMMENT ON COLUMN ridepulse.events.former IS 'The ride''s row before the change, if the change replaced or removed one of its people.';
+COMMENT ON COLUMN ridepulse.events.created_at IS 'The time of the statement, not the start of its transaction. Validity counts from here.';
+COMMENT ON COLUMN ridepulse.events.customer_id IS 'The ride''s customer when the event was emitted: the new one if the event is its change.';
+COMMENT ON COLUMN ridepulse.events.driver_id IS 'The ride''s driver when the event was emitted: the new one if the event is its change.';
+COMMENT ON COLUMN ridepulse.events.former IS 'The row before the change, as ridepulse.former_row returns it; null unless the change replaced or removed one of the ride''s people.';
 ALTER TABLE ridepulse.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.events_id_seq
     START WITH 1
@@ -1505,9 +1508,9 @@ CREATE TABLE ridepulse.idempotency_keys (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.05');
-COMMENT ON TABLE ridepulse.idempotency_keys IS 'The answers to requests with an idempotency key, for a day.';
-COMMENT ON COLUMN ridepulse.idempotency_keys.key IS 'The key that the request named.';
-COMMENT ON COLUMN ridepulse.idempotency_keys.request IS 'The SHA-256 of the request, to recognise another request with the same key.';
+COMMENT ON TABLE ridepulse.idempotency_keys IS 'Answers to requests with an Idempotency-Key, valid for 1 day.';
+COMMENT ON COLUMN ridepulse.idempotency_keys.key IS 'The Idempotency-Key of the request.';
+COMMENT ON COLUMN ridepulse.idempotency_keys.request IS 'SHA-256 of the call and its arguments, which detects another request with the same key.';
 COMMENT ON COLUMN ridepulse.idempotency_keys.status IS 'The HTTP status of the answer.';
 COMMENT ON COLUMN ridepulse.idempotency_keys.body IS 'The body of the answer.';
 COMMENT ON COLUMN ridepulse.idempotency_keys.created_at IS 'When the request was executed.';
@@ -1536,17 +1539,17 @@ CREATE TABLE ridepulse.ledger_default (
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
 WITH (fillfactor='95');
-COMMENT ON TABLE ridepulse.ledger_default IS 'Rows of the ledger whose day has no partition.';
+COMMENT ON TABLE ridepulse.ledger_default IS 'Ledger rows whose day has no partition.';
 CREATE TABLE ridepulse.legacy_frames (
     frame uuid NOT NULL,
     apns_id uuid NOT NULL,
     taken_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
-COMMENT ON TABLE ridepulse.legacy_frames IS 'Frames that arrived lately, with the push that each became.';
+COMMENT ON TABLE ridepulse.legacy_frames IS 'Recently committed frames of legacy senders, with their pushes.';
 COMMENT ON COLUMN ridepulse.legacy_frames.frame IS 'The digest of the frame''s content.';
-COMMENT ON COLUMN ridepulse.legacy_frames.apns_id IS 'The push.';
-COMMENT ON COLUMN ridepulse.legacy_frames.taken_at IS 'When it was committed.';
+COMMENT ON COLUMN ridepulse.legacy_frames.apns_id IS 'apns-id of the push.';
+COMMENT ON COLUMN ridepulse.legacy_frames.taken_at IS 'When the frame was committed.';
 ALTER TABLE ridepulse.live_activities ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.live_activities_id_seq
     START WITH 1
@@ -1561,11 +1564,11 @@ CREATE TABLE ridepulse.migrations (
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
-COMMENT ON TABLE ridepulse.migrations IS 'The files of sql/ that were applied to this database.';
-COMMENT ON COLUMN ridepulse.migrations.number IS 'The number that the file''s name begins with.';
-COMMENT ON COLUMN ridepulse.migrations.name IS 'The file''s name without its extension.';
-COMMENT ON COLUMN ridepulse.migrations.checksum IS 'The SHA-256 of the file''s text: a file that was applied must not change.';
-COMMENT ON COLUMN ridepulse.migrations.applied_at IS 'When it was applied.';
+COMMENT ON TABLE ridepulse.migrations IS 'The migrations that were applied to this database: the files of sql/.';
+COMMENT ON COLUMN ridepulse.migrations.number IS 'The number that the file name begins with.';
+COMMENT ON COLUMN ridepulse.migrations.name IS 'The file name without its extension.';
+COMMENT ON COLUMN ridepulse.migrations.checksum IS 'SHA-256 of the file in hexadecimal: an applied file must not change.';
+COMMENT ON COLUMN ridepulse.migrations.applied_at IS 'When the file was applied.';
 CREATE UNLOGGED TABLE ridepulse.nodes (
     node uuid NOT NULL,
     host text NOT NULL,
@@ -1574,12 +1577,12 @@ CREATE UNLOGGED TABLE ridepulse.nodes (
     edition integer NOT NULL
 )
 WITH (fillfactor='50');
-COMMENT ON TABLE ridepulse.nodes IS 'The nodes that claim rides, and which of them sleep until they are notified.';
+COMMENT ON TABLE ridepulse.nodes IS 'The nodes that claim rides, and whether each sleeps until it is notified.';
 COMMENT ON COLUMN ridepulse.nodes.node IS 'The node''s ID, new at each start.';
-COMMENT ON COLUMN ridepulse.nodes.host IS 'The machine''s name, for people.';
-COMMENT ON COLUMN ridepulse.nodes.asleep IS 'Whether it waits for a NOTIFY.';
-COMMENT ON COLUMN ridepulse.nodes.seen_at IS 'Its last claim.';
-COMMENT ON COLUMN ridepulse.nodes.edition IS 'The version of the schema''s contract that it follows; a node without one cannot claim.';
+COMMENT ON COLUMN ridepulse.nodes.host IS 'The host name of the machine, for people.';
+COMMENT ON COLUMN ridepulse.nodes.asleep IS 'Whether the node waits for a NOTIFY.';
+COMMENT ON COLUMN ridepulse.nodes.seen_at IS 'When the node last claimed, updated every 2 s.';
+COMMENT ON COLUMN ridepulse.nodes.edition IS 'Version of the schema that the node writes. A node that names none cannot claim.';
 CREATE TABLE ridepulse.other_channels (
     bundle_id text NOT NULL,
     environment text NOT NULL,
@@ -1589,19 +1592,19 @@ CREATE TABLE ridepulse.other_channels (
     storage text,
     CONSTRAINT other_channels_storage_check CHECK ((storage = ANY (ARRAY['none'::text, 'latest'::text])))
 );
-COMMENT ON TABLE ridepulse.other_channels IS 'Channels that Apple has listed and that no row names.';
+COMMENT ON TABLE ridepulse.other_channels IS 'Channels that Apple has listed and that have no row in channels.';
 COMMENT ON COLUMN ridepulse.other_channels.bundle_id IS 'The app''s bundle ID.';
 COMMENT ON COLUMN ridepulse.other_channels.environment IS 'The APNs environment.';
 COMMENT ON COLUMN ridepulse.other_channels.channel_id IS 'Apple''s ID.';
-COMMENT ON COLUMN ridepulse.other_channels.absent_at IS 'When a listing without it began: it was created later. Null before the first listing.';
-COMMENT ON COLUMN ridepulse.other_channels.seen_at IS 'When the first listing with it had arrived: it was created earlier.';
-COMMENT ON COLUMN ridepulse.other_channels.storage IS 'What Apple keeps for phones that come later.';
+COMMENT ON COLUMN ridepulse.other_channels.absent_at IS 'When the last listing without the channel was requested: it was created later. Null if there was no such listing.';
+COMMENT ON COLUMN ridepulse.other_channels.seen_at IS 'When the first listing with the channel had arrived: it was created earlier.';
+COMMENT ON COLUMN ridepulse.other_channels.storage IS 'Apple''s storage policy: latest stores the last message for phones that are offline, none stores nothing; null while it is unknown.';
 CREATE VIEW ridepulse.parked AS
  SELECT agenda.ride_id,
     agenda.parked_reason AS reason
    FROM ridepulse.agenda
   WHERE (agenda.parked_reason IS NOT NULL);
-COMMENT ON VIEW ridepulse.parked IS 'Rides that no node handles until ridepulse.unpark is called for them, with the reason.';
+COMMENT ON VIEW ridepulse.parked IS 'Rides that no node claims until ridepulse.unpark is called for them, with the reason.';
 ALTER TABLE ridepulse.push_to_start_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.push_to_start_tokens_id_seq
     START WITH 1
@@ -1620,7 +1623,7 @@ CREATE VIEW ridepulse.quarantine AS
     devices.quarantined_at
    FROM ridepulse.devices
   WHERE ((devices.quarantined_at IS NOT NULL) AND (devices.disabled_at IS NULL));
-COMMENT ON VIEW ridepulse.quarantine IS 'Phones in quarantine: APNs has refused their tokens three times in a row.';
+COMMENT ON VIEW ridepulse.quarantine IS 'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the last six digits.';
 CREATE TABLE ridepulse.retention (
     is_only boolean DEFAULT true NOT NULL,
     keep interval DEFAULT '30 days'::interval NOT NULL,
@@ -1628,10 +1631,10 @@ CREATE TABLE ridepulse.retention (
     CONSTRAINT retention_is_only_check CHECK (is_only),
     CONSTRAINT retention_keep_check CHECK ((keep >= '1 day'::interval))
 );
-COMMENT ON TABLE ridepulse.retention IS 'How long the ledger is kept.';
-COMMENT ON COLUMN ridepulse.retention.is_only IS 'There is one row.';
-COMMENT ON COLUMN ridepulse.retention.keep IS 'How long rows are kept, counted from their events.';
-COMMENT ON COLUMN ridepulse.retention.cut_at IS 'Since when the ledger has partitions.';
+COMMENT ON TABLE ridepulse.retention IS 'One row: how long the ledger is kept.';
+COMMENT ON COLUMN ridepulse.retention.is_only IS 'Always true: the primary key of the only row.';
+COMMENT ON COLUMN ridepulse.retention.keep IS 'How long ledger rows are kept, counted from their events; at least 1 day.';
+COMMENT ON COLUMN ridepulse.retention.cut_at IS 'When the ledger was partitioned: ledger_before is emptied once this is older than keep.';
 CREATE TABLE ridepulse.slot_counts (
     rule text NOT NULL,
     day date NOT NULL,
@@ -1644,16 +1647,16 @@ CREATE TABLE ridepulse.slot_counts (
     expired bigint NOT NULL
 )
 WITH (fillfactor='50');
-COMMENT ON TABLE ridepulse.slot_counts IS 'Schedule slots by outcome, for each rule, day and node.';
+COMMENT ON TABLE ridepulse.slot_counts IS 'Number of schedule slots by outcome, for each rule, day and node.';
 COMMENT ON COLUMN ridepulse.slot_counts.rule IS 'The rule''s name.';
 COMMENT ON COLUMN ridepulse.slot_counts.day IS 'The day of the settlement, in UTC.';
-COMMENT ON COLUMN ridepulse.slot_counts.node IS 'The node that settled them.';
+COMMENT ON COLUMN ridepulse.slot_counts.node IS 'The node that settled the slots.';
 COMMENT ON COLUMN ridepulse.slot_counts.due IS 'Slots that were due, counted independently of their outcomes.';
-COMMENT ON COLUMN ridepulse.slot_counts.fired IS 'The rule fired.';
-COMMENT ON COLUMN ridepulse.slot_counts.skipped IS 'The rule was not to fire.';
-COMMENT ON COLUMN ridepulse.slot_counts.missed IS 'Evaluated too late, and not made up for.';
-COMMENT ON COLUMN ridepulse.slot_counts.capped IS 'Would have been made up for, beyond the bound.';
-COMMENT ON COLUMN ridepulse.slot_counts.expired IS 'The push was no longer valid.';
+COMMENT ON COLUMN ridepulse.slot_counts.fired IS 'Slots at which the rule fired.';
+COMMENT ON COLUMN ridepulse.slot_counts.skipped IS 'Slots at which the rule was not to fire, such as a heartbeat whose successor was due.';
+COMMENT ON COLUMN ridepulse.slot_counts.missed IS 'Cron slots that no node evaluated in time and that the rule does not make up for.';
+COMMENT ON COLUMN ridepulse.slot_counts.capped IS 'Missed cron slots beyond the number that the rule makes up for.';
+COMMENT ON COLUMN ridepulse.slot_counts.expired IS 'Slots whose push was no longer valid.';
 CREATE VIEW ridepulse.slots AS
  SELECT slot_counts.rule,
     slot_counts.day,
@@ -1666,17 +1669,17 @@ CREATE VIEW ridepulse.slots AS
     (sum((((((slot_counts.due - slot_counts.fired) - slot_counts.skipped) - slot_counts.missed) - slot_counts.capped) - slot_counts.expired)))::bigint AS remainder
    FROM ridepulse.slot_counts
   GROUP BY slot_counts.rule, slot_counts.day;
-COMMENT ON VIEW ridepulse.slots IS 'Schedule slots by outcome, for each rule and day. A remainder other than 0 is a fault of RidePulse.';
+COMMENT ON VIEW ridepulse.slots IS 'Number of schedule slots by outcome, for each rule and day (UTC). remainder is due minus all outcomes: anything except 0 is a bug in RidePulse.';
 CREATE TABLE ridepulse.timing (
     is_only boolean DEFAULT true NOT NULL,
     rules text NOT NULL,
     adopted_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT timing_is_only_check CHECK (is_only)
 );
-COMMENT ON TABLE ridepulse.timing IS 'The schedule rules that live rides were last rescheduled for.';
-COMMENT ON COLUMN ridepulse.timing.is_only IS 'There is one row.';
+COMMENT ON TABLE ridepulse.timing IS 'One row: the schedule rules for which live rides were last rescheduled.';
+COMMENT ON COLUMN ridepulse.timing.is_only IS 'Always true: the primary key of the only row.';
 COMMENT ON COLUMN ridepulse.timing.rules IS 'The digest of the schedule rules.';
-COMMENT ON COLUMN ridepulse.timing.adopted_at IS 'When all live rides had been rescheduled.';
+COMMENT ON COLUMN ridepulse.timing.adopted_at IS 'When the last live ride was rescheduled for them.';
 ALTER TABLE ridepulse.token_outcomes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.token_outcomes_id_seq
     START WITH 1
@@ -1696,15 +1699,15 @@ CREATE TABLE ridepulse.watch_errors (
     last_at timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
-COMMENT ON TABLE ridepulse.watch_errors IS 'Values of attached tables that could not be copied.';
+COMMENT ON TABLE ridepulse.watch_errors IS 'Problems met while rows of attached tables were copied.';
 COMMENT ON COLUMN ridepulse.watch_errors.relation IS 'The attached table.';
-COMMENT ON COLUMN ridepulse.watch_errors.column_name IS 'The column; empty if the fault is of the row or the table.';
-COMMENT ON COLUMN ridepulse.watch_errors.problem IS 'The kind of problem.';
-COMMENT ON COLUMN ridepulse.watch_errors.row_id IS 'The ID of the last row concerned, shortened.';
-COMMENT ON COLUMN ridepulse.watch_errors.detail IS 'Details of the last occurrence, shortened.';
-COMMENT ON COLUMN ridepulse.watch_errors.count IS 'How many transactions met it, at least.';
-COMMENT ON COLUMN ridepulse.watch_errors.first_at IS 'When it was first met.';
-COMMENT ON COLUMN ridepulse.watch_errors.last_at IS 'When it was last met.';
+COMMENT ON COLUMN ridepulse.watch_errors.column_name IS 'The column or trigger; empty if the problem concerns the row or the table.';
+COMMENT ON COLUMN ridepulse.watch_errors.problem IS 'The kind of problem; docs/sql.md describes each one.';
+COMMENT ON COLUMN ridepulse.watch_errors.row_id IS 'The ID of the last row concerned, at most 80 characters of it.';
+COMMENT ON COLUMN ridepulse.watch_errors.detail IS 'Details of the last occurrence, at most 200 characters.';
+COMMENT ON COLUMN ridepulse.watch_errors.count IS 'Number of transactions that met the problem: a lower bound.';
+COMMENT ON COLUMN ridepulse.watch_errors.first_at IS 'When the problem was first recorded.';
+COMMENT ON COLUMN ridepulse.watch_errors.last_at IS 'When the problem was last recorded.';
 CREATE TABLE ridepulse.watches (
     relation regclass NOT NULL,
     mapping jsonb NOT NULL,
@@ -1713,13 +1716,13 @@ CREATE TABLE ridepulse.watches (
     time_zone text,
     watched_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
-COMMENT ON TABLE ridepulse.watches IS 'The attached tables; no other one is served.';
+COMMENT ON TABLE ridepulse.watches IS 'The attached tables. Rows of no other table become rides.';
 COMMENT ON COLUMN ridepulse.watches.relation IS 'The table.';
-COMMENT ON COLUMN ridepulse.watches.mapping IS 'The mapping as it was given to ridepulse.watch.';
+COMMENT ON COLUMN ridepulse.watches.mapping IS 'The mapping as it was passed to ridepulse.watch.';
 COMMENT ON COLUMN ridepulse.watches.columns IS 'Columns of ridepulse.rides, each with the table''s column that is copied to it.';
-COMMENT ON COLUMN ridepulse.watches.attributes IS 'Attributes, each with the table''s column that is copied to it.';
-COMMENT ON COLUMN ridepulse.watches.time_zone IS 'The time zone of a pickup_at without one.';
-COMMENT ON COLUMN ridepulse.watches.watched_at IS 'When the table was attached.';
+COMMENT ON COLUMN ridepulse.watches.attributes IS 'Keys of rides.attributes, each with the table''s column that is copied to it.';
+COMMENT ON COLUMN ridepulse.watches.time_zone IS 'IANA name of the time zone of pickup_at values without an offset; null if the mapping names none.';
+COMMENT ON COLUMN ridepulse.watches.watched_at IS 'When ridepulse.watch was last called for the table.';
 CREATE VIEW ridepulse.watch_problems AS
  SELECT
         CASE
@@ -1816,13 +1819,13 @@ CREATE VIEW ridepulse.watch_problems AS
                   WHERE ((a.attrelid = (e.relation)::oid) AND (a.attname = e.column_name)))))) p
      LEFT JOIN pg_class t ON ((t.oid = (p.relation)::oid)))
      LEFT JOIN pg_namespace n ON ((n.oid = t.relnamespace)));
-COMMENT ON VIEW ridepulse.watch_problems IS 'The faults of attached tables: those of now, and those that were recorded.';
+COMMENT ON VIEW ridepulse.watch_problems IS 'Problems of attached tables: those that the catalog shows now, and those in watch_errors.';
 CREATE VIEW ridepulse.watched AS
  SELECT watches.relation AS "table",
     watches.mapping,
     watches.watched_at
    FROM ridepulse.watches;
-COMMENT ON VIEW ridepulse.watched IS 'The attached tables.';
+COMMENT ON VIEW ridepulse.watched IS 'The attached tables, with their mappings.';
 ALTER TABLE ONLY ridepulse.ledger ATTACH PARTITION ridepulse.ledger_default DEFAULT;
 ALTER TABLE ONLY ridepulse.agenda
     ADD CONSTRAINT agenda_pkey PRIMARY KEY (ride_id);

@@ -79,7 +79,7 @@ def narrow(browser, url, folder):
 
 def open_first_ride(browser):
     browser.run("document.querySelector('#hour-list a').click()")
-    browser.until("a story", "return document.querySelector('#ride-story dl') !== null")
+    browser.until("a history", "return document.querySelector('#ride-history dl') !== null")
 
 
 def paused(browser, url, folder):
@@ -89,7 +89,7 @@ def paused(browser, url, folder):
     ask("faults")
     browser.until("a paused lane", "return document.querySelector('#lanes')"
                   ".textContent.includes('paused')")
-    browser.until("a trouble", "return document.querySelector('#troubles').textContent"
+    browser.until("a problem", "return document.querySelector('#problems').textContent"
                   ".includes('pushes to customer (production) are paused')")
     browser.until("its verdicts", "return document.querySelector('#verdicts').textContent"
                   ".includes('InternalServerError')")
@@ -98,7 +98,7 @@ def paused(browser, url, folder):
     ask("no faults")
     browser.until("an open lane", "return !document.querySelector('#lanes')"
                   ".textContent.includes('paused')", limit=150)
-    browser.until("no trouble", "return document.querySelector('#troubles').children.length === 0")
+    browser.until("no problem", "return document.querySelector('#problems').children.length === 0")
     at_peace(browser, url)
 
 
@@ -108,11 +108,11 @@ def explain(browser, url, folder):
     browser.keys("/")
     assert browser.run("return document.activeElement.id") == "ride-id"
     browser.keys("r-7" + ENTER)
-    browser.until("a story", "return document.querySelectorAll('.story > li').length > 0")
+    browser.until("a history", "return document.querySelectorAll('.timeline > li').length > 0")
     assert browser.run("return document.activeElement.id") == "ride-title"
-    story = browser.text("#ride-story")
+    history = browser.text("#ride-history")
     for word in ("accepted", "apns-id", "driver_arrived", "Ana", "priority 10"):
-        assert word in story, f"no {word} in {story[:2000]}"
+        assert word in history, f"no {word} in {history[:2000]}"
     browser.until("rides", NUMBER + "> 0", "live-rides")
     fits(browser, 1280)
     accessible(browser)
@@ -126,10 +126,10 @@ def explain(browser, url, folder):
     assert browser.run("return document.getElementById('ride').hidden") is True
     assert browser.run("return document.activeElement.id") == "ride-id"
     browser.run("history.back()")
-    browser.until("the story again", "return document.querySelectorAll('.story > li').length > 0")
+    browser.until("the history again", "return document.querySelectorAll('.timeline > li').length > 0")
     browser.keys("/")
     browser.keys("nobody" + ENTER)
-    browser.until("no such ride", "return document.querySelector('#ride-story').textContent"
+    browser.until("no such ride", "return document.querySelector('#ride-history').textContent"
                   ".includes('Nothing is known')")
     # Each thing that can be worked is reached by Tab alone, from the top of a fresh page.
     browser.go(url + "/")
@@ -156,14 +156,14 @@ def strange(browser, url, folder):
     open_first_ride(browser)
     browser.until("its title", "return document.querySelector('#ride-title').textContent"
                   ".includes(arguments[0])", bad)
-    assert browser.text("#ride-story").count(bad) >= 2
+    assert browser.text("#ride-history").count(bad) >= 2
     browser.keys("/" + bad + ENTER)
     browser.until("the other ride's title",
                   "return document.querySelector('#ride-title').textContent === 'Ride ' + arguments[0]"
-                  " && document.querySelector('#ride-story dl') !== null", bad)
+                  " && document.querySelector('#ride-history dl') !== null", bad)
     # Its state, its customer, an attribute's name and its value.
-    story = browser.text("#ride-story")
-    assert story.count(bad) >= 4, story
+    history = browser.text("#ride-history")
+    assert history.count(bad) >= 4, history
     assert browser.run("return document.querySelectorAll('main img, main script').length") == 0
     assert browser.run("return window.wasHurt ?? null") is None
     fits(browser, 1280)

@@ -35,7 +35,7 @@ struct APIClient {
     environment["RIDEPULSE_ADMIN"] = environment["RIDEPULSE_ADMIN_HOST"] ?? "127.0.0.1:0"
     environment["RIDEPULSE_ADMIN_TOKEN"] = token
     let server = try Server(environment)
-    try await server.says("Admin server")
+    try await server.waitForLog("Admin server")
     let port = server.log.firstMatch(of: /Admin server.* port=(\d+)/)?.output.1 ?? ""
     return (server, APIClient(url: "http://127.0.0.1:\(port)", token: token))
   }

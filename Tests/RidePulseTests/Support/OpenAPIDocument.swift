@@ -15,7 +15,7 @@ struct OpenAPIDocument {
   init() throws {
     let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: Self.path)))
     let log = Diagnostics(file: "openapi.yaml")
-    var builder = try YAMLTreeBuilder(SourceText(bytes), log: log)
+    var builder = try YAMLTreeBuilder(SourceText(bytes), diagnostics: log)
     let node = try #require(try builder.document())
     #expect(log.problems.isEmpty, "\(log.problems)")
     root = Self.json(node)

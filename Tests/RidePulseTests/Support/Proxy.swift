@@ -152,8 +152,8 @@ private final class Passage: Sendable {
       if !isHeld, !write(bytes, to: to) { break }
     }
     // If the connection is silent, its client does not notice the end of the server.
-    let tells = from == client || state.withLock { !$0.isSilent && !$0.losesAnswers }
-    if tells { end() }
+    let forwardsEnd = from == client || state.withLock { !$0.isSilent && !$0.losesAnswers }
+    if forwardsEnd { end() }
     let isLast = state.withLock { state in
       state.ended += 1
       return state.ended == 2

@@ -6,7 +6,7 @@ import TestSupport
 /// A `ridepulse serve` process of one test, or another command that logs that it is serving.
 final class Server {
   private let process = Process()
-  private let said = Said()
+  private let capture = LogCapture()
 
   /// Starts the process, and returns once it logs that it is serving.
   init(
@@ -17,18 +17,18 @@ final class Server {
     process.environment = environment
     let output = Pipe()
     process.standardError = output
-    let said = said
+    let capture = capture
     let isServing = DispatchSemaphore(value: 0)
     output.fileHandleForReading.readabilityHandler = { handle in
       let data = handle.availableData
       if data.isEmpty { handle.readabilityHandler = nil }
-      if said.add(data) { isServing.signal() }
+      if capture.add(data) { isServing.signal() }
     }
     try process.run()
     ProcessGuard.shared.hold(process.processIdentifier)
     if isServing.wait(timeout: .now() + 120) == .timedOut {
       process.terminate()
-      throw TestFailure("serve did not start: \(said.text)")
+      throw TestFailure("serve did not start: \(capture.text)")
     }
   }
 
@@ -39,12 +39,12 @@ final class Server {
   }
 
   /// The log so far.
-  var log: String { said.text }
+  var log: String { capture.text }
 
   /// Returns a field of a log line, such as `port` of `… port=2195 …`.
-  func said(_ field: String) -> String? {
-    log.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(field + "=") }
-      .map { String($0.dropFirst(field.count + 1)) }
+  func field(_ name: String) -> String? {
+    log.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(name + "=") }
+      .map { String($0.dropFirst(name.count + 1)) }
   }
 
   var isRunning: Bool { process.isRunning }
@@ -64,7 +64,7 @@ final class Server {
   func hangUp() { kill(process.processIdentifier, SIGHUP) }
 
   /// Waits until the log contains a text this many times.
-  func says(_ text: String, times: Int = 1) async throws {
+  func waitForLog(_ text: String, times: Int = 1) async throws {
     try await wait(until: "the log contains \"\(text)\" \(times) times: \(log)") {
       log.components(separatedBy: text).count > times
     }
@@ -87,7 +87,7 @@ final class Server {
     return process.terminationStatus
   }
 
-  private final class Said: Sendable {
+  private final class LogCapture: Sendable {
     private let state = Mutex((text: "", isServing: false))
 
     var text: String { state.withLock { $0.text } }

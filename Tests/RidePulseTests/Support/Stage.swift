@@ -152,12 +152,12 @@ struct Stage {
     return text.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }.map(Arrival.init)
   }
 
-  func faults(_ json: String) throws { try tellSimulator("faults", json) }
+  func faults(_ json: String) throws { try controlSimulator("faults", json) }
 
   /// Sets the states of tokens in the simulator.
-  func tokens(_ json: String) throws { try tellSimulator("tokens", json) }
+  func tokens(_ json: String) throws { try controlSimulator("tokens", json) }
 
-  private func tellSimulator(_ what: String, _ json: String) throws {
+  private func controlSimulator(_ what: String, _ json: String) throws {
     let result = try Command.run(
       "/usr/bin/curl",
       [

@@ -3,7 +3,7 @@ package struct CardMemo: Hashable, Sendable, Codable {
   /// When it was registered, which is about when it began to live.
   package var since: Timestamp
   /// When the ride last had an event; at first, when the card was first seen.
-  package var heardAt: Timestamp
+  package var lastEventAt: Timestamp
   /// The last characters of its token, or channel ID, at the last decision.
   package var token: String
   /// The highest `timestamp` used so far.
@@ -40,25 +40,25 @@ package struct CardMemo: Hashable, Sendable, Codable {
   /// Whether APNs rejected the last push: nothing is sent again without a cause.
   package var isRefused = false
   /// Whether the ride has named the card's owner; if it no longer does, the card must end.
-  package var isOwners = false
+  package var hasMatchedOwner = false
   /// Why no push could be made, as already recorded in the ledger.
   package var complaint: String?
 
   /// Creates the memo of a card that is seen for the first time.
   init(of card: Card, now: Timestamp) {
     since = min(card.registeredAt, now)
-    heardAt = now
+    lastEventAt = now
     token = Self.suffix(of: card)
   }
 
   /// Corrects times that lie ahead because the clock was set back after a push had left.
   ///
   /// Nothing waits for such a time to come again. Timestamps stay, because they must rise.
-  mutating func follow(_ now: Timestamp, freshness: Duration) {
+  mutating func clampTimes(to now: Timestamp, freshness: Duration) {
     guard let sentAt, sentAt > now else { return }
     self.sentAt = now
     since = min(since, now)
-    heardAt = min(heardAt, now)
+    lastEventAt = min(lastEventAt, now)
     retryAt = retryAt.map { min($0, now) }
     staleAt = staleAt.map { min($0, now + freshness) }
     endsAt = endsAt.map { min($0, now) }
@@ -70,7 +70,6 @@ package struct CardMemo: Hashable, Sendable, Codable {
 
 /// The state of a start by push: at most one for each ride and phone, whatever happens.
 package struct StartMemo: Hashable, Sendable, Codable {
-  /// Its ledger entry.
   package var entry: LedgerEntry
   /// The owner of the phone.
   package var owner: OwnerID

@@ -7,7 +7,7 @@ struct CardStateMachine {
   let now: Timestamp
   var memo: CardMemo
   /// Events whose alert is not shown any more, because a later event replaced it.
-  private(set) var silenced: [RideEvent] = []
+  private(set) var replacedAlerts: [RideEvent] = []
 
   /// A push that a card is to be sent.
   struct CardUpdate: Equatable {
@@ -28,7 +28,7 @@ struct CardStateMachine {
     self.life = life
     self.now = now
     self.memo = memo ?? CardMemo(of: card, now: now)
-    self.memo.follow(now, freshness: life.freshness)
+    self.memo.clampTimes(to: now, freshness: life.freshness)
     if self.memo.token != CardMemo.suffix(of: card) {
       // What was sent to the old token may never have arrived.
       self.memo.token = CardMemo.suffix(of: card)
@@ -42,8 +42,8 @@ struct CardStateMachine {
   /// Applies what happened to the ride.
   mutating func handle(_ events: [RideEvent], isState: (String) -> Bool) {
     for event in events {
-      memo.heardAt = max(memo.heardAt, event.at)
-      let isAloud = life.alerts[event.name] != nil
+      memo.lastEventAt = max(memo.lastEventAt, event.at)
+      let hasAlert = life.alerts[event.name] != nil
       if life.responds(to: event.name) || isState(event.name) {
         memo.cause = event
         memo.isUrgent = memo.isUrgent || life.urgent.contains(event.name)
@@ -51,9 +51,9 @@ struct CardStateMachine {
         memo.cause = event
       }
       // "Your driver is here" is outdated once the ride has begun.
-      if isAloud || isState(event.name) {
-        if let old = memo.alert { silenced.append(old) }
-        memo.alert = isAloud ? event : nil
+      if hasAlert || isState(event.name) {
+        if let old = memo.alert { replacedAlerts.append(old) }
+        memo.alert = hasAlert ? event : nil
       }
     }
   }
@@ -65,10 +65,10 @@ struct CardStateMachine {
 
   /// When and why the card's time is over although the ride is not; nil if that time is not over.
   var expiry: (at: Timestamp, reason: LedgerReason)? {
-    if let limit = life.silenceLimit, now >= memo.heardAt + limit {
+    if let limit = life.inactivityLimit, now >= memo.lastEventAt + limit {
       return (
-        memo.heardAt + limit,
-        LedgerReason(.rideSilent, "the ride had no event for \(limit.rideText)")
+        memo.lastEventAt + limit,
+        LedgerReason(.rideInactive, "the ride had no event for \(limit.rideText)")
       )
     }
     guard let tooOldAt, now >= tooOldAt else { return nil }
@@ -100,15 +100,15 @@ struct CardStateMachine {
         event: .end, cause: memo.cause ?? RideEvent(id: 0, name: "end", at: endsAt), isUrgent: true)
     }
     guard let shown else { return nil }
-    let isNews = shown != memo.shown || memo.alert != nil
-    if !isNews {
+    let hasChanged = shown != memo.shown || memo.alert != nil
+    if !hasChanged {
       memo.cause = nil
       memo.isUrgent = false
     }
-    if isNews, memo.isUrgent || foldedUntil <= now {
+    if hasChanged, memo.isUrgent || coalescedUntil <= now {
       return CardUpdate(event: .update, cause: memo.cause ?? refreshEvent, isUrgent: memo.isUrgent)
     }
-    if !isNews, let refreshAt, refreshAt <= now {
+    if !hasChanged, let refreshAt, refreshAt <= now {
       return CardUpdate(event: .update, cause: refreshEvent)
     }
     return nil
@@ -119,22 +119,22 @@ struct CardStateMachine {
   func due(_ shown: String?) -> Timestamp? {
     if let retryAt = memo.retryAt, retryAt > now { return retryAt }
     if memo.endsAt != nil { return nil }
-    var dues = [life.silenceLimit.map { memo.heardAt + $0 }, tooOldAt]
+    var dues = [life.inactivityLimit.map { memo.lastEventAt + $0 }, tooOldAt]
     if let shown {
-      let isNews = shown != memo.shown || memo.alert != nil
-      dues.append(isNews ? foldedUntil : refreshAt)
+      let hasChanged = shown != memo.shown || memo.alert != nil
+      dues.append(hasChanged ? coalescedUntil : refreshAt)
     }
     return dues.compactMap { $0 }.min()
   }
 
   /// The time until which changes wait for others that may follow.
-  private var foldedUntil: Timestamp { memo.sentAt.map { $0 + life.minInterval } ?? now }
+  private var coalescedUntil: Timestamp { memo.sentAt.map { $0 + life.minInterval } ?? now }
 
   private var refreshAt: Timestamp? {
     memo.isRefused ? nil : memo.staleAt.map { life.refresh(before: $0) }
   }
 
-  private var refreshEvent: RideEvent { RideEvent(id: 0, name: "refresh", at: now) }
+  private var refreshEvent: RideEvent { .refresh(at: now) }
 }
 
 extension CardStateMachine {

@@ -3,16 +3,16 @@ extension Decider {
   mutating func evaluateCards() {
     closeUnknownStarts()
     for rule in configuration.rules.cards where concerns(rule) {
-      let quiet = context(RideEvent(id: 0, name: "refresh", at: now))
-      let rendered = RenderedCard(rule, in: quiet)
+      let refreshContext = context(RideEvent.refresh(at: now))
+      let rendered = RenderedCard(rule, in: refreshContext)
       if let storage = rule.life.broadcast {
-        broadcast(rule, rendered, quiet, storage)
+        broadcast(rule, rendered, refreshContext, storage)
         continue
       }
       for card in decision.view.cards where card.app == rule.app && !card.isGone {
-        follow(card, of: rule, rendered, quiet)
+        update(card, of: rule, rendered, refreshContext)
       }
-      if let event = news.last(where: { rule.life.start.contains($0.name) }) {
+      if let event = newEvents.last(where: { rule.life.start.contains($0.name) }) {
         start(rule, on: event, rendered)
       }
     }
@@ -33,45 +33,45 @@ extension Decider {
     if rule.life.broadcast != nil, needsChannel(rule) { return true }
     return decision.view.channels.contains { $0.app == app }
       || decision.view.cards.contains { $0.app == app }
-      || news.contains { rule.life.start.contains($0.name) }
+      || newEvents.contains { rule.life.start.contains($0.name) }
   }
 
-  mutating func follow(
-    _ card: Card, of rule: CardRule, _ rendered: RenderedCard, _ quiet: TemplateContext?
+  mutating func update(
+    _ card: Card, of rule: CardRule, _ rendered: RenderedCard, _ refreshContext: TemplateContext?
   ) {
     let isNew = decision.view.memo.cards[card.target] == nil
     var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.target], now: now)
-    machine.handle(news, isState: configuration.rules.isState)
-    if isNew, mustHurry(card, rendered) { machine.memo.isUrgent = true }
-    silence(&machine, of: rule, card)
-    let over = over(machine, card, rule, quiet)
-    if let quiet, RecipientResolver.present(card.app, in: quiet) == card.ownerID {
-      machine.memo.isOwners = true
+    machine.handle(newEvents, isState: configuration.rules.isState)
+    if isNew, hasMissedUpdate(card, rendered) { machine.memo.isUrgent = true }
+    closeReplacedAlerts(&machine, of: rule, card)
+    let end = endCondition(machine, card, rule, refreshContext)
+    if let refreshContext, RecipientResolver.present(card.app, in: refreshContext) == card.ownerID {
+      machine.memo.hasMatchedOwner = true
     }
-    if let over, machine.memo.endsAt == nil { end(&machine, at: over.at, card, rule) }
+    if let end, machine.memo.endsAt == nil { self.end(&machine, at: end.at, card, rule) }
     if let problem = rendered.problem { complain(&machine, .suppressed, problem, rule, card) }
     defer { decision.cards[card.target] = machine.memo }
     if machine.isPastScreen {
       close(
         entry(of: card.target, machine.memo, rule, card), .expired,
         LedgerReason(.cardTooOld, "a card stays at most 12 hours"))
-      decision.gone.append(.ofCard(card.target, since: nil, reason: "expired"))
+      decision.invalidations.append(.ofCard(card.target, since: nil, reason: "expired"))
       return
     }
     guard let update = machine.update(rendered.shown) else {
       let isLost = machine.memo.endsAt != nil && machine.memo.isRefused
       if rendered.shown == nil || isLost { suppressedCards.insert(card.target) }
-      return evaluateCards(at: machine.due(rendered.shown))
+      return scheduleCards(at: machine.due(rendered.shown))
     }
     do {
       var push = try plan(update, &machine, card, rule, rendered)
-      push.acceptedReason = over?.reason ?? push.acceptedReason
+      push.acceptedReason = end?.reason ?? push.acceptedReason
       decision.pushes.append(push)
     } catch {
       // What can't be sent is recorded once, and tried again when something has changed.
       suppressedCards.insert(card.target)
       complain(&machine, error.status, error.reason, rule, card)
-      evaluateCards(at: machine.due(nil))
+      scheduleCards(at: machine.due(nil))
     }
   }
 
@@ -79,21 +79,22 @@ extension Decider {
   ///
   /// A change that a started card could not receive while it had no update token has waited long
   /// enough.
-  private func mustHurry(_ card: Card, _ rendered: RenderedCard) -> Bool {
+  private func hasMissedUpdate(_ card: Card, _ rendered: RenderedCard) -> Bool {
     decision.view.memo.starts.values.contains {
       $0.entry.app == card.app && $0.owner == card.ownerID && $0.shown != rendered.shown
     }
   }
 
-  mutating func evaluateCards(at due: Timestamp?) {
+  mutating func scheduleCards(at due: Timestamp?) {
     guard let due else { return }
     decision.nextCard = min(decision.nextCard ?? due, due)
   }
 
   /// Closes alerts that were replaced, and drops the card's alert once it is no longer valid.
-  private mutating func silence(_ machine: inout CardStateMachine, of rule: CardRule, _ card: Card)
-  {
-    for event in machine.silenced {
+  private mutating func closeReplacedAlerts(
+    _ machine: inout CardStateMachine, of rule: CardRule, _ card: Card
+  ) {
+    for event in machine.replacedAlerts {
       var entry = draft(rule.rule, event)
       entry.id = PushID(of: "card-alert", card.target.rawValue, "\(event.id)", event.name)
       entry.tokenSuffix = String(card.token.suffix(6))
@@ -118,13 +119,13 @@ extension Decider {
 
   /// Returns since when, and why, a card of this ride can only end; the reason is nil if the ride
   /// is over.
-  private func over(
+  private func endCondition(
     _ machine: CardStateMachine, _ card: Card, _ rule: CardRule, _ context: TemplateContext?
   ) -> (at: Timestamp, reason: LedgerReason?)? {
     guard let context else { return (now, LedgerReason(.rideNotFound, "the ride is gone")) }
     if let at = isOver(rule) { return (at, nil) }
     let app = rule.app
-    if machine.memo.isOwners, RecipientResolver.present(app, in: context) != card.ownerID {
+    if machine.memo.hasMatchedOwner, RecipientResolver.present(app, in: context) != card.ownerID {
       return (now, LedgerReason(.otherOwner, "the ride has another \(app)"))
     }
     return machine.expiry.map { ($0.at, $0.reason) }
@@ -135,9 +136,9 @@ extension Decider {
     if let state = decision.view.ride?.state,
       configuration.rules.finalStates.contains(state) || rule.life.end.contains(state)
     {
-      return news.last { $0.name == state }?.at ?? now
+      return newEvents.last { $0.name == state }?.at ?? now
     }
-    return news.last { rule.life.end.contains($0.name) }?.at
+    return newEvents.last { rule.life.end.contains($0.name) }?.at
   }
 
   mutating func complain(
@@ -158,7 +159,7 @@ extension Decider {
     of target: CardTarget, _ memo: CardMemo, _ rule: CardRule, _ card: Card? = nil,
     _ update: CardStateMachine.CardUpdate? = nil
   ) -> LedgerEntry {
-    let cause = update?.cause ?? memo.cause ?? RideEvent(id: 0, name: "refresh", at: now)
+    let cause = update?.cause ?? memo.cause ?? RideEvent.refresh(at: now)
     var entry = draft(rule.rule, memo.subject ?? cause)
     let event = update?.event ?? (memo.endsAt == nil ? .update : .end)
     let place = event == .end ? "end" : "\(memo.number)"
@@ -200,21 +201,21 @@ extension Decider {
     _ rule: CardRule, _ rendered: RenderedCard, _ context: TemplateContext?,
     _ storage: ChannelStorage
   ) {
-    turnAwayTokens(rule)
+    rejectUpdateTokens(rule)
     let app = rule.app
     let channel = decision.view.channels.last {
       $0.app == app && $0.environment == configuration.defaultEnvironment
     }
     if let card = channel.flatMap({ Card(of: $0) }) {
-      return follow(card, of: rule, rendered, context)
+      return update(card, of: rule, rendered, context)
     }
     guard context != nil, needsChannel(rule), isOver(rule) == nil else { return }
     if let channel {
-      notify(of: channel, rule)
-      if channel.nextAsk > now { return evaluateCards(at: channel.nextAsk) }
+      recordChannelRefusal(channel, rule)
+      if channel.retryAt > now { return scheduleCards(at: channel.retryAt) }
     }
     decision.needs.append(ChannelNeed(app: app, storage: storage))
-    evaluateCards(at: now + ChannelRow.longestCall)
+    scheduleCards(at: now + ChannelRow.longestCall)
   }
 
   /// Returns whether the ride is in a state in which its rule wants a channel.
@@ -224,9 +225,9 @@ extension Decider {
   }
 
   /// Records why a ride has no channel, once for each time that APNs refused one.
-  private mutating func notify(of channel: RideChannel, _ rule: CardRule) {
+  private mutating func recordChannelRefusal(_ channel: RideChannel, _ rule: CardRule) {
     guard case .refused(let reason) = channel.standing,
-      news.contains(where: { $0.name == RideChannel.failure })
+      newEvents.contains(where: { $0.name == RideChannel.failure })
     else { return }
     let event = RideEvent(id: 0, name: RideChannel.failure, at: channel.createdAt)
     var entry = draft(rule.rule, event)
@@ -237,7 +238,7 @@ extension Decider {
   }
 
   /// Records cards that the app registered with update tokens although the rule broadcasts.
-  private mutating func turnAwayTokens(_ rule: CardRule) {
+  private mutating func rejectUpdateTokens(_ rule: CardRule) {
     for card in decision.view.cards where card.app == rule.app && !card.isGone {
       let memo = decision.view.memo.cards[card.target]
       var machine = CardStateMachine(rule.life, card, memo, now: now)

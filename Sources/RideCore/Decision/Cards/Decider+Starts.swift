@@ -71,8 +71,8 @@ extension Decider {
     }) {
       return close(entry, .suppressed, LedgerReason(.cardThere, "the phone has a card already"))
     }
-    let quiet = context(RideEvent(id: 0, name: "refresh", at: now))
-    planStart(entry, token, rule, RenderedCard(rule, in: quiet))
+    let refreshContext = context(RideEvent.refresh(at: now))
+    planStart(entry, token, rule, RenderedCard(rule, in: refreshContext))
   }
 
   private mutating func planStart(

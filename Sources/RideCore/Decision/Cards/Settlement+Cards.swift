@@ -18,13 +18,15 @@ extension Settlement {
       entry.status = .accepted
       card.settle(step)
       card.isRefused = false
-      if step.event == .end { gone.append(.ofCard(step.card, since: nil, reason: "ended")) }
+      if step.event == .end {
+        invalidations.append(.ofCard(step.card, since: nil, reason: "ended"))
+      }
     case .rejected:
       entry.status = .rejected
       card.settle(step)
       card.isRefused = true
       if verdict.phoneGone != nil || verdict.isGone && step.isBroadcast {
-        gone.append(
+        invalidations.append(
           .ofCard(step.card, since: verdict.phoneGone, reason: verdict.reason?.text ?? ""))
       }
     case .again(let least):
@@ -61,7 +63,7 @@ extension Settlement {
     if entry.status == .rejected {
       memo.starts[id] = nil
       if let since = verdict.phoneGone {
-        gone.append(
+        invalidations.append(
           TokenInvalidation(kind: .start, id: id, since: since, reason: entry.reason?.text ?? ""))
       }
     }
@@ -74,7 +76,7 @@ extension Settlement {
   /// neither it nor the card shows the alert any more.
   mutating func settle(
     _ held: [HeldAlert], _ view: RideView, announced: [RideEvent: Set<App>],
-    _ places: ScreenPlaces, nextCard: Timestamp?, now: Timestamp
+    _ places: CollapseIndex, nextCard: Timestamp?, now: Timestamp
   ) {
     let cards = Dictionary(grouping: view.cards) { Owner(app: $0.app, id: $0.ownerID) }
     for alert in held {
@@ -121,7 +123,7 @@ extension Settlement {
   /// Ends an alert that waits for a card if a push of this decision is newer, and the card's alert
   /// with it; false if there is none.
   private mutating func supersede(
-    _ entry: inout LedgerEntry, _ places: ScreenPlaces, _ view: RideView
+    _ entry: inout LedgerEntry, _ places: CollapseIndex, _ view: RideView
   ) -> Bool {
     guard let newer = places.successor(of: entry) else { return false }
     entry.end(.superseded, .superseded(by: newer.name))

@@ -6,19 +6,19 @@ import TestSupport
 import Testing
 
 /// A gateway in this process, with a store that the test controls.
-struct Play {
+struct GatewayFixture {
   let server: GatewayServer
   let store: FakePushStore
   let events: Events
 
   /// Runs a gateway for the duration of the body, then stops it.
-  static func run(_ body: (Play) async throws -> Void) async throws {
+  static func run(_ body: (GatewayFixture) async throws -> Void) async throws {
     try await run({ _ in }, body)
   }
 
   /// Runs a gateway with settings changed by the test.
   static func run(
-    _ change: (inout GatewaySettings) -> Void, _ body: (Play) async throws -> Void
+    _ change: (inout GatewaySettings) -> Void, _ body: (GatewayFixture) async throws -> Void
   ) async throws {
     var settings = GatewaySettings(
       app: .customer, bundleID: "com.example.customer", identity: .selfSigned(name: "test"))
@@ -30,7 +30,8 @@ struct Play {
     async let running: Void = server.run()
     let result: Result<Void, any Error>
     do {
-      result = .success(try await body(Play(server: server, store: store, events: events)))
+      let fixture = GatewayFixture(server: server, store: store, events: events)
+      result = .success(try await body(fixture))
     } catch {
       result = .failure(error)
     }
@@ -112,7 +113,7 @@ final class FakePushStore: LegacyPushStore {
   func take(_ frames: [LegacyFrame]) async throws -> [LegacyCommitResult] {
     change { $0.asked += frames.count }
     while state.withLock({ $0.isHeld }) {
-      try await Task.sleep(for: .milliseconds(5))  // poll: the test says when, and to nobody
+      try await Task.sleep(for: .milliseconds(5))  // poll: a flag that the test sets
     }
     return try state.withLock { state in
       state.identities.formUnion(frames.map(\.id))

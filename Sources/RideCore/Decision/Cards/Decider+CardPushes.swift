@@ -5,7 +5,7 @@ extension Decider {
     _ update: CardStateMachine.CardUpdate, _ machine: inout CardStateMachine, _ card: Card,
     _ rule: CardRule,
     _ rendered: RenderedCard
-  ) throws(Planner.Refused) -> PlannedPush {
+  ) throws(Planner.Problem) -> PlannedPush {
     let (topic, address) = try address(card.token, rule)
     let isEnd = update.event == .end
     let validUntil = now + rule.validity
@@ -48,11 +48,9 @@ extension Decider {
   func start(
     _ entry: LedgerEntry, _ start: StartToken, _ rule: CardRule, _ state: [UInt8],
     _ context: TemplateContext
-  ) throws(Planner.Refused) -> PlannedPush {
+  ) throws(Planner.Problem) -> PlannedPush {
     let validUntil = entry.event.at + rule.validity
-    if now >= validUntil {
-      throw Planner.Refused(status: .expired, reason: .validUntil(validUntil))
-    }
+    try Planner.check(validUntil, at: now)
     let (topic, address) = try address(start.token, rule)
     let life = rule.life
     var aps = life.members(
@@ -69,7 +67,7 @@ extension Decider {
         aps.append(("alert", try alert.render(in: context, locale: locale)))
       }
     } catch {
-      throw Planner.Refused(status: .suppressed, reason: error.ledgerReason)
+      throw Planner.Problem(status: .suppressed, reason: error.ledgerReason)
     }
     if life.wantsPushToken { aps.append(("input-push-token", Array("1".utf8))) }
     let payload = try payload(aps, rule, about: entry.event)
@@ -84,13 +82,13 @@ extension Decider {
 
   private func address(
     _ token: String, _ rule: CardRule
-  ) throws(Planner.Refused) -> (topic: String, address: PushAddress) {
+  ) throws(Planner.Problem) -> (topic: String, address: PushAddress) {
     let topic = try Planner.topic(of: rule.app, .liveactivity, configuration)
     if rule.life.broadcast != nil {
       return (topic, .channel(try channel(token, of: rule.app)))
     }
     guard let token = DeviceToken(token) else {
-      throw Planner.Refused(
+      throw Planner.Problem(
         status: .suppressed, reason: LedgerReason(.badToken, "the card's token is not hexadecimal"))
     }
     return (topic, .device(token))
@@ -98,13 +96,13 @@ extension Decider {
 
   private func channel(
     _ id: String, of app: App
-  ) throws(Planner.Refused) -> BroadcastChannel {
+  ) throws(Planner.Problem) -> BroadcastChannel {
     guard let bundleID = configuration.bundleIDs[app], let id = ChannelID(id),
       let channel = BroadcastChannel(
         id: id,
         scope: ChannelScope(bundleID: bundleID, environment: configuration.defaultEnvironment))
     else {
-      throw Planner.Refused(
+      throw Planner.Problem(
         status: .suppressed,
         reason: LedgerReason(.noBundleID, "the bundle ID of \(app) is not valid in a path"))
     }
@@ -116,12 +114,12 @@ extension Decider {
 
   private func payload(
     _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent
-  ) throws(Planner.Refused) -> [UInt8] {
+  ) throws(Planner.Problem) -> [UInt8] {
     let payload: [UInt8]
     do throws(RenderingError) {
       payload = try rule.compiled.payload(aps, in: context(event))
     } catch {
-      throw Planner.Refused(status: .suppressed, reason: error.ledgerReason)
+      throw Planner.Problem(status: .suppressed, reason: error.ledgerReason)
     }
     try Planner.check(payload, atMost: rule.life.payloadLimit)
     return payload

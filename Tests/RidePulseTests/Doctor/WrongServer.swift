@@ -1,14 +1,14 @@
 import TestSupport
 
 /// A server other than the intended one; it ends with this process.
-final class Stranger {
+final class WrongServer {
   let port: Int
   var url: String { "https://127.0.0.1:\(port)" }
   private let process: LineProcess
 
   /// Accepts connections and sends nothing.
-  static func silent() throws -> Stranger {
-    try Stranger(
+  static func silent() throws -> WrongServer {
+    try WrongServer(
       """
       import socket, sys
       s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(50)
@@ -18,8 +18,8 @@ final class Stranger {
   }
 
   /// Supports TLS with a simulator's certificate, but not HTTP/2.
-  static func tls(_ directory: String, words: [String]) throws -> Stranger {
-    try Stranger(
+  static func tls(_ directory: String, words: [String]) throws -> WrongServer {
+    try WrongServer(
       """
       import subprocess, sys
       line = ["openssl", "s_server", "-accept", "127.0.0.1:0", "-naccept", "100",

@@ -3,7 +3,7 @@ import Foundation
 import RideCore
 
 /// The answer to one push, as far as it has been received.
-struct Answer {
+struct PushResponse {
   /// The rest of a longer body is dropped; Apple's bodies are under 100 bytes.
   static let bodyLimit = 4096
 

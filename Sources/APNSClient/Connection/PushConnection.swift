@@ -4,7 +4,7 @@ import SystemSupport
 
 /// Runs the event loop of one open connection on its own thread.
 @safe
-final class Connection {
+final class PushConnection {
   private let pool: Pool
   private let id: Int
   private let wake: EventFD

@@ -2,41 +2,40 @@ import PostgresStore
 import RideCore
 
 /// A ride's history in time order: each event, and what was decided for it.
-struct RideStory {
+struct RideReport {
   /// An event or a schedule slot, and what was decided for it.
-  struct Chapter {
+  struct Entry {
     var at: Timestamp
     var event: String
     var eventID: Int64?
     /// Whether the event still waits to be processed.
     var isWaiting = false
-    var entries: [LedgerRow] = []
+    var decisions: [LedgerRow] = []
   }
 
   let id: String
   let history: RideHistory
-  let chapters: [Chapter]
+  let timeline: [Entry]
 
   init(_ history: RideHistory, of id: String) {
     self.id = id
     self.history = history
-    var chapters: [Chapter] = []
-    for entry in history.entries {
-      if let last = chapters.last, last.eventID == entry.eventID, last.at == entry.occurredAt,
-        last.event == entry.event
+    var timeline: [Entry] = []
+    for row in history.entries {
+      if let last = timeline.last, last.eventID == row.eventID, last.at == row.occurredAt,
+        last.event == row.event
       {
-        chapters[chapters.count - 1].entries.append(entry)
+        timeline[timeline.count - 1].decisions.append(row)
       } else {
-        chapters.append(
-          Chapter(
-            at: entry.occurredAt, event: entry.event, eventID: entry.eventID, entries: [entry]))
+        timeline.append(
+          Entry(at: row.occurredAt, event: row.event, eventID: row.eventID, decisions: [row]))
       }
     }
-    chapters += history.waiting.map {
-      Chapter(at: $0.at, event: $0.name, eventID: $0.id, isWaiting: true)
+    timeline += history.waiting.map {
+      Entry(at: $0.at, event: $0.name, eventID: $0.id, isWaiting: true)
     }
     // A push that was retried is listed with its event, and not at the time of its verdict.
-    self.chapters = chapters.sorted { ($0.at, $0.eventID ?? 0) < ($1.at, $1.eventID ?? 0) }
+    self.timeline = timeline.sorted { ($0.at, $0.eventID ?? 0) < ($1.at, $1.eventID ?? 0) }
   }
 
   // MARK: JSON
@@ -45,7 +44,7 @@ struct RideStory {
     .object([
       "now": .orNull(history.now), "ride": history.ride.map(Self.ride) ?? .null,
       "agenda": history.plan.map(Self.plan) ?? .null,
-      "timeline": .array(chapters.map(Self.chapter)),
+      "timeline": .array(timeline.map(Self.object)),
       "live_activities": .array(
         history.activities.map { Self.activity($0, history.plan?.memo.cards[.activity($0.id)]) }),
       "contacts": .array(history.contacts.map(Self.contact)),
@@ -69,23 +68,23 @@ struct RideStory {
     ])
   }
 
-  private static func chapter(_ chapter: RideStory.Chapter) -> JSONValue {
+  private static func object(_ entry: Entry) -> JSONValue {
     .object([
-      "at": .orNull(chapter.at), "event": .string(chapter.event),
-      "event_id": .orNull(chapter.eventID),
-      "handled": .bool(!chapter.isWaiting), "decisions": .array(chapter.entries.map(decision)),
+      "at": .orNull(entry.at), "event": .string(entry.event),
+      "event_id": .orNull(entry.eventID),
+      "handled": .bool(!entry.isWaiting), "decisions": .array(entry.decisions.map(decision)),
     ])
   }
 
-  private static func decision(_ entry: LedgerRow) -> JSONValue {
+  private static func decision(_ row: LedgerRow) -> JSONValue {
     .object([
-      "rule": .string(entry.rule), "app": .string(entry.app), "push_type": .string(entry.pushType),
-      "card_event": .orNull(entry.cardEvent), "status": .string(entry.status),
-      "reason": .orNull(entry.reason), "attempts": .integer(entry.attempts),
-      "apns_id": .string(entry.id), "collapse_id": .orNull(entry.collapseID),
-      "priority": .orNull(entry.priority), "expiration": .orNull(entry.expiration),
-      "token_suffix": .orNull(entry.tokenSuffix), "created_at": .orNull(entry.createdAt),
-      "finished_at": .orNull(entry.finishedAt), "latency_ms": .orNull(entry.latency),
+      "rule": .string(row.rule), "app": .string(row.app), "push_type": .string(row.pushType),
+      "card_event": .orNull(row.cardEvent), "status": .string(row.status),
+      "reason": .orNull(row.reason), "attempts": .integer(row.attempts),
+      "apns_id": .string(row.id), "collapse_id": .orNull(row.collapseID),
+      "priority": .orNull(row.priority), "expiration": .orNull(row.expiration),
+      "token_suffix": .orNull(row.tokenSuffix), "created_at": .orNull(row.createdAt),
+      "finished_at": .orNull(row.finishedAt), "latency_ms": .orNull(row.latency),
     ])
   }
 

@@ -5,7 +5,7 @@ internal import SystemSupport
 /// The only owner of a libpq connection.
 ///
 /// Nothing in this class blocks. It must be used on one thread only.
-@safe final class Connection {
+@safe final class LibpqConnection {
   enum Progress: Equatable { case wantsRead, wantsWrite, open, failed }
 
   private let handle: OpaquePointer

@@ -2,7 +2,7 @@ import Testing
 import PostgresStore
 
 /// An app's transaction that stays open after its statements until the test ends it.
-final class Held {
+final class OpenTransaction {
   private let session: PostgresSession
   private let gate: PostgresSession
   private let work: Task<Void, any Error>

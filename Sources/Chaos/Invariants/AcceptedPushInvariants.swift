@@ -1,6 +1,6 @@
 extension Invariant {
   /// 2. Pushes that APNs accepted are accepted in the ledger.
-  static func ofWire(_ evidence: Evidence) -> Invariant {
+  static func ofAcceptedPushes(_ evidence: Evidence) -> Invariant {
     var invariant = Invariant("2. Accepted on the wire is accepted in the ledger")
     var accepted: [String: [Arrival]] = [:]
     for arrival in evidence.arrivals where arrival.isAccepted {
@@ -76,7 +76,7 @@ struct RepeatCauses {
   /// A settlement may be lost with its node, may be too late after a pause or a clock step that
   /// ends the lease, or may lack an answer that was lost on the way.
   func cause(of first: Arrival, _ second: Arrival) -> String? {
-    if let cause = answers.wireCause(of: first) { return cause }
+    if let cause = answers.cause(of: first) { return cause }
     let between = first.at - 0.5...second.at + 0.5
     for incident in incidents {
       switch incident.kind {
@@ -192,11 +192,11 @@ struct LostAnswers {
       default: break
       }
     }
-    return hasRow ? wireCause(of: arrival) : nil
+    return hasRow ? cause(of: arrival) : nil
   }
 
   /// Returns what happened to the answer between APNs and the node; nil if nothing did.
-  func wireCause(of arrival: Arrival) -> String? {
+  func cause(of arrival: Arrival) -> String? {
     if arrival.fault == "delay" { return "the answer was delayed" }
     let isClosed = (closings[arrival.connection] ?? []).contains { at in
       (arrival.at...arrival.at + 0.5).contains(at)

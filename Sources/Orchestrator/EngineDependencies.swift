@@ -1,0 +1,31 @@
+package import RideCore
+
+/// The dependencies of an engine.
+package struct EngineDependencies: Sendable {
+  package var store: any RideStore
+  package var transport: any PushTransport
+  package var configuration: EngineConfiguration
+  package var log: Log
+  /// The clock that measures the engine's waits.
+  package var clock: any Clock<Duration>
+  /// The estimate of the database's time, which each claim updates.
+  package var time: DatabaseClock
+  /// Receives settlements after they are written; must not block.
+  package var onSettled: @Sendable ([Settlement]) -> Void
+
+  /// Creates the dependencies of an engine that waits by the system's continuous clock.
+  package init(
+    store: any RideStore, transport: any PushTransport, configuration: EngineConfiguration,
+    log: Log,
+    time: DatabaseClock = .ofThisMachine(),
+    onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
+  ) {
+    self.store = store
+    self.transport = transport
+    self.configuration = configuration
+    self.log = log
+    self.time = time
+    self.onSettled = onSettled
+    clock = ContinuousClock()
+  }
+}

@@ -1,0 +1,32 @@
+/// Everything that a decision depends on besides the ride itself and the time.
+package struct EngineConfiguration: Sendable {
+  package var rules: RuleSet
+  /// The bundle ID of each app: the base of its topics.
+  package var bundleIDs: [App: String]
+  /// Bundle IDs that replace an app's own in the topic of its cards; Apple requires the app's own.
+  package var widgetBundleIDs: [App: String]
+  /// The environment of phones whose row names none.
+  package var defaultEnvironment: APNsEnvironment
+  /// Whether a phone whose row names no environment is tried once in the other one after
+  /// `BadDeviceToken`.
+  package var probesEnvironment = false
+
+  package init(
+    rules: RuleSet, bundleIDs: [App: String], widgetBundleIDs: [App: String] = [:],
+    defaultEnvironment: APNsEnvironment = .production
+  ) {
+    self.rules = rules
+    self.bundleIDs = bundleIDs
+    self.widgetBundleIDs = widgetBundleIDs
+    self.defaultEnvironment = defaultEnvironment
+  }
+
+  /// Returns the `apns-topic` of a push type for an app; nil if the app has no bundle ID.
+  func topic(of app: App, _ pushType: PushType) -> String? {
+    switch pushType {
+    case .alert, .background: bundleIDs[app]
+    case .liveactivity:
+      (widgetBundleIDs[app] ?? bundleIDs[app]).map { $0 + ".push-type.liveactivity" }
+    }
+  }
+}
