@@ -66,7 +66,7 @@ import Testing
     let other = try PostgresSession(conninfo: url)
     try await other.script("select pg_advisory_lock(\(MigrationScript.lock))")
     let error = await #expect(throws: MigrationError.self) {
-      try await Migrations.apply(session: session, steps: steps, timeout: .milliseconds(300))
+      try await Migrations.apply(session: session, steps: steps, timeout: .seconds(3))
     }
     guard case .failed(_, _, let cause) = error, cause.kind == .timeout(sent: true) else {
       Issue.record("got \(String(describing: error))")

@@ -35,7 +35,7 @@ import Testing
           group.addTask {
             // The clients act as programs of three versions: one name, several texts.
             let version = client % 3
-            let statement = Statement(name: "tell", sql: "select \(version), $1::int")
+            let statement = Statement(name: "version", sql: "select \(version), $1::int")
             for turn in 0..<100 {
               let call = Call(statement, ["\(turn)"])
               let results = try await session.run([call, direct("select pg_sleep(0.001)"), call])
@@ -53,11 +53,11 @@ import Testing
     try await through(sessions: 2) { sessions, direct in
       let (old, new) = (sessions[0], sessions[1])
       func notify(_ version: Int) -> Call {
-        Call(Statement(name: "tell", sql: "select \(version)"))
+        Call(Statement(name: "version", sql: "select \(version)"))
       }
       let watch = try PostgresSession(conninfo: direct)
       // While the old version holds a connection, the new one prepares on the other.
-      async let first = old.run([notify(1), PostgresStoreTests.direct("select pg_sleep(3)")])
+      async let first = old.run([notify(1), PostgresStoreTests.direct("select pg_sleep(12)")])
       let sleeping = "select count(*) > 0 from pg_stat_activity where query ~ '^select pg_sleep'"
       try await watch.wait(until: sleeping, is: "t")
       #expect(try await new.run([notify(2)])[0].int64(0, 0) == 2)

@@ -50,7 +50,7 @@ import Testing
     let session = try PostgresSession(conninfo: try await makeDatabase())
     _ = try await session.value("select 1")
     #expect(!session.isStalled(for: .seconds(60)))
-    let slow = session.begin("select 'done' from pg_sleep(1)")
+    let slow = session.begin("select 'done' from pg_sleep(10)")
     while !session.isStalled(for: .milliseconds(100)) { await Task.yield() }
     #expect(try await slow.value.get() == "done")
     #expect(!session.isStalled(for: .milliseconds(100)))

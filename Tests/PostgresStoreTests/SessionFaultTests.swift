@@ -19,17 +19,20 @@ import Testing
     try await session.wait(until: isThere, [pid], is: "0")
   }
 
-  @Test func `a run that waits behind a slow one fails in its own time`() async throws {
+  @Test func `a call that waits behind a slow one fails at its own deadline`() async throws {
     let url = try await makeDatabase()
     let session = try PostgresSession(conninfo: url)
     let other = try PostgresSession(conninfo: url)
     let pid = try #require(try await session.value("select pg_backend_pid()"))
-    let slow = session.begin("select 'done' from pg_sleep(3)")
-    try await other.waitUntilSleeping(pid)
+    _ = try await other.value("select pg_advisory_lock(1)")
+    let slow = session.begin("select 'done' from pg_advisory_lock(1)")
+    try await other.wait(
+      until: "select count(*) from pg_locks where pid = $1::int and not granted", [pid], is: "1")
     let error = await #expect(throws: PostgresError.self) {
       try await session.value("select 1", timeout: .milliseconds(1))
     }
     #expect(error?.kind == .timeout(sent: false))
+    _ = try await other.value("select pg_advisory_unlock(1)")
     #expect(try await slow.value.get() == "done")
   }
 
@@ -115,9 +118,9 @@ import Testing
     let session = try PostgresSession(conninfo: url)
     let other = try PostgresSession(conninfo: url)
     let pid = try #require(try await session.value("select pg_backend_pid()"))
-    let last = session.begin("select 'done' from pg_sleep(3)")
+    let last = session.begin("select 'done' from pg_sleep(12)")
     try await other.waitUntilSleeping(pid)
-    await session.close(limit: .seconds(30))
+    await session.close(limit: .seconds(120))
     #expect(try await last.value.get() == "done")
     let error = await #expect(throws: PostgresError.self) { try await session.value("select 1") }
     #expect(error?.kind == .closed)

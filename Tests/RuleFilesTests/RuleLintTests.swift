@@ -67,8 +67,8 @@ import Testing
       [
         "a.yaml:2: r: min-interval 2s: iOS redraws a card every 5 to 15 seconds at best; 15s is "
           + "the shortest that makes sense",
-        "a.yaml:2: r: start on driver_assigned without an alert: Apple demands one, and the phone "
-          + "shows the words of the event; define it under alerts",
+        "a.yaml:2: r: start on driver_assigned without an alert: Apple requires one, so the phone "
+          + "shows the name of the event; define it under alerts",
       ]
     ),
     (
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: rows.indices)
-  func whatIsSaid(index: Int) throws {
+  func warnings(index: Int) throws {
     let (change, expected) = Self.rows[index]
     #expect(try advice(change) == expected)
   }

@@ -4,7 +4,7 @@ struct ChannelCall: Equatable, Sendable {
     case create, read, delete, list, broadcast
   }
 
-  private enum Place {
+  private enum Resource {
     case channels, all, broadcasts
   }
 
@@ -21,17 +21,17 @@ struct ChannelCall: Equatable, Sendable {
   init?(_ request: PushRequest) {
     let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
-    let place: Place
+    let resource: Resource
     switch parts.count {
-    case 5 where parts[1...2] == ["1", "apps"] && parts[4] == "channels": place = .channels
-    case 5 where parts[1...2] == ["1", "apps"] && parts[4] == "all-channels": place = .all
-    case 5 where parts[1...3] == ["4", "broadcasts", "apps"]: place = .broadcasts
+    case 5 where parts[1...2] == ["1", "apps"] && parts[4] == "channels": resource = .channels
+    case 5 where parts[1...2] == ["1", "apps"] && parts[4] == "all-channels": resource = .all
+    case 5 where parts[1...3] == ["4", "broadcasts", "apps"]: resource = .broadcasts
     default: return nil
     }
-    bundleID = place == .broadcasts ? parts[4] : parts[3]
+    bundleID = resource == .broadcasts ? parts[4] : parts[3]
     if bundleID.isEmpty { return nil }
     kind =
-      switch (place, request.method) {
+      switch (resource, request.method) {
       case (.channels, "POST"): .create
       case (.channels, "GET"): .read
       case (.channels, "DELETE"): .delete

@@ -91,8 +91,8 @@ import Testing
     }
     let urgent = stage.wire.filter { $0.priority == 10 }
     #expect(urgent.count == budget && urgent.allSatisfy { $0.seconds < 3600 })
-    let note = "accepted: priority 5: the card had \(budget) urgent pushes in an hour"
-    #expect(stage.reasons.contains(note))
+    let reason = "accepted: priority 5: the card had \(budget) urgent pushes in an hour"
+    #expect(stage.reasons.contains(reason))
     stage.run(for: .seconds(3600))
     stage.state("driver_arrived")
     stage.run()

@@ -9,7 +9,7 @@ import Testing
     return stage
   }
 
-  @Test func `a phone without a card gets one, with an alert as Apple demands`() throws {
+  @Test func `a phone without a card gets one, with the alert that Apple requires`() throws {
     var stage = stage()
     stage.state("driver_assigned")
     stage.run()
