@@ -57,7 +57,7 @@ import Testing
       }
       let watch = try PostgresSession(conninfo: direct)
       // While the old version holds a connection, the new one prepares on the other.
-      async let first = old.run([notify(1), PostgresStoreTests.direct("select pg_sleep(12)")])
+      async let first = old.run([notify(1), PostgresStoreTests.direct("select pg_sleep(8)")])
       let sleeping = "select count(*) > 0 from pg_stat_activity where query ~ '^select pg_sleep'"
       try await watch.wait(until: sleeping, is: "t")
       #expect(try await new.run([notify(2)])[0].int64(0, 0) == 2)
