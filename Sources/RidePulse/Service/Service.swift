@@ -17,8 +17,7 @@ final class Service: Sendable {
   private let store: PostgresRideStore
   private let transport: APNSClient
   private let apns: APNsVariables
-  private let sessions: [PostgresSession]
-  private let listener: WakeListener?
+  private let sessions: Sessions
   private let meter: ServiceMeter
   private let time: DatabaseClock
   let conninfo: String
@@ -30,6 +29,34 @@ final class Service: Sendable {
   /// The duration of a claim: the timeout of an APNs response plus twice the time of a slow
   /// settlement. After that, other nodes can claim a dead node's rides.
   static let lease: Duration = .seconds(20)
+
+  /// The engine's own connections to the database, open as long as it runs.
+  private struct Sessions {
+    let claims: PostgresSession
+    let settlements: PostgresSession
+    let listener: WakeListener?
+
+    var both: [PostgresSession] { [claims, settlements] }
+
+    init(
+      conninfo: String, node: String, log: Log, listens: Bool,
+      onEvent: @escaping @Sendable () -> Void
+    ) async throws {
+      func recording(_ name: String) -> @Sendable (SessionEvent) -> Void {
+        { event in
+          SessionLog.record(event, of: name, log)
+          onEvent()
+        }
+      }
+      claims = try await Database.session(conninfo, name: "claims", onEvent: recording("claims"))
+      try await Database.requireSchema(claims)
+      settlements = try await Database.session(conninfo, name: "settlements")
+      listener =
+        listens
+        ? try WakeListener(
+          conninfo: conninfo, node: node, log: log, onEvent: recording("listen")) : nil
+    }
+  }
 
   /// Opens everything, and throws at once if the database, key or schema can't be used.
   ///
@@ -43,28 +70,13 @@ final class Service: Sendable {
     let signal = EngineSignal()
     let time = DatabaseClock.ofThisMachine()
     self.time = time
-    let claims = try await Database.session(
-      conninfo, name: "claims",
-      onEvent: { event in
-        SessionLog.record(event, of: "claims", log)
-        signal.notify()
-      })
-    try await Database.requireSchema(claims)
-    let settlements = try await Database.session(conninfo, name: "settlements")
-    if listens {
-      listener = try WakeListener(
-        conninfo: conninfo, node: node, log: log,
-        onEvent: { event in
-          SessionLog.record(event, of: "listen", log)
-          signal.notify()
-        })
-    } else {
-      listener = nil
-    }
-    sessions = [claims, settlements]
+    let sessions = try await Sessions(
+      conninfo: conninfo, node: node, log: log, listens: listens, onEvent: { signal.notify() })
+    self.sessions = sessions
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
-      rules: rules, lease: Self.lease, claims: claims, settlements: settlements, listener: listener,
+      rules: rules, lease: Self.lease, claims: sessions.claims, settlements: sessions.settlements,
+      listener: sessions.listener,
       sweeping: {
         try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
       }, onLate: { signal.notify() }, log: log)
@@ -102,7 +114,7 @@ final class Service: Sendable {
   /// database.
   var problems: [String] {
     var problems = engine.settlementHalt.map { [Self.describe($0)] } ?? []
-    if sessions.contains(where: { $0.isStalled() }) {
+    if sessions.both.contains(where: { $0.isStalled() }) {
       problems.append("the database does not answer")
     }
     return problems.isEmpty ? engine.stalls(after: Self.longestTurn) : problems
@@ -154,7 +166,7 @@ final class Service: Sendable {
 
   /// Whether notifications of Postgres reach this node; nil if it does not listen. If they do not,
   /// events wait for the next poll.
-  var listenIsHealthy: Bool? { listener?.isHealthy }
+  var listenIsHealthy: Bool? { sessions.listener?.isHealthy }
 
   func use(_ rules: RuleSet) {
     engine.use(apns.configuration(of: rules))
@@ -192,11 +204,11 @@ final class Service: Sendable {
     await withTaskGroup { group in
       group.addTask { await self.endCalls() }
       group.addTask { await self.outcomes.once(within: .seconds(1)) }
-      group.addTask { await self.listener?.close() }
+      group.addTask { await self.sessions.listener?.close() }
       group.addTask { try? await self.store.unregisterNode() }
     }
     await withTaskGroup { group in
-      for session in sessions {
+      for session in sessions.both {
         group.addTask { await session.close(limit: .seconds(1)) }
       }
     }
