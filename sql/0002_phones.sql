@@ -1,7 +1,7 @@
 -- Phones, cards and push-to-start tokens, and what APNs answered about their tokens.
 
 -- BadDeviceToken alone proves nothing: the phone may belong to the other environment, or the
--- configuration may be wrong. A phone is therefore never deleted: one push tries it in the other
+-- configuration may be wrong. No answer therefore deletes a phone: one push tries it in the other
 -- environment, and three refusals in a row put it in quarantine.
 create table ridepulse.devices (
   id               bigint generated always as identity primary key,
@@ -19,7 +19,7 @@ create table ridepulse.devices (
   is_probed        boolean not null default false,
   quiet_until      timestamptz,
   quarantined_at   timestamptz,
-  told_disabled_at timestamptz,
+  reported_disabled_at timestamptz,
   unique (app, token)
 );
 
@@ -28,13 +28,13 @@ create index devices_by_owner on ridepulse.devices (app, owner_id, id) where dis
 create index devices_by_installation on ridepulse.devices (app, installation_id)
   where installation_id is not null and disabled_at is null;
 create index devices_in_quarantine on ridepulse.devices (app) where quarantined_at is not null;
-create index devices_to_be_told on ridepulse.devices (app, id)
+create index devices_to_report on ridepulse.devices (app, id)
   where disabled_reason in ('Unregistered', 'ExpiredToken')
-    and told_disabled_at is distinct from disabled_at;
+    and reported_disabled_at is distinct from disabled_at;
 
 comment on table ridepulse.devices is
-  'Phones. Never deleted: a phone is disabled with a reason, and its next registration enables it '
-  'again.';
+  'Phones. A phone is disabled with a reason, and its next registration enables it again; only '
+  'ridepulse.sweep and ridepulse.forget delete phones.';
 comment on column ridepulse.devices.id is
   'The phones of an owner are addressed in the order of their IDs.';
 comment on column ridepulse.devices.app is 'The app on the phone.';
@@ -52,7 +52,8 @@ comment on column ridepulse.devices.registered_at is
 comment on column ridepulse.devices.disabled_at is
   'When the phone was disabled; null while it is enabled.';
 comment on column ridepulse.devices.disabled_reason is
-  'APNs'' reason, or replaced if the installation has a newer token; null while it is enabled.';
+  'APNs'' reason, replaced if the installation has a newer token, or signed_out; null while it is '
+  'enabled.';
 comment on column ridepulse.devices.refusals is 'Number of consecutive BadDeviceToken answers.';
 comment on column ridepulse.devices.probe is
   'apns-id of the push that may try the other environment; null if none may.';
@@ -61,17 +62,8 @@ comment on column ridepulse.devices.quiet_until is
   'End of the pause that APNs requested with status 429.';
 comment on column ridepulse.devices.quarantined_at is
   'When the quarantine began; null if the phone is not in quarantine.';
-comment on column ridepulse.devices.told_disabled_at is
+comment on column ridepulse.devices.reported_disabled_at is
   'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
-
-create view ridepulse.quarantine as
-  select id as device_id, app, owner_id, right(token, 6) as token_suffix, environment, refusals,
-    quarantined_at
-  from ridepulse.devices where quarantined_at is not null and disabled_at is null;
-
-comment on view ridepulse.quarantine is
-  'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the '
-  'last six digits.';
 
 create table ridepulse.live_activities (
   id            bigint generated always as identity primary key,
@@ -85,6 +77,7 @@ create table ridepulse.live_activities (
   registered_at timestamptz not null default clock_timestamp(),
   ended_at      timestamptz,
   ended_reason  text,
+  installation_id text,
   unique (app, activity_id)
 );
 
@@ -110,8 +103,10 @@ comment on column ridepulse.live_activities.registered_at is
 comment on column ridepulse.live_activities.ended_at is
   'When the card ended; null while it is live.';
 comment on column ridepulse.live_activities.ended_reason is
-  'How the card ended: ended, expired (no screen can show it any more), or APNs'' reason; null '
-  'while it is live.';
+  'How the card ended: ended, expired (no screen can show it any more), dismissed (the app '
+  'reported its end), signed_out, or APNs'' reason; null while it is live.';
+comment on column ridepulse.live_activities.installation_id is
+  'The app''s ID of the installation that shows the card; null if the app has not named it.';
 
 create table ridepulse.push_to_start_tokens (
   id              bigint generated always as identity primary key,
@@ -123,6 +118,7 @@ create table ridepulse.push_to_start_tokens (
   registered_at   timestamptz not null default clock_timestamp(),
   disabled_at     timestamptz,
   disabled_reason text,
+  installation_id text,
   unique (app, attributes_type, token)
 );
 
@@ -145,7 +141,9 @@ comment on column ridepulse.push_to_start_tokens.registered_at is
 comment on column ridepulse.push_to_start_tokens.disabled_at is
   'When the token became invalid; null while it is valid.';
 comment on column ridepulse.push_to_start_tokens.disabled_reason is
-  'APNs'' reason; null while the token is valid.';
+  'APNs'' reason, withdrawn (by the app) or signed_out; null while the token is valid.';
+comment on column ridepulse.push_to_start_tokens.installation_id is
+  'The app''s ID of the installation that the token belongs to; null if the app has not named it.';
 
 create table ridepulse.contacts (
   app          text not null check (app <> ''),
@@ -248,7 +246,8 @@ create view ridepulse.current_devices as
         select from ridepulse.token_outcomes g
         where g.kind = 'phone' and g.token_id = d.id and g.id >= f.id
           and (g.is_good or g.environment is not null)))::integer as refusals,
-      coalesce(bool_or(f.is_probed), false) as is_probed, max(f.quiet_until) as quiet_until
+      coalesce(bool_or(f.is_probed and f.created_at >= d.registered_at), false) as is_probed,
+      max(f.quiet_until) as quiet_until
     from ridepulse.token_outcomes f where f.kind = 'phone' and f.token_id = d.id
   ) o
   where d.disabled_at is null and not o.is_gone;
@@ -256,10 +255,23 @@ create view ridepulse.current_devices as
 comment on view ridepulse.current_devices is
   'Enabled phones, quarantined ones included, as if all token_outcomes were applied.';
 
+-- The arrays keep the view from visiting every phone.
+create view ridepulse.quarantine as
+  select id as device_id, app, owner_id, right(token, 6) as token_suffix, environment, refusals,
+    quarantined_at
+  from ridepulse.current_devices
+  where quarantined_at is not null and id = any (
+    array(select d.id from ridepulse.devices d where d.quarantined_at is not null)
+    || array(select o.token_id from ridepulse.token_outcomes o where o.kind = 'phone'));
+
+comment on view ridepulse.quarantine is
+  'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the '
+  'last six digits.';
+
 create view ridepulse.current_live_activities as
   select a.id, a.ride_id, a.app, a.owner_id, a.activity_id, a.token, a.environment, a.frequent,
     a.registered_at, coalesce(a.ended_at, o.created_at) as ended_at,
-    coalesce(a.ended_reason, o.gone_reason) as ended_reason
+    coalesce(a.ended_reason, o.gone_reason) as ended_reason, a.installation_id
   from ridepulse.live_activities a
   left join lateral (
     select e.created_at, e.gone_reason from ridepulse.token_outcomes e
@@ -272,7 +284,8 @@ comment on view ridepulse.current_live_activities is
   'Cards, as if all token_outcomes were applied.';
 
 create view ridepulse.current_start_tokens as
-  select t.id, t.app, t.owner_id, t.attributes_type, t.token, t.environment, t.registered_at
+  select t.id, t.app, t.owner_id, t.attributes_type, t.token, t.environment, t.registered_at,
+    t.installation_id
   from ridepulse.push_to_start_tokens t
   where t.disabled_at is null and not exists (
     select from ridepulse.token_outcomes o

@@ -23,8 +23,19 @@ create table ridepulse.ledger (
   expiration   bigint,
   card_event   text check (card_event in ('start', 'update', 'end')),
   reason_code  text,
+  settled_xid  xid8 not null default pg_current_xact_id(),
   primary key (ride_id, apns_id, occurred_at)
 ) partition by range (occurred_at);
+
+-- The order of ridepulse.deliveries_after, which sorts the few rows of a transaction itself: equal
+-- keys take almost no space. A pending push has no verdict to follow.
+create index ledger_verdicts on ridepulse.ledger (settled_xid) where status <> 'pending';
+-- Settlements append rows, so a summary of each range of blocks finds a time, at almost no cost.
+create index ledger_by_time on ridepulse.ledger using brin (created_at, finished_at)
+  with (autosummarize = on);
+-- Words that no rule file declares; doctor counts those of the last day.
+create index ledger_unknown_words on ridepulse.ledger (created_at)
+  where reason_code in ('unknown_event', 'unknown_state');
 
 comment on table ridepulse.ledger is
   'Outcomes of pushes: one row for each event or slot, rule and phone, and one row without a '
@@ -56,6 +67,8 @@ comment on column ridepulse.ledger.card_event is
   'start, update or end; null if the push does not concern a card.';
 comment on column ridepulse.ledger.reason_code is
   'The reason as a code: APNs'' reason, "HTTP n", or one of the engine''s words; see docs/sql.md.';
+comment on column ridepulse.ledger.settled_xid is
+  'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
 
 -- For rows without a partition: slots of long ago, events from a wrong clock, and all rows if the
 -- engine's role may not rotate the ledger.
@@ -63,89 +76,57 @@ create table ridepulse.ledger_default partition of ridepulse.ledger default with
 
 comment on table ridepulse.ledger_default is 'Ledger rows whose day has no partition.';
 
-create table ridepulse.ledger_before (
-  ride_id      text not null,
-  apns_id      uuid not null,
-  event_id     bigint,
-  event        text not null,
-  rule         text not null,
-  app          text not null,
-  push_type    text not null,
-  status       text not null,
-  reason       text,
-  attempts     integer not null,
-  collapse_id  text,
-  device_id    bigint,
-  token_suffix text,
-  occurred_at  timestamptz not null,
-  created_at   timestamptz not null default now(),
-  finished_at  timestamptz,
-  priority     smallint,
-  expiration   bigint,
-  card_event   text constraint ledger_card_event_check check (card_event in ('start', 'update', 'end')),
-  primary key (ride_id, apns_id)
-) with (fillfactor = 95);
-
-comment on table ridepulse.ledger_before is
-  'Ledger rows of databases from before the ledger was partitioned. Nothing writes to it.';
-comment on column ridepulse.ledger_before.ride_id is 'The ride.';
-comment on column ridepulse.ledger_before.apns_id is
-  'apns-id, the same in every attempt of the push.';
-comment on column ridepulse.ledger_before.event_id is 'The event''s ID; null for a schedule slot.';
-comment on column ridepulse.ledger_before.event is 'The event''s name.';
-comment on column ridepulse.ledger_before.rule is 'The rule''s name.';
-comment on column ridepulse.ledger_before.app is 'The app of the phone.';
-comment on column ridepulse.ledger_before.push_type is 'apns-push-type.';
-comment on column ridepulse.ledger_before.status is 'The outcome; docs/sql.md describes each one.';
-comment on column ridepulse.ledger_before.reason is
-  'Why the push has this status, as a text for people.';
-comment on column ridepulse.ledger_before.attempts is 'Number of times the push was sent.';
-comment on column ridepulse.ledger_before.collapse_id is 'apns-collapse-id.';
-comment on column ridepulse.ledger_before.device_id is
-  'The phone, an ID in devices; null if there is none.';
-comment on column ridepulse.ledger_before.token_suffix is 'The last six digits of the token.';
-comment on column ridepulse.ledger_before.occurred_at is
-  'When the event happened or the slot was due: the same in every attempt.';
-comment on column ridepulse.ledger_before.created_at is 'When the push was first settled.';
-comment on column ridepulse.ledger_before.finished_at is
-  'When the outcome became final; null while the push is pending.';
-comment on column ridepulse.ledger_before.priority is 'apns-priority; null if nothing was sent.';
-comment on column ridepulse.ledger_before.expiration is
-  'apns-expiration in seconds since 1970, 0 for a push that APNs must not store; null if nothing '
-  'was sent.';
-comment on column ridepulse.ledger_before.card_event is
-  'start, update or end; null if the push does not concern a card.';
-
 create view ridepulse.deliveries as
   select ride_id, event, rule, app, push_type, status, reason, attempts,
          case when attempts > 0 or status = 'pending' then apns_id end as apns_id,
          collapse_id, created_at, finished_at, token_suffix
-  from (
-    select ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
-      collapse_id, device_id, token_suffix, occurred_at, created_at, finished_at, priority,
-      expiration, card_event
-    from ridepulse.ledger
-    union all
-    select * from ridepulse.ledger_before
-  ) rows;
+  from ridepulse.ledger;
 
 comment on view ridepulse.deliveries is
   'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent.';
 
 create table ridepulse.retention (
-  is_only boolean primary key default true check (is_only),
-  keep    interval not null default '30 days' check (keep >= interval '1 day'),
-  cut_at  timestamptz not null default now()
+  is_only         boolean primary key default true check (is_only),
+  keep            interval not null default '30 days',
+  rides           interval not null default '30 days',
+  phones          interval not null default '270 days',
+  disabled_phones interval not null default '90 days',
+  cards           interval not null default '7 days',
+  start_tokens    interval not null default '270 days',
+  disabled_tokens interval not null default '7 days',
+  contacts        interval not null default '270 days',
+  watch_errors    interval not null default '30 days',
+  channels        interval not null default '90 days',
+  check (least(keep, rides, phones, disabled_phones, cards, start_tokens, disabled_tokens, contacts,
+               watch_errors, channels) >= interval '1 day'),
+  check (contacts >= phones)
 );
 
 insert into ridepulse.retention default values;
 
-comment on table ridepulse.retention is 'One row: how long the ledger is kept.';
+comment on table ridepulse.retention is
+  'One row: how long each kind of row is kept, at least 1 day. See docs/privacy.md.';
 comment on column ridepulse.retention.is_only is 'Always true: the primary key of the only row.';
 comment on column ridepulse.retention.keep is
-  'How long ledger rows are kept, counted from their events; at least 1 day.';
-comment on column ridepulse.retention.cut_at is
-  'When the ledger was partitioned: ledger_before is emptied once this is older than keep.';
+  'Ledger rows and counts of slots, from their events; parked rides, from when they were parked.';
+comment on column ridepulse.retention.rides is
+  'Rides that are not on the agenda, from their last change or, if later, their pickup.';
+comment on column ridepulse.retention.phones is
+  'Enabled phones, from their last registration or, if later, their owner''s last contact.';
+comment on column ridepulse.retention.disabled_phones is
+  'Disabled phones, from when they were disabled.';
+comment on column ridepulse.retention.cards is
+  'Cards, from their end; one whose end is unknown, from 1 day after its last registration.';
+comment on column ridepulse.retention.start_tokens is
+  'Valid push-to-start tokens, from their last registration.';
+comment on column ridepulse.retention.disabled_tokens is
+  'Invalid push-to-start tokens, from when they became invalid.';
+comment on column ridepulse.retention.contacts is
+  'Contacts, from the last one. At least as long as phones, whose age they show.';
+comment on column ridepulse.retention.watch_errors is
+  'Problems of attached tables, from their last occurrence.';
+comment on column ridepulse.retention.channels is
+  'Channels that were deleted or refused, from then on.';
 
 -- Waits at most 0.1 s for a lock and leaves the rest to the next call, because all settlements
 -- would queue behind it.
@@ -197,14 +178,14 @@ begin
 
   -- Drops come first: they lock the ledger itself, and a transaction that holds locks on partitions
   -- must not wait for that lock.
-  begin
-    for object, day in
-      select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = 'ridepulse.ledger'::regclass and c.relname ~ '^ledger_\d{8}$'
-        and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
-      order by 2
-    loop
+  for object, day in
+    select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'ridepulse.ledger'::regclass and c.relname ~ '^ledger_\d{8}$'
+      and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
+    order by 2
+  loop
+    begin
       -- From here on no row of the partition can become pending.
       execute format('lock table ridepulse.%I in share mode', object);
       execute format('select exists (select from ridepulse.%I where status = ''pending'')', object)
@@ -215,19 +196,13 @@ begin
         execute format('drop table ridepulse.%I', object);
         action := 'dropped';
       end if;
+    exception when lock_not_available then
+      action := 'in use, left for the next time:';
       return next;
-    end loop;
-    if rules.cut_at < now() - keep and pg_relation_size('ridepulse.ledger_before') > 0 then
-      -- Nothing writes to it, and none of its rows is pending.
-      object := 'ledger_before';
-      truncate ridepulse.ledger_before;
-      action := 'emptied';
-      return next;
-    end if;
-  exception when lock_not_available then
-    action := 'in use, left for the next time:';
+      exit;
+    end;
     return next;
-  end;
+  end loop;
 
   for day in select today + n from generate_series(-1, 7) n loop
     object := 'ledger_' || to_char(day, 'YYYYMMDD');

@@ -84,7 +84,7 @@ final class HTTPExchange {
     guard let path = unsafe path, let method = unsafe method else { return .NO }
     let request = unsafe HTTPRequest(
       method: String(cString: method), path: String(cString: path),
-      query: values(of: connection, .GET_ARGUMENT_KIND),
+      query: decoded(values(of: connection, .GET_ARGUMENT_KIND)),
       headers: Dictionary(
         values(of: connection, .HEADER_KIND).map { ($0.lowercased(), $1) }
       ) { $1 },
@@ -168,6 +168,12 @@ final class HTTPExchange {
       unsafe MHD_create_response_from_buffer(
         bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
     }
+  }
+
+  /// Decodes query parameters; one that is not UTF-8 with percent-encoding stays as it was sent.
+  private static func decoded(_ values: [String: String]) -> [String: String] {
+    func text(_ raw: String) -> String { PercentEncoding.decoded(raw.utf8) ?? raw }
+    return Dictionary(values.map { (text($0), text($1)) }) { first, _ in first }
   }
 
   private static func values(

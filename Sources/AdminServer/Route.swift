@@ -30,16 +30,27 @@ package struct Route: Sendable {
     path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
   }
 
+  /// Splits a path at its slashes and decodes the parts; an encoded slash belongs to its part.
+  ///
+  /// Nil if a part is not UTF-8 with percent-encoding.
+  static func parts(of path: String) -> [String]? {
+    var parts: [String] = []
+    for part in split(path) {
+      guard let text = PercentEncoding.decoded(part) else { return nil }
+      parts.append(text)
+    }
+    return parts
+  }
+
   /// Returns the variable parts of a matching path; nil if the path does not match.
-  func parameters(of path: String) -> [String: String]? {
-    let parts = Self.split(path)
+  func parameters(of parts: [String]) -> [String: String]? {
     guard parts.count == segments.count else { return nil }
     var parameters: [String: String] = [:]
     for (segment, part) in zip(segments, parts) {
       if segment.first == UInt8(ascii: "{") {
         if part.isEmpty { return nil }
-        parameters[String(Substring(segment.dropFirst().dropLast()))] = String(Substring(part))
-      } else if !segment.elementsEqual(part) {
+        parameters[String(Substring(segment.dropFirst().dropLast()))] = part
+      } else if !segment.elementsEqual(part.utf8) {
         return nil
       }
     }
@@ -47,10 +58,39 @@ package struct Route: Sendable {
   }
 }
 
+enum PercentEncoding {
+  /// Returns the text that bytes such as `a%2Fb` encode; nil if `%` is not followed by two
+  /// hexadecimal digits, or if the result is not UTF-8.
+  static func decoded(_ bytes: some Sequence<UInt8>) -> String? {
+    var decoded: [UInt8] = []
+    var rest = bytes.makeIterator()
+    while let byte = rest.next() {
+      guard byte == UInt8(ascii: "%") else {
+        decoded.append(byte)
+        continue
+      }
+      guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
+        return nil
+      }
+      decoded.append(high * 16 + low)
+    }
+    return String(validating: decoded, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 48...57: byte - 48
+    case 65...70: byte - 55
+    case 97...102: byte - 87
+    default: nil
+    }
+  }
+}
+
 package struct HTTPRequest: Sendable {
   /// `GET` or `POST`, for example.
   package var method: String
-  /// The path without the query, such as `/wake`.
+  /// The path without the query, such as `/wake`, as it was sent: with percent-encoding.
   package var path: String
   /// The variable parts of the path, by the names in its route.
   package var parameters: [String: String] = [:]

@@ -10,7 +10,7 @@ enum BenchMain {
       let directory = NSTemporaryDirectory() + "ridepulse-bench-\(UUID().uuidString)"
       defer { try? FileManager.default.removeItem(atPath: directory) }
       let words = CommandLine.arguments.dropFirst()
-      let known = ["client", "engine", "agenda", "backlog", "bloat"]
+      let known = ["client", "engine", "agenda", "backlog", "attach", "bloat"]
       if let word = words.first(where: { !known.contains($0) }) {
         print("ridepulse-bench: unknown part \(word); expected \(known.joined(separator: ", "))")
         exit(64)
@@ -25,6 +25,7 @@ enum BenchMain {
       if parts.contains("engine") { try await EngineBench.measure() }
       if parts.contains("agenda") { try await AgendaBench.measure() }
       if parts.contains("backlog") { try await BacklogBench.measure() }
+      if parts.contains("attach") { try await AttachBench.measure() }
       if parts.contains("bloat") { try await BloatBench.measure() }
     } catch {
       print("ridepulse-bench: \(error)")

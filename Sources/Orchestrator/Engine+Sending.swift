@@ -23,6 +23,7 @@ extension Engine {
     let decisions = claim.rides.map { ride in
       (ride.claim, decide(ride.view, by: configuration, now: now))
     }
+    logUnknownWords(decisions)
     let blocked = await journal(decisions, now: now)
     let passed = time.uptime() - requestedAt
     if passed > settings.sendWithin {
@@ -47,6 +48,25 @@ extension Engine {
     submit(requests, at: now)
     return claim
   }
+
+  /// Logs each state and event that no rule file declares, once for a configuration.
+  private func logUnknownWords(_ decisions: [(RideClaim, Decision)]) {
+    for (claim, decision) in decisions {
+      for entry in decision.closed where entry.rule.isEmpty {
+        let word = entry.event.name
+        let isNew = state.withLock { state in
+          state.unknownWords.count < Self.loggedWords && state.unknownWords.insert(word).inserted
+        }
+        guard isNew, let reason = entry.reason else { continue }
+        parts.log(
+          .warning, "Event ignored: not declared by any rule file",
+          ["reason": reason.text, "ride": claim.rideID.text])
+      }
+    }
+  }
+
+  /// The maximum number of undeclared words that are logged.
+  private static let loggedWords = 1000
 
   /// Logs once when this machine's clock and the database's diverge, and once when they agree
   /// again.

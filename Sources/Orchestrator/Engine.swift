@@ -40,6 +40,8 @@ package final class Engine: Sendable {
     /// The total size of the JSON in held rides, in bytes.
     var heldBytes = 0
     var stallDetector = StallDetector()
+    /// Words that no rule file declares, as far as they are logged.
+    var unknownWords: Set<String> = []
   }
 
   let parts: EngineDependencies
@@ -79,6 +81,7 @@ package final class Engine: Sendable {
     state.withLock { state in
       state.configuration = configuration
       state.revision += 1
+      state.unknownWords = []
     }
     claimSignal.notify()
   }

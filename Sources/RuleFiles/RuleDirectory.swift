@@ -29,6 +29,10 @@ package struct LoadedRules: Sendable {
   package let ruleSet: RuleSet
   /// The number of files that were read.
   package let fileCount: Int
+  /// The file that declares the states; nil if the default ones apply.
+  package let statesFile: String?
+  /// The first file that declares events; nil if none does.
+  package let eventsFile: String?
   /// The number of rules in all files.
   package var ruleCount: Int { ruleSet.rules.count }
 }

@@ -25,7 +25,13 @@ struct RuleLoader {
     let ruleSet = RuleSet(
       activeStates: Set(vocabulary.active), finalStates: Set(vocabulary.final),
       events: vocabulary.declared, rules: rules)
-    return .success(LoadedRules(ruleSet: ruleSet, fileCount: files.count))
+    func file(with key: String) -> String? {
+      readable.first { $0.fields[key] != nil }?.diagnostics.file
+    }
+    return .success(
+      LoadedRules(
+        ruleSet: ruleSet, fileCount: files.count, statesFile: file(with: "states"),
+        eventsFile: file(with: "events")))
   }
 
   private static func file(_ bytes: [UInt8], diagnostics: Diagnostics) -> File? {

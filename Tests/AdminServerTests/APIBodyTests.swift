@@ -97,6 +97,12 @@ import Testing
       #"{"app":"customer","owner_id":"c","ride_id":"r","activity_id":"a","token":"c1","frequent":1}"#,
       .wrongType, "frequent", "true or false"
     ),
+    (.rides, #"{"pickup_at": "2026-11-21T08:00:00"}"#, .invalidValue, "pickup_at", "an offset"),
+    (.rides, #"{"pickup_at": 1792569600}"#, .wrongType, "pickup_at", "send a string"),
+    (.rides, #"{"time_zone": "Europe/Berlim"}"#, .invalidValue, "time_zone", "IANA"),
+    (.rides, #"{"attributes": []}"#, .wrongType, "attributes", "an object"),
+    (.rides, #"{"updated_at": "x"}"#, .unknownField, "updated_at", "known: state"),
+    (.deleteDevice, #"{"token": "ab"}"#, .unknownField, "token", "send no body"),
   ])
   func `a wrong field is named, with what may stand there`(
     call: APICall, json: String, code: APIError.Code, field: String, words: String
@@ -112,6 +118,36 @@ import Testing
       try arguments(.devices, #"{"app": "customer", "owner_id": "c", "token": "\#(token)"}"#)
     }
     #expect(error?.message.contains("c1c1") == false)
+  }
+
+  /// Path parameters, and the field that is refused; nil if they are accepted.
+  @Test(
+    arguments: [
+      (APICall.deleteDevice, ["app": "customer", "token": "A1b2"], nil),
+      (.deleteDevice, ["app": "costumer", "token": "ab"], "app"),
+      (.deleteDevice, ["app": "customer", "token": "abc"], "token"),
+      (.deletePushToStart, ["app": "customer", "token": "%61b"], "token"),
+      (.deleteLiveActivity, ["app": "customer", "activity_id": "a/ü %"], nil),
+      (.deleteLiveActivity, ["app": "customer", "activity_id": "a\u{0}"], "activity_id"),
+      (
+        .deleteLiveActivity,
+        ["app": "customer", "activity_id": String(repeating: "a", count: 513)], "activity_id"
+      ),
+    ] as [(APICall, [String: String], String?)])
+  func `R77: parts of a path are checked like fields`(
+    call: APICall, parameters: [String: String], field: String?
+  ) throws {
+    var request = HTTPRequest(method: call.method, path: call.path, headers: [:], body: [])
+    request.parameters = parameters
+    guard let field else {
+      let arguments = try call.arguments(of: request, apps: [.customer])
+      #expect(arguments == parameters.mapValues { .string($0) })
+      return
+    }
+    let error = #expect(throws: APIError.self) {
+      try call.arguments(of: request, apps: [.customer])
+    }
+    #expect(error?.code == .invalidValue && error?.field == field)
   }
 
   @Test func `optional fields that are null are left out`() throws {
@@ -143,11 +179,12 @@ import Testing
   @Test func `codes and statuses never change`() {
     #expect(
       APIError.Code.allCases.map { "\($0.status) \($0.rawValue)" } == [
-        "400 invalid_json", "400 invalid_idempotency_key", "401 unauthorized", "403 forbidden",
-        "404 not_found", "404 unknown_ride", "405 method_not_allowed", "409 request_in_progress",
-        "413 body_too_large", "415 unsupported_media_type", "422 unknown_field",
-        "422 missing_field", "422 wrong_type", "422 invalid_value", "422 idempotency_key_reused",
-        "422 refused", "503 busy", "503 database_unavailable", "503 unknown_outcome",
+        "400 invalid_json", "400 invalid_idempotency_key", "400 invalid_path", "401 unauthorized",
+        "403 forbidden", "404 not_found", "404 unknown_ride", "405 method_not_allowed",
+        "409 request_in_progress", "409 wrong_state", "410 cursor_lost", "413 body_too_large",
+        "415 unsupported_media_type", "422 unknown_field", "422 missing_field", "422 wrong_type",
+        "422 invalid_value", "422 unknown_event", "422 idempotency_key_reused", "422 refused",
+        "503 busy", "503 database_unavailable", "503 unknown_outcome",
         "503 database_not_ready",
       ])
   }
@@ -162,7 +199,7 @@ import Testing
           case .word: (field.name, .string(String(repeating: "é", count: 256)))
           case .token: (field.name, .string(String(repeating: "a1", count: 256)))
           case .app: (field.name, .string("customer"))
-          case .environment, .flag, .object: nil
+          case .environment, .flag, .object, .time, .timeZone: nil
           }
         })
       _ = try call.arguments(good, apps: [.customer])

@@ -253,24 +253,25 @@ import Testing
 
   private static let node = "11111111-2222-8333-8444-555555555555"
 
-  @Test func `R41: rows of a ledger without days are shown, and emptied after their retention`()
-    async throws
-  {
-    try await session.script(
-      """
-      insert into ridepulse.ledger_before (ride_id, apns_id, event, rule, app, push_type, status,
-        attempts, occurred_at)
-      values ('old', gen_random_uuid(), 'e', 'r', 'customer', 'alert', 'accepted', 1, now())
-      """)
-    let shown = "select count(*) from ridepulse.deliveries where ride_id = 'old'"
-    #expect(try await session.value(shown) == "1")
-    let history = try await RideQueries(session: session).history(of: "old")
-    #expect(history.entries.map(\.status) == ["accepted"])
-    try await session.script("update ridepulse.retention set cut_at = now() - interval '31 days'")
+  @Test func `R41: a drop that a later lock would undo stays, as reported`() async throws {
+    try await makeDay(40)
+    try await makeDay(35)
+    let reader = try PostgresSession(conninfo: url)
+    let pid = try await reader.value("select pg_backend_pid()") ?? ""
+    let reading = reader.begin(
+      "select pg_sleep(600) from ridepulse.\(try await day(35)) limit 1")
+    try await session.waitUntilSleeping(pid)
+    let actions = try await partitions.rotate()
     #expect(
-      try await LedgerPartitions(session: session).rotate()
-        .contains(.init(action: "emptied", object: "ledger_before")))
-    #expect(try await session.value(shown) == "0")
+      actions == [
+        .init(action: "dropped", object: try await day(40)),
+        .init(action: "in use, left for the next time:", object: try await day(35)),
+      ])
+    #expect(
+      try await session.value("select to_regclass('ridepulse.' || $1)", [try await day(40)]) == nil)
+    _ = try await session.value("select pg_terminate_backend($1::int)", [pid])
+    _ = await reading.value
+    await reader.close(limit: .zero)
   }
 
   @Test func `R41: a node that names no edition of the schema claims no ride`() async throws {

@@ -111,8 +111,8 @@ import Testing
     try await session.script(
       """
       create table bookings (id text, status text, plate text);
-      insert into bookings values ('r1', 'requested', 'B-1');
       select ridepulse.watch('bookings', '{"id": "id", "state": "status", "attributes": ["plate"]}');
+      insert into bookings values ('r1', 'requested', 'B-1');
       delete from ridepulse.events
       """)
     try await make("r1")
@@ -138,10 +138,27 @@ import Testing
     let scope = newChannel("r1").scope
     #expect(try await store.toDelete(in: scope, atMost: 10).isEmpty)
     try await session.script(
-      "update ridepulse.channels set ended_at = now(), ended_reason = 'ended'")
+      """
+      update ridepulse.channels set ended_at = now(), ended_reason = 'ended', storage = 'none'
+      """)
     let rows = try await store.toDelete(in: scope, atMost: 10)
     #expect(rows.map(\.channel?.rawValue) == ["YQ=="])
     for row in rows { try await store.deleted(row.id) }
     #expect(try await store.toDelete(in: scope, atMost: 10).isEmpty)
+  }
+
+  @Test func `R75: a channel that keeps its last message goes eight hours after its end`()
+    async throws
+  {
+    try await make("r1")
+    let scope = newChannel("r1").scope
+    for (ago, count) in [("0 s", 0), ("7 h 59 min", 0), ("8 h", 1)] {
+      try await session.script(
+        """
+        update ridepulse.channels set ended_at = now() - interval '\(ago)',
+          ended_reason = 'ended', storage = 'latest'
+        """)
+      #expect(try await store.toDelete(in: scope, atMost: 10).count == count, "\(ago)")
+    }
   }
 }

@@ -229,12 +229,15 @@ import Testing
       create table bookings (id text, status text, plate text);
       select ridepulse.watch('bookings', '{"id": "id", "state": "status", "attributes": ["plate"]}');
       insert into bookings values ('r1', 'requested', 'B 1');
-      -- The types may become others afterwards.
+      -- The types may become others afterwards, once the triggers that depend on them are gone.
+      drop trigger ridepulse_read_update on bookings;
+      drop trigger ridepulse_watch_update on bookings;
       alter table bookings alter column plate type evil.pair using 'x'::evil.pair;
-      update bookings set status = 'driver_arrived'
+      insert into bookings values ('r2', 'driver_arrived', 'x')
       """.replacing("create table", with: "create schema s; set search_path = s; create table"))
     #expect(
-      try await owner.value("select state || ' ' || attributes from ridepulse.rides")
+      try await owner.value(
+        "select state || ' ' || attributes from ridepulse.rides where id = 'r2'")
         == #"driver_arrived {"plate": {"a": "b"}}"#)
     #expect(
       try await owner.value("select count(*) > 0 from evil.proof where who = $1", [role]) == "t")
@@ -261,33 +264,6 @@ import Testing
         sql: "create function ridepulse.later() returns int language sql as 'select 1'"))
     _ = try await Migrations.apply(session: owner, steps: Migrations.all + [later])
     #expect(await attempt("select ridepulse.later()") == "42501")
-    try await leave()
-  }
-
-  @Test func `with the grants of the docs an app does all that it needs`() async throws {
-    try await owner.script(
-      """
-      grant select, insert, update, delete on ridepulse.rides to \(role);
-      grant select on ridepulse.deliveries to \(role);
-      grant execute on function ridepulse.emit, ridepulse.register_device,
-        ridepulse.register_live_activity, ridepulse.register_push_to_start, ridepulse.contact
-        to \(role)
-      """)
-    try await stranger.script(
-      """
-      insert into ridepulse.rides (id, state, attributes) values ('r1', 'requested', '{"a_id": 1}');
-      update ridepulse.rides set state = 'driver_arrived', attributes = '{}';
-      update ridepulse.rides set driver_id = 'd1';
-      select ridepulse.emit('eta_changed', 'r1', '{"minutes": 3}');
-      select ridepulse.register_device('customer', 'c1', 'ab');
-      select ridepulse.register_live_activity('r1', 'customer', 'c1', 'ab', 'activity');
-      select ridepulse.register_push_to_start('customer', 'c1', 'ab', 'RideAttributes');
-      select ridepulse.contact('customer', 'c1');
-      select count(*) from ridepulse.deliveries
-      """)
-    #expect(
-      try await owner.value("select string_agg(event, ' ' order by id) from ridepulse.events")
-        == "requested driver_arrived ride_updated eta_changed card_registered")
     try await leave()
   }
 }

@@ -9,6 +9,12 @@ func makeDatabase() async throws -> String {
   try await LocalCluster.shared().freshDatabase()
 }
 
+/// The number of sessions of this database that wait for an advisory lock.
+let waitingForAdvisoryLock = """
+  select count(*) from pg_locks join pg_database d on d.oid = database
+  where locktype = 'advisory' and not granted and datname = current_database()
+  """
+
 /// A log of a session's events that a test can wait for.
 struct EventLog: Sendable {
   let stream: AsyncStream<SessionEvent>

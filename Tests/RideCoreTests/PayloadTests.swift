@@ -74,11 +74,32 @@ import Testing
       ("{{ride.attributes.no}}", .missing("ride.attributes.no")),
       ("a {{event.data.x}}", .missing("event.data.x")),
       ("{{ride.updated_at | time}}", .missing("ride.updated_at")),
-      ("{{ride.attributes.text | time}}", .notATime("ride.attributes.text")),
-      ("{{ride.attributes.yes | epoch}}", .notATime("ride.attributes.yes")),
+      ("{{ride.attributes.text | time}}", .notATime("ride.attributes.text", .string("a"))),
+      ("{{ride.attributes.yes | epoch}}", .notATime("ride.attributes.yes", .bool(true))),
     ] as [(String, RenderingError)])
   func failures(text: String, error: RenderingError) {
     #expect(throws: error) { try rendered(.value(TextTemplate(text)), in: Self.context()) }
+  }
+
+  @Test(arguments: [
+    ("{{ride.attributes.no | default: null}}", "null"),
+    ("{{event.data.x | default: null | upper}}", "null"),
+    ("{{ride.attributes.no | default: null | epoch}}", "null"),
+    ("{{ride.attributes.text | default: null}}", "\"a\""),
+  ])
+  func `R92: default: null gives JSON null`(text: String, json: String) throws {
+    #expect(try rendered(.value(TextTemplate(text)), in: Self.context()) == json)
+  }
+
+  @Test func `R92: null is no word of a text`() throws {
+    let text = try TextTemplate("at {{ride.attributes.no | default: null}}")
+    #expect(throws: RenderingError.missing("ride.attributes.no")) {
+      try rendered(.value(text), in: Self.context())
+    }
+    let alone = try TextTemplate("{{ride.attributes.no | default: null}}")
+    #expect(throws: RenderingError.missing("ride.attributes.no")) {
+      try rendered(.visible(LocalizedText(alone)), in: Self.context())
+    }
   }
 
   @Test func whatTheRowsOfTheDatabaseCanGetWrong() throws {

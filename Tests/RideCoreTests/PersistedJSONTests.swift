@@ -43,6 +43,8 @@ import Testing
     memo.slots["heartbeat"] = SlotMemo(
       anchor: now, through: now + .seconds(1), planned: now + .seconds(2),
       fired: now + .seconds(3))
+    memo.slots["heartbeat"]?.changed = now + .seconds(4)
+    memo.slots["heartbeat"]?.isUnreadable = true
     return memo
   }
 
@@ -76,7 +78,9 @@ import Testing
 
   private static var starts: Memo {
     var memo = Memo()
-    memo.starts[31] = StartMemo(entry: entry, owner: "c", shown: "fingerprint", isOpen: true)
+    var start = StartMemo(entry: entry, owner: "c", shown: "fingerprint", isOpen: true)
+    start.installationID = "installation-1"
+    memo.starts[31] = start
     return memo
   }
 
@@ -84,7 +88,7 @@ import Testing
     var memo = Memo()
     memo.part = OpenPart(
       through: 9, after: 11, slots: [OpenPart.Slot(rule: "heartbeat", at: now)],
-      shown: ["customer": [7]])
+      shown: ["21": [7]])
     return memo
   }
 
@@ -136,6 +140,19 @@ import Testing
     let event = RideEvent(id: 1, name: LegacyPush.event, at: Self.now, data: stored)
     let read = try #require(LegacyPush.read(event))
     #expect(read.push == push && read.id == id)
+  }
+
+  @Test("Memos from before a card named its installation") func formerMemo() throws {
+    let json = """
+      {"slots": {"beat": "1 2 - 3"}, "part": {"through": 9, "after": 11, "slots": [],
+        "shown": {"customer": [7]}}}
+      """
+    let memo = try JSONDecoder().decode(Memo.self, from: Data(json.utf8))
+    let slot = SlotMemo(
+      anchor: Timestamp(microseconds: 1), through: Timestamp(microseconds: 2), planned: nil,
+      fired: Timestamp(microseconds: 3))
+    #expect(memo.slots == ["beat": slot] && memo.part?.after == 11)
+    #expect(try String(decoding: JSONEncoder().encode(slot), as: UTF8.self) == #""1 2 - 3""#)
   }
 
   @Test("A reason stored by version 0.1, as a text alone") func formerReason() throws {

@@ -50,6 +50,7 @@ import Testing
       ("2026-11-21T08:05:00.25Z", 1_795_248_300_250_000),
       ("2026-11-21T08:05:00", nil), ("2026-11-21", nil), ("2026-13-45T99:99:99Z", nil),
       ("soon", nil), ("", nil), ("99999999999999999999-01-01T00:00:00Z", nil),
+      ("300000-01-01T00:00:00Z", nil), ("9998-12-31T00:00:00Z", 253_370_678_400_000_000),
     ] as [(String, Int64?)])
   func iso(text: String, microseconds: Int64?) {
     #expect(CivilTime.instant(iso: text)?.microseconds == microseconds)

@@ -8,7 +8,7 @@ import TestSupport
 /// Tests of `Idempotency-Key`: each call takes effect once, on any number of nodes, through kill
 /// -9.
 @Suite(.timeLimit(.minutes(60))) struct APIKeyTests {
-  private static let body = #"{"event": "ping", "ride_id": "r1", "data": {"n": 1, "m": 2}}"#
+  private static let body = #"{"event": "eta_changed", "ride_id": "r1", "data": {"n": 1, "m": 2}}"#
 
   @Test func `A repeated request gets the first answer and has no effect`() async throws {
     try await Stage.run { stage in
@@ -21,7 +21,7 @@ import TestSupport
       #expect(again.headers["idempotency-replayed"] == "true")
       #expect(again.status == 201 && again.text == first.text, "\(again)")
       // The same object, serialized differently.
-      let other = #"{"data":{"m":2,"n":1},"ride_id":"r1","event":"ping"}"#
+      let other = #"{"data":{"m":2,"n":1},"ride_id":"r1","event":"eta_changed"}"#
       #expect(try api.post("/v1/events", other, key: "k-1").text == first.text)
       #expect(try await stage.value("select count(*) from public.seen") == "1")
       for (path, body) in [
@@ -43,7 +43,7 @@ import TestSupport
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
       try await stage.sql(
-        "alter table ridepulse.events add constraint mine check (event <> 'ping')")
+        "alter table ridepulse.events add constraint mine check (event <> 'eta_changed')")
       let refused = try api.post("/v1/events", Self.body, key: "k")
       #expect(refused.status == 422 && refused.code == "refused", "\(refused)")
       try await stage.sql("alter table ridepulse.events drop constraint mine")
@@ -119,7 +119,7 @@ import TestSupport
         for n in $(seq \(count)); do
           curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}\\n' \
             --header 'Content-Type: application/json' --header 'Authorization: Bearer sesame-42' \
-            --header "Idempotency-Key: k$n" --data "{\\"event\\": \\"e$n\\", \\"ride_id\\": \\"r\\"}" \
+            --header "Idempotency-Key: k$n" --data "{\\"event\\": \\"eta_changed\\", \\"ride_id\\": \\"r$n\\"}" \
             "$URL/v1/events"
         done
         """
@@ -139,7 +139,7 @@ import TestSupport
       }
       #expect(codes.count == count && codes.allSatisfy { $0 == "201" }, "\(codes)")
       #expect(
-        try await stage.rows("select count(*), count(distinct event) from public.seen")
+        try await stage.rows("select count(*), count(distinct ride_id) from public.seen")
           == [["\(count)", "\(count)"]])
     }
   }

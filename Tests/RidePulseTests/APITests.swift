@@ -20,14 +20,14 @@ import Testing
         "insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1')")
       try await stage.settled()
       let answer = try api.post(
-        "/v1/events", #"{"event": "driver_arrived", "ride_id": "r1", "data": {"n": 1.5}}"#)
+        "/v1/events", #"{"event": "driver_nearby", "ride_id": "r1", "data": {"n": 1.5}}"#)
       #expect(answer.status == 201, "\(answer)")
       #expect(answer.headers["content-type"] == "application/json")
       try await stage.settled()
       let id = try #require(answer.eventID)
       #expect(
         try await stage.rows("select event, ride_id, data::text from public.seen where id = \(id)")
-          == [["driver_arrived", "r1", #"{"n": 1.5}"#]])
+          == [["driver_nearby", "r1", #"{"n": 1.5}"#]])
       let arrivals = try stage.arrivals()
       #expect(arrivals.count == 1 && arrivals.first?.token == Stage.customerToken)
       #expect(
@@ -73,13 +73,14 @@ import Testing
 
   @Test func `Explain over HTTP equals the command's output, with the last contact`() async throws {
     try await Stage.run { stage in
-      let (server, api) = try await APIClient.serve(stage.environment)
+      let (server, api) = try await APIClient.serve(
+        stage.environment.merging(["APNS_GUARD_BUNDLE_ID": "com.example.guard"]) { $1 })
       defer { server.stop() }
       try await stage.addRide("ride 1")
       try await stage.sql(
         """
-        select ridepulse.contact('customer', 'c1'), ridepulse.contact('customer', 'c2'),
-          ridepulse.contact('guard', 'g1');
+        select ridepulse.contact('customer', 'c1'), ridepulse.contact('customer', 'c2');
+        insert into ridepulse.contacts values ('guard', 'g1', now());
         update ridepulse.rides set attributes = '{"guard_id": "g1", "n": 1}'
         """)
       try await stage.settled()

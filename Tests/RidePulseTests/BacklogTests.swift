@@ -63,25 +63,87 @@ import Testing
 
   @Test func `R70: a push that a later one replaces is superseded and not sent`() async throws {
     try await Stage.run { stage in
+      let environment = try stage.environment(
+        rules: Self.states
+          + Self.events.map { Self.rule($0, #"collapse: "ride-{{ride.id}}""#) }.joined())
       try await stage.addRide()
-      for state in ["driver_assigned", "driver_en_route", "driver_arrived"] {
+      for state in Self.events {
         try await stage.sql("update ridepulse.rides set state = '\(state)'")
       }
-      let server = try Server(stage.environment)
+      let server = try Server(environment)
       try await stage.settled()
-      #expect(try arrivals(stage)[Stage.customerToken] == ["driver_arrived"])
+      #expect(try arrivals(stage)[Stage.customerToken] == ["ride_started"])
       let rows = try await stage.rows(
-        """
-        select event, status, reason from ridepulse.deliveries
-        where app = 'customer' and push_type = 'alert' order by event
-        """)
+        "select event, status, reason from ridepulse.deliveries order by event")
       #expect(
         rows == [
-          ["driver_arrived", "accepted", nil],
-          ["driver_assigned", "superseded", "superseded by driver_arrived"],
-          ["driver_en_route", "superseded", "superseded by driver_arrived"],
+          ["driver_arrived", "superseded", "superseded by ride_started"],
+          ["driver_assigned", "superseded", "superseded by ride_started"],
+          ["ride_started", "accepted", nil],
         ])
       server.stop()
+    }
+  }
+
+  /// What rides go through while no node runs; ride n stops after step n.
+  private static let steps = [
+    "state = 'requested'", "emit ride_offer", "state = 'driver_assigned'",
+    "state = 'driver_en_route'", "emit eta_changed", "emit driver_nearby",
+    "state = 'driver_arrived'", "emit waiting_fee_started", "state = 'ride_started'",
+    "state = 'ride_completed'",
+  ]
+
+  /// The only pushes of the shipped rules that are true after a minute, by ride and app.
+  private static let truths = [
+    ["3", "customer", "customer-driver-assigned"], ["3", "driver", "driver-ride-assigned"],
+    ["4", "customer", "customer-driver-en-route"], ["4", "driver", "driver-ride-assigned"],
+    ["5", "customer", "customer-eta-changed"], ["5", "driver", "driver-ride-assigned"],
+    ["6", "customer", "customer-driver-nearby"], ["6", "driver", "driver-ride-assigned"],
+    ["7", "customer", "customer-driver-arrived"],
+    ["8", "customer", "customer-waiting-fee"], ["8", "driver", "driver-waiting-paid"],
+    ["10", "customer", "customer-ride-completed"], ["10", "driver", "driver-ride-completed"],
+  ]
+
+  @Test func `R70, R71: after a minute without a node, each phone receives only what is true`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let each = "from generate_series(1, \(Self.steps.count)) n"
+      try await stage.sql(
+        """
+        select ridepulse.register_device(app, left(app, 1) || n, md5(app || n) || md5(app || n))
+        \(each), unnest(array['customer', 'driver']) app;
+        insert into ridepulse.rides (id, state, customer_id, driver_id)
+        select n::text, 'scheduled', 'c' || n, 'd' || n \(each)
+        """)
+      for (index, step) in Self.steps.enumerated() {
+        let event = step.hasPrefix("emit ") ? step.dropFirst(5) : nil
+        try await stage.sql(
+          event.map {
+            "select ridepulse.emit('\($0)', n::text, '{\"eta_epoch\": 1795248300}') \(each) where n > \(index)"
+          } ?? "update ridepulse.rides set \(step) where id::int > \(index)")
+      }
+      try await stage.sql("update ridepulse.events set created_at = created_at - interval '1 min'")
+      let server = try Server(stage.environment)
+      try await stage.settled()
+      server.stop()
+      let accepted = try await stage.rows(
+        """
+        select ride_id, app, rule from ridepulse.deliveries where status = 'accepted'
+        order by ride_id::int, app, rule
+        """)
+      #expect(accepted == Self.truths)
+      #expect(try stage.arrivals().count == Self.truths.count)
+      let others = try await stage.rows(
+        """
+        select status, reason_code, count(*) from ridepulse.ledger where status <> 'accepted'
+        group by 1, 2 order by 1, 2
+        """)
+      #expect(
+        others == [
+          ["expired", "out_of_time", "1"], ["superseded", "superseded", "7"],
+          ["suppressed", "left_states", "34"], ["suppressed", "no_start_token", "8"],
+        ])
     }
   }
 

@@ -29,11 +29,12 @@ import TestSupport
   private static let expiry = "select (extract(epoch from now()) + 8 * 3600)::bigint"
 
   @Test(arguments: ["latest", "none"])
-  func `R33: a ride gets a channel, broadcasts each change in order, and deletes the channel`(
+  func `R33, R75: a ride's channel gets each change, and goes once its last message has expired`(
     storage: String
   ) async throws {
     try await Stage.run { stage in
-      let server = try Server(try stage.environment(rules: Self.rules(storage)))
+      let environment = try stage.environment(rules: Self.rules(storage))
+      var server = try Server(environment)
       try await stage.sql("insert into ridepulse.rides (id, state) values ('s1', 'waiting')")
       try await stage.until(
         "select (attributes ->> 'customer_channel_id' is not null)::text from ridepulse.rides",
@@ -52,6 +53,14 @@ import TestSupport
       try await stage.sql("update ridepulse.rides set state = 'moving'")
       try await stage.untilBroadcast(of: "moving")
       try await stage.sql("update ridepulse.rides set state = 'arrived'")
+      if storage == "latest" {
+        try await stage.until("select ended_reason from ridepulse.channels", is: "ended")
+        #expect(server.stop() == 0)
+        #expect(try stage.atApple() == [id], "a phone that is off may still receive the end")
+        try await stage.sql(
+          "update ridepulse.channels set ended_at = ended_at - interval '8 hours'")
+        server = try Server(environment)
+      }
       try await stage.until(
         "select (deleted_at is not null)::text from ridepulse.channels", is: "true")
       let limit = Int64(try await stage.value(Self.expiry) ?? "") ?? 0

@@ -100,6 +100,75 @@ import TestSupport
     }
   }
 
+  @Test func `R72: an alert does not wait for a card that APNs refuses`() async throws {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules))
+      defer { server.stop() }
+      try await addRide(stage)
+      try await register(stage)
+      try await stage.settled()
+      try stage.faults(
+        """
+        [{"match": {"topic": "com.example.customer.push-type.liveactivity"},
+          "action": {"answer": {"status": 503, "reason": "Shutdown"}}}]
+        """)
+      try await state(stage, "driver_arrived")
+      // The card is refused all the while.
+      try await stage.until(
+        "select status from ridepulse.deliveries where rule = 'arrived'", is: "accepted")
+      #expect(
+        try await stage.value(
+          "select status from ridepulse.deliveries where rule = 'card' and event = 'driver_arrived'"
+        )
+          == "pending")
+      try stage.faults("[]")
+      try await stage.settled()
+      let accepted = try stage.arrivals().filter {
+        $0.isAccepted && $0.aps("alert", "title") != nil
+      }
+      #expect(accepted.map { $0.header("apns-push-type") } == ["alert"])
+    }
+  }
+
+  @Test func `R74: the phone without the card is alerted, and both are once it is dismissed`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(try stage.environment(rules: Self.rules))
+      defer { server.stop() }
+      let other = String(repeating: "c2", count: 32)
+      try await stage.sql(
+        """
+        select ridepulse.register_device('customer', 'c1', token, installation_id => installation)
+        from (values ('\(Stage.customerToken)', 'with-card'), ('\(other)', 'without'))
+          phone (token, installation);
+        insert into ridepulse.rides (id, state, customer_id) values ('r1', 'requested', 'c1');
+        select ridepulse.register_live_activity('r1', 'customer', 'c1', '\(Self.token)', 'a1',
+          installation_id => 'with-card')
+        """)
+      try await stage.settled()
+      try await state(stage, "driver_arrived")
+      try await stage.settled()
+      func alerted() throws -> [String] {
+        try stage.arrivals().filter { $0.header("apns-push-type") == "alert" }.map(\.token).sorted()
+      }
+      #expect(try alerted() == [other])
+      #expect(try cards(stage).last?.aps("alert", "title") == "Your driver is here")
+      try await stage.sql(
+        """
+        update ridepulse.live_activities set ended_at = now(), ended_reason = 'dismissed';
+        insert into ridepulse.events (ride_id, event, data) values ('r1', 'card_ended', '{}')
+        """)
+      try await stage.settled()
+      let before = try cards(stage).count
+      try await state(stage, "ride_started")
+      try await state(stage, "driver_arrived")
+      try await stage.settled()
+      #expect(try alerted() == [Stage.customerToken, other, other].sorted())
+      #expect(try cards(stage).count == before, "a card that is gone receives nothing")
+    }
+  }
+
   private func check(_ cards: [Arrival], _ changed: [(state: String, at: Double)]) throws {
     var slowest = 0.0
     for phase in changed {

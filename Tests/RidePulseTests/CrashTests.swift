@@ -34,17 +34,33 @@ import TestSupport
     return server
   }
 
+  /// Each state is announced, however late, so that the pushes of all of them can be counted.
+  private static let eachState = """
+    states:
+      active: [requested, driver_assigned, driver_en_route, driver_arrived]
+      final: [ride_completed]
+    rules:
+      - name: state
+        app: customer
+        on: [driver_assigned, driver_en_route, driver_arrived, ride_completed]
+        alert: { title: "{{event.name}}" }
+        data: { event: "{{event.name}}" }
+        expires: 5m
+        collapse: "ride-{{ride.id}}"
+    """
+
   @Test func `kill -9 at any time: every event has a verdict, every phone received its push`()
     async throws
   {
     try await Stage.run { stage in
       try await addRides(stage)
+      let environment = try stage.environment(rules: Self.eachState)
       // Answers take a while, so that the kill finds pushes at every stage.
       try stage.faults(#"[{"match": {"every": 3}, "action": {"delay_ms": 40}}]"#)
       let states = ["driver_assigned", "driver_en_route", "driver_arrived", "ride_completed"]
       var random = SeededGenerator(seed: TestSeed.value(5))
       for state in states {
-        let server = try Server(stage.environment)
+        let server = try Server(environment)
         let session = stage.session
         async let changed: Void = change(session, to: state)
         let delay = Int.random(in: 0...60, using: &random)
@@ -52,7 +68,7 @@ import TestSupport
         server.kill9()
         try await changed
       }
-      let server = try Server(stage.environment)
+      let server = try Server(environment)
       defer { server.stop() }
       try await stage.settled()
       let verdicts = try await stage.rows(

@@ -139,7 +139,7 @@ import TestSupport
         rows == [
           ["nowhere suppressed: ride not found"],
           ["r1 suppressed: missing event.data.eta_epoch"],
-          ["r2 suppressed: no phone of customer nobody"],
+          ["r2 suppressed: no phone of the customer"],
           [
             "r3 rejected: PayloadTooLarge: 5221 bytes of 4096; the largest field is "
               + "aps.alert.body with 5026"

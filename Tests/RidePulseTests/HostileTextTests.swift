@@ -197,8 +197,8 @@ import TestSupport
       for (index, text) in HostileText.texts.enumerated() {
         try await stage.sql(
           """
-          select ridepulse.register_device(
-            \(SQLText.literal(text)), 'c\(index)', '\(Self.token(index))');
+          insert into ridepulse.devices (app, owner_id, token)
+          values (\(SQLText.literal(text)), 'c\(index)', '\(Self.token(index))');
           update ridepulse.devices set quarantined_at = now()
           """)
       }

@@ -23,6 +23,21 @@ import TestSupport
     }
   }
 
+  @Test func `R79: a service deletes old rows`() async throws {
+    try await Stage.run { stage in
+      try await stage.addRide("young")
+      try await stage.sql(
+        """
+        insert into ridepulse.rides (id, updated_at) values ('old', now() - interval '31 days')
+        """)
+      let once = try Command.ridepulse(["serve", "--once"], stage.environment)
+      #expect(once.status == 0, "\(once.errors)")
+      #expect(once.errors.contains("Old rows deleted rows=\"1 of rides\""), "\(once.errors)")
+      #expect(
+        try await stage.value("select string_agg(id, ' ') from ridepulse.rides") == "young")
+    }
+  }
+
   @Test func `R41: a role without the right to create tables is logged once, and loses nothing`()
     async throws
   {

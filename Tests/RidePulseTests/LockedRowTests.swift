@@ -54,7 +54,7 @@ import Testing
       try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
       try await stage.until(
         "select status || ': ' || reason from ridepulse.deliveries where event = 'driver_nearby'",
-        is: "suppressed: no phone of customer c1")
+        is: "suppressed: no phone of the customer")
       if nodes == 2 { #expect(servers[1].stop() == 0) }
       try await app.commit()
       // The answer of APNs for phone 1 is newer than its registration, that for phone 2 is older.

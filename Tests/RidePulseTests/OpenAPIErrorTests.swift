@@ -56,7 +56,7 @@ private struct APIFixture {
   let api: APIClient
 
   static let explain = "/v1/rides/{id}/explain"
-  static let event = #"{"event": "ping", "ride_id": "r1"}"#
+  static let event = #"{"event": "eta_changed", "ride_id": "r1"}"#
   static let contact = #"{"app": "customer", "owner_id": "c1"}"#
 
   /// Expects that an answer is an error in the documented form; returns its code.
@@ -101,13 +101,39 @@ private struct ErrorCase: CustomTestStringConvertible, Sendable {
 
   static let all: [ErrorCase] = [
     ErrorCase(code: "unknown_ride") { fixture in
-      try ["r9", "%FF", "'%22%5C"].map { id in
+      try ["r9", "a%2Fb", "'%22%5C"].map { id in
         fixture.expectDocumented(
           try fixture.api.get("/v1/rides/\(id)/explain"), "GET", APIFixture.explain)
       }
     },
     ErrorCase(code: "not_found") { fixture in
-      [fixture.expectDocumented(try fixture.api.get("/v1/rides/a%2Fb/explain"), "GET", "/v1")]
+      [fixture.expectDocumented(try fixture.api.get("/v1/rides/a/b/explain"), "GET", "/v1")]
+    },
+    ErrorCase(code: "invalid_path") { fixture in
+      try ["%FF", "%", "%4g"].map { id in
+        fixture.expectDocumented(
+          try fixture.api.get("/v1/rides/\(id)/explain"), "GET", APIFixture.explain)
+      }
+    },
+    ErrorCase(code: "wrong_state") { fixture in
+      let arrived = #"{"event": "driver_arrived", "ride_id": "r1"}"#
+      let absent = try fixture.api.post("/v1/events", arrived)
+      try await fixture.stage.addRide()
+      let other = try fixture.api.post("/v1/events", arrived)
+      return [absent, other].map { fixture.expectDocumented($0, "POST", "/v1/events") }
+    },
+    ErrorCase(code: "unknown_event") { fixture in
+      let answer = try fixture.api.post(
+        "/v1/events", #"{"event": "eta_chnaged", "ride_id": "r1"}"#)
+      #expect(answer.text.contains("did you mean eta_changed?"), "\(answer)")
+      return [fixture.expectDocumented(answer, "POST", "/v1/events")]
+    },
+    ErrorCase(code: "cursor_lost") { fixture in
+      let cursor = "0123456789abcdef.00000001.5.00000000-0000-0000-0000-000000000000"
+      return [
+        fixture.expectDocumented(
+          try fixture.api.get("/v1/deliveries?after=\(cursor)"), "GET", "/v1/deliveries")
+      ]
     },
     ErrorCase(code: "method_not_allowed") { fixture in
       [fixture.expectDocumented(try fixture.api.get("/v1/events"), "GET", "/v1/events")]
@@ -133,7 +159,7 @@ private struct ErrorCase: CustomTestStringConvertible, Sendable {
     },
     ErrorCase(code: "refused") { fixture in
       try await fixture.stage.sql(
-        "alter table ridepulse.events add constraint mine check (event <> 'ping')")
+        "alter table ridepulse.events add constraint mine check (event <> 'eta_changed')")
       return [try fixture.postEvent()]
     },
     ErrorCase(code: "unknown_outcome") { fixture in
@@ -178,7 +204,7 @@ private enum Hostile {
     func text(_ path: String, _ body: String, _ status: Int, _ code: String)
       -> (String, [UInt8], [String], String?, Int, String)
     { (path, Array(body.utf8), [], json, status, code) }
-    let ping = Array(#"{"event": "ping", "ride_id": "r1"}"#.utf8)
+    let ping = Array(#"{"event": "eta_changed", "ride_id": "r1"}"#.utf8)
     return [
       (events, ping, [], "text/plain", 415, "unsupported_media_type"),
       (events, ping, [], nil, 415, "unsupported_media_type"),
@@ -194,21 +220,23 @@ private enum Hostile {
         events,
         String(repeating: #"{"a":"#, count: 9000) + "1" + String(repeating: "}", count: 9000),
         400, "invalid_json"),
-      text(events, #"{"event": "ping", "ride_id": "r1""#, 400, "invalid_json"),
-      text(events, #"{"event": "ping", "ride_id": "\ud800"}"#, 400, "invalid_json"),
+      text(events, #"{"event": "eta_changed", "ride_id": "r1""#, 400, "invalid_json"),
+      text(events, #"{"event": "eta_changed", "ride_id": "\ud800"}"#, 400, "invalid_json"),
       text(
-        events, #"{"event": "ping", "ride_id": "r1", "data": {"n": 1e999}}"#, 400, "invalid_json"),
+        events, #"{"event": "eta_changed", "ride_id": "r1", "data": {"n": 1e999}}"#, 400,
+        "invalid_json"),
       text(events, #"{"event": "a", "event": "b", "ride_id": "r1"}"#, 400, "invalid_json"),
-      text(events, #"{"event": "ping", "rideid": "r1"}"#, 422, "unknown_field"),
-      text(events, #"{"event": "ping"}"#, 422, "missing_field"),
-      text(events, #"{"event": "ping", "ride_id": 4711}"#, 422, "wrong_type"),
-      text(events, #"{"event": "ping", "ride_id": ""}"#, 422, "invalid_value"),
+      text(events, #"{"event": "eta_changed", "rideid": "r1"}"#, 422, "unknown_field"),
+      text(events, #"{"event": "eta_changed"}"#, 422, "missing_field"),
+      text(events, #"{"event": "eta_changed", "ride_id": 4711}"#, 422, "wrong_type"),
+      text(events, #"{"event": "eta_changed", "ride_id": ""}"#, 422, "invalid_value"),
       text(
-        events, #"{"event": "ping", "ride_id": "r1", "data": {"a": "\u0000"}}"#, 422,
+        events, #"{"event": "eta_changed", "ride_id": "r1", "data": {"a": "\u0000"}}"#, 422,
         "invalid_value"),
-      text(events, #"{"event": "ping", "ride_id": "r1", "data": "{}"}"#, 422, "wrong_type"),
+      text(events, #"{"event": "eta_changed", "ride_id": "r1", "data": "{}"}"#, 422, "wrong_type"),
       text(
-        events, #"{"event": "ping", "ride_id": "\#(String(repeating: "r", count: 60_000))"}"#, 422,
+        events,
+        #"{"event": "eta_changed", "ride_id": "\#(String(repeating: "r", count: 60_000))"}"#, 422,
         "invalid_value"),
       text("/v1/contact", #"{"app": "costumer", "owner_id": "c"}"#, 422, "invalid_value"),
       text(

@@ -12,20 +12,31 @@ import TestSupport
 @Suite(.timeLimit(.minutes(60))) struct OpenAPITests {
   @Test func `Exactly the routes are documented`() throws {
     let routes = APIRoutes(
-      apps: [], answer: { _, _, _ in .isUnderWay },
-      history: { _ in throw TestFailure("not called") })
+      apps: [], rules: { nil }, answer: { _, _, _, _ in .isUnderWay },
+      history: { _ in throw TestFailure("not called") },
+      deliveries: { _ in throw TestFailure("not called") })
     let operations = try OpenAPIDocument().operations
     #expect(operations == Set(routes.all.map { "\($0.method) \($0.path)" }))
     #expect(routes.all.allSatisfy { $0.isPrivate || $0.isWriting })
   }
 
-  @Test func `Exactly the fields are documented`() throws {
+  @Test func `Exactly the parameters and fields are documented`() throws {
     let document = try OpenAPIDocument()
     for call in APICall.all {
+      let operation = ["paths", call.path, call.method.lowercased()]
+      let parameters = document.root.value(at: operation + ["parameters"])?.elements ?? []
+      let inPath = parameters.map(document.followed)
+        .filter { $0.value(at: ["in"]) == .string("path") }
+      #expect(
+        inPath.flatMap { $0.value(at: ["name"])?.texts ?? [] } == call.parameters.map(\.name),
+        "\(call.path)")
+      if call.fields.isEmpty {
+        #expect(document.root.value(at: operation + ["requestBody"]) == nil, "\(call.path)")
+        continue
+      }
       let body = try #require(
-        document.root.value(at: [
-          "paths", call.path, "post", "requestBody", "content", "application/json", "schema",
-        ]))
+        document.root.value(
+          at: operation + ["requestBody", "content", "application/json", "schema"]))
       let schema = document.followed(body)
       #expect(
         Set((schema.value(at: ["properties"])?.members ?? [:]).keys)
@@ -44,7 +55,8 @@ import TestSupport
 
   private static let token = Stage.customerToken
   private static let valid = [
-    "events": #"{"event": "ping", "ride_id": "r1"}"#,
+    "events": #"{"event": "eta_changed", "ride_id": "r1"}"#,
+    "rides": #"{"state": "requested", "customer_id": "c1"}"#,
     "devices": #"{"app": "customer", "owner_id": "c1", "token": "\#(token)"}"#,
     "live-activities":
       #"{"app": "customer", "owner_id": "c1", "token": "\#(token)", "ride_id": "r1", "activity_id": "a"}"#,
@@ -60,14 +72,21 @@ import TestSupport
       defer { server.stop() }
       try await stage.addRide()
       for call in APICall.all {
-        let answer = try api.post(call.path, Self.valid[call.name] ?? "")
+        let path = call.path.replacing("{app}", with: "customer").replacing("{id}", with: "r2")
+          .replacing("{token}", with: Self.token).replacing("{activity_id}", with: "a")
+        let answer = try api.send(call.method, path, Self.valid[call.name])
         #expect((200...201).contains(answer.status), "\(call.path): \(answer)")
-        document.check(answer, "POST", call.path)
+        document.check(answer, call.method, call.path)
       }
       try await stage.settled()
       let report = try api.get("/v1/rides/r1/explain")
       #expect(report.status == 200 && report.text.contains("contacted_at"), "\(report)")
       document.check(report, "GET", "/v1/rides/{id}/explain")
+      try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id = 'r1'")
+      try await stage.settled()
+      let page = try api.get("/v1/deliveries?limit=10")
+      #expect(page.status == 200 && page.text.contains("accepted"), "\(page)")
+      document.check(page, "GET", "/v1/deliveries")
     }
   }
 }

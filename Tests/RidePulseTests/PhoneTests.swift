@@ -87,7 +87,7 @@ import TestSupport
 
         // Refused in both environments, and once more: in quarantine until it is lifted.
         for _ in 1...3 {
-          try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+          try await stage.sql("select ridepulse.emit('payment_failed', 'r1')")
           try await stage.settled()
         }
         #expect(try arrivals(sandbox) == 1)

@@ -32,7 +32,7 @@ import Testing
       let reasons = try await stage.rows(
         "select status, reason from ridepulse.deliveries where app = 'customer' order by event")
       #expect(
-        reasons == [["rejected", "Unregistered"], ["suppressed", "no phone of customer c1"]])
+        reasons == [["rejected", "Unregistered"], ["suppressed", "no phone of the customer"]])
       try await stage.sql(
         "select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)')")
       #expect(try await stage.rows(Self.phone) == [["t", nil]])

@@ -160,10 +160,12 @@ enum HostileRows {
       insert into ridepulse.rides (id, state, customer_id, driver_id, time_zone, attributes)
       values (left(\(quoted("\(number)" + pick(texts))), 512), \(quoted(pick(events + texts))), 'c1', 'd1',
         \(quoted(pick(texts))), \(quoted(pick(attributes))));
-      select ridepulse.emit(\(quoted(pick(events))), id, \(quoted(pick(data))))
+      insert into ridepulse.events (event, ride_id, data)
+      select \(quoted(pick(events))), id, \(quoted(pick(data)))
       from ridepulse.rides where id like '\(number)%' limit 1;
-      select ridepulse.register_device('customer', 'c\(number % 7)',
-        left(\(quoted("x" + pick(texts))), 512), locale => left(\(quoted(pick(texts))), 512));
+      insert into ridepulse.devices (app, owner_id, token, locale)
+      values ('customer', 'c\(number % 7)', left(\(quoted("x" + pick(texts))), 512),
+        left(\(quoted(pick(texts))), 512)) on conflict (app, token) do nothing;
       """
     }.joined(separator: "\n")
   }

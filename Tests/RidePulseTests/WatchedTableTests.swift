@@ -61,6 +61,62 @@ import Testing
   }
 }
 
+/// Tests of the backfill of attached tables by `serve` and by `ridepulse backfill`.
+@Suite("Backfill by serve and by hand", .timeLimit(.minutes(60))) struct BackfillCommandTests {
+  private static let bookings = """
+    create table bookings (id int primary key, status text, rider text);
+    insert into bookings values (1, 'SEARCHING', 'c1'), (2, 'DONE', 'c1');
+    select ridepulse.watch('bookings', '{"id": {"column": "id", "prefix": "b-"},
+      "state": "status", "customer_id": "rider",
+      "states": {"SEARCHING": "requested", "DONE": "ride_completed"}}');
+    select ridepulse.register_device('customer', 'c1', '\(Stage.customerToken)');
+    """
+  private static let copied = "select coalesce(string_agg(id, ' '), '') from ridepulse.rides"
+
+  @Test func `R62: serve copies the live rows of an attached table, and notifies nobody`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try await stage.sql(Self.bookings)
+      try Checkup(stage.environment).expect(
+        "backfill public.bookings", "warning", "ridepulse backfill public.bookings")
+      let server = try Server(stage.environment)
+      defer { server.stop() }
+      try await stage.until(Self.copied, is: "b-1")
+      try await server.waitForLog("Attached table backfilled")
+      #expect(server.log.contains("table=public.bookings inserted=1 refreshed=0 removed=0"))
+      try await stage.settled()
+      #expect(try await stage.value("select count(*) from ridepulse.ledger") == "0")
+      // A finished ride whose data changes notifies nobody; a ride that goes on does.
+      try await stage.sql("update bookings set rider = 'c1', status = 'DONE' where id = 2")
+      try await stage.sql("update bookings set status = 'driver_arrived' where id = 1")
+      try await stage.until(
+        "select string_agg(event, ' ') from ridepulse.deliveries where apns_id is not null",
+        is: "driver_arrived")
+      let checkup = try Checkup(stage.environment)
+      checkup.expect("watch", "ok", "1 attached table")
+    }
+  }
+
+  @Test func `R62: backfill prints what it did, and may be repeated`() async throws {
+    try await Stage.run { stage in
+      let missing = try Command.ridepulse(["backfill", "bookings"], stage.environment)
+      #expect(missing.status == 1)
+      #expect(missing.errors.contains("check the name and its schema"))
+      try await stage.sql("create table bookings (id int)")
+      let detached = try Command.ridepulse(["backfill", "bookings"], stage.environment)
+      #expect(detached.status == 1)
+      #expect(detached.errors.contains("Call ridepulse.watch as the owner of the table"))
+      try await stage.sql("drop table bookings; \(Self.bookings)")
+      let first = try Command.ridepulse(["backfill", "bookings"], stage.environment)
+      #expect(first.status == 0)
+      #expect(first.output == "public.bookings: 1 ride inserted, 0 refreshed, 0 removed\n")
+      let second = try Command.ridepulse(["backfill", "bookings"], stage.environment)
+      #expect(second.output == "public.bookings: 0 rides inserted, 0 refreshed, 0 removed\n")
+    }
+  }
+}
+
 /// Tests of which problems of attached tables are logged and shown.
 @Suite struct WatchNewsTests {
   @Test func `A problem is logged once until it is gone`() {

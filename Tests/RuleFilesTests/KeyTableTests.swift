@@ -57,7 +57,7 @@ import Testing
     "for the second time;", "the locale", "both active and final", "a state named ride_updated",
     "in a placeholder of", "\" in cron", "do not come", "of the tz database",
     "number that JSON can hold", "}} in content-state", "expected at most", "contains a line break",
-    "for a background push",
+    "for a background push", "RidePulse emits this event itself",
   ]
 
   @Test func wrongFilesAreRefused() throws {

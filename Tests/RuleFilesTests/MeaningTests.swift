@@ -34,6 +34,13 @@ import Testing
     #expect(try self.rule().collapse == nil)
     #expect(try self.rule("expires: never-store").expires == .neverStore)
     #expect(try self.rule("on: [no_show, ride_updated]").when == .on(["no_show", "ride_updated"]))
+    #expect(
+      try self.rule("while: [ride_started]").when
+        == .on(["ride_started"], while: ["ride_started"]))
+    #expect(
+      try self.rule("-on\nevery: 20m\nwhile: ride_started\nlost-after: 2h").when
+        == .at(
+          Timing(.every(.seconds(1200)), while: ["ride_started"], lostAfter: .seconds(7200))))
     #expect(try self.rule("app: courier_2").app == App(rawValue: "courier_2"))
   }
 

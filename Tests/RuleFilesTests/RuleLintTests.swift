@@ -28,6 +28,15 @@ import Testing
     ("-on\n-alert\nevery: 20m\nwhile: [ride_started]\nbackground: {}", []),
     // An alert each minute may be a nuisance, but Apple delivers it.
     ("-on\nevery: 1m\nwhile: [ride_started]", []),
+    ("while: [ride_started]", []),
+    (
+      "on: [no_show, ride_started]\nwhile: [ride_started, requested]",
+      [
+        "a.yaml:2: r: it can't fire on no_show: while does not name this state, in which the event "
+          + "leaves the ride"
+      ]
+    ),
+    ("on: ride_updated\nwhile: ride_started", []),
     (
       "-on\ncron: 0 8 * * *\ndata: { a: \"{{event.data.x}}\" }",
       [

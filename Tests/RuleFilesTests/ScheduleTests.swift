@@ -55,7 +55,7 @@ import Testing
   func everyRuleCanBeSent(locale: String?, ride kind: String) throws {
     for rule in ruleSet.rules {
       let compiled = CompiledRule(rule)
-      guard case .on(let names) = rule.when else { continue }
+      guard case .on(let names, _) = rule.when else { continue }
       for name in names {
         let scope = scope(of: name, isFull: kind == "full")
         let json = try compiled.payload.render(in: scope, locale: locale)

@@ -10,6 +10,8 @@ package struct APIError: Error, Hashable, Sendable {
     case invalidJSON = "invalid_json"
     /// `Idempotency-Key` is malformed.
     case invalidIdempotencyKey = "invalid_idempotency_key"
+    /// The path is not UTF-8 with percent-encoding.
+    case invalidPath = "invalid_path"
     case unauthorized
     /// The service has no token configured, so that every writing call is refused.
     case forbidden
@@ -19,12 +21,18 @@ package struct APIError: Error, Hashable, Sendable {
     case methodNotAllowed = "method_not_allowed"
     /// The first request with the same key has no answer yet.
     case requestInProgress = "request_in_progress"
+    /// The event has the name of a state in which the ride is not.
+    case wrongState = "wrong_state"
+    /// The verdicts after the cursor can no longer be determined.
+    case cursorLost = "cursor_lost"
     case bodyTooLarge = "body_too_large"
     case unsupportedMediaType = "unsupported_media_type"
     case unknownField = "unknown_field"
     case missingField = "missing_field"
     case wrongType = "wrong_type"
     case invalidValue = "invalid_value"
+    /// No rule file declares the event.
+    case unknownEvent = "unknown_event"
     /// The key was used with a different request before.
     case idempotencyKeyReused = "idempotency_key_reused"
     /// Postgres rejected the values.
@@ -40,16 +48,17 @@ package struct APIError: Error, Hashable, Sendable {
 
     package var status: Int {
       switch self {
-      case .invalidJSON, .invalidIdempotencyKey: 400
+      case .invalidJSON, .invalidIdempotencyKey, .invalidPath: 400
       case .unauthorized: 401
       case .forbidden: 403
       case .notFound, .unknownRide: 404
       case .methodNotAllowed: 405
-      case .requestInProgress: 409
+      case .requestInProgress, .wrongState: 409
+      case .cursorLost: 410
       case .bodyTooLarge: 413
       case .unsupportedMediaType: 415
-      case .unknownField, .missingField, .wrongType, .invalidValue, .idempotencyKeyReused,
-        .refused:
+      case .unknownField, .missingField, .wrongType, .invalidValue, .unknownEvent,
+        .idempotencyKeyReused, .refused:
         422
       case .busy, .databaseUnavailable, .unknownOutcome, .databaseNotReady: 503
       }
@@ -112,6 +121,6 @@ extension HTTPResponse {
 extension APIError.Code {
   /// Codes of the errors that are detected before a call is run.
   fileprivate static let ofTransport: [Self] = [
-    .unauthorized, .forbidden, .notFound, .methodNotAllowed, .bodyTooLarge, .busy,
+    .invalidPath, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .bodyTooLarge, .busy,
   ]
 }

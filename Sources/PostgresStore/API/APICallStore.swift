@@ -15,11 +15,15 @@ package struct APICallStore: Sendable {
     case isUnderWay
     /// The key was used for another request; nothing was done.
     case isOfAnotherRequest
+    /// The ride is in another state than the awaited one, or in none; nothing was done.
+    case isInOtherState(String?)
+    /// A state was awaited, and there is no such ride; nothing was done.
+    case hasNoRide
   }
 
   private static let answer = Statement(
     name: "api_answer",
-    sql: "select outcome, status, body from ridepulse.idempotent_call($1, $2, $3::jsonb)")
+    sql: "select outcome, status, body from ridepulse.idempotent_call($1, $2, $3::jsonb, $4)")
 
   /// How long a call may wait for PostgreSQL, including for a row that another session has locked.
   static let limit: Duration = .seconds(5)
@@ -27,16 +31,20 @@ package struct APICallStore: Sendable {
   /// Executes a call in one round trip and one transaction, so that the key and the effect are
   /// committed together or not at all.
   ///
-  /// - Parameter arguments: a JSON object, already validated.
+  /// - Parameters:
+  ///   - arguments: a JSON object, already validated.
+  ///   - awaitedState: the state that the ride must be in; nil for any.
   package func answer(
-    _ call: String, _ arguments: String, key: String?
+    _ call: String, _ arguments: String, key: String?, awaitedState: String? = nil
   ) async throws(PostgresError) -> Outcome {
     let rows = try await session.run(
-      [Call(Self.answer, [key, call, arguments])], timeout: Self.limit)
+      [Call(Self.answer, [key, call, arguments, awaitedState])], timeout: Self.limit)
     let isReplayed = rows[0].string(0, 0) == "replayed"
     switch rows[0].string(0, 0) {
     case "under way": return .isUnderWay
     case "other request": return .isOfAnotherRequest
+    case "other state": return .isInOtherState(rows[0].string(0, 2))
+    case "no ride": return .hasNoRide
     default:
       guard let status = rows[0].int64(0, 1), let body = rows[0].string(0, 2) else {
         throw PostgresError(.protocol(reason: "ridepulse.idempotent_call returned no row"))

@@ -130,12 +130,17 @@ enum ChannelStatements {
         order by id limit $1::int) c
       """)
 
+  /// The channels of ended cards from which no phone can receive anything any more.
+  ///
+  /// A card's end is the last message of its channel, and APNs keeps it for eight hours at most.
   static let toDelete = Statement(
     name: "channels_to_delete",
     sql: """
       select \(columns) from ridepulse.channels c
       where c.bundle_id = $1 and c.environment = $2 and c.channel_id is not null
         and c.ended_reason in ('ended', 'expired') and c.deleted_at is null
+        and (c.storage = 'none'
+          or c.ended_at <= now() - interval '\(ChannelStorage.longest.components.seconds) seconds')
       order by c.ended_at limit $3::int
       """)
 

@@ -13,9 +13,13 @@ package struct WatchProblem: Hashable, Sendable {
     case disabledTrigger = "disabled_trigger"
     case notRead = "not_read"
     case notAttached = "not_attached"
+    case lateTrigger = "late_trigger"
+    case missingFunction = "missing_function"
+    case unusableMapping = "unusable_mapping"
     case unreadableRow = "unreadable_row"
     case nullID = "null_id"
     case emptyID = "empty_id"
+    case foreignID = "foreign_id"
     case tooLong = "too_long"
     case badTime = "bad_time"
     case noTimeZone = "no_time_zone"
@@ -27,10 +31,10 @@ package struct WatchProblem: Hashable, Sendable {
     package var stopsTable: Bool {
       switch self {
       case .missingTable, .missingColumn, .missingTrigger, .disabledTrigger, .notRead,
-        .notAttached:
+        .notAttached, .lateTrigger, .missingFunction, .unusableMapping:
         true
-      case .unreadableRow, .nullID, .emptyID, .tooLong, .badTime, .noTimeZone, .unknownTimeZone,
-        .notAnObject:
+      case .unreadableRow, .nullID, .emptyID, .foreignID, .tooLong, .badTime, .noTimeZone,
+        .unknownTimeZone, .notAnObject:
         false
       }
     }
@@ -94,11 +98,14 @@ extension WatchProblem {
 package struct WatchedTables: Hashable, Sendable {
   /// The number of attached tables.
   package var count: Int64
+  /// The tables whose live rows were not copied since they were attached.
+  package var pending: [String]
   /// The faults of the attached tables.
   package var problems: [WatchProblem]
 
-  package init(count: Int64, problems: [WatchProblem] = []) {
+  package init(count: Int64, pending: [String] = [], problems: [WatchProblem] = []) {
     self.count = count
+    self.pending = pending
     self.problems = problems
   }
 
@@ -110,6 +117,8 @@ package struct WatchedTables: Hashable, Sendable {
   {
     let rows = try await session.run([Call(counting)])[0]
     return WatchedTables(
-      count: rows.int64(0, 0) ?? 0, problems: try await WatchProblem.all(session))
+      count: rows.int64(0, 0) ?? 0,
+      pending: try await BackfillRights.pendingTables(session).map(\.name),
+      problems: try await WatchProblem.all(session))
   }
 }

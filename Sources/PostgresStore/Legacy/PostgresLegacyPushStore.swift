@@ -183,7 +183,7 @@ enum LegacyStatements {
       select id, token, \(SQLTime.micros("disabled_at"))
       from ridepulse.devices
       where app = $1 and disabled_reason in ('Unregistered', 'ExpiredToken')
-        and told_disabled_at is distinct from disabled_at and token ~ '^[0-9a-f]{64}$'
+        and reported_disabled_at is distinct from disabled_at and token ~ '^[0-9a-f]{64}$'
       order by id limit $2::bigint
       """)
 
@@ -191,7 +191,7 @@ enum LegacyStatements {
   static let forget = Statement(
     name: "legacy_forget",
     sql: """
-      update ridepulse.devices d set told_disabled_at = d.disabled_at
+      update ridepulse.devices d set reported_disabled_at = d.disabled_at
       from unnest($1::bigint[], $2::bigint[]) as t (id, since)
       where d.id = any ($1::bigint[]) and d.id = t.id
         and \(SQLTime.micros("d.disabled_at")) = t.since

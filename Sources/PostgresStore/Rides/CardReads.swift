@@ -1,6 +1,7 @@
 internal import RideCore
 
-/// Reads the cards of rides, except those that the engine has ended.
+/// Reads the cards of rides, except those that the engine has ended and those of phones that
+/// signed out.
 struct CardRead: Sendable {
   let ride: ResultColumn<String>
   let id: ResultColumn<Int64>
@@ -11,6 +12,7 @@ struct CardRead: Sendable {
   let isFrequent: ResultColumn<Bool>
   let registeredAt: ResultColumn<Timestamp>
   let isGone: ResultColumn<Bool>
+  let installation: ResultColumn<String>
   /// $1 ride IDs.
   let statement: Statement
 
@@ -27,13 +29,14 @@ struct CardRead: Sendable {
     isFrequent = list.boolean("frequent")
     registeredAt = list.time("registered_at")
     isGone = list.boolean("ended_at is not null")
+    installation = list.text("installation_id")
     statement = Statement(
       name: "claimed_cards",
       sql: """
         select \(list.sql)
         from ridepulse.current_live_activities
         where ride_id = any ($1::text[])
-          and (ended_at is null or ended_reason not in ('ended', 'expired'))
+          and (ended_at is null or ended_reason not in ('ended', 'expired', 'signed_out'))
         order by id
         """)
   }
@@ -88,6 +91,7 @@ struct StartTokenRead: Sendable {
   let token: ResultColumn<String>
   let environment: ResultColumn<String>
   let registeredAt: ResultColumn<Timestamp>
+  let installation: ResultColumn<String>
   /// Tokens for rides with an event that starts a card, and for starts that are retried.
   ///
   /// $1 ride IDs, $2 apps that have cards, $3 events that start one; for each start in a memo $4
@@ -108,6 +112,7 @@ struct StartTokenRead: Sendable {
     token = list.text("t.token")
     environment = list.text("t.environment")
     registeredAt = list.time("t.registered_at")
+    installation = list.text("t.installation_id")
     ofRides = Statement(
       name: "claimed_start_tokens",
       sql: """

@@ -37,12 +37,14 @@ enum ClaimStatements {
   /// Restricts the planner to index lookups of single rows, for one transaction.
   ///
   /// The tables behind a claim grow from nothing to millions of rows faster than statistics follow,
-  /// and a plan cached for the small table would read the whole large one.
+  /// and a plan cached for the small table would read the whole large one. Compiling such a plan
+  /// takes longer than running it.
   static let lookups = Statement(
     name: "lookups",
     sql: """
       select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-        set_config('enable_mergejoin', 'off', true), \(LockLimit.setting)
+        set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
+        \(LockLimit.setting)
       """)
 
   /// Claims rides that are due and not leased.

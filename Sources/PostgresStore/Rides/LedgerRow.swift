@@ -77,10 +77,7 @@ extension LedgerRow {
     name: "ledger_of_ride",
     sql: """
       select \(columns.sql)
-      from (
-        select * from ridepulse.ledger
-        union all select *, null::text from ridepulse.ledger_before) rows
-      where ride_id = $1
+      from ridepulse.ledger where ride_id = $1
       order by occurred_at, coalesce(event_id, 0), created_at, rule, device_id, apns_id
       """)
 

@@ -9,6 +9,7 @@ struct PhoneRead: Sendable {
   let token: ResultColumn<String>
   let environment: ResultColumn<String>
   let locale: ResultColumn<String>
+  let installation: ResultColumn<String>
   /// `PhoneProblem` as JSON; nil for a phone without one.
   let problem: ResultColumn<String>
   /// The owner's last contact; nil if it was not read.
@@ -32,6 +33,7 @@ struct PhoneRead: Sendable {
     token = list.text("d.token")
     environment = list.text("d.environment")
     locale = list.text("d.locale")
+    installation = list.text("d.installation_id")
     problem = list.text(
       """
       case when d.refusals > 0 or d.probe is not null or d.is_probed and d.environment is null

@@ -120,6 +120,7 @@ struct RideRows {
         try? JSONDecoder().decode(PhoneProblem.self, from: Data($0.utf8))
       }
       phone.contactedAt = rows[row, columns.contactedAt]
+      phone.installationID = rows[row, columns.installation].map(InstallationID.init)
       phones[ride, default: []].append(phone)
     }
   }
@@ -131,12 +132,13 @@ struct RideRows {
         let app = rows[row, columns.app], let owner = rows[row, columns.owner].map(OwnerID.init),
         let token = rows[row, columns.token], let registered = rows[row, columns.registeredAt]
       else { continue }
-      cards[ride, default: []].append(
-        Card(
-          .activity(id), app: App(rawValue: app), ownerID: owner, token: token,
-          environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
-          isFrequent: rows[row, columns.isFrequent] == true,
-          registeredAt: registered, isGone: rows[row, columns.isGone] == true))
+      var card = Card(
+        .activity(id), app: App(rawValue: app), ownerID: owner, token: token,
+        environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
+        isFrequent: rows[row, columns.isFrequent] == true,
+        registeredAt: registered, isGone: rows[row, columns.isGone] == true)
+      card.installationID = rows[row, columns.installation].map(InstallationID.init)
+      cards[ride, default: []].append(card)
     }
   }
 
@@ -148,11 +150,12 @@ struct RideRows {
         let type = rows[row, columns.attributesType], let token = rows[row, columns.token],
         let registered = rows[row, columns.registeredAt]
       else { continue }
-      startTokens[ride, default: []].append(
-        StartToken(
-          id: id, app: App(rawValue: app), ownerID: owner, attributesType: type, token: token,
-          environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
-          registeredAt: registered))
+      var start = StartToken(
+        id: id, app: App(rawValue: app), ownerID: owner, attributesType: type, token: token,
+        environment: rows[row, columns.environment].flatMap(APNsEnvironment.init(rawValue:)),
+        registeredAt: registered)
+      start.installationID = rows[row, columns.installation].map(InstallationID.init)
+      startTokens[ride, default: []].append(start)
     }
   }
 
@@ -180,7 +183,10 @@ struct RideRows {
   private static func standing(
     _ channel: ChannelID?, isUnanswered: Bool, isEnded: Bool, reason: String?
   ) -> RideChannel.Standing {
-    if isEnded { return channel == nil ? .refused(reason ?? "no reason") : .closed }
+    if isEnded {
+      if channel == nil { return .refused(reason ?? "no reason") }
+      return RideChannel.isOver(endedReason: reason) ? .over : .closed
+    }
     if let channel { return .open(channel) }
     return isUnanswered ? .unanswered : .creating
   }

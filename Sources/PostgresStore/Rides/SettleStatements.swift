@@ -71,7 +71,9 @@ enum SettleStatements {
           reason_code = excluded.reason_code, attempts = excluded.attempts,
           finished_at = excluded.finished_at,
           priority = coalesce(excluded.priority, l.priority),
-          expiration = coalesce(excluded.expiration, l.expiration)
+          expiration = coalesce(excluded.expiration, l.expiration),
+          settled_xid = excluded.settled_xid
+        returning status
       ), gone as materialized (
         -- Invalid tokens. A registration from here on outweighs that, whatever APNs' clock says.
         select distinct on (kind, id) id, kind, reason, case when since is null then 'infinity'
@@ -118,6 +120,12 @@ enum SettleStatements {
           skipped = c.skipped + excluded.skipped, missed = c.missed + excluded.missed,
           capped = c.capped + excluded.capped, expired = c.expired + excluded.expired
       )
-      select fence from held
+      select fence, (
+        -- Only if switched on: NOTIFY lets one transaction commit at a time.
+        select pg_notify('ridepulse_deliveries', '') from ridepulse.settings
+        where is_only and notify_deliveries
+          and exists (select from written where status <> 'pending')
+          and pg_notification_queue_usage() < 0.01)
+      from held
       """)
 }

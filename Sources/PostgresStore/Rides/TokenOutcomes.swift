@@ -132,7 +132,7 @@ enum TokenOutcomeStatements {
           probe = case when o.created_at < t.registered_at then t.probe
             when o.is_probed or o.unprobed = t.probe then null
             else coalesce(t.probe, o.probe) end,
-          is_probed = t.is_probed or o.is_probed,
+          is_probed = t.is_probed or (o.is_probed and o.created_at >= t.registered_at),
           quiet_until = greatest(t.quiet_until, o.quiet_until)
         from ready o
         where t.id = any (array(select token_id from ready)) and t.id = o.token_id

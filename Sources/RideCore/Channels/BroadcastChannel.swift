@@ -38,6 +38,9 @@ package enum ChannelStorage: String, CaseIterable, Hashable, Sendable, Codable {
   /// The latest message, for up to eight hours.
   case latest
 
+  /// The longest time that APNs keeps a message.
+  package static let longest: Duration = .seconds(8 * 3600)
+
   /// The number for it in Apple's JSON.
   package var policy: Int { self == .nothing ? 0 : 1 }
 

@@ -98,8 +98,10 @@ package struct RideChannel: Hashable, Sendable {
     case refused(String)
     /// The channel exists.
     case open(ChannelID)
-    /// The channel existed and is closed.
+    /// APNs no longer has the channel, which was open.
     case closed
+    /// The channel ended like its card.
+    case over
   }
 
   package var id: Int64
@@ -122,12 +124,17 @@ package struct RideChannel: Hashable, Sendable {
     self.standing = standing
   }
 
+  /// Whether a channel with this `ended_reason` ended like its card.
+  package static func isOver(endedReason: String?) -> Bool {
+    endedReason == "ended" || endedReason == "expired"
+  }
+
   /// The earliest time to request another channel if this one is unusable.
   var retryAt: Timestamp {
     switch standing {
     // Keys or capabilities must be fixed first.
     case .refused: createdAt + .seconds(600)
-    case .creating, .unanswered, .open, .closed: createdAt + ChannelRow.longestCall
+    case .creating, .unanswered, .open, .closed, .over: createdAt + ChannelRow.longestCall
     }
   }
 }

@@ -25,8 +25,10 @@ struct Decider {
   /// The phones that this decision addresses.
   var phones: [Phone] = []
   var decision: Decision
-  /// Cards that can't be sent anything now, which can't show an alert either.
+  /// Cards that are sent nothing now, which can't show an alert either.
   var suppressedCards: Set<CardTarget> = []
+  /// The number of phones of each owner, counted once if cards need it.
+  var phoneCounts: [PhoneOwner: Int]?
 
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
@@ -56,7 +58,10 @@ struct Decider {
         continue
       }
       let rules = configuration.rules.rules(on: event.name)
-      if rules.isEmpty { continue }
+      if rules.isEmpty {
+        if isFirstPart { reportUnknownWord(event) }
+        continue
+      }
       guard let context = context(event) else {
         for rule in rules where isFirstPart {
           close(draft(rule, event), .suppressed, .rideNotFound)
@@ -149,48 +154,39 @@ struct Decider {
     let shown = recipient.image.map { self.context(context.event, as: $0) } ?? context
     var planner = Planner(
       rule: rule, context: shown, image: recipient.image, configuration: configuration, now: now)
-    var isCovered: Bool?
+    let leftStates = rule.leftStates(context.ride.state)
     for phone in phones where phone.app == app && phone.ownerID == owner {
       entry.id = pushID(rule, context.event, phone.token)
       entry.phone = phone.id
       entry.tokenSuffix = String(phone.token.suffix(6))
-      if let reason = contact(rule, phone) {
+      if let reason = leftStates ?? contact(rule, phone) {
         close(entry, .suppressed, reason)
         continue
       }
-      let covered = isCovered ?? isCoveredByCard(rule, context.event, owner)
-      isCovered = covered
-      if covered {
-        planner.setCollapseID(of: &entry)
-        hold(entry, owner)
-      } else {
+      let cards = cards(showing: context.event, on: phone, insteadOf: rule)
+      if cards.isEmpty {
         plan(&planner, entry, phone)
+      } else {
+        planner.setCollapseID(of: &entry)
+        hold(entry, cards)
       }
     }
     if entry.phone == nil, isFirstPart,
       !decision.view.phones.contains(where: { $0.app == app && $0.ownerID == owner })
     {
-      close(entry, .suppressed, LedgerReason(.noPhone, "no phone of \(app) \(owner)"))
+      close(entry, .suppressed, .noPhone(of: app))
     }
   }
 
-  /// Returns whether a card of the phone's owner shows the same alert.
-  mutating func isCoveredByCard(_ rule: CompiledRule, _ event: RideEvent, _ owner: OwnerID) -> Bool
-  {
-    rule.pushType == .alert && !rule.isSentWithCard
-      && isAnnouncedByCard(event, to: owner, by: rule.app)
-  }
-
-  mutating func hold(_ entry: LedgerEntry, _ owner: OwnerID) {
-    var entry = entry
-    entry.status = .suppressed
-    entry.reason = .coveredByCard
-    let app = entry.app.rawValue
-    if decision.view.memo.part?.shown[app]?.contains(entry.event.id) == true {
-      decision.closed.append(entry)
-    } else {
-      decision.held.append(HeldAlert(entry: entry, owner: owner))
-    }
+  /// Records an event that no rule file declares, instead of passing over it.
+  private mutating func reportUnknownWord(_ event: RideEvent) {
+    let state = decision.view.ride?.state
+    guard let reason = configuration.rules.unknownWord(of: event, state: state) else { return }
+    let id = PushID(of: "unknown", String(event.id), decision.view.rideID.text, event.name)
+    let entry = LedgerEntry(
+      id: id, event: event, rule: "", app: App(rawValue: ""), pushType: .alert, status: .pending,
+      attempts: 0)
+    close(entry, .suppressed, reason)
   }
 
   mutating func close(

@@ -5,6 +5,7 @@ extension Decider {
     let retries = decision.view.memo.retries
     if retries.isEmpty { return }
     var places = CollapseIndex(decision.pushes)
+    for held in decision.held { places.add(held.entry) }
     for pending in retries { places.add(pending.entry) }
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -12,12 +13,17 @@ extension Decider {
     // Each phone's oldest push goes first, and a push that waits holds back newer ones.
     var waiting: [Int64: Timestamp] = [:]
     var tried = 0
-    for pending in EventOrder.sorted(retries, event: \.entry.event) {
+    for var pending in EventOrder.sorted(retries, event: \.entry.event) {
+      if pending.waitsForCard == true {
+        if isLeftToCard(pending.entry, phones) {
+          retry(pending, phones)
+          continue
+        }
+        pending.waitsForCard = nil
+      }
       let phone = pending.entry.phone
       let isAhead = phone.map(addressed.contains) == true
-      if pending.waitsForCard == true, pending.due > now {
-        decision.waiting.append(showing(pending))
-      } else if pending.waitsForCard != true, let newer = places.successor(of: pending.entry) {
+      if let newer = places.successor(of: pending.entry) {
         close(pending.entry, .superseded, .superseded(by: newer.name))
       } else if let phone, let due = waiting[phone] {
         decision.waiting.append(showing(pending, until: max(due, pending.due)))
@@ -68,8 +74,8 @@ extension Decider {
     guard let context = context(entry.event) else {
       return close(entry, .suppressed, .rideNotFound)
     }
-    if case .at(let timing) = rule.when, !timing.states.contains(context.ride.state ?? "") {
-      return close(entry, .suppressed, .leftStates)
+    if let reason = rule.leftStates(context.ride.state) {
+      return close(entry, .suppressed, reason)
     }
     // A slot concerns whom the ride names now, and the row that its text would show is theirs.
     if entry.isOfSlot, RecipientResolver.present(entry.app, in: context) != owner {
@@ -80,10 +86,11 @@ extension Decider {
     let shown = image.map { self.context(entry.event, as: $0) } ?? context
     var planner = Planner(
       rule: rule, context: shown, image: image, configuration: configuration, now: now)
-    if isCoveredByCard(rule, entry.event, owner) {
+    let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
+    if !cards.isEmpty {
       var entry = entry
       planner.setCollapseID(of: &entry)
-      return hold(entry, owner)
+      return hold(entry, cards)
     }
     plan(&planner, entry, phone)
   }
@@ -102,8 +109,9 @@ extension Decider {
 
   /// Closes pushes that a later one supersedes, and sorts pushes to phones by their events.
   mutating func orderPushes() {
-    if decision.pushes.count < 2 { return }
-    let places = CollapseIndex(decision.pushes)
+    if decision.pushes.count + decision.held.count < 2 { return }
+    var places = CollapseIndex(decision.pushes)
+    for held in decision.held { places.add(held.entry) }
     var left: [PlannedPush] = []
     left.reserveCapacity(decision.pushes.count)
     for push in decision.pushes {

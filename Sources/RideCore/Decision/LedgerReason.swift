@@ -82,6 +82,9 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case cardTooOld = "card_too_old"
     case unreadableFrame = "unreadable_frame"
     case missingValue = "missing_value"
+    case notATime = "not_a_time"
+    case unknownEvent = "unknown_event"
+    case unknownState = "unknown_state"
     case unknownTimeZone = "unknown_time_zone"
     case overBudget = "over_budget"
     case rideInactive = "ride_silent"
@@ -133,6 +136,19 @@ extension LedgerReason {
   static let coveredByCard = LedgerReason(.coveredByCard, "covered by the card")
   static let rideNotFound = LedgerReason(.rideNotFound, "ride not found")
   static let leftStates = LedgerReason(.leftStates, "the ride left the states of the rule")
+
+  static func leftStates(_ state: String?) -> LedgerReason {
+    LedgerReason(
+      .leftStates, "the ride is \(state?.brief(bytes: 80) ?? "in no state"), not in while")
+  }
+
+  static func noPhone(of app: App) -> LedgerReason {
+    LedgerReason(.noPhone, "no phone of the \(app)")
+  }
+
+  static func noStartToken(of app: App) -> LedgerReason {
+    LedgerReason(.noStartToken, "no push-to-start token of the \(app)")
+  }
   static let ruleGone = LedgerReason(.ruleGone, "the rule is gone")
   static let phoneDisabled = LedgerReason(.phoneDisabled, "the phone is disabled")
   static let unreadableFrame = LedgerReason(.unreadableFrame, "unreadable frame")

@@ -48,10 +48,24 @@ package struct SlotMemo: Hashable, Sendable {
   package var planned: Timestamp?
   /// The last such slot at which the rule fired.
   package var fired: Timestamp?
+  /// When the ride last changed, for `lost-after`.
+  package var changed: Timestamp?
+  /// Whether the ledger has a row about that time of the ride being unreadable.
+  package var isUnreadable = false
+
+  package init(
+    anchor: Timestamp?, through: Timestamp, planned: Timestamp?, fired: Timestamp?
+  ) {
+    self.anchor = anchor
+    self.through = through
+    self.planned = planned
+    self.fired = fired
+  }
 }
 
 extension SlotMemo: Codable {
-  /// Decodes `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none.
+  /// Decodes `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none; then,
+  /// if there is more, `CHANGED` and `unreadable` or `-`.
   package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -61,13 +75,18 @@ extension SlotMemo: Codable {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: "not times of slots: \(text)"))
     }
-    guard words.count == 4, let through = try instant(1) else {
+    guard words.count == 4 || words.count == 6, let through = try instant(1) else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: "not times of slots: \(text)"))
     }
     self.init(
       anchor: try instant(0), through: through, planned: try instant(2), fired: try instant(3))
+    if words.count == 4 { return }
+    changed = try instant(4)
+    isUnreadable = words[5] == Self.unreadable
   }
+
+  private static let unreadable = "unreadable"
 
   /// Encodes the memo as one text.
   ///
@@ -75,9 +94,12 @@ extension SlotMemo: Codable {
   /// long.
   package func encode(to encoder: any Encoder) throws {
     func text(_ instant: Timestamp?) -> String { instant.map { String($0.microseconds) } ?? "-" }
+    var words = "\(text(anchor)) \(text(through)) \(text(planned)) \(text(fired))"
+    if changed != nil || isUnreadable {
+      words += " \(text(changed)) \(isUnreadable ? Self.unreadable : "-")"
+    }
     var container = encoder.singleValueContainer()
-    try container.encode(
-      "\(text(anchor)) \(text(through)) \(text(planned)) \(text(fired))")
+    try container.encode(words)
   }
 }
 

@@ -58,7 +58,7 @@ package struct OpenPart: Hashable, Sendable, Codable {
   package var after: Int64
   /// The slots that fired in the pass.
   var slots: [Slot]
-  /// The IDs of events whose alerts cards have already shown, by app.
+  /// The IDs of events whose alerts cards have already shown, by `CardTarget.rawValue`.
   var shown: [String: [Int64]] = [:]
 
   /// Returns whether the phone with this ID has been addressed.

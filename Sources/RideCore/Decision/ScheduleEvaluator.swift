@@ -27,6 +27,7 @@ struct ScheduleEvaluator {
 
   /// Follows the ride through its events, and then up to now.
   mutating func run(isState: (String) -> Bool) {
+    skipWhileLost()
     for event in view.events where isState(event.name) {
       if rule.timing.states.contains(event.name) {
         enter(at: event.at, through: event.at)
@@ -35,15 +36,55 @@ struct ScheduleEvaluator {
       }
     }
     // The row may be ahead of events that were not read yet.
-    if view.hasMoreEvents { return }
+    if view.hasMoreEvents { return recordChange() }
     if let state = view.ride?.state, rule.timing.states.contains(state) {
       // No event led here: the rule is new, or the ride is older than RidePulse. Its slots before
       // now don't count.
       enter(at: min(now, view.ride?.updatedAt ?? now), through: now)
+      recordChange()
       advance()
     } else {
       leave(at: now)
     }
+  }
+
+  /// Skips the heartbeats of a time in which the ride did not change for longer than `lost-after`.
+  private mutating func skipWhileLost() {
+    guard let lostAt, var memo, memo.anchor != nil, let changed = memo.changed,
+      let series = series(memo)
+    else { return }
+    let changes = view.events.map(\.at) + [view.ride?.updatedAt].compactMap(\.self)
+    let end = changes.filter { $0 > changed }.min() ?? now
+    guard end > lostAt else { return }
+    let before = series.count(after: memo.through, through: lostAt)
+    if before > 0 {
+      tally.due += before
+      fire(series, before, after: memo.through, through: lostAt)
+    }
+    memo.through = max(memo.through, lostAt)
+    let count = series.count(after: memo.through, through: end)
+    if count > 0 {
+      tally.due += count
+      tally.skipped += count
+      let limit = rule.timing.lostAfter.rideText
+      record(
+        series, count, upTo: end,
+        LedgerReason(.rideInactive, "the ride had not changed for \(limit)"))
+    }
+    memo.through = max(memo.through, end)
+    self.memo = memo
+  }
+
+  /// When heartbeats stop unless the ride changes; nil for other rules.
+  private var lostAt: Timestamp? {
+    guard case .every = rule.timing.slots else { return nil }
+    return memo?.changed.map { $0 + rule.timing.lostAfter }
+  }
+
+  private mutating func recordChange() {
+    guard case .every = rule.timing.slots, let memo else { return }
+    let changes = [memo.changed, view.ride?.updatedAt] + view.events.map { Optional($0.at) }
+    self.memo?.changed = changes.compactMap(\.self).max() ?? memo.anchor
   }
 
   private mutating func enter(at anchor: Timestamp, through: Timestamp) {
@@ -65,6 +106,8 @@ struct ScheduleEvaluator {
     }
     left.anchor = nil
     left.planned = nil
+    left.changed = nil
+    left.isUnreadable = false
     memo = left.fired == nil ? nil : left
   }
 
@@ -78,22 +121,25 @@ struct ScheduleEvaluator {
     let count = series?.count(after: memo.through, through: now) ?? 0
     if let series, count > 0 {
       tally.due += count
-      fire(series, count, after: memo.through)
+      fire(series, count, after: memo.through, through: now)
       if case .once(let slot) = series { memo.fired = slot }
     }
     memo.through = max(memo.through, now)
-    next = series?.next(after: memo.through)
     self.memo = memo
+    next = series?.next(after: memo.through)
+    if let slot = next, let lostAt, slot > lostAt { next = nil }
   }
 
-  private mutating func fire(_ series: SlotSeries, _ count: Int, after: Timestamp) {
+  private mutating func fire(
+    _ series: SlotSeries, _ count: Int, after: Timestamp, through: Timestamp
+  ) {
     if case .cron(_, _, let missed) = rule.timing.slots {
       catchUp(series, missed, after: after)
       markDue(series.last(count, after: max(after, now - Timing.grace), through: now))
       return
     }
     // A heartbeat is not made up for once its successor is due.
-    let newest = series.last(1, after: after, through: now)
+    let newest = series.last(1, after: after, through: through)
     markDue(newest)
     guard count > 1, let newest = newest.first else { return }
     tally.skipped += count - 1
@@ -140,7 +186,16 @@ struct ScheduleEvaluator {
   /// Updates the slot of a reminder if the ride's time has moved.
   private mutating func plan() {
     guard case .relative(let time, let offset) = rule.timing.slots, var memo else { return }
-    let slot = view.ride?.time(time, attributes: attributes).map { $0 + offset }
+    let slot: Timestamp?
+    do throws(RenderingError) {
+      slot = try view.ride?.time(time, attributes: attributes).map { $0 + offset }
+      memo.isUnreadable = false
+    } catch {
+      slot = nil
+      if !memo.isUnreadable { skipped.append((now, error.ledgerReason)) }
+      memo.isUnreadable = true
+    }
+    self.memo = memo
     if slot == memo.planned { return }
     let setAt = hasEntered ? memo.through : view.events.first.map(\.at) ?? now
     memo.planned = slot
@@ -182,12 +237,16 @@ struct ScheduleEvaluator {
 }
 
 extension Ride {
-  /// Returns a time of the ride; nil if it is missing or not a time.
-  func time(_ time: RideTime, attributes: JSONValue?) -> Timestamp? {
-    switch time {
-    case .pickupAt: pickupAt
-    case .attribute(let keys): attributes?.value(at: keys).flatMap(TemplateContext.instant(from:))
+  /// Returns a time of the ride; nil if there is none.
+  func time(
+    _ time: RideTime, attributes: JSONValue?
+  ) throws(RenderingError) -> Timestamp? {
+    guard case .attribute(let keys) = time else { return pickupAt }
+    guard let value = attributes?.value(at: keys), value != .null, value != .string("") else {
+      return nil
     }
+    if let instant = TemplateContext.instant(from: value) { return instant }
+    throw .notATime((["attributes"] + keys).joined(separator: "."), value)
   }
 }
 

@@ -81,28 +81,23 @@ extension Decision {
     settlement.memo.part = part
     settlement.needs = needs
     var dues = [nextSlot, nextCard].compactMap { $0 }
-    var announced: [RideEvent: Set<App>] = [:]
+    var alerts = CardAlertOutcomes()
     var queue = RetryQueue(waiting, now: now)
     settlement.entries += postponed.map { queue.keep($0) }
     for (push, outcome) in zip(pushes, outcomes) {
       if let step = push.step {
         let due = settlement.record(push, step, outcome, now: now, jitter: jitter)
         if let due { dues.append(due) }
-        if let alert = step.alert, outcome == .accepted {
-          announced[alert, default: []].insert(push.entry.app)
-        }
+        alerts.record(step, outcome)
       } else {
         settlement.record(push, outcome, &queue, jitter: jitter)
       }
     }
     settlement.memo.retries = queue.retries
-    for (event, apps) in announced {
-      for app in apps { settlement.memo.part?.shown[app.rawValue, default: []].append(event.id) }
+    for (card, event) in alerts.shown {
+      settlement.memo.part?.shown[card.rawValue, default: []].append(event.id)
     }
-    let hasAlertsOfCards = !held.isEmpty || waiting.contains { $0.waitsForCard == true }
-    let places = CollapseIndex(hasAlertsOfCards ? pushes : [])
-    settlement.settle(
-      held, view, announced: announced, places, nextCard: nextCard, now: now)
+    settlement.settle(held, alerts, CollapseIndex(held.isEmpty ? [] : pushes), now: now)
     if view.phones.contains(where: { $0.problem?.probe != nil }) {
       settlement.releaseProbes(of: view)
     }

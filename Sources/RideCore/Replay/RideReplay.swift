@@ -61,7 +61,8 @@ extension RideView {
       case .start: startTokens.removeAll { $0.id == token.id }
       case .channel:
         for index in channels.indices where channels[index].id == token.id {
-          channels[index].standing = .closed
+          channels[index].standing =
+            RideChannel.isOver(endedReason: token.reason) ? .over : .closed
         }
       // An ended card is removed; one whose token is gone stays, so that no other replaces it.
       case .activity where token.since == nil: cards.removeAll { $0.target == .activity(token.id) }

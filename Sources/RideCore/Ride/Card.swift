@@ -43,6 +43,8 @@ package struct Card: Hashable, Sendable {
   package var registeredAt: Timestamp
   /// The person or the phone dismissed the card: it no longer exists, and no other replaces it.
   package var isGone: Bool
+  /// The app's installation that shows it; nil if the app did not name it.
+  package var installationID: InstallationID?
   /// What APNs stores of its messages, if `token` is the ID of a broadcast channel.
   var storage: ChannelStorage?
 
@@ -76,6 +78,8 @@ package struct StartToken: Hashable, Sendable {
   package var environment: APNsEnvironment?
   /// When the token was registered; the newest token of a phone is used.
   package var registeredAt: Timestamp
+  /// The app's installation; nil if the app did not name it.
+  package var installationID: InstallationID?
 
   package init(
     id: Int64, app: App, ownerID: OwnerID, attributesType: String, token: String,

@@ -78,6 +78,8 @@ package struct Phone: Hashable, Sendable {
   package var problem: PhoneProblem?
   /// When the owner last made contact (`ridepulse.contact`); nil if no contact was recorded.
   package var contactedAt: Timestamp?
+  /// The app's installation; nil if the app did not name it.
+  package var installationID: InstallationID?
 
   package init(
     id: Int64, app: App, ownerID: OwnerID, token: String, environment: APNsEnvironment? = nil,
@@ -150,6 +152,13 @@ extension String {
 
 /// A value of `ridepulse.rides.id`.
 package struct RideID: Identifier {
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+}
+
+/// One installation of an app on one phone: it tells which phone a card is shown on.
+package struct InstallationID: Identifier {
   package let text: String
 
   package init(_ text: String) { self.text = text }

@@ -17,7 +17,7 @@ package struct LiveActivity: Hashable, Sendable {
   package var dismissAfter: Duration?
   /// `min-interval`: changes within this time are combined into the last of them.
   package var minInterval: Duration = .seconds(15)
-  /// `urgent`: events that are sent at once and at priority 10.
+  /// `urgent`: events that are sent at once and at priority 10, in addition to those of `alerts`.
   package var urgent: [String] = []
   /// `alerts`: the alert that a card shows on an event.
   package var alerts: [String: CardAlert] = [:]
@@ -25,7 +25,7 @@ package struct LiveActivity: Hashable, Sendable {
   /// that RidePulse assumes for the app's kind of card.
   package var urgentPerHour: Int?
   /// `lost-after`: a card whose ride has had no event for this long is ended; nil means `ageLimit`,
-  /// or no limit for a broadcast card.
+  /// or a day for a broadcast card, which has no age.
   package var lostAfter: Duration?
   /// `relevance-score`: which of several cards the system shows first; any number.
   package var relevanceScore: Double?
@@ -58,10 +58,10 @@ package struct LiveActivity: Hashable, Sendable {
   /// How long content stays fresh without another push: 15 minutes unless the rule states it.
   package var freshness: Duration { staleAfter ?? .seconds(900) }
 
-  /// How long the ride may have no event before its card is ended; nil means no limit.
-  ///
-  /// A channel gets new watchers all the time, and does not age.
-  var inactivityLimit: Duration? { lostAfter ?? (broadcast == nil ? Self.ageLimit : nil) }
+  /// How long the ride may have no event before its card is ended.
+  var inactivityLimit: Duration {
+    lostAfter ?? (broadcast == nil ? Self.ageLimit : Timing.usualLostAfter)
+  }
 
   /// The maximum payload of a push to such a card that APNs accepts, in bytes.
   package var payloadLimit: Int {
@@ -83,8 +83,8 @@ package struct LiveActivity: Hashable, Sendable {
   /// more.
   func urgentLimit(frequent: Bool) -> Int { urgentPerHour ?? (frequent ? 60 : 20) }
 
-  /// Returns whether an event of this name is urgent or has an alert.
-  func responds(to event: String) -> Bool { urgent.contains(event) || alerts[event] != nil }
+  /// Returns whether an event of this name is sent at once: it is urgent, or has an alert.
+  func isUrgent(_ event: String) -> Bool { urgent.contains(event) || alerts[event] != nil }
 
   /// A text of everything that determines when a card is sent.
   var digest: String {

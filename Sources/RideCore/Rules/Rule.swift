@@ -38,8 +38,9 @@ package struct Rule: Hashable, Sendable {
 
   /// When a rule fires.
   package enum When: Hashable, Sendable {
-    /// Once for each event with one of these names.
-    case on([String])
+    /// Once for each event with one of these names, if the ride is in one of the states when the
+    /// push leaves; nil allows any state.
+    case on([String], while: Set<String>? = nil)
     /// At slots of time, while a ride is in certain states.
     case at(Timing)
     /// During a card's life: when its content changes, and before the content is stale.

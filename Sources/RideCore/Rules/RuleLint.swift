@@ -14,7 +14,10 @@ package struct RuleLint: Hashable, Sendable {
     var advice: [RuleLint] = []
     for rule in rules.rules {
       let texts =
-        [heartbeat(rule), silence(rule), overflow(rule)].compactMap { $0 } + truncation(rule)
+        [heartbeat(rule), lost(rule), silence(rule), exclusion(rule, in: rules), overflow(rule)]
+        .compactMap {
+          $0
+        } + truncation(rule)
         + card(rule)
       advice += texts.map { RuleLint(rule: rule.name, source: rule.source, text: $0) }
     }
@@ -35,6 +38,15 @@ package struct RuleLint: Hashable, Sendable {
       + "best; 20m is the shortest period that makes sense"
   }
 
+  /// Warns about a rule that stops before its first slot unless the ride changes.
+  static func lost(_ rule: Rule) -> String? {
+    guard case .at(let timing) = rule.when, case .every(let period) = timing.slots,
+      timing.lostAfter < period
+    else { return nil }
+    return "lost-after \(timing.lostAfter.rideText) is shorter than every \(period.rideText): "
+      + "it does not fire for a ride that does not change"
+  }
+
   /// Warns about a schedule rule that needs event data, which a slot never has.
   private static func silence(_ rule: Rule) -> String? {
     guard case .at(let timing) = rule.when else { return nil }
@@ -45,6 +57,15 @@ package struct RuleLint: Hashable, Sendable {
     return missing.map {
       "it can never fire: a slot of \(timing.keyword) has no data, and {{\($0.path)}} has no default"
     }
+  }
+
+  /// Warns about a rule whose `while` excludes the state that its event leads to.
+  private static func exclusion(_ rule: Rule, in rules: RuleSet) -> String? {
+    guard case .on(let events, let states?) = rule.when else { return nil }
+    let excluded = events.filter { rules.isState($0) && !states.contains($0) }
+    if excluded.isEmpty { return nil }
+    return "it can't fire on \(excluded.joined(separator: ", ")): while does not name this state, "
+      + "in which the event leaves the ride"
   }
 
   /// Warns about a payload that exceeds Apple's limit if its values are long.
@@ -109,7 +130,7 @@ extension RuleSet {
   fileprivate var namedStates: Set<String> {
     rules.reduce(into: []) { states, rule in
       switch rule.when {
-      case .on(let events): states.formUnion(events)
+      case .on(let events, _): states.formUnion(events)
       case .at(let timing): states.formUnion(timing.states)
       case .life:
         if case .liveActivity(let life) = rule.what {

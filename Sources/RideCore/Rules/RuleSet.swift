@@ -15,6 +15,9 @@ package struct RuleSet: Sendable {
   /// The rules whose cards have a life of their own, in the order of the files.
   let cards: [CardRule]
 
+  /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
+  package let knownEvents: Set<String>
+
   private let rulesByEvent: [String: [CompiledRule]]
   private let rulesByName: [String: CompiledRule]
 
@@ -26,13 +29,14 @@ package struct RuleSet: Sendable {
     self.finalStates = finalStates
     self.events = events
     self.rules = rules
+    knownEvents = activeStates.union(finalStates).union(events).union(["ride_updated"])
     let compiled = rules.map(CompiledRule.init)
     var byEvent: [String: [CompiledRule]] = [:]
     var timed: [TimedRule] = []
     var cards: [CardRule] = []
     for (definition, rule) in zip(rules, compiled) {
       switch rule.when {
-      case .on(let names): for name in Set(names) { byEvent[name, default: []].append(rule) }
+      case .on(let names, _): for name in Set(names) { byEvent[name, default: []].append(rule) }
       case .at(let timing): timed.append(TimedRule(rule: rule, timing: timing))
       case .life:
         guard case .liveActivity(let life) = definition.what else { continue }
@@ -89,9 +93,15 @@ package struct RuleSet: Sendable {
     activeStates.contains(name) || finalStates.contains(name)
   }
 
-  /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
-  package var knownEvents: Set<String> {
-    activeStates.union(finalStates).union(events).union(["ride_updated"])
+  /// Returns why no rule can name an event; nil if one can, or if RidePulse emitted it itself.
+  func unknownWord(of event: RideEvent, state: String?) -> LedgerReason? {
+    if knownEvents.contains(event.name) || InternalEvent(rawValue: event.name) != nil {
+      return nil
+    }
+    let isState = event.name == state
+    return LedgerReason(
+      isState ? .unknownState : .unknownEvent,
+      "no rule file declares the \(isState ? "state" : "event") \(event.name.quotedBrief)")
   }
 }
 
@@ -105,6 +115,8 @@ final class CompiledRule: Sendable {
   let pushType: PushType
   let priority: PushPriority
   let expires: RuleExpiry
+  /// `while`: the states in which its pushes may leave; nil allows any.
+  let states: Set<String>?
   /// How long a push is sent after its event or slot.
   let validity: Duration
   let collapse: TextTemplate?
@@ -119,11 +131,25 @@ final class CompiledRule: Sendable {
     pushType = rule.what.pushType
     priority = rule.what.priority
     expires = rule.expires
+    states =
+      switch rule.when {
+      case .on(_, let states): states
+      case .at(let timing): timing.states
+      case .life: nil
+      }
     validity = rule.validity
     collapse = rule.collapse
     isSentWithCard = rule.isSentWithCard
     unlessContactWithin = rule.unlessContactWithin
     payload = CompiledPayload(rule.payload)
+  }
+}
+
+extension CompiledRule {
+  /// Returns why nothing of the rule may leave now; nil if the ride is in one of its states.
+  func leftStates(_ state: String?) -> LedgerReason? {
+    guard let states, !states.contains(state ?? "") else { return nil }
+    return .leftStates(state)
   }
 }
 

@@ -3,11 +3,19 @@ package struct Timing: Hashable, Sendable {
   package var slots: Slots
   /// `while`: the states in which the rule fires; slots at other times don't count.
   package var states: Set<String>
+  /// `lost-after`: `every` stops when the ride has not changed for this long.
+  package var lostAfter: Duration
 
-  package init(_ slots: Slots, while states: Set<String>) {
+  package init(
+    _ slots: Slots, while states: Set<String>, lostAfter: Duration = Self.usualLostAfter
+  ) {
     self.slots = slots
     self.states = states
+    self.lostAfter = lostAfter
   }
+
+  /// How long a ride may stay unchanged if the rule does not state it.
+  package static let usualLostAfter: Duration = .seconds(86_400)
 
   /// The instants, in the terms of the rule files.
   package enum Slots: Hashable, Sendable {
@@ -61,7 +69,7 @@ extension Timing {
   var digest: String {
     let slots =
       switch slots {
-      case .every(let period): "\(period)"
+      case .every(let period): "\(period) \(lostAfter)"
       case .relative(let time, let offset): "\(time) \(offset)"
       case .cron(let schedule, .ride, let missed): "\(schedule) ride \(missed)"
       case .cron(let schedule, .named(let zone), let missed):

@@ -102,6 +102,11 @@ extension String {
   }
 }
 
+extension String {
+  /// The beginning of the text in quotes, for a reason that names a value from outside.
+  var quotedBrief: String { "\"\(brief(bytes: 60))\"" }
+}
+
 extension Unicode.Scalar {
   fileprivate var isLineBreak: Bool {
     (0xa...0xd).contains(value) || [0x85, 0x2028, 0x2029].contains(value)

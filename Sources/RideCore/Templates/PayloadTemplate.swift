@@ -177,7 +177,11 @@ extension TemplateContext {
     for segment in template.segments {
       switch segment {
       case .literal(let literal): text += literal
-      case .placeholder(let placeholder): text += try value(of: placeholder).text
+      case .placeholder(let placeholder):
+        let value = try value(of: placeholder)
+        // Inside a text, null would read as a word.
+        if value == .null { throw .missing(placeholder.path) }
+        text += value.text
       }
     }
     return text

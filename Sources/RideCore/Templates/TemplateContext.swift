@@ -35,14 +35,16 @@ struct TemplateContext {
       case .time, .date, .epoch:
         guard value != nil, value != .null else { continue }
         guard let time = instant ?? value.flatMap(Self.instant(from:)) else {
-          throw .notATime(placeholder.path)
+          throw .notATime(placeholder.path, value ?? .null)
         }
         value = try written(time, by: filter, placeholder.path)
         instant = nil
-      case .upper: value = value.map { .string($0.text.uppercased()) }
-      case .lower: value = value.map { .string($0.text.lowercased()) }
+      case .upper where value != .null: value = value.map { .string($0.text.uppercased()) }
+      case .lower where value != .null: value = value.map { .string($0.text.lowercased()) }
+      case .upper, .lower: continue
       }
     }
+    if value == .null, placeholder.isNullable { return .null }
     guard let value, value != .null else { throw .missing(placeholder.path) }
     return value
   }
@@ -82,8 +84,13 @@ struct TemplateContext {
   /// Converts seconds since 1970, or ISO 8601 text, to a time; nil for anything else.
   static func instant(from value: JSONValue) -> Timestamp? {
     switch value {
-    case .integer(let seconds): Timestamp(epochSeconds: seconds)
-    case .number(let seconds) where abs(seconds) < 1e12: Timestamp(epochSeconds: Int64(seconds))
+    // Larger numbers are milliseconds.
+    case .integer(let seconds) where CivilTime.seconds.contains(seconds):
+      Timestamp(epochSeconds: seconds)
+    case .number(let seconds)
+    where seconds >= Double(CivilTime.seconds.lowerBound)
+      && seconds <= Double(CivilTime.seconds.upperBound):
+      Timestamp(epochSeconds: Int64(seconds))
     case .string(let text): CivilTime.instant(iso: text)
     default: nil
     }
@@ -121,15 +128,18 @@ package enum RenderingError: Error, Hashable, Sendable {
   case emptyText(String)
   /// The JSON is unreadable.
   case unreadable(String)
-  /// A time filter was applied to something that is not a time.
-  case notATime(String)
+  /// A value that must be a time is not one.
+  case notATime(String, JSONValue)
   /// The ride's zone is not in the tz database.
   case unknownZone(String)
 
   /// The reason that the ledger records.
   package var ledgerReason: LedgerReason {
-    if case .unknownZone = self { return LedgerReason(.unknownTimeZone, reason) }
-    return LedgerReason(.missingValue, reason)
+    switch self {
+    case .unknownZone: LedgerReason(.unknownTimeZone, reason)
+    case .notATime: LedgerReason(.notATime, reason)
+    case .missing, .emptyText, .unreadable: LedgerReason(.missingValue, reason)
+    }
   }
 
   /// What is missing or unreadable, and its path.
@@ -138,7 +148,8 @@ package enum RenderingError: Error, Hashable, Sendable {
     case .missing(let path): "missing \(path)"
     case .emptyText(let key): "empty \(key)"
     case .unreadable(let path): "unreadable \(path)"
-    case .notATime(let path): "\(path) is not a time"
+    case .notATime(let path, .string(let text)): "\(path) \(text.quotedBrief) is not a time"
+    case .notATime(let path, let value): "\(path) \(value.text.brief(bytes: 60)) is not a time"
     case .unknownZone(let zone): "unknown time zone \(zone.prefix(60))"
     }
   }

@@ -69,7 +69,7 @@ struct TemplateParser {
     return .fallback(try argument())
   }
 
-  /// Parses a quoted text, a number, `true` or `false`.
+  /// Parses a quoted text, a number, `true`, `false` or `null`.
   private mutating func argument() throws(TemplateError) -> JSONValue {
     let start = position
     if let quote = current, quote == "'" || quote == "\"" {
@@ -91,7 +91,7 @@ struct TemplateParser {
     default:
       throw error(
         at: start, found: text.isEmpty ? rest : text,
-        expected: "a text in quotes, a number, true or false")
+        expected: "a text in quotes, a number, true, false or null")
     }
   }
 

@@ -77,6 +77,9 @@ package struct Placeholder: Hashable, Sendable {
   /// The path as written, for messages, such as `ride.attributes.plate`.
   package var path: String
 
+  /// Whether the value may be null: `default: null` allows it.
+  var isNullable: Bool { filters.contains(.fallback(.null)) }
+
   /// Whether the value comes from the event and not from the ride.
   package var isOfEvent: Bool {
     switch source {
@@ -124,7 +127,7 @@ package struct Placeholder: Hashable, Sendable {
 
 /// One filter after a `|` in a placeholder.
 package enum Filter: Hashable, Sendable {
-  /// `default: 'text'`: replaces a missing, null or empty value.
+  /// `default: 'text'`: replaces a missing, null or empty value; `null` becomes JSON's null.
   case fallback(JSONValue)
   /// `time`: hours and minutes in the ride's zone, `08:05`.
   case time

@@ -5,27 +5,33 @@ import RideCore
 /// The routes of the admin server under `/v1`: see docs/api.md and docs/openapi.yaml.
 struct APIRoutes: Sendable {
   var apps: [App]
+  /// The rules in use; nil if the service has none.
+  var rules: @Sendable () -> RuleSet?
   var answer:
-    @Sendable (_ call: String, _ arguments: String, _ key: String?) async throws ->
-      APICallStore.Outcome
+    @Sendable (
+      _ call: String, _ arguments: String, _ key: String?, _ awaitedState: String?
+    ) async throws -> APICallStore.Outcome
   var history: @Sendable (_ ride: String) async throws -> RideHistory
+  var deliveries: @Sendable (_ query: DeliveryQuery) async throws -> DeliveryPage
 
   var all: [Route] {
     APICall.all.map { call in
-      Route("POST", call.path, isWriting: true) { request in await post(request, call) }
+      Route(call.method, call.path, isWriting: true) { request in await write(request, call) }
     } + [
-      // A ride's history is for operators only.
+      // Histories and deliveries are for operators only.
       Route("GET", "/v1/rides/{id}/explain", isPrivate: true) {
         await explain($0.parameters["id"] ?? "")
-      }
+      },
+      Route("GET", "/v1/deliveries", isPrivate: true) { await follow($0) },
     ]
   }
 
-  private func post(_ request: HTTPRequest, _ call: APICall) async -> HTTPResponse {
+  private func write(_ request: HTTPRequest, _ call: APICall) async -> HTTPResponse {
     await Self.response { () async throws -> HTTPResponse in
       let key = try IdempotencyKey.of(request)
-      let arguments = try call.arguments(APIBody.members(of: request), apps: apps)
-      switch try await answer(call.name, JSONValue.object(arguments).text, key) {
+      let arguments = try call.arguments(of: request, apps: apps)
+      let state = try call == .events ? awaitedState(arguments) : nil
+      switch try await answer(call.name, JSONValue.object(arguments).text, key, state) {
       case .answered(let status, let body, let isReplayed):
         var response = HTTPResponse.json(status, body)
         if isReplayed { response.headers["Idempotency-Replayed"] = "true" }
@@ -38,15 +44,39 @@ struct APIRoutes: Sendable {
         throw APIError(
           .idempotencyKeyReused,
           "this Idempotency-Key was used for another request; make a new key for each new one")
+      case .isInOtherState(let current):
+        throw EventCheck.wrongState(awaited: state ?? "", current: current)
+      case .hasNoRide:
+        throw EventCheck.noRide(awaited: state ?? "")
       }
     }
   }
 
+  /// Returns the state that the ride of a posted event must be in; nil for any.
+  private func awaitedState(_ arguments: [String: JSONValue]) throws(APIError) -> String? {
+    guard let rules = rules(), case .string(let event) = arguments["event"] else { return nil }
+    return try EventCheck.awaitedState(event, by: rules)
+  }
+
   private func explain(_ id: String) async -> HTTPResponse {
     await Self.response { () async throws -> HTTPResponse in
+      _ = try APIField("id", .word).checked(.string(id), apps: apps)
       let history = try await history(id)
       if history.isEmpty { throw APIError(.unknownRide, "nothing is recorded about this ride") }
       return .json(200, RideReport(history, of: id).json)
+    }
+  }
+
+  private func follow(_ request: HTTPRequest) async -> HTTPResponse {
+    await Self.response { () async throws -> HTTPResponse in
+      let query = try DeliveryQuery(request.query)
+      do {
+        return .json(200, try await deliveries(query).json)
+      } catch let error as PostgresError where error.server?.sqlState == "22023" {
+        throw DeliveryQuery.notACursor
+      } catch let error as PostgresError where error.server?.sqlState == "55000" {
+        throw DeliveryQuery.lost
+      }
     }
   }
 
@@ -69,101 +99,16 @@ struct APIRoutes: Sendable {
 extension APIRoutes {
   init(_ service: Service) {
     self.init(
-      apps: service.apps,
-      answer: { call, arguments, key in
+      apps: service.apps, rules: { service.rules },
+      answer: { call, arguments, key, state in
         try await service.callers.with { session in
-          try await APICallStore(session: session).answer(call, arguments, key: key)
+          try await APICallStore(session: session)
+            .answer(call, arguments, key: key, awaitedState: state)
         }
       },
-      history: { try await service.history(of: $0) })
-  }
-}
-
-extension APIError {
-  /// Creates the response for a call that failed in Postgres.
-  init(_ error: PostgresError) {
-    if error.mayHaveCommitted {
-      self.init(
-        .unknownOutcome,
-        "the database's answer was lost, so this may be done or not; repeat it with its Idempotency-Key"
-      )
-    } else if error.isTransient {
-      self.init(
-        .databaseUnavailable, "the database does not answer; nothing was done, repeat it later")
-    } else if let server = error.server, Self.isOfValues(server.sqlState) {
-      // The description quotes no value.
-      self.init(.refused, "Postgres refuses this: \(server)")
-    } else if error.refusesRights {
-      self.init(
-        .databaseNotReady,
-        "the service's role lacks a right in Postgres; nothing was done. ridepulse doctor names it"
-      )
-    } else {
-      self.init(
-        .databaseNotReady, "the service can't do this with its database now: \(error)")
-    }
-  }
-
-  /// Returns whether the state is an error of the caller's values: a wrong type, a violated
-  /// constraint, an exceeded limit, or an error raised by a trigger.
-  private static func isOfValues(_ state: String) -> Bool {
-    ["22", "23", "54", "P0"].contains(state.prefix(2))
-  }
-}
-
-/// The database session of read requests over HTTP.
-///
-/// It is opened at the first request, so that a service without requests has none, and is separate
-/// from the engine's sessions, so that no query delays a push.
-actor AdminSession {
-  private let conninfo: String
-  private var session: PostgresSession?
-
-  init(conninfo: String) {
-    self.conninfo = conninfo
-  }
-
-  func get() throws -> PostgresSession {
-    if let session { return session }
-    let opened = try PostgresSession(conninfo: conninfo, applicationName: "ridepulse admin")
-    session = opened
-    return opened
-  }
-
-  func close() async {
-    await session?.close(limit: .seconds(1))
-    session = nil
-  }
-}
-
-/// The database sessions of writing calls over HTTP.
-///
-/// They are separate from the engine's sessions and from those of read requests: a call that waits
-/// for a locked row delays only a few other calls, and no push.
-actor APISessions {
-  private let sessions: [AdminSession]
-  private var callers: [Int]
-
-  /// Creates `count` sessions, each opened when it is first needed.
-  init(conninfo: String, count: Int = 4) {
-    sessions = (0..<count).map { _ in AdminSession(conninfo: conninfo) }
-    callers = sessions.map { _ in 0 }
-  }
-
-  /// Runs `body` with the session that has the fewest callers. Ties go to the first session, so
-  /// that a quiet service opens only one.
-  func with<Value: Sendable>(
-    _ body: @Sendable (PostgresSession) async throws -> Value
-  ) async throws -> Value {
-    let index = callers.indices.min { (callers[$0], $0) < (callers[$1], $1) } ?? 0
-    callers[index] += 1
-    defer { callers[index] -= 1 }
-    return try await body(try await sessions[index].get())
-  }
-
-  func close() async {
-    await withTaskGroup { group in
-      for session in sessions { group.addTask { await session.close() } }
-    }
+      history: { try await service.history(of: $0) },
+      deliveries: { query in
+        try await DeliveryLog(session: service.admin.get()).page(query)
+      })
   }
 }

@@ -15,7 +15,7 @@ struct CommandContext {
 enum Commands {
   static let all: [any Command.Type] = [
     Serve.self, Trigger.self, Preview.self, Explain.self, Check.self, Doctor.self, Migrate.self,
-    Channels.self, LegacyGatewayCommand.self, Demo.self,
+    Backfill.self, Channels.self, Forget.self, LegacyGatewayCommand.self, Demo.self,
   ]
 
   /// The commands used to build packages, which the help omits.

@@ -17,6 +17,9 @@ func suggestion(for word: String, among known: some Sequence<String>) -> String 
 
 /// Formats parts of a ledger row for people.
 enum LedgerText {
+  /// The rule's name, or words for an event that no rule file declares.
+  static func rule(_ name: String) -> String { name.isEmpty ? "no rule" : name }
+
   /// `customer …c1c1c1`
   static func recipient(_ app: String, _ tokenSuffix: String?) -> String {
     tokenSuffix.map { "\(app) …\($0)" } ?? app

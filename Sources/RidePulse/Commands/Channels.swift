@@ -102,21 +102,12 @@ enum Channels: Command {
         )
       }
     }
-    guard try agreed(context, "permanently delete the channel \(channel) of \(arguments.scope)?")
-    else {
+    let question = "permanently delete the channel \(channel) of \(arguments.scope)?"
+    guard try context.confirms(question, for: "delete", form) else {
       throw CommandFailure("nothing was deleted")
     }
     let wasThere = try await service.delete(channel, in: arguments.scope)
     arguments.print(wasThere ? "deleted" : "gone already", channel, storage: row?.storage)
-  }
-
-  private static func agreed(_ context: CommandContext, _ question: String) throws -> Bool {
-    if context.arguments.has("--yes") { return true }
-    guard isatty(STDIN_FILENO) == 1, Terminal.isInteractive else {
-      throw UsageError("delete needs --yes without a terminal to confirm on", form: form)
-    }
-    Terminal.write("\(Escape.line(question)) [y/N] ", to: STDOUT_FILENO)
-    return ["y", "yes"].contains(readLine()?.lowercased())
   }
 
   private static func reconcile(

@@ -34,6 +34,7 @@ enum Doctor: Command {
     return Diagnosis(
       results: DatabaseCheck.results(database) + APNsCheck.results(apns)
         + RuleCheck.results(
-          rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard))
+          rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard)
+        + WordCheck.results(database.words, rules.vocabulary))
   }
 }

@@ -5,26 +5,62 @@ import RideCore
 enum Migrate: Command {
   static let form = CommandForm(
     name: "migrate", summary: "apply the schema in order; safe to run from several nodes at once",
-    options: [.init(name: "--dry-run", help: "print what would be applied, and change nothing")])
+    options: [
+      .init(name: "--dry-run", help: "print what would be applied, and change nothing"),
+      .init(
+        name: "--roles",
+        help: "also create the roles ridepulse_app, _engine and _reader, with their rights"),
+    ],
+    notes: [
+      "--roles gives the three roles exactly the rights in docs/sql.md, and may be repeated: do so",
+      "after each upgrade. A missing role needs CREATEROLE; with --dry-run it prints SQL for psql.",
+    ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let dryRun = context.arguments.has("--dry-run")
-    let all = try await Database.with(context.environment, name: "migrate") { session in
-      if let warning = Self.warning(try await ServerState.read(session)) {
-        Terminal.printError(warning)
-      }
-      var progress = ProgressLine()
-      defer { progress.end() }
-      return try await Migrations.apply(session: session, dryRun: dryRun) { step in
-        progress.show("applying \(step.name) …")
-      }
+    let makesRoles = context.arguments.has("--roles")
+    try await Database.with(context.environment, name: "migrate") { session in
+      try await migrate(session, dryRun: dryRun, mark: makesRoles && dryRun ? "-- " : "")
+      if makesRoles { try await makeRoles(session, dryRun: dryRun) }
     }
-    let reports = all.filter { $0.outcome != .present }
-    for report in reports {
-      Terminal.print("\(dryRun ? "would apply" : "applied") \(report.migration.name)")
-    }
-    if reports.isEmpty { Terminal.print("the schema is current") }
     return .done
+  }
+
+  /// - Parameter mark: begins each line of output, such as that of a comment in SQL.
+  private static func migrate(
+    _ session: PostgresSession, dryRun: Bool, mark: String
+  ) async throws {
+    if let warning = Self.warning(try await ServerState.read(session)) {
+      Terminal.printError(warning)
+    }
+    var progress = ProgressLine()
+    defer { progress.end() }
+    let reports = try await Migrations.apply(session: session, dryRun: dryRun) { step in
+      progress.show("applying \(step.name) …")
+    }.filter { $0.outcome != .present }
+    progress.end()
+    for report in reports {
+      Terminal.print("\(mark)\(dryRun ? "would apply" : "applied") \(report.migration.name)")
+    }
+    if reports.isEmpty { Terminal.print("\(mark)the schema is current") }
+  }
+
+  private static func makeRoles(_ session: PostgresSession, dryRun: Bool) async throws {
+    if dryRun {
+      for statement in RoleSetup.statements { Terminal.print(statement + ";") }
+      return
+    }
+    do throws(PostgresError) {
+      try await RoleSetup.apply(session)
+    } catch {
+      guard error.refusesRights else { throw error }
+      throw CommandFailure(
+        "the roles can't be made: \(error). Creating a role needs CREATEROLE, and granting needs the "
+          + "schema's owner. As a superuser: ridepulse migrate --roles --dry-run | psql -1 \"$DATABASE_URL\""
+      )
+    }
+    let names = Role.allCases.map(\.rawValue).joined(separator: ", ")
+    Terminal.print("roles \(names) have their rights; grant them to your logins")
   }
 
   /// Returns a warning if the role that will own the schema has too many rights.

@@ -58,11 +58,12 @@ enum Serve: Command {
     let fields: KeyValuePairs = ["rules": "\(rules)", "node": service.node]
     if context.arguments.has("--once") {
       log(.info, "Serving", fields)
+      await service.backfills.check()
       try await service.engine.runOnce()
       await service.outcomes.once(within: .seconds(10))
       await service.channels.reconcile()
       await service.watchMonitor.check()
-      return await service.maintenance.rotate()
+      return await service.maintenance.maintain()
     }
     let endpoints = try ServiceEndpoints(service, context, log)
     defer { endpoints.close() }
@@ -75,9 +76,10 @@ enum Serve: Command {
     }
     let channels = Task { await service.channels.run() }
     let watch = Task { await service.watchMonitor.run() }
+    let backfills = Task { await service.backfills.run() }
     let outcomes = Task { await service.outcomes.run() }
     await service.engine.run()
-    for task in [maintenance, watch, keepalive, channels, outcomes] { task.cancel() }
+    for task in [maintenance, watch, backfills, keepalive, channels, outcomes] { task.cancel() }
     service.channels.stop()
     service.outcomes.notify()
     await service.endCalls()

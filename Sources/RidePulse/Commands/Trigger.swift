@@ -32,12 +32,19 @@ enum Trigger: Command {
     }
     let event = arguments.operands[0]
     let data = try EventData.json(arguments.all("--data"))
-    let rules = try RuleDirectoryChoice.load(
-      arguments.value("--schedules"), context.environment
-    ).ruleSet
+    let loaded = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
+    let path = RuleDirectoryChoice.path(arguments.value("--schedules"), context.environment)
+    let vocabulary = RuleVocabulary(loaded, directory: path)
+    let rules = loaded.ruleSet
+    if InternalEvent(rawValue: event) != nil {
+      throw arguments.error("RidePulse emits \(event) itself; no rule can name it")
+    }
     if !rules.knownEvents.contains(event) {
       throw arguments.error(
-        "unknown event \(event)\(suggestion(for: event, among: rules.knownEvents.sorted()))")
+        "unknown event \(event): no rule file declares it"
+          + "\(suggestion(for: event, among: rules.knownEvents.sorted()))"
+          + ". To declare it, \(vocabulary.remedy(for: event, as: .event)); "
+          + "if it is a state, \(vocabulary.remedy(for: event, as: .state))")
     }
     return try await Database.with(context.environment, name: "trigger") { session in
       let queries = RideQueries(session: session)
@@ -119,7 +126,7 @@ enum DryRunReport {
   static func text(of decision: Decision) -> String {
     var blocks = decision.pushes.map(block)
     blocks += decision.unsent.map { entry in
-      "\(entry.status.rawValue): \(entry.rule) to \(recipient(entry.app.rawValue, entry.tokenSuffix))"
+      "\(entry.status.rawValue): \(target(entry.rule, entry.app.rawValue, entry.tokenSuffix))"
         + ": \(Escape.line(entry.reason?.text ?? ""))"
     }
     if blocks.isEmpty { blocks = ["no rule matches it"] }
@@ -133,7 +140,7 @@ enum DryRunReport {
     }
     let lines =
       [
-        "\(entry.rule) to \(recipient(entry.app.rawValue, entry.tokenSuffix)), "
+        "\(target(entry.rule, entry.app.rawValue, entry.tokenSuffix)), "
           + "\(push.environment.rawValue), valid until \(CivilTime.iso(push.validUntil))",
         "POST \(push.address.shownPath)",
       ]
@@ -143,11 +150,12 @@ enum DryRunReport {
 
   static func line(of delivery: LedgerRow) -> String {
     let reason = delivery.reason.map { ": \(Escape.line($0))" } ?? ""
-    let recipient = recipient(delivery.app, delivery.tokenSuffix)
-    return "\(delivery.status): \(delivery.rule) to \(recipient)\(reason)"
+    let target = target(delivery.rule, delivery.app, delivery.tokenSuffix)
+    return "\(delivery.status): \(target)\(reason)"
   }
 
-  private static func recipient(_ app: String, _ tokenSuffix: String?) -> String {
-    Escape.line(LedgerText.recipient(app, tokenSuffix))
+  private static func target(_ rule: String, _ app: String, _ tokenSuffix: String?) -> String {
+    if rule.isEmpty { return LedgerText.rule(rule) }
+    return "\(rule) to \(Escape.line(LedgerText.recipient(app, tokenSuffix)))"
   }
 }

@@ -80,7 +80,9 @@ struct DemoBoard {
         + "\(padded(kind, to: 11)) "
         + "\(entry.status.rawValue)\(reason)")
     recent = Array((recent + [line]).suffix(8))
-    change(ride) { $0.last = Escape.line("\(entry.rule) \(entry.status.rawValue)") }
+    change(ride) {
+      $0.last = Escape.line("\(LedgerText.rule(entry.rule)) \(entry.status.rawValue)")
+    }
     return line
   }
 

@@ -86,7 +86,7 @@ enum DatabaseCheck {
               + "to \(SQLText.identifier(server.role))"),
         "ridepulse migrate")
     case .failed(let why):
-      if let rights = probes.rights.value, !rights.isEmpty {
+      if let rights = probes.rights.value, !rights.missing.isEmpty {
         return .skipped("schema", needs: "rights")
       }
       return .failure(
@@ -100,16 +100,33 @@ enum DatabaseCheck {
       return .skipped("rights", needs: probes.server.value == nil ? "postgres" : "schema")
     case .failed(let why):
       return .failure("rights", "they can't be read: \(why)", "run ridepulse doctor again")
-    case .known([]): return .ok("rights", "all that serve needs")
-    case .known(let missing):
+    case .known(let report) where report.missing.isEmpty:
+      switch report.role {
+      case .engine: return .ok("rights", "all that serve and every command need")
+      case .reader, .app:
+        return .ok(
+          "rights",
+          "all that explain, preview and doctor need; serve needs those of \(Role.engine.rawValue)")
+      }
+    case .known(let report):
+      let missing = report.missing
       let role = probes.server.value?.role ?? "ROLE"
       let command = ShellText.word(grants(missing, to: SQLText.identifier(role)))
       let words = list(missing.map { "\($0.privilege) on \($0.object)" })
       let what = "role \(role) lacks \(words)"
-      let remedy = "as the schema's owner, in that database: psql -c \(command)"
-      return missing.allSatisfy(\.isMinor)
-        ? .warning("rights", "\(what): \(loss(missing))", remedy)
-        : .failure("rights", what, remedy)
+      let remedy = [
+        "as the schema's owner, in that database: psql -c \(command)",
+        "or: ridepulse migrate --roles, then psql -c "
+          + ShellText.word("grant \(report.role.rawValue) to \(SQLText.identifier(role))"),
+      ]
+      let losses = missing.compactMap(\.loss)
+      if losses.count < missing.count {
+        return CheckResult(name: "rights", standing: .failure, what: what, remedy: remedy)
+      }
+      let distinct = losses.indices.filter { !losses[..<$0].contains(losses[$0]) }
+      return CheckResult(
+        name: "rights", standing: .warning,
+        what: "\(what): \(distinct.map { losses[$0] }.joined(separator: ", "))", remedy: remedy)
     }
   }
 
@@ -122,17 +139,6 @@ enum DatabaseCheck {
       let privileges = missing.filter { $0.object == object }.map(\.privilege)
       return "grant \(privileges.joined(separator: ", ")) on \(object) to \(role)"
     }.joined(separator: "; ")
-  }
-
-  /// Describes what does not work without rights that no push needs.
-  private static func loss(_ missing: [MissingRight]) -> String {
-    let losses = [
-      ("ridepulse.idempotent_call", "calls of POST /v1 answer 503"),
-      ("ridepulse.rotate_ledger", "old days of the ledger are never dropped"),
-      ("ridepulse.watch", "problems of attached tables are not shown"),
-    ]
-    return losses.filter { loss in missing.contains { $0.object.contains(loss.0) } }.map(\.1)
-      .joined(separator: ", ")
   }
 
   private static func listen(_ probes: DatabaseState) -> CheckResult {

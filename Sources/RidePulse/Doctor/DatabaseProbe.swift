@@ -27,13 +27,14 @@ struct DatabaseProbe {
       probes.queue = await ask { try await NotifyQueue.read(session) }
       if server.holdsUnicode { probes.schema = await ask { try await Self.schema(session) } }
       if server.hasSchema {
-        probes.rights = await ask { try await MissingRight.all(session) }
+        probes.rights = await ask { try await RightsReport.read(session) }
         // Without rights these queries would only return another permission error.
-        if probes.rights.value?.allSatisfy(\.isMinor) ?? false {
+        if probes.rights.value?.missing.allSatisfy(\.isMinor) ?? false {
           probes.phones = await ask { try await PhoneCount.all(session) }
           if probes.schema.value == .current {
             probes.watched = await ask { try await WatchedTables.read(session) }
             probes.outcomes = await ask { try await TokenBacklog.read(session) }
+            probes.words = await ask { try await UndeclaredWord.all(session) }
           }
         }
       }
@@ -111,7 +112,7 @@ struct DatabaseState: Sendable {
   var isConfigured = true
   var server: Probe<ServerState> = .unasked
   var schema: Probe<Schema> = .unasked
-  var rights: Probe<[MissingRight]> = .unasked
+  var rights: Probe<RightsReport> = .unasked
   /// Whether LISTEN is used: `RIDEPULSE_LISTEN` is not off.
   var listens = true
   var listen: Probe<ListenProbe.Outcome> = .unasked
@@ -123,4 +124,6 @@ struct DatabaseState: Sendable {
   var holder: Probe<BlockingBackend?> = .unasked
   var phones: Probe<[PhoneCount]> = .unasked
   var outcomes: Probe<TokenBacklog> = .unasked
+  /// The states and events of the last day that no rule file declared.
+  var words: Probe<[UndeclaredWord]> = .unasked
 }

@@ -14,6 +14,8 @@ struct RuleState: Sendable {
   /// The advice of `check`, one line each.
   var advice: [String] = []
   var apps: Set<App> = []
+  /// The declared words; nil if the files can't be used.
+  var vocabulary: RuleVocabulary?
 
   /// Loads the rule directory that the environment names.
   init(_ environment: [String: String]) {
@@ -26,6 +28,7 @@ struct RuleState: Sendable {
       (rules, files) = (loaded.ruleCount, loaded.fileCount)
       advice = RuleLint.all(about: loaded.ruleSet).map(\.text)
       apps = Set(loaded.ruleSet.rules.map(\.app))
+      vocabulary = RuleVocabulary(loaded, directory: path)
     }
   }
 

@@ -13,10 +13,18 @@ enum WatchCheck {
     case .known(let tables) where tables.problems.isEmpty:
       let count = tables.count == 0 ? "no" : "\(tables.count)"
       return [.ok(name, "\(count) attached \(tables.count == 1 ? "table" : "tables")")]
+        + tables.pending.map(pending)
     case .known(let tables):
       return Dictionary(grouping: tables.problems, by: \.table).sorted { $0.key < $1.key }
-        .map { result("\(name) \($0.key)", $0.key, $0.value) }
+        .map { result("\(name) \($0.key)", $0.key, $0.value) } + tables.pending.map(pending)
     }
+  }
+
+  /// A table whose rides that were live when it was attached may be missing.
+  private static func pending(_ table: String) -> CheckResult {
+    .warning(
+      "backfill \(table)", "its live rows were not copied since it was attached",
+      "ridepulse backfill \(ShellText.word(table)); serve does so each minute if its role may")
   }
 
   private static func result(
@@ -44,9 +52,15 @@ enum WatchCheck {
       case .disabledTrigger: "trigger \(problem.column) is disabled"
       case .notRead: "trigger ridepulse_read did not run: rows were not copied"
       case .notAttached: "it has a trigger of RidePulse, and is not attached"
+      case .lateTrigger:
+        "a trigger BEFORE UPDATE or a generated column was added: its changes are not copied"
+      case .missingFunction: "the function of its mapping is gone: no row is copied"
+      case .unusableMapping:
+        "its condition or function uses a column or function that is gone: no row is copied"
       case .unreadableRow: "rows can't be read"
       case .nullID: "\(column) has no ID"
       case .emptyID: "\(column) has an empty ID"
+      case .foreignID: "\(column) has an ID that begins with another table's prefix"
       case .tooLong: "\(column) has more than 512 bytes"
       case .badTime: "\(column) has a value that is not a time"
       case .noTimeZone: "\(column) has a time without a zone"
@@ -63,13 +77,14 @@ enum WatchCheck {
     let table = problem.table
     return switch problem.kind {
     case .missingTable: "psql -c 'delete from ridepulse.watches where relation = \(table)'"
-    case .missingColumn, .missingTrigger, .notRead, .notAttached:
+    case .missingColumn, .missingTrigger, .notRead, .notAttached, .lateTrigger, .missingFunction,
+      .unusableMapping:
       "as the table's owner: select ridepulse.watch('\(table)', MAPPING) with its current columns; "
         + "select * from ridepulse.watched shows the mapping"
     case .disabledTrigger:
       "as the table's owner: alter table \(table) enable trigger \(problem.column)"
-    case .unreadableRow, .nullID, .emptyID, .tooLong, .badTime, .noTimeZone, .unknownTimeZone,
-      .notAnObject, nil:
+    case .unreadableRow, .nullID, .emptyID, .foreignID, .tooLong, .badTime, .noTimeZone,
+      .unknownTimeZone, .notAnObject, nil:
       "select * from ridepulse.watch_problems; fix the rows, or the mapping. It is shown for a day"
     }
   }

@@ -82,6 +82,7 @@ struct ExplainTable {
     if entry.status == "accepted", let latency = entry.latency { verdict += " after \(latency) ms" }
     if entry.attempts > 1 { verdict += ", \(entry.attempts) attempts" }
     if let reason = entry.reason { verdict += ": \(reason)" }
+    if entry.rule.isEmpty { return ["  \(LedgerText.rule(entry.rule)): \(verdict)"] }
     let kind = LedgerText.kind(entry.pushType, entry.cardEvent)
     let recipient = LedgerText.recipient(entry.app, entry.tokenSuffix)
     let first = "  \(entry.rule) (\(kind)) to \(recipient): \(verdict)"

@@ -39,10 +39,8 @@ struct PreviewSummary {
 
   mutating func add(closed entries: [LedgerEntry]) {
     for entry in entries {
-      var reason = entry.reason?.text ?? entry.status.rawValue
-      // The owner is left out, since it would make a separate reason for each owner.
-      if entry.reason?.code == .engine(.noPhone) { reason = "no phone of the \(entry.app)" }
-      notSent[entry.rule, default: [:]][reason, default: 0] += 1
+      let reason = entry.reason?.text ?? entry.status.rawValue
+      notSent[LedgerText.rule(entry.rule), default: [:]][reason, default: 0] += 1
     }
   }
 

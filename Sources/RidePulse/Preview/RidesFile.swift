@@ -43,10 +43,10 @@ private struct RideLine {
     "app", "token", "owner_id", "environment", "locale", "installation_id",
   ]
   private static let cardKeys: Set = [
-    "app", "token", "activity_id", "owner_id", "environment", "frequent",
+    "app", "token", "activity_id", "owner_id", "environment", "frequent", "installation_id",
   ]
   private static let startKeys: Set = [
-    "app", "token", "attributes_type", "owner_id", "environment",
+    "app", "token", "attributes_type", "owner_id", "environment", "installation_id",
   ]
   private static let eventKeys: Set = ["event", "at", "data"]
 
@@ -100,9 +100,11 @@ private struct RideLine {
   ) throws -> Phone {
     let members = try object(value, "a phone", Self.phoneKeys)
     let address = try address(members, "a phone", ride, attributes)
-    return Phone(
+    var phone = Phone(
       id: id, app: address.app, ownerID: address.owner, token: address.token,
       environment: address.environment, locale: try text(members, "locale"))
+    phone.installationID = address.installation
+    return phone
   }
 
   private func card(
@@ -110,10 +112,12 @@ private struct RideLine {
   ) throws -> Card {
     let members = try object(value, "a live activity", Self.cardKeys)
     let address = try address(members, "a live activity", ride, attributes)
-    return Card(
+    var card = Card(
       .activity(id), app: address.app, ownerID: address.owner, token: address.token,
       environment: address.environment, isFrequent: members["frequent"] == .bool(true),
       registeredAt: instant)
+    card.installationID = address.installation
+    return card
   }
 
   private func startToken(
@@ -124,15 +128,26 @@ private struct RideLine {
     guard let type = try text(members, "attributes_type") else {
       throw Problem("a push-to-start token without attributes_type")
     }
-    return StartToken(
+    var start = StartToken(
       id: id, app: address.app, ownerID: address.owner, attributesType: type,
       token: address.token, environment: address.environment, registeredAt: instant)
+    start.installationID = address.installation
+    return start
   }
 
-  /// Returns the app, owner and environment of a token; the owner defaults to the ride's.
+  /// The columns that phones, cards and start tokens share.
+  private struct Address {
+    var app: App
+    var owner: OwnerID
+    var token: String
+    var environment: APNsEnvironment?
+    var installation: InstallationID?
+  }
+
+  /// Returns what a token belongs to; the owner defaults to the ride's.
   private func address(
     _ members: [String: JSONValue], _ what: String, _ ride: Ride, _ attributes: JSONValue
-  ) throws -> (app: App, owner: OwnerID, token: String, environment: APNsEnvironment?) {
+  ) throws -> Address {
     guard let app = try text(members, "app"), let token = try text(members, "token") else {
       throw Problem("\(what) without app or token")
     }
@@ -148,11 +163,11 @@ private struct RideLine {
       environment = APNsEnvironment(rawValue: name)
       if environment == nil { throw Problem("environment is neither production nor sandbox") }
     }
-    return (
-      App(rawValue: app), try text(members, "owner_id").map(OwnerID.init) ?? usual ?? "",
-      token.lowercased(),
-      environment
-    )
+    return Address(
+      app: App(rawValue: app),
+      owner: try text(members, "owner_id").map(OwnerID.init) ?? usual ?? "",
+      token: token.lowercased(), environment: environment,
+      installation: try text(members, "installation_id").map(InstallationID.init))
   }
 
   private func object(

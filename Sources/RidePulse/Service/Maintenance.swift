@@ -2,13 +2,13 @@ import PostgresStore
 import RideCore
 import Synchronization
 
-/// Maintains the database: rotates the ledger's daily partitions, and drops old ones.
+/// Maintains the database: rotates the ledger's daily partitions, and deletes old rows.
 ///
 /// Every node runs it; the database keeps two from running it at once.
 final class Maintenance: Sendable {
   private let conninfo: String
   private let log: Log
-  private let wasRefused = Atomic(false)
+  private let refused = Mutex<Set<String>>([])
 
   static let interval: Duration = .seconds(3600)
 
@@ -18,33 +18,47 @@ final class Maintenance: Sendable {
   }
 
   /// Runs now, and each hour until the task is cancelled.
-  func run() async { await repeatedly(every: Self.interval) { await rotate() } }
+  func run() async { await repeatedly(every: Self.interval) { await maintain() } }
 
-  /// Rotates the ledger's partitions once. A failure is logged; no push depends on it.
-  func rotate() async {
-    do {
-      // A short-lived session of its own, so that claims and settlements never queue behind it.
-      let actions = try await Database.with(conninfo: conninfo, name: "maintenance") { session in
-        try await LedgerPartitions(session: session).rotate()
-      }
+  /// Runs once. Failures are logged; no push depends on it.
+  func maintain() async {
+    await attempt(
+      onFailure: "Ledger rotation failed, retrying in an hour",
+      onRefusal: "Ledger not rotated: grant this role execute on ridepulse.rotate_ledger"
+    ) {
+      let actions = try await LedgerPartitions(session: $0).rotate()
       if actions.isEmpty { return }
       log(
         .info, "Ledger partitions rotated",
         ["actions": actions.map(\.description).joined(separator: ", ")])
-    } catch let error as PostgresError where error.refusesRights {
-      record(error)
-    } catch {
-      log(.warning, "Ledger rotation failed, retrying in an hour", ["error": "\(error)"])
+    }
+    await attempt(
+      onFailure: "Deleting old rows failed, retrying in an hour",
+      onRefusal: "Old rows not deleted: grant this role execute on ridepulse.sweep"
+    ) {
+      let deleted = try await RetentionSweep(session: $0).run()
+      if deleted.isEmpty { return }
+      log(
+        .info, "Old rows deleted",
+        ["rows": deleted.map { "\($0.rows) of \($0.table)" }.joined(separator: ", ")])
     }
   }
 
-  /// Logs a missing right only once, since it may be intended.
-  private func record(_ error: PostgresError) {
-    if wasRefused.exchange(true, ordering: .relaxed) { return }
-    log(
-      .warning,
-      "Ledger not rotated: grant this role execute on ridepulse.rotate_ledger",
-      ["error": "\(error)"])
+  /// Runs a part of the maintenance in a short-lived session of its own, so that claims and
+  /// settlements never queue behind it.
+  private func attempt(
+    onFailure failure: StaticString, onRefusal refusal: StaticString,
+    _ body: (PostgresSession) async throws -> Void
+  ) async {
+    do {
+      try await Database.with(conninfo: conninfo, name: "maintenance", body)
+    } catch let error as PostgresError where error.refusesRights {
+      // Only once, since it may be intended.
+      guard refused.withLock({ $0.insert(refusal.description).inserted }) else { return }
+      log(.warning, refusal, ["error": "\(error)"])
+    } catch {
+      log(.warning, failure, ["error": "\(error)"])
+    }
   }
 }
 
@@ -118,7 +132,7 @@ struct ReportedProblems {
 }
 
 /// Runs `body` now, and again after each interval until the task is cancelled.
-private func repeatedly(every interval: Duration, _ body: () async -> Void) async {
+func repeatedly(every interval: Duration, _ body: () async -> Void) async {
   repeat {
     await body()
     try? await Task.sleep(for: interval)

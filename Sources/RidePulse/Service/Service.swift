@@ -12,6 +12,7 @@ final class Service: Sendable {
   let engine: Engine
   let maintenance: Maintenance
   let watchMonitor: WatchMonitor
+  let backfills: BackfillMonitor
   let channels: ChannelReconciler
   let outcomes: OutcomeApplier
   private let store: PostgresRideStore
@@ -20,6 +21,7 @@ final class Service: Sendable {
   private let sessions: Sessions
   private let meter: ServiceMeter
   private let time: DatabaseClock
+  private let rulesInUse: Mutex<RuleSet>
   let conninfo: String
   /// The session for read requests over HTTP.
   let admin: AdminSession
@@ -67,6 +69,7 @@ final class Service: Sendable {
   ) async throws {
     let key = try apns.signingKey()
     self.conninfo = conninfo
+    rulesInUse = Mutex(rules)
     let signal = EngineSignal()
     let time = DatabaseClock.ofThisMachine()
     self.time = time
@@ -85,6 +88,7 @@ final class Service: Sendable {
     let admin = AdminSession(conninfo: conninfo)
     self.admin = admin
     watchMonitor = WatchMonitor(session: { try await admin.get() }, log: log)
+    backfills = BackfillMonitor(conninfo: conninfo, active: rules.activeStates, log: log)
     callers = APISessions(conninfo: conninfo)
     maintenance = Maintenance(conninfo: conninfo, log: log)
     self.apns = apns
@@ -108,6 +112,18 @@ final class Service: Sendable {
           onSettled(settlements)
         }))
     signal.connect(to: engine)
+    await recordApps(log)
+  }
+
+  /// Makes the apps known to the functions of the schema. Pushes do not depend on it.
+  private func recordApps(_ log: Log) async {
+    do {
+      try await AppRegistry(session: sessions.claims).record(apps)
+    } catch {
+      log(
+        .warning, "Apps not recorded",
+        ["error": "\(error)", "fix": "ridepulse doctor prints the grant"])
+    }
   }
 
   /// The problems that prevent the service from working; each scan for due rides queries the
@@ -168,8 +184,13 @@ final class Service: Sendable {
   /// events wait for the next poll.
   var listenIsHealthy: Bool? { sessions.listener?.isHealthy }
 
+  /// The rules that decisions follow.
+  var rules: RuleSet { rulesInUse.withLock { $0 } }
+
   func use(_ rules: RuleSet) {
+    rulesInUse.withLock { $0 = rules }
     engine.use(apns.configuration(of: rules))
+    backfills.use(active: rules.activeStates)
   }
 
   func use(_ key: SigningKey) {

@@ -77,9 +77,13 @@ enum KeyTable {
           nextTo: ["cron"], otherwise: "it next to cron only"),
         Key(
           "while", .oneOrMoreWords,
-          "Fires only in these states; without it, in every active state.",
-          nextTo: ["every", "before", "after", "cron"],
-          otherwise: "no \"while\": an event fires the rule in any state of the ride"),
+          "Fires and sends only in these states; without it, in every active state, and with `on` "
+            + "in any state.",
+          nextTo: triggers, otherwise: notInCards),
+        Key(
+          "lost-after", duration,
+          "`every` stops when the ride has not changed for this time; without it, 1d.",
+          nextTo: ["every"], otherwise: "it next to every only: how long a ride may stay unchanged"),
         Key("alert", .mapping(alert), "Sends a visible alert."),
         Key("background", .emptyMapping, "Sends a silent push that wakes the app."),
         Key("live-activity", .mapping(liveActivity), "Keeps a card on the lock screen."),
@@ -189,14 +193,17 @@ enum KeyTable {
         Key(
           "min-interval", duration(.seconds(3600), "a card must show the current state"),
           "Changes within this time are combined; without it, 15 s."),
-        Key("urgent", .oneOrMoreWords, "Events that are sent immediately, at priority 10."),
+        Key(
+          "urgent", .oneOrMoreWords,
+          "Events that are sent immediately, at priority 10, as are those under `alerts`."),
         Key(
           "urgent-per-hour", .integer(1...1000),
           "How many pushes at priority 10 a card gets; without it, 20, or 60 if `frequent`."),
         Key("alerts", .mappingByEvent(cardAlert), "The alert that a card shows on an event."),
         Key(
           "lost-after", duration(LiveActivity.ageLimit, eightHours),
-          "A card is ended if its ride has no event for this time; without it, 7h45m."),
+          "A card is ended if its ride has no event for this time; without it, 7h45m, or 1d with "
+            + "`broadcast`."),
         Key(
           "relevance-score", .number(nil, expected: "a number such as 75"),
           "Which of several cards iOS shows first."),

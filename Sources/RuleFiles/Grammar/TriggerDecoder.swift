@@ -39,16 +39,19 @@ struct TriggerDecoder {
     default:
       let events = vocabulary.events(
         decode.oneOrMoreWords(trigger), of: "on", diagnostics: diagnostics)
-      return events.isEmpty ? nil : .on(events)
+      guard let field = fields["while"] else { return events.isEmpty ? nil : .on(events) }
+      guard let states = states(field, final: true), !events.isEmpty else { return nil }
+      return .on(events, while: states)
     }
   }
 
   private func every(_ field: Field, _ fields: Fields) -> Rule.When? {
     let period = decode.duration(field)
+    let lostAfter = fields["lost-after"].map(decode.duration) ?? Timing.usualLostAfter
     guard let states = fields.partner(of: field), let states = self.states(states, final: false),
-      let period
+      let period, let lostAfter
     else { return nil }
-    return .at(Timing(.every(period), while: states))
+    return .at(Timing(.every(period), while: states, lostAfter: lostAfter))
   }
 
   private func relative(_ field: Field, _ fields: Fields) -> Rule.When? {

@@ -1,3 +1,5 @@
+import RideCore
+
 /// The states and events that the service defines, under `states` and `events` in all files
 /// together.
 struct Vocabulary {
@@ -41,7 +43,9 @@ struct Vocabulary {
   mutating func add(_ file: Fields, diagnostics: Diagnostics) {
     if !file.isWhole { isComplete = false }
     if let events = file["events"] {
-      declared.formUnion(words(events.node, for: "events", diagnostics: diagnostics).map(\.text))
+      let words = words(events.node, for: "events", diagnostics: diagnostics)
+      Self.reportInternal(words, "an event", diagnostics: diagnostics)
+      declared.formUnion(words.map(\.text))
     }
     guard let states = file["states"] else { return }
     if let statesLocation {
@@ -74,7 +78,18 @@ struct Vocabulary {
         word.location, "a state named ride_updated",
         expected: "another name: this is the event for other changes of a ride")
     }
+    Self.reportInternal(active + final, "a state", diagnostics: diagnostics)
     (self.active, self.final) = (active.map(\.text), final.map(\.text))
+  }
+
+  private static func reportInternal(
+    _ words: [LocatedWord], _ what: String, diagnostics: Diagnostics
+  ) {
+    for word in words where InternalEvent(rawValue: word.text) != nil {
+      diagnostics.report(
+        word.location, "\(what) named \(word.text)",
+        expected: "another name: RidePulse emits this event itself, and no rule can name it")
+    }
   }
 
   private mutating func states(

@@ -35,11 +35,51 @@ static const char text_0007[] = {
 };
 
 static const char text_0008[] = {
-#embed "../../../sql/0008_watch.sql" suffix(, 0)
+#embed "../../../sql/0008_watch_problems.sql" suffix(, 0)
 };
 
 static const char text_0009[] = {
-#embed "../../../sql/0009_http_calls.sql" suffix(, 0)
+#embed "../../../sql/0009_watch_mapping.sql" suffix(, 0)
+};
+
+static const char text_0010[] = {
+#embed "../../../sql/0010_watch_triggers.sql" suffix(, 0)
+};
+
+static const char text_0011[] = {
+#embed "../../../sql/0011_row_changes.sql" suffix(, 0)
+};
+
+static const char text_0012[] = {
+#embed "../../../sql/0012_backfill.sql" suffix(, 0)
+};
+
+static const char text_0013[] = {
+#embed "../../../sql/0013_backfill_batch.sql" suffix(, 0)
+};
+
+static const char text_0014[] = {
+#embed "../../../sql/0014_people.sql" suffix(, 0)
+};
+
+static const char text_0015[] = {
+#embed "../../../sql/0015_erasure.sql" suffix(, 0)
+};
+
+static const char text_0016[] = {
+#embed "../../../sql/0016_forget.sql" suffix(, 0)
+};
+
+static const char text_0017[] = {
+#embed "../../../sql/0017_retention.sql" suffix(, 0)
+};
+
+static const char text_0018[] = {
+#embed "../../../sql/0018_deliveries.sql" suffix(, 0)
+};
+
+static const char text_0019[] = {
+#embed "../../../sql/0019_http_calls.sql" suffix(, 0)
 };
 
 const struct ridepulse_migration ridepulse_migrations[] = {
@@ -50,7 +90,17 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0005_ledger", text_0005},
     {"0006_channels", text_0006},
     {"0007_watched_rows", text_0007},
-    {"0008_watch", text_0008},
-    {"0009_http_calls", text_0009},
+    {"0008_watch_problems", text_0008},
+    {"0009_watch_mapping", text_0009},
+    {"0010_watch_triggers", text_0010},
+    {"0011_row_changes", text_0011},
+    {"0012_backfill", text_0012},
+    {"0013_backfill_batch", text_0013},
+    {"0014_people", text_0014},
+    {"0015_erasure", text_0015},
+    {"0016_forget", text_0016},
+    {"0017_retention", text_0017},
+    {"0018_deliveries", text_0018},
+    {"0019_http_calls", text_0019},
     {NULL, NULL},
 };

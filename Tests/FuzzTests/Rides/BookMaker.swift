@@ -104,7 +104,8 @@ struct BookMaker {
         Timing(
           .cron(cron, zone: chance.percent(40) ? .ride : zone, missed: missed),
           while: states(final: false)))
-    default: return .on(names())
+    default:
+      return .on(names(), while: chance.percent(30) ? states(final: true) : nil)
     }
   }
 

@@ -67,24 +67,30 @@ struct RideMaker {
 
   mutating func phone(_ id: Int64) -> Phone {
     let app = app()
-    return Phone(
+    var phone = Phone(
       id: id, app: app, ownerID: owner(of: app), token: token(), environment: environment(),
       locale: chance.pick(nil, "de", "en-GB", "zh-Hant-TW", "", "-", text()))
+    phone.installationID = installation()
+    return phone
   }
 
   mutating func card(_ id: Int64) -> Card {
     let app = app()
-    return Card(
+    var card = Card(
       .activity(id), app: app, ownerID: owner(of: app), token: token(), environment: environment(),
       isFrequent: chance.percent(50), registeredAt: instant(), isGone: chance.percent(10))
+    card.installationID = installation()
+    return card
   }
 
   mutating func startToken(_ id: Int64) -> StartToken {
     let app = app()
-    return StartToken(
+    var start = StartToken(
       id: id, app: app, ownerID: owner(of: app),
       attributesType: chance.percent(90) ? "A" : text(), token: token(),
       environment: environment(), registeredAt: instant())
+    start.installationID = installation()
+    return start
   }
 
   mutating func channel(_ id: Int64) -> RideChannel {
@@ -99,6 +105,10 @@ struct RideMaker {
     return RideChannel(
       id: id, app: app(), environment: .production, storage: chance.pick(.latest, .nothing),
       createdAt: instant(), standing: standing)
+  }
+
+  private mutating func installation() -> InstallationID? {
+    chance.pick(nil, nil, "a", "a", "b", "")
   }
 
   private mutating func app() -> App { chance.pick(.customer, .customer, .driver, Self.apps[2]) }

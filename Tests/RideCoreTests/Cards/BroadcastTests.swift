@@ -64,7 +64,7 @@ import Testing
     var stage = stage()
     stage.state("requested")
     stage.channels = [stage.channel(.refused("FeatureNotEnabled"))]
-    stage.emit(RideChannel.failure)
+    stage.emit(InternalEvent.channelRefused.rawValue)
     stage.claim()
     #expect(stage.needs.isEmpty && stage.due == CardStage.start + .seconds(600))
     #expect(
@@ -147,12 +147,35 @@ import Testing
     #expect(stage.wire.last?.event == "end")
   }
 
+  @Test func `R73: the channel of a ride that nobody changes ends after a day`() {
+    var stage = open()
+    stage.state("requested")
+    stage.run(for: .seconds(86_399))
+    #expect(stage.wire.last?.event == "update" && stage.gone.isEmpty)
+    stage.run(for: .seconds(2))
+    #expect(stage.wire.last?.event == "end" && stage.gone.map(\.kind) == [.channel])
+    #expect(stage.reasons.contains("accepted: the ride had no event for 1d"))
+  }
+
   @Test func `with lost-after a silent ride's channel ends`() {
     var stage = open()
     stage.life.lostAfter = .seconds(3600)
     stage.state("requested")
     stage.run(for: .seconds(3601))
     #expect(stage.wire.last?.event == "end" && stage.gone.map(\.kind) == [.channel])
+  }
+
+  @Test(arguments: ["card_registered", "ride_updated"])
+  func `R73: a ride whose channel is over gets another one with its next news`(event: String) {
+    var stage = stage()
+    stage.channels = [stage.channel(.over)]
+    stage.state("requested")
+    stage.claim()
+    stage.needs = []
+    stage.wait(100)
+    stage.emit(event)
+    stage.claim()
+    #expect(stage.needs.count == (event == "ride_updated" ? 1 : 0))
   }
 
   @Test(arguments: ["ChannelNotRegistered", "BadChannelId"])

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import RideCore
@@ -58,6 +59,21 @@ import Testing
     #expect(stage.ledger.values.first { $0.rule == "driver_arrived" }?.status == .superseded)
   }
 
+  @Test func `R70: an alert that the card shows supersedes an older one of its place`() {
+    var stage = CardStage()
+    stage.others = ["driver_assigned", "driver_arrived"].map {
+      Sample.rule($0, on: [$0], collapse: "ride-{{ride.id}}")
+    }
+    stage.register()
+    stage.run(for: .seconds(20))
+    stage.wire = []
+    stage.state("driver_assigned")
+    stage.state("driver_arrived")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.filter { !$0.isCard }.isEmpty)
+    #expect(stage.ledger.values.first { $0.rule == "driver_assigned" }?.status == .superseded)
+  }
+
   @Test func `a card that shows an alert in the same pass supersedes nothing`() {
     var stage = stage()
     stage.others = ["driver_arrived", "eta_changed"].map {
@@ -87,29 +103,45 @@ import Testing
     #expect(Set(stage.ledger.values.map(\.status)) == [.rejected, .accepted])
   }
 
-  @Test func `while the card is retried the alert waits, and is shown once`() {
+  /// An outcome of the card's push: whether the alert leaves by itself, and after how many seconds.
+  static let outcomes: [(PushOutcome, isOrdinary: Bool)] = [
+    (.accepted, false), (.refused(503, "Shutdown"), true), (.refused(429, "TooManyRequests"), true),
+    (.refused(400, "BadDeviceToken"), true), (.refused(410, "Unregistered"), true),
+    (.unsent(.noConnection("down")), true), (.unsent(.paused(for: .seconds(2))), true),
+    (.unanswered(.timeout), true),
+    // A stop tries neither: the next claim sends the card's push.
+    (.unsent(.closed), false),
+  ]
+
+  @Test(arguments: outcomes)
+  func `R72: the alert leaves at once if its card's first push is not accepted, and is shown once`(
+    outcome: PushOutcome, isOrdinary: Bool
+  ) throws {
     var stage = stage()
-    var fails = 3
+    let begin = stage.now
+    var answers = [outcome]
     stage.run(for: .seconds(100)) { push in
-      if push.headers.pushType == .alert { return .accepted }
-      fails -= 1
-      return fails > 0 ? .refused(503, "Shutdown") : .accepted
+      push.headers.pushType == .alert ? .accepted : answers.popLast() ?? .accepted
     }
-    #expect(stage.wire.filter { $0.title != nil }.count == 1)
-    #expect(stage.wire.allSatisfy { $0.isCard })
-    #expect(stage.reasons.contains("suppressed: covered by the card"))
+    let alerts = stage.wire.filter { $0.title != nil && $0.push.address.text != "" }
+    let shown = try #require(alerts.last)
+    #expect(shown.isCard != isOrdinary && shown.at <= begin + .microseconds(1))
+    // A push without an answer may have shown it as well.
+    #expect(alerts.count == (outcome.mayHaveArrived && isOrdinary ? 2 : 1))
     #expect(!stage.reasons.contains { $0.hasPrefix("pending") })
   }
 
-  @Test func `an alert shown through the card's next token is shown once`() {
+  @Test func `R72: an alert does not wait for a card whose retry is still to come`() {
     var stage = stage()
-    stage.run { _ in .refused(503, "InternalServerError") }
+    stage.events = []
+    stage.eta(1)
+    stage.run { _ in .refused(429, "TooManyRequests") }
     stage.wait(1)
-    stage.register("cb", card: .activity(1))
-    stage.run(for: .seconds(60))
-    #expect(stage.wire.allSatisfy { $0.isCard })
-    #expect(stage.wire.first?.title != nil)
-    #expect(!stage.reasons.contains { $0.hasPrefix("pending") })
+    stage.state("driver_arrived")
+    stage.claim()
+    #expect(stage.wire.map(\.isCard) == [false])
+    stage.run(for: .seconds(100))
+    #expect(stage.wire.count { $0.title != nil } == 1)
   }
 
   @Test func `if the card fails for good, the alert is sent while it is valid`() {
@@ -139,7 +171,7 @@ import Testing
     #expect(stage.wire.last?.title == nil)
   }
 
-  @Test func `while a card delays its update, the alert waits as long`() throws {
+  @Test func `R72: an event with an alert is urgent, whatever urgent names`() {
     var stage = stage()
     stage.life.urgent = []
     stage.events = []
@@ -147,10 +179,64 @@ import Testing
     stage.run(for: .seconds(5))
     stage.state("driver_arrived")
     stage.claim()
-    #expect(stage.wire.map(\.isCard) == [true])
-    try #require(stage.due == stage.now + .seconds(10))
-    stage.run(for: .seconds(60))
     #expect(stage.wire.map { $0.title != nil } == [false, true])
+    #expect(stage.wire.map(\.priority) == [5, 10])
     #expect(stage.reasons.contains("suppressed: covered by the card"))
+  }
+
+  /// The installations of the card and of two phones, and the phones that are alerted.
+  static let installations: [(card: InstallationID?, phones: [InstallationID?], alerted: [Int64])] =
+    [
+      ("a", ["a", "b"], [2]), ("a", ["b", "a"], [1]), ("a", ["b", "c"], [1, 2]),
+      ("a", ["a", nil], [2]), ("a", [nil, nil], [1, 2]), (nil, ["a", "b"], [1, 2]),
+      (nil, [nil, nil], [1, 2]), (nil, ["a"], []), (nil, [nil], []), ("a", [nil], []),
+      ("a", ["b"], [1]),
+    ]
+
+  @Test(arguments: installations)
+  func `R74: a card shows an alert in the place of its own phone's, and of no other's`(
+    card: InstallationID?, phones: [InstallationID?], alerted: [Int64]
+  ) {
+    var stage = stage()
+    stage.cards[0].installationID = card
+    stage.phones = phones.enumerated().map { index, installation in
+      var phone = Sample.phone(Int64(index + 1), token: "\(index + 1)a")
+      phone.installationID = installation
+      return phone
+    }
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.filter { !$0.isCard }.compactMap(\.push.entry.phone) == alerted)
+    #expect(stage.wire.count { $0.isCard && $0.title != nil } == 1)
+  }
+
+  @Test func `R74: a card that was dismissed does not silence the alert`() {
+    var stage = stage()
+    stage.cards[0].isGone = true
+    stage.emit("card_ended")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map(\.isCard) == [false])
+  }
+
+  @Test func `R74: dismissed while its alert waits, it leaves the alert to the phone`() {
+    var stage = stage()
+    stage.claim { _ in .unsent(.closed) }
+    #expect(stage.wire.isEmpty)
+    stage.cards[0].isGone = true
+    stage.emit("card_ended")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map(\.isCard) == [false])
+  }
+
+  @Test func `R74: phones of a later part are alerted unless their card showed the alert`() {
+    var stage = stage()
+    stage.cards[0].installationID = "a"
+    stage.phones = (1...Int64(OpenPart.size + 1)).map { number in
+      var phone = Sample.phone(number, token: String(format: "%04x", number))
+      phone.installationID = number == Int64(OpenPart.size) + 1 ? "a" : "b"
+      return phone
+    }
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.count { !$0.isCard } == OpenPart.size)
+    #expect(stage.reasons.count { $0 == "suppressed: covered by the card" } == 1)
   }
 }

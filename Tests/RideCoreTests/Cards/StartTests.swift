@@ -37,7 +37,7 @@ import Testing
     var stage = CardStage()
     stage.state("driver_assigned")
     stage.run()
-    #expect(stage.reasons == ["suppressed: no push-to-start token of customer c"])
+    #expect(stage.reasons == ["suppressed: no push-to-start token of the customer"])
   }
 
   @Test func `R25: a hundred duplicates, one start`() {
@@ -139,6 +139,56 @@ import Testing
     stage.state("driver_assigned")
     stage.run()
     #expect(stage.wire.map(\.token) == ["5a", "5b"])
+  }
+
+  @Test func `R74: one start for each installation, by its newest token`() {
+    var stage = CardStage()
+    stage.phones = [Sample.phone(), Sample.phone(2, token: "bb"), Sample.phone(3, token: "cc")]
+    for (index, installation) in ["a", "a", "b", "c"].enumerated() {
+      stage.phones[min(index, 2)].installationID = InstallationID(installation)
+      stage.offerStart("5\(index)", id: Int64(index + 1))
+      stage.startTokens[index].installationID = InstallationID(installation)
+      stage.wait(1)
+    }
+    // A card is there already, dismissed or not.
+    stage.register()
+    stage.cards[0].installationID = "c"
+    stage.cards[0].isGone = true
+    stage.run()
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(stage.wire.filter { $0.event == "start" }.map(\.token) == ["52", "51"])
+    stage.offerStart("54", id: 5)
+    stage.startTokens[4].installationID = "a"
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(stage.wire.count { $0.event == "start" } == 2)
+  }
+
+  @Test func `R74: tokens without an installation start cards on the other phones only`() {
+    var stage = CardStage()
+    stage.phones = [Sample.phone(), Sample.phone(2, token: "bb")]
+    stage.phones[0].installationID = "a"
+    for id in 1...3 {
+      stage.offerStart("5\(id)", id: Int64(id))
+      stage.wait(1)
+    }
+    stage.startTokens[0].installationID = "a"
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(stage.wire.map(\.token) == ["53", "51"])
+  }
+
+  @Test func `R74: a phone whose row names no installation may be the one with the card`() {
+    var stage = CardStage()
+    stage.phones = [Sample.phone()]
+    stage.offerStart("51", id: 1)
+    stage.register()
+    stage.cards[0].installationID = "a"
+    stage.run()
+    stage.state("driver_assigned")
+    stage.run()
+    #expect(!stage.wire.contains { $0.event == "start" })
   }
 
   @Test func `a token starts cards of its own type`() {

@@ -57,8 +57,8 @@ struct AgendaStage {
   }
 
   /// Runs the service, which handles the ride whenever it is due.
-  mutating func run(until minutes: Double) {
-    var next = claim(Self.at(minutes - minutes))
+  mutating func run(until minutes: Double, from: Double = 0) {
+    var next = claim(Self.at(from))
     while let due = next, due <= Self.at(minutes) { next = claim(due) }
   }
 

@@ -35,7 +35,7 @@ import Testing
     ),
     (
       "the owner has no phone", Sample.view(phones: []), Sample.book(),
-      "suppressed: no phone of customer c"
+      "suppressed: no phone of the customer"
     ),
     (
       "the app has no topic", Sample.view(), Sample.book(bundleIDs: [:]),

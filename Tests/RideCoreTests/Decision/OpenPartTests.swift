@@ -70,7 +70,7 @@ import Testing
       view.memo = settlement.memo
       if !settlement.consumed.isEmpty { view.events = [] }
     }
-    #expect(reasons == ["suppressed: no phone of driver d"])
+    #expect(reasons == ["suppressed: no phone of the driver"])
   }
 
   @Test func `a slot fires once for each of many phones`() {
@@ -145,13 +145,13 @@ import Testing
 
   @Test func `an alert that cards have shown is not sent to the phones of a later part`() throws {
     var part = OpenPart(through: 1, after: 1, slots: [])
-    part.shown = ["customer": [1]]
+    part.shown = ["7": [1]]
     var memo = Memo()
     memo.part = part
     var decider = Decider(
       view: Sample.view(memo: memo), configuration: Sample.book(), now: Sample.now)
     let entry = decider.draft(CompiledRule(Sample.rule()), Sample.event())
-    decider.hold(entry, "c")
+    decider.hold(entry, [.activity(7)])
     #expect(decider.decision.reasons == ["suppressed: covered by the card"])
     #expect(decider.decision.held.isEmpty)
   }

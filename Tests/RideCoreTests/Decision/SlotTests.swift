@@ -36,6 +36,7 @@ import Testing
     var stage = stage(.seconds(3600))
     stage.rule.expires = .after(.seconds(900))
     stage.state("driver_arrived", at: 0)
+    stage.emit("ride_updated", at: 5)
     // Only the memo persists from one claim to the next: each claim is like a restart.
     for minute in stride(from: 0.0, through: 25 * 60 - 1, by: 10) { stage.claim(at: minute) }
     #expect(stage.slots.count == 24)
@@ -99,6 +100,45 @@ import Testing
     #expect(firsts.allSatisfy { (1200..<1320).contains($0 - AgendaStage.start.epochSeconds) })
   }
 
+  @Test func `R73: heartbeats stop a day after the last change, and resume with the next`() {
+    var stage = stage(.seconds(6 * 3600))
+    stage.state("driver_arrived", at: 0)
+    stage.run(until: 3 * 1440)
+    #expect(stage.slots.count == 3)
+    #expect(stage.claim(at: 3 * 1440 + 1) == nil)
+    #expect(stage.tally.due == 11 && stage.tally.skipped == 8 && stage.tally.remainder == 0)
+    #expect(stage.reasons == ["the ride had not changed for 1d (8 slots up to this one)"])
+    stage.emit("eta_changed", at: 4 * 1440)
+    let next = stage.claim(at: 4 * 1440)
+    #expect(next.map { $0 > 4 * 1440 && $0 < 4 * 1440 + 363 } == true)
+    stage.run(until: 8 * 1440, from: 4 * 1440)
+    #expect(stage.slots.count == 7 && stage.tally.remainder == 0)
+  }
+
+  @Test func `R73: an event that is not a state keeps heartbeats going; lost-after sets the limit`()
+  {
+    var stage = stage(.seconds(3600))
+    stage.rule.when = .at(
+      Timing(.every(.seconds(3600)), while: ["driver_arrived"], lostAfter: .seconds(7200)))
+    stage.state("driver_arrived", at: 0)
+    stage.run(until: 600)
+    #expect(stage.slots.count == 1)
+    stage.ride.updatedAt = AgendaStage.at(600)
+    stage.claim(at: 600)
+    stage.run(until: 1200, from: 600)
+    #expect(stage.slots.count == 3)
+    #expect(stage.tally.remainder == 0)
+  }
+
+  @Test func `R73: a ride that leaves the states after a long silence has each slot once`() {
+    var stage = stage(.seconds(3600))
+    stage.state("driver_arrived", at: 0)
+    stage.run(until: 3 * 1440)
+    stage.state("requested", at: 3 * 1440)
+    stage.claim(at: 3 * 1440)
+    #expect(stage.tally.due == 71 && stage.tally.fired == 23 && stage.tally.remainder == 0)
+  }
+
   @Test func `a retry ends where the ride leaves the states`() {
     var stage = stage()
     stage.state("driver_arrived", at: 0)
@@ -113,7 +153,7 @@ import Testing
     stage.state("requested", at: due + 0.01)
     stage.claim(at: due + 2)
     #expect(stage.slots.isEmpty)
-    #expect(stage.reasons == ["the ride left the states of the rule"])
+    #expect(stage.reasons == ["the ride is requested, not in while"])
   }
 
   @Test func `a retry ends if the ride names another person by then`() {
@@ -144,6 +184,32 @@ import Testing
     stage.run(until: 200)
     #expect(stage.minutes == [45])
     #expect(stage.tally.fired == 1 && stage.tally.due == 1)
+  }
+
+  /// An attribute's value, and the reason that the ledger shows; nil if the reminder fires.
+  static let values: [(String, String?)] = [
+    (#""soon""#, #"attributes.lands "soon" is not a time"#),
+    ("true", "attributes.lands true is not a time"),
+    ("1763712000000", "attributes.lands 1763712000000 is not a time"),
+    (#""2026-11-21 08:00""#, #"attributes.lands "2026-11-21 08:00" is not a time"#),
+    ("null", ""), (#""""#, ""), ("\(AgendaStage.at(60).epochSeconds)", nil),
+  ]
+
+  @Test(arguments: values)
+  func `R91: a time that can't be read is recorded once, and never silent`(
+    value: String, reason: String?
+  ) {
+    var stage = AgendaStage(
+      .relative(to: .attribute(["lands"]), by: .seconds(600)), while: ["requested"])
+    stage.ride.attributes = #"{"lands": \#(value)}"#
+    stage.state("requested", at: 0)
+    stage.claim(at: 0)
+    stage.emit("eta_changed", at: 1)
+    stage.claim(at: 1)
+    stage.run(until: 200, from: 2)
+    #expect(stage.slots.count == (reason == nil ? 1 : 0))
+    #expect(stage.reasons == [reason].compactMap(\.self).filter { !$0.isEmpty })
+    #expect(stage.closed.allSatisfy { $0.reason?.code == .engine(.notATime) && $0.rule == "r" })
   }
 
   @Test func `after a time that an attribute holds`() {

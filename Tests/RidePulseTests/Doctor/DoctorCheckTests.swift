@@ -12,7 +12,7 @@ import Testing
     var probes = DatabaseState()
     probes.server = .known(server())
     probes.schema = .known(.current)
-    probes.rights = .known([])
+    probes.rights = .known(RightsReport(missing: []))
     probes.listen = .known(.effective)
     probes.lead = .known(.milliseconds(-3))
     probes.holder = .known(nil)
@@ -121,12 +121,16 @@ import Testing
       "max_connections"
     ),
     (
-      database { $0.rights = .known([MissingRight("execute", on: "f", isMinor: true)]) },
+      database {
+        $0.rights = .known(RightsReport(missing: [MissingRight("execute", on: "f", loss: "x")]))
+      },
       "rights", .warning, "grant execute on f to \"engine\""
     ),
     (
       database {
-        $0.rights = .known(["select", "update"].map { MissingRight($0, on: "ridepulse.devices") })
+        $0.rights = .known(
+          RightsReport(
+            missing: ["select", "update"].map { MissingRight($0, on: "ridepulse.devices") }))
       }, "rights", .failure, "grant select, update on ridepulse.devices to \"engine\""
     ),
   ]

@@ -1,4 +1,33 @@
 CREATE SCHEMA ridepulse;
+CREATE TYPE ridepulse.erasure AS (
+	owner_id text,
+	app text,
+	apps text[],
+	keys text[],
+	phones bigint[],
+	cards bigint[],
+	starts bigint[],
+	suffixes text[],
+	rides text[],
+	roles text[],
+	legacy text[],
+	gone text[],
+	scope text[]
+);
+COMMENT ON TYPE ridepulse.erasure IS 'What ridepulse.forget has found of a person.';
+COMMENT ON COLUMN ridepulse.erasure.owner_id IS 'The person''s owner ID.';
+COMMENT ON COLUMN ridepulse.erasure.app IS 'The only app of the erasure; null means all apps.';
+COMMENT ON COLUMN ridepulse.erasure.apps IS 'The apps in which the ID names the person.';
+COMMENT ON COLUMN ridepulse.erasure.keys IS 'Members of JSON that may name the person; null means all.';
+COMMENT ON COLUMN ridepulse.erasure.phones IS 'IDs in devices.';
+COMMENT ON COLUMN ridepulse.erasure.cards IS 'IDs in live_activities.';
+COMMENT ON COLUMN ridepulse.erasure.starts IS 'IDs in push_to_start_tokens.';
+COMMENT ON COLUMN ridepulse.erasure.suffixes IS 'The last six digits of all these tokens.';
+COMMENT ON COLUMN ridepulse.erasure.rides IS 'Rides that name the person.';
+COMMENT ON COLUMN ridepulse.erasure.roles IS 'The app by which each of these rides does.';
+COMMENT ON COLUMN ridepulse.erasure.legacy IS 'Pseudo rides of the phones.';
+COMMENT ON COLUMN ridepulse.erasure.gone IS 'Rides to delete.';
+COMMENT ON COLUMN ridepulse.erasure.scope IS 'All rides whose memo, events or ledger rows may name the person.';
 CREATE FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6,6 +35,7 @@ CREATE FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer,
 declare
   a constant jsonb := arguments;
   suffix constant text := right(lower(a ->> 'token'), 6);
+  is_new boolean;
   answer jsonb;
 begin
   status := 200;
@@ -21,23 +51,37 @@ begin
         'token_suffix', suffix);
     when 'live-activities' then
       perform ridepulse.register_live_activity(a ->> 'ride_id', a ->> 'app', a ->> 'owner_id',
-        a ->> 'token', a ->> 'activity_id', a ->> 'environment', (a ->> 'frequent')::boolean);
+        a ->> 'token', a ->> 'activity_id', a ->> 'environment', (a ->> 'frequent')::boolean,
+        a ->> 'installation_id');
       answer := jsonb_build_object('ride_id', a -> 'ride_id', 'app', a -> 'app',
         'activity_id', a -> 'activity_id', 'token_suffix', suffix);
     when 'push-to-start' then
       perform ridepulse.register_push_to_start(a ->> 'app', a ->> 'owner_id', a ->> 'token',
-        a ->> 'attributes_type', a ->> 'environment');
+        a ->> 'attributes_type', a ->> 'environment', a ->> 'installation_id');
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'attributes_type', a -> 'attributes_type', 'token_suffix', suffix);
     when 'contact' then
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+    when 'rides' then
+      is_new := ridepulse.put_ride(a);
+      status := case when is_new then 201 else 200 end;
+      answer := jsonb_build_object('id', a -> 'id', 'created', is_new);
+    when 'delete-device' then
+      answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
+        'withdrawn', ridepulse.unregister_device(a ->> 'app', a ->> 'token'));
+    when 'delete-live-activity' then
+      answer := jsonb_build_object('app', a -> 'app', 'activity_id', a -> 'activity_id',
+        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id'));
+    when 'delete-push-to-start' then
+      answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
+        'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
   end case;
   body := answer::text;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) IS 'Executes an API call and returns the HTTP status and body of its answer. call: events, devices, live-activities, push-to-start or contact. arguments: the body of the request, which the service has validated. Errors: those of the called function.';
+COMMENT ON FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) IS 'Executes an API call and returns the HTTP status and body of its answer. call: its name in the service. arguments: the fields of path and body, which the service has validated. Errors: those of the called function.';
 CREATE FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -64,6 +108,291 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.attach_channel(ride_id text, app text, channel_id text, refusal text, is_awaited boolean) IS 'Adds a channel''s ID to the attributes of its ride as <app>_channel_id, and makes the ride due by the event channel_opened, or channel_refused if channel_id is null. refusal: why the create was refused. is_awaited: makes the ride due even if it is not on the agenda.';
+CREATE TABLE ridepulse.watches (
+    relation regclass NOT NULL,
+    mapping jsonb NOT NULL,
+    prefix text NOT NULL,
+    columns jsonb NOT NULL,
+    attributes jsonb NOT NULL,
+    constants jsonb NOT NULL,
+    states jsonb NOT NULL,
+    condition text,
+    ride_function text,
+    time_zone text,
+    watched_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    backfilled_at timestamp with time zone,
+    backfilled_watch timestamp with time zone,
+    backfill_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE ridepulse.watches IS 'The attached tables. Rows of no other table become rides.';
+COMMENT ON COLUMN ridepulse.watches.relation IS 'The table.';
+COMMENT ON COLUMN ridepulse.watches.mapping IS 'The mapping as it was passed to ridepulse.watch.';
+COMMENT ON COLUMN ridepulse.watches.prefix IS 'The text that precedes the IDs of the table''s rides; no two tables have the same one.';
+COMMENT ON COLUMN ridepulse.watches.columns IS 'Columns of ridepulse.rides, each with the value of the row that is copied to it: a column of the table, or of the result of ride_function.';
+COMMENT ON COLUMN ridepulse.watches.attributes IS 'Keys of rides.attributes, each with the table''s column that is copied to it.';
+COMMENT ON COLUMN ridepulse.watches.constants IS 'Columns of ridepulse.rides with a constant value; attributes is an object of such values.';
+COMMENT ON COLUMN ridepulse.watches.states IS 'The table''s states, each with the state that rides have for it. Any other state is copied unchanged.';
+COMMENT ON COLUMN ridepulse.watches.condition IS 'The condition that a row must meet to be a ride; null if the mapping has none.';
+COMMENT ON COLUMN ridepulse.watches.ride_function IS 'The function from a row to ridepulse.rides; null if columns are mapped.';
+COMMENT ON COLUMN ridepulse.watches.time_zone IS 'IANA name of the time zone of pickup_at values without an offset; null if the mapping names none.';
+COMMENT ON COLUMN ridepulse.watches.watched_at IS 'When ridepulse.watch was last called for the table.';
+COMMENT ON COLUMN ridepulse.watches.backfilled_at IS 'When the last backfill of the table ended.';
+COMMENT ON COLUMN ridepulse.watches.backfilled_watch IS 'The watched_at for which the table was last backfilled.';
+COMMENT ON COLUMN ridepulse.watches.backfill_until IS 'Until then no second service begins a backfill of the table.';
+CREATE FUNCTION ridepulse.attached_table(relation regclass) RETURNS ridepulse.watches
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  w ridepulse.watches;
+begin
+  select * into w from ridepulse.watches a where a.relation = attached_table.relation;
+  if not found then
+    raise exception 'table % is not attached', relation
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Call ridepulse.watch as the owner of the table.';
+  end if;
+  return w;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.attached_table(relation regclass) IS 'Returns what ridepulse.watch has stored about a table. Errors: 55000 if it is not attached.';
+CREATE FUNCTION ridepulse.backfill_batch("table" regclass, active text[], rows jsonb, allows_owner_code boolean DEFAULT true) RETURNS TABLE(inserted integer, refreshed integer, removed integer, unmatched integer)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '50ms'
+    AS $$
+declare
+  changes jsonb;
+begin
+  if not ridepulse.lock_rides("table", array(select r ->> 0 from jsonb_array_elements(rows) r)) then
+    raise exception 'a transaction that removes rows of % is open', "table"
+      using errcode = 'lock_not_available';
+  end if;
+  execute format('lock table %s in access share mode', "table");
+  execute (ridepulse.backfill_plan("table", active, allows_owner_code)).read into changes using (
+    select coalesce(jsonb_agg(r -> 1), '[]')
+    from jsonb_array_elements(rows) r where r -> 1 <> 'null');
+  return query select * from ridepulse.store_batch("table", active, changes, (
+    select coalesce(jsonb_agg(jsonb_build_array(r -> 0, r -> 2)), '[]')
+    from jsonb_array_elements(rows) r where r -> 1 = 'null'));
+end
+$$;
+COMMENT ON FUNCTION ridepulse.backfill_batch("table" regclass, active text[], rows jsonb, allows_owner_code boolean) IS 'Reads rows of an attached table once more and stores them as rides, without a push. rows: arrays of ride ID, key and version, as ridepulse.find_live_rows returns them. Errors: 55P03 if it would have to wait for a writer; those of ridepulse.backfill_plan.';
+CREATE FUNCTION ridepulse.backfill_plan(relation regclass, active text[], allows_owner_code boolean DEFAULT true, OUT prefix text, OUT states text[], OUT find text, OUT read text) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  w ridepulse.watches := ridepulse.attached_table(relation);
+begin
+  if ridepulse.key_columns(w) is null then
+    raise exception 'table % has no primary key', relation
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'A backfill finds the rows of a ride function by their primary key.';
+  end if;
+  -- The mapping that is checked here is the one that the queries are made of.
+  if not allows_owner_code and ridepulse.reads_owner_code(w) then
+    raise exception 'reading % runs code of its owner', relation
+      using errcode = 'insufficient_privilege',
+            hint = 'As the owner of the table: ridepulse backfill TABLE.';
+  end if;
+  prefix := w.prefix;
+  read := ridepulse.read_query(w);
+  states := case when w.constants ? 'state' then active else
+    array(select s.key from jsonb_each_text(w.states) s where s.value = any (active))
+      || array(select a from unnest(active) a where not w.states ? a) end;
+  if w.ride_function is null and w.columns ? 'state' then
+    states := ridepulse.values_of(ridepulse.base_type(relation, w.columns ->> 'state'), states);
+  end if;
+  find := ridepulse.find_query(w, states);
+end
+$$;
+COMMENT ON FUNCTION ridepulse.backfill_plan(relation regclass, active text[], allows_owner_code boolean, OUT prefix text, OUT states text[], OUT find text, OUT read text) IS 'Returns the prefix of a table''s rides, the raw states that are active, and the queries of a backfill, for a caller to execute. allows_owner_code: whether they may run code of the table''s owner. Errors: 55000 if the table is not attached or has no key; 42501 if they would run it.';
+CREATE FUNCTION ridepulse.base_type(relation regclass, column_name text) RETURNS regtype
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with recursive types as (
+    select a.atttypid as type from pg_attribute a
+    where a.attrelid = relation and a.attname = column_name and a.attnum > 0 and not a.attisdropped
+    union all
+    select t.typbasetype from types join pg_type t on t.oid = types.type where t.typtype = 'd'
+  )
+  select t.type::regtype from types t join pg_type p on p.oid = t.type where p.typtype <> 'd'
+$$;
+COMMENT ON FUNCTION ridepulse.base_type(relation regclass, column_name text) IS 'Returns the type of a table''s column, of a domain its base type; null without such a column.';
+CREATE FUNCTION ridepulse.begin_backfill(relation regclass, is_forced boolean DEFAULT true) RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  version timestamptz := (ridepulse.attached_table(relation)).watched_at;
+begin
+  update ridepulse.watches w set backfill_until = clock_timestamp() + interval '10 minutes'
+  where w.relation = begin_backfill.relation and (is_forced or (
+    w.backfill_until < clock_timestamp() and w.backfilled_watch is distinct from w.watched_at));
+  return case when found then version end;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.begin_backfill(relation regclass, is_forced boolean) IS 'Returns the version of an attached table''s mapping for ridepulse.finish_backfill. Unless is_forced, null if the table is backfilled or another service has begun it within 10 minutes. Errors: 55000 if the table is not attached.';
+CREATE FUNCTION ridepulse.belongs_to(w ridepulse.watches, id text) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select starts_with(id, w.prefix) and not exists (
+    select from ridepulse.watches o
+    where length(o.prefix) > length(w.prefix) and starts_with(id, o.prefix))
+$$;
+COMMENT ON FUNCTION ridepulse.belongs_to(w ridepulse.watches, id text) IS 'Whether a ride ID belongs to the attached table: no other table has a longer prefix of it.';
+CREATE FUNCTION ridepulse.change_condition(w ridepulse.watches) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when ridepulse.reads_whole_row(w) then 'old operator(pg_catalog.*<>) new'
+    else format('row(%s)::record operator(pg_catalog.*<>) row(%s)::record',
+      string_agg(format('old.%I', c), ', '), string_agg(format('new.%I', c), ', ')) end
+  from unnest(ridepulse.columns_read(w)) c
+$$;
+COMMENT ON FUNCTION ridepulse.change_condition(w ridepulse.watches) IS 'Returns the condition under which an update changes a column that the mapping reads.';
+CREATE FUNCTION ridepulse.check_app(function_name text, app text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  perform ridepulse.check_text(function_name, 'app', app);
+  if not exists (select from ridepulse.apps a where a.app = check_app.app)
+     and exists (select from ridepulse.apps) then
+    raise exception 'app of ridepulse.% is %, which is unknown', function_name, quote_literal(app)
+      using errcode = 'invalid_parameter_value',
+            hint = 'Known apps: '
+              || (select string_agg(a.app, ', ' order by a.app) from ridepulse.apps a)
+              || '. ridepulse serve adds those that it is configured for when it starts.';
+  end if;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.check_app(function_name text, app text) IS 'Checks the argument app: a name in ridepulse.apps, if that has any. function_name is for the message. Errors: 22023.';
+CREATE FUNCTION ridepulse.check_columns(w ridepulse.watches) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  entry record;
+  kind regtype;
+  zone text := coalesce(w.time_zone, '');
+begin
+  for entry in
+    select key as target, value as column_name from jsonb_each_text(w.columns)
+    where w.ride_function is null
+    union all
+    select 'attributes', value from jsonb_each_text(w.attributes)
+    union all
+    select 'columns', name from jsonb_array_elements_text(w.mapping -> 'columns') name
+  loop
+    kind := ridepulse.base_type(w.relation, entry.column_name);
+    if kind is null then
+      raise exception 'ridepulse.watch: % has no column %, mapped to %',
+        w.relation, entry.column_name, entry.target using errcode = 'undefined_column',
+        hint = coalesce(format('Did you mean %s?', (
+          select ridepulse.nearest_word(entry.column_name, array_agg(a.attname::text))
+          from pg_attribute a
+          where a.attrelid = w.relation and a.attnum > 0 and not a.attisdropped)), '');
+    elsif entry.target = 'pickup_at' and kind = 'timestamp'::regtype and zone = '' then
+      raise exception 'ridepulse.watch: column % of % is a timestamp without time zone',
+        entry.column_name, w.relation
+        using errcode = 'invalid_parameter_value',
+              hint = format('Name its zone: "pickup_at": {"column": "%s", "time_zone": "UTC"}, or '
+                'such as "Europe/Berlin".', entry.column_name);
+    elsif entry.target = 'pickup_at' and kind <> all (
+      array['timestamp', 'timestamptz', 'text', 'varchar', 'bpchar']::regtype[]) then
+      raise exception 'ridepulse.watch: column % of % is of type %, which is no time',
+        entry.column_name, w.relation, kind
+        using errcode = 'datatype_mismatch',
+              hint = 'pickup_at takes timestamptz, timestamp with a time zone named, or text.';
+    end if;
+  end loop;
+  foreach zone in array array[w.time_zone, w.constants ->> 'time_zone'] loop
+    if (ridepulse.parse_time('2000-01-01', zone)).problem is not null and zone is not null then
+      raise exception 'ridepulse.watch: Postgres knows no time zone %', quote_literal(zone)
+        using errcode = 'invalid_parameter_value',
+              hint = 'An IANA name such as Europe/Berlin; pg_timezone_names lists them.';
+    end if;
+  end loop;
+  if (ridepulse.parse_time(w.constants ->> 'pickup_at', w.time_zone)).problem is not null then
+    raise exception 'ridepulse.watch: pickup_at can''t be the constant %',
+      w.constants ->> 'pickup_at'
+      using errcode = 'invalid_parameter_value', hint = 'Such as "2026-03-01 10:00+01".';
+  end if;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.check_columns(w ridepulse.watches) IS 'Checks that the mapped columns exist, and the type and time zones of times. Errors: 42703, 42804, 22023.';
+CREATE FUNCTION ridepulse.check_environment(function_name text, environment text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if environment not in ('production', 'sandbox') then
+    raise exception 'environment of ridepulse.% is %, which is unknown',
+      function_name, quote_literal(environment)
+      using errcode = 'invalid_parameter_value', hint = 'Send production, sandbox or null.';
+  end if;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.check_environment(function_name text, environment text) IS 'Checks the argument environment: production, sandbox or null. function_name is for the message. Errors: 22023.';
+CREATE FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT new_row text, OUT old_row text, OUT event text, OUT changed text) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  other regclass;
+  source text := 'select %s from (select ($1).*) r';
+begin
+  w := ridepulse.parse_mapping(mapping);
+  w.relation := relation;
+  if not exists (
+    select from pg_class c
+    where c.oid = relation and c.relkind in ('r', 'p') and c.relpersistence <> 't'
+      and c.relnamespace <> 'ridepulse'::regnamespace)
+  then
+    raise exception 'ridepulse.watch: % is not a table of yours that stays', relation
+      using errcode = 'wrong_object_type',
+            hint = 'Views, foreign and temporary tables, and those of schema ridepulse can''t be attached.';
+  end if;
+  perform ridepulse.check_columns(w);
+  select a.relation into other
+  from ridepulse.watches a join pg_class c on c.oid = a.relation
+  where a.prefix = w.prefix and a.relation <> w.relation;
+  if found then
+    raise exception 'ridepulse.watch: % is attached with the same prefix of IDs, %', other,
+      quote_literal(w.prefix)
+      using errcode = 'invalid_parameter_value',
+            hint = 'Their rides would overwrite each other. Give this table a prefix: "id": '
+              || '{"column": "id", "prefix": "shuttle-"}; or call ridepulse.unwatch for the other.';
+  end if;
+  if w.ride_function is not null then
+    select format('%s.%I', p.pronamespace::regnamespace, p.proname) into w.ride_function
+    from pg_proc p
+    where p.oid = to_regprocedure(format('%s(%s)', w.ride_function, relation))
+      and p.prorettype = 'ridepulse.rides'::regtype and not p.proretset;
+    if not found then
+      raise exception 'ridepulse.watch: no function % from a row of % to ridepulse.rides',
+        mapping ->> 'ride', relation
+        using errcode = 'undefined_function',
+              hint = format('Name it with its schema: create function public.as_ride(%s) returns '
+                'ridepulse.rides.', relation);
+    end if;
+  end if;
+  -- Only an array keeps the table's type of the row, which a function of it needs.
+  if w.ride_function is not null or w.condition ~* '\mr\M(?!\s*\.)' then
+    source := 'select %s from unnest(array[$1]) r';
+  end if;
+  expression := ridepulse.row_expression(w);
+  new_row := format(source, expression);
+  old_row := format(source, ridepulse.row_expression(w, true));
+  event := ridepulse.update_event(w);
+  changed := ridepulse.change_condition(w);
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT new_row text, OUT old_row text, OUT event text, OUT changed text) IS 'Checks a mapping against the table and the other attached tables. Returns its parts, the expression of a row, the queries that read the new and the old row, and the condition of an update. Errors: 42809 if the table cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
 CREATE FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -76,10 +405,72 @@ begin
     raise exception '% of ridepulse.% has % bytes', argument, function_name, octet_length(value)
       using errcode = 'invalid_parameter_value',
             hint = 'IDs, names and tokens have 512 bytes at most.';
+  elsif value ~ '[\u0001-\u001F\u007F-\u009F]' then
+    raise exception '% of ridepulse.% contains a control character', argument, function_name
+      using errcode = 'invalid_parameter_value', hint = 'Send the text without it.';
   end if;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean) IS 'Checks a text argument. function_name and argument are for the message, value is the text, is_required also refuses null and an empty text. Errors: 22023.';
+COMMENT ON FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean) IS 'Checks a text argument: at most 512 bytes without control characters. function_name and argument are for the message, value is the text, is_required also refuses null and an empty text. Errors: 22023.';
+CREATE FUNCTION ridepulse.check_token(function_name text, token text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+  if token is null or token !~ '^([0-9A-Fa-f]{2}){1,255}([0-9A-Fa-f]{2})?$' then
+    raise exception 'token of ridepulse.% is no token', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'Send 2 to 512 hexadecimal digits, an even number of them.';
+  end if;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.check_token(function_name text, token text) IS 'Checks the argument token: 2 to 512 hexadecimal digits, an even number of them. function_name is for the message. Errors: 22023.';
+CREATE FUNCTION ridepulse.checked_call(call text, arguments jsonb, awaited_state text, OUT outcome text, OUT status integer, OUT body text) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  state text;
+begin
+  if awaited_state is not null then
+    select r.state into state from ridepulse.rides r where r.id = arguments ->> 'ride_id';
+    if state is distinct from awaited_state then
+      outcome := case when found then 'other state' else 'no ride' end;
+      body := state;
+      return;
+    end if;
+  end if;
+  outcome := 'done';
+  select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.checked_call(call text, arguments jsonb, awaited_state text, OUT outcome text, OUT status integer, OUT body text) IS 'Executes an API call if its ride is in the awaited state, or if none is awaited. outcome: done, other state (body has the ride''s state, null if it has none) or no ride.';
+CREATE FUNCTION ridepulse.column_value(relation regclass, column_name text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select format(case when t.oid = 'bpchar'::regtype then 'r.%I::text'
+      when t.typtype = 'e' then 'pg_catalog.textin(pg_catalog.enum_out(r.%I))' else 'r.%I' end,
+    column_name)
+  from (select ridepulse.base_type(relation, column_name)) b (type)
+  left join pg_type t on t.oid = b.type
+$$;
+COMMENT ON FUNCTION ridepulse.column_value(relation regclass, column_name text) IS 'Returns the SQL expression that reads a column of a row r.';
+CREATE FUNCTION ridepulse.columns_read(w ridepulse.watches) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select array_agg(a.attname::text order by a.attnum)
+  from pg_attribute a
+  where a.attrelid = w.relation and a.attnum > 0 and not a.attisdropped
+    and (a.attname in (
+        select value from jsonb_each_text(w.columns) where w.ride_function is null
+        union all select value from jsonb_each_text(w.attributes)
+        union all select * from jsonb_array_elements_text(w.mapping -> 'columns'))
+      -- A superset of what the condition reads: a name in it may as well be another word.
+      or position(lower(a.attname) in lower(w.condition)) > 0)
+$$;
+COMMENT ON FUNCTION ridepulse.columns_read(w ridepulse.watches) IS 'Returns the columns that a mapping reads, unless it reads the whole row.';
 CREATE FUNCTION ridepulse.contact(app text, owner_id text) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -87,7 +478,7 @@ CREATE FUNCTION ridepulse.contact(app text, owner_id text) RETURNS timestamp wit
 declare
   last_contact timestamptz;
 begin
-  perform ridepulse.check_text('contact', 'app', app),
+  perform ridepulse.check_app('contact', app),
     ridepulse.check_text('contact', 'owner_id', owner_id);
   -- Concurrent calls may finish in any order: the latest time stays.
   insert into ridepulse.contacts as c (app, owner_id, contacted_at)
@@ -99,6 +490,90 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text) IS 'Records that a phone of the owner made contact with the app''s backend, and returns the time of the last contact. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes.';
+CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $_$
+declare
+  place constant text := ridepulse.log_place();
+  limits record;
+  parts text[];
+  last_xid xid8 := '0';
+  last_id uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  if max is null or max not between 1 and 10000 then
+    raise exception 'ridepulse.deliveries_after returns 1 to 10000 rows, got a max of %',
+      coalesce(max::text, 'null') using errcode = 'invalid_parameter_value';
+  end if;
+  limits := ridepulse.verdict_horizon();
+  if cursor is not null then
+    parts := regexp_match(cursor,
+      '^([0-9a-f]{1,16}\.[0-9A-F]{8})\.([0-9]{1,19})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$');
+    if parts is null then
+      raise exception 'ridepulse.deliveries_after needs a cursor that it returned'
+        using errcode = 'invalid_parameter_value',
+              hint = 'Pass the column next of the last row unchanged, or null to begin with the '
+                'oldest verdict.';
+    end if;
+    last_xid := parts[2];
+    last_id := parts[3];
+    -- After a failover, the verdict of the cursor is there if nothing that was read before is lost.
+    if last_xid > limits.newest or split_part(parts[1], '.', 1) <> split_part(place, '.', 1)
+       or (parts[1] <> place and not exists (
+         select from ridepulse.ledger l
+         where l.settled_xid = last_xid and l.apns_id = last_id and l.status <> 'pending'))
+    then
+      raise exception 'the cursor is of another server, or of commits that a failover has lost'
+        using errcode = 'object_not_in_prerequisite_state',
+              hint = 'Begin again with ridepulse.deliveries_cursor(since), a while before the '
+                'failover or the restore.';
+    end if;
+  end if;
+  return query
+    select place || '.' || l.settled_xid || '.' || l.apns_id, l.ride_id, l.event, l.rule, l.app,
+      l.push_type, l.status, l.reason, l.attempts,
+      case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
+      l.token_suffix
+    from ridepulse.ledger l
+    where (l.settled_xid, l.apns_id) > (last_xid, last_id) and l.settled_xid < limits.horizon
+      and l.status <> 'pending'
+    order by l.settled_xid, l.apns_id limit max;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.deliveries_after(cursor text, max integer) IS 'Returns the verdicts after a cursor, in the order in which they were committed, each with the cursor behind it (next) and the columns of the view deliveries. No verdict is skipped; one that a repeated push changes is returned again. cursor: null begins with the oldest. max: 1 to 10000 rows. Errors: 22023 if an argument is malformed; 55000 on a standby, and for a cursor of another server or of commits that a failover has lost.';
+CREATE FUNCTION ridepulse.deliveries_cursor(since timestamp with time zone DEFAULT now()) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  horizon constant xid8 := (ridepulse.verdict_horizon()).horizon;
+  first xid8;
+begin
+  if since is null then
+    raise exception 'ridepulse.deliveries_cursor needs a time, got null'
+      using errcode = 'invalid_parameter_value', hint = 'Leave it out to begin now.';
+  end if;
+  if since < now() then
+    -- Without "offset 0" the index of verdicts would be read from its beginning.
+    select r.settled_xid into first from (
+      select l.settled_xid from ridepulse.ledger l
+      where l.finished_at >= since and l.status <> 'pending' offset 0) r
+    order by r.settled_xid limit 1;
+  end if;
+  return ridepulse.log_place() || '.'
+    || case when first < horizon then first else horizon end
+    || '.00000000-0000-0000-0000-000000000000';
+end
+$$;
+COMMENT ON FUNCTION ridepulse.deliveries_cursor(since timestamp with time zone) IS 'Returns the cursor before the first verdict since a time, for ridepulse.deliveries_after. It reads the verdicts since then. Errors: 22023 if since is null; 55000 on a standby.';
 CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -120,6 +595,373 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.emit(event text, ride_id text, data jsonb) IS 'Emits an event and returns its ID; it takes effect when the transaction commits. event: a name that rules match. ride_id: the ride, which need not exist. data: a JSON object; null means {}. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes, or if data is not an object.';
+CREATE FUNCTION ridepulse.end_live_activity(app text, activity_id text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  card ridepulse.live_activities;
+begin
+  perform ridepulse.check_app('end_live_activity', app),
+    ridepulse.check_text('end_live_activity', 'activity_id', activity_id);
+  select * into card from ridepulse.live_activities a
+  where a.app = end_live_activity.app and a.activity_id = end_live_activity.activity_id for update;
+  if not found or card.ended_reason in ('ended', 'expired', 'dismissed', 'signed_out') then
+    return false;
+  end if;
+  select c.ended_at into card.ended_at from ridepulse.current_live_activities c
+  where c.id = card.id and coalesce(c.ended_reason, '') not in ('ended', 'expired');
+  if not found then
+    return false;
+  end if;
+  update ridepulse.live_activities a
+  set ended_at = coalesce(card.ended_at, clock_timestamp()), ended_reason = 'dismissed'
+  where a.id = card.id;
+  if card.ended_at is null then
+    insert into ridepulse.events (ride_id, event, data) values (card.ride_id, 'card_ended', '{}');
+  end if;
+  return card.ended_at is null;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.end_live_activity(app text, activity_id text) IS 'Records that a card is gone from its phone, because a person dismissed it or the app ended it: nothing is sent to it any more, no new card replaces it, and its ride becomes due. Returns whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
+CREATE TABLE ridepulse.events (
+    id bigint NOT NULL,
+    ride_id text NOT NULL,
+    event text NOT NULL,
+    data jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    customer_id text,
+    driver_id text,
+    former jsonb
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.1');
+COMMENT ON TABLE ridepulse.events IS 'Events that the engine has not consumed yet. It deletes consumed events and records their pushes in the ledger.';
+COMMENT ON COLUMN ridepulse.events.id IS 'The events of a ride are handled in this order.';
+COMMENT ON COLUMN ridepulse.events.ride_id IS 'The ride; it need not exist.';
+COMMENT ON COLUMN ridepulse.events.event IS 'The event''s name, which rules match.';
+COMMENT ON COLUMN ridepulse.events.data IS 'The event''s own data, a JSON object.';
+COMMENT ON COLUMN ridepulse.events.created_at IS 'The time of the statement, not the start of its transaction. Validity counts from here.';
+COMMENT ON COLUMN ridepulse.events.customer_id IS 'The ride''s customer when the event was emitted: the new one if the event is its change.';
+COMMENT ON COLUMN ridepulse.events.driver_id IS 'The ride''s driver when the event was emitted: the new one if the event is its change.';
+COMMENT ON COLUMN ridepulse.events.former IS 'The row before the change, as ridepulse.former_row returns it; null unless the change replaced or removed one of the ride''s people.';
+CREATE FUNCTION ridepulse.event_names(event ridepulse.events, person ridepulse.erasure) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce(event.customer_id = person.owner_id or event.driver_id = person.owner_id, false)
+    or ridepulse.json_contains(
+      event.data::text || coalesce(event.former::text, ''), person.owner_id)
+$$;
+COMMENT ON FUNCTION ridepulse.event_names(event ridepulse.events, person ridepulse.erasure) IS 'Returns whether an event may name the person.';
+CREATE FUNCTION ridepulse.find_live_rows("table" regclass, active text[], allows_owner_code boolean DEFAULT true) RETURNS TABLE(ride_id text, key jsonb, version text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  plan record;
+  rides text[];
+  versions text[];
+  raw_ids text[];
+  ids text[];
+  keys jsonb[];
+begin
+  -- What is checked of the table must still hold when it is read.
+  execute format('lock table %s in access share mode', "table");
+  select * into plan from ridepulse.backfill_plan("table", active, allows_owner_code);
+  -- Precedes the reading of the table: a ride whose version is still the same at the end has not
+  -- been changed by a row that this reading missed.
+  select array_agg(l.ride_id), array_agg(l.version), array_agg(l.raw_id)
+  into rides, versions, raw_ids
+  from ridepulse.live_rides("table", active) l;
+  execute plan.find into ids, keys
+    using plan.states, array(select r from unnest(raw_ids) r where r is not null);
+  return query
+    select plan.prefix || f.id, f.key, null::text from unnest(ids, keys) f (id, key)
+    where f.id <> ''
+    union all
+    select r.id, null, r.version from unnest(rides, versions) r (id, version)
+    where not exists (select from unnest(ids) f (id) where plan.prefix || f.id = r.id);
+end
+$$;
+COMMENT ON FUNCTION ridepulse.find_live_rows("table" regclass, active text[], allows_owner_code boolean) IS 'Returns the live rows of an attached table and the rows of its live rides, by their keys; and live rides without a row, whose key is null. active: the active states. allows_owner_code and errors: those of ridepulse.backfill_plan.';
+CREATE FUNCTION ridepulse.find_person(owner_id text, app text) RETURNS ridepulse.erasure
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  p ridepulse.erasure;
+  tokens text[];
+begin
+  p.owner_id := find_person.owner_id;
+  p.app := find_person.app;
+  p.apps := array(select ridepulse.owner_apps(p.owner_id, p.app));
+  p.keys := case when p.app is not null then array[p.app || '_id', p.app, 'owner'] end;
+  select coalesce(array_agg(d.id), '{}'), coalesce(array_agg(d.token), '{}'),
+    coalesce(array_agg(ridepulse.legacy_ride(d.app, d.token)), '{}')
+  into p.phones, tokens, p.legacy
+  from ridepulse.devices d where d.app = any (p.apps) and d.owner_id = p.owner_id;
+  select coalesce(array_agg(a.id), '{}'), tokens || coalesce(array_agg(a.token), '{}'),
+    coalesce(array_agg(a.ride_id), '{}')
+  into p.cards, tokens, p.scope
+  from ridepulse.live_activities a where a.app = any (p.apps) and a.owner_id = p.owner_id;
+  select coalesce(array_agg(t.id), '{}'), tokens || coalesce(array_agg(t.token), '{}')
+  into p.starts, tokens
+  from ridepulse.push_to_start_tokens t where t.app = any (p.apps) and t.owner_id = p.owner_id;
+  p.suffixes := array(select distinct right(t, 6) from unnest(tokens) t);
+  select coalesce(array_agg(r.id), '{}'), coalesce(array_agg(a.app), '{}') into p.rides, p.roles
+  from ridepulse.rides r, unnest(p.apps) a (app)
+  where p.owner_id = case a.app when 'customer' then r.customer_id when 'driver' then r.driver_id
+                       else r.attributes ->> (a.app || '_id') end;
+  p.scope := array(
+    select unnest(p.scope) union select unnest(p.rides) union select unnest(p.legacy)
+    union
+    select a.ride_id from ridepulse.agenda a where ridepulse.json_contains(a.memo::text, p.owner_id)
+    union
+    select e.ride_id from ridepulse.events e where ridepulse.event_names(e, p));
+  return p;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.find_person(owner_id text, app text) IS 'Finds all rows that name a person. app: null means in any app.';
+CREATE FUNCTION ridepulse.find_query(w ridepulse.watches, states text[]) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select case when w.ride_function is not null then format(
+    'select array_agg(f.id), array_agg(f.key) from (select x."ridepulse.ride" ->> ''id'' as id, %1$s as key '
+    'from %2$s r cross join lateral (select to_jsonb(%3$s(r)) as "ridepulse.ride" offset 0) x '
+    'where (x."ridepulse.ride" ->> ''state'' = any ($1) and (%4$s' || E'\n' || ') is true) '
+    'or x."ridepulse.ride" ->> ''id'' = any ($2)) f',
+    key.json, w.relation, w.ride_function, coalesce(w.condition, 'true'))
+  else format(
+    'select array_agg(f.id), array_agg(f.key) from (select to_jsonb(%5$s) #>> ''{}'' as id, %1$s as key '
+    'from %2$s r where (%3$s and (%4$s' || E'\n' || ') is true) or %6$s) f',
+    key.json, w.relation,
+    case when w.constants ? 'state' then format('%L = any ($1)', w.constants ->> 'state')
+      -- A literal becomes an enum without a cast, and can use an index.
+      when (select t.typtype from pg_type t
+            where t.oid = ridepulse.base_type(w.relation, w.columns ->> 'state')) = 'e'
+        then format('r.%I = any (%L)', w.columns ->> 'state', states)
+      else ridepulse.matches(w.relation, w.columns ->> 'state', '$1') end,
+    coalesce(w.condition, 'true'),
+    ridepulse.column_value(w.relation, w.columns ->> 'id'),
+    ridepulse.matches(w.relation, w.columns ->> 'id', '$2')) end
+  from (select format(
+          'jsonb_build_array(%s)',
+          string_agg(ridepulse.column_value(w.relation, name), ', ' order by number))
+        from unnest(ridepulse.key_columns(w)) with ordinality k (name, number)) key (json)
+$_$;
+COMMENT ON FUNCTION ridepulse.find_query(w ridepulse.watches, states text[]) IS 'Returns the query for the IDs and keys of an attached table''s live rows, and of the rows of live rides. states: the raw states that are active.';
+CREATE FUNCTION ridepulse.finish_backfill(relation regclass, version timestamp with time zone) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  update ridepulse.watches w set
+    backfilled_at = case when version is null then w.backfilled_at else clock_timestamp() end,
+    backfilled_watch = coalesce(version, w.backfilled_watch), backfill_until = '-infinity'
+  where w.relation = finish_backfill.relation
+$$;
+COMMENT ON FUNCTION ridepulse.finish_backfill(relation regclass, version timestamp with time zone) IS 'Records that an attached table was backfilled. version: the result of ridepulse.begin_backfill; null if the backfill failed, so that the next one need not wait.';
+CREATE FUNCTION ridepulse.forget(owner_id text, app text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '5s'
+    AS $$
+declare
+  p ridepulse.erasure;
+  counts jsonb;
+  rows bigint;
+begin
+  -- Before the transaction gets a number: ridepulse.verdict_horizon relies on it. An earlier write
+  -- of the caller's transaction, such as sign_out, breaks that: followers may miss these verdicts.
+  lock table ridepulse.ledger in row exclusive mode;
+  -- Nothing else is refused: whatever is stored can be erased.
+  if coalesce(owner_id, '') = '' or app = '' then
+    raise exception 'ridepulse.forget needs an owner_id, and an app that is null or not empty'
+      using errcode = 'invalid_parameter_value', hint = 'Send the ID by which rides name the person.';
+  end if;
+  p := ridepulse.find_person(owner_id, app);
+  -- From here on, no node can claim these rides, and none that holds one can settle it.
+  perform from ridepulse.agenda a where a.ride_id = any (p.scope) order by a.ride_id for update;
+  p.gone := array(
+    select r.id from ridepulse.rides r
+    where r.id = any (p.rides) and (
+      r.customer_id = p.owner_id and 'customer' = any (p.apps)
+      or (r.customer_id is null or r.customer_id = p.owner_id)
+        and (r.driver_id is null or r.driver_id = p.owner_id)
+        and not exists (
+          select from jsonb_each(
+            case jsonb_typeof(r.attributes) when 'object' then r.attributes else '{}' end) m
+          where m.key like '%\_id' and m.value <> 'null' and m.value #>> '{}' <> p.owner_id)
+      or not exists (select from ridepulse.agenda a where a.ride_id = r.id)
+        and not exists (select from ridepulse.events e where e.ride_id = r.id)));
+  counts := ridepulse.forget_tokens(p) || jsonb_build_object(
+    'rides', ridepulse.forget_rides(p), 'events', ridepulse.forget_events(p),
+    'agenda', ridepulse.forget_agenda(p), 'ledger', ridepulse.forget_ledger(p));
+  -- Last, because writers of attached tables leave problems unrecorded while these rows are held.
+  update ridepulse.watch_errors e set row_id = null, detail = null
+  where ridepulse.names_person(e.row_id, p) or ridepulse.names_person(e.detail, p)
+    or e.row_id = any (p.gone);
+  get diagnostics rows = row_count;
+  return counts || jsonb_build_object('watch_errors', rows);
+end
+$$;
+COMMENT ON FUNCTION ridepulse.forget(owner_id text, app text) IS 'Erases a person from all tables, and returns how many rows of each table it deleted or changed. app: only in that app; null means in all. Only the schema''s owner may call it. Errors: 22023 for an argument that is not what the function takes; 55P03 if another transaction holds a row for 5 s.';
+CREATE FUNCTION ridepulse.forget_agenda(p ridepulse.erasure) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  rows bigint;
+  deleted bigint;
+begin
+  delete from ridepulse.agenda a where a.ride_id = any (p.legacy);
+  get diagnostics deleted = row_count;
+  update ridepulse.agenda a set
+    node = null,
+    leased_until = case when a.parked_reason is null then '-infinity' else a.leased_until end,
+    due_at = case when a.parked_reason is null then now() else a.due_at end,
+    parked_reason = case when ridepulse.names_person(a.parked_reason, p)
+                      then 'the reason named a person who was erased' else a.parked_reason end,
+    memo = ridepulse.scrub_memo(a.memo, p, a.ride_id = any (p.gone))
+  where a.ride_id = any (p.scope);
+  get diagnostics rows = row_count;
+  return deleted + rows;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.forget_agenda(p ridepulse.erasure) IS 'Removes a person from the memos of rides, and releases these rides; returns how many.';
+CREATE FUNCTION ridepulse.forget_events(p ridepulse.erasure) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  rows bigint;
+  deleted bigint;
+begin
+  delete from ridepulse.events e where e.ride_id = any (p.gone || p.legacy);
+  get diagnostics deleted = row_count;
+  update ridepulse.events e set
+    customer_id = case when e.customer_id = p.owner_id and 'customer' = any (p.apps)
+                    then '(erased)' else e.customer_id end,
+    driver_id = case when e.driver_id = p.owner_id and 'driver' = any (p.apps)
+                  then '(erased)' else e.driver_id end,
+    data = ridepulse.scrub(e.data, p.owner_id, p.keys),
+    former = ridepulse.scrub_former(e.former, p)
+  where e.ride_id = any (p.scope) and ridepulse.event_names(e, p);
+  get diagnostics rows = row_count;
+  -- The cards of a deleted ride's other people end.
+  insert into ridepulse.events (ride_id, event, data)
+  select a.ride_id, 'ride_removed', '{}' from ridepulse.agenda a where a.ride_id = any (p.gone)
+  order by 1;
+  return deleted + rows;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.forget_events(p ridepulse.erasure) IS 'Deletes or changes the events that name a person; returns how many.';
+CREATE FUNCTION ridepulse.forget_ledger(p ridepulse.erasure) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  phones constant bigint[] := p.phones;
+  rides constant text[] := p.scope;
+  rows bigint;
+  deleted bigint;
+begin
+  delete from ridepulse.ledger l where l.ride_id = any (p.legacy);
+  get diagnostics deleted = row_count;
+  -- Phones are looked for in every row, all else only in the rows of the person's rides.
+  with found as materialized (
+    select l.ride_id, l.apns_id, l.occurred_at from ridepulse.ledger l
+    where l.device_id = any (phones)
+    union
+    select l.ride_id, l.apns_id, l.occurred_at from ridepulse.ledger l
+    where l.ride_id = any (rides) and (
+      l.token_suffix = any (p.suffixes)
+      or (l.ride_id, l.app) in (select * from unnest(p.rides, p.roles)) and l.device_id is null
+        and (l.token_suffix is not null or ridepulse.names_person(l.reason, p)
+             or ridepulse.names_person(l.collapse_id, p)))
+  )
+  update ridepulse.ledger l set
+    device_id = null,
+    token_suffix = null,
+    collapse_id = case when not ridepulse.names_person(l.collapse_id, p) then l.collapse_id end,
+    reason = case when l.status = 'pending' then 'the person was erased'
+               when not ridepulse.names_person(l.reason, p) then l.reason end,
+    reason_code = case when l.status = 'pending' then 'phone_disabled' else l.reason_code end,
+    finished_at = coalesce(l.finished_at, clock_timestamp()),
+    settled_xid = case when l.status = 'pending' then pg_current_xact_id() else l.settled_xid end,
+    status = case when l.status = 'pending' then 'suppressed' else l.status end
+  from found f
+  where l.ride_id = any (array(select g.ride_id from found g)) and l.ride_id = f.ride_id
+    and l.apns_id = f.apns_id and l.occurred_at = f.occurred_at;
+  get diagnostics rows = row_count;
+  update ridepulse.ledger l set status = 'suppressed', reason = 'the ride was erased',
+    reason_code = 'ride_not_found', finished_at = clock_timestamp(),
+    settled_xid = pg_current_xact_id()
+  where l.ride_id = any (p.gone) and l.status = 'pending'
+    and coalesce(l.card_event, 'start') = 'start';
+  return deleted + rows;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.forget_ledger(p ridepulse.erasure) IS 'Removes a person from the ledger, and closes pending pushes of deleted rides; returns how many rows named the person.';
+CREATE FUNCTION ridepulse.forget_rides(p ridepulse.erasure) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  rows bigint;
+  deleted bigint;
+begin
+  delete from ridepulse.rides r where r.id = any (p.gone);
+  get diagnostics deleted = row_count;
+  perform set_config('ridepulse.silent', 'on', true);
+  update ridepulse.rides r set
+    customer_id = case when 'customer' = any (p.apps) then nullif(r.customer_id, p.owner_id)
+                    else r.customer_id end,
+    driver_id = case when 'driver' = any (p.apps) then nullif(r.driver_id, p.owner_id)
+                  else r.driver_id end,
+    attributes = case when jsonb_typeof(r.attributes) <> 'object' then r.attributes else coalesce((
+      select jsonb_object_agg(m.key, m.value) from jsonb_each(r.attributes) m
+      where not exists (
+        select from unnest(p.rides, p.roles) f (id, app)
+        where f.id = r.id and starts_with(m.key, f.app || '_'))), '{}') end
+  where r.id = any (p.rides);
+  get diagnostics rows = row_count;
+  perform set_config('ridepulse.silent', '', true);
+  return deleted + rows;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.forget_rides(p ridepulse.erasure) IS 'Deletes a person''s rides, and removes the person from those of other people; returns how many.';
+CREATE FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  counts jsonb := '{}';
+  name text;
+  rows bigint;
+begin
+  delete from ridepulse.token_outcomes o
+  where o.kind = 'phone' and o.token_id = any (p.phones)
+    or o.kind = 'activity' and o.token_id = any (p.cards)
+    or o.kind = 'start' and o.token_id = any (p.starts);
+  get diagnostics rows = row_count;
+  counts := counts || jsonb_build_object('token_outcomes', rows);
+  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts'] loop
+    execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
+      using p.apps, p.owner_id;
+    get diagnostics rows = row_count;
+    counts := counts || jsonb_build_object(name, rows);
+  end loop;
+  delete from ridepulse.idempotency_keys k
+  where ridepulse.names_person(k.key, p) or ridepulse.names_person(k.body, p)
+    or strpos(k.body, to_jsonb(p.owner_id)::text) > 0
+    or exists (select from unnest(p.suffixes) s where strpos(k.body, '"' || s || '"') > 0);
+  get diagnostics rows = row_count;
+  counts := counts || jsonb_build_object('idempotency_keys', rows);
+  return counts;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens and contacts, what APNs answered about them, and stored answers to API calls; returns counts by table.';
 CREATE TABLE ridepulse.rides (
     id text NOT NULL,
     state text,
@@ -169,7 +1011,7 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'Returns the row before an update as JSON if the update replaced or removed one of the ride''s people, otherwise null. Texts to a former driver are rendered from that row, and never from the new driver''s data. pickupAt is in microseconds since 1970; attributes is JSON as a text, {} if it has more than 64 KiB.';
-CREATE FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, OUT outcome text, OUT status integer, OUT body text) RETURNS record
+CREATE FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, awaited_state text DEFAULT NULL::text, OUT outcome text, OUT status integer, OUT body text) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -180,7 +1022,8 @@ declare
 begin
   outcome := 'done';
   if idempotent_call.key is null then
-    select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
+    select c.outcome, c.status, c.body into outcome, status, body
+    from ridepulse.checked_call(call, arguments, awaited_state) c;
     return;
   end if;
   -- Held until the commit, so that the next holder reads the row of this one.
@@ -201,7 +1044,11 @@ begin
     body := known.body;
     return;
   end if;
-  select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
+  select c.outcome, c.status, c.body into outcome, status, body
+  from ridepulse.checked_call(call, arguments, awaited_state) c;
+  if outcome <> 'done' then
+    return;
+  end if;
   -- Each call inserts one row and deletes up to 20 old ones, so that they do not accumulate.
   delete from ridepulse.idempotency_keys where ctid = any (array(
     select k.ctid from ridepulse.idempotency_keys k
@@ -214,7 +1061,57 @@ begin
     created_at = excluded.created_at;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, OUT outcome text, OUT status integer, OUT body text) IS 'Executes an API call once for each key. key: null executes it each time. call, arguments: as for ridepulse.answer. outcome: done, replayed, under way (another transaction is executing it) or other request (the key belongs to another one); the last two have neither status nor body. Errors: those of ridepulse.answer.';
+COMMENT ON FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, awaited_state text, OUT outcome text, OUT status integer, OUT body text) IS 'Executes an API call once for each key. key: null executes it each time. call, arguments: as for ridepulse.answer. awaited_state: the state that the ride of the call must be in, null for any. outcome: done, replayed, under way (another transaction is executing it), other request (the key belongs to another one), other state (body has it) or no ride; only done and replayed have a status. Errors: those of ridepulse.answer.';
+CREATE FUNCTION ridepulse.insert_silently(ride ridepulse.rides) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  is_new boolean;
+begin
+  perform set_config('ridepulse.silent', 'on', true);
+  insert into ridepulse.rides
+    (id, state, customer_id, driver_id, pickup_at, time_zone, attributes, updated_at)
+  values (ride.id, ride.state, ride.customer_id, ride.driver_id, ride.pickup_at, ride.time_zone,
+          ride.attributes, coalesce(ride.updated_at, now()))
+  on conflict (id) do nothing;
+  is_new := found;
+  perform set_config('ridepulse.silent', '', true);
+  return is_new;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.insert_silently(ride ridepulse.rides) IS 'Inserts a ride that no push announces. Returns false if there is one with its ID.';
+CREATE FUNCTION ridepulse.is_changed_by_triggers(relation regclass) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select exists (
+    select from pg_trigger g
+    where g.tgrelid in (select is_changed_by_triggers.relation::oid
+                        union all select t.relid::oid from pg_partition_tree(relation) t)
+      -- Bits of BEFORE, ROW and UPDATE.
+      and not g.tgisinternal and g.tgtype & 19 = 19)
+    or exists (select from pg_attribute a
+               where a.attrelid = relation and a.attgenerated <> '' and not a.attisdropped)
+$$;
+COMMENT ON FUNCTION ridepulse.is_changed_by_triggers(relation regclass) IS 'Whether an update may change columns that it does not name: by a trigger BEFORE UPDATE, or because they are generated.';
+CREATE FUNCTION ridepulse.is_push_to(person ridepulse.erasure, entry jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce((entry ->> 'phone')::bigint = any (person.phones), false)
+    or coalesce((entry ->> 'startToken')::bigint = any (person.starts), false)
+    or coalesce(entry ->> 'owner' = person.owner_id and entry ->> 'app' = any (person.apps), false)
+$$;
+COMMENT ON FUNCTION ridepulse.is_push_to(person ridepulse.erasure, entry jsonb) IS 'Returns whether a memo''s ledger entry is of a push to the person.';
+CREATE FUNCTION ridepulse.json_contains(json text, owner_id text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select coalesce(strpos(replace($1, '\', ''),
+    replace(trim(both '"' from to_jsonb($2)::text), '\', '')) > 0, false)
+$_$;
+COMMENT ON FUNCTION ridepulse.json_contains(json text, owner_id text) IS 'Returns whether JSON as a text may contain an owner ID, also in JSON that is quoted in it.';
 CREATE FUNCTION ridepulse.keep_channel_ids() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -236,6 +1133,19 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.keep_channel_ids() IS 'Trigger function: keeps the IDs of open channels when an update replaces a ride''s attributes. Errors: 42501 on any table other than ridepulse.rides.';
+CREATE FUNCTION ridepulse.key_columns(w ridepulse.watches) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce(
+    (select array_agg(a.attname::text order by k.number)
+     from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality k (attnum, number)
+     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+       and k.number <= i.indnkeyatts
+     where i.indrelid = w.relation and i.indisprimary),
+    case when w.ride_function is null then array[w.columns ->> 'id'] end)
+$$;
+COMMENT ON FUNCTION ridepulse.key_columns(w ridepulse.watches) IS 'Returns the columns that identify a row: the primary key, otherwise the mapped ID; null if the table has neither.';
 CREATE FUNCTION ridepulse.legacy_ride(app text, token text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -243,58 +1153,344 @@ CREATE FUNCTION ridepulse.legacy_ride(app text, token text) RETURNS text
   select 'legacy:' || $1 || ':' || left(encode(sha256(convert_to(lower($2), 'UTF8')), 'hex'), 32)
 $_$;
 COMMENT ON FUNCTION ridepulse.legacy_ride(app text, token text) IS 'Returns the ID of a phone''s pseudo ride. token: hexadecimal, in upper or lower case.';
-CREATE FUNCTION ridepulse.parse_mapping(mapping jsonb, OUT columns jsonb, OUT attributes jsonb, OUT time_zone text) RETURNS record
+CREATE FUNCTION ridepulse.live_rides(relation regclass, active text[]) RETURNS TABLE(ride_id text, version text, raw_id text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select r.id, r.xmin::text || ' ' || r.ctid::text, case
+    when w.ride_function is not null or cardinality(ridepulse.values_of(
+      ridepulse.base_type(relation, w.columns ->> 'id'),
+      array[substr(r.id, length(w.prefix) + 1)])) = 1
+    then substr(r.id, length(w.prefix) + 1) end
+  from ridepulse.attached_table(relation) w
+  join ridepulse.rides r on r.state = any (active) and starts_with(r.id, w.prefix)
+  where ridepulse.belongs_to(w, r.id)
+$$;
+COMMENT ON FUNCTION ridepulse.live_rides(relation regclass, active text[]) IS 'Returns the live rides of an attached table. active: the active states. version: changes when the ride does. raw_id: the ID in the table; null if it can''t be one.';
+CREATE FUNCTION ridepulse.lock_rides(relation regclass, ids text[]) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if not pg_try_advisory_xact_lock(ridepulse.removal_lock(relation)) then
+    return false;
+  end if;
+  perform from ridepulse.rides r where r.id = any (ids) order by r.id for update;
+  return true;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.lock_rides(relation regclass, ids text[]) IS 'Locks the rides of a batch that exist, and excludes removals of the table''s rides. Returns false if a transaction that removes some is open.';
+CREATE FUNCTION ridepulse.lock_table("table" regclass, mode text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  before text := current_setting('lock_timeout');
+begin
+  for attempt in 1 .. 50 loop
+    begin
+      perform set_config('lock_timeout', '50ms', true);
+      execute format('lock table %s in %s mode', "table",
+        case mode when 'write' then 'share row exclusive' else 'access exclusive' end);
+      perform set_config('lock_timeout', before, true);
+      return;
+    exception when lock_not_available then
+      perform pg_sleep(0.05 + 0.1 * random());
+    end;
+  end loop;
+  raise exception 'ridepulse: transactions that use % stayed open for 5 s', "table"
+    using errcode = 'lock_not_available',
+          hint = 'Nothing was changed. Try again when they have ended; pg_stat_activity lists them.';
+end
+$$;
+COMMENT ON FUNCTION ridepulse.lock_table("table" regclass, mode text) IS 'Locks a table until the end of the transaction. No other transaction waits behind this one for more than 50 ms. mode: write blocks writers, all also readers. Errors: 55P03.';
+CREATE FUNCTION ridepulse.log_place() RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if pg_is_in_recovery() then
+    raise exception 'this server is a standby: deliveries can be followed on the primary only'
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Connect to the primary, for example with target_session_attrs=read-write.';
+  end if;
+  return (select to_hex(system_identifier) from pg_control_system())
+    || '.' || left(pg_walfile_name(pg_current_wal_lsn()), 8);
+end
+$$;
+COMMENT ON FUNCTION ridepulse.log_place() IS 'Returns the server and the timeline of its write-ahead log, as cursors name them. Errors: 55000 on a standby.';
+CREATE FUNCTION ridepulse.mapped_id(w ridepulse.watches, source jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select w.prefix || nullif(source ->> (w.columns ->> 'id'), '')
+$$;
+COMMENT ON FUNCTION ridepulse.mapped_id(w ridepulse.watches, source jsonb) IS 'Returns the ID of a row''s ride; null if the row has none. source: the mapped values as JSON.';
+CREATE FUNCTION ridepulse.mapped_ride(w ridepulse.watches, source jsonb) RETURNS ridepulse.rides
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  ride ridepulse.rides;
+  problem text;
+  target text;
+  problems text[] := '{}';
+begin
+  ride.id := ridepulse.mapped_id(w, source);
+  if ride.id is null or octet_length(ride.id) > 512 or not ridepulse.belongs_to(w, ride.id) then
+    perform ridepulse.record_watch_error(w.relation, w.columns ->> 'id',
+      case when source ->> (w.columns ->> 'id') is null then 'null_id'
+        when ride.id is null then 'empty_id'
+        when octet_length(ride.id) > 512 then 'too_long' else 'foreign_id' end,
+      coalesce(ride.id, source ->> (w.columns ->> 'id')));
+    return null;
+  end if;
+  ride.state := ridepulse.mapped_state(w, source);
+  ride.customer_id := coalesce(
+    w.constants ->> 'customer_id', source ->> (w.columns ->> 'customer_id'));
+  ride.driver_id := coalesce(w.constants ->> 'driver_id', source ->> (w.columns ->> 'driver_id'));
+  ride.time_zone := coalesce(
+    w.constants ->> 'time_zone', source ->> (w.columns ->> 'time_zone'), 'UTC');
+  foreach target in array array['state', 'customer_id', 'driver_id'] loop
+    if octet_length(to_jsonb(ride) ->> target) > 512 then
+      ride := jsonb_populate_record(ride, jsonb_build_object(target, null));
+      problems := problems || array[target, 'too_long'];
+    end if;
+  end loop;
+  if ride.time_zone <> 'UTC'
+     and (ridepulse.parse_time('2000-01-01', ride.time_zone)).problem is not null then
+    ride.time_zone := 'UTC';
+    problems := problems || array['time_zone', 'unknown_time_zone'];
+  end if;
+  select p.instant, p.problem into ride.pickup_at, problem from ridepulse.parse_time(
+    coalesce(w.constants ->> 'pickup_at', source ->> (w.columns ->> 'pickup_at')), w.time_zone) p;
+  if problem is not null then
+    problems := problems || array['pickup_at', problem];
+  end if;
+  ride.attributes := coalesce(nullif(source -> (w.columns ->> 'attributes'), 'null'), '{}');
+  if jsonb_typeof(ride.attributes) <> 'object' then
+    ride.attributes := '{}';
+    problems := problems || array['attributes', 'not_an_object'];
+  end if;
+  ride.attributes := coalesce(w.constants -> 'attributes', '{}') || ride.attributes || coalesce(
+    (select jsonb_object_agg(key, source -> value) from jsonb_each_text(w.attributes)), '{}');
+  for i in 1 .. cardinality(problems) by 2 loop
+    perform ridepulse.record_watch_error(
+      w.relation, w.columns ->> problems[i], problems[i + 1], ride.id);
+  end loop;
+  return ride;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.mapped_ride(w ridepulse.watches, source jsonb) IS 'Returns the ride of a row of an attached table, and records unusable values; null if the row has no usable ID. source: the mapped values as JSON.';
+CREATE FUNCTION ridepulse.mapped_state(w ridepulse.watches, source jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select coalesce(w.constants ->> 'state', w.states ->> (source ->> (w.columns ->> 'state')),
+    source ->> (w.columns ->> 'state'))
+$$;
+COMMENT ON FUNCTION ridepulse.mapped_state(w ridepulse.watches, source jsonb) IS 'Returns the state of a row''s ride. source: the mapped values as JSON.';
+CREATE FUNCTION ridepulse.matches(relation regclass, column_name text, parameter text) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when p.typtype = 'e'
+    then format('%s = any (%s)', ridepulse.column_value(relation, column_name), parameter)
+    when t.type = any (array['smallint', 'integer', 'bigint', 'uuid', 'text', 'varchar']::regtype[])
+    then format('r.%I = any (%s::text[]::%s[])', column_name, parameter, t.type)
+    else format('r.%I::text = any (%s)', column_name, parameter) end
+  from (select ridepulse.base_type(relation, column_name)) t (type)
+  left join pg_type p on p.oid = t.type
+$$;
+COMMENT ON FUNCTION ridepulse.matches(relation regclass, column_name text, parameter text) IS 'Returns the SQL condition that a column of a row r has one of the texts of an array. parameter: the SQL of the array, whose texts ridepulse.values_of has returned.';
+CREATE FUNCTION ridepulse.names_person(text text, person ridepulse.erasure) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select coalesce(text ~ ('(^|[^[:alnum:]])'
+    || regexp_replace(person.owner_id, '([^[:alnum:]])', '\\\1', 'g') || '($|[^[:alnum:]])'), false)
+$_$;
+COMMENT ON FUNCTION ridepulse.names_person(text text, person ridepulse.erasure) IS 'Returns whether a text contains the person''s ID as a word.';
+CREATE FUNCTION ridepulse.nearest_word(word text, known text[]) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  other text;
+  best text;
+  fewest integer := greatest(2, length(word) / 2) + 1;
+  costs integer[];
+  above integer[];
+begin
+  foreach other in array known loop
+    costs := array(select generate_series(0, length(other)));
+    for i in 1 .. least(length(word), 64) loop
+      above := costs;
+      costs[1] := i;
+      for j in 1 .. length(other) loop
+        costs[j + 1] := least(costs[j] + 1, above[j + 1] + 1,
+          above[j] + (substr(word, i, 1) <> substr(other, j, 1))::integer);
+      end loop;
+    end loop;
+    if costs[length(other) + 1] < fewest then
+      fewest := costs[length(other) + 1];
+      best := other;
+    end if;
+  end loop;
+  return best;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.nearest_word(word text, known text[]) IS 'Returns the known word that takes the fewest edits to get from word; null if none is similar.';
+CREATE FUNCTION ridepulse.owner_apps(owner_id text, app text) RETURNS SETOF text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select $2 where $2 is not null
+  union
+  select a.app from (
+    select 'customer' as app union select 'driver' union select s.app from ridepulse.apps s
+    union select d.app from ridepulse.devices d where d.owner_id = $1
+    union select c.app from ridepulse.live_activities c where c.owner_id = $1
+    union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
+    union select k.app from ridepulse.contacts k where k.owner_id = $1) a
+  where $2 is null
+$_$;
+COMMENT ON FUNCTION ridepulse.owner_apps(owner_id text, app text) IS 'Returns the apps in which an owner ID names the person to erase: app, or all if it is null.';
+CREATE FUNCTION ridepulse.owners_of_installation(app text, installation_id text) RETURNS SETOF text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select d.owner_id from ridepulse.devices d
+  where d.app = $1 and d.installation_id = $2 and d.disabled_at is null
+  union
+  select a.owner_id from ridepulse.live_activities a
+  where a.app = $1 and a.installation_id = $2 and a.ended_at is null
+  union
+  select t.owner_id from ridepulse.push_to_start_tokens t
+  where t.app = $1 and t.installation_id = $2 and t.disabled_at is null
+$_$;
+COMMENT ON FUNCTION ridepulse.owners_of_installation(app text, installation_id text) IS 'Returns the owners of an installation''s enabled phones, live cards and valid start tokens.';
+CREATE FUNCTION ridepulse.parse_mapping(mapping jsonb) RETURNS ridepulse.watches
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 declare
-  known constant text[] := array['id', 'state', 'customer_id', 'driver_id', 'pickup_at',
-                                 'time_zone', 'attributes'];
-  target text;
+  targets constant text[] := array['id', 'state', 'customer_id', 'driver_id', 'pickup_at',
+                                   'time_zone', 'attributes'];
+  w ridepulse.watches;
+  key text;
   value jsonb;
 begin
-  if jsonb_typeof(mapping) is distinct from 'object' or not mapping ?& array['id', 'state'] then
-    raise exception 'ridepulse.watch needs a mapping with at least "id" and "state"'
+  w.mapping := mapping;
+  w.prefix := '';
+  w.columns := '{}';
+  w.attributes := '{}';
+  w.constants := '{}';
+  w.states := '{}';
+  for key, value in select * from jsonb_each(
+    case jsonb_typeof(mapping) when 'object' then mapping end) loop
+    if key in ('where', 'ride') and jsonb_typeof(value) = 'string' and value #>> '{}' <> '' then
+      continue;
+    elsif key = 'states' and jsonb_typeof(value) = 'object'
+       and not jsonb_path_exists(value, '$.* ? (@.type() <> "string" || @ == "")') then
+      w.states := value;
+    elsif key = 'columns' and jsonb_typeof(value) = 'array' and value <> '[]' and mapping ? 'ride'
+       and not jsonb_path_exists(value, '$[*] ? (@.type() <> "string")') then
+      continue;
+    elsif key in ('where', 'ride', 'states', 'columns') then
+      raise exception 'ridepulse.watch: "%" can''t be %', key, value
+        using errcode = 'invalid_parameter_value',
+              hint = case key
+                when 'where' then 'A condition on the row, such as "deleted_at is null".'
+                when 'ride' then 'The name of a function of the row, such as "public.as_ride".'
+                when 'states' then 'Such as {"SEARCHING": "requested"}: each value is a text.'
+                else 'A list of columns, which a function named by "ride" reads.' end;
+    elsif key <> all (targets) then
+      perform ridepulse.unknown_key(key, 'of the mapping',
+        targets || array['states', 'where', 'ride', 'columns']);
+    elsif mapping ? 'ride' then
+      if key <> 'id' or jsonb_typeof(value -> 'prefix') is distinct from 'string'
+         or value - 'prefix' <> '{}' then
+        raise exception 'ridepulse.watch: with "ride", "%" can''t be mapped: the function returns it',
+          key
+          using errcode = 'invalid_parameter_value',
+                hint = 'Only "id" may stay, with a prefix alone: {"prefix": "shuttle-"}.';
+      end if;
+      w.prefix := value ->> 'prefix';
+    else
+      w := ridepulse.parse_target(w, key, value);
+    end if;
+  end loop;
+  if jsonb_typeof(mapping) is distinct from 'object'
+     or not (mapping ? 'ride' or mapping ?& array['id', 'state']) then
+    raise exception 'ridepulse.watch needs a mapping with at least "id" and "state", or "ride"'
       using errcode = 'invalid_parameter_value',
             hint = 'such as {"id": "booking_id", "state": "status"}';
   end if;
-  columns := '{}';
-  attributes := '{}';
-  for target, value in select * from jsonb_each(mapping) loop
-    if target <> all (known) then
-      raise exception 'ridepulse.watch: % is not a column of ridepulse.rides', target
-        using errcode = 'undefined_column',
-              hint = 'known are ' || array_to_string(known, ', ');
-    end if;
-    if target = 'pickup_at' and jsonb_typeof(value -> 'time_zone') = 'string' then
-      time_zone := value ->> 'time_zone';
-      value := value - 'time_zone';
-    end if;
-    if jsonb_typeof(value) = 'object' and jsonb_typeof(value -> 'column') = 'string'
-       and value - 'column' = '{}' then
-      value := value -> 'column';
-    end if;
-    if jsonb_typeof(value) = 'string' then
-      columns := columns || jsonb_build_object(target, value);
-    elsif target = 'attributes' and jsonb_typeof(value) = 'array'
-       and not jsonb_path_exists(value, '$[*] ? (@.type() <> "string")') then
-      attributes := coalesce(
-        (select jsonb_object_agg(name, name) from jsonb_array_elements_text(value) name), '{}');
-    elsif target = 'attributes' and jsonb_typeof(value) = 'object'
-       and not jsonb_path_exists(value, '$.* ? (@.type() <> "string")') then
-      attributes := value;
-    else
-      raise exception 'ridepulse.watch: % is mapped to %, which names no column', target, value
-        using errcode = 'invalid_parameter_value',
-              hint = case target
-                when 'attributes' then 'A jsonb column, a list of columns, or an object of names to columns.'
-                when 'pickup_at' then 'Such as "pickup_time", or {"column": "pickup_time", "time_zone": "Europe/Berlin"}.'
-                else 'Such as "status", or {"column": "status"}.' end;
-    end if;
-  end loop;
+  w.condition := mapping ->> 'where';
+  w.ride_function := mapping ->> 'ride';
+  if w.ride_function is not null then
+    w.columns := (select jsonb_object_agg(name, name) from unnest(targets) name);
+  end if;
+  return w;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.parse_mapping(mapping jsonb, OUT columns jsonb, OUT attributes jsonb, OUT time_zone text) IS 'Splits a mapping into columns, attributes and the time zone of pickup_at, without checking that the columns exist. A column is a text or {"column": …}; pickup_at may also have a time_zone. Errors: 22023 if id or state is missing or a value names no column; 42703 if a key is unknown.';
+COMMENT ON FUNCTION ridepulse.parse_mapping(mapping jsonb) IS 'Splits a mapping into its parts, without checking that columns or functions exist. Errors: 22023 if id or state is missing or a value is unusable; 42703 if a key is unknown.';
+CREATE FUNCTION ridepulse.parse_target(w ridepulse.watches, target text, value jsonb) RETURNS ridepulse.watches
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  key text;
+  known text[] := array['column', 'constant'] || case target
+    when 'id' then array['prefix'] when 'pickup_at' then array['time_zone'] else '{}' end;
+begin
+  if jsonb_typeof(value) = 'object' and (value ?| array['column', 'constant'])
+     and (target <> 'attributes' or jsonb_typeof(value -> 'column') = 'string'
+          or jsonb_typeof(value -> 'constant') = 'object') then
+    for key in select * from jsonb_object_keys(value) loop
+      if key <> all (known) then
+        perform ridepulse.unknown_key(key, format('of "%s", which names no column', target), known);
+      end if;
+    end loop;
+    w.prefix := case target when 'id' then coalesce(value ->> 'prefix', '') else w.prefix end;
+    w.time_zone := case target when 'pickup_at' then value ->> 'time_zone' else w.time_zone end;
+    if value ? 'constant' and not value ? 'column' and target <> 'id'
+       and jsonb_typeof(value -> 'constant')
+         = (case target when 'attributes' then 'object' else 'string' end)
+       and octet_length(value ->> 'constant') <= 512 then
+      w.constants := w.constants || jsonb_build_object(target, value -> 'constant');
+      return w;
+    end if;
+    value := case when value ? 'constant' then value else value -> 'column' end;
+  end if;
+  if jsonb_typeof(value) = 'string' then
+    w.columns := w.columns || jsonb_build_object(target, value);
+  elsif target = 'attributes' and jsonb_typeof(value) = 'array'
+     and not jsonb_path_exists(value, '$[*] ? (@.type() <> "string")') then
+    w.attributes := coalesce(
+      (select jsonb_object_agg(name, name) from jsonb_array_elements_text(value) name), '{}');
+  elsif target = 'attributes' and jsonb_typeof(value) = 'object' and not exists (
+      select from jsonb_each(value) e where jsonb_typeof(e.value) <> 'string'
+        and (not e.value ? 'constant' or e.value - 'constant' <> '{}')) then
+    w.attributes := coalesce((select jsonb_object_agg(e.key, e.value) from jsonb_each(value) e
+                              where jsonb_typeof(e.value) = 'string'), '{}');
+    w.constants := w.constants || jsonb_build_object('attributes', coalesce(
+      (select jsonb_object_agg(e.key, e.value -> 'constant') from jsonb_each(value) e
+       where jsonb_typeof(e.value) = 'object'), '{}'));
+  else
+    raise exception 'ridepulse.watch: % is mapped to %, which names no column', target, value
+      using errcode = 'invalid_parameter_value',
+            hint = case target
+              when 'attributes' then 'A jsonb column, a list of columns, or an object of names to columns or {"constant": …}.'
+              when 'pickup_at' then 'Such as "pickup_time", or {"column": "pickup_time", "time_zone": "Europe/Berlin"}.'
+              when 'id' then 'Such as "booking_id", or {"column": "booking_id", "prefix": "shuttle-"}; no constant.'
+              else 'Such as "status", {"column": "status"} or {"constant": "a text"}.' end;
+  end if;
+  return w;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.parse_target(w ridepulse.watches, target text, value jsonb) IS 'Adds the mapping of one column of ridepulse.rides. Errors: 22023 and 42703.';
 CREATE FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -315,29 +1511,143 @@ exception when data_exception then
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time. zone: the time zone of a text without an offset; may be null. problem is no_time_zone or bad_time if the conversion fails, otherwise null.';
+CREATE FUNCTION ridepulse.put_ride(ride jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  is_new boolean;
+begin
+  insert into ridepulse.rides as r
+    (id, state, customer_id, driver_id, pickup_at, time_zone, attributes)
+  values (ride ->> 'id', ride ->> 'state', ride ->> 'customer_id', ride ->> 'driver_id',
+          (ride ->> 'pickup_at')::timestamptz, coalesce(ride ->> 'time_zone', 'UTC'),
+          coalesce(ride -> 'attributes', '{}'))
+  on conflict on constraint rides_pkey do update set
+    state = excluded.state,
+    customer_id = excluded.customer_id,
+    driver_id = excluded.driver_id,
+    pickup_at = excluded.pickup_at,
+    time_zone = excluded.time_zone,
+    attributes = excluded.attributes
+  -- Only an updated row has a transaction there, that of its lock.
+  returning xmax = 0 into is_new;
+  return is_new;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.put_ride(ride jsonb) IS 'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the columns as members, and the ID; a missing one has its default.';
+CREATE FUNCTION ridepulse.read_query(w ridepulse.watches) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select format('select coalesce(jsonb_agg(q.change), ''[]'') from jsonb_array_elements($1) "ridepulse.k" '
+      'cross join lateral (select %s as change from %s r where %s) q',
+    ridepulse.row_expression(w), w.relation, string_agg(format(
+      -- The name of a type in SQL may have a length: character means character(1).
+      '%s = ("ridepulse.k" ->> %s)::%s', case when t.typtype = 'e'
+        then ridepulse.column_value(w.relation, k.name) else format('r.%I', k.name) end, k.number - 1,
+      case when t.typtype = 'e' then 'text' else format('%I.%I', n.nspname, t.typname) end), ' and '))
+  from unnest(ridepulse.key_columns(w)) with ordinality k (name, number)
+  join pg_type t on t.oid = ridepulse.base_type(w.relation, k.name)
+  join pg_namespace n on n.oid = t.typnamespace
+$_$;
+COMMENT ON FUNCTION ridepulse.read_query(w ridepulse.watches) IS 'Returns the query that reads rows of an attached table by their keys.';
 CREATE FUNCTION ridepulse.read_row() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
+    AS $$
 declare
-  source jsonb;
+  new_row jsonb;
+  old_row jsonb;
 begin
-  execute 'select to_jsonb(x) from (select ' || tg_argv[0] || ' from (select ($1).*) r) x'
-    into source using new;
-  perform set_config('ridepulse.row', source::text, true);
+  if tg_op <> 'DELETE' then
+    execute tg_argv[0] into new_row using new;
+  end if;
+  if tg_op <> 'INSERT' then
+    execute tg_argv[1] into old_row using old;
+  end if;
+  perform set_config(
+    'ridepulse.row', jsonb_build_object('new', new_row, 'old', old_row)::text, true);
   return null;
 exception when others then
   -- The writer receives errors that a repetition may fix; the second trigger records all others.
   if sqlstate ~ '^(08|25|40|53|55|57|58|XX)' then
     raise;
   end if;
-  -- The empty key marks an error: no column has an empty name.
-  perform set_config('ridepulse.row', jsonb_build_object('',
+  perform set_config('ridepulse.row', jsonb_build_object('error',
     jsonb_build_object('state', sqlstate, 'message', sqlerrm))::text, true);
   return null;
 end
-$_$;
-COMMENT ON FUNCTION ridepulse.read_row() IS 'Trigger function of ridepulse_read: stores the mapped columns of the row as JSON in the setting ridepulse.row of the transaction. Argument: the columns, as a list for SELECT. Errors: only those that a repetition may fix.';
+$$;
+COMMENT ON FUNCTION ridepulse.read_row() IS 'Trigger function of ridepulse_read: stores the mapped values of the new and the old row as JSON in the setting ridepulse.row of the transaction. Arguments: the queries that read them. Errors: only those that a repetition may fix.';
+CREATE FUNCTION ridepulse.reads_owner_code(w ridepulse.watches) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with recursive tables (id) as (
+    select w.relation::oid union select i.inhrelid from tables t join pg_inherits i on i.inhparent = t.id
+  )
+  select w.condition is not null or w.ride_function is not null
+    or exists (select from tables t join pg_class c on c.oid = t.id where c.relrowsecurity)
+    or exists (
+      select from (select value from jsonb_each_text(w.columns || w.attributes)
+                   union select unnest(ridepulse.key_columns(w))) m (column_name)
+      join pg_type t on t.oid = ridepulse.base_type(w.relation, m.column_name)
+      where t.typnamespace <> 'pg_catalog'::regnamespace and (t.typtype <> 'e' or exists (
+        select from pg_cast k where array[k.castsource, k.casttarget] && array[t.oid, t.typarray])))
+    or exists (
+      select from tables t
+      join pg_depend d on d.objid in (
+        select t.id union all select i.indexrelid from pg_index i where i.indrelid = t.id
+        union all select k.oid from pg_constraint k where k.conrelid = t.id
+        union all select x.oid from pg_statistic_ext x where x.stxrelid = t.id)
+      where d.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass)
+        and d.classid in ('pg_class'::regclass, 'pg_constraint'::regclass,
+                          'pg_statistic_ext'::regclass))
+$$;
+COMMENT ON FUNCTION ridepulse.reads_owner_code(w ridepulse.watches) IS 'Whether reading the rows of an attached table may run code of the table''s owner: a condition, a function, a policy, casts of a type, or functions of an index or a constraint.';
+CREATE FUNCTION ridepulse.reads_whole_row(w ridepulse.watches) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select w.ride_function is not null and not w.mapping ? 'columns'
+    or coalesce(w.condition ~* '\mr\M(?!\s*\.\s*[^*[:space:]])' or w.condition ~* 'u&"', false)
+$$;
+COMMENT ON FUNCTION ridepulse.reads_whole_row(w ridepulse.watches) IS 'Whether a mapping may read any column of a row, also one that is added later.';
+CREATE FUNCTION ridepulse.record_unread_row(relation regclass, source jsonb, state text, message text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select ridepulse.record_watch_error((ridepulse.attached_table(relation)).relation, '',
+    'unreadable_row', source ->> 0, 'SQLSTATE ' || state || ': ' || message)
+$$;
+COMMENT ON FUNCTION ridepulse.record_unread_row(relation regclass, source jsonb, state text, message text) IS 'Records that a backfill could not read a row. source: as ridepulse.find_live_rows returned it. state, message: the error. Errors: 55000 if the table is not attached.';
+CREATE FUNCTION ridepulse.record_unreadable(w ridepulse.watches, relation regclass, error jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  detail text := 'SQLSTATE ' || (error ->> 'state') || ': ' || (error ->> 'message');
+  missing text;
+begin
+  -- 42703 and 42883: a column or a function that does not exist. No row can be read then.
+  for missing in
+    select value from (
+      select * from jsonb_each_text(w.columns) where w.ride_function is null
+      union all select * from jsonb_each_text(w.attributes)) m
+    where error ->> 'state' = '42703'
+      and ridepulse.base_type(record_unreadable.relation, m.value) is null
+  loop
+    perform ridepulse.record_watch_error(w.relation, missing, 'missing_column');
+  end loop;
+  if not found then
+    perform ridepulse.record_watch_error(w.relation, '',
+      case when error ->> 'state' in ('42703', '42883') then 'unusable_mapping'
+        else 'unreadable_row' end, null, detail);
+  end if;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.record_unreadable(w ridepulse.watches, relation regclass, error jsonb) IS 'Records why a row could not be read: a column that is gone, a condition or a function that fails for each row, or this row alone. error: SQLSTATE and message.';
 CREATE FUNCTION ridepulse.record_watch_error(relation regclass, column_name text, problem text, row_id text DEFAULT NULL::text, detail text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -355,6 +1665,20 @@ begin
     return;
   end if;
   begin
+    -- ridepulse.forget and ridepulse.sweep hold rows, too.
+    perform from ridepulse.watch_errors e
+    where e.relation = record_watch_error.relation
+      and e.column_name = record_watch_error.column_name
+      and e.problem = record_watch_error.problem
+    for no key update skip locked;
+    if not found and exists (
+      select from ridepulse.watch_errors e
+      where e.relation = record_watch_error.relation
+        and e.column_name = record_watch_error.column_name
+        and e.problem = record_watch_error.problem)
+    then
+      return;
+    end if;
     insert into ridepulse.watch_errors as e
       (relation, column_name, problem, row_id, detail, first_at, last_at)
     values (record_watch_error.relation, record_watch_error.column_name,
@@ -373,16 +1697,23 @@ CREATE FUNCTION ridepulse.register_device(app text, owner_id text, token text, e
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+declare
+  old ridepulse.devices;
+  former text;
 begin
-  perform ridepulse.check_text('register_device', 'app', app),
+  perform ridepulse.check_app('register_device', app),
     ridepulse.check_text('register_device', 'owner_id', owner_id),
-    ridepulse.check_text('register_device', 'token', token),
+    ridepulse.check_token('register_device', token),
+    ridepulse.check_environment('register_device', environment),
     ridepulse.check_text('register_device', 'installation_id', installation_id, false),
     ridepulse.check_text('register_device', 'locale', locale, false);
+  installation_id := nullif(installation_id, '');
+  locale := nullif(locale, '');
+  select * into old from ridepulse.devices d
+  where d.app = register_device.app and d.token = lower(register_device.token) for update;
   insert into ridepulse.devices as d (app, owner_id, token, environment, installation_id, locale)
   values (register_device.app, register_device.owner_id, lower(register_device.token),
-          register_device.environment, nullif(register_device.installation_id, ''),
-          nullif(register_device.locale, ''))
+          register_device.environment, register_device.installation_id, register_device.locale)
   on conflict on constraint devices_app_token_key do update set
     owner_id = excluded.owner_id,
     environment = coalesce(excluded.environment, d.environment),
@@ -393,46 +1724,77 @@ begin
     disabled_reason = null,
     refusals = 0,
     probe = null,
-    quarantined_at = null;
+    is_probed = false,
+    quarantined_at = null,
+    -- APNs' pause belongs to the token, which is the same, in one environment.
+    quiet_until = case when excluded.environment is null or excluded.environment = d.environment
+                    then d.quiet_until end;
+  if old.owner_id = register_device.owner_id and (register_device.installation_id is null
+     or old.installation_id = register_device.installation_id) and old.disabled_at is null then
+    return;
+  end if;
+  for former in
+    select old.owner_id where old.owner_id <> register_device.owner_id
+    union
+    select owner from ridepulse.owners_of_installation(
+      register_device.app, coalesce(register_device.installation_id, old.installation_id)) owner
+    where owner <> register_device.owner_id
+  loop
+    perform ridepulse.withdraw(register_device.app, former,
+      coalesce(register_device.installation_id, old.installation_id));
+  end loop;
   -- An installation has one enabled token: the newest.
   update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'replaced'
   where d.app = register_device.app
-    and d.installation_id = nullif(register_device.installation_id, '')
+    and d.installation_id = coalesce(register_device.installation_id, old.installation_id)
     and d.token <> lower(register_device.token) and d.disabled_at is null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text) IS 'Registers a phone or enables it again, and disables the older tokens of its installation. token: hexadecimal, in upper or lower case. environment, installation_id, locale: null keeps the stored value. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes; 23514 if environment is neither null, production nor sandbox.';
-CREATE FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text DEFAULT NULL::text, frequent boolean DEFAULT false) RETURNS void
+COMMENT ON FUNCTION ridepulse.register_device(app text, owner_id text, token text, environment text, installation_id text, locale text) IS 'Registers a phone or enables it again, disables the older tokens of its installation, and withdraws the cards and start tokens that an earlier owner had on it. token: hexadecimal, in upper or lower case. environment, installation_id, locale: null keeps the stored value, and so does an empty text, except for environment. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text DEFAULT NULL::text, frequent boolean DEFAULT false, installation_id text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
   old ridepulse.live_activities;
+  stays boolean;
 begin
   perform ridepulse.check_text('register_live_activity', 'ride_id', ride_id),
-    ridepulse.check_text('register_live_activity', 'app', app),
+    ridepulse.check_app('register_live_activity', app),
+    ridepulse.check_environment('register_live_activity', environment),
     ridepulse.check_text('register_live_activity', 'owner_id', owner_id),
-    ridepulse.check_text('register_live_activity', 'token', token),
-    ridepulse.check_text('register_live_activity', 'activity_id', activity_id);
+    ridepulse.check_token('register_live_activity', token),
+    ridepulse.check_text('register_live_activity', 'activity_id', activity_id),
+    ridepulse.check_text('register_live_activity', 'installation_id', installation_id, false);
+  installation_id := nullif(installation_id, '');
   select * into old from ridepulse.live_activities a
   where a.app = register_live_activity.app and a.activity_id = register_live_activity.activity_id
   for update;
+  stays := coalesce(old.ended_reason, '') in ('ended', 'expired', 'dismissed')
+    or coalesce(old.ended_reason, '') = 'signed_out' and not (
+      old.owner_id = register_live_activity.owner_id and exists (
+        select from ridepulse.current_devices d
+        where d.app = register_live_activity.app
+          and d.owner_id = register_live_activity.owner_id
+          and d.installation_id = register_live_activity.installation_id));
   insert into ridepulse.live_activities as a
-    (ride_id, app, owner_id, token, activity_id, environment, frequent)
+    (ride_id, app, owner_id, token, activity_id, environment, frequent, installation_id)
   values (register_live_activity.ride_id, register_live_activity.app,
           register_live_activity.owner_id, lower(register_live_activity.token),
           register_live_activity.activity_id, register_live_activity.environment,
-          coalesce(register_live_activity.frequent, false))
+          coalesce(register_live_activity.frequent, false),
+          register_live_activity.installation_id)
   on conflict on constraint live_activities_app_activity_id_key do update set
     ride_id = excluded.ride_id,
     owner_id = excluded.owner_id,
     token = excluded.token,
     environment = coalesce(excluded.environment, a.environment),
     frequent = excluded.frequent,
+    installation_id = coalesce(excluded.installation_id, a.installation_id),
     registered_at = excluded.registered_at,
-    ended_at = case when a.ended_reason in ('ended', 'expired') then a.ended_at end,
-    ended_reason = case when a.ended_reason in ('ended', 'expired') then a.ended_reason end;
-  if coalesce(old.ended_reason, '') not in ('ended', 'expired')
+    ended_at = case when stays then a.ended_at end,
+    ended_reason = case when stays then a.ended_reason end;
+  if not stays
      and (old.id is null or old.ended_at is not null
           or old.ride_id <> register_live_activity.ride_id
           or old.token <> lower(register_live_activity.token)) then
@@ -441,104 +1803,101 @@ begin
   end if;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text, frequent boolean) IS 'Registers the update token of a card, and makes its ride due if the card is new or live again, or has a new token or ride. token: hexadecimal, in upper or lower case. activity_id: ActivityKit''s ID. environment: null keeps the stored value. frequent: whether the person allows frequent updates. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes; 23514 if environment is neither null, production nor sandbox.';
-CREATE FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text DEFAULT NULL::text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-  perform ridepulse.check_text('register_push_to_start', 'app', app),
-    ridepulse.check_text('register_push_to_start', 'owner_id', owner_id),
-    ridepulse.check_text('register_push_to_start', 'token', token),
-    ridepulse.check_text('register_push_to_start', 'attributes_type', attributes_type);
-  insert into ridepulse.push_to_start_tokens as t
-    (app, owner_id, token, attributes_type, environment)
-  values (register_push_to_start.app, register_push_to_start.owner_id,
-          lower(register_push_to_start.token), register_push_to_start.attributes_type,
-          register_push_to_start.environment)
-  on conflict on constraint push_to_start_tokens_app_attributes_type_token_key do update set
-    owner_id = excluded.owner_id,
-    environment = coalesce(excluded.environment, t.environment),
-    registered_at = excluded.registered_at,
-    disabled_at = null,
-    disabled_reason = null;
-end
-$$;
-COMMENT ON FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text) IS 'Registers a token with which cards can be started, or makes it valid again. token: hexadecimal, in upper or lower case. attributes_type: name of the type of the activity''s attributes. environment: null keeps the stored value. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes; 23514 if environment is neither null, production nor sandbox.';
-CREATE FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) RETURNS text
+COMMENT ON FUNCTION ridepulse.register_live_activity(ride_id text, app text, owner_id text, token text, activity_id text, environment text, frequent boolean, installation_id text) IS 'Registers the update token of a card, and makes its ride due if the card is new or live again, or has a new token or ride. token: hexadecimal, in upper or lower case. activity_id: ActivityKit''s ID. environment, installation_id: null keeps the stored value; an empty installation_id counts as null. frequent: whether the person allows frequent updates. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text DEFAULT NULL::text, installation_id text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  map record;
-  entry record;
-  kind regtype;
+  is_signed_in boolean;
+begin
+  perform ridepulse.check_app('register_push_to_start', app),
+    ridepulse.check_environment('register_push_to_start', environment),
+    ridepulse.check_text('register_push_to_start', 'owner_id', owner_id),
+    ridepulse.check_token('register_push_to_start', token),
+    ridepulse.check_text('register_push_to_start', 'attributes_type', attributes_type),
+    ridepulse.check_text('register_push_to_start', 'installation_id', installation_id, false);
+  installation_id := nullif(installation_id, '');
+  is_signed_in := exists (
+    select from ridepulse.current_devices d
+    where d.app = register_push_to_start.app and d.owner_id = register_push_to_start.owner_id
+      and (register_push_to_start.installation_id is null
+           or d.installation_id = register_push_to_start.installation_id));
+  insert into ridepulse.push_to_start_tokens as t
+    (app, owner_id, token, attributes_type, environment, installation_id)
+  values (register_push_to_start.app, register_push_to_start.owner_id,
+          lower(register_push_to_start.token), register_push_to_start.attributes_type,
+          register_push_to_start.environment, register_push_to_start.installation_id)
+  on conflict on constraint push_to_start_tokens_app_attributes_type_token_key do update set
+    owner_id = excluded.owner_id,
+    environment = coalesce(excluded.environment, t.environment),
+    installation_id = coalesce(excluded.installation_id, t.installation_id),
+    registered_at = excluded.registered_at,
+    disabled_at = case when t.disabled_reason = 'signed_out' and not is_signed_in
+                    then t.disabled_at end,
+    disabled_reason = case when t.disabled_reason = 'signed_out' and not is_signed_in
+                        then t.disabled_reason end;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.register_push_to_start(app text, owner_id text, token text, attributes_type text, environment text, installation_id text) IS 'Registers a token with which cards can be started, or makes it valid again; one that a sign-out withdrew only if its owner has an enabled phone, on installation_id if that is named. token: hexadecimal, in upper or lower case. attributes_type: name of the type of the activity''s attributes. environment, installation_id: null keeps the stored value; an empty installation_id counts as null. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  w ridepulse.watches;
 begin
   delete from ridepulse.watch_errors e where e.relation = register_watch.relation;
   if mapping is null then
-    delete from ridepulse.watches w where w.relation = register_watch.relation;
-    return null;
+    delete from ridepulse.watches a where a.relation = register_watch.relation;
+    return;
   end if;
-  select * into map from ridepulse.parse_mapping(mapping);
-  if not exists (
-    select from pg_class c
-    where c.oid = relation and c.relkind in ('r', 'p') and c.relpersistence <> 't'
-      and c.relnamespace <> 'ridepulse'::regnamespace)
-  then
-    raise exception 'ridepulse.watch: % is not a table of yours that stays', relation
-      using errcode = 'wrong_object_type',
-            hint = 'Views, foreign and temporary tables, and those of schema ridepulse can''t be attached.';
-  end if;
-  for entry in
-    select key as target, value as column_name from jsonb_each_text(map.columns)
-    union all
-    select 'attributes', value from jsonb_each_text(map.attributes)
-  loop
-    -- A domain counts as its base type.
-    with recursive types as (
-      select a.atttypid as type from pg_attribute a
-      where a.attrelid = relation and a.attname = entry.column_name and a.attnum > 0
-        and not a.attisdropped
-      union all
-      select t.typbasetype from types join pg_type t on t.oid = types.type where t.typtype = 'd'
-    )
-    select t.type into kind from types t join pg_type p on p.oid = t.type where p.typtype <> 'd';
-    if not found then
-      raise exception 'ridepulse.watch: % has no column %, mapped to %',
-        relation, entry.column_name, entry.target using errcode = 'undefined_column';
-    end if;
-    if entry.target <> 'pickup_at' then
-      continue;
-    end if;
-    if kind = 'timestamp'::regtype and map.time_zone is null then
-      raise exception 'ridepulse.watch: column % of % is a timestamp without time zone',
-        entry.column_name, relation
-        using errcode = 'invalid_parameter_value',
-              hint = format('Name its zone: "pickup_at": {"column": "%s", "time_zone": "UTC"}, or '
-                'such as "Europe/Berlin".', entry.column_name);
-    end if;
-    if kind <> all (array['timestamp', 'timestamptz', 'text', 'varchar', 'bpchar']::regtype[]) then
-      raise exception 'ridepulse.watch: column % of % is of type %, which is no time',
-        entry.column_name, relation, kind
-        using errcode = 'datatype_mismatch',
-              hint = 'pickup_at takes timestamptz, timestamp with a time zone named, or text.';
-    end if;
-  end loop;
-  if map.time_zone is not null
-     and (ridepulse.parse_time('2000-01-01', map.time_zone)).problem is not null then
-    raise exception 'ridepulse.watch: Postgres knows no time zone %', quote_literal(map.time_zone)
-      using errcode = 'invalid_parameter_value',
-            hint = 'An IANA name such as Europe/Berlin; pg_timezone_names lists them.';
-  end if;
-  insert into ridepulse.watches as w (relation, mapping, columns, attributes, time_zone)
-  values (register_watch.relation, register_watch.mapping, map.columns, map.attributes, map.time_zone)
+  w := (ridepulse.check_mapping(relation, mapping)).w;
+  -- A table that was dropped without unwatch no longer needs its prefix.
+  delete from ridepulse.watches a
+  where a.prefix = w.prefix and not exists (select from pg_class c where c.oid = a.relation);
+  insert into ridepulse.watches as a (relation, mapping, prefix, columns, attributes, constants,
+    states, condition, ride_function, time_zone)
+  values (w.relation, w.mapping, w.prefix, w.columns, w.attributes, w.constants, w.states,
+          w.condition, w.ride_function, w.time_zone)
   on conflict on constraint watches_pkey do update set
-    mapping = excluded.mapping, columns = excluded.columns, attributes = excluded.attributes,
-    time_zone = excluded.time_zone, watched_at = excluded.watched_at;
-  return ridepulse.select_list(map.columns, map.attributes);
+    mapping = excluded.mapping, prefix = excluded.prefix, columns = excluded.columns,
+    attributes = excluded.attributes, constants = excluded.constants, states = excluded.states,
+    condition = excluded.condition, ride_function = excluded.ride_function,
+    time_zone = excluded.time_zone, watched_at = excluded.watched_at,
+    backfill_until = excluded.backfill_until;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) IS 'Stores the mapping of a table, clears the recorded problems of the table, and returns the columns that the mapping reads, as a list for SELECT. A null mapping detaches the table. Errors: 42809 if the table cannot be attached; 42703 if a column does not exist; 42804 and 22023 if pickup_at has an unusable type or time zone; those of ridepulse.parse_mapping.';
+COMMENT ON FUNCTION ridepulse.register_watch(relation regclass, mapping jsonb) IS 'Stores the mapping of a table and clears the recorded problems of the table. A null mapping detaches the table. Errors: those of ridepulse.check_mapping.';
+CREATE FUNCTION ridepulse.removal_lock(relation regclass) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select hashtextextended('ridepulse.removal ' || relation::oid, 0)
+$$;
+COMMENT ON FUNCTION ridepulse.removal_lock(relation regclass) IS 'Returns the key of the advisory lock that removals of a table''s rides share and its backfill takes alone.';
+CREATE FUNCTION ridepulse.remove_ride(w ridepulse.watches, id text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  ride ridepulse.rides;
+begin
+  if id is null or not ridepulse.belongs_to(w, id) then
+    return false;
+  end if;
+  perform pg_advisory_xact_lock_shared(ridepulse.removal_lock(w.relation));
+  delete from ridepulse.rides r where r.id = remove_ride.id returning * into ride;
+  if not found then
+    return false;
+  end if;
+  insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+  values (ride.id, 'ride_removed', jsonb_build_object('ride', to_jsonb(ride)), ride.customer_id,
+          ride.driver_id);
+  return true;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.remove_ride(w ridepulse.watches, id text) IS 'Deletes the ride of a row that is gone or no longer meets the condition, and emits ride_removed. Returns whether there was one.';
 CREATE FUNCTION ridepulse.report_channel(channel bigint, is_awaited boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -580,7 +1939,8 @@ declare
   functions regprocedure[] := array(
     select p.oid from pg_proc p
     where p.pronamespace = 'ridepulse'::regnamespace and p.proname in ('watch', 'unwatch',
-      'require_owner', 'register_watch', 'store_row', 'read_row', 'watched'));
+      'require_owner', 'lock_table', 'check_mapping', 'register_watch', 'read_row', 'watched')
+    order by p.proname);
 begin
   if not pg_has_role(owner_id, 'usage') then
     raise exception 'only the owner of % may attach or detach it', "table"
@@ -595,6 +1955,24 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.require_owner("table" regclass) IS 'Refuses a role that does not own the table, or lacks a right that attaching needs. Errors: 42501.';
+CREATE FUNCTION ridepulse.restore_ride(id text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  removed jsonb;
+begin
+  delete from ridepulse.events e
+  where e.id in (
+    select r.id from ridepulse.events r
+    where r.ride_id = restore_ride.id and r.event = 'ride_removed' and r.created_at >= now()
+    for update skip locked)
+  returning e.data -> 'ride' into removed;
+  return found
+    and ridepulse.insert_silently(jsonb_populate_record(null::ridepulse.rides, removed));
+end
+$$;
+COMMENT ON FUNCTION ridepulse.restore_ride(id text) IS 'Inserts a ride again that this transaction has removed. Returns whether it did.';
 CREATE FUNCTION ridepulse.ride_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -688,14 +2066,14 @@ begin
   if rows > 0 then return next; end if;
   -- Drops come first: they lock the ledger itself, and a transaction that holds locks on partitions
   -- must not wait for that lock.
-  begin
-    for object, day in
-      select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = 'ridepulse.ledger'::regclass and c.relname ~ '^ledger_\d{8}$'
-        and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
-      order by 2
-    loop
+  for object, day in
+    select c.relname, to_date(right(c.relname, 8), 'YYYYMMDD')
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'ridepulse.ledger'::regclass and c.relname ~ '^ledger_\d{8}$'
+      and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() - keep)::date
+    order by 2
+  loop
+    begin
       -- From here on no row of the partition can become pending.
       execute format('lock table ridepulse.%I in share mode', object);
       execute format('select exists (select from ridepulse.%I where status = ''pending'')', object)
@@ -706,19 +2084,13 @@ begin
         execute format('drop table ridepulse.%I', object);
         action := 'dropped';
       end if;
+    exception when lock_not_available then
+      action := 'in use, left for the next time:';
       return next;
-    end loop;
-    if rules.cut_at < now() - keep and pg_relation_size('ridepulse.ledger_before') > 0 then
-      -- Nothing writes to it, and none of its rows is pending.
-      object := 'ledger_before';
-      truncate ridepulse.ledger_before;
-      action := 'emptied';
-      return next;
-    end if;
-  exception when lock_not_available then
-    action := 'in use, left for the next time:';
+      exit;
+    end;
     return next;
-  end;
+  end loop;
   for day in select today + n from generate_series(-1, 7) n loop
     object := 'ledger_' || to_char(day, 'YYYYMMDD');
     if to_regclass('ridepulse.' || object) is not null then continue; end if;
@@ -756,99 +2128,342 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.rotate_ledger(keep interval) IS 'Deletes what is older than the retention, creates the ledger''s partitions from yesterday to 7 days ahead, and returns each action with its object. keep: the retention; null means that of ridepulse.retention. Does nothing while another session runs it. Errors: 22023 if keep is shorter than 1 day.';
-CREATE FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) RETURNS text
+CREATE FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean DEFAULT false) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select format('jsonb_build_object(''in'', (%s' || E'\n' || ') is true, ''row'', %s)',
+    coalesce(w.condition, 'true'),
+    case when w.ride_function is not null then format('to_jsonb(%s(r))', w.ride_function)
+      else format('(select to_jsonb("ridepulse.x") from (select %s) "ridepulse.x")', (
+        select string_agg(format('%s as %I', ridepulse.column_value(w.relation, name), name),
+                          ', ' order by name) from (
+          select value as name from jsonb_each_text(w.columns) c
+          where not is_key or c.key in ('id', 'state')
+          union
+          select value from jsonb_each_text(w.attributes) where not is_key) names)) end)
+$$;
+COMMENT ON FUNCTION ridepulse.row_expression(w ridepulse.watches, is_key boolean) IS 'Returns the SQL expression that reads a row r: whether it meets the condition, and the mapped values. is_key: only ID and state.';
+CREATE FUNCTION ridepulse.runs_owner_code("table" regclass) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select ridepulse.reads_owner_code(ridepulse.attached_table("table"))
+$$;
+COMMENT ON FUNCTION ridepulse.runs_owner_code("table" regclass) IS 'Whether reading the rows of an attached table may run code of the table''s owner. Errors: 55000 if it is not attached.';
+CREATE FUNCTION ridepulse.scrub(value jsonb, owner_id text, keys text[]) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  erased constant jsonb := '"(erased)"';
+  inner_value jsonb;
+begin
+  if not ridepulse.json_contains(value::text, owner_id) then
+    return value;
+  end if;
+  case jsonb_typeof(value)
+    when 'object' then
+      return (
+        select jsonb_object_agg(m.key, case
+          when keys is not null and not m.key = any (keys) or jsonb_typeof(m.value) = 'object'
+            or jsonb_typeof(m.value) = 'array' and not m.key like '%\_id'
+            or jsonb_typeof(m.value) = 'string' and m.value #>> '{}' <> owner_id
+            then ridepulse.scrub(m.value, owner_id, keys)
+          when m.value #>> '{}' = owner_id and jsonb_typeof(m.value) in ('string', 'number')
+            and (jsonb_typeof(m.value) = 'string' or m.key like '%\_id') then erased
+          when jsonb_typeof(m.value) = 'array' then (
+            select jsonb_agg(case when e.value #>> '{}' = owner_id then erased
+                                  else ridepulse.scrub(e.value, owner_id, keys) end order by e.place)
+            from jsonb_array_elements(m.value) with ordinality e (value, place))
+          else m.value end)
+        from jsonb_each(value) m);
+    when 'array' then
+      return (
+        select jsonb_agg(
+          case when keys is null and e.value = to_jsonb(owner_id) then erased
+            else ridepulse.scrub(e.value, owner_id, keys) end order by e.place)
+        from jsonb_array_elements(value) with ordinality e (value, place));
+    when 'string' then
+      -- JSON as a text, as a memo holds an event's data and a former row's attributes.
+      begin
+        inner_value := (value #>> '{}')::jsonb;
+      exception when data_exception then
+        return value;
+      end;
+      return case when jsonb_typeof(inner_value) in ('object', 'array')
+        then to_jsonb(ridepulse.scrub(inner_value, owner_id, keys)::text) else value end;
+    else
+      return value;
+  end case;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.scrub(value jsonb, owner_id text, keys text[]) IS 'Returns JSON in which each text that is an owner''s ID is (erased), also in JSON that is quoted as a text. keys: the members that may name the owner; null means all.';
+CREATE FUNCTION ridepulse.scrub_former(former jsonb, person ridepulse.erasure) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select string_agg(format('r.%I', name), ', ' order by name) from (
-    select value as name from jsonb_each_text(columns)
-    union
-    select value from jsonb_each_text(attributes)) names
+  select ridepulse.scrub(
+    case when exists (
+        select from unnest(person.apps) a (app)
+        where person.owner_id = coalesce(former ->> a.app,
+          (former ->> 'attributes')::jsonb ->> (a.app || '_id')))
+      then jsonb_set(former, '{attributes}', to_jsonb((
+        select coalesce(jsonb_object_agg(m.key, m.value), '{}')::text
+        from jsonb_each(case jsonb_typeof((former ->> 'attributes')::jsonb)
+          when 'object' then (former ->> 'attributes')::jsonb else '{}' end) m
+        where m.key like '%\_id')))
+      else former end, person.owner_id, person.keys)
 $$;
-COMMENT ON FUNCTION ridepulse.select_list(columns jsonb, attributes jsonb) IS 'Returns the columns that a mapping reads, as a list for SELECT from a row r.';
-CREATE FUNCTION ridepulse.store_row(relation regclass, source jsonb, is_copy boolean DEFAULT false) RETURNS void
+COMMENT ON FUNCTION ridepulse.scrub_former(former jsonb, person ridepulse.erasure) IS 'Returns a former row of a ride without the person, and without attributes if it named the person.';
+CREATE FUNCTION ridepulse.scrub_memo(memo jsonb, person ridepulse.erasure, is_gone boolean) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  result jsonb := memo;
+  kept jsonb;
+begin
+  if memo ? 'cards' then
+    result := jsonb_set(result, '{cards}', (memo -> 'cards') - person.cards::text[]);
+  end if;
+  if is_gone then
+    -- Cards of the ride's other people still have to end.
+    kept := jsonb_strip_nulls(jsonb_build_object(
+      'cards', nullif(result -> 'cards', '{}'), 'slots', result -> 'slots', 'data', '[]'::jsonb));
+    return case when kept ? 'cards' then ridepulse.scrub(kept, person.owner_id, person.keys) end;
+  end if;
+  if memo ? 'retries' then
+    select coalesce(jsonb_agg(r.value order by r.place), '[]') into kept
+    from jsonb_array_elements(memo -> 'retries') with ordinality r (value, place)
+    where not ridepulse.is_push_to(person, r.value -> 'entry');
+    result := jsonb_set(result, '{retries}', kept);
+  end if;
+  -- Tokens and their starts in turn.
+  if memo ? 'starts' then
+    select coalesce(jsonb_agg(s.value order by s.place), '[]') into kept
+    from jsonb_array_elements(memo -> 'starts') with ordinality s (value, place)
+    where not ridepulse.is_push_to(person,
+      memo #> array['starts', ((s.place - 1) / 2 * 2 + 1)::text, 'entry']);
+    result := jsonb_set(result, '{starts}', kept);
+  end if;
+  if memo ? 'images' then
+    select coalesce(jsonb_agg(ridepulse.scrub_former(i.value, person) order by i.place), '[]')
+    into kept from jsonb_array_elements(memo -> 'images') with ordinality i (value, place);
+    result := jsonb_set(result, '{images}', kept);
+  end if;
+  return ridepulse.scrub(result, person.owner_id, person.keys);
+end
+$$;
+COMMENT ON FUNCTION ridepulse.scrub_memo(memo jsonb, person ridepulse.erasure, is_gone boolean) IS 'Returns a memo without a person''s pushes, cards and starts. is_gone: the ride is deleted; only other people''s cards stay.';
+CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  w ridepulse.watches;
-  ride ridepulse.rides;
-  problems text[] := '{}';
+  apps constant text[] := array(select ridepulse.owner_apps(sign_out.owner_id, sign_out.app));
+  phones bigint;
 begin
-  select * into w from ridepulse.watches a where a.relation = store_row.relation;
-  if not found then
-    raise exception 'ridepulse.store_row: % is not attached', store_row.relation
-      using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Call ridepulse.watch as the owner of the table.';
-  end if;
-  ride.id := source ->> (w.columns ->> 'id');
-  ride.state := source ->> (w.columns ->> 'state');
-  ride.customer_id := source ->> (w.columns ->> 'customer_id');
-  ride.driver_id := source ->> (w.columns ->> 'driver_id');
-  ride.time_zone := coalesce(source ->> (w.columns ->> 'time_zone'), 'UTC');
-  if coalesce(ride.id, '') = '' or octet_length(ride.id) > 512 then
-    perform ridepulse.record_watch_error(w.relation, w.columns ->> 'id',
-      case when ride.id is null then 'null_id' when ride.id = '' then 'empty_id'
-        else 'too_long' end, ride.id);
-    return;
-  end if;
-  if octet_length(ride.state) > 512 then
-    ride.state := null;
-    problems := problems || array['state', 'too_long'];
-  end if;
-  if octet_length(ride.customer_id) > 512 then
-    ride.customer_id := null;
-    problems := problems || array['customer_id', 'too_long'];
-  end if;
-  if octet_length(ride.driver_id) > 512 then
-    ride.driver_id := null;
-    problems := problems || array['driver_id', 'too_long'];
-  end if;
-  if ride.time_zone <> 'UTC'
-     and (ridepulse.parse_time('2000-01-01', ride.time_zone)).problem is not null then
-    ride.time_zone := 'UTC';
-    problems := problems || array['time_zone', 'unknown_time_zone'];
-  end if;
-  if w.columns ? 'pickup_at' then
-    declare
-      pickup record;
-    begin
-      select * into pickup
-      from ridepulse.parse_time(source ->> (w.columns ->> 'pickup_at'), w.time_zone);
-      ride.pickup_at := pickup.instant;
-      if pickup.problem is not null then
-        problems := problems || array['pickup_at', pickup.problem];
-      end if;
-    end;
-  end if;
-  ride.attributes := coalesce(nullif(source -> (w.columns ->> 'attributes'), 'null'), '{}');
-  if jsonb_typeof(ride.attributes) <> 'object' then
-    ride.attributes := '{}';
-    problems := problems || array['attributes', 'not_an_object'];
-  end if;
-  if w.attributes <> '{}' then
-    select jsonb_object_agg(key, source -> value) into ride.attributes
-    from jsonb_each_text(w.attributes);
-  end if;
-  for i in 1 .. cardinality(problems) by 2 loop
-    perform ridepulse.record_watch_error(
-      w.relation, w.columns ->> problems[i], problems[i + 1], ride.id);
-  end loop;
-  insert into ridepulse.rides as r
-    (id, state, customer_id, driver_id, pickup_at, time_zone, attributes)
-  values (ride.id, ride.state, ride.customer_id, ride.driver_id, ride.pickup_at, ride.time_zone,
-          ride.attributes)
-  on conflict (id) do update set
-    state = excluded.state, customer_id = excluded.customer_id, driver_id = excluded.driver_id,
-    pickup_at = excluded.pickup_at, time_zone = excluded.time_zone,
-    attributes = excluded.attributes
-  where not store_row.is_copy
-    and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
-      is distinct from (excluded.state, excluded.customer_id, excluded.driver_id,
-                        excluded.pickup_at, excluded.time_zone, excluded.attributes);
+  update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
+  where d.app = any (apps) and d.owner_id = sign_out.owner_id and d.disabled_at is null;
+  get diagnostics phones = row_count;
+  perform ridepulse.withdraw(a, sign_out.owner_id, null) from unnest(apps) a;
+  return phones;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.store_row(relation regclass, source jsonb, is_copy boolean) IS 'Copies a row of an attached table to ridepulse.rides. source: the mapped columns as JSON. is_copy: leaves a ride that exists unchanged. Errors: 55000 if the table is not attached.';
+COMMENT ON FUNCTION ridepulse.sign_out(owner_id text, app text) IS 'Signs all phones of a person out, and withdraws all cards and start tokens; returns how many phones. app: only in that app; null means in all.';
+CREATE FUNCTION ridepulse.store_batch(relation regclass, active text[], changes jsonb, gone jsonb, OUT inserted integer, OUT refreshed integer, OUT removed integer, OUT unmatched integer) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  w ridepulse.watches := ridepulse.attached_table(relation);
+  change jsonb;
+  ride ridepulse.rides;
+  removed_without_row integer;
+begin
+  inserted := 0; refreshed := 0; removed := 0;
+  for change in select * from jsonb_array_elements(changes) loop
+    if not (change ->> 'in')::boolean or change -> 'row' = 'null' then
+      removed := removed
+        + ridepulse.remove_ride(w, ridepulse.mapped_id(w, change -> 'row'))::integer;
+      continue;
+    end if;
+    ride := ridepulse.mapped_ride(w, change -> 'row');
+    continue when ride.id is null;
+    perform set_config('ridepulse.silent', 'on', true);
+    update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
+      driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
+      attributes = ride.attributes
+    where r.id = ride.id
+      and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
+        is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
+                          ride.time_zone, ride.attributes);
+    if found then
+      refreshed := refreshed + 1;
+      insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+      values (ride.id, 'ride_watched', '{}', ride.customer_id, ride.driver_id);
+    elsif ride.state = any (active) then
+      inserted := inserted + ridepulse.insert_silently(ride)::integer;
+    end if;
+    perform set_config('ridepulse.silent', '', true);
+  end loop;
+  -- Without a prefix, a ride without a row may be one that the service itself has inserted.
+  select count(*) filter (where not d.is_removable),
+    count(*) filter (where d.is_removable and ridepulse.remove_ride(w, d.id))
+  into unmatched, removed_without_row
+  from (
+    select r.id, w.prefix <> '' as is_removable
+    from jsonb_array_elements(gone) g join ridepulse.rides r on r.id = g ->> 0
+    where r.xmin::text || ' ' || r.ctid::text = g ->> 1) d;
+  removed := removed + removed_without_row;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.store_batch(relation regclass, active text[], changes jsonb, gone jsonb, OUT inserted integer, OUT refreshed integer, OUT removed integer, OUT unmatched integer) IS 'Stores rows of an attached table that a backfill has read. A new ride must be active. changes: the rows. gone: IDs and versions of rides without a row. unmatched: those of them that stay, because they may not come from the table.';
+CREATE FUNCTION ridepulse.store_row(w ridepulse.watches, operation text, new_row jsonb, old_row jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  is_ride boolean := coalesce((new_row ->> 'in')::boolean and new_row -> 'row' <> 'null', false);
+  was_ride boolean := coalesce((old_row ->> 'in')::boolean and old_row -> 'row' <> 'null', false);
+  former_id text := ridepulse.mapped_id(w, old_row -> 'row');
+  is_silent boolean;
+  ride ridepulse.rides;
+begin
+  if was_ride
+     and (not is_ride or former_id is distinct from ridepulse.mapped_id(w, new_row -> 'row')) then
+    perform ridepulse.remove_ride(w, former_id);
+  end if;
+  if not is_ride then
+    return;
+  end if;
+  ride := ridepulse.mapped_ride(w, new_row -> 'row');
+  if ride.id is null then
+    return;
+  end if;
+  is_silent := was_ride and former_id = ride.id
+    and ridepulse.mapped_state(w, old_row -> 'row') is not distinct from ride.state;
+  loop
+    perform from ridepulse.rides r where r.id = ride.id for no key update;
+    if found or (operation = 'INSERT' and ridepulse.restore_ride(ride.id)) then
+      update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
+        driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
+        attributes = ride.attributes
+      where r.id = ride.id
+        and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
+          is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
+                            ride.time_zone, ride.attributes);
+      return;
+    end if;
+    if is_silent then
+      exit when ridepulse.insert_silently(ride);
+    else
+      insert into ridepulse.rides
+        (id, state, customer_id, driver_id, pickup_at, time_zone, attributes)
+      values (ride.id, ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
+              ride.time_zone, ride.attributes)
+      on conflict (id) do nothing;
+      exit when found;
+    end if;
+  end loop;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.store_row(w ridepulse.watches, operation text, new_row jsonb, old_row jsonb) IS 'Copies a change of a row of an attached table to ridepulse.rides. operation: INSERT, UPDATE or DELETE. new_row, old_row: whether the row meets the condition, and the mapped values.';
+CREATE FUNCTION ridepulse.sweep(name text, pages integer DEFAULT 256) RETURNS TABLE(deleted bigint, is_behind boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    AS $_$
+declare
+  s ridepulse.sweeps;
+  last_page bigint;
+  end_page bigint;
+begin
+  select * into s from ridepulse.sweeps w where w.name = sweep.name for update skip locked;
+  if not found then
+    return;
+  end if;
+  last_page := pg_relation_size(format('ridepulse.%I', s.name))
+    / current_setting('block_size')::bigint;
+  if s.next_page >= last_page then
+    s.next_page := 0;
+  end if;
+  if s.next_page = 0 then
+    s.began_at := now();
+  end if;
+  end_page := s.next_page + sweep.pages;
+  execute format(
+    'delete from ridepulse.%1$I where ctid = any (array('
+    'select t.ctid from ridepulse.%1$I t cross join ridepulse.retention k '
+    'where t.ctid >= %2$L::tid and t.ctid < %3$L::tid and %4$s for update of t skip locked))',
+    s.name, format('(%s,0)', s.next_page), format('(%s,0)', end_page),
+    ridepulse.sweep_condition(s.name));
+  get diagnostics deleted = row_count;
+  if end_page >= last_page then
+    end_page := 0;
+    s.ended_at := now();
+  end if;
+  -- The whole table in 20 hours, so that a daily pass has time to spare.
+  is_behind := end_page > 0
+    and end_page < last_page * extract(epoch from now() - s.began_at + interval '1 hour') / 72000;
+  update ridepulse.sweeps w
+  set next_page = end_page, began_at = s.began_at, ended_at = s.ended_at where w.name = s.name;
+  return next;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.sweep(name text, pages integer) IS 'Deletes old rows from the next pages of a table, as ridepulse.retention defines old. name: a table of ridepulse.sweeps. pages: how many, of 8 kB. Returns how many rows it deleted, and whether more pages are due within this hour; no row if another session sweeps the table.';
+CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select case $1
+    when 'rides' then
+      't.updated_at < now() - k.rides'
+      ' and (t.pickup_at is null or t.pickup_at < now() - k.rides)'
+      ' and not exists (select from ridepulse.agenda a where a.ride_id = t.id)'
+      ' and not exists (select from ridepulse.events e where e.ride_id = t.id)'
+    when 'live_activities' then
+      'coalesce(t.ended_at, t.registered_at + interval ''1 day'') < now() - k.cards'
+    when 'push_to_start_tokens' then
+      'case when t.disabled_at is null then t.registered_at < now() - k.start_tokens'
+      ' else t.disabled_at < now() - k.disabled_tokens end'
+    when 'devices' then
+      -- A phone that only the legacy gateway has added was never registered: it goes with its
+      -- last push.
+      'case when t.disabled_at is not null then t.disabled_at < now() - k.disabled_phones'
+      ' when t.registered_at = ''-infinity'' then not exists ('
+      'select from ridepulse.ledger l where l.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' and not exists (select from ridepulse.events e'
+      ' where e.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' and not exists (select from ridepulse.agenda a'
+      ' where a.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' else t.registered_at < now() - k.phones and not exists ('
+      'select from ridepulse.contacts c where c.app = t.app and c.owner_id = t.owner_id'
+      ' and c.contacted_at >= now() - k.phones) end'
+    when 'contacts' then 't.contacted_at < now() - k.contacts'
+    when 'channels' then
+      'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
+      ' < now() - k.channels'
+    when 'watch_errors' then 't.last_at < now() - k.watch_errors'
+    when 'nodes' then 't.seen_at < now() - interval ''1 day'''
+    when 'idempotency_keys' then 't.created_at < now() - interval ''1 day'''
+    when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
+  end
+$_$;
+COMMENT ON FUNCTION ridepulse.sweep_condition(name text) IS 'Returns the condition under which a row t of a table is old. k is the row of ridepulse.retention.';
+CREATE FUNCTION ridepulse.unknown_key(key text, place text, known text[]) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  raise exception 'ridepulse.watch: unknown key "%" %', key, place
+    using errcode = 'undefined_column',
+          hint = coalesce(format('Did you mean "%s"? ', ridepulse.nearest_word(key, known)), '')
+            || 'known are ' || array_to_string(known, ', ');
+end
+$$;
+COMMENT ON FUNCTION ridepulse.unknown_key(key text, place text, known text[]) IS 'Refuses a key of a mapping and names the nearest known one. Errors: 42703.';
 CREATE FUNCTION ridepulse.unpark(ride_id text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -864,32 +2479,148 @@ CREATE FUNCTION ridepulse.unpark(ride_id text) RETURNS boolean
 $_$;
 COMMENT ON FUNCTION ridepulse.unpark(ride_id text) IS 'Makes a parked ride due again; returns whether it was parked.';
 CREATE FUNCTION ridepulse.unquarantine(app text DEFAULT NULL::text) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  with lifted as (
-    update ridepulse.devices d
-    set quarantined_at = null, refusals = 0, probe = null, is_probed = false
-    where d.quarantined_at is not null
-      and (unquarantine.app is null or d.app = unquarantine.app)
-    returning 1
-  )
-  select count(*) from lifted
+declare
+  phones constant bigint[] := array(
+    select q.device_id from ridepulse.quarantine q
+    where unquarantine.app is null or q.app = unquarantine.app order by 1);
+begin
+  update ridepulse.token_outcomes o set is_refused = false, is_probed = false, probe = null
+  where o.kind = 'phone' and o.token_id = any (phones);
+  update ridepulse.devices d
+  set quarantined_at = null, refusals = 0, probe = null, is_probed = false
+  where d.id = any (phones);
+  return cardinality(phones);
+end
 $$;
 COMMENT ON FUNCTION ridepulse.unquarantine(app text) IS 'Lifts the quarantine of an app''s phones, or of all phones if app is null; returns how many. Also resets their refusals, and whether they were tried in the other environment.';
+CREATE FUNCTION ridepulse.unregister_device(app text, token text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  phone ridepulse.devices;
+  disabled bigint;
+begin
+  perform ridepulse.check_app('unregister_device', app),
+    ridepulse.check_token('unregister_device', token);
+  select * into phone from ridepulse.devices d
+  where d.app = unregister_device.app and d.token = lower(unregister_device.token) for update;
+  -- A repeated call must not sign out what the owner has registered since.
+  if not found or phone.disabled_reason = 'signed_out' then
+    return false;
+  end if;
+  update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
+  where d.id = phone.id and (d.disabled_at is null or d.disabled_reason = 'replaced')
+    or d.app = phone.app and d.installation_id = phone.installation_id
+      and d.owner_id = phone.owner_id and d.disabled_at is null;
+  get diagnostics disabled = row_count;
+  return ridepulse.withdraw(phone.app, phone.owner_id, phone.installation_id) or disabled > 0;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.unregister_device(app text, token text) IS 'Signs a phone out: it receives nothing any more until it is registered again. Its owner''s cards and start tokens on the same installation, and those that name no installation, are withdrawn for good. Returns whether anything was withdrawn. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.unregister_push_to_start(app text, token text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  disabled bigint;
+begin
+  perform ridepulse.check_app('unregister_push_to_start', app),
+    ridepulse.check_token('unregister_push_to_start', token);
+  update ridepulse.push_to_start_tokens t
+  set disabled_at = clock_timestamp(), disabled_reason = 'withdrawn'
+  where t.app = unregister_push_to_start.app and t.token = lower(unregister_push_to_start.token)
+    and t.disabled_at is null;
+  get diagnostics disabled = row_count;
+  return disabled > 0;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.unregister_push_to_start(app text, token text) IS 'Withdraws a push-to-start token: no card is started with it until it is registered again. Returns whether it was valid. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.unwatch("table" regclass) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 begin
   perform ridepulse.require_owner("table");
-  execute format('lock table %s in access exclusive mode', "table");
+  perform ridepulse.lock_table("table", 'all');
   execute format('drop trigger if exists ridepulse_read on %s', "table");
   execute format('drop trigger if exists ridepulse_watch on %s', "table");
+  execute format('drop trigger if exists ridepulse_read_update on %s', "table");
+  execute format('drop trigger if exists ridepulse_watch_update on %s', "table");
   perform ridepulse.register_watch("table", null);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.unwatch("table" regclass) IS 'Detaches a table; its rides stay. Errors: 42501 if the caller may not detach the table.';
+COMMENT ON FUNCTION ridepulse.unwatch("table" regclass) IS 'Detaches a table; its rides stay. Errors: 42501 if the caller may not detach the table; 55P03 if it is locked for long.';
+CREATE FUNCTION ridepulse.update_event(w ridepulse.watches) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select case when ridepulse.reads_whole_row(w) or ridepulse.is_changed_by_triggers(w.relation)
+      then 'update'
+    else 'update of ' || (select string_agg(format('%I', c), ', ')
+                          from unnest(ridepulse.columns_read(w)) c) end
+$$;
+COMMENT ON FUNCTION ridepulse.update_event(w ridepulse.watches) IS 'Returns the event of the triggers of an update.';
+CREATE FUNCTION ridepulse.values_of(type regtype, words text[]) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select array(
+    select w from unnest(words) w
+    where case when i.id is not null then
+        case when w ~ '^-?\d{1,19}$' then w::numeric between -largest - 1 and largest else false end
+      when p.oid = 'uuid'::regtype then w ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+      else p.typtype <> 'e' or exists (
+        select from pg_enum e where e.enumtypid = p.oid and e.enumlabel = w) end)
+  from pg_type p
+  left join (values ('smallint'::regtype, 32767), ('integer', 2147483647),
+                    ('bigint', 9223372036854775807)) i (id, largest)
+    on i.id = p.oid
+  where p.oid = values_of.type
+$_$;
+COMMENT ON FUNCTION ridepulse.values_of(type regtype, words text[]) IS 'Returns the words that are values of a type.';
+CREATE FUNCTION ridepulse.verdict_horizon(OUT horizon xid8, OUT newest xid8) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  oldest bigint;
+begin
+  -- The snapshot of this statement precedes its execution, and thereby the locks that it reads.
+  with locks as materialized (
+    select l.* from pg_locks l where l.locktype in ('relation', 'transactionid')
+  ), numbers as (
+    select x.virtualtransaction, x.pid, x.transactionid::text::bigint as number from locks x
+    where x.locktype = 'transactionid' and x.mode = 'ExclusiveLock' and x.granted
+  )
+  select pg_snapshot_xmax(pg_current_snapshot()), (
+    select age from (
+      select (pg_snapshot_xmax(pg_current_snapshot())::text::bigint - x.number) & 4294967295 as age
+      from locks l join numbers x on x.virtualtransaction = l.virtualtransaction
+        and x.pid is not distinct from l.pid
+      where l.locktype = 'relation' and l.relation = 'ridepulse.ledger'::regclass
+        and l.database = (select d.oid from pg_database d where d.datname = current_database())
+        and l.mode = 'RowExclusiveLock'
+      union all
+      select pg_snapshot_xmax(pg_current_snapshot())::text::bigint - r.running::text::bigint
+      from pg_snapshot_xip(pg_current_snapshot()) r (running)
+      where r.running::text::bigint & 4294967295 not in (select number from numbers)) writers
+    -- A larger one is the number of a transaction that began since the snapshot.
+    where age < 2147483648
+    order by age desc limit 1)
+  into newest, oldest;
+  horizon := (newest::text::bigint - coalesce(oldest, 0))::text::xid8;
+  -- There, all statements of a transaction have its first snapshot.
+  if current_setting('transaction_isolation') <> 'read committed'
+     and pg_snapshot_xmin(pg_current_snapshot()) < horizon then
+    horizon := pg_snapshot_xmin(pg_current_snapshot());
+  end if;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.verdict_horizon(OUT horizon xid8, OUT newest xid8) IS 'Returns the transaction up to which all settlements have ended (horizon, exclusive), and the next number to be given out (newest). A statement that begins afterwards sees all their verdicts.';
 CREATE FUNCTION ridepulse.wake() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -913,67 +2644,104 @@ CREATE FUNCTION ridepulse.watch("table" regclass, mapping jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-  columns text;
-  source jsonb;
+  plan record;
+  trigger record;
 begin
   perform ridepulse.require_owner("table");
+  select * into plan from ridepulse.check_mapping("table", coalesce(mapping, 'null'));
+  begin
+    execute format('select %s from %s r limit 0', plan.expression, "table");
+  exception when others then
+    raise exception 'ridepulse.watch: the mapping can''t be evaluated: %', sqlerrm
+      using errcode = sqlstate,
+            hint = 'Check "where" and "ride": names outside pg_catalog need their schema.';
+  end;
   -- Must precede the lock on any row of this schema for which a writer of the table may wait.
-  execute format('lock table %s in share row exclusive mode', "table");
-  columns := ridepulse.register_watch("table", coalesce(mapping, 'null'));
+  perform ridepulse.lock_table("table", 'write');
   -- Triggers of a row fire in the order of their names: ridepulse_read fires first.
-  execute format(
-    'create or replace trigger ridepulse_read after insert or update on %s for each row '
-    'execute function ridepulse.read_row(%L)', "table", columns);
-  execute format(
-    'create or replace trigger ridepulse_watch after insert or update on %s for each row '
-    'execute function ridepulse.watched()', "table");
-  -- Existing rows are copied without a push.
-  perform set_config('ridepulse.silent', 'on', true);
-  for source in
-    execute format('select to_jsonb(x) from (select %s from %s r) x', columns, "table")
+  for trigger in
+    select * from (values
+      ('ridepulse_read', 'insert or delete', '',
+       format('read_row(%L, %L)', plan.new_row, plan.old_row)),
+      ('ridepulse_watch', 'insert or delete', '', 'watched()'),
+      ('ridepulse_read_update', plan.event, format('when (%s)', plan.changed),
+       format('read_row(%L, %L)', plan.new_row, plan.old_row)),
+      ('ridepulse_watch_update', plan.event, format('when (%s)', plan.changed), 'watched()')
+    ) t (name, event, condition, function)
   loop
-    perform ridepulse.store_row("table", source, true);
+    execute format('create or replace trigger %I after %s on %s for each row %s execute function '
+      'ridepulse.%s', trigger.name, trigger.event, "table", trigger.condition, trigger.function);
   end loop;
-  perform set_config('ridepulse.silent', '', true);
+  perform ridepulse.register_watch("table", mapping);
 end
 $$;
-COMMENT ON FUNCTION ridepulse.watch("table" regclass, mapping jsonb) IS 'Attaches a table, whose rows become rides from now on. Existing rows are copied without a push. A second call replaces the mapping. mapping: see docs/sql.md. Errors: 42501 if the caller may not attach the table; those of ridepulse.register_watch.';
+COMMENT ON FUNCTION ridepulse.watch("table" regclass, mapping jsonb) IS 'Attaches a table, whose changed rows become rides from now on; ridepulse backfill copies the live rows that are there. A second call replaces the mapping. mapping: see docs/attach.md. Errors: 42501 if the caller may not attach the table; 55P03 if the table is locked for long; those of ridepulse.check_mapping.';
 CREATE FUNCTION ridepulse.watched() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
   source jsonb := nullif(current_setting('ridepulse.row', true), '');
-  attached regclass;
+  w ridepulse.watches;
 begin
   perform set_config('ridepulse.row', '', true);
-  select w.relation into attached from ridepulse.watches w where w.relation = tg_relid;
+  select * into w from ridepulse.watches a where a.relation = tg_relid;
   if not found then
-    select w.relation into attached
-    from ridepulse.watches w join pg_partition_ancestors(tg_relid) a on a.relid = w.relation limit 1;
+    select a.* into w
+    from ridepulse.watches a join pg_partition_ancestors(tg_relid) p on p.relid = a.relation
+    limit 1;
   end if;
-  if attached is null then
+  if w.relation is null then
     perform ridepulse.record_watch_error(tg_relid, '', 'not_attached');
   elsif source is null then
-    perform ridepulse.record_watch_error(attached, 'ridepulse_read', 'not_read');
-  elsif not source ? '' then
-    perform ridepulse.store_row(attached, source);
-  elsif source #>> '{"",state}' <> '42703' then
-    perform ridepulse.record_watch_error(attached, '', 'unreadable_row', null,
-      'SQLSTATE ' || (source #>> '{"",state}') || ': ' || (source #>> '{"",message}'));
+    perform ridepulse.record_watch_error(w.relation, 'ridepulse_read', 'not_read');
+  elsif not source ? 'error' then
+    perform ridepulse.store_row(w, tg_op, source -> 'new', source -> 'old');
   else
-    perform ridepulse.record_watch_error(attached, m.value, 'missing_column')
-    from ridepulse.watches w
-    cross join lateral (select * from jsonb_each_text(w.columns)
-                        union all select * from jsonb_each_text(w.attributes)) m
-    where w.relation = attached and not exists (
-      select from pg_attribute a
-      where a.attrelid = tg_relid and a.attname = m.value and a.attnum > 0 and not a.attisdropped);
+    perform ridepulse.record_unreadable(w, tg_relid, source -> 'error');
   end if;
   return null;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.watched() IS 'Trigger function of ridepulse_watch: copies the row that ridepulse_read has stored as JSON, or records a problem. It must not read the row itself.';
+COMMENT ON FUNCTION ridepulse.watched() IS 'Trigger function of ridepulse_watch: copies the values that ridepulse_read has stored as JSON, or records a problem. It must not read the row itself.';
+CREATE FUNCTION ridepulse.withdraw(app text, owner_id text, installation_id text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  -- Without an ID of this installation: all except those of the owner's other phones.
+  others constant text[] := case when installation_id is null then array(
+    select d.installation_id from ridepulse.devices d
+    where d.app = withdraw.app and d.owner_id = withdraw.owner_id and d.disabled_at is null
+      and d.installation_id is not null) end;
+  ended bigint;
+  disabled bigint;
+begin
+  with ended as (
+    update ridepulse.live_activities a
+    set ended_at = clock_timestamp(), ended_reason = 'signed_out'
+    where a.app = withdraw.app and a.owner_id = withdraw.owner_id and a.ended_at is null
+      and (a.installation_id is null or a.installation_id = withdraw.installation_id
+           or a.installation_id <> all (others))
+      and not exists (
+        select from ridepulse.token_outcomes o
+        where o.kind = 'activity' and o.token_id = a.id and o.gone_since >= a.registered_at)
+    returning a.ride_id
+  ), emitted as (
+    insert into ridepulse.events (ride_id, event, data)
+    select distinct e.ride_id, 'card_ended', '{}'::jsonb from ended e order by 1
+  )
+  select count(*) into ended from ended;
+  update ridepulse.push_to_start_tokens t
+  set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
+  where t.app = withdraw.app and t.owner_id = withdraw.owner_id and t.disabled_at is null
+    and (t.installation_id is null or t.installation_id = withdraw.installation_id
+         or t.installation_id <> all (others));
+  get diagnostics disabled = row_count;
+  return ended + disabled > 0;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.withdraw(app text, owner_id text, installation_id text) IS 'Withdraws an owner''s cards and start tokens on an installation, and those that name none; returns whether there were any. installation_id: null means all except those of the owner''s other phones.';
 CREATE TABLE ridepulse.agenda (
     ride_id text NOT NULL,
     due_at timestamp with time zone,
@@ -996,6 +2764,14 @@ COMMENT ON COLUMN ridepulse.agenda.leased_until IS 'When the lease ends: -infini
 COMMENT ON COLUMN ridepulse.agenda.parked_reason IS 'Why the ride is parked; null if it is not.';
 COMMENT ON COLUMN ridepulse.agenda.unread IS 'Number of consecutive claims that could not read the ride.';
 COMMENT ON COLUMN ridepulse.agenda.parked_at IS 'When the ride was parked; null if it is not.';
+CREATE TABLE ridepulse.apps (
+    app text NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT apps_app_check CHECK ((app <> ''::text))
+);
+COMMENT ON TABLE ridepulse.apps IS 'Apps that ridepulse serve is configured for. While there is no row, functions accept any app.';
+COMMENT ON COLUMN ridepulse.apps.app IS 'The app''s name, as rules and phones name it.';
+COMMENT ON COLUMN ridepulse.apps.seen_at IS 'When a service that is configured for the app last started.';
 CREATE TABLE ridepulse.channel_listings (
     bundle_id text NOT NULL,
     environment text NOT NULL,
@@ -1135,13 +2911,13 @@ CREATE TABLE ridepulse.devices (
     is_probed boolean DEFAULT false NOT NULL,
     quiet_until timestamp with time zone,
     quarantined_at timestamp with time zone,
-    told_disabled_at timestamp with time zone,
+    reported_disabled_at timestamp with time zone,
     CONSTRAINT devices_app_check CHECK ((app <> ''::text)),
     CONSTRAINT devices_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
     CONSTRAINT devices_owner_id_check CHECK ((owner_id <> ''::text)),
     CONSTRAINT devices_token_check CHECK ((token <> ''::text))
 );
-COMMENT ON TABLE ridepulse.devices IS 'Phones. Never deleted: a phone is disabled with a reason, and its next registration enables it again.';
+COMMENT ON TABLE ridepulse.devices IS 'Phones. A phone is disabled with a reason, and its next registration enables it again; only ridepulse.sweep and ridepulse.forget delete phones.';
 COMMENT ON COLUMN ridepulse.devices.id IS 'The phones of an owner are addressed in the order of their IDs.';
 COMMENT ON COLUMN ridepulse.devices.app IS 'The app on the phone.';
 COMMENT ON COLUMN ridepulse.devices.owner_id IS 'The person, as rides name customers, drivers and other owners.';
@@ -1151,13 +2927,13 @@ COMMENT ON COLUMN ridepulse.devices.installation_id IS 'The app''s ID of this in
 COMMENT ON COLUMN ridepulse.devices.locale IS 'The locale of texts, such as de-CH.';
 COMMENT ON COLUMN ridepulse.devices.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier. -infinity for a phone that only the legacy gateway has added.';
 COMMENT ON COLUMN ridepulse.devices.disabled_at IS 'When the phone was disabled; null while it is enabled.';
-COMMENT ON COLUMN ridepulse.devices.disabled_reason IS 'APNs'' reason, or replaced if the installation has a newer token; null while it is enabled.';
+COMMENT ON COLUMN ridepulse.devices.disabled_reason IS 'APNs'' reason, replaced if the installation has a newer token, or signed_out; null while it is enabled.';
 COMMENT ON COLUMN ridepulse.devices.refusals IS 'Number of consecutive BadDeviceToken answers.';
 COMMENT ON COLUMN ridepulse.devices.probe IS 'apns-id of the push that may try the other environment; null if none may.';
 COMMENT ON COLUMN ridepulse.devices.is_probed IS 'Whether a push has tried the other environment.';
 COMMENT ON COLUMN ridepulse.devices.quiet_until IS 'End of the pause that APNs requested with status 429.';
 COMMENT ON COLUMN ridepulse.devices.quarantined_at IS 'When the quarantine began; null if the phone is not in quarantine.';
-COMMENT ON COLUMN ridepulse.devices.told_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
+COMMENT ON COLUMN ridepulse.devices.reported_disabled_at IS 'The disabled_at that the legacy feedback port has reported; null if it has reported none.';
 CREATE VIEW ridepulse.current_devices AS
  SELECT d.id,
     d.app,
@@ -1214,7 +2990,7 @@ CREATE VIEW ridepulse.current_devices AS
             (count(*) FILTER (WHERE (f.is_refused AND (f.created_at >= d.registered_at) AND (NOT (EXISTS ( SELECT
                    FROM ridepulse.token_outcomes g
                   WHERE ((g.kind = 'phone'::text) AND (g.token_id = d.id) AND (g.id >= f.id) AND (g.is_good OR (g.environment IS NOT NULL)))))))))::integer AS refusals,
-            COALESCE(bool_or(f.is_probed), false) AS is_probed,
+            COALESCE(bool_or((f.is_probed AND (f.created_at >= d.registered_at))), false) AS is_probed,
             max(f.quiet_until) AS quiet_until
            FROM ridepulse.token_outcomes f
           WHERE ((f.kind = 'phone'::text) AND (f.token_id = d.id))) o)
@@ -1232,6 +3008,7 @@ CREATE TABLE ridepulse.live_activities (
     registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ended_at timestamp with time zone,
     ended_reason text,
+    installation_id text,
     CONSTRAINT live_activities_activity_id_check CHECK ((activity_id <> ''::text)),
     CONSTRAINT live_activities_app_check CHECK ((app <> ''::text)),
     CONSTRAINT live_activities_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
@@ -1249,7 +3026,8 @@ COMMENT ON COLUMN ridepulse.live_activities.environment IS 'The APNs environment
 COMMENT ON COLUMN ridepulse.live_activities.frequent IS 'Whether the person allows frequent updates.';
 COMMENT ON COLUMN ridepulse.live_activities.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier.';
 COMMENT ON COLUMN ridepulse.live_activities.ended_at IS 'When the card ended; null while it is live.';
-COMMENT ON COLUMN ridepulse.live_activities.ended_reason IS 'How the card ended: ended, expired (no screen can show it any more), or APNs'' reason; null while it is live.';
+COMMENT ON COLUMN ridepulse.live_activities.ended_reason IS 'How the card ended: ended, expired (no screen can show it any more), dismissed (the app reported its end), signed_out, or APNs'' reason; null while it is live.';
+COMMENT ON COLUMN ridepulse.live_activities.installation_id IS 'The app''s ID of the installation that shows the card; null if the app has not named it.';
 CREATE VIEW ridepulse.current_live_activities AS
  SELECT a.id,
     a.ride_id,
@@ -1261,7 +3039,8 @@ CREATE VIEW ridepulse.current_live_activities AS
     a.frequent,
     a.registered_at,
     COALESCE(a.ended_at, o.created_at) AS ended_at,
-    COALESCE(a.ended_reason, o.gone_reason) AS ended_reason
+    COALESCE(a.ended_reason, o.gone_reason) AS ended_reason,
+    a.installation_id
    FROM (ridepulse.live_activities a
      LEFT JOIN LATERAL ( SELECT e.created_at,
             e.gone_reason
@@ -1280,6 +3059,7 @@ CREATE TABLE ridepulse.push_to_start_tokens (
     registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     disabled_at timestamp with time zone,
     disabled_reason text,
+    installation_id text,
     CONSTRAINT push_to_start_tokens_app_check CHECK ((app <> ''::text)),
     CONSTRAINT push_to_start_tokens_attributes_type_check CHECK ((attributes_type <> ''::text)),
     CONSTRAINT push_to_start_tokens_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
@@ -1295,7 +3075,8 @@ COMMENT ON COLUMN ridepulse.push_to_start_tokens.token IS 'The push-to-start tok
 COMMENT ON COLUMN ridepulse.push_to_start_tokens.environment IS 'The APNs environment; null if the app has not named one.';
 COMMENT ON COLUMN ridepulse.push_to_start_tokens.registered_at IS 'Time of the last registration, which overrides what APNs reported earlier.';
 COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_at IS 'When the token became invalid; null while it is valid.';
-COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_reason IS 'APNs'' reason; null while the token is valid.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.disabled_reason IS 'APNs'' reason, withdrawn (by the app) or signed_out; null while the token is valid.';
+COMMENT ON COLUMN ridepulse.push_to_start_tokens.installation_id IS 'The app''s ID of the installation that the token belongs to; null if the app has not named it.';
 CREATE VIEW ridepulse.current_start_tokens AS
  SELECT t.id,
     t.app,
@@ -1303,7 +3084,8 @@ CREATE VIEW ridepulse.current_start_tokens AS
     t.attributes_type,
     t.token,
     t.environment,
-    t.registered_at
+    t.registered_at,
+    t.installation_id
    FROM ridepulse.push_to_start_tokens t
   WHERE ((t.disabled_at IS NULL) AND (NOT (EXISTS ( SELECT
            FROM ridepulse.token_outcomes o
@@ -1330,6 +3112,7 @@ CREATE TABLE ridepulse.ledger (
     expiration bigint,
     card_event text,
     reason_code text,
+    settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -1355,107 +3138,25 @@ COMMENT ON COLUMN ridepulse.ledger.priority IS 'apns-priority; null if nothing w
 COMMENT ON COLUMN ridepulse.ledger.expiration IS 'apns-expiration in seconds since 1970, 0 for a push that APNs must not store; null if nothing was sent.';
 COMMENT ON COLUMN ridepulse.ledger.card_event IS 'start, update or end; null if the push does not concern a card.';
 COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' reason, "HTTP n", or one of the engine''s words; see docs/sql.md.';
-CREATE TABLE ridepulse.ledger_before (
-    ride_id text NOT NULL,
-    apns_id uuid NOT NULL,
-    event_id bigint,
-    event text NOT NULL,
-    rule text NOT NULL,
-    app text NOT NULL,
-    push_type text NOT NULL,
-    status text NOT NULL,
-    reason text,
-    attempts integer NOT NULL,
-    collapse_id text,
-    device_id bigint,
-    token_suffix text,
-    occurred_at timestamp with time zone NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    finished_at timestamp with time zone,
-    priority smallint,
-    expiration bigint,
-    card_event text,
-    CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text])))
-)
-WITH (fillfactor='95');
-COMMENT ON TABLE ridepulse.ledger_before IS 'Ledger rows of databases from before the ledger was partitioned. Nothing writes to it.';
-COMMENT ON COLUMN ridepulse.ledger_before.ride_id IS 'The ride.';
-COMMENT ON COLUMN ridepulse.ledger_before.apns_id IS 'apns-id, the same in every attempt of the push.';
-COMMENT ON COLUMN ridepulse.ledger_before.event_id IS 'The event''s ID; null for a schedule slot.';
-COMMENT ON COLUMN ridepulse.ledger_before.event IS 'The event''s name.';
-COMMENT ON COLUMN ridepulse.ledger_before.rule IS 'The rule''s name.';
-COMMENT ON COLUMN ridepulse.ledger_before.app IS 'The app of the phone.';
-COMMENT ON COLUMN ridepulse.ledger_before.push_type IS 'apns-push-type.';
-COMMENT ON COLUMN ridepulse.ledger_before.status IS 'The outcome; docs/sql.md describes each one.';
-COMMENT ON COLUMN ridepulse.ledger_before.reason IS 'Why the push has this status, as a text for people.';
-COMMENT ON COLUMN ridepulse.ledger_before.attempts IS 'Number of times the push was sent.';
-COMMENT ON COLUMN ridepulse.ledger_before.collapse_id IS 'apns-collapse-id.';
-COMMENT ON COLUMN ridepulse.ledger_before.device_id IS 'The phone, an ID in devices; null if there is none.';
-COMMENT ON COLUMN ridepulse.ledger_before.token_suffix IS 'The last six digits of the token.';
-COMMENT ON COLUMN ridepulse.ledger_before.occurred_at IS 'When the event happened or the slot was due: the same in every attempt.';
-COMMENT ON COLUMN ridepulse.ledger_before.created_at IS 'When the push was first settled.';
-COMMENT ON COLUMN ridepulse.ledger_before.finished_at IS 'When the outcome became final; null while the push is pending.';
-COMMENT ON COLUMN ridepulse.ledger_before.priority IS 'apns-priority; null if nothing was sent.';
-COMMENT ON COLUMN ridepulse.ledger_before.expiration IS 'apns-expiration in seconds since 1970, 0 for a push that APNs must not store; null if nothing was sent.';
-COMMENT ON COLUMN ridepulse.ledger_before.card_event IS 'start, update or end; null if the push does not concern a card.';
+COMMENT ON COLUMN ridepulse.ledger.settled_xid IS 'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
 CREATE VIEW ridepulse.deliveries AS
- SELECT rows.ride_id,
-    rows.event,
-    rows.rule,
-    rows.app,
-    rows.push_type,
-    rows.status,
-    rows.reason,
-    rows.attempts,
+ SELECT ledger.ride_id,
+    ledger.event,
+    ledger.rule,
+    ledger.app,
+    ledger.push_type,
+    ledger.status,
+    ledger.reason,
+    ledger.attempts,
         CASE
-            WHEN ((rows.attempts > 0) OR (rows.status = 'pending'::text)) THEN rows.apns_id
+            WHEN ((ledger.attempts > 0) OR (ledger.status = 'pending'::text)) THEN ledger.apns_id
             ELSE NULL::uuid
         END AS apns_id,
-    rows.collapse_id,
-    rows.created_at,
-    rows.finished_at,
-    rows.token_suffix
-   FROM ( SELECT ledger.ride_id,
-            ledger.apns_id,
-            ledger.event_id,
-            ledger.event,
-            ledger.rule,
-            ledger.app,
-            ledger.push_type,
-            ledger.status,
-            ledger.reason,
-            ledger.attempts,
-            ledger.collapse_id,
-            ledger.device_id,
-            ledger.token_suffix,
-            ledger.occurred_at,
-            ledger.created_at,
-            ledger.finished_at,
-            ledger.priority,
-            ledger.expiration,
-            ledger.card_event
-           FROM ridepulse.ledger
-        UNION ALL
-         SELECT ledger_before.ride_id,
-            ledger_before.apns_id,
-            ledger_before.event_id,
-            ledger_before.event,
-            ledger_before.rule,
-            ledger_before.app,
-            ledger_before.push_type,
-            ledger_before.status,
-            ledger_before.reason,
-            ledger_before.attempts,
-            ledger_before.collapse_id,
-            ledger_before.device_id,
-            ledger_before.token_suffix,
-            ledger_before.occurred_at,
-            ledger_before.created_at,
-            ledger_before.finished_at,
-            ledger_before.priority,
-            ledger_before.expiration,
-            ledger_before.card_event
-           FROM ridepulse.ledger_before) rows;
+    ledger.collapse_id,
+    ledger.created_at,
+    ledger.finished_at,
+    ledger.token_suffix
+   FROM ridepulse.ledger;
 COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
@@ -1465,26 +3166,6 @@ ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-CREATE TABLE ridepulse.events (
-    id bigint NOT NULL,
-    ride_id text NOT NULL,
-    event text NOT NULL,
-    data jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    customer_id text,
-    driver_id text,
-    former jsonb
-)
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.1');
-COMMENT ON TABLE ridepulse.events IS 'Events that the engine has not consumed yet. It deletes consumed events and records their pushes in the ledger.';
-COMMENT ON COLUMN ridepulse.events.id IS 'The events of a ride are handled in this order.';
-COMMENT ON COLUMN ridepulse.events.ride_id IS 'The ride; it need not exist.';
-COMMENT ON COLUMN ridepulse.events.event IS 'The event''s name, which rules match.';
-COMMENT ON COLUMN ridepulse.events.data IS 'The event''s own data, a JSON object.';
-COMMENT ON COLUMN ridepulse.events.created_at IS 'The time of the statement, not the start of its transaction. Validity counts from here.';
-COMMENT ON COLUMN ridepulse.events.customer_id IS 'The ride''s customer when the event was emitted: the new one if the event is its change.';
-COMMENT ON COLUMN ridepulse.events.driver_id IS 'The ride''s driver when the event was emitted: the new one if the event is its change.';
-COMMENT ON COLUMN ridepulse.events.former IS 'The row before the change, as ridepulse.former_row returns it; null unless the change replaced or removed one of the ride''s people.';
 ALTER TABLE ridepulse.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.events_id_seq
     START WITH 1
@@ -1535,6 +3216,7 @@ CREATE TABLE ridepulse.ledger_default (
     expiration bigint,
     card_event text,
     reason_code text,
+    settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -1614,27 +3296,56 @@ ALTER TABLE ridepulse.push_to_start_tokens ALTER COLUMN id ADD GENERATED ALWAYS 
     CACHE 1
 );
 CREATE VIEW ridepulse.quarantine AS
- SELECT devices.id AS device_id,
-    devices.app,
-    devices.owner_id,
-    "right"(devices.token, 6) AS token_suffix,
-    devices.environment,
-    devices.refusals,
-    devices.quarantined_at
-   FROM ridepulse.devices
-  WHERE ((devices.quarantined_at IS NOT NULL) AND (devices.disabled_at IS NULL));
+ SELECT current_devices.id AS device_id,
+    current_devices.app,
+    current_devices.owner_id,
+    "right"(current_devices.token, 6) AS token_suffix,
+    current_devices.environment,
+    current_devices.refusals,
+    current_devices.quarantined_at
+   FROM ridepulse.current_devices
+  WHERE ((current_devices.quarantined_at IS NOT NULL) AND (current_devices.id = ANY ((ARRAY( SELECT d.id
+           FROM ridepulse.devices d
+          WHERE (d.quarantined_at IS NOT NULL)) || ARRAY( SELECT o.token_id
+           FROM ridepulse.token_outcomes o
+          WHERE (o.kind = 'phone'::text))))));
 COMMENT ON VIEW ridepulse.quarantine IS 'Phones in quarantine: APNs has refused their tokens three times in a row. token_suffix is the last six digits.';
 CREATE TABLE ridepulse.retention (
     is_only boolean DEFAULT true NOT NULL,
     keep interval DEFAULT '30 days'::interval NOT NULL,
-    cut_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT retention_is_only_check CHECK (is_only),
-    CONSTRAINT retention_keep_check CHECK ((keep >= '1 day'::interval))
+    rides interval DEFAULT '30 days'::interval NOT NULL,
+    phones interval DEFAULT '270 days'::interval NOT NULL,
+    disabled_phones interval DEFAULT '90 days'::interval NOT NULL,
+    cards interval DEFAULT '7 days'::interval NOT NULL,
+    start_tokens interval DEFAULT '270 days'::interval NOT NULL,
+    disabled_tokens interval DEFAULT '7 days'::interval NOT NULL,
+    contacts interval DEFAULT '270 days'::interval NOT NULL,
+    watch_errors interval DEFAULT '30 days'::interval NOT NULL,
+    channels interval DEFAULT '90 days'::interval NOT NULL,
+    CONSTRAINT retention_check CHECK ((LEAST(keep, rides, phones, disabled_phones, cards, start_tokens, disabled_tokens, contacts, watch_errors, channels) >= '1 day'::interval)),
+    CONSTRAINT retention_check1 CHECK ((contacts >= phones)),
+    CONSTRAINT retention_is_only_check CHECK (is_only)
 );
-COMMENT ON TABLE ridepulse.retention IS 'One row: how long the ledger is kept.';
+COMMENT ON TABLE ridepulse.retention IS 'One row: how long each kind of row is kept, at least 1 day. See docs/privacy.md.';
 COMMENT ON COLUMN ridepulse.retention.is_only IS 'Always true: the primary key of the only row.';
-COMMENT ON COLUMN ridepulse.retention.keep IS 'How long ledger rows are kept, counted from their events; at least 1 day.';
-COMMENT ON COLUMN ridepulse.retention.cut_at IS 'When the ledger was partitioned: ledger_before is emptied once this is older than keep.';
+COMMENT ON COLUMN ridepulse.retention.keep IS 'Ledger rows and counts of slots, from their events; parked rides, from when they were parked.';
+COMMENT ON COLUMN ridepulse.retention.rides IS 'Rides that are not on the agenda, from their last change or, if later, their pickup.';
+COMMENT ON COLUMN ridepulse.retention.phones IS 'Enabled phones, from their last registration or, if later, their owner''s last contact.';
+COMMENT ON COLUMN ridepulse.retention.disabled_phones IS 'Disabled phones, from when they were disabled.';
+COMMENT ON COLUMN ridepulse.retention.cards IS 'Cards, from their end; one whose end is unknown, from 1 day after its last registration.';
+COMMENT ON COLUMN ridepulse.retention.start_tokens IS 'Valid push-to-start tokens, from their last registration.';
+COMMENT ON COLUMN ridepulse.retention.disabled_tokens IS 'Invalid push-to-start tokens, from when they became invalid.';
+COMMENT ON COLUMN ridepulse.retention.contacts IS 'Contacts, from the last one. At least as long as phones, whose age they show.';
+COMMENT ON COLUMN ridepulse.retention.watch_errors IS 'Problems of attached tables, from their last occurrence.';
+COMMENT ON COLUMN ridepulse.retention.channels IS 'Channels that were deleted or refused, from then on.';
+CREATE TABLE ridepulse.settings (
+    is_only boolean DEFAULT true NOT NULL,
+    notify_deliveries boolean DEFAULT false NOT NULL,
+    CONSTRAINT settings_is_only_check CHECK (is_only)
+);
+COMMENT ON TABLE ridepulse.settings IS 'One row: what settlements do besides writing the ledger.';
+COMMENT ON COLUMN ridepulse.settings.is_only IS 'Always true: the primary key of the only row.';
+COMMENT ON COLUMN ridepulse.settings.notify_deliveries IS 'Whether a settlement with a verdict notifies the channel ridepulse_deliveries. NOTIFY lets only one transaction commit at a time.';
 CREATE TABLE ridepulse.slot_counts (
     rule text NOT NULL,
     day date NOT NULL,
@@ -1670,6 +3381,20 @@ CREATE VIEW ridepulse.slots AS
    FROM ridepulse.slot_counts
   GROUP BY slot_counts.rule, slot_counts.day;
 COMMENT ON VIEW ridepulse.slots IS 'Number of schedule slots by outcome, for each rule and day (UTC). remainder is due minus all outcomes: anything except 0 is a bug in RidePulse.';
+CREATE TABLE ridepulse.sweeps (
+    name text NOT NULL,
+    place integer NOT NULL,
+    next_page bigint DEFAULT 0 NOT NULL,
+    began_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone
+)
+WITH (fillfactor='50');
+COMMENT ON TABLE ridepulse.sweeps IS 'How far ridepulse.sweep has read each table.';
+COMMENT ON COLUMN ridepulse.sweeps.name IS 'The table.';
+COMMENT ON COLUMN ridepulse.sweeps.place IS 'The tables are swept in this order.';
+COMMENT ON COLUMN ridepulse.sweeps.next_page IS 'The page that the next call reads first.';
+COMMENT ON COLUMN ridepulse.sweeps.began_at IS 'When page 0 was last read.';
+COMMENT ON COLUMN ridepulse.sweeps.ended_at IS 'When the last page was last read.';
 CREATE TABLE ridepulse.timing (
     is_only boolean DEFAULT true NOT NULL,
     rules text NOT NULL,
@@ -1708,21 +3433,6 @@ COMMENT ON COLUMN ridepulse.watch_errors.detail IS 'Details of the last occurren
 COMMENT ON COLUMN ridepulse.watch_errors.count IS 'Number of transactions that met the problem: a lower bound.';
 COMMENT ON COLUMN ridepulse.watch_errors.first_at IS 'When the problem was first recorded.';
 COMMENT ON COLUMN ridepulse.watch_errors.last_at IS 'When the problem was last recorded.';
-CREATE TABLE ridepulse.watches (
-    relation regclass NOT NULL,
-    mapping jsonb NOT NULL,
-    columns jsonb NOT NULL,
-    attributes jsonb NOT NULL,
-    time_zone text,
-    watched_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-COMMENT ON TABLE ridepulse.watches IS 'The attached tables. Rows of no other table become rides.';
-COMMENT ON COLUMN ridepulse.watches.relation IS 'The table.';
-COMMENT ON COLUMN ridepulse.watches.mapping IS 'The mapping as it was passed to ridepulse.watch.';
-COMMENT ON COLUMN ridepulse.watches.columns IS 'Columns of ridepulse.rides, each with the table''s column that is copied to it.';
-COMMENT ON COLUMN ridepulse.watches.attributes IS 'Keys of rides.attributes, each with the table''s column that is copied to it.';
-COMMENT ON COLUMN ridepulse.watches.time_zone IS 'IANA name of the time zone of pickup_at values without an offset; null if the mapping names none.';
-COMMENT ON COLUMN ridepulse.watches.watched_at IS 'When ridepulse.watch was last called for the table.';
 CREATE VIEW ridepulse.watch_problems AS
  SELECT
         CASE
@@ -1762,6 +3472,7 @@ CREATE VIEW ridepulse.watch_problems AS
              CROSS JOIN LATERAL ( SELECT jsonb_each_text.key AS target,
                     jsonb_each_text.value AS column_name
                    FROM jsonb_each_text(w.columns) jsonb_each_text(key, value)
+                  WHERE (w.ride_function IS NULL)
                 UNION ALL
                  SELECT ('attributes.'::text || jsonb_each_text.key),
                     jsonb_each_text.value
@@ -1783,7 +3494,7 @@ CREATE VIEW ridepulse.watch_problems AS
             NULL::timestamp with time zone
            FROM (((ridepulse.watches w
              JOIN pg_class c ON ((c.oid = (w.relation)::oid)))
-             CROSS JOIN ( VALUES ('ridepulse_read'::text), ('ridepulse_watch'::text)) wanted(name))
+             CROSS JOIN ( VALUES ('ridepulse_read'::text), ('ridepulse_watch'::text), ('ridepulse_read_update'::text), ('ridepulse_watch_update'::text)) wanted(name))
              LEFT JOIN LATERAL ( SELECT bool_or((g_1.tgenabled = ANY (ARRAY['D'::"char", 'R'::"char"]))) AS is_disabled,
                     (count(*) > 0) AS is_there
                    FROM pg_trigger g_1
@@ -1792,6 +3503,37 @@ CREATE VIEW ridepulse.watch_problems AS
                          SELECT (pg_partition_tree.relid)::oid AS relid
                            FROM pg_partition_tree(w.relation) pg_partition_tree(relid, parentrelid, isleaf, level))))) g ON (true))
           WHERE ((NOT g.is_there) OR g.is_disabled)
+        UNION ALL
+         SELECT w.relation,
+            ''::text,
+            'late_trigger'::text,
+            NULL::text,
+            NULL::text,
+            NULL::bigint,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone
+           FROM (ridepulse.watches w
+             JOIN pg_trigger g ON (((g.tgrelid = (w.relation)::oid) AND (g.tgname = 'ridepulse_read_update'::name))))
+          WHERE ((cardinality((g.tgattr)::smallint[]) > 0) AND ((EXISTS ( SELECT
+                   FROM pg_trigger b
+                  WHERE ((b.tgrelid IN ( SELECT (w.relation)::oid AS relation
+                        UNION ALL
+                         SELECT (pg_partition_tree.relid)::oid AS relid
+                           FROM pg_partition_tree(w.relation) pg_partition_tree(relid, parentrelid, isleaf, level))) AND (NOT b.tgisinternal) AND (((b.tgtype)::integer & 19) = 19)))) OR (EXISTS ( SELECT
+                   FROM pg_attribute a
+                  WHERE ((a.attrelid = (w.relation)::oid) AND (a.attgenerated <> ''::"char") AND (NOT a.attisdropped))))))
+        UNION ALL
+         SELECT w.relation,
+            ''::text,
+            'missing_function'::text,
+            NULL::text,
+            w.ride_function,
+            NULL::bigint,
+            NULL::timestamp with time zone,
+            NULL::timestamp with time zone
+           FROM (ridepulse.watches w
+             JOIN pg_class c ON ((c.oid = (w.relation)::oid)))
+          WHERE ((to_regprocedure(format('%s(%s)'::text, w.ride_function, w.relation)) IS NULL) AND (w.ride_function IS NOT NULL))
         UNION ALL
          SELECT (g.tgrelid)::regclass AS tgrelid,
             g.tgname,
@@ -1823,12 +3565,16 @@ COMMENT ON VIEW ridepulse.watch_problems IS 'Problems of attached tables: those 
 CREATE VIEW ridepulse.watched AS
  SELECT watches.relation AS "table",
     watches.mapping,
-    watches.watched_at
+    watches.watched_at,
+    watches.backfilled_at,
+    (NOT (watches.backfilled_watch IS DISTINCT FROM watches.watched_at)) AS is_backfilled
    FROM ridepulse.watches;
-COMMENT ON VIEW ridepulse.watched IS 'The attached tables, with their mappings.';
+COMMENT ON VIEW ridepulse.watched IS 'The attached tables, with their mappings. is_backfilled: whether live rows were copied since ridepulse.watch was last called.';
 ALTER TABLE ONLY ridepulse.ledger ATTACH PARTITION ridepulse.ledger_default DEFAULT;
 ALTER TABLE ONLY ridepulse.agenda
     ADD CONSTRAINT agenda_pkey PRIMARY KEY (ride_id);
+ALTER TABLE ONLY ridepulse.apps
+    ADD CONSTRAINT apps_pkey PRIMARY KEY (app);
 ALTER TABLE ONLY ridepulse.channel_listings
     ADD CONSTRAINT channel_listings_pkey PRIMARY KEY (bundle_id, environment);
 ALTER TABLE ONLY ridepulse.channels
@@ -1845,8 +3591,6 @@ ALTER TABLE ONLY ridepulse.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (key);
-ALTER TABLE ONLY ridepulse.ledger_before
-    ADD CONSTRAINT ledger_before_pkey PRIMARY KEY (ride_id, apns_id);
 ALTER TABLE ONLY ridepulse.ledger
     ADD CONSTRAINT ledger_pkey PRIMARY KEY (ride_id, apns_id, occurred_at);
 ALTER TABLE ONLY ridepulse.ledger_default
@@ -1875,8 +3619,12 @@ ALTER TABLE ridepulse.rides
     ADD CONSTRAINT rides_id_at_most_512_bytes CHECK ((octet_length(id) <= 512)) NOT VALID;
 ALTER TABLE ONLY ridepulse.rides
     ADD CONSTRAINT rides_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.settings
+    ADD CONSTRAINT settings_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.slot_counts
     ADD CONSTRAINT slot_counts_pkey PRIMARY KEY (rule, day, node);
+ALTER TABLE ONLY ridepulse.sweeps
+    ADD CONSTRAINT sweeps_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY ridepulse.timing
     ADD CONSTRAINT timing_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.token_outcomes
@@ -1885,6 +3633,8 @@ ALTER TABLE ONLY ridepulse.watch_errors
     ADD CONSTRAINT watch_errors_pkey PRIMARY KEY (relation, column_name, problem);
 ALTER TABLE ONLY ridepulse.watches
     ADD CONSTRAINT watches_pkey PRIMARY KEY (relation);
+ALTER TABLE ONLY ridepulse.watches
+    ADD CONSTRAINT watches_prefix_key UNIQUE (prefix);
 CREATE INDEX agenda_due ON ridepulse.agenda USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE UNIQUE INDEX channels_by_id ON ridepulse.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
 CREATE UNIQUE INDEX channels_by_ride ON ridepulse.channels USING btree (ride_id, app, environment) WHERE ((ride_id IS NOT NULL) AND (ended_at IS NULL) AND (unanswered_at IS NULL));
@@ -1894,14 +3644,26 @@ CREATE INDEX channels_to_report ON ridepulse.channels USING btree (id) WHERE ((c
 CREATE INDEX devices_by_installation ON ridepulse.devices USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX devices_by_owner ON ridepulse.devices USING btree (app, owner_id, id) WHERE (disabled_at IS NULL);
 CREATE INDEX devices_in_quarantine ON ridepulse.devices USING btree (app) WHERE (quarantined_at IS NOT NULL);
-CREATE INDEX devices_to_be_told ON ridepulse.devices USING btree (app, id) WHERE ((disabled_reason = ANY (ARRAY['Unregistered'::text, 'ExpiredToken'::text])) AND (told_disabled_at IS DISTINCT FROM disabled_at));
+CREATE INDEX devices_to_report ON ridepulse.devices USING btree (app, id) WHERE ((disabled_reason = ANY (ARRAY['Unregistered'::text, 'ExpiredToken'::text])) AND (reported_disabled_at IS DISTINCT FROM disabled_at));
 CREATE INDEX events_by_ride ON ridepulse.events USING btree (ride_id, id);
 CREATE INDEX idempotency_keys_by_age ON ridepulse.idempotency_keys USING btree (created_at);
+CREATE INDEX ledger_by_time ON ONLY ridepulse.ledger USING brin (created_at, finished_at) WITH (autosummarize='on');
+CREATE INDEX ledger_default_created_at_finished_at_idx ON ridepulse.ledger_default USING brin (created_at, finished_at) WITH (autosummarize='on');
+CREATE INDEX ledger_unknown_words ON ONLY ridepulse.ledger USING btree (created_at) WHERE (reason_code = ANY (ARRAY['unknown_event'::text, 'unknown_state'::text]));
+CREATE INDEX ledger_default_created_at_idx ON ridepulse.ledger_default USING btree (created_at) WHERE (reason_code = ANY (ARRAY['unknown_event'::text, 'unknown_state'::text]));
+CREATE INDEX ledger_verdicts ON ONLY ridepulse.ledger USING btree (settled_xid) WHERE (status <> 'pending'::text);
+CREATE INDEX ledger_default_settled_xid_idx ON ridepulse.ledger_default USING btree (settled_xid) WHERE (status <> 'pending'::text);
 CREATE INDEX legacy_frames_by_age ON ridepulse.legacy_frames USING btree (taken_at);
+CREATE INDEX live_activities_by_installation ON ridepulse.live_activities USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (ended_at IS NULL));
+CREATE INDEX live_activities_by_owner ON ridepulse.live_activities USING btree (app, owner_id) WHERE (ended_at IS NULL);
 CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (ride_id);
+CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tokens USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
 CREATE INDEX token_outcomes_by_token ON ridepulse.token_outcomes USING btree (kind, token_id, id);
+ALTER INDEX ridepulse.ledger_by_time ATTACH PARTITION ridepulse.ledger_default_created_at_finished_at_idx;
+ALTER INDEX ridepulse.ledger_unknown_words ATTACH PARTITION ridepulse.ledger_default_created_at_idx;
 ALTER INDEX ridepulse.ledger_pkey ATTACH PARTITION ridepulse.ledger_default_pkey;
+ALTER INDEX ridepulse.ledger_verdicts ATTACH PARTITION ridepulse.ledger_default_settled_xid_idx;
 CREATE TRIGGER added AFTER INSERT ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER changed AFTER UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (current_setting('ridepulse.silent'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER keep_channel_ids BEFORE UPDATE OF attributes ON ridepulse.rides FOR EACH ROW WHEN (((old.attributes IS DISTINCT FROM new.attributes) AND (jsonb_typeof(old.attributes) = 'object'::text) AND (jsonb_typeof(new.attributes) = 'object'::text) AND ((old.attributes)::text ~~ '%\_channel\_id"%'::text))) EXECUTE FUNCTION ridepulse.keep_channel_ids();

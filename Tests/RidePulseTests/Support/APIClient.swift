@@ -57,6 +57,14 @@ struct APIClient {
       path, ["--data-binary", "@\(file.path)"] + headers.flatMap { ["--header", $0] })
   }
 
+  /// Sends a request of any method; nil sends no body.
+  func send(_ method: String, _ path: String, _ body: String?, key: String? = nil) throws -> Answer
+  {
+    let data = body.map { ["--header", "Content-Type: application/json", "--data-binary", $0] }
+    let key = key.map { ["--header", "Idempotency-Key: \($0)"] }
+    return try ask(path, ["--request", method] + (data ?? []) + (key ?? []))
+  }
+
   func ask(_ path: String, _ words: [String]) throws -> Answer {
     let authorization = token.map { ["--header", "Authorization: Bearer \($0)"] } ?? []
     let result = try Command.run(

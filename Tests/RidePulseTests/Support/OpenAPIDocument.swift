@@ -106,6 +106,8 @@ struct OpenAPIDocument {
 extension JSONValue {
   var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
 
+  var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
+
   /// A single text, or those of a list.
   var texts: [String] {
     switch self {

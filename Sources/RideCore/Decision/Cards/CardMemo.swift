@@ -77,6 +77,8 @@ package struct StartMemo: Hashable, Sendable, Codable {
   package var shown: String?
   /// Whether it may have left and has no recorded outcome.
   package var isOpen: Bool
+  /// The app's installation on the phone; nil if the app did not name it.
+  package var installationID: InstallationID?
 }
 
 /// What a push does to a card, applied when the push has an outcome.
@@ -110,6 +112,6 @@ package enum CardEvent: String, Hashable, Sendable, Codable {
 package struct HeldAlert: Hashable, Sendable {
   /// Its ledger entry, if the card shows the alert.
   package var entry: LedgerEntry
-  /// The owner of the phone.
-  var owner: OwnerID
+  /// The cards of its phone, one of which is to show it.
+  var cards: [CardTarget]
 }

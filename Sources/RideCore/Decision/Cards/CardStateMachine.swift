@@ -44,10 +44,10 @@ struct CardStateMachine {
     for event in events {
       memo.lastEventAt = max(memo.lastEventAt, event.at)
       let hasAlert = life.alerts[event.name] != nil
-      if life.responds(to: event.name) || isState(event.name) {
+      if life.isUrgent(event.name) || isState(event.name) {
         memo.cause = event
-        memo.isUrgent = memo.isUrgent || life.urgent.contains(event.name)
-      } else if memo.cause.map({ !life.responds(to: $0.name) && !isState($0.name) }) ?? true {
+        memo.isUrgent = memo.isUrgent || life.isUrgent(event.name)
+      } else if memo.cause.map({ !life.isUrgent($0.name) && !isState($0.name) }) ?? true {
         memo.cause = event
       }
       // "Your driver is here" is outdated once the ride has begun.
@@ -65,7 +65,8 @@ struct CardStateMachine {
 
   /// When and why the card's time is over although the ride is not; nil if that time is not over.
   var expiry: (at: Timestamp, reason: LedgerReason)? {
-    if let limit = life.inactivityLimit, now >= memo.lastEventAt + limit {
+    let limit = life.inactivityLimit
+    if now >= memo.lastEventAt + limit {
       return (
         memo.lastEventAt + limit,
         LedgerReason(.rideInactive, "the ride had no event for \(limit.rideText)")
@@ -119,7 +120,7 @@ struct CardStateMachine {
   func due(_ shown: String?) -> Timestamp? {
     if let retryAt = memo.retryAt, retryAt > now { return retryAt }
     if memo.endsAt != nil { return nil }
-    var dues = [life.inactivityLimit.map { memo.lastEventAt + $0 }, tooOldAt]
+    var dues = [memo.lastEventAt + life.inactivityLimit, tooOldAt]
     if let shown {
       let hasChanged = shown != memo.shown || memo.alert != nil
       dues.append(hasChanged ? coalescedUntil : refreshAt)

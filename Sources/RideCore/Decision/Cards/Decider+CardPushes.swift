@@ -17,7 +17,7 @@ extension Decider {
       endsAt: isEnd ? machine.memo.endsAt : nil)
     if let state = rendered.state { aps.append(("content-state", state)) }
     var shownAlert: RideEvent?
-    if let alert = machine.memo.alert, let json = self.rendered(alert, rule, owner: card.ownerID) {
+    if let alert = machine.memo.alert, let json = self.rendered(alert, rule, on: card) {
       aps.append(("alert", json))
       shownAlert = alert
     }
@@ -31,7 +31,7 @@ extension Decider {
       case nil: expiration(rule, validUntil)
       case .nothing: .neverStore
       case .latest:
-        .at(isEnd ? now + Self.longestStorage : min(validUntil, now + Self.longestStorage))
+        .at(isEnd ? now + ChannelStorage.longest : min(validUntil, now + ChannelStorage.longest))
       }
     let headers = headers(entry, topic, priority, expiration, collapse: card.target.rawValue)
     entry.record(headers)
@@ -63,7 +63,7 @@ extension Decider {
         aps.append(("input-push-channel", JSONValue.string(try context.text(of: channel)).json))
       }
       if let alert = rule.compiled.alerts[entry.event.name] {
-        let locale = locale(of: start.ownerID, rule)
+        let locale = locale(of: start.ownerID, start.installationID, rule)
         aps.append(("alert", try alert.render(in: context, locale: locale)))
       }
     } catch {
@@ -109,9 +109,6 @@ extension Decider {
     return channel
   }
 
-  /// The longest time that APNs keeps a channel's latest message: eight hours.
-  private static let longestStorage: Duration = .seconds(8 * 3600)
-
   private func payload(
     _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent
   ) throws(Planner.Problem) -> [UInt8] {
@@ -141,15 +138,20 @@ extension Decider {
   }
 
   /// Returns an event's alert in the language of the owner's phone; nil if it can't be rendered.
-  private func rendered(_ event: RideEvent, _ rule: CardRule, owner: OwnerID) -> [UInt8]? {
+  private func rendered(_ event: RideEvent, _ rule: CardRule, on card: Card) -> [UInt8]? {
     guard let alert = rule.compiled.alerts[event.name], let context = context(event) else {
       return nil
     }
-    return try? alert.render(in: context, locale: locale(of: owner, rule))
+    let locale = locale(of: card.ownerID, card.installationID, rule)
+    return try? alert.render(in: context, locale: locale)
   }
 
-  /// Returns the locale of the owner's phone, because a card's row names none.
-  private func locale(of owner: OwnerID, _ rule: CardRule) -> String? {
-    decision.view.phones.last { $0.app == rule.app && $0.ownerID == owner }?.locale
+  /// Returns the locale of the phone that shows the card, because a card's row names none.
+  private func locale(
+    of owner: OwnerID, _ installation: InstallationID?, _ rule: CardRule
+  ) -> String? {
+    let phones = decision.view.phones.filter { $0.app == rule.app && $0.ownerID == owner }
+    let phone = phones.last { installation != nil && $0.installationID == installation }
+    return (phone ?? phones.last)?.locale
   }
 }

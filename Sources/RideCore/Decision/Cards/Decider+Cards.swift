@@ -52,6 +52,7 @@ extension Decider {
     if let problem = rendered.problem { complain(&machine, .suppressed, problem, rule, card) }
     defer { decision.cards[card.target] = machine.memo }
     if machine.isPastScreen {
+      suppressedCards.insert(card.target)
       close(
         entry(of: card.target, machine.memo, rule, card), .expired,
         LedgerReason(.cardTooOld, "a card stays at most 12 hours"))
@@ -59,8 +60,7 @@ extension Decider {
       return
     }
     guard let update = machine.update(rendered.shown) else {
-      let isLost = machine.memo.endsAt != nil && machine.memo.isRefused
-      if rendered.shown == nil || isLost { suppressedCards.insert(card.target) }
+      suppressedCards.insert(card.target)
       return scheduleCards(at: machine.due(rendered.shown))
     }
     do {
@@ -82,6 +82,7 @@ extension Decider {
   private func hasMissedUpdate(_ card: Card, _ rendered: RenderedCard) -> Bool {
     decision.view.memo.starts.values.contains {
       $0.entry.app == card.app && $0.owner == card.ownerID && $0.shown != rendered.shown
+        && ($0.installationID ?? card.installationID) == (card.installationID ?? $0.installationID)
     }
   }
 
@@ -171,26 +172,6 @@ extension Decider {
     entry.tokenSuffix = card.map { String($0.token.suffix(6)) }
     return entry
   }
-
-  /// Returns whether a card of this owner shows an event's alert, now or as soon as it can be
-  /// reached.
-  ///
-  /// A card that can't, for a reason of its own, leaves it to the ordinary alert and does not show
-  /// it later.
-  mutating func isAnnouncedByCard(_ event: RideEvent, to owner: OwnerID, by app: App) -> Bool {
-    var isAnnouncedByCard = false
-    for card in decision.view.cards where card.app == app && card.ownerID == owner {
-      guard let memo = decision.cards[card.target], memo.alert == event else {
-        continue
-      }
-      if suppressedCards.contains(card.target) {
-        decision.cards[card.target]?.alert = nil
-      } else {
-        isAnnouncedByCard = true
-      }
-    }
-    return isAnnouncedByCard
-  }
 }
 
 // Broadcast cards: a ride has one channel, which is followed like any card. Creating a channel
@@ -211,6 +192,8 @@ extension Decider {
     }
     guard context != nil, needsChannel(rule), isOver(rule) == nil else { return }
     if let channel {
+      // The card of a ride that nobody changes has ended: only news of the ride starts another.
+      if channel.standing == .over, !newEvents.contains(where: { !$0.isInternal }) { return }
       recordChannelRefusal(channel, rule)
       if channel.retryAt > now { return scheduleCards(at: channel.retryAt) }
     }
@@ -227,9 +210,9 @@ extension Decider {
   /// Records why a ride has no channel, once for each time that APNs refused one.
   private mutating func recordChannelRefusal(_ channel: RideChannel, _ rule: CardRule) {
     guard case .refused(let reason) = channel.standing,
-      newEvents.contains(where: { $0.name == RideChannel.failure })
+      newEvents.contains(where: { $0.name == InternalEvent.channelRefused.rawValue })
     else { return }
-    let event = RideEvent(id: 0, name: RideChannel.failure, at: channel.createdAt)
+    let event = RideEvent(id: 0, name: InternalEvent.channelRefused.rawValue, at: channel.createdAt)
     var entry = draft(rule.rule, event)
     entry.id = PushID(
       of: "channel", decision.view.rideID.text, rule.name, "\(channel.id)")
@@ -250,9 +233,4 @@ extension Decider {
       decision.cards[card.target] = machine.memo
     }
   }
-}
-
-extension RideChannel {
-  /// The event that a ride gets when APNs refuses it a channel.
-  static let failure = "channel_refused"
 }

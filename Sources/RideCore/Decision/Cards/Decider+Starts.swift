@@ -30,23 +30,18 @@ extension Decider {
     if recipient.image != nil {
       return close(unaddressed, .suppressed, .otherOwner(of: app))
     }
-    if decision.view.cards.contains(where: { $0.app == app && $0.ownerID == owner }) { return }
-    let started = decision.starts.values.count { $0.entry.app == app && $0.owner == owner }
-    let phones = decision.view.phones.count { $0.app == app && $0.ownerID == owner }
-    // A token's row does not name its phone. Apps register at each launch, so as many of the newest
-    // tokens as there are phones belong to different phones, and none of them is outdated.
-    let tokens = decision.view.startTokens
-      .filter { $0.app == app && $0.ownerID == owner }
-      .filter { $0.attributesType == rule.life.attributesType }
-      .sorted { ($1.registeredAt, $1.id) < ($0.registeredAt, $0.id) }
-      .prefix(max(1, phones))
-      .filter { decision.starts[$0.id] == nil }
-    if tokens.isEmpty, started == 0 {
-      return close(
-        unaddressed, .suppressed,
-        LedgerReason(.noStartToken, "no push-to-start token of \(app) \(owner)"))
+    let isOwners = { (other: App, id: OwnerID) in other == app && id == owner }
+    let plan = StartPlan(
+      phones: decision.view.phones.filter { isOwners($0.app, $0.ownerID) },
+      cards: decision.view.cards.filter { isOwners($0.app, $0.ownerID) },
+      tokens: decision.view.startTokens.filter {
+        isOwners($0.app, $0.ownerID) && $0.attributesType == rule.life.attributesType
+      },
+      starts: decision.starts.filter { isOwners($0.value.entry.app, $0.value.owner) })
+    if plan.lacksToken {
+      return close(unaddressed, .suppressed, .noStartToken(of: app))
     }
-    for token in tokens.prefix(max(0, max(1, phones) - started)) {
+    for token in plan.tokens {
       var entry = unaddressed
       entry.id = PushID(
         of: "start", "\(event.id)", decision.view.rideID.text, rule.name, "\(token.id)")
@@ -66,8 +61,15 @@ extension Decider {
       return close(
         entry, .suppressed, LedgerReason(.noStartToken, "the push-to-start token is disabled"))
     }
+    if let owner = entry.owner, owner != token.ownerID {
+      return close(
+        entry, .suppressed,
+        LedgerReason(.otherOwner, "the push-to-start token belongs to another person now"))
+    }
     if decision.view.cards.contains(where: {
       $0.app == entry.app && $0.ownerID == token.ownerID
+        && ($0.installationID ?? token.installationID)
+          == (token.installationID ?? $0.installationID)
     }) {
       return close(entry, .suppressed, LedgerReason(.cardThere, "the phone has a card already"))
     }
@@ -88,8 +90,10 @@ extension Decider {
     do {
       let push = try start(entry, token, rule, state, context)
       decision.pushes.append(push)
-      decision.starts[token.id] = StartMemo(
+      var memo = StartMemo(
         entry: push.entry, owner: token.ownerID, shown: rendered.shown, isOpen: false)
+      memo.installationID = token.installationID
+      decision.starts[token.id] = memo
     } catch {
       close(entry, error.status, error.reason)
     }

@@ -69,74 +69,54 @@ extension Settlement {
     }
   }
 
-  /// Settles the alerts that a card was to show.
+  /// Settles the alerts that cards were to show.
   ///
-  /// An alert that its card showed is closed. Any other waits for the card's next attempt, and is
-  /// sent if the card can't be reached, unless a newer push has taken its place on the screen: then
-  /// neither it nor the card shows the alert any more.
+  /// An alert that its card showed is closed. Any other is sent at once, and the card does not show
+  /// it later; only if the service stopped before it tried the card, both are tried again together.
   mutating func settle(
-    _ held: [HeldAlert], _ view: RideView, announced: [RideEvent: Set<App>],
-    _ places: CollapseIndex, nextCard: Timestamp?, now: Timestamp
+    _ held: [HeldAlert], _ alerts: CardAlertOutcomes, _ places: CollapseIndex, now: Timestamp
   ) {
-    let cards = Dictionary(grouping: view.cards) { Owner(app: $0.app, id: $0.ownerID) }
     for alert in held {
       var entry = alert.entry
-      if announced[entry.event]?.contains(entry.app) == true {
+      if alert.cards.contains(where: { alerts.shown[$0] == entry.event }) {
         entries.append(entry)
         continue
       }
-      if supersede(&entry, places, view) {
-        entries.append(entry)
-        continue
+      let isUntried = !alerts.untried.isDisjoint(with: alert.cards)
+      if let newer = places.successor(of: entry) {
+        entry.end(.superseded, .superseded(by: newer.name))
+        removeAlert(entry.event, from: alert.cards)
+      } else {
+        entry.status = .pending
+        entry.reason = nil
+        var pending = PendingPush(entry: entry, due: now)
+        if isUntried {
+          pending.waitsForCard = true
+        } else {
+          removeAlert(entry.event, from: alert.cards)
+        }
+        memo.retries.append(pending)
       }
-      let shown = cards[Owner(app: entry.app, id: alert.owner)] ?? []
-      let memos = shown.compactMap { memo.cards[$0.target] }.filter { $0.alert == entry.event }
-      // A card that was not sent now is evaluated again with the next card, and its alert with it.
-      let dues: [Timestamp] = memos.compactMap { card in
-        if let retryAt = card.retryAt, retryAt > now { retryAt } else { nextCard }
-      }
-      entry.status = .pending
-      entry.reason = nil
-      var pending = PendingPush(entry: entry, due: dues.min() ?? now)
-      pending.waitsForCard = true
-      memo.retries.append(pending)
       entries.append(entry)
     }
-    var left: [PendingPush] = []
-    for pending in memo.retries {
-      var entry = pending.entry
-      if pending.waitsForCard != true {
-        left.append(pending)
-      } else if announced[entry.event]?.contains(entry.app) == true {
-        entry.status = .suppressed
-        entry.reason = .coveredByCard
-        entries.append(entry)
-      } else if supersede(&entry, places, view) {
-        entries.append(entry)
-      } else {
-        left.append(pending)
-      }
-    }
-    memo.retries = left
   }
 
-  /// Ends an alert that waits for a card if a push of this decision is newer, and the card's alert
-  /// with it; false if there is none.
-  private mutating func supersede(
-    _ entry: inout LedgerEntry, _ places: CollapseIndex, _ view: RideView
-  ) -> Bool {
-    guard let newer = places.successor(of: entry) else { return false }
-    entry.end(.superseded, .superseded(by: newer.name))
-    for card in view.cards where card.app == entry.app && card.ownerID == entry.owner {
-      if memo.cards[card.target]?.alert == entry.event { memo.cards[card.target]?.alert = nil }
-    }
-    return true
+  private mutating func removeAlert(_ event: RideEvent, from cards: [CardTarget]) {
+    for card in cards where memo.cards[card]?.alert == event { memo.cards[card]?.alert = nil }
   }
 }
 
-private struct Owner: Hashable {
-  var app: App
-  var id: OwnerID
+/// What became known of the alerts in one decision's pushes to cards.
+struct CardAlertOutcomes {
+  /// The alert that each card shows.
+  private(set) var shown: [CardTarget: RideEvent] = [:]
+  /// Cards that were not tried, because the service stopped.
+  private(set) var untried: Set<CardTarget> = []
+
+  mutating func record(_ step: CardStep, _ outcome: PushOutcome) {
+    if outcome == .accepted { shown[step.card] = step.alert }
+    if outcome == .unsent(.closed) { untried.insert(step.card) }
+  }
 }
 
 extension CardMemo {

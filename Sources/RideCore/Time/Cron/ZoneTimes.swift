@@ -8,7 +8,11 @@ package enum CivilTime {
     instant.date.formatted(.iso8601)
   }
 
-  /// Parses ISO 8601 with a zone, with or without fractions of a second; nil for anything else.
+  /// The seconds since 1970 of the times that rides may have: years 1 to 9999, as in the database.
+  package static let seconds: ClosedRange<Int64> = -62_135_596_800...253_370_764_800
+
+  /// Parses ISO 8601 with a zone, with or without fractions of a second; nil for anything else, and
+  /// for a time outside `seconds`.
   package static func instant(iso text: String) -> Timestamp? {
     // Foundation ignores any text after the part that it parses, so the zone is checked here.
     let zone = text.utf8.drop { $0 != UInt8(ascii: "T") }.drop {
@@ -19,7 +23,10 @@ package enum CivilTime {
     let date =
       (try? Date(text, strategy: .iso8601))
       ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-    return date.map { Timestamp(microseconds: Int64(($0.timeIntervalSince1970 * 1e6).rounded())) }
+    guard let since = date?.timeIntervalSince1970, since >= Double(seconds.lowerBound),
+      since <= Double(seconds.upperBound)
+    else { return nil }
+    return Timestamp(microseconds: Int64((since * 1e6).rounded()))
   }
 
   /// Returns a text such as `08:05`, in a zone.

@@ -22,11 +22,39 @@ comment on column ridepulse.idempotency_keys.status is 'The HTTP status of the a
 comment on column ridepulse.idempotency_keys.body is 'The body of the answer.';
 comment on column ridepulse.idempotency_keys.created_at is 'When the request was executed.';
 
+create function ridepulse.put_ride(ride jsonb) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  is_new boolean;
+begin
+  insert into ridepulse.rides as r
+    (id, state, customer_id, driver_id, pickup_at, time_zone, attributes)
+  values (ride ->> 'id', ride ->> 'state', ride ->> 'customer_id', ride ->> 'driver_id',
+          (ride ->> 'pickup_at')::timestamptz, coalesce(ride ->> 'time_zone', 'UTC'),
+          coalesce(ride -> 'attributes', '{}'))
+  on conflict on constraint rides_pkey do update set
+    state = excluded.state,
+    customer_id = excluded.customer_id,
+    driver_id = excluded.driver_id,
+    pickup_at = excluded.pickup_at,
+    time_zone = excluded.time_zone,
+    attributes = excluded.attributes
+  -- Only an updated row has a transaction there, that of its lock.
+  returning xmax = 0 into is_new;
+  return is_new;
+end
+$$;
+
+comment on function ridepulse.put_ride(jsonb) is
+  'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the '
+  'columns as members, and the ID; a missing one has its default.';
+
 create function ridepulse.answer(call text, arguments jsonb, out status integer, out body text)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   a constant jsonb := arguments;
   suffix constant text := right(lower(a ->> 'token'), 6);
+  is_new boolean;
   answer jsonb;
 begin
   status := 200;
@@ -42,32 +70,71 @@ begin
         'token_suffix', suffix);
     when 'live-activities' then
       perform ridepulse.register_live_activity(a ->> 'ride_id', a ->> 'app', a ->> 'owner_id',
-        a ->> 'token', a ->> 'activity_id', a ->> 'environment', (a ->> 'frequent')::boolean);
+        a ->> 'token', a ->> 'activity_id', a ->> 'environment', (a ->> 'frequent')::boolean,
+        a ->> 'installation_id');
       answer := jsonb_build_object('ride_id', a -> 'ride_id', 'app', a -> 'app',
         'activity_id', a -> 'activity_id', 'token_suffix', suffix);
     when 'push-to-start' then
       perform ridepulse.register_push_to_start(a ->> 'app', a ->> 'owner_id', a ->> 'token',
-        a ->> 'attributes_type', a ->> 'environment');
+        a ->> 'attributes_type', a ->> 'environment', a ->> 'installation_id');
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'attributes_type', a -> 'attributes_type', 'token_suffix', suffix);
     when 'contact' then
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+    when 'rides' then
+      is_new := ridepulse.put_ride(a);
+      status := case when is_new then 201 else 200 end;
+      answer := jsonb_build_object('id', a -> 'id', 'created', is_new);
+    when 'delete-device' then
+      answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
+        'withdrawn', ridepulse.unregister_device(a ->> 'app', a ->> 'token'));
+    when 'delete-live-activity' then
+      answer := jsonb_build_object('app', a -> 'app', 'activity_id', a -> 'activity_id',
+        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id'));
+    when 'delete-push-to-start' then
+      answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
+        'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
   end case;
   body := answer::text;
 end
 $$;
 
 comment on function ridepulse.answer(text, jsonb) is
-  'Executes an API call and returns the HTTP status and body of its answer. call: events, '
-  'devices, live-activities, push-to-start or contact. arguments: the body of the request, which '
-  'the service has validated. Errors: those of the called function.';
+  'Executes an API call and returns the HTTP status and body of its answer. call: its name in the '
+  'service. arguments: the fields of path and body, which the service has validated. Errors: those '
+  'of the called function.';
+
+create function ridepulse.checked_call(
+  call text, arguments jsonb, awaited_state text, out outcome text, out status integer,
+  out body text
+) language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  state text;
+begin
+  if awaited_state is not null then
+    select r.state into state from ridepulse.rides r where r.id = arguments ->> 'ride_id';
+    if state is distinct from awaited_state then
+      outcome := case when found then 'other state' else 'no ride' end;
+      body := state;
+      return;
+    end if;
+  end if;
+  outcome := 'done';
+  select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
+end
+$$;
+
+comment on function ridepulse.checked_call(text, jsonb, text) is
+  'Executes an API call if its ride is in the awaited state, or if none is awaited. outcome: done, '
+  'other state (body has the ride''s state, null if it has none) or no ride.';
 
 -- A refused request rolls back and does not use up its key. A call may concern any app, owner and
 -- ride, so no app's role may execute this function.
 create function ridepulse.idempotent_call(
-  key text, call text, arguments jsonb, out outcome text, out status integer, out body text
+  key text, call text, arguments jsonb, awaited_state text default null, out outcome text,
+  out status integer, out body text
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- Equal jsonb objects have equal texts, whatever the order of their members was.
@@ -76,7 +143,8 @@ declare
 begin
   outcome := 'done';
   if idempotent_call.key is null then
-    select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
+    select c.outcome, c.status, c.body into outcome, status, body
+    from ridepulse.checked_call(call, arguments, awaited_state) c;
     return;
   end if;
   -- Held until the commit, so that the next holder reads the row of this one.
@@ -97,7 +165,11 @@ begin
     body := known.body;
     return;
   end if;
-  select a.status, a.body into status, body from ridepulse.answer(call, arguments) a;
+  select c.outcome, c.status, c.body into outcome, status, body
+  from ridepulse.checked_call(call, arguments, awaited_state) c;
+  if outcome <> 'done' then
+    return;
+  end if;
   -- Each call inserts one row and deletes up to 20 old ones, so that they do not accumulate.
   delete from ridepulse.idempotency_keys where ctid = any (array(
     select k.ctid from ridepulse.idempotency_keys k
@@ -111,11 +183,12 @@ begin
 end
 $$;
 
-comment on function ridepulse.idempotent_call(text, text, jsonb) is
+comment on function ridepulse.idempotent_call(text, text, jsonb, text) is
   'Executes an API call once for each key. key: null executes it each time. call, arguments: as '
-  'for ridepulse.answer. outcome: done, replayed, under way (another transaction is executing it) '
-  'or other request (the key belongs to another one); the last two have neither status nor body. '
-  'Errors: those of ridepulse.answer.';
+  'for ridepulse.answer. awaited_state: the state that the ride of the call must be in, null for '
+  'any. outcome: done, replayed, under way (another transaction is executing it), other request '
+  '(the key belongs to another one), other state (body has it) or no ride; only done and replayed '
+  'have a status. Errors: those of ridepulse.answer.';
 
 -- Pushes of legacy senders have no ride: each phone has its own pseudo ride, so that the pushes to
 -- it are sent in order. The ID contains only a digest of the token, because ride IDs are logged.

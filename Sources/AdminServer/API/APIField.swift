@@ -1,0 +1,136 @@
+import Foundation
+package import RideCore
+
+/// A field of a body, or a variable part of a path.
+package struct APIField: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    /// A word or an ID: text that is not empty and has no control characters.
+    case word
+    /// The name of one of the service's apps.
+    case app
+    /// The token of a phone or a card, in hexadecimal.
+    case token
+    case environment
+    case flag
+    case object
+    /// A time in ISO 8601 with its offset from UTC.
+    case time
+    /// The name of an IANA time zone.
+    case timeZone
+  }
+
+  package let name: String
+  package let kind: Kind
+  package let isRequired: Bool
+
+  package init(_ name: String, _ kind: Kind, isRequired: Bool = true) {
+    self.name = name
+    self.kind = kind
+    self.isRequired = isRequired
+  }
+
+  /// The maximum length of an ID in bytes.
+  ///
+  /// IDs are index keys in the database, and Postgres limits an index row to 2,704 bytes for all
+  /// columns.
+  static let wordLimit = 512
+
+  /// Returns the value if the field accepts it.
+  ///
+  /// - Throws: `wrongType` or `invalidValue`, with the accepted values.
+  package func checked(_ value: JSONValue, apps: [App]) throws(APIError) -> JSONValue {
+    switch (kind, value) {
+    case (.flag, .bool): break
+    case (.object, .object):
+      if value.containsNUL {
+        throw invalid("contains \\u0000, which Postgres does not store; leave it out")
+      }
+    case (.word, .string(let text)): try checkWord(text)
+    case (.time, .string(let text)):
+      if CivilTime.instant(iso: text) == nil {
+        throw invalid(
+          "is \(APIBody.clipped(text)); send ISO 8601 with an offset, such as 2026-11-21T08:00:00+01:00"
+        )
+      }
+    case (.timeZone, .string(let text)):
+      if TimeZone(identifier: text) == nil {
+        throw invalid(
+          "names the unknown zone \(APIBody.clipped(text)); send an IANA name, such as Europe/Berlin"
+        )
+      }
+    case (.token, .string(let text)):
+      if DeviceToken(text) == nil {
+        // The message does not quote the value: it may be a real token.
+        throw invalid("is not a token: 2 to 512 hexadecimal digits, an even number of them")
+      }
+    case (.app, .string(let text)):
+      try check(text, among: apps.map(\.rawValue).sorted(), "app")
+    case (.environment, .string(let text)):
+      try check(text, among: APNsEnvironment.allCases.map(\.rawValue), "environment")
+    default:
+      throw APIError(.wrongType, "\(name) is \(value.typeName); send \(kindName)", field: name)
+    }
+    return value
+  }
+
+  private func checkWord(_ text: String) throws(APIError) {
+    if text.isEmpty { throw invalid("is empty; leave it out only where it is optional") }
+    if text.utf8.count > Self.wordLimit {
+      throw invalid("has \(text.utf8.count) bytes; it may have \(Self.wordLimit)")
+    }
+    if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      throw invalid("contains a control character; leave it out")
+    }
+  }
+
+  private func check(
+    _ text: String, among known: [String], _ what: String
+  ) throws(APIError) {
+    if known.contains(text) { return }
+    throw invalid(
+      "names the unknown \(what) \(APIBody.clipped(text)); \(hint(for: text, among: known))")
+  }
+
+  private func invalid(_ what: String) -> APIError {
+    APIError(.invalidValue, "\(name) \(what)", field: name)
+  }
+
+  private var kindName: String {
+    switch kind {
+    case .word, .app, .token, .environment, .time, .timeZone: "a string"
+    case .flag: "true or false"
+    case .object: "an object"
+    }
+  }
+}
+
+extension JSONValue {
+  fileprivate var typeName: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a boolean"
+    case .integer, .number: "a number"
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+
+  /// Whether a string in the value, including a member name, contains a NUL character.
+  fileprivate var containsNUL: Bool {
+    switch self {
+    case .string(let text): text.utf8.contains(0)
+    case .array(let values): values.contains(where: \.containsNUL)
+    case .object(let members): members.contains { $0.key.utf8.contains(0) || $0.value.containsNUL }
+    case .null, .bool, .integer, .number: false
+    }
+  }
+}
+
+/// Returns `did you mean X? known: …` for an unknown word.
+func hint(for word: String, among known: [String], or other: String? = nil) -> String {
+  let near = (nearestWord(to: String(word.prefix(100)), among: known) ?? other).map {
+    "did you mean \($0)? "
+  }
+  return "\(near ?? "")known: \(known.joined(separator: ", "))"
+}

@@ -1,0 +1,81 @@
+// Which alerts cards show in the place of ordinary ones.
+extension Decider {
+  /// Returns the cards on a phone that show an event's alert, so that the rule's own is not sent.
+  ///
+  /// A card that is sent nothing now leaves the alert to the rule and does not show it later.
+  mutating func cards(
+    showing event: RideEvent, on phone: Phone, insteadOf rule: CompiledRule
+  ) -> [CardTarget] {
+    guard rule.pushType == .alert, !rule.isSentWithCard, !decision.cards.isEmpty else { return [] }
+    var covering: [CardTarget] = []
+    for card in decision.view.cards where isShown(card, on: phone) {
+      if hasShown(card.target, event) {
+        covering.append(card.target)
+      } else if decision.cards[card.target]?.alert != event {
+        continue
+      } else if suppressedCards.contains(card.target) {
+        decision.cards[card.target]?.alert = nil
+      } else {
+        covering.append(card.target)
+      }
+    }
+    return covering
+  }
+
+  /// Returns whether a pending alert is still left to a card of its phone.
+  mutating func isLeftToCard(_ entry: LedgerEntry, _ phones: [Int64: Phone]) -> Bool {
+    guard let rule = configuration.rules.rule(named: entry.rule),
+      let phone = entry.phone.flatMap({ phones[$0] })
+    else { return false }
+    return !cards(showing: entry.event, on: phone, insteadOf: rule).isEmpty
+  }
+
+  /// Keeps an alert until the pushes to its cards have an outcome.
+  mutating func hold(_ entry: LedgerEntry, _ cards: [CardTarget]) {
+    var entry = entry
+    entry.status = .suppressed
+    entry.reason = .coveredByCard
+    if cards.contains(where: { hasShown($0, entry.event) }) {
+      decision.closed.append(entry)
+    } else {
+      decision.held.append(HeldAlert(entry: entry, cards: cards))
+    }
+  }
+
+  /// Returns whether a card showed the alert in an earlier part of this pass.
+  private func hasShown(_ card: CardTarget, _ event: RideEvent) -> Bool {
+    decision.view.memo.part?.shown[card.rawValue]?.contains(event.id) == true
+  }
+
+  /// Returns whether a card is on this phone: by the installation, or because the owner has no
+  /// other phone of the app.
+  private mutating func isShown(_ card: Card, on phone: Phone) -> Bool {
+    guard card.app == phone.app, card.ownerID == phone.ownerID, !card.isGone else { return false }
+    if let shown = card.installationID, let installation = phone.installationID {
+      return shown == installation
+    }
+    // Later parts of a pass don't read the phones of earlier ones.
+    return isFirstPart && count(of: phone) == 1
+  }
+
+  private mutating func count(of phone: Phone) -> Int {
+    let counts =
+      phoneCounts
+      ?? decision.view.phones.reduce(into: [:]) { counts, phone in
+        counts[PhoneOwner(phone), default: 0] += 1
+      }
+    phoneCounts = counts
+    return counts[PhoneOwner(phone)] ?? 0
+  }
+}
+
+/// A person in the role of one app's user.
+struct PhoneOwner: Hashable {
+  private let app: App
+  private let owner: OwnerID
+
+  init(_ phone: Phone) {
+    app = phone.app
+    owner = phone.ownerID
+  }
+}

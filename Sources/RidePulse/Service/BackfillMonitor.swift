@@ -1,0 +1,99 @@
+import PostgresStore
+import RideCore
+import Synchronization
+
+/// Copies the live rows of tables that were attached, or attached again, since their last backfill.
+///
+/// Every node runs it; the database keeps two from copying one table at once.
+final class BackfillMonitor: Sendable {
+  private struct State {
+    var active: Set<String>
+    /// The tables that could not be backfilled, with the reason that was logged, which is done once.
+    var refused: [String: String] = [:]
+  }
+
+  private let conninfo: String
+  private let log: Log
+  private let state: Mutex<State>
+
+  static let interval: Duration = .seconds(60)
+
+  init(conninfo: String, active: Set<String>, log: Log) {
+    self.conninfo = conninfo
+    self.log = log
+    state = Mutex(State(active: active))
+  }
+
+  /// Uses the active states of other rules from now on.
+  func use(active: Set<String>) { state.withLock { $0.active = active } }
+
+  /// Runs now, and each minute until the task is cancelled.
+  func run() async { await repeatedly(every: Self.interval) { await check() } }
+
+  /// Backfills the tables that need it. A failure is logged; no push depends on it.
+  func check() async {
+    do {
+      try await Database.with(conninfo: conninfo, name: "backfill") { session in
+        for table in try await BackfillRights.pendingTables(session) {
+          do {
+            try await backfill(table, session)
+          } catch let error as PostgresError where error.server != nil {
+            // A fault of one table must not keep the others from their backfill.
+            refuse(table.name, "\(error)")
+          }
+        }
+      }
+    } catch let error as PostgresError where error.refusesRights {
+      log(.debug, "Reading attached tables failed", ["error": "\(error)"])
+    } catch {
+      log(.warning, "Backfill failed, retrying in a minute", ["error": "\(error)"])
+    }
+  }
+
+  private func backfill(
+    _ table: PendingTable, _ session: PostgresSession
+  ) async throws(PostgresError) {
+    let name = table.name
+    guard let rights = try await BackfillRights.read(session, table: table.oid) else { return }
+    if let reason = try await refusal(rights, session) { return refuse(name, reason) }
+    let active = state.withLock { $0.active }
+    let counts = try await TableBackfill(
+      session, table: name, active: active, allowsOwnerCode: rights.isOwner
+    ).run(isForced: false)
+    guard let counts else { return }
+    _ = state.withLock { $0.refused.removeValue(forKey: name) }
+    log(
+      .info, "Attached table backfilled",
+      [
+        "table": name, "inserted": "\(counts.inserted)", "refreshed": "\(counts.refreshed)",
+        "removed": "\(counts.removed)", "unmatched": "\(counts.unmatched)",
+        "unread": "\(counts.unread)",
+      ])
+  }
+
+  private func refuse(_ table: String, _ reason: String) {
+    guard state.withLock({ $0.refused.updateValue(reason, forKey: table) }) != reason else {
+      return
+    }
+    log(
+      .warning, "Attached table not backfilled",
+      [
+        "table": table, "reason": reason,
+        "fix": "as the owner of \(table): ridepulse backfill \(ShellText.word(table))",
+      ])
+  }
+
+  /// Returns why this role must not read the table; nil if it may.
+  private func refusal(
+    _ rights: BackfillRights, _ session: PostgresSession
+  ) async throws(PostgresError) -> String? {
+    if !rights.grants.isEmpty {
+      return "role \(rights.role) lacks rights: \(rights.grants.joined(separator: "; "))"
+    }
+    // Code of another role must not run with this role's rights (docs/decisions/0031).
+    if !rights.isOwner, try await rights.runsOwnerCode(session) {
+      return "its mapping runs code of the table's owner, which role \(rights.role) is not"
+    }
+    return nil
+  }
+}

@@ -1,0 +1,139 @@
+-- The batches of a backfill, and when a table was last backfilled. See 0012_backfill.sql.
+
+create function ridepulse.lock_rides(relation regclass, ids text[]) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if not pg_try_advisory_xact_lock(ridepulse.removal_lock(relation)) then
+    return false;
+  end if;
+  perform from ridepulse.rides r where r.id = any (ids) order by r.id for update;
+  return true;
+end
+$$;
+
+comment on function ridepulse.lock_rides(regclass, text[]) is
+  'Locks the rides of a batch that exist, and excludes removals of the table''s rides. Returns '
+  'false if a transaction that removes some is open.';
+
+create function ridepulse.store_batch(
+  relation regclass, active text[], changes jsonb, gone jsonb,
+  out inserted integer, out refreshed integer, out removed integer, out unmatched integer
+)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  w ridepulse.watches := ridepulse.attached_table(relation);
+  change jsonb;
+  ride ridepulse.rides;
+  removed_without_row integer;
+begin
+  inserted := 0; refreshed := 0; removed := 0;
+  for change in select * from jsonb_array_elements(changes) loop
+    if not (change ->> 'in')::boolean or change -> 'row' = 'null' then
+      removed := removed
+        + ridepulse.remove_ride(w, ridepulse.mapped_id(w, change -> 'row'))::integer;
+      continue;
+    end if;
+    ride := ridepulse.mapped_ride(w, change -> 'row');
+    continue when ride.id is null;
+    perform set_config('ridepulse.silent', 'on', true);
+    update ridepulse.rides r set state = ride.state, customer_id = ride.customer_id,
+      driver_id = ride.driver_id, pickup_at = ride.pickup_at, time_zone = ride.time_zone,
+      attributes = ride.attributes
+    where r.id = ride.id
+      and (r.state, r.customer_id, r.driver_id, r.pickup_at, r.time_zone, r.attributes)
+        is distinct from (ride.state, ride.customer_id, ride.driver_id, ride.pickup_at,
+                          ride.time_zone, ride.attributes);
+    if found then
+      refreshed := refreshed + 1;
+      insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+      values (ride.id, 'ride_watched', '{}', ride.customer_id, ride.driver_id);
+    elsif ride.state = any (active) then
+      inserted := inserted + ridepulse.insert_silently(ride)::integer;
+    end if;
+    perform set_config('ridepulse.silent', '', true);
+  end loop;
+  -- Without a prefix, a ride without a row may be one that the service itself has inserted.
+  select count(*) filter (where not d.is_removable),
+    count(*) filter (where d.is_removable and ridepulse.remove_ride(w, d.id))
+  into unmatched, removed_without_row
+  from (
+    select r.id, w.prefix <> '' as is_removable
+    from jsonb_array_elements(gone) g join ridepulse.rides r on r.id = g ->> 0
+    where r.xmin::text || ' ' || r.ctid::text = g ->> 1) d;
+  removed := removed + removed_without_row;
+end
+$$;
+
+comment on function ridepulse.store_batch(regclass, text[], jsonb, jsonb) is
+  'Stores rows of an attached table that a backfill has read. A new ride must be active. changes: '
+  'the rows. gone: IDs and versions of rides without a row. unmatched: those of them that stay, '
+  'because they may not come from the table.';
+
+create function ridepulse.backfill_batch(
+  "table" regclass, active text[], rows jsonb, allows_owner_code boolean default true
+)
+returns table (inserted integer, refreshed integer, removed integer, unmatched integer)
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '50ms' as $$
+declare
+  changes jsonb;
+begin
+  if not ridepulse.lock_rides("table", array(select r ->> 0 from jsonb_array_elements(rows) r)) then
+    raise exception 'a transaction that removes rows of % is open', "table"
+      using errcode = 'lock_not_available';
+  end if;
+  execute format('lock table %s in access share mode', "table");
+  execute (ridepulse.backfill_plan("table", active, allows_owner_code)).read into changes using (
+    select coalesce(jsonb_agg(r -> 1), '[]')
+    from jsonb_array_elements(rows) r where r -> 1 <> 'null');
+  return query select * from ridepulse.store_batch("table", active, changes, (
+    select coalesce(jsonb_agg(jsonb_build_array(r -> 0, r -> 2)), '[]')
+    from jsonb_array_elements(rows) r where r -> 1 = 'null'));
+end
+$$;
+
+comment on function ridepulse.backfill_batch(regclass, text[], jsonb, boolean) is
+  'Reads rows of an attached table once more and stores them as rides, without a push. rows: '
+  'arrays of ride ID, key and version, as ridepulse.find_live_rows returns them. Errors: 55P03 if '
+  'it would have to wait for a writer; those of ridepulse.backfill_plan.';
+
+create function ridepulse.record_unread_row(
+  relation regclass, source jsonb, state text, message text
+) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select ridepulse.record_watch_error((ridepulse.attached_table(relation)).relation, '',
+    'unreadable_row', source ->> 0, 'SQLSTATE ' || state || ': ' || message)
+$$;
+
+comment on function ridepulse.record_unread_row(regclass, jsonb, text, text) is
+  'Records that a backfill could not read a row. source: as ridepulse.find_live_rows returned it. '
+  'state, message: the error. Errors: 55000 if the table is not attached.';
+
+create function ridepulse.begin_backfill(relation regclass, is_forced boolean default true)
+returns timestamptz
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  version timestamptz := (ridepulse.attached_table(relation)).watched_at;
+begin
+  update ridepulse.watches w set backfill_until = clock_timestamp() + interval '10 minutes'
+  where w.relation = begin_backfill.relation and (is_forced or (
+    w.backfill_until < clock_timestamp() and w.backfilled_watch is distinct from w.watched_at));
+  return case when found then version end;
+end
+$$;
+
+comment on function ridepulse.begin_backfill(regclass, boolean) is
+  'Returns the version of an attached table''s mapping for ridepulse.finish_backfill. Unless '
+  'is_forced, null if the table is backfilled or another service has begun it within 10 minutes. '
+  'Errors: 55000 if the table is not attached.';
+
+create function ridepulse.finish_backfill(relation regclass, version timestamptz) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  update ridepulse.watches w set
+    backfilled_at = case when version is null then w.backfilled_at else clock_timestamp() end,
+    backfilled_watch = coalesce(version, w.backfilled_watch), backfill_until = '-infinity'
+  where w.relation = finish_backfill.relation
+$$;
+
+comment on function ridepulse.finish_backfill(regclass, timestamptz) is
+  'Records that an attached table was backfilled. version: the result of ridepulse.begin_backfill; '
+  'null if the backfill failed, so that the next one need not wait.';

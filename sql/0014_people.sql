@@ -1,0 +1,213 @@
+-- Sign-out, the end of cards, and the checks that SQL and HTTP share. Contract: docs/sql.md;
+-- reasons: docs/decisions/0036-people.md.
+
+create table ridepulse.apps (
+  app     text primary key check (app <> ''),
+  seen_at timestamptz not null default clock_timestamp()
+);
+
+comment on table ridepulse.apps is
+  'Apps that ridepulse serve is configured for. While there is no row, functions accept any app.';
+comment on column ridepulse.apps.app is 'The app''s name, as rules and phones name it.';
+comment on column ridepulse.apps.seen_at is
+  'When a service that is configured for the app last started.';
+
+create function ridepulse.check_app(function_name text, app text) returns void
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  perform ridepulse.check_text(function_name, 'app', app);
+  if not exists (select from ridepulse.apps a where a.app = check_app.app)
+     and exists (select from ridepulse.apps) then
+    raise exception 'app of ridepulse.% is %, which is unknown', function_name, quote_literal(app)
+      using errcode = 'invalid_parameter_value',
+            hint = 'Known apps: '
+              || (select string_agg(a.app, ', ' order by a.app) from ridepulse.apps a)
+              || '. ridepulse serve adds those that it is configured for when it starts.';
+  end if;
+end
+$$;
+
+comment on function ridepulse.check_app(text, text) is
+  'Checks the argument app: a name in ridepulse.apps, if that has any. function_name is for the '
+  'message. Errors: 22023.';
+
+-- The message does not quote the value: it may be a real token.
+create function ridepulse.check_token(function_name text, token text) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if token is null or token !~ '^([0-9A-Fa-f]{2}){1,255}([0-9A-Fa-f]{2})?$' then
+    raise exception 'token of ridepulse.% is no token', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'Send 2 to 512 hexadecimal digits, an even number of them.';
+  end if;
+end
+$$;
+
+comment on function ridepulse.check_token(text, text) is
+  'Checks the argument token: 2 to 512 hexadecimal digits, an even number of them. function_name '
+  'is for the message. Errors: 22023.';
+
+create function ridepulse.check_environment(function_name text, environment text) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if environment not in ('production', 'sandbox') then
+    raise exception 'environment of ridepulse.% is %, which is unknown',
+      function_name, quote_literal(environment)
+      using errcode = 'invalid_parameter_value', hint = 'Send production, sandbox or null.';
+  end if;
+end
+$$;
+
+comment on function ridepulse.check_environment(text, text) is
+  'Checks the argument environment: production, sandbox or null. function_name is for the '
+  'message. Errors: 22023.';
+
+create index live_activities_by_owner on ridepulse.live_activities (app, owner_id)
+  where ended_at is null;
+create index live_activities_by_installation on ridepulse.live_activities (app, installation_id)
+  where installation_id is not null and ended_at is null;
+create index push_to_start_tokens_by_installation
+  on ridepulse.push_to_start_tokens (app, installation_id)
+  where installation_id is not null and disabled_at is null;
+
+create function ridepulse.owners_of_installation(app text, installation_id text)
+returns setof text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select d.owner_id from ridepulse.devices d
+  where d.app = $1 and d.installation_id = $2 and d.disabled_at is null
+  union
+  select a.owner_id from ridepulse.live_activities a
+  where a.app = $1 and a.installation_id = $2 and a.ended_at is null
+  union
+  select t.owner_id from ridepulse.push_to_start_tokens t
+  where t.app = $1 and t.installation_id = $2 and t.disabled_at is null
+$$;
+
+comment on function ridepulse.owners_of_installation(text, text) is
+  'Returns the owners of an installation''s enabled phones, live cards and valid start tokens.';
+
+-- What names no installation may be on this phone, whose next person must not see it.
+create function ridepulse.withdraw(app text, owner_id text, installation_id text)
+returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  -- Without an ID of this installation: all except those of the owner's other phones.
+  others constant text[] := case when installation_id is null then array(
+    select d.installation_id from ridepulse.devices d
+    where d.app = withdraw.app and d.owner_id = withdraw.owner_id and d.disabled_at is null
+      and d.installation_id is not null) end;
+  ended bigint;
+  disabled bigint;
+begin
+  with ended as (
+    update ridepulse.live_activities a
+    set ended_at = clock_timestamp(), ended_reason = 'signed_out'
+    where a.app = withdraw.app and a.owner_id = withdraw.owner_id and a.ended_at is null
+      and (a.installation_id is null or a.installation_id = withdraw.installation_id
+           or a.installation_id <> all (others))
+      and not exists (
+        select from ridepulse.token_outcomes o
+        where o.kind = 'activity' and o.token_id = a.id and o.gone_since >= a.registered_at)
+    returning a.ride_id
+  ), emitted as (
+    insert into ridepulse.events (ride_id, event, data)
+    select distinct e.ride_id, 'card_ended', '{}'::jsonb from ended e order by 1
+  )
+  select count(*) into ended from ended;
+  update ridepulse.push_to_start_tokens t
+  set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
+  where t.app = withdraw.app and t.owner_id = withdraw.owner_id and t.disabled_at is null
+    and (t.installation_id is null or t.installation_id = withdraw.installation_id
+         or t.installation_id <> all (others));
+  get diagnostics disabled = row_count;
+  return ended + disabled > 0;
+end
+$$;
+
+comment on function ridepulse.withdraw(text, text, text) is
+  'Withdraws an owner''s cards and start tokens on an installation, and those that name none; '
+  'returns whether there were any. installation_id: null means all except those of the owner''s '
+  'other phones.';
+
+create function ridepulse.unregister_device(app text, token text) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  phone ridepulse.devices;
+  disabled bigint;
+begin
+  perform ridepulse.check_app('unregister_device', app),
+    ridepulse.check_token('unregister_device', token);
+  select * into phone from ridepulse.devices d
+  where d.app = unregister_device.app and d.token = lower(unregister_device.token) for update;
+  -- A repeated call must not sign out what the owner has registered since.
+  if not found or phone.disabled_reason = 'signed_out' then
+    return false;
+  end if;
+  update ridepulse.devices d set disabled_at = clock_timestamp(), disabled_reason = 'signed_out'
+  where d.id = phone.id and (d.disabled_at is null or d.disabled_reason = 'replaced')
+    or d.app = phone.app and d.installation_id = phone.installation_id
+      and d.owner_id = phone.owner_id and d.disabled_at is null;
+  get diagnostics disabled = row_count;
+  return ridepulse.withdraw(phone.app, phone.owner_id, phone.installation_id) or disabled > 0;
+end
+$$;
+
+comment on function ridepulse.unregister_device(text, text) is
+  'Signs a phone out: it receives nothing any more until it is registered again. Its owner''s '
+  'cards and start tokens on the same installation, and those that name no installation, are '
+  'withdrawn for good. Returns whether anything was withdrawn. Errors: 22023 for an argument that '
+  'is not what the function takes.';
+
+-- What the app saw outweighs APNs' answer, which a later registration would override.
+create function ridepulse.end_live_activity(app text, activity_id text) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  card ridepulse.live_activities;
+begin
+  perform ridepulse.check_app('end_live_activity', app),
+    ridepulse.check_text('end_live_activity', 'activity_id', activity_id);
+  select * into card from ridepulse.live_activities a
+  where a.app = end_live_activity.app and a.activity_id = end_live_activity.activity_id for update;
+  if not found or card.ended_reason in ('ended', 'expired', 'dismissed', 'signed_out') then
+    return false;
+  end if;
+  select c.ended_at into card.ended_at from ridepulse.current_live_activities c
+  where c.id = card.id and coalesce(c.ended_reason, '') not in ('ended', 'expired');
+  if not found then
+    return false;
+  end if;
+  update ridepulse.live_activities a
+  set ended_at = coalesce(card.ended_at, clock_timestamp()), ended_reason = 'dismissed'
+  where a.id = card.id;
+  if card.ended_at is null then
+    insert into ridepulse.events (ride_id, event, data) values (card.ride_id, 'card_ended', '{}');
+  end if;
+  return card.ended_at is null;
+end
+$$;
+
+comment on function ridepulse.end_live_activity(text, text) is
+  'Records that a card is gone from its phone, because a person dismissed it or the app ended it: '
+  'nothing is sent to it any more, no new card replaces it, and its ride becomes due. Returns '
+  'whether the card was live. Errors: 22023 for an argument that is not what the function takes.';
+
+create function ridepulse.unregister_push_to_start(app text, token text) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  disabled bigint;
+begin
+  perform ridepulse.check_app('unregister_push_to_start', app),
+    ridepulse.check_token('unregister_push_to_start', token);
+  update ridepulse.push_to_start_tokens t
+  set disabled_at = clock_timestamp(), disabled_reason = 'withdrawn'
+  where t.app = unregister_push_to_start.app and t.token = lower(unregister_push_to_start.token)
+    and t.disabled_at is null;
+  get diagnostics disabled = row_count;
+  return disabled > 0;
+end
+$$;
+
+comment on function ridepulse.unregister_push_to_start(text, text) is
+  'Withdraws a push-to-start token: no card is started with it until it is registered again. '
+  'Returns whether it was valid. Errors: 22023 for an argument that is not what the function '
+  'takes.';
