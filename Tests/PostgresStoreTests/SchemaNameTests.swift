@@ -10,12 +10,15 @@ import Testing
   func `R110: a name that needs quotes or is not free is refused`(name: String) {
     let error = #expect(throws: PostgresError.self) { try SchemaName(name) }
     #expect(error?.kind == .invalidSchema(name))
-    #expect("\(error?.description ?? "")".contains("RIDEPULSE_SCHEMA"))
+    #expect(error?.description.contains("RIDEPULSE_SCHEMA") == true)
   }
 
   @Test(arguments: [
     ("select * from ridepulse.rides r", "select * from berlin.rides r"),
-    ("grant usage on schema ridepulse to ridepulse_app", "grant usage on schema berlin to berlin_app"),
+    (
+      "grant usage on schema ridepulse to ridepulse_app",
+      "grant usage on schema berlin to berlin_app"
+    ),
     ("to_regnamespace('ridepulse')", "to_regnamespace('berlin')"),
     ("format('ridepulse.%I', t)", "format('berlin.%I', t)"),
     ("'ridepulse.' || name", "'berlin.' || name"),
@@ -51,7 +54,9 @@ import Testing
       name: "", sql: "select string_agg(name, ',') from pg_prepared_statements")
     let names = try await session.run([Call(prepared)])[0].string(0, 0) ?? ""
     #expect(names.hasPrefix("count_") && names != count.preparedName)
-    #expect(try await session.value("select to_regclass('ridepulse.rides')") == nil)
+    // In two parts, so that the word itself is not replaced.
+    let standard = "select count(*) from pg_namespace where nspname = 'ride' || 'pulse'"
+    #expect(try await session.value(standard) == "0")
     await session.close()
   }
 }

@@ -17,7 +17,9 @@ struct MigrationPlan: Hashable, Sendable {
   init(
     steps: [Migration], checksums: [String: String], landed: [Landed]
   ) throws(MigrationError) {
-    let edited = landed.filter { checksums[$0.name] != $0.checksum }
+    let edited = landed.filter { step in
+      checksums[step.name].map { $0 != step.checksum } ?? false
+    }
     if !edited.isEmpty { throw .edited(names: edited.map(\.name)) }
     let names = Set(landed.map(\.name))
     self.checksums = checksums
