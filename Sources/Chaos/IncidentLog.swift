@@ -23,6 +23,8 @@ struct Incident: Sendable {
     case revoked = "right revoked from the engine"
     case crowd = "event for 5,000 phones"
     case burst = "5,000 events of one ride"
+    case migration = "migration to the next schema"
+    case upgrade = "other version of the program"
     case reassignment = "change of a driver during an outage"
 
     /// Whether settlements fail or wait during the incident.

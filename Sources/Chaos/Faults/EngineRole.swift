@@ -6,6 +6,11 @@ enum EngineRole {
   static let script = """
     create role \(name) login;
     grant pg_monitor to \(name);
+    \(grants)
+    """
+
+  /// Grants every privilege on the objects that there are.
+  static let grants = """
     grant usage on schema ridepulse to \(name);
     grant select, insert, update, delete on all tables in schema ridepulse to \(name);
     grant usage, select, update on all sequences in schema ridepulse to \(name);

@@ -4,6 +4,8 @@ import LocalStack
 /// A `ridepulse serve` process that is killed, paused and restarted.
 actor Node {
   let name: String
+  /// The binary of the next process.
+  private var program: String
   private let environment: [String: String]
   private let log: String
   private let incidents: IncidentLog
@@ -20,10 +22,11 @@ actor Node {
   static let hosts = ["node-a": "127.0.0.1", "node-b": "localhost"]
 
   init(
-    name: String, environment: [String: String], directory: String, incidents: IncidentLog,
-    outages: Outages
+    name: String, program: String, environment: [String: String], directory: String,
+    incidents: IncidentLog, outages: Outages
   ) {
     self.name = name
+    self.program = program
     self.environment = environment
     log = "\(directory)/\(name).log"
     self.incidents = incidents
@@ -34,7 +37,7 @@ actor Node {
   func start() throws {
     logStart = (try? FileHandle(forReadingFrom: URL(fileURLWithPath: log)).seekToEnd()) ?? 0
     let process = try ChildProcess(
-      [ServiceBinary.path(), "serve"], environment: environment, errors: .log(log))
+      [program, "serve"], environment: environment, errors: .log(log))
     ProcessGuard.shared.hold(process.pid)
     self.process = process
     incidents.record(.start, from: IncidentLog.now, name)
@@ -82,6 +85,18 @@ actor Node {
     self.process = nil
   }
 
+  /// Stops the process with SIGTERM if it is another program, as a package's upgrade does;
+  /// `supervise` starts the new one.
+  func replace(with program: String) async {
+    guard program != self.program else { return }
+    self.program = program
+    guard let process, process.isRunning else { return }
+    outages.begin(.oneNode)
+    process.send(signal: SIGTERM)
+    await process.waitForEnd()
+    if self.process === process { self.process = nil }
+  }
+
   /// Suspends the process, as a snapshot of its machine does.
   func pause(for duration: Duration) async {
     guard let process, process.isRunning, !isPaused else { return }
@@ -125,6 +140,6 @@ enum ServiceBinary {
 }
 
 extension ProcessGuard {
-  /// The guard of this build's nodes.
-  static let shared = ProcessGuard(binary: (try? ServiceBinary.path()) ?? "")
+  /// The guard of the nodes, of this build and of a previous release.
+  static let shared = ProcessGuard(binary: "*/ridepulse")
 }
