@@ -4,11 +4,13 @@ FLAGS = --explicit-target-dependency-import-check error
 # One binary that runs where no Swift toolchain is.
 RELEASE = $(FLAGS) -c release --static-swift-stdlib
 FORMAT = Package.swift Sources Tests
+# The release that upgrade-test runs next to this build.
+PREVIOUS ?= 771488a
 CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser-test fuzz lint build deb deb-test format bench chaos clean
+.PHONY: help demo test browser-test fuzz lint build deb deb-test format bench chaos upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +60,11 @@ chaos: build ## kills, pauses, restarts, refusals, locks, a full disk, and what 
 
 format: ## format all sources in place
 	swift format --in-place --recursive $(FORMAT)
+
+upgrade-test: ## upgrade from the release PREVIOUS under faults, and back; ARGS="--for 10m --seed N"
+	@scripts/packages build chaos
+	swift build $(RELEASE)
+	.build/release/ridepulse-chaos --previous "$$(scripts/previous-release $(PREVIOUS) $(RELEASE))" $(ARGS)
 
 clean: ## remove what was built
 	rm -rf .build
