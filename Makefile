@@ -61,9 +61,8 @@ chaos: build ## kills, pauses, restarts, refusals, locks, a full disk, and what 
 format: ## format all sources in place
 	swift format --in-place --recursive $(FORMAT)
 
-upgrade-test: ## upgrade from the release PREVIOUS under faults, and back; ARGS="--for 10m --seed N"
-	@scripts/packages build chaos
-	swift build $(RELEASE)
+upgrade-test: build ## upgrade from the release PREVIOUS under faults, and back; ARGS="--for 10m --seed N"
+	@scripts/packages chaos
 	.build/release/ridepulse-chaos --previous "$$(scripts/previous-release $(PREVIOUS) $(RELEASE))" $(ARGS)
 
 clean: ## remove what was built
