@@ -28,7 +28,7 @@ enum Serve: Command {
     let rules = try RuleDirectoryChoice.load(
       context.arguments.value("--schedules"), context.environment)
     let listens = try Database.listens(context.environment)
-    let service = try await Service(
+    let service = try Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
       listens: listens && !context.arguments.has("--once"))
     let supervision = Supervision(context.environment, log)
@@ -57,6 +57,8 @@ enum Serve: Command {
     let log = context.log.log
     let fields: KeyValuePairs = ["rules": "\(rules)", "node": service.node]
     if context.arguments.has("--once") {
+      // The timer that runs it starts it again.
+      guard try await service.start(limit: .seconds(5)) else { return }
       log(.info, "Serving", fields)
       await service.backfills.check()
       try await service.engine.runOnce()
@@ -67,6 +69,7 @@ enum Serve: Command {
     }
     let endpoints = try ServiceEndpoints(service, context, log)
     defer { endpoints.close() }
+    guard try await service.start(onWait: { supervision.waiting($0) }) else { return }
     log(.info, "Serving", fields)
     supervision.ready()
     let maintenance = Task { await service.maintenance.run() }
