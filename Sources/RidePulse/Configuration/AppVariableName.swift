@@ -1,0 +1,6 @@
+import RideCore
+
+extension App {
+  /// The app's name in environment variables.
+  var variableName: String { rawValue.uppercased().replacing("-", with: "_") }
+}
