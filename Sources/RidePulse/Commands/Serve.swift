@@ -103,7 +103,7 @@ enum Reload {
     }
     do {
       service.use(try apns.signingKey())
-      log(.info, "Signing key reloaded", ["key": apns.keyID])
+      log(.info, "Signing key reloaded", [:])
     } catch {
       log(.error, "Signing key not reloaded: the new one is unusable", ["problem": "\(error)"])
     }

@@ -5,9 +5,7 @@ import SystemSupport
 
 /// The APNs settings of the environment: keys, topics and endpoints.
 struct APNsVariables {
-  var keyID: String
-  var teamID: String
-  var privateKeyPath: String
+  var credentials: CredentialVariables
   var bundleIDs: [App: String]
   var widgetBundleIDs: [App: String]
   var defaultEnvironment: APNsEnvironment
@@ -17,27 +15,31 @@ struct APNsVariables {
   ///
   /// - Throws: `CommandFailure` that names every missing or invalid variable.
   init(_ environment: [String: String]) throws {
-    var missing: [String] = []
-    func required(_ name: String) -> String {
-      if let value = environment.nonEmpty(name) { return value }
-      missing.append(name)
-      return ""
-    }
-    keyID = required("APNS_KEY_ID")
-    teamID = required("APNS_TEAM_ID")
-    privateKeyPath = required("APNS_PRIVATE_KEY_PATH")
     bundleIDs = Self.bundleIDs(environment)
     widgetBundleIDs = Self.widgetBundleIDs(environment)
-    if bundleIDs.isEmpty { missing.append("APNS_CUSTOMER_BUNDLE_ID or APNS_DRIVER_BUNDLE_ID") }
-    if !missing.isEmpty {
-      throw CommandFailure("not set in the environment: " + missing.joined(separator: ", "))
-    }
     defaultEnvironment = try Self.defaultEnvironment(environment)
+    credentials = CredentialVariables(
+      environment, apps: Array(bundleIDs.keys), standard: defaultEnvironment)
+    var problems = credentials.problems
+    if bundleIDs.isEmpty {
+      problems.append(
+        "not set in the environment: APNS_CUSTOMER_BUNDLE_ID or APNS_DRIVER_BUNDLE_ID")
+    }
+    if !problems.isEmpty { throw CommandFailure(problems.joined(separator: "; ")) }
     configuration = try Self.configuration(environment)
   }
 
-  func signingKey() throws(SigningKeyError) -> SigningKey {
-    try SigningKey(path: privateKeyPath, keyID: keyID, teamID: teamID)
+  /// Reads the files of all keys and certificates.
+  func loadCredentials() throws(CommandFailure) -> Credentials {
+    try credentials.load(bundleIDs: bundleIDs)
+  }
+
+  /// Interim: the key of the first lane, until the client takes all credentials.
+  func signingKey() throws -> SigningKey {
+    guard let key = try loadCredentials().lanes.values.compactMap(\.key).first else {
+      throw CommandFailure("no key")
+    }
+    return key
   }
 
   /// The bundle ID and environment of each app's channels.
@@ -69,11 +71,11 @@ struct APNsVariables {
   }
 
   static func bundleIDName(_ app: App) -> String {
-    "APNS_\(app.rawValue.uppercased())_BUNDLE_ID"
+    "APNS_\(app.variableName)_BUNDLE_ID"
   }
 
   static func widgetBundleIDName(_ app: App) -> String {
-    "APNS_\(app.rawValue.uppercased())_WIDGET_BUNDLE_ID"
+    "APNS_\(app.variableName)_WIDGET_BUNDLE_ID"
   }
 
   /// Returns `APNS_<APP>_BUNDLE_ID` of every app; the variables of widgets are not apps.
