@@ -32,11 +32,13 @@ package enum Credential: Hashable, Sendable, CustomStringConvertible {
 package struct Credentials: Hashable, Sendable {
   /// An app in one APNs environment.
   package struct Lane: Hashable, Sendable {
+    /// With `_` for `-`, because variables name it so.
     package let app: App
     package let environment: APNsEnvironment
 
     package init(_ app: App, _ environment: APNsEnvironment) {
-      self.app = app
+      let hasHyphen = app.rawValue.utf8.contains(UInt8(ascii: "-"))
+      self.app = hasHyphen ? App(rawValue: app.rawValue.replacing("-", with: "_")) : app
       self.environment = environment
     }
   }
@@ -101,6 +103,12 @@ package struct Credentials: Hashable, Sendable {
   func forChannels(of scope: ChannelScope) -> Credential? {
     let app = apps[scope.bundleID] ?? App(rawValue: "")
     return self[Lane(app, scope.environment)].forChannels
+  }
+
+  /// The names of all credentials, for logs.
+  package var names: String {
+    Set(APNsEnvironment.allCases.flatMap { all(of: $0) }.map(\.name)).sorted()
+      .joined(separator: ", ")
   }
 
   /// Every credential that a lane of an environment may present.

@@ -32,7 +32,9 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   /// The problem of the last failed connection.
   private var lastProblem: String?
 
-  private var isClosed = false
+  private enum Service { case open, retired, closed }
+
+  private var service = Service.open
   private var openedTotal = 0
   private var nextOrder: UInt64 = 0
   private var nextID = 1
@@ -50,7 +52,7 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   mutating func enqueue(
     _ pushes: [Push], at now: MonotonicTime, wall: Timestamp = Timestamp(microseconds: 0)
   ) -> Actions? {
-    guard !isClosed else { return nil }
+    guard service == .open else { return nil }
     let deadline = now + settings.requestTimeout
     for push in pushes {
       let remaining = Timestamp(microseconds: push.validUntil) - wall
@@ -63,27 +65,51 @@ struct PoolStateMachine<Push: PrioritizedPush> {
     return dispatch(at: now)
   }
 
-  /// Takes back pushes that APNs provably did not process; they regain their place or end here.
+  /// Accepts pushes of a retired pool, with the deadlines that they have; returns false if this
+  /// pool accepts none.
+  mutating func adopt(_ pushes: [QueuedRequest<Push>], at now: MonotonicTime) -> Actions? {
+    guard service == .open else { return nil }
+    for queued in pushes {
+      queue.append(queued)
+      nextOrder = max(nextOrder, queued.order + 1)
+    }
+    return dispatch(at: now)
+  }
+
+  /// The consequences of pushes that came back.
+  struct Returned {
+    var rejected: [Rejected] = []
+
+    /// Pushes that another pool must send, because this one is retired.
+    var moved: [QueuedRequest<Push>] = []
+    var actions = Actions()
+  }
+
+  /// Takes back pushes that APNs provably did not process; they regain their place, move to another
+  /// pool or end here.
   mutating func requeue(
     _ returned: [(queued: QueuedRequest<Push>, cause: UnsentCause)], at now: MonotonicTime
-  )
-    -> (rejected: [Rejected], actions: Actions)
-  {
-    var rejected: [Rejected] = []
+  ) -> Returned {
+    var result = Returned()
     var again: [QueuedRequest<Push>] = []
     for (returnedPush, cause) in returned {
       var queued = returnedPush
       queued.resends += 1
-      if isClosed {
-        rejected.append((queued.push, .closed))
+      if service == .closed {
+        result.rejected.append((queued.push, .closed))
       } else if queued.resends > settings.resendLimit || queued.sendDeadline <= now {
-        rejected.append((queued.push, cause))
+        result.rejected.append((queued.push, cause))
       } else {
         again.append(queued)
       }
     }
-    for queued in again { queue.append(queued) }
-    return (rejected, dispatch(at: now))
+    if service == .retired {
+      result.moved = again
+    } else {
+      for queued in again { queue.append(queued) }
+    }
+    result.actions = dispatch(at: now)
+    return result
   }
 
   // MARK: Dispatch
@@ -94,8 +120,8 @@ struct PoolStateMachine<Push: PrioritizedPush> {
     var rejected: [Rejected] = []
     var actions = Actions()
 
-    /// True if the connection is superfluous and must close.
-    var retires = false
+    /// If set, the connection must close; the text gives the reason.
+    var retires: String?
   }
 
   /// Records a connection's load and returns the pushes that it may send.
@@ -113,6 +139,11 @@ struct PoolStateMachine<Push: PrioritizedPush> {
     }
     connections[connection].load = load
     if load.isProved { lastProblem = nil }
+    if service == .retired {
+      connections[connection].phase = .leaving
+      taken.retires = "its key or certificate was replaced"
+      return taken
+    }
     taken.rejected = expire(at: now)
     taken.pushes = queue.popFirst(load.freeStreams)
     connections[connection].load.freeStreams -= taken.pushes.count
@@ -121,7 +152,7 @@ struct PoolStateMachine<Push: PrioritizedPush> {
     if connections[connection].load.inFlight > 0 { connections[connection].busyAt = now }
     if isSuperfluous(connections[connection], at: now) {
       connections[connection].phase = .leaving
-      taken.retires = true
+      taken.retires = "idle"
     }
     taken.actions = dispatch(at: now)
     return taken
@@ -146,9 +177,19 @@ struct PoolStateMachine<Push: PrioritizedPush> {
 
   // MARK: The end
 
+  /// Ends the pool's service because its credential was replaced.
+  ///
+  /// Connections finish their streams and take no more. Returns the queued pushes, which another
+  /// pool must send, and the connections to wake.
+  mutating func retire() -> (moved: [QueuedRequest<Push>], actions: Actions) {
+    guard service == .open else { return ([], Actions()) }
+    service = .retired
+    return (queue.popFirst(queue.count), Actions(wake: connections.map(\.id)))
+  }
+
   /// Closes the pool and returns the queued pushes, which end unsent.
   mutating func close() -> [Push] {
-    isClosed = true
+    service = .closed
     return queue.popFirst(queue.count).map(\.push)
   }
 
@@ -214,7 +255,7 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   /// Wakes connections that can take queued pushes, and opens another if they are not enough.
   private mutating func dispatch(at now: MonotonicTime) -> Actions {
     var actions = Actions()
-    guard !isClosed, !queue.isEmpty else { return actions }
+    guard service == .open, !queue.isEmpty else { return actions }
     var uncovered = queue.count
     for connection in connections where connection.isSignalled && isUsable(connection) {
       uncovered -= connection.load.freeStreams

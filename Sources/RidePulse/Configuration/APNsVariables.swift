@@ -13,9 +13,10 @@ struct APNsVariables {
 
   /// Reads the variables described in docs/configuration.md.
   ///
+  /// - Parameter apps: Apps whose names may have `-`, which variables write as `_`.
   /// - Throws: `CommandFailure` that names every missing or invalid variable.
-  init(_ environment: [String: String]) throws {
-    bundleIDs = Self.bundleIDs(environment)
+  init(_ environment: [String: String], apps: Set<App> = []) throws {
+    bundleIDs = Self.spelled(Self.bundleIDs(environment), as: apps)
     widgetBundleIDs = Self.widgetBundleIDs(environment)
     defaultEnvironment = try Self.defaultEnvironment(environment)
     credentials = CredentialVariables(
@@ -34,14 +35,6 @@ struct APNsVariables {
     try credentials.load(bundleIDs: bundleIDs)
   }
 
-  /// Interim: the key of the first lane, until the client takes all credentials.
-  func signingKey() throws -> SigningKey {
-    guard let key = try loadCredentials().lanes.values.compactMap(\.key).first else {
-      throw CommandFailure("no key")
-    }
-    return key
-  }
-
   /// The bundle ID and environment of each app's channels.
   var channelScopes: [App: ChannelScope] {
     bundleIDs.mapValues { ChannelScope(bundleID: $0, environment: defaultEnvironment) }
@@ -50,7 +43,8 @@ struct APNsVariables {
   /// Returns the engine's configuration for these rules.
   func configuration(of rules: RuleSet) -> EngineConfiguration {
     var engine = EngineConfiguration(
-      rules: rules, bundleIDs: bundleIDs, widgetBundleIDs: widgetBundleIDs,
+      rules: rules, bundleIDs: Self.spelled(bundleIDs, as: Set(rules.apps)),
+      widgetBundleIDs: Self.spelled(widgetBundleIDs, as: Set(rules.apps)),
       defaultEnvironment: defaultEnvironment)
     // If one environment is a simulator or a proxy and the other one is Apple's own, a push for the
     // one must not reach the other.
@@ -65,8 +59,8 @@ struct APNsVariables {
     of rules: RuleSet, _ environment: [String: String]
   ) throws -> EngineConfiguration {
     EngineConfiguration(
-      rules: rules, bundleIDs: bundleIDs(environment),
-      widgetBundleIDs: widgetBundleIDs(environment),
+      rules: rules, bundleIDs: spelled(bundleIDs(environment), as: Set(rules.apps)),
+      widgetBundleIDs: spelled(widgetBundleIDs(environment), as: Set(rules.apps)),
       defaultEnvironment: try defaultEnvironment(environment))
   }
 
@@ -86,6 +80,18 @@ struct APNsVariables {
   /// Returns `APNS_<APP>_WIDGET_BUNDLE_ID` of every app that has one.
   static func widgetBundleIDs(_ environment: [String: String]) -> [App: String] {
     values(environment, "_WIDGET_BUNDLE_ID") { _ in true }
+  }
+
+  /// Returns values by the apps' own names: a variable writes the `-` of `food-courier` as `_`.
+  static func spelled(_ values: [App: String], as apps: Set<App>) -> [App: String] {
+    var values = values
+    for app in apps where values[app] == nil {
+      let plain = App(rawValue: app.rawValue.replacing("-", with: "_"))
+      guard let value = values[plain] else { continue }
+      values[app] = value
+      if !apps.contains(plain) { values[plain] = nil }
+    }
+    return values
   }
 
   /// Returns the values of the variables `APNS_<APP>…` that end in `suffix`, by app.

@@ -101,6 +101,26 @@ extension CredentialVariables {
     return Credentials(lanes: choices, bundleIDs: bundleIDs)
   }
 
+  /// Reads every file again.
+  ///
+  /// - Throws: `CommandFailure`, also if a key was replaced and a variable still names the old ID:
+  ///   APNs would refuse every push. A new .p8 file always has a new ID.
+  func reload(after old: Credentials, bundleIDs: [App: String]) throws(CommandFailure)
+    -> Credentials
+  {
+    let new = try load(bundleIDs: bundleIDs)
+    for (lane, source) in lanes {
+      guard let source = source.key, let keyID = source.keyID, let other = source.keyIDOfFile,
+        other != keyID, old[lane].key?.keyID == keyID, old[lane].key != new[lane].key
+      else { continue }
+      throw CommandFailure(
+        "\(source.pathName) leads to another key now, with \(other) in its file name, and "
+          + "\(source.keyIDName) is still \(keyID): unset \(source.keyIDName) and restart, and the "
+          + "ID follows the file from then on")
+    }
+    return new
+  }
+
   /// Every key's source, in the order of their names.
   var keys: [KeySource] {
     Set(lanes.values.compactMap(\.key)).sorted { $0.prefix < $1.prefix }

@@ -206,8 +206,3 @@ struct CredentialVariables: Sendable {
     }
   }
 }
-
-extension App {
-  /// The app's name in environment variables.
-  var variableName: String { rawValue.uppercased().replacing("-", with: "_") }
-}
