@@ -56,7 +56,8 @@ import TestSupport
         #"ridepulse_pushes_total{app="customer",push_type="alert",status="accepted",reason=""} 1"#,
         #"ridepulse_commit_to_accepted_seconds_count{app="customer",push_type="alert"} 1"#,
         "ridepulse_ready 1", "ridepulse_database_answers 1", "ridepulse_listen_healthy 1",
-        "ridepulse_rides_parked 0", #"ridepulse_apns_connections{environment="production"} 1"#,
+        "ridepulse_rides_parked 0",
+        #"ridepulse_apns_connections{environment="production",credential="SIMKEY0001"} 1"#,
         #"ridepulse_lane_paused{app="customer",environment="production"} 0"#,
         #"ridepulse_slots_total{outcome="lost"} 0"#, "ridepulse_rides_live 1",
       ] {

@@ -56,6 +56,7 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case phoneQuarantined = "phone_quarantined"
     case memoFull = "memo_full"
     case noBundleID = "no_bundle_id"
+    case noCredential = "no_credential"
     case rideNotFound = "ride_not_found"
     case leftStates = "left_states"
     case rideOver = "ride_over"
@@ -215,6 +216,7 @@ extension LedgerReason {
     case .heldBack: self.init(.heldBack, "an earlier push to the phone goes first")
     case .paused: self.init(.appPaused, "the app's pushes are paused: APNs refuses them")
     case .invalid(let text): self.init(.invalidRequest, text.brief(bytes: 300))
+    case .noCredential(let text): self.init(.noCredential, text.brief(bytes: 300))
     }
   }
 

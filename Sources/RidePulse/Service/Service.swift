@@ -68,7 +68,7 @@ final class Service: Sendable {
     conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, listens: Bool = true,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) async throws {
-    let key = try apns.signingKey()
+    let credentials = try apns.loadCredentials()
     self.conninfo = conninfo
     rulesInUse = Mutex(rules)
     let signal = EngineSignal()
@@ -94,7 +94,7 @@ final class Service: Sendable {
     maintenance = Maintenance(conninfo: conninfo, log: log)
     self.apns = apns
     transport = try APNSClient(
-      configuration: apns.configuration, key: key, now: { time.now },
+      configuration: apns.configuration, credentials: credentials, now: { time.now },
       events: { TransportLog.record($0, log) })
     let channels = ChannelReconciler(
       conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes, log: log)
@@ -167,13 +167,10 @@ final class Service: Sendable {
 
   /// Returns the current readings of all parts, without a query to the database.
   func reading(_ gauges: RideGauges?) -> ServiceMetrics.Reading {
-    let (age, ahead) = transport.tokenStatistics()
-    return ServiceMetrics.Reading(
+    ServiceMetrics.Reading(
       tally: meter.total, engine: engine.statistics,
-      transport: [
-        .production: transport.statistics(of: .production),
-        .sandbox: transport.statistics(of: .sandbox),
-      ], tokenAge: age, apnsAhead: ahead, listenIsHealthy: listenIsHealthy, problems: problems,
+      transport: transport.statistics(), apnsAhead: transport.clockLead,
+      listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges)
   }
 
@@ -197,8 +194,11 @@ final class Service: Sendable {
     backfills.use(active: rules.activeStates)
   }
 
-  func use(_ key: SigningKey) {
-    transport.use(key)
+  /// The keys and certificates in use.
+  var credentials: Credentials { transport.credentialsInUse }
+
+  func use(_ credentials: Credentials) {
+    transport.use(credentials)
     mistakes.reloaded()
   }
 
@@ -278,7 +278,7 @@ enum SessionLog {
 
 enum TransportLog {
   static func record(_ event: TransportEvent, _ log: Log) {
-    let place = "\(event.environment.rawValue) \(event.connection)"
+    let place = "\(event.environment.rawValue) \(event.credential) \(event.connection)"
     switch event.kind {
     case .connected:
       log(.info, "APNs connected", ["connection": place])
