@@ -1,7 +1,7 @@
 package import RideCore
 import SystemSupport
 
-/// Sends pushes to APNs over HTTP/2, authenticated by provider tokens.
+/// Sends pushes to APNs over HTTP/2, authenticated by provider tokens or client certificates.
 ///
 /// Each push ends in exactly one report within `APNsConfiguration.requestTimeout`, whatever the
 /// network does. A push that APNs provably did not process is sent again with the same `apns-id`; a
@@ -9,12 +9,9 @@ import SystemSupport
 /// its pushes, so two pushes for one phone should not be in flight together.
 package final class APNSClient: PushTransport {
   private let supervisor: Supervisor
-  private let production: Pool
-  private let sandbox: Pool
-  /// Pools of the environments whose broadcasts use another endpoint than their pushes.
-  private let broadcasts: [APNsEnvironment: Pool]
+  private let pools: PoolTable
   let configuration: APNsConfiguration
-  let mint: TokenMint
+  let credentials: CredentialStore
   let now: @Sendable () -> Timestamp
 
   /// Creates a client that opens connections when the first push arrives.
@@ -24,65 +21,65 @@ package final class APNSClient: PushTransport {
   ///
   /// - Throws: `TransportStartError` if the system has no thread or file descriptor left.
   package init(
-    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp,
+    configuration: APNsConfiguration, credentials: Credentials,
+    now: @escaping @Sendable () -> Timestamp,
     events: @escaping @Sendable (TransportEvent) -> Void = { _ in }
   ) throws(TransportStartError) {
     guard let supervisor = Supervisor() else { throw TransportStartError() }
-    let mint = TokenMint(key: key)
-    let pool = { @Sendable (environment: APNsEnvironment, endpoint: APNsEndpoint) in
-      Pool(
-        environment: environment, endpoint: endpoint, configuration: configuration, mint: mint,
-        supervisor: supervisor, now: now, events: events)
-    }
+    let store = CredentialStore(credentials)
+    let pools = PoolTable(
+      configuration: configuration, credentials: store, supervisor: supervisor, now: now,
+      events: events)
     self.supervisor = supervisor
+    self.pools = pools
     self.configuration = configuration
-    self.mint = mint
+    self.credentials = store
     self.now = now
-    production = pool(.production, configuration.production)
-    sandbox = pool(.sandbox, configuration.sandbox)
-    var broadcasts: [APNsEnvironment: Pool] = [:]
-    for environment in APNsEnvironment.allCases {
-      let endpoint = configuration.broadcast(of: environment)
-      if endpoint == configuration.endpoint(of: environment) { continue }
-      broadcasts[environment] = pool(environment, endpoint)
-    }
-    self.broadcasts = broadcasts
-    let pools = [production, sandbox] + broadcasts.values
     guard let thread = WorkerThread({ supervisor.run(pools) }) else { throw TransportStartError() }
     // Detached because joining it would block; the thread ends after `close`.
     thread.detach()
   }
 
-  deinit { supervisor.close(pools, at: .now(), then: {}) }
+  /// Creates a client that signs everything with one key.
+  package convenience init(
+    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp,
+    events: @escaping @Sendable (TransportEvent) -> Void = { _ in }
+  ) throws(TransportStartError) {
+    try self.init(
+      configuration: configuration, credentials: Credentials(key: key), now: now, events: events)
+  }
 
-  private var pools: [Pool] { [production, sandbox] + broadcasts.values }
+  deinit { supervisor.close(pools, at: .now(), then: {}) }
 
   /// Accepts pushes and returns at once; each push ends in exactly one report.
   package func submit(
     _ requests: [PushRequest], report: @escaping @Sendable ([PushReport]) -> Void
   ) {
     let submission = Submission(requests, report: report)
-    var accepted: [PoolName: [QueuedPush]] = [:]
-    var rejected: [PoolStateMachine<QueuedPush>.Rejected] = []
+    var accepted: [QueuedPush] = []
+    var rejected: [PoolTable.Rejected] = []
+    accepted.reserveCapacity(requests.count)
     for index in requests.indices {
       let push = QueuedPush(submission: submission, index: index)
       if let problem = requests[index].problem {
         rejected.append((push, .invalid(problem)))
       } else {
-        accepted[name(requests[index]), default: []].append(push)
+        accepted.append(push)
       }
     }
-    for (name, pushes) in accepted where !pool(name).submit(pushes) {
-      rejected += pushes.map { ($0, .closed) }
-    }
-    supervisor.reject(rejected)
+    supervisor.reject(rejected + pools.submit(accepted))
   }
 
-  /// Signs with another key from now on; connections that use the old key finish their open
-  /// streams.
-  package func use(_ key: SigningKey) {
-    mint.use(key)
+  /// Replaces keys and certificates. Equal ones keep their connections.
+  ///
+  /// A connection whose credential is replaced finishes its open streams; pushes that wait for it
+  /// leave with the new credential, each within the deadline that it has.
+  package func use(_ credentials: Credentials) {
+    supervisor.reject(pools.use(credentials))
   }
+
+  /// The credentials of new pushes.
+  package var credentialsInUse: Credentials { credentials.current }
 
   /// Stops accepting pushes, waits up to `limit` for those in flight, and ends the client's
   /// threads.
@@ -97,36 +94,12 @@ package final class APNSClient: PushTransport {
     }
   }
 
-  /// Returns the statistics of one environment's connections, except those used only for
-  /// broadcasts.
-  package func statistics(of environment: APNsEnvironment) -> TransportStatistics {
-    pool(PoolName(environment: environment, broadcasts: false)).statistics()
-  }
+  /// Returns the statistics of the connections by environment and credential, except those used
+  /// only for broadcasts.
+  package func statistics() -> [PoolStatistics] { pools.statistics() }
 
-  /// Returns the age of the provider token and how far APNs' clock is ahead of `now`.
-  ///
-  /// The age is nil until a token was signed; `ahead` is zero unless APNs has reported a difference
-  /// that matters.
-  package func tokenStatistics() -> (age: Duration?, ahead: Duration) {
-    mint.statistics(at: now())
-  }
-
-  private struct PoolName: Hashable {
-    var environment: APNsEnvironment
-    var broadcasts: Bool
-  }
-
-  private func name(_ request: PushRequest) -> PoolName {
-    if !broadcasts.isEmpty, case .channel = request.address {
-      return PoolName(environment: request.environment, broadcasts: true)
-    }
-    return PoolName(environment: request.environment, broadcasts: false)
-  }
-
-  private func pool(_ name: PoolName) -> Pool {
-    if name.broadcasts, let pool = broadcasts[name.environment] { return pool }
-    return name.environment == .production ? production : sandbox
-  }
+  /// How far APNs' clock is ahead of `now`; zero unless APNs has reported a difference that matters.
+  package var clockLead: Duration { credentials.clockLead }
 }
 
 /// The system has no thread or file descriptor left to start the client.

@@ -32,19 +32,37 @@ package struct TransportEvent: Hashable, Sendable {
 
   package var environment: APNsEnvironment
 
-  /// The connection's number within its environment, from 1.
+  /// The name of the credential that the connection presents.
+  package var credential: String
+
+  /// The connection's number among those of its environment and credential, from 1.
   package var connection: Int
 
   package var kind: Kind
 
-  init(environment: APNsEnvironment, connection: Int, kind: Kind) {
+  init(environment: APNsEnvironment, credential: String, connection: Int, kind: Kind) {
     self.environment = environment
+    self.credential = credential
     self.connection = connection
     self.kind = kind
   }
 }
 
-/// Statistics of the connections to one APNs environment.
+/// Statistics of the connections to one APNs environment that present one credential.
+package struct PoolStatistics: Hashable, Sendable {
+  package var environment: APNsEnvironment
+
+  /// The name of the credential.
+  package var credential: String
+
+  package var connections: TransportStatistics
+
+  /// The age of the provider token that these connections present; nil if none is open, or if they
+  /// have a client certificate.
+  package var tokenAge: Duration?
+}
+
+/// Statistics of connections to APNs.
 package struct TransportStatistics: Hashable, Sendable {
   /// Connections that accept pushes.
   package var openConnections = 0
@@ -63,4 +81,14 @@ package struct TransportStatistics: Hashable, Sendable {
 
   /// Connections opened since the client was created.
   package var openedTotal = 0
+
+  package static let none = TransportStatistics()
+
+  package static func + (left: Self, right: Self) -> Self {
+    TransportStatistics(
+      openConnections: left.openConnections + right.openConnections,
+      inFlight: left.inFlight + right.inFlight, queued: left.queued + right.queued,
+      streamLimits: left.streamLimits + right.streamLimits,
+      openedTotal: left.openedTotal + right.openedTotal)
+  }
 }

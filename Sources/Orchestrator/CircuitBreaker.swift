@@ -92,7 +92,9 @@ extension PushOutcome {
     switch self {
     case .accepted: return false
     case .unanswered: return true
-    case .unsent(.closed), .unsent(.heldBack), .unsent(.invalid), .unsent(.paused): return nil
+    case .unsent(.closed), .unsent(.heldBack), .unsent(.invalid), .unsent(.noCredential),
+      .unsent(.paused):
+      return nil
     case .unsent: return true
     case .refused(let refusal):
       if refusal.reason == "TooManyRequests" { return nil }

@@ -41,6 +41,13 @@ package enum RegularFile {
     return try bytes(of: descriptor, size: Int(status.st_size), limit: limit)
   }
 
+  /// Returns the path of the file that a path leads to through symbolic links; nil if there is none.
+  package static func target(of path: String) -> String? {
+    guard !path.utf8.contains(0), let target = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(target) }
+    return unsafe String(cString: target)
+  }
+
   private static func bytes(
     of descriptor: Int32, size: Int, limit: Int
   ) throws(Failure) -> [UInt8] {

@@ -56,7 +56,8 @@ import TestSupport
         #"ridepulse_pushes_total{app="customer",push_type="alert",status="accepted",reason=""} 1"#,
         #"ridepulse_commit_to_accepted_seconds_count{app="customer",push_type="alert"} 1"#,
         "ridepulse_ready 1", "ridepulse_database_answers 1", "ridepulse_listen_healthy 1",
-        "ridepulse_rides_parked 0", #"ridepulse_apns_connections{environment="production"} 1"#,
+        "ridepulse_rides_parked 0",
+        #"ridepulse_apns_connections{environment="production",credential="SIMKEY0001"} 1"#,
         #"ridepulse_lane_paused{app="customer",environment="production"} 0"#,
         #"ridepulse_slots_total{outcome="lost"} 0"#, "ridepulse_rides_live 1",
       ] {
@@ -99,6 +100,25 @@ import TestSupport
       #expect(
         page.contains("ridepulse_ready 0\n") && page.contains("ridepulse_database_answers 0\n"))
     }
+  }
+
+  /// The words of a regular expression in the alert of this name.
+  private func words(_ alert: String, _ selector: String) throws -> Set<Substring> {
+    let text = try String(
+      contentsOfFile: Self.deploy + "/prometheus/alerts.yaml", encoding: .utf8)
+    let rule = try #require(text.components(separatedBy: "- alert: \(alert)\n").dropFirst().first)
+    let found = try #require(rule.components(separatedBy: selector).dropFirst().first)
+    return Set(found.prefix { $0 != "\"" }.split(separator: "|"))
+  }
+
+  @Test func `R116 the alerts know every reason that is of the configuration`() throws {
+    let refused = try words("RidePulseKeyRefused", "reason=~\"")
+      .union(words("RidePulseTopicRefused", "reason=~\""))
+    let apns = APNsReason.table.keys.filter { LedgerReason.Code.apns($0).isOfConfiguration }
+    #expect(Set(apns.map { Substring($0) }) == refused)
+    let own = LedgerReason.Engine.allCases.filter { LedgerReason.Code.engine($0).isOfConfiguration }
+    let known = try words("RidePulseNotConfigured", "reason=~\"")
+    #expect(Set(own.map { Substring($0.rawValue) }) == known)
   }
 
   @Test func `Each alert fires when it must and is quiet otherwise`() throws {

@@ -5,31 +5,39 @@ import SystemSupport
 
 /// Creates, reads, lists and deletes broadcast channels at Apple.
 ///
-/// Calls to one environment run one after another, each on a thread of its own. Each ends within
+/// Calls to one environment with one credential run one after another, each on a thread of its own. Each ends within
 /// the request timeout. A repeatable call is repeated once if no answer arrived, APNs was shutting
 /// down or the provider token had expired. A create is never repeated, because a lost one may have
 /// made a channel.
 package final class ChannelClient: Sendable {
   private let configuration: APNsConfiguration
-  private let mint: TokenMint
+  private let credentials: CredentialStore
   private let now: @Sendable () -> Timestamp
-  private let senders = Mutex<[APNsEnvironment: ChannelSender]>([:])
+  private let senders = Mutex<[SenderName: ChannelSender]>([:])
+
+  /// Calls with one credential to one environment share a connection.
+  private struct SenderName: Hashable {
+    var environment: APNsEnvironment
+    var credential: Credential
+  }
 
   /// Creates an independent client; if there is an `APNSClient`, use its `channels()` instead.
   ///
   /// `now` is the wall clock used for signing tokens; it should be the service's own (the
   /// database's).
   package convenience init(
-    configuration: APNsConfiguration, key: SigningKey, now: @escaping @Sendable () -> Timestamp
+    configuration: APNsConfiguration, credentials: Credentials,
+    now: @escaping @Sendable () -> Timestamp
   ) {
-    self.init(configuration: configuration, mint: TokenMint(key: key), now: now)
+    self.init(configuration: configuration, credentials: CredentialStore(credentials), now: now)
   }
 
   init(
-    configuration: APNsConfiguration, mint: TokenMint, now: @escaping @Sendable () -> Timestamp
+    configuration: APNsConfiguration, credentials: CredentialStore,
+    now: @escaping @Sendable () -> Timestamp
   ) {
     self.configuration = configuration
-    self.mint = mint
+    self.credentials = credentials
     self.now = now
   }
 
@@ -107,12 +115,17 @@ package final class ChannelClient: Sendable {
   private func perform(
     _ request: ChannelRequest, in scope: ChannelScope
   ) async throws(ChannelError) -> ChannelAnswer {
+    let current = credentials.current
+    guard let credential = current.forChannels(of: scope) else { throw .noCredential(scope) }
+    let name = SenderName(environment: scope.environment, credential: credential)
     let sender = senders.withLock { senders in
-      if let sender = senders[scope.environment] { return sender }
+      if let sender = senders[name] { return sender }
+      // Those of replaced credentials end with their last call.
+      senders = senders.filter { current.all(of: $0.key.environment).contains($0.key.credential) }
       let sender = ChannelSender(
         endpoint: configuration.channels(of: scope.environment), configuration: configuration,
-        mint: mint, now: now)
-      senders[scope.environment] = sender
+        authentication: credentials.authentication(with: credential), now: now)
+      senders[name] = sender
       return sender
     }
     let deadline = MonotonicTime.now() + configuration.requestTimeout
@@ -129,8 +142,8 @@ package final class ChannelClient: Sendable {
 }
 
 extension APNSClient {
-  /// Returns a client for broadcast channels that shares this client's provider tokens.
+  /// Returns a client for broadcast channels that shares this client's credentials.
   package func channels() -> ChannelClient {
-    ChannelClient(configuration: configuration, mint: mint, now: now)
+    ChannelClient(configuration: configuration, credentials: credentials, now: now)
   }
 }

@@ -30,8 +30,10 @@ final class ChannelConnection {
   private let endpoint: APNsEndpoint
   private let transaction: ChannelTransaction
 
-  init(to endpoint: APNsEndpoint, caFile: String?) throws(ChannelError) {
-    let verifier = TLSVerifier(caFile: caFile, readsAhead: false)
+  init(
+    to endpoint: APNsEndpoint, caFile: String?, certificate: ClientCertificate?
+  ) throws(ChannelError) {
+    let verifier = TLSVerifier(caFile: caFile, certificate: certificate, readsAhead: false)
     do throws(CurlError) {
       curl = try CurlHandle(verifier: verifier)
     } catch {
@@ -42,8 +44,10 @@ final class ChannelConnection {
   }
 
   /// Sends a request and waits for its answer; blocks up to the time limit.
+  ///
+  /// - Parameter authorization: Nil if a client certificate identifies the sender.
   func perform(
-    _ request: ChannelRequest, authorization: String, timeout: Duration
+    _ request: ChannelRequest, authorization: String?, timeout: Duration
   ) throws(ChannelError) -> ChannelAnswer {
     transaction.begin(request)
     let headers = unsafe Self.headers(request, authorization: authorization)
@@ -59,9 +63,10 @@ final class ChannelConnection {
   }
 
   private static func headers(
-    _ request: ChannelRequest, authorization: String
+    _ request: ChannelRequest, authorization: String?
   ) -> UnsafeMutablePointer<curl_slist>? {
-    var lines = ["authorization: \(authorization)", "apns-request-id: \(request.requestID)"]
+    var lines = ["apns-request-id: \(request.requestID)"]
+    if let authorization { lines.append("authorization: \(authorization)") }
     if let channel = request.channel { lines.append("apns-channel-id: \(channel)") }
     if request.body != nil { lines.append("content-type: application/json") }
     // Removes curl's own header, which Apple does not ask for.

@@ -17,6 +17,9 @@ package enum ChannelError: Error, Hashable, Sendable {
   /// The provider token can't be signed.
   case key(SigningKeyError)
 
+  /// The app has neither a signing key nor a client certificate for the environment.
+  case noCredential(ChannelScope)
+
   /// APNs' refusal, or nil if the call failed otherwise.
   package var refusal: ChannelRefusal? {
     if case .refused(let refusal) = self { refusal } else { nil }
@@ -28,7 +31,7 @@ package enum ChannelError: Error, Hashable, Sendable {
     case .unanswered: true
     // APNs, or a proxy before it, may have failed after it had executed the call.
     case .refused(let refusal): refusal.status >= 500 && !refusal.didNotExecute
-    case .unreachable, .key: false
+    case .unreachable, .key, .noCredential: false
     }
   }
 }
@@ -50,7 +53,7 @@ package struct ChannelRefusal: Hashable, Sendable {
   }
 
   /// The meaning of the refusal and what to do about it.
-  package var explanation: BroadcastReason { .of(status: status, reason: reason) }
+  package var explanation: ReasonExplanation { .of(status: status, reason: reason) }
 
   static let shutdown = "Shutdown"
 
@@ -74,6 +77,8 @@ extension ChannelError: CustomStringConvertible {
     case .unanswered(let what): return "no answer, so the outcome is unknown: \(what)"
     case .unreachable(let why): return "APNs unreachable: \(why)"
     case .key(let error): return error.description
+    case .noCredential(let scope):
+      return "no signing key for \(scope): set one for its app, or APNS_PRIVATE_KEY_PATH for all"
     }
   }
 }

@@ -1,7 +1,8 @@
 import RideCore
 import Synchronization
 
-/// Sends the channel requests of one environment one after another, each on its caller's thread.
+/// Sends the channel requests of one environment and credential one after another, each on its
+/// caller's thread.
 final class ChannelSender: Sendable {
   private struct State {
     var connection: ChannelConnection?
@@ -10,17 +11,17 @@ final class ChannelSender: Sendable {
 
   private let endpoint: APNsEndpoint
   private let configuration: APNsConfiguration
-  private let mint: TokenMint
+  private let authentication: Authentication
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
   init(
-    endpoint: APNsEndpoint, configuration: APNsConfiguration, mint: TokenMint,
+    endpoint: APNsEndpoint, configuration: APNsConfiguration, authentication: Authentication,
     now: @escaping @Sendable () -> Timestamp
   ) {
     self.endpoint = endpoint
     self.configuration = configuration
-    self.mint = mint
+    self.authentication = authentication
     self.now = now
   }
 
@@ -60,9 +61,9 @@ final class ChannelSender: Sendable {
   private func send(
     _ request: ChannelRequest, by deadline: MonotonicTime, _ state: inout State
   ) throws(ChannelError) -> ChannelAnswer {
-    let token: ProviderToken
+    let token: ProviderToken?
     do throws(SigningKeyError) {
-      token = try mint.token(at: now())
+      token = try authentication.mint?.token(at: now())
     } catch {
       throw .key(error)
     }
@@ -72,22 +73,23 @@ final class ChannelSender: Sendable {
     if let open = state.connection {
       connection = open
     } else {
-      connection = try ChannelConnection(to: endpoint, caFile: configuration.caFile)
+      connection = try ChannelConnection(
+        to: endpoint, caFile: configuration.caFile, certificate: authentication.certificate)
     }
     state = State(connection: connection, token: token)
     let left = deadline - MonotonicTime.now()
     guard left > .zero else { throw .unreachable("other calls took all the time") }
-    let answer = try connection.perform(
-      request, authorization: String(decoding: token.authorization, as: UTF8.self), timeout: left)
+    let authorization = token.map { String(decoding: $0.authorization, as: UTF8.self) }
+    let answer = try connection.perform(request, authorization: authorization, timeout: left)
     if (200..<300).contains(answer.status) { return answer }
     throw .refused(refusal(answer, token))
   }
 
-  private func refusal(_ answer: ChannelAnswer, _ token: ProviderToken) -> ChannelRefusal {
+  private func refusal(_ answer: ChannelAnswer, _ token: ProviderToken?) -> ChannelRefusal {
     let refusal = ChannelRefusal(
       status: answer.status, reason: ReasonBody(answer.body)?.reason,
       requestID: answer.headers["apns-request-id"])
-    guard refusal.status == 403 else { return refusal }
+    guard refusal.status == 403, let token, let mint = authentication.mint else { return refusal }
     if let date = answer.headers["date"].flatMap({ RetryAfter.date(Array($0.utf8)) }) {
       _ = mint.learn(serverTime: date, at: now())
     }
@@ -103,7 +105,7 @@ extension ChannelError {
     case .unanswered, .unreachable: true
     case .refused(let refusal):
       refusal.reportsExpiredToken || refusal.reason == ChannelRefusal.shutdown
-    case .key: false
+    case .key, .noCredential: false
     }
   }
 }

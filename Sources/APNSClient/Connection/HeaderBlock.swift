@@ -12,31 +12,35 @@ final class HeaderBlock {
     static let scheme = 1
     static let authority = 2
     static let path = 3
-    static let authorization = 4
-    static let contentType = 5
+    static let contentType = 4
 
-    /// The first of the push's own headers, which are at most six.
-    static let own = 6
+    /// The last constant field, because a client certificate replaces it.
+    static let authorization = 5
     static let count = 12
   }
 
   private let fields: UnsafeMutablePointer<nghttp2_nv>
   private var authority: [UInt8]
-  private var authorization: [UInt8]
+  private var authorization: [UInt8]?
+
+  /// The index of the first of the push's own headers, which are at most six.
+  private let own: Int
   private var scratch: [UInt8] = []
   private var ranges: [Range<Int>] = []
 
-  init(authority: String, authorization: [UInt8]) {
+  /// - Parameter authorization: Nil if a client certificate identifies the sender.
+  init(authority: String, authorization: [UInt8]?) {
     self.authority = Array(authority.utf8)
     self.authorization = authorization
+    own = HeaderIndex.authorization + (authorization == nil ? 0 : 1)
     unsafe fields = .allocate(capacity: HeaderIndex.count)
     unsafe fields.initialize(repeating: nghttp2_nv(), count: HeaderIndex.count)
     name(HeaderIndex.method, ":method", constant: "POST")
     name(HeaderIndex.scheme, ":scheme", constant: "https")
     name(HeaderIndex.authority, ":authority")
     name(HeaderIndex.path, ":path", isIndexed: false)
-    name(HeaderIndex.authorization, "authorization")
     name(HeaderIndex.contentType, "content-type", constant: "application/json")
+    if authorization != nil { name(HeaderIndex.authorization, "authorization") }
   }
 
   deinit { unsafe fields.deallocate() }
@@ -70,20 +74,20 @@ final class HeaderBlock {
     scratch.append(contentsOf: request.address.pathEnd.utf8)
     let path = 0..<scratch.count
     request.headers.write(to: request.address, into: &scratch) { header, range in
-      name(HeaderIndex.own + ranges.count, header.text, isIndexed: header.repeats)
+      name(own + ranges.count, header.text, isIndexed: header.repeats)
       ranges.append(range)
     }
     return unsafe scratch.withUnsafeMutableBufferPointer { scratch in
       unsafe set(HeaderIndex.path, path, in: scratch)
       for (index, range) in ranges.enumerated() {
-        unsafe set(HeaderIndex.own + index, range, in: scratch)
+        unsafe set(own + index, range, in: scratch)
       }
       return unsafe authority.withUnsafeMutableBufferPointer { authority in
-        unsafe authorization.withUnsafeMutableBufferPointer { authorization in
-          unsafe set(HeaderIndex.authority, 0..<authority.count, in: authority)
+        unsafe set(HeaderIndex.authority, 0..<authority.count, in: authority)
+        return unsafe authorization?.withUnsafeMutableBufferPointer { authorization in
           unsafe set(HeaderIndex.authorization, 0..<authorization.count, in: authorization)
-          return unsafe body(fields, HeaderIndex.own + ranges.count)
-        }
+          return unsafe body(fields, own + ranges.count)
+        } ?? body(fields, own + ranges.count)
       }
     }
   }

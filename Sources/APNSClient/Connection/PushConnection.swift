@@ -10,8 +10,8 @@ final class PushConnection {
   private let wake: EventFD
   private let curl: CurlConnection
   private let session: HTTP2Session
-  private var token: ProviderToken
-  private var tokenSince: MonotonicTime
+  /// Nil if a client certificate identifies the sender.
+  private var token: TokenInUse?
   private let output = OutputBuffer()
   private let input: UnsafeMutableRawBufferPointer
   private var closeAt: MonotonicTime?
@@ -26,14 +26,18 @@ final class PushConnection {
     let endpoint = pool.endpoint
     curl = try CurlConnection(
       to: endpoint, timeout: configuration.connectTimeout, verifier: verifier)
-    do { token = try pool.mint.token(at: pool.now()) } catch {
+    let now = MonotonicTime.now()
+    do throws(SigningKeyError) {
+      token = try pool.authentication.mint.map { mint throws(SigningKeyError) in
+        TokenInUse(mint: mint, token: try mint.token(at: pool.now()), since: now)
+      }
+    } catch {
       throw CurlError(text: error.description)
     }
-    let now = MonotonicTime.now()
-    tokenSince = now
     session = try HTTP2Session(
       settings: .init(configuration),
-      headers: HeaderBlock(authority: endpoint.authority, authorization: token.authorization),
+      headers: HeaderBlock(
+        authority: endpoint.authority, authorization: token?.token.authorization),
       at: now, wall: pool.now())
     unsafe input = .allocate(byteCount: 32_768, alignment: 16)
   }
@@ -81,21 +85,20 @@ final class PushConnection {
     let taken = pool.take(by: id, load: session.machine.load(at: now), at: now)
     closeAt = taken.closeAt ?? closeAt
     if closeAt != nil { session.machine.drain("closed") }
-    if taken.retires { session.machine.drain("idle") }
+    if let why = taken.retires { session.machine.drain(why) }
     for queued in taken.pushes { session.submit(queued, at: now) }
     return !taken.pushes.isEmpty
   }
 
   private func renewToken(at now: MonotonicTime) {
-    let usedFor = now - tokenSince
-    switch pool.mint.verdict(on: token, usedFor: usedFor, at: session.wall) {
+    guard let inUse = token else { return }
+    switch inUse.mint.verdict(on: inUse.token, usedFor: now - inUse.since, at: session.wall) {
     case .keep: return
-    case .recycle: session.machine.drain("its provider token is of another time or key")
+    case .recycle: session.machine.drain("its provider token is of another time")
     case .adopt:
       // If signing fails, the old token stays in use and the next turn tries again.
-      guard let next = try? pool.mint.token(at: session.wall) else { return }
-      token = next
-      tokenSince = now
+      guard let next = try? inUse.mint.token(at: session.wall) else { return }
+      token = TokenInUse(mint: inUse.mint, token: next, since: now)
       session.headers.setAuthorization(next.authorization)
     }
   }
@@ -156,13 +159,13 @@ final class PushConnection {
     session.events.removeAll()
     if let serverTime = session.serverTime {
       session.serverTime = nil
-      if let behind = pool.mint.learn(serverTime: serverTime, at: session.wall) {
+      if let behind = token?.mint.learn(serverTime: serverTime, at: session.wall) {
         pool.notify(id, .clockSkew(behind))
       }
     }
     if session.hasTokenExpired {
       session.hasTokenExpired = false
-      pool.mint.expired(token, at: session.wall)
+      if let token { token.mint.expired(token.token, at: session.wall) }
       pool.notify(id, .providerTokenExpired)
     }
     reportDraining()
@@ -196,6 +199,13 @@ final class PushConnection {
     settle()
     return why
   }
+}
+
+/// The provider token that a connection presents, and since when.
+private struct TokenInUse {
+  let mint: TokenMint
+  let token: ProviderToken
+  let since: MonotonicTime
 }
 
 extension HTTP2Session.Machine.Settings {

@@ -8,12 +8,16 @@ final class TLSVerifier: Sendable {
   private let problem = Mutex<String?>(nil)
   private let hasAgreed = Atomic(false)
 
+  private let certificate: ClientCertificate?
   private let readsAhead: Bool
 
-  /// - Parameter readsAhead: False if curl itself reads the answers: it polls the socket and would
-  ///   miss bytes that OpenSSL has already read from it.
-  init(caFile: String?, readsAhead: Bool = true) {
+  /// - Parameters:
+  ///   - certificate: What the client presents if the server asks for a certificate.
+  ///   - readsAhead: False if curl itself reads the answers: it polls the socket and would miss
+  ///     bytes that OpenSSL has already read from it.
+  init(caFile: String?, certificate: ClientCertificate? = nil, readsAhead: Bool = true) {
     self.caFile = caFile
+    self.certificate = certificate
     self.readsAhead = readsAhead
   }
 
@@ -28,13 +32,17 @@ final class TLSVerifier: Sendable {
   /// True if the last handshake agreed on HTTP/2.
   var hasAgreedOnHTTP2: Bool { hasAgreed.load(ordering: .relaxed) }
 
-  /// Requests HTTP/2 and installs the certificate authorities; returns false if that fails.
+  /// Requests HTTP/2 and installs the certificates; returns false if that fails.
   func prepare(_ context: OpaquePointer) -> Bool {
     // If curl negotiated ALPN, it would start its own HTTP/2 session and refuse curl_easy_send; for
     // requests over curl's own HTTP/2, it would also accept HTTP/1.1.
     let protocols: [UInt8] = [2] + Array("h2".utf8)
     guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0 else {
       problem.withLock { $0 = "OpenSSL refused the ALPN list" }
+      return false
+    }
+    if let certificate, unsafe !certificate.install(in: context) {
+      problem.withLock { $0 = "OpenSSL refused the \(certificate)" }
       return false
     }
     // Reads all available bytes at once, instead of two reads for each TLS record.

@@ -2,7 +2,8 @@ import RideCore
 import Synchronization
 import SystemSupport
 
-/// The connections to one APNs endpoint: a state machine behind a lock, and its threads.
+/// The connections to one APNs endpoint with one credential: a state machine behind a lock, and its
+/// threads.
 final class Pool: Sendable {
   typealias Machine = PoolStateMachine<QueuedPush>
 
@@ -20,34 +21,44 @@ final class Pool: Sendable {
     var closeAt: MonotonicTime?
   }
 
-  let environment: APNsEnvironment
+  let name: PoolName
   let endpoint: APNsEndpoint
   let configuration: APNsConfiguration
-  let mint: TokenMint
+  let authentication: Authentication
   let now: @Sendable () -> Timestamp
   private let supervisor: Supervisor
   private let events: @Sendable (TransportEvent) -> Void
+  private let move: @Sendable ([QueuedRequest<QueuedPush>]) -> Void
   private let state: Mutex<Guarded>
 
+  /// - Parameter move: Sends pushes by another pool after this one was retired; called without a
+  ///   lock.
   init(
-    environment: APNsEnvironment, endpoint: APNsEndpoint, configuration: APNsConfiguration,
-    mint: TokenMint, supervisor: Supervisor, now: @escaping @Sendable () -> Timestamp,
-    events: @escaping @Sendable (TransportEvent) -> Void
+    _ name: PoolName, configuration: APNsConfiguration, authentication: Authentication,
+    supervisor: Supervisor, now: @escaping @Sendable () -> Timestamp,
+    events: @escaping @Sendable (TransportEvent) -> Void,
+    move: @escaping @Sendable ([QueuedRequest<QueuedPush>]) -> Void
   ) {
-    self.environment = environment
-    self.endpoint = endpoint
+    self.name = name
+    endpoint =
+      name.isForBroadcasts
+      ? configuration.broadcast(of: name.environment) : configuration.endpoint(of: name.environment)
     self.configuration = configuration
-    self.mint = mint
+    self.authentication = authentication
     self.supervisor = supervisor
     self.now = now
     self.events = events
+    self.move = move
     let backoff = ConnectBackoff(
       base: configuration.backoffBase, cap: configuration.backoffCap, seed: .random(in: 0 ... .max))
     state = Mutex(Guarded(machine: Machine(settings: .init(configuration), backoff: backoff)))
   }
 
   func notify(_ id: Int, _ kind: TransportEvent.Kind) {
-    events(TransportEvent(environment: environment, connection: id, kind: kind))
+    events(
+      TransportEvent(
+        environment: name.environment, credential: name.credential.name, connection: id, kind: kind)
+    )
   }
 
   // MARK: Pushes
@@ -64,9 +75,18 @@ final class Pool: Sendable {
     }
   }
 
+  /// Accepts pushes of a retired pool; returns false if this one is closed.
+  func adopt(_ pushes: [QueuedRequest<QueuedPush>]) -> Bool {
+    state.withLock { state in
+      guard let actions = state.machine.adopt(pushes, at: .now()) else { return false }
+      perform(actions, &state)
+      return true
+    }
+  }
+
   /// Returns the pushes for a connection, called by its thread.
   func take(by id: Int, load: PooledConnection.Load, at now: MonotonicTime)
-    -> (pushes: [QueuedRequest<QueuedPush>], retires: Bool, closeAt: MonotonicTime?)
+    -> (pushes: [QueuedRequest<QueuedPush>], retires: String?, closeAt: MonotonicTime?)
   {
     let (taken, closeAt) = state.withLock { state in
       let taken = state.machine.take(by: id, load: load, at: now)
@@ -81,11 +101,13 @@ final class Pool: Sendable {
   func requeue(_ returned: [(queued: QueuedRequest<QueuedPush>, cause: UnsentCause)])
     -> [Machine.Rejected]
   {
-    state.withLock { state in
-      let (rejected, actions) = state.machine.requeue(returned, at: .now())
-      perform(actions, &state)
-      return rejected
+    let result = state.withLock { state in
+      let result = state.machine.requeue(returned, at: .now())
+      perform(result.actions, &state)
+      return result
     }
+    if !result.moved.isEmpty { move(result.moved) }
+    return result.rejected
   }
 
   func leaving(_ id: Int, problem: String) {
@@ -117,6 +139,18 @@ final class Pool: Sendable {
     return isEmpty
   }
 
+  /// True if it has no connection and no thread.
+  var isEmpty: Bool { state.withLock { $0.handles.isEmpty && $0.finished.isEmpty } }
+
+  /// Lets the connections finish their streams; returns the queued pushes for another pool.
+  func retire() -> [QueuedRequest<QueuedPush>] {
+    state.withLock { state in
+      let (moved, actions) = state.machine.retire()
+      perform(actions, &state)
+      return moved
+    }
+  }
+
   func close(at limit: MonotonicTime) {
     let queued = state.withLock { state in
       state.closeAt = min(limit, state.closeAt ?? .never)
@@ -143,7 +177,8 @@ final class Pool: Sendable {
 
   // The thread is created under the lock, so that its handle is stored before it can end.
   private func open(_ id: Int, _ state: inout Guarded) {
-    let verifier = TLSVerifier(caFile: configuration.caFile)
+    let verifier = TLSVerifier(
+      caFile: configuration.caFile, certificate: authentication.certificate)
     guard let wake = EventFD(),
       let thread = WorkerThread({ self.serve(id, wake, verifier) })
     else {

@@ -63,8 +63,9 @@ final class Supervisor: Sendable {
   }
 
   /// Begins the shutdown; the closure is called after all connection threads have ended.
-  func close(_ pools: [Pool], at limit: MonotonicTime, then done: @escaping @Sendable () -> Void) {
-    for pool in pools { pool.close(at: limit) }
+  func close(_ pools: PoolTable, at limit: MonotonicTime, then done: @escaping @Sendable () -> Void)
+  {
+    pools.close(at: limit)
     let hasEnded = state.withLock { state in
       state.isClosing = true
       if !state.hasEnded { state.whenEnded.append(done) }
@@ -74,13 +75,11 @@ final class Supervisor: Sendable {
   }
 
   /// Runs the thread's loop, which retains the pools.
-  func run(_ pools: [Pool]) {
+  func run(_ pools: PoolTable) {
     while true {
       deliverRejected()
-      for pool in pools { pool.supervise() }
-      // Every pool must be reaped, because each may have threads to join.
-      let isIdle = pools.map { $0.reap() }.allSatisfy { $0 }
-      if isIdle, let done = endIfClosing() {
+      pools.supervise()
+      if pools.reap(), let done = endIfClosing() {
         for resume in done { resume() }
         return
       }

@@ -1,4 +1,3 @@
-import COpenSSL
 import SystemSupport
 
 /// The .p8 key with which a team signs its provider tokens.
@@ -11,6 +10,9 @@ package struct SigningKey: Sendable, CustomStringConvertible {
 
   let key: PrivateKey
 
+  /// The hash of the public key: a file may be replaced under the same key ID.
+  private let fingerprint: [UInt8]
+
   /// Loads the key from a file.
   ///
   /// - Throws: `SigningKeyError`, which contains the file and the problem but no part of the key.
@@ -19,14 +21,28 @@ package struct SigningKey: Sendable, CustomStringConvertible {
     guard Self.isTenCharacterID(teamID) else { throw .badTeamID(teamID) }
     self.keyID = keyID
     self.teamID = teamID
-    key = try PrivateKey(path: path)
+    key = try Self.key(at: path)
+    fingerprint = key.fingerprint
+  }
+
+  private static func key(at path: String) throws(SigningKeyError) -> PrivateKey {
+    let key: PrivateKey
+    do throws(PrivateKey.LoadError) { key = try PrivateKey(path: path) } catch {
+      switch error {
+      case .unreadable(let reason): throw .unreadable(path: path, reason: reason)
+      case .notPrivateKey: throw .notPrivateKey(path: path)
+      }
+    }
+    let kind = key.groupName()
+    guard kind == "prime256v1" else { throw .notP256(path: path, found: kind) }
+    return key
   }
 
   /// Checks a key file, whatever its name.
   ///
   /// - Throws: `SigningKeyError` if the file can't be used for signing.
   package static func check(path: String) throws(SigningKeyError) {
-    _ = try PrivateKey(path: path)
+    _ = try key(at: path)
   }
 
   /// The IDs, without the key.
@@ -40,101 +56,30 @@ package struct SigningKey: Sendable, CustomStringConvertible {
           || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
       }
   }
-}
 
-/// Owns one `EVP_PKEY`.
-///
-/// It is `@unchecked Sendable` because OpenSSL may sign with one key on many threads, and the key
-/// never changes after `init`.
-@safe
-final class PrivateKey: @unchecked Sendable {
-  private let handle: OpaquePointer
-
-  init(path: String) throws(SigningKeyError) {
-    var pem = try Self.bytes(of: path)
-    defer { unsafe OPENSSL_cleanse(&pem, pem.count) }
-    guard let file = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
-      throw .unreadable(path: path, reason: "out of memory")
-    }
-    defer { unsafe BIO_free_all(file) }
-    // The callback supplies an empty passphrase; OpenSSL's default would prompt on the terminal and
-    // hang a daemon.
-    guard let key = unsafe PEM_read_bio_PrivateKey(file, nil, { _, _, _, _ in 0 }, nil) else {
-      ERR_clear_error()
-      throw .notPrivateKey(path: path)
-    }
-    unsafe handle = unsafe key
-    let kind = groupName()
-    guard kind == "prime256v1" else { throw .notP256(path: path, found: kind) }
-  }
-
-  deinit { unsafe EVP_PKEY_free(handle) }
-
-  /// The limit in bytes; Apple's keys have about 250.
-  private static let sizeLimit = 64 * 1024
-
-  private static func bytes(of path: String) throws(SigningKeyError) -> [UInt8] {
-    do throws(RegularFile.Failure) {
-      return try RegularFile.read(path, limit: sizeLimit)
-    } catch {
-      throw .unreadable(path: path, reason: "\(error)")
-    }
-  }
-
-  /// The name of the curve, or of the algorithm if the key has no curve.
-  private func groupName() -> String {
-    var name = [CChar](repeating: 0, count: 64)
-    var length = 0
-    if unsafe EVP_PKEY_get_group_name(handle, &name, name.count, &length) == 1 {
-      return String(decoding: name.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-    ERR_clear_error()
-    return unsafe EVP_PKEY_get0_type_name(handle).map { unsafe String(cString: $0) } ?? "unknown"
-  }
-
-  /// Returns the ES256 signature of a message: r and s, 32 bytes each (RFC 7518, 3.4).
-  func sign(_ message: [UInt8]) throws(SigningKeyError) -> [UInt8] {
-    let encoded = try signatureDER(of: message)
-    let parsed = unsafe encoded.withUnsafeBufferPointer { bytes in
-      var cursor = bytes.baseAddress
-      return unsafe d2i_ECDSA_SIG(nil, &cursor, bytes.count)
-    }
-    guard let parsed = unsafe parsed else { throw .signing(openSSLErrorText()) }
-    defer { unsafe ECDSA_SIG_free(parsed) }
-    var raw = [UInt8](repeating: 0, count: 64)
-    let written = unsafe raw.withUnsafeMutableBufferPointer { out -> Int32 in
-      guard let start = out.baseAddress else { return -1 }
-      let first = unsafe BN_bn2binpad(ECDSA_SIG_get0_r(parsed), start, 32)
-      return unsafe min(first, BN_bn2binpad(ECDSA_SIG_get0_s(parsed), start + 32, 32))
-    }
-    guard written == 32 else { throw .signing(openSSLErrorText()) }
-    return raw
-  }
-
-  private func signatureDER(of message: [UInt8]) throws(SigningKeyError) -> [UInt8] {
-    guard let context = unsafe EVP_MD_CTX_new() else { throw .signing("out of memory") }
-    defer { unsafe EVP_MD_CTX_free(context) }
-    guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, handle) == 1 else {
-      throw .signing(openSSLErrorText())
-    }
-    // The DER form of two 32-byte integers takes at most 72 bytes.
-    var signature = [UInt8](repeating: 0, count: 80)
-    var length = signature.count
-    guard unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1 else {
-      throw .signing(openSSLErrorText())
-    }
-    signature.removeLast(signature.count - length)
-    return signature
+  /// Returns the key ID in the name of the file that a path leads to: `AuthKey_<ID>.p8`.
+  ///
+  /// Symbolic links are followed, so that one path can lead to a new key. Nil if the file is missing
+  /// or has another name.
+  package static func keyID(fromFileAt path: String) -> String? {
+    guard let name = RegularFile.target(of: path)?.split(separator: "/").last,
+      name.hasPrefix("AuthKey_"), name.hasSuffix(".p8")
+    else { return nil }
+    let id = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+    return isTenCharacterID(id) ? id : nil
   }
 }
 
-/// Returns the oldest error in OpenSSL's queue as text, and clears the queue.
-func openSSLErrorText() -> String {
-  var text = [CChar](repeating: 0, count: 256)
-  unsafe ERR_error_string_n(ERR_get_error(), &text, text.count)
-  ERR_clear_error()
-  let bytes = text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
-  return String(decoding: bytes, as: UTF8.self)
+extension SigningKey: Hashable {
+  package static func == (left: SigningKey, right: SigningKey) -> Bool {
+    left.keyID == right.keyID && left.teamID == right.teamID
+      && left.fingerprint == right.fingerprint
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(keyID)
+    hasher.combine(fingerprint)
+  }
 }
 
 /// Why a signing key can't be used; no case contains any part of the key.

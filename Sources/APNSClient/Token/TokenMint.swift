@@ -2,62 +2,43 @@ import COpenSSL
 import RideCore
 import Synchronization
 
-/// Signs one token for each time window, for all connections of the client.
+/// Signs one token for each time window, for all connections that use the key.
 final class TokenMint: Sendable {
   private struct State {
     var schedule = TokenSchedule()
-    var key: SigningKey
-    /// Increases with each key: tokens of different keys must not be used on one connection.
-    var generation = 0
     var latest: ProviderToken?
-    /// How far APNs' clock is ahead of the signing clock; zero unless APNs has reported a
-    /// difference that matters.
-    var correction: Duration = .zero
   }
 
-  private let state: Mutex<State>
+  let key: SigningKey
+  private let clock: ServerClock
+  private let state = Mutex(State())
 
-  init(key: SigningKey) {
-    state = Mutex(State(key: key))
-  }
-
-  /// Signs with another key from now on.
-  func use(_ key: SigningKey) {
-    state.withLock { state in
-      state.key = key
-      state.generation += 1
-      state.latest = nil
-    }
+  init(key: SigningKey, clock: ServerClock = ServerClock()) {
+    self.key = key
+    self.clock = clock
   }
 
   /// Returns the token that a connection begins to use at this time.
   func token(at now: Timestamp) throws(SigningKeyError) -> ProviderToken {
     try state.withLock { state throws(SigningKeyError) in
-      let issuedAt = state.schedule.issuedAt(at: now + state.correction)
+      let issuedAt = state.schedule.issuedAt(at: now + clock.lead)
       if let latest = state.latest, latest.issuedAt == issuedAt { return latest }
-      let token = try ProviderToken(
-        signedBy: state.key, issuedAt: issuedAt, generation: state.generation)
+      let token = try ProviderToken(signedBy: key, issuedAt: issuedAt)
       state.latest = token
       return token
     }
   }
 
-  /// Returns the latest token's age by APNs' clock, and how far that clock is ahead of the signing
-  /// clock.
-  ///
-  /// Unless APNs has reported a difference that matters, the signing clock is used.
-  func statistics(at now: Timestamp) -> (age: Duration?, ahead: Duration) {
+  /// Returns the latest token's age by APNs' clock, as far as it is known; nil if none was signed.
+  func age(at now: Timestamp) -> Duration? {
     state.withLock { state in
-      let age = state.latest.map {
-        now + state.correction - Timestamp(epochSeconds: $0.issuedAt)
-      }
-      return (age, state.correction)
+      state.latest.map { now + clock.lead - Timestamp(epochSeconds: $0.issuedAt) }
     }
   }
 
   /// Records that APNs reported this token as expired.
   func expired(_ token: ProviderToken, at now: Timestamp) {
-    state.withLock { $0.schedule.expired(issuedAt: token.issuedAt, at: now + $0.correction) }
+    state.withLock { $0.schedule.expired(issuedAt: token.issuedAt, at: now + clock.lead) }
   }
 
   /// Records APNs' time from an answer that refused a token.
@@ -65,26 +46,15 @@ final class TokenMint: Sendable {
   /// - Returns: How far the signing clock is behind, if the difference matters and is new;
   ///   otherwise nil.
   func learn(serverTime: Timestamp, at now: Timestamp) -> Duration? {
-    state.withLock { state in
-      let ahead = serverTime - now
-      let change = ahead - state.correction
-      guard abs(change.microseconds) > Self.toleratedSkew.microseconds else { return nil }
-      state.correction = ahead
-      return ahead
-    }
+    clock.learn(serverTime: serverTime, at: now)
   }
-
-  /// A smaller clock error makes no token too old or too new.
-  private static let toleratedSkew: Duration = .seconds(60)
 
   /// Returns what a connection must do that has used a token for `usedFor`.
   func verdict(on token: ProviderToken, usedFor: Duration, at now: Timestamp)
     -> TokenSchedule.TokenAction
   {
-    state.withLock { state in
-      if token.generation != state.generation { return .recycle }
-      return state.schedule.verdict(
-        issuedAt: token.issuedAt, usedFor: usedFor, at: now + state.correction)
+    state.withLock {
+      $0.schedule.verdict(issuedAt: token.issuedAt, usedFor: usedFor, at: now + clock.lead)
     }
   }
 }
@@ -97,14 +67,8 @@ struct ProviderToken: Hashable, Sendable {
   /// The value of `authorization`: `bearer ` and the JWT.
   let authorization: [UInt8]
 
-  /// The number of the key that signed it, counted by `TokenMint`.
-  let generation: Int
-
-  init(
-    signedBy key: SigningKey, issuedAt: Int64, generation: Int = 0
-  ) throws(SigningKeyError) {
+  init(signedBy key: SigningKey, issuedAt: Int64) throws(SigningKeyError) {
     self.issuedAt = issuedAt
-    self.generation = generation
     // Key ID and team ID consist of A-Z and 0-9, so no JSON escape is needed. `iat` must be a
     // number; Apple tolerates a quoted one today.
     let header = #"{"alg":"ES256","kid":"\#(key.keyID)"}"#

@@ -1,10 +1,10 @@
 /// The rules for channel calls and broadcasts: one ordered list for all five calls.
 enum ChannelRules {
   static let all: [Rule] =
-    requests + ProviderTokenRules.all + common + management + BroadcastRules.all
+    requests + CredentialRules.all + common + management + BroadcastRules.all
 
   /// The number of rules up to the one after which the provider token is proved valid.
-  static let proven = requests.count + ProviderTokenRules.all.count
+  static let proven = requests.count + CredentialRules.all.count
 
   private static let requests: [Rule] = [
     Rule("path is known") { push in
@@ -22,31 +22,33 @@ enum ChannelRules {
     RequestRules.noHeaderTwice,
   ]
 
-  private static let common: [Rule] = [
-    Rule("the path's app is known, without a suffix") { push in
-      let found = push.call?.bundleID ?? ""
-      if push.context.bundleIDs.contains(found) { return nil }
-      let known = push.context.bundleIDs.sorted().joined(separator: ", ")
-      return Refusal(.topicDisallowed, "the path names \(found), expected one of \(known)")
-    },
-    Rule("the app may broadcast") { push in
-      push.context.appsWithoutBroadcast.contains(push.call?.bundleID ?? "")
-        ? Refusal(.featureNotEnabled, "the app has no Broadcast Capability") : nil
-    },
-    Rule("request id is a lower-case UUID") { push in
-      guard let id = push.header("apns-request-id") else { return nil }
-      return HeaderRules.isMessageID(id)
-        ? nil : Refusal(.badMessageID, "apns-request-id must be a lower-case UUID")
-    },
-    Rule("only headers of the call") { push in
-      let known = (push.call?.kind?.headers ?? []) + ["authorization", "apns-request-id"]
-      let stray = push.request.headers.first {
-        $0.name.hasPrefix("apns-") && !known.contains($0.name)
+  private static let common: [Rule] =
+    [
+      Rule("the path's app is known, without a suffix") { push in
+        let found = push.call?.bundleID ?? ""
+        if push.context.bundleIDs.contains(found) { return nil }
+        let known = push.context.bundleIDs.sorted().joined(separator: ", ")
+        return Refusal(.topicDisallowed, "the path names \(found), expected one of \(known)")
       }
-      return stray.map { Refusal(.strayHeader, "\($0.name) is no header of this call") }
-    },
-    HeaderRules.contentType,
-  ]
+    ] + CredentialRules.callScope + [
+      Rule("the app may broadcast") { push in
+        push.context.appsWithoutBroadcast.contains(push.call?.bundleID ?? "")
+          ? Refusal(.featureNotEnabled, "the app has no Broadcast Capability") : nil
+      },
+      Rule("request id is a lower-case UUID") { push in
+        guard let id = push.header("apns-request-id") else { return nil }
+        return HeaderRules.isMessageID(id)
+          ? nil : Refusal(.badMessageID, "apns-request-id must be a lower-case UUID")
+      },
+      Rule("only headers of the call") { push in
+        let known = (push.call?.kind?.headers ?? []) + ["authorization", "apns-request-id"]
+        let stray = push.request.headers.first {
+          $0.name.hasPrefix("apns-") && !known.contains($0.name)
+        }
+        return stray.map { Refusal(.strayHeader, "\($0.name) is no header of this call") }
+      },
+      HeaderRules.contentType,
+    ]
 
   private static let management: [Rule] = [
     rule("no body", for: [.read, .delete, .list]) { push in

@@ -63,6 +63,8 @@ struct Options: Equatable, Sendable {
   var channelLimit = 10_000
   var appsWithoutBroadcast: Set<String> = []
   var faultsPath: String?
+  /// The authority of client certificates; nil requests none.
+  var clientAuthorityPath: String?
   var initialStreams = 1
   var maximumStreams = 1000
   var latencyMilliseconds = 0
@@ -80,6 +82,7 @@ enum Flag: String, CaseIterable, Sendable {
   case environment = "--environment"
   case channelLimit = "--channel-limit"
   case noBroadcast = "--no-broadcast"
+  case clientCA = "--client-ca"
   case faults = "--faults"
   case initialStreams = "--initial-streams"
   case maximumStreams = "--max-streams"
@@ -112,6 +115,7 @@ extension Options {
       environment = known
     case .channelLimit: channelLimit = try number(flag, value, in: 0...10_000)
     case .noBroadcast: appsWithoutBroadcast.insert(try text(flag, value))
+    case .clientCA: clientAuthorityPath = try text(flag, value)
     case .faults: faultsPath = try text(flag, value)
     case .initialStreams: initialStreams = try number(flag, value, in: 1...100_000)
     case .maximumStreams: maximumStreams = try number(flag, value, in: 1...100_000)

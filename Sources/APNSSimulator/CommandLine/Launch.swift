@@ -21,18 +21,20 @@ enum Launch {
   private static func serve(_ options: Options) throws {
     let state = StateDirectory(path: options.stateDirectory, keyID: options.keyID)
     try state.prepare()
-    let faultFile = try options.faultsPath.map { try FaultFile(path: $0) }
+    let faultFile = try options.faultsPath.map { try WatchedFile(path: $0) }
+    let keyFile = try KeyFile(state: state, team: options.teamID)
     let simulator = try Simulator(
-      options: options, key: try state.verificationKey(), state: state,
+      options: options, keys: try keyFile.read(), state: state,
       deviceTokens: try read(state.tokensPath, DeviceTokenRegistry.init(text:))
         ?? DeviceTokenRegistry(),
       channels: try read(state.channelsPath, ChannelRegistry.init(text:)) ?? ChannelRegistry(),
-      faults: FaultSet(try faultFile?.read() ?? []))
+      faults: FaultSet(try faultFile.map { try FaultReader.read(file: $0.path) } ?? []))
     let server = try Server(
       simulator: simulator,
       tls: TLSContext(
-        certificatePath: state.serverCertificatePath, keyPath: state.serverKeyPath),
-      faultFile: faultFile)
+        certificatePath: state.serverCertificatePath, keyPath: state.serverKeyPath,
+        clientAuthorityPath: options.clientAuthorityPath),
+      faultFile: faultFile, keyFile: keyFile)
     let address = "https://127.0.0.1:\(server.port)"
     printText("apns-simulator: listening on \(address) state=\(options.stateDirectory)\n")
     server.run()
@@ -43,13 +45,7 @@ enum Launch {
     -> Value?
   {
     guard File.exists(path) else { return nil }
-    do {
-      return try body(File.read(path))
-    } catch let error as FormatError {
-      throw FormatError(
-        place: path + (error.place.isEmpty ? "" : ": \(error.place)"),
-        found: error.found, expected: error.expected)
-    }
+    return try File.parse(File.read(path), of: path, body)
   }
 
   /// Writes to the descriptor directly, so that no buffer delays the ready line.
@@ -71,7 +67,8 @@ enum Help {
       --state DIR           certificates, JWT key, records (default ./.apns-simulator)
       --sink                answer 200 at once; check and record nothing
       --team-id ID          expected iss of JWTs (default SIMTEAM001)
-      --key-id ID           expected kid of JWTs (default SIMKEY0001)
+      --key-id ID           expected kid of JWTs (default SIMKEY0001); more in keys.json
+      --client-ca FILE      accept client certificates that this CA (PEM) signed
       --topic BUNDLE        known bundle ID, may be repeated
                             (default com.example.customer and com.example.driver)
       --environment NAME    production (default) or sandbox
@@ -86,8 +83,9 @@ enum Help {
       --help                print this text
 
     Files in DIR: ca.pem (clients trust it), AuthKey_<KEYID>.p8 (clients sign with it),
-    requests.jsonl (one push a line), tokens.json (device tokens, read at start if it is there),
-    channels.json (broadcast channels), channels.jsonl (calls about them), broadcasts.jsonl.
+    keys.json (further keys and their scopes, read again when it changes), requests.jsonl (one push
+    a line), tokens.json (device tokens, read at start if it is there), channels.json (broadcast
+    channels), channels.jsonl (calls about them), broadcasts.jsonl.
 
     Control calls on the same port: GET, POST, DELETE /simulator/faults; GET /simulator/stats;
     POST, DELETE /simulator/tokens.

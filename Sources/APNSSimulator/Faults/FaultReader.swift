@@ -1,5 +1,3 @@
-import Glibc
-
 /// Parses faults from JSON; an error contains the place, the value found and the form expected.
 enum FaultReader {
   /// Parses a list of faults, or `{"faults": [list]}`.
@@ -12,6 +10,10 @@ enum FaultReader {
       faults.append(try fault(entry, at: "faults[\(index)]"))
     }
     return faults
+  }
+
+  static func read(file path: String) throws -> [Fault] {
+    try File.parse(File.read(path), of: path, read(text:))
   }
 
   static func read(text: [UInt8]) throws(FormatError) -> [Fault] {
@@ -110,48 +112,5 @@ enum FaultReader {
       return .goAway(.number(number), reason: reason)
     default: throw reader.error("last_stream", "\"this\", \"previous\" or a stream number")
     }
-  }
-}
-
-/// The file of `--faults`, and a watch on it.
-///
-/// The watch is on the directory, because editors and careful writers replace a file by renaming.
-@safe final class FaultFile {
-  let path: String
-  let watch: Int32
-
-  init(path: String) throws(FileError) {
-    self.path = path
-    watch = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-    guard watch >= 0 else { throw FileError("inotify_init1", path) }
-    let slash = path.lastIndex(of: "/")
-    let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO)
-    guard unsafe inotify_add_watch(watch, directory, events) >= 0 else {
-      close(watch)
-      throw FileError("inotify_add_watch", directory)
-    }
-  }
-
-  deinit {
-    close(watch)
-  }
-
-  func read() throws -> [Fault] {
-    do {
-      return try FaultReader.read(text: File.read(path))
-    } catch let error as FormatError {
-      throw FormatError(
-        place: error.place.isEmpty ? path : "\(path): \(error.place)", found: error.found,
-        expected: error.expected)
-    }
-  }
-
-  /// Drains the watch.
-  ///
-  /// Changes of other files in the directory count too; rereading is cheap.
-  func drainWatch() {
-    var events = [UInt8](repeating: 0, count: 4096)
-    while unsafe Glibc.read(watch, &events, events.count) > 0 {}
   }
 }

@@ -157,6 +157,15 @@ struct FormatReader {
     return text
   }
 
+  func strings(_ key: String) throws(FormatError) -> [String]? {
+    guard let value = members[key] else { return nil }
+    let texts = value.array?.compactMap(\.string)
+    guard let texts, texts.count == value.array?.count else {
+      throw error(key, "a list of strings")
+    }
+    return texts
+  }
+
   func integer(_ key: String, in range: ClosedRange<Int> = 0...Int.max)
     throws(FormatError) -> Int?
   {

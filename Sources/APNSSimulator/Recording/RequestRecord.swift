@@ -1,7 +1,7 @@
 /// One line of a record file.
 struct RequestRecord {
   let receivedAt: WallTime
-  let connection: Int
+  let client: Client
   let stream: Int32
   let request: PushRequest
   let target: Target
@@ -26,7 +26,7 @@ struct RequestRecord {
   func write(to output: inout [UInt8]) {
     output += "{\"received_at\":".utf8
     output += receivedAt.decimalSeconds.utf8
-    output += ",\"connection\":\(connection),\"stream\":\(stream),\"status\":\(status)".utf8
+    output += ",\"connection\":\(client.number),\"stream\":\(stream),\"status\":\(status)".utf8
     Self.member("reason", reason, to: &output)
     Self.member("detail", detail, to: &output)
     Self.member("fault", fault, to: &output)
@@ -43,7 +43,7 @@ struct RequestRecord {
       Self.member("channel", channel, to: &output)
     }
     writeHeaders(to: &output)
-    writeJWT(to: &output)
+    writeCredential(to: &output)
     writePayload(to: &output)
     output += "}\n".utf8
   }
@@ -84,7 +84,17 @@ struct RequestRecord {
     return header.value.hasPrefix("bearer ") ? "bearer …" : "…"
   }
 
-  private func writeJWT(to output: inout [UInt8]) {
+  /// Writes what authenticated the request: the certificate's identity or the JWT's claims.
+  private func writeCredential(to output: inout [UInt8]) {
+    if let certificate = client.certificate {
+      let members: [String: JSON] = [
+        "name": .string(certificate.commonName), "serial": .string(certificate.serial),
+        "topics": .array(certificate.topics.map { .string($0) }),
+      ]
+      output += ",\"certificate\":".utf8
+      output += JSON.object(members).serialized
+      return
+    }
     guard let token = providerToken else { return }
     let members = ["kid": token.keyID, "iss": token.issuer, "iat": token.issuedAt]
     output += ",\"jwt\":".utf8

@@ -3,7 +3,7 @@ enum PushType: String, CaseIterable, Sendable {
   case alert, background, complication, controls, fileprovider, liveactivity, location, pushtotalk
   case voip, widgets
 
-  // `mdm` is omitted on purpose: it needs a certificate, and this service accepts only JWTs.
+  // `mdm` is omitted on purpose: its certificates and topics are those of device management.
 
   var topicSuffix: String {
     switch self {
@@ -16,6 +16,14 @@ enum PushType: String, CaseIterable, Sendable {
     case .pushtotalk: ".voip-ptt"
     case .voip: ".voip"
     case .widgets: ".push-type.widgets"
+    }
+  }
+
+  /// True if Apple carries the type only with a provider token.
+  var needsToken: Bool {
+    switch self {
+    case .liveactivity, .location, .widgets, .controls: true
+    default: false
     }
   }
 
@@ -78,52 +86,51 @@ enum HeaderRules {
   static let maximumStorageSeconds = 31 * daySeconds
   static let maximumCollapseIDBytes = 64
 
-  static let all: [Rule] = [
-    Rule("push type is known") { push in
-      guard push.pushType == nil else { return nil }
-      let found = push.header("apns-push-type") ?? "none"
-      return Refusal(.invalidPushType, "apns-push-type is \(found)")
-    },
-    Rule("topic is there") { push in
-      push.header("apns-topic") == nil ? Refusal(.missingTopic, "no apns-topic") : nil
-    },
-    Rule("topic has the form of a bundle ID") { push in
-      isTopic(push.header("apns-topic") ?? "")
-        ? nil : Refusal(.badTopic, "apns-topic is no bundle ID")
-    },
-    Rule("topic is known, with the push type's suffix") { push in
-      let suffix = push.pushType?.topicSuffix ?? ""
-      let topic = push.header("apns-topic") ?? ""
-      if topic.hasSuffix(suffix),
-        push.context.bundleIDs.contains(String(topic.dropLast(suffix.count)))
-      {
-        return nil
-      }
-      let known = push.context.bundleIDs.sorted().map { $0 + suffix }.joined(separator: ", ")
-      return Refusal(.topicDisallowed, "apns-topic is \(topic), expected one of \(known)")
-    },
-    Rule("priority suits the push type") { push in
-      let allowed = push.pushType?.priorities ?? []
-      let found = push.header("apns-priority")
-      if let found, allowed.contains(found) { return nil }
-      let expected = allowed.joined(separator: " or ")
-      return Refusal(.badPriority, "apns-priority is \(found ?? "missing"), expected \(expected)")
-    },
-    Rule("expiration is 0 or epoch seconds") { push in
-      isExpiration(push.header("apns-expiration") ?? "", now: push.context.now)
-        ? nil : Refusal(.badExpirationDate, "apns-expiration must be 0 or a time in epoch seconds")
-    },
-    Rule("id is a lower-case UUID") { push in
-      isMessageID(push.header("apns-id") ?? "")
-        ? nil : Refusal(.badMessageID, "apns-id must be a lower-case UUID")
-    },
-    Rule("collapse id has 1 to 64 bytes") { push in
-      guard let id = push.header("apns-collapse-id") else { return nil }
-      return (1...maximumCollapseIDBytes).contains(id.utf8.count)
-        ? nil : Refusal(.badCollapseID, "apns-collapse-id has \(id.utf8.count) bytes")
-    },
-    contentType,
-  ]
+  static let all: [Rule] =
+    [
+      Rule("push type is known") { push in
+        guard push.pushType == nil else { return nil }
+        let found = push.header("apns-push-type") ?? "none"
+        return Refusal(.invalidPushType, "apns-push-type is \(found)")
+      },
+      Rule("topic is there") { push in
+        push.header("apns-topic") == nil ? Refusal(.missingTopic, "no apns-topic") : nil
+      },
+      Rule("topic has the form of a bundle ID") { push in
+        isTopic(push.header("apns-topic") ?? "")
+          ? nil : Refusal(.badTopic, "apns-topic is no bundle ID")
+      },
+      Rule("topic is known, with the push type's suffix") { push in
+        let suffix = push.pushType?.topicSuffix ?? ""
+        let topic = push.header("apns-topic") ?? ""
+        if topic.hasSuffix(suffix), push.context.bundleIDs.contains(push.bundleID) { return nil }
+        let known = push.context.bundleIDs.sorted().map { $0 + suffix }.joined(separator: ", ")
+        return Refusal(.topicDisallowed, "apns-topic is \(topic), expected one of \(known)")
+      },
+    ] + CredentialRules.pushScope + [
+      Rule("priority suits the push type") { push in
+        let allowed = push.pushType?.priorities ?? []
+        let found = push.header("apns-priority")
+        if let found, allowed.contains(found) { return nil }
+        let expected = allowed.joined(separator: " or ")
+        return Refusal(.badPriority, "apns-priority is \(found ?? "missing"), expected \(expected)")
+      },
+      Rule("expiration is 0 or epoch seconds") { push in
+        isExpiration(push.header("apns-expiration") ?? "", now: push.context.now)
+          ? nil
+          : Refusal(.badExpirationDate, "apns-expiration must be 0 or a time in epoch seconds")
+      },
+      Rule("id is a lower-case UUID") { push in
+        isMessageID(push.header("apns-id") ?? "")
+          ? nil : Refusal(.badMessageID, "apns-id must be a lower-case UUID")
+      },
+      Rule("collapse id has 1 to 64 bytes") { push in
+        guard let id = push.header("apns-collapse-id") else { return nil }
+        return (1...maximumCollapseIDBytes).contains(id.utf8.count)
+          ? nil : Refusal(.badCollapseID, "apns-collapse-id has \(id.utf8.count) bytes")
+      },
+      contentType,
+    ]
 
   static let contentType = Rule("content type is JSON") { push in
     guard let type = push.header("content-type"), type != "application/json" else { return nil }

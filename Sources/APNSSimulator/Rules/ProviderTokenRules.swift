@@ -1,4 +1,6 @@
 /// Rules for `authorization`: RFC 7519 and 7518, as restricted by Apple.
+///
+/// They do not apply to a connection with a client certificate, on which the header is ignored.
 enum ProviderTokenRules {
   static let maximumAgeSeconds = 3600
   /// Apple allows an hour of skew; five minutes reveal a wrong clock while it can still be fixed.
@@ -6,55 +8,83 @@ enum ProviderTokenRules {
   static let minimumSecondsBetweenUpdates = 1200
 
   static let all: [Rule] = [
-    Rule("authorization is there") { push in
+    rule("authorization is there") { push in
       push.header("authorization") == nil
         ? Refusal(.missingProviderToken, "no authorization header") : nil
     },
-    Rule("authorization is a bearer JWT") { push in
+    rule("authorization is a bearer JWT") { push in
       push.providerToken == nil
         ? invalid("expected `bearer ` and three base64url parts without padding") : nil
     },
-    Rule("alg is ES256") { push in
+    rule("alg is ES256") { push in
       push.providerToken?.algorithm == .string("ES256") ? nil : invalid("alg must be ES256")
     },
-    Rule("kid is the key") { push in
-      let keyID = push.context.keyID
-      return push.providerToken?.keyID == .string(keyID) ? nil : invalid("kid must be \(keyID)")
+    rule("kid is a key") { push in
+      let ids = push.context.keys.ids.joined(separator: " or ")
+      return key(push) == nil ? invalid("kid must be \(ids)") : nil
     },
-    Rule("iss is the team") { push in
-      let teamID = push.context.teamID
-      return push.providerToken?.issuer == .string(teamID) ? nil : invalid("iss must be \(teamID)")
+    rule("the key is not revoked") { push in
+      key(push)?.isRevoked == true ? invalid("key \(push.keyID ?? "") is revoked") : nil
     },
-    Rule("iat is an integer") { push in
+    rule("iss is the key's team") { push in
+      guard let team = key(push)?.team, push.providerToken?.issuer != .string(team) else {
+        return nil
+      }
+      return invalid("iss must be \(team)")
+    },
+    rule("iat is an integer") { push in
       let issuedAt = push.providerToken?.issuedAt
       guard issuedAt?.integer != nil else {
         return invalid("iat must be a JSON integer, found \(issuedAt?.description ?? "none")")
       }
       return nil
     },
-    Rule("signature is the key's") { push in
+    rule("signature is the key's") { push in
       push.providerToken?.signatureIsValid == true
         ? nil : invalid("the signature is not the key's, or not 64 bytes of r and s")
     },
-    Rule("iat is not in the future") { push in
+    rule("the key is for this environment") { push in
+      let environment = push.context.environment
+      guard key(push)?.environments.contains(environment) == false else { return nil }
+      let detail = "key \(push.keyID ?? "") is not for \(environment)"
+      return Refusal(.badEnvironmentKeyID, detail)
+    },
+    rule("iat is not in the future") { push in
       guard issuedAt(push) > push.context.now + maximumLeadSeconds else { return nil }
       return invalid("iat is more than \(maximumLeadSeconds) s ahead")
     },
-    Rule("iat is within the hour") { push in
+    rule("iat is within the hour") { push in
       guard issuedAt(push) < push.context.now - maximumAgeSeconds else { return nil }
       return Refusal(.expiredProviderToken, "iat is older than \(maximumAgeSeconds) s")
     },
-    Rule("one token per connection in 20 minutes") { push in
-      guard let adopted = push.context.adoptedToken, adopted.issuedAt != issuedAt(push),
+    rule("the key is related to the connection's first") { push in
+      guard let adopted = push.context.adoptedToken, let id = push.keyID,
+        !push.context.keys.areRelated(adopted.token.keyID, id)
+      else { return nil }
+      let detail = "key \(id) on a connection that began with \(adopted.token.keyID)"
+      return Refusal(.unrelatedKeyID, detail)
+    },
+    rule("one token per connection in 20 minutes") { push in
+      guard let adopted = push.context.adoptedToken, adopted.token != push.tokenIdentity,
         push.context.now - adopted.adoptedAt < minimumSecondsBetweenUpdates
       else { return nil }
-      let detail = "second iat on this connection within \(minimumSecondsBetweenUpdates) s"
+      let detail = "second token on this connection within \(minimumSecondsBetweenUpdates) s"
       return Refusal(.tooManyProviderTokenUpdates, detail)
     },
   ]
 
   private static func issuedAt(_ push: Push) -> Int {
     push.providerToken?.issuedAt?.integer ?? 0
+  }
+
+  private static func key(_ push: Push) -> ProviderKey? {
+    push.keyID.flatMap { push.context.keys[$0] }
+  }
+
+  private static func rule(
+    _ name: String, _ check: @escaping @Sendable (Push) -> Refusal?
+  ) -> Rule {
+    Rule(name) { push in push.context.certificate == nil ? check(push) : nil }
   }
 
   private static func invalid(_ detail: String) -> Refusal {
@@ -70,9 +100,11 @@ struct ProviderToken: Equatable, Sendable {
   let issuedAt: JSON?
   let signatureIsValid: Bool
 
-  /// - Parameter verifies: Returns whether the raw 64-byte r‖s signature (second argument) is valid
-  ///   for the bytes (first argument).
-  static func read(_ text: String, verifies: ([UInt8], [UInt8]) -> Bool) -> ProviderToken? {
+  /// - Parameter verifies: Returns whether the raw 64-byte r‖s signature (third argument) is valid
+  ///   for the bytes (second argument) and the key (first argument).
+  static func read(
+    _ text: String, verifies: (String, [UInt8], [UInt8]) -> Bool
+  ) -> ProviderToken? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3,
       let header = members(parts[0]),
@@ -80,9 +112,10 @@ struct ProviderToken: Equatable, Sendable {
       let signature = Base64URL.decode(parts[2])
     else { return nil }
     let signed = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
+    let keyID = header["kid"]
     return ProviderToken(
-      algorithm: header["alg"], keyID: header["kid"], issuer: claims["iss"],
-      issuedAt: claims["iat"], signatureIsValid: verifies(signed, signature))
+      algorithm: header["alg"], keyID: keyID, issuer: claims["iss"], issuedAt: claims["iat"],
+      signatureIsValid: verifies(keyID?.string ?? "", signed, signature))
   }
 
   private static func members(_ part: Substring) -> [String: JSON]? {
@@ -98,16 +131,18 @@ struct ProviderToken: Equatable, Sendable {
 final class ProviderTokenReader {
   private static let capacity = 256
 
-  private let key: SigningKey
+  private let keys: [String: SigningKey]
   private var readings: [String: ProviderToken?] = [:]
 
-  init(key: SigningKey) {
-    self.key = key
+  init(keys: [String: SigningKey]) {
+    self.keys = keys
   }
 
   func read(_ text: String) -> ProviderToken? {
     if let known = readings[text] { return known }
-    let reading = ProviderToken.read(text, verifies: key.verifies)
+    let reading = ProviderToken.read(text) { id, signed, signature in
+      keys[id]?.verifies(signed: signed, signature: signature) ?? false
+    }
     if readings.count == Self.capacity { readings.removeAll(keepingCapacity: true) }
     readings[text] = .some(reading)
     return reading

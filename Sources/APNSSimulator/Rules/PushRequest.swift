@@ -22,21 +22,29 @@ enum Environment: String, CaseIterable, Sendable {
   case production, sandbox
 }
 
+/// What tells one valid provider token from another.
+struct TokenIdentity: Equatable, Sendable {
+  let keyID: String
+  let issuedAt: Int
+}
+
 /// The provider token that a connection uses, and since when.
 struct AdoptedToken: Equatable, Sendable {
-  let issuedAt: Int
+  let token: TokenIdentity
   let adoptedAt: Int
 }
 
 /// All inputs of a verdict except the request; times are epoch seconds.
 struct RuleContext {
   var now: Int
-  var keyID: String
-  var teamID: String
+  var keys: KeyRing
   var bundleIDs: Set<String>
   var environment: Environment
   var deviceTokens: DeviceTokenRegistry
+  /// The token that the connection has adopted.
   var adoptedToken: AdoptedToken?
+  /// The certificate that authenticates the connection.
+  var certificate: ClientCertificate?
   var channels = ChannelRegistry()
   var channelLimit = 10_000
   /// Apps whose Broadcast Capability is off.
@@ -63,6 +71,21 @@ struct Push {
       ChannelCall.owns(request.path)
       ? Self.maximumBroadcastBytes : (type ?? .voip).maximumPayloadBytes
     payload = request.bodyBytes > limit ? nil : try? JSONParser.parse(request.body)
+  }
+
+  /// The key of the provider token, if it names one; a request with a certificate uses none.
+  var keyID: String? { context.certificate == nil ? providerToken?.keyID?.string : nil }
+
+  var tokenIdentity: TokenIdentity? {
+    guard let keyID, let issuedAt = providerToken?.issuedAt?.integer else { return nil }
+    return TokenIdentity(keyID: keyID, issuedAt: issuedAt)
+  }
+
+  /// The topic without the push type's suffix.
+  var bundleID: String {
+    let topic = header("apns-topic") ?? ""
+    let suffix = pushType?.topicSuffix ?? ""
+    return topic.hasSuffix(suffix) ? String(topic.dropLast(suffix.count)) : topic
   }
 
   static func bearer(_ request: PushRequest) -> String? {

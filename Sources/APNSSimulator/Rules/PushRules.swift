@@ -11,14 +11,14 @@ struct Rule: Sendable {
 
 struct RuleResult: Equatable, Sendable {
   let refusal: Refusal?
-  /// The `iat` of a token that passed all rules for provider tokens, whatever else was wrong.
-  let provenIssuedAt: Int?
+  /// The token that passed all rules for provider tokens, whatever else was wrong.
+  let provenToken: TokenIdentity?
 }
 
 /// All rules for pushes to devices, in order; the first refusal counts.
 enum PushRules {
   static let rules: [Rule] =
-    RequestRules.all + ProviderTokenRules.all + HeaderRules.all + PayloadRules.all
+    RequestRules.all + CredentialRules.all + HeaderRules.all + PayloadRules.all
     + AlertRules.all + BackgroundRules.all + LiveActivityRules.all + DeviceTokenRules.all
 
   static func evaluate(_ request: PushRequest, in context: RuleContext) -> RuleResult {
@@ -26,17 +26,17 @@ enum PushRules {
   }
 
   /// The number of rules up to the one after which the provider token is proved valid.
-  static let proven = RequestRules.all.count + ProviderTokenRules.all.count
+  static let proven = RequestRules.all.count + CredentialRules.all.count
 
   static func evaluate(
     _ push: Push, by rules: [Rule] = Self.rules, proven: Int = Self.proven
   ) -> RuleResult {
     for (index, rule) in rules.enumerated() {
       guard let refusal = rule.check(push) else { continue }
-      let issuedAt = index < proven ? nil : push.providerToken?.issuedAt?.integer
-      return RuleResult(refusal: refusal, provenIssuedAt: issuedAt)
+      let token = index < proven ? nil : push.tokenIdentity
+      return RuleResult(refusal: refusal, provenToken: token)
     }
-    return RuleResult(refusal: nil, provenIssuedAt: push.providerToken?.issuedAt?.integer)
+    return RuleResult(refusal: nil, provenToken: push.tokenIdentity)
   }
 }
 
@@ -58,9 +58,12 @@ struct Refusal: Equatable, Sendable {
 
 /// The reasons that this simulator gives by itself, in Apple's spelling; faults may give any other.
 enum Reason: String, CaseIterable, Sendable {
+  case badCertificate = "BadCertificate"
+  case badCertificateEnvironment = "BadCertificateEnvironment"
   case badChannelID = "BadChannelId"
   case badCollapseID = "BadCollapseId"
   case badDeviceToken = "BadDeviceToken"
+  case badEnvironmentKeyID = "BadEnvironmentKeyIdInToken"
   case badExpirationDate = "BadExpirationDate"
   case badMessageID = "BadMessageId"
   case badPath = "BadPath"
@@ -75,6 +78,7 @@ enum Reason: String, CaseIterable, Sendable {
   case expiredProviderToken = "ExpiredProviderToken"
   case expiredToken = "ExpiredToken"
   case featureNotEnabled = "FeatureNotEnabled"
+  case forbidden = "Forbidden"
   case invalidProviderToken = "InvalidProviderToken"
   case invalidPushType = "InvalidPushType"
   case methodNotAllowed = "MethodNotAllowed"
@@ -87,7 +91,9 @@ enum Reason: String, CaseIterable, Sendable {
   case payloadTooLarge = "PayloadTooLarge"
   case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
   case topicDisallowed = "TopicDisallowed"
+  case topicMismatch = "TopicMismatch"
   case unregistered = "Unregistered"
+  case unrelatedKeyID = "UnrelatedKeyIdInToken"
 
   /// Not Apple's: APNs answers 200 to a payload that no phone can decode, and drops it.
   case badPayload = "BadPayload"
@@ -98,7 +104,10 @@ enum Reason: String, CaseIterable, Sendable {
 
   var status: Int {
     switch self {
-    case .expiredProviderToken, .invalidProviderToken, .missingProviderToken: 403
+    case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyID,
+      .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken,
+      .topicMismatch, .unrelatedKeyID:
+      403
     case .badPath: 404
     case .methodNotAllowed: 405
     case .expiredToken, .unregistered: 410

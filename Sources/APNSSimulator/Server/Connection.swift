@@ -1,3 +1,10 @@
+/// The properties of a connection that rules and records depend on.
+struct Client: Equatable, Sendable {
+  let number: Int
+  var certificate: ClientCertificate?
+  var adoptedToken: AdoptedToken?
+}
+
 /// One client: its TLS stream, its HTTP/2 session and its state.
 final class Connection {
   enum Progress {
@@ -10,10 +17,10 @@ final class Connection {
   /// The number of reads before other connections get their turn.
   private static let readsPerTurn = 16
 
-  let number: Int
+  var number: Int { client.number }
+  var client: Client
   let tls: TLSStream
   let session: Session
-  var adoptedToken: AdoptedToken?
   /// True if the connection no longer reads, answers or acknowledges anything.
   var isBlackHole = false
   /// True if the next flush ends the connection without sending its output.
@@ -32,7 +39,7 @@ final class Connection {
   private(set) var isEstablished = false
 
   init(number: Int, tls: TLSStream, session: Session) {
-    self.number = number
+    client = Client(number: number)
     self.tls = tls
     self.session = session
   }
@@ -87,6 +94,7 @@ final class Connection {
   private func checkProtocol() -> Bool {
     if isEstablished || !tls.isEstablished { return true }
     isEstablished = true
+    client.certificate = tls.clientCertificate
     return tls.hasNegotiatedHTTP2
   }
 }

@@ -56,9 +56,8 @@ final class RequestHandler {
   private func handle(_ request: PushRequest, _ stream: Int32, _ connection: Connection) {
     let now = WallTime.now()
     let decision = simulator.decide(
-      request, stream: stream, connection: connection.number,
-      adoptedToken: connection.adoptedToken, at: now)
-    if let issuedAt = decision.provenIssuedAt { adopt(issuedAt, connection, at: now) }
+      request, stream: stream, from: connection.client, at: now)
+    if let token = decision.provenToken { adopt(token, connection, at: now) }
     if decision.delayMilliseconds == 0 { return perform(decision.steps, stream, connection) }
     delay(decision.steps, stream, connection, by: decision.delayMilliseconds)
   }
@@ -72,13 +71,17 @@ final class RequestHandler {
 
   /// Records a connection's provider token; as at Apple, the first valid one raises the stream
   /// limit.
-  private func adopt(_ issuedAt: Int, _ connection: Connection, at now: WallTime) {
-    if connection.adoptedToken?.issuedAt == issuedAt { return }
+  private func adopt(_ token: TokenIdentity, _ connection: Connection, at now: WallTime) {
+    if connection.client.adoptedToken?.token == token { return }
+    if connection.client.adoptedToken == nil { raiseStreamLimit(of: connection) }
+    connection.client.adoptedToken = AdoptedToken(token: token, adoptedAt: now.seconds)
+  }
+
+  /// Announces the limit of authenticated connections.
+  func raiseStreamLimit(of connection: Connection) {
     let options = simulator.options
-    if connection.adoptedToken == nil, options.initialStreams < options.maximumStreams {
-      connection.session.setMaximumStreams(options.maximumStreams)
-    }
-    connection.adoptedToken = AdoptedToken(issuedAt: issuedAt, adoptedAt: now.seconds)
+    guard options.initialStreams < options.maximumStreams else { return }
+    connection.session.setMaximumStreams(options.maximumStreams)
   }
 
   private func perform(_ steps: [Decision.Step], _ stream: Int32, _ connection: Connection) {

@@ -10,6 +10,7 @@ import Glibc
     static let signals: UInt64 = 1
     static let standardInput: UInt64 = 2
     static let faults: UInt64 = 3
+    static let keys: UInt64 = 4
     static let firstConnection: UInt64 = 16
   }
 
@@ -27,7 +28,8 @@ import Glibc
   private let listener: Listener
   private let tls: TLSContext
   private let callbacks: SessionCallbacks
-  private let faultFile: FaultFile?
+  private let faultFile: WatchedFile?
+  private let keyFile: KeyFile
   private let scratch: UnsafeMutableRawBufferPointer
   private var connections: [Int: Connection] = [:]
   private var timeouts = Timers<Timeout>()
@@ -41,7 +43,9 @@ import Glibc
 
   var port: UInt16 { listener.port }
 
-  init(simulator: Simulator, tls: TLSContext, faultFile: FaultFile?) throws {
+  init(
+    simulator: Simulator, tls: TLSContext, faultFile: WatchedFile?, keyFile: KeyFile
+  ) throws {
     guard let callbacks = SessionCallbacks(isSink: simulator.options.isSink) else {
       throw OpenSSLError("nghttp2_session_callbacks_new")
     }
@@ -50,6 +54,7 @@ import Glibc
     self.tls = tls
     self.callbacks = callbacks
     self.faultFile = faultFile
+    self.keyFile = keyFile
     unsafe scratch = .allocate(byteCount: OutputBuffer.recordBytes, alignment: 16)
     signals = try StopSignals()
     poller = try Poller()
@@ -57,6 +62,7 @@ import Glibc
     poller.add(listener.socket, .read, key: Key.listener)
     poller.add(signals.descriptor, .read, key: Key.signals)
     if let faultFile { poller.add(faultFile.watch, .read, key: Key.faults) }
+    poller.add(keyFile.watch, .read, key: Key.keys)
     if simulator.options.exitsWithStandardInput,
       !poller.add(STDIN_FILENO, .read, key: Key.standardInput)
     {
@@ -72,8 +78,7 @@ import Glibc
   func run() {
     while !isStopping {
       let events = poller.wait(timeoutMilliseconds: timeout())
-      // Faults come first: a client that writes the file and then sends a push expects the new
-      // faults.
+      // Files come first: a client that writes one and then sends a push expects the new settings.
       for event in events where event.key < Key.firstConnection { handleServerEvent(event.key) }
       for event in events where event.key >= Key.firstConnection {
         connections[Int(event.key - Key.firstConnection)].map { handle($0, event.ready) }
@@ -98,6 +103,7 @@ import Glibc
     case Key.listener: acceptConnections()
     case Key.signals: isStopping = true
     case Key.standardInput: readStandardInput()
+    case Key.keys: rereadKeys()
     default: rereadFaults()
     }
   }
@@ -111,11 +117,21 @@ import Glibc
     guard let faultFile else { return }
     faultFile.drainWatch()
     do {
-      let faults = FaultSet(try faultFile.read())
+      let faults = FaultSet(try FaultReader.read(file: faultFile.path))
       simulator.faults = faults
       log("\(faultFile.path): \(faults.count) faults in force")
     } catch {
       Log.write("\(error); the old faults stay")
+    }
+  }
+
+  private func rereadKeys() {
+    do {
+      guard let keys = try keyFile.readChanged() else { return }
+      simulator.use(keys)
+      log("\(keyFile.path): keys \(keys.ring.ids.joined(separator: ", ")) in force")
+    } catch {
+      Log.write("\(error); the old keys stay")
     }
   }
 
@@ -173,7 +189,11 @@ import Glibc
 
   private func readRequests(of connection: Connection) {
     if connection.isBackedUp || connection.isBlackHole || connection.isClosing { return }
+    let wasAuthenticated = connection.client.certificate != nil
     let progress = unsafe connection.read(scratch: scratch)
+    if !wasAuthenticated, connection.client.certificate != nil {
+      handler.raiseStreamLimit(of: connection)
+    }
     handler.handleRequests(of: connection)
     switch progress {
     case .done: break
@@ -237,7 +257,8 @@ import Glibc
   private func drop(_ connection: Connection) {
     guard connections.removeValue(forKey: connection.number) != nil else { return }
     simulator.statistics.connectionsOpen -= 1
-    log("connection \(connection.number): closed")
+    let failure = connection.tls.handshakeFailure.map { " in the TLS handshake: \($0.reason)" }
+    log("connection \(connection.number): closed\(failure ?? "")")
     if isListenerPaused {
       isListenerPaused = false
       poller.change(listener.socket, .read, key: Key.listener)

@@ -10,10 +10,11 @@ final class Simulator {
   private let recorders: Recorders
   private let channelsPath: String
   private var hasNewChannels = false
-  private let providerTokens: ProviderTokenReader
+  private var keys: KeyRing
+  private var providerTokens: ProviderTokenReader
 
   init(
-    options: Options, key: SigningKey, state: StateDirectory, deviceTokens: DeviceTokenRegistry,
+    options: Options, keys: KeyFile.Keys, state: StateDirectory, deviceTokens: DeviceTokenRegistry,
     channels: ChannelRegistry, faults: FaultSet
   ) throws {
     self.options = options
@@ -22,7 +23,14 @@ final class Simulator {
     channelsPath = state.channelsPath
     self.deviceTokens = deviceTokens
     self.faults = faults
-    providerTokens = ProviderTokenReader(key: key)
+    self.keys = keys.ring
+    providerTokens = ProviderTokenReader(keys: keys.verification)
+  }
+
+  /// Replaces all keys; what was cached about provider tokens is dropped with the old ones.
+  func use(_ keys: KeyFile.Keys) {
+    self.keys = keys.ring
+    providerTokens = ProviderTokenReader(keys: keys.verification)
   }
 
   /// Writes records and channels before any answer of the turn is sent, so that a client that has
@@ -39,17 +47,16 @@ final class Simulator {
   }
 
   func decide(
-    _ request: PushRequest, stream: Int32, connection: Int, adoptedToken: AdoptedToken?,
-    at time: WallTime
+    _ request: PushRequest, stream: Int32, from client: Client, at time: WallTime
   ) -> Decision {
     if let control = controlAnswer(request) { return Decision(steps: [.answer(control)]) }
-    let push = Push(request, in: context(adoptedToken, now: time.seconds))
+    let push = Push(request, in: context(client, now: time.seconds))
     let isCall = ChannelCall.owns(request.path)
     let result =
       isCall
       ? PushRules.evaluate(push, by: ChannelRules.all, proven: ChannelRules.proven)
       : PushRules.evaluate(push)
-    let fault = result.refusal == nil ? strike(push, connection: connection) : nil
+    let fault = result.refusal == nil ? strike(push, connection: client.number) : nil
     var grant = Grant(idHeader: isCall ? "apns-request-id" : "apns-id")
     // A fault that loses the answer strikes after the call was executed; one that refuses, instead
     // of it.
@@ -63,13 +70,13 @@ final class Simulator {
     let decision = Decision(
       delayMilliseconds: options.latencyMilliseconds + (fault?.delayMilliseconds ?? 0),
       steps: verdict.steps(fault?.action, stream: stream),
-      provenIssuedAt: result.provenIssuedAt)
+      provenToken: result.provenToken)
     let status = decision.isAnswered ? verdict.status : 0
     let reason = decision.isAnswered ? verdict.reason : nil
     statistics.count(status: status, reason: reason)
     let kind = push.call?.kind
     let record = RequestRecord(
-      receivedAt: time, connection: connection, stream: stream, request: request,
+      receivedAt: time, client: client, stream: stream, request: request,
       target: isCall
         ? .call(kind?.rawValue, channel: push.channelID ?? grant.channelID)
         : .token(String(push.deviceToken ?? "")),
@@ -80,11 +87,11 @@ final class Simulator {
     return decision
   }
 
-  private func context(_ adoptedToken: AdoptedToken?, now: Int) -> RuleContext {
+  private func context(_ client: Client, now: Int) -> RuleContext {
     var context = RuleContext(
-      now: now, keyID: options.keyID, teamID: options.teamID, bundleIDs: options.bundleIDs,
-      environment: options.environment, deviceTokens: deviceTokens, adoptedToken: adoptedToken,
-      readProviderToken: providerTokens.read)
+      now: now, keys: keys, bundleIDs: options.bundleIDs, environment: options.environment,
+      deviceTokens: deviceTokens, adoptedToken: client.adoptedToken,
+      certificate: client.certificate, readProviderToken: providerTokens.read)
     context.channels = channels
     context.channelLimit = options.channelLimit
     context.appsWithoutBroadcast = options.appsWithoutBroadcast

@@ -1,9 +1,10 @@
 import Glibc
 
 /// The files that persist across runs: the CA that clients trust, the server's certificate, the JWT
-/// key.
+/// keys.
 struct StateDirectory {
   let path: String
+  /// The key that exists without `keys.json`.
   let keyID: String
 
   var requestsPath: String { path + "/requests.jsonl" }
@@ -11,22 +12,31 @@ struct StateDirectory {
   var channelRequestsPath: String { path + "/channels.jsonl" }
   var broadcastsPath: String { path + "/broadcasts.jsonl" }
   var tokensPath: String { path + "/tokens.json" }
+  var keysPath: String { path + "/keys.json" }
   var serverCertificatePath: String { path + "/server.pem" }
   var serverKeyPath: String { path + "/server.key" }
   private var authorityPath: String { path + "/ca.pem" }
-  private var privateKeyPath: String { path + "/AuthKey_\(keyID).p8" }
-  private var publicKeyPath: String { path + "/AuthKey_\(keyID).pub.pem" }
 
   /// Creates missing files and leaves existing ones unchanged.
   func prepare() throws {
     if unsafe mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileError("mkdir", path) }
     try prepareCertificates()
-    try prepareSigningKey()
   }
 
-  /// Returns the key used to verify JWTs.
-  func verificationKey() throws -> SigningKey {
-    try SigningKey(publicPEM: File.read(publicKeyPath))
+  /// Returns the key that verifies the JWTs of a key ID: `AuthKey_<ID>.pub.pem`, or the public half
+  /// of `AuthKey_<ID>.p8`, which is created if both files are missing.
+  func verificationKey(_ keyID: String) throws -> SigningKey {
+    let publicPath = path + "/AuthKey_\(keyID).pub.pem"
+    let privatePath = path + "/AuthKey_\(keyID).p8"
+    if !File.exists(publicPath) {
+      if !File.exists(privatePath) {
+        // Two simulators may share the directory; the first one's key counts.
+        try File.create(SigningKey.generate().privatePEM(), at: privatePath, mode: 0o600)
+      }
+      let key = try SigningKey(privatePEM: File.read(privatePath))
+      try File.write(try key.publicPEM(), to: publicPath, mode: 0o644)
+    }
+    return try SigningKey(publicPEM: File.read(publicPath))
   }
 
   private func prepareCertificates() throws {
@@ -43,18 +53,6 @@ struct StateDirectory {
     try File.write(try serverKey.privatePEM(), to: serverKeyPath, mode: 0o600)
     try File.write(try server.pem(), to: serverCertificatePath, mode: 0o644)
     try File.write(try authority.pem(), to: authorityPath, mode: 0o644)
-  }
-
-  private func prepareSigningKey() throws {
-    if File.exists(publicKeyPath) { return }
-    let key: SigningKey
-    if File.exists(privateKeyPath) {
-      key = try SigningKey(privatePEM: File.read(privateKeyPath))
-    } else {
-      key = try SigningKey.generate()
-      try File.write(try key.privatePEM(), to: privateKeyPath, mode: 0o600)
-    }
-    try File.write(try key.publicPEM(), to: publicKeyPath, mode: 0o644)
   }
 }
 
@@ -87,15 +85,42 @@ enum File {
     }
   }
 
+  /// Parses a file's content; an error names the file.
+  static func parse<Value>(
+    _ content: [UInt8], of path: String, _ body: ([UInt8]) throws -> Value
+  ) throws -> Value {
+    do {
+      return try body(content)
+    } catch let error as FormatError {
+      throw FormatError(
+        place: path + (error.place.isEmpty ? "" : ": \(error.place)"), found: error.found,
+        expected: error.expected)
+    }
+  }
+
   /// Writes by a rename, so that no reader sees half a file.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(FileError) {
-    let draft = path + ".new"
+    let draft = try draft(bytes, for: path, mode: mode)
+    guard unsafe rename(draft, path) == 0 else { throw FileError("rename", path) }
+  }
+
+  /// Creates a file at once with its whole content; leaves one that exists unchanged.
+  static func create(_ bytes: [UInt8], at path: String, mode: mode_t) throws(FileError) {
+    let draft = try draft(bytes, for: path, mode: mode)
+    defer { unsafe unlink(draft) }
+    guard unsafe link(draft, path) == 0 || errno == EEXIST else { throw FileError("link", path) }
+  }
+
+  private static func draft(
+    _ bytes: [UInt8], for path: String, mode: mode_t
+  ) throws(FileError) -> String {
+    let draft = "\(path).\(getpid()).new"
     let file = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
     guard file >= 0 else { throw FileError("open", draft) }
     let written = unsafe Glibc.write(file, bytes, bytes.count)
     close(file)
     guard written == bytes.count else { throw FileError("write", draft) }
-    guard unsafe rename(draft, path) == 0 else { throw FileError("rename", path) }
+    return draft
   }
 }
 

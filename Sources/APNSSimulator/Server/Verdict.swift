@@ -12,8 +12,8 @@ struct Decision {
 
   var delayMilliseconds = 0
   var steps: [Step]
-  /// The `iat` of the valid provider token in the request.
-  var provenIssuedAt: Int?
+  /// The valid provider token in the request.
+  var provenToken: TokenIdentity?
 
   var isAnswered: Bool {
     steps.contains { if case .answer = $0 { true } else { false } }

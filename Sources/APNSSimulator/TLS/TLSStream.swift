@@ -5,7 +5,9 @@ import Glibc
 @safe final class TLSContext {
   let context: OpaquePointer
 
-  init(certificatePath: String, keyPath: String) throws(OpenSSLError) {
+  init(
+    certificatePath: String, keyPath: String, clientAuthorityPath: String? = nil
+  ) throws(OpenSSLError) {
     guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
       throw OpenSSLError("SSL_CTX_new")
     }
@@ -27,6 +29,19 @@ import Glibc
     guard unsafe SSL_CTX_use_PrivateKey_file(context, keyPath, SSL_FILETYPE_PEM) == 1,
       unsafe SSL_CTX_check_private_key(context) == 1
     else { throw OpenSSLError("private key \(keyPath)") }
+    if let clientAuthorityPath { try requestCertificates(signedBy: clientAuthorityPath) }
+  }
+
+  /// Requests a certificate from each client; a client without one authenticates by JWT.
+  private func requestCertificates(signedBy path: String) throws(OpenSSLError) {
+    guard unsafe SSL_CTX_load_verify_locations(context, path, nil) == 1,
+      let names = unsafe SSL_load_client_CA_file(path)
+    else { throw OpenSSLError("client CA \(path)") }
+    unsafe SSL_CTX_set_client_CA_list(context, names)
+    unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+    // A session with a client certificate resumes only within a named context.
+    let name = Array("apns-simulator".utf8)
+    unsafe SSL_CTX_set_session_id_context(context, name, UInt32(name.count))
   }
 
   deinit {
@@ -65,6 +80,8 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
   }
 
   let socket: Int32
+  /// Why the handshake failed, if the client did not just leave.
+  private(set) var handshakeFailure: OpenSSLError?
   private let ssl: OpaquePointer
 
   /// Takes ownership of the socket, even if it throws.
@@ -96,6 +113,13 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
     return length == 2
   }
 
+  /// Calls the closure with the client's certificate, valid only within it.
+  func withPeerCertificate<Result>(_ body: (OpaquePointer) -> Result?) -> Result? {
+    guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
+    defer { unsafe X509_free(certificate) }
+    return unsafe body(certificate)
+  }
+
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
     ERR_clear_error()
     let count = unsafe SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -120,7 +144,9 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
     switch unsafe SSL_get_error(ssl, count) {
     case SSL_ERROR_WANT_READ: return .wantsRead
     case SSL_ERROR_WANT_WRITE: return .wantsWrite
-    default: return .ended
+    default:
+      if !isEstablished, ERR_peek_error() != 0 { handshakeFailure = OpenSSLError("SSL_accept") }
+      return .ended
     }
   }
 }

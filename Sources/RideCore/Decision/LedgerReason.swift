@@ -56,6 +56,7 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case phoneQuarantined = "phone_quarantined"
     case memoFull = "memo_full"
     case noBundleID = "no_bundle_id"
+    case noCredential = "no_credential"
     case rideNotFound = "ride_not_found"
     case leftStates = "left_states"
     case rideOver = "ride_over"
@@ -114,6 +115,26 @@ extension LedgerReason.Code {
       self = .status(status)
     } else {
       self = .engine(.unlisted)
+    }
+  }
+
+  /// Whether the cause is a mistake in the service's configuration: bundle IDs, keys, certificates.
+  ///
+  /// `DeviceTokenNotForTopic` may also be the mistake of a single registration.
+  package var isOfConfiguration: Bool {
+    switch self {
+    case .apns(let reason): APNsReason.table[reason]?.cause.isOfConfiguration ?? false
+    case .status: false
+    case .engine(let engine): engine == .noBundleID
+    }
+  }
+
+  /// What the reason means and how to resolve it; nil if no table explains it.
+  package var explanation: ReasonExplanation? {
+    switch self {
+    case .apns(let reason): APNsReason.table[reason]?.explanation
+    case .status: nil
+    case .engine(let engine): engine == .noBundleID ? .noBundleID : nil
     }
   }
 
@@ -195,6 +216,7 @@ extension LedgerReason {
     case .heldBack: self.init(.heldBack, "an earlier push to the phone goes first")
     case .paused: self.init(.appPaused, "the app's pushes are paused: APNs refuses them")
     case .invalid(let text): self.init(.invalidRequest, text.brief(bytes: 300))
+    case .noCredential(let text): self.init(.noCredential, text.brief(bytes: 300))
     }
   }
 

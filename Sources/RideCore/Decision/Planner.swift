@@ -59,7 +59,7 @@ struct Planner {
     of app: App, _ pushType: PushType, _ configuration: EngineConfiguration
   ) throws(Problem) -> String {
     if let topic = configuration.topic(of: app, pushType) { return topic }
-    let name = "APNS_\(app.rawValue.uppercased())_BUNDLE_ID"
+    let name = "APNS_\(app.variableName)_BUNDLE_ID"
     throw Problem(
       status: .suppressed, reason: LedgerReason(.noBundleID, "no bundle ID for \(app): set \(name)")
     )

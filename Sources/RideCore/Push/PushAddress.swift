@@ -21,6 +21,9 @@ package struct App: RawRepresentable, Hashable, Sendable, Codable, CustomStringC
   package func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
 
   package var description: String { rawValue }
+
+  /// The app's name in environment variables: `FOOD_COURIER` for `food-courier`.
+  package var variableName: String { rawValue.uppercased().replacing("-", with: "_") }
 }
 
 /// One of the two separate environments of APNs; every token, key and host belongs to one of them.

@@ -70,6 +70,9 @@ package enum UnsentCause: Hashable, Sendable {
 
   /// It cannot be sent, regardless of retries; the text gives the reason.
   case invalid(String)
+
+  /// Its app has no credential with which APNs accepts it; the text names what is missing.
+  case noCredential(String)
 }
 
 /// Why the outcome of a push that was sent is unknown.
@@ -128,6 +131,8 @@ struct Verdict: Equatable {
     case .refused(let refusal): self.init(refusal)
     case .unsent(.invalid(let text)):
       self.init(kind: .rejected, reason: LedgerReason(.invalid(text)))
+    case .unsent(.noCredential(let text)):
+      self.init(kind: .rejected, reason: LedgerReason(.noCredential(text)))
     case .unsent(.turnedAway(let refusal)): self.init(refusal)
     case .unsent(.paused(let wait)):
       self.init(kind: .again(atLeast: wait), reason: LedgerReason(.paused(for: wait)))

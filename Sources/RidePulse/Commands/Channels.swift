@@ -39,15 +39,15 @@ enum Channels: Command {
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = try ChannelArguments(context)
     let environment = context.environment
-    let variables = try APNsVariables(environment)
-    let key = try variables.signingKey()
+    let variables = try APNsVariables(environment, apps: [arguments.app])
+    let credentials = try variables.loadCredentials()
     return try await Database.with(environment, name: "channels") { session in
       try await Database.requireSchema(session)
       let repository = ChannelRepository(session: session)
       let (clock, base) = (ContinuousClock(), try await repository.now())
       let start = clock.now
       let client = ChannelClient(
-        configuration: variables.configuration, key: key,
+        configuration: variables.configuration, credentials: credentials,
         now: { base + start.duration(to: clock.now) })
       let service = ChannelService(client: client, repository: repository)
       return try await perform(arguments, service, context)
@@ -146,7 +146,8 @@ private struct ChannelArguments: Sendable {
     try Self.check(word, channelText, arguments)
     let name = arguments.value("--app") ?? ""
     app = App(rawValue: name)
-    let bundleIDs = APNsVariables.bundleIDs(context.environment)
+    let bundleIDs = APNsVariables.spelled(
+      APNsVariables.bundleIDs(context.environment), as: [app])
     guard let bundleID = bundleIDs[app] else {
       throw arguments.error(
         "unknown app \(name): \(APNsVariables.bundleIDName(app)) is not set"

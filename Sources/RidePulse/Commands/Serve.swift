@@ -18,19 +18,26 @@ enum Serve: Command {
     ],
     notes: [
       "SIGTERM or SIGINT: claims no more rides, waits up to 10 s for answers, releases the rest. A",
-      "second one exits at once. SIGHUP reloads rule files and key; if the new ones are invalid, the",
-      "current ones stay in use.",
+      "second one exits at once. SIGHUP reloads rule files, keys and certificates; if the new",
+      "ones are invalid, the current ones stay in use.",
+      "With --once: exit status 1 if something due was left, such as a push that waits for another",
+      "attempt; prints only warnings and errors if standard error is not a terminal.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let log = context.log.log
-    let apns = try APNsVariables(context.environment)
+    let isOnce = context.arguments.has("--once")
+    let log = (isOnce ? context.log.quietIfNotOnTerminal(context.arguments) : context.log).log
+    let once = OnceRun()
+    // Without rules, mistakes in the environment are still reported first.
+    _ = try APNsVariables(context.environment)
     let rules = try RuleDirectoryChoice.load(
       context.arguments.value("--schedules"), context.environment)
+    let apns = try APNsVariables(context.environment, apps: Set(rules.ruleSet.apps))
     let listens = try Database.listens(context.environment)
     let service = try Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
-      listens: listens && !context.arguments.has("--once"))
+      listens: listens && !isOnce, onSettled: { if isOnce { once.handle($0) } })
+    Reload.warn(service.credentials, apns, rules.ruleSet, at: service.now, log)
     let supervision = Supervision(context.environment, log)
     let signals = ServiceSignals(
       onFirst: { signal in
@@ -44,33 +51,26 @@ enum Serve: Command {
         }
       })
     defer { signals.cancel() }
-    try await withCleanup({ await service.close() }) {
-      try await serve(service, context, supervision, rules: rules.ruleCount)
+    let status = try await withCleanup({ await service.close() }) {
+      let fields: KeyValuePairs = ["rules": "\(rules.ruleCount)", "node": service.node]
+      if isOnce {
+        // The timer that runs it starts it again.
+        guard try await service.start(limit: .seconds(5)) else { return .failed }
+        log(.info, "Serving", fields)
+        return try await once.run(service, log)
+      }
+      let endpoints = try ServiceEndpoints(service, context, log)
+      defer { endpoints.close() }
+      guard try await service.start(onWait: { supervision.waiting($0) }) else { return .done }
+      log(.info, "Serving", fields)
+      await serve(service, supervision)
+      return .done
     }
     log(.info, "Stopped")
-    return .done
+    return status
   }
 
-  private static func serve(
-    _ service: Service, _ context: CommandContext, _ supervision: Supervision, rules: Int
-  ) async throws {
-    let log = context.log.log
-    let fields: KeyValuePairs = ["rules": "\(rules)", "node": service.node]
-    if context.arguments.has("--once") {
-      // The timer that runs it starts it again.
-      guard try await service.start(limit: .seconds(5)) else { return }
-      log(.info, "Serving", fields)
-      await service.backfills.check()
-      try await service.engine.runOnce()
-      await service.outcomes.once(within: .seconds(10))
-      await service.channels.reconcile()
-      await service.watchMonitor.check()
-      return await service.maintenance.maintain()
-    }
-    let endpoints = try ServiceEndpoints(service, context, log)
-    defer { endpoints.close() }
-    guard try await service.start(onWait: { supervision.waiting($0) }) else { return }
-    log(.info, "Serving", fields)
+  private static func serve(_ service: Service, _ supervision: Supervision) async {
     supervision.ready()
     let maintenance = Task { await service.maintenance.run() }
     let keepalive = Task {
@@ -89,7 +89,8 @@ enum Serve: Command {
   }
 }
 
-/// Handles SIGHUP: rereads the rule files and the key, and adopts each of them only if it is valid.
+/// Handles SIGHUP: rereads the rule files, and the keys and certificates, and adopts each of the two
+/// only if it is valid.
 enum Reload {
   static func perform(
     _ service: Service, _ apns: APNsVariables, _ arguments: Arguments,
@@ -105,11 +106,25 @@ enum Reload {
       }
     }
     do {
-      service.use(try apns.signingKey())
-      log(.info, "Signing key reloaded", ["key": apns.keyID])
+      let old = service.credentials
+      let new = try apns.credentials.reload(after: old, bundleIDs: apns.bundleIDs)
+      service.use(new)
+      let state = new == old ? "unchanged" : "replaced"
+      log(.info, "APNs keys reloaded", ["credentials": new.names, "state": state])
+      warn(new, apns, service.rules, at: service.now, log)
     } catch {
-      log(.error, "Signing key not reloaded: the new one is unusable", ["problem": "\(error)"])
+      log(
+        .error, "APNs keys not reloaded: all previous ones stay in use", ["problem": "\(error)"])
     }
+  }
+
+  /// Logs what is doubtful about the credentials in use.
+  static func warn(
+    _ credentials: Credentials, _ apns: APNsVariables, _ rules: RuleSet, at now: Timestamp,
+    _ log: Log
+  ) {
+    let doubts = CredentialAdvice.all(credentials, apns, cardApps: rules.cardApps, at: now)
+    for doubt in doubts { log(.warning, "APNs credentials need attention", ["problem": doubt]) }
   }
 }
 

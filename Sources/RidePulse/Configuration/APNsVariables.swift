@@ -5,9 +5,7 @@ import SystemSupport
 
 /// The APNs settings of the environment: keys, topics and endpoints.
 struct APNsVariables {
-  var keyID: String
-  var teamID: String
-  var privateKeyPath: String
+  var credentials: CredentialVariables
   var bundleIDs: [App: String]
   var widgetBundleIDs: [App: String]
   var defaultEnvironment: APNsEnvironment
@@ -15,29 +13,26 @@ struct APNsVariables {
 
   /// Reads the variables described in docs/configuration.md.
   ///
+  /// - Parameter apps: Apps whose names may have `-`, which variables write as `_`.
   /// - Throws: `CommandFailure` that names every missing or invalid variable.
-  init(_ environment: [String: String]) throws {
-    var missing: [String] = []
-    func required(_ name: String) -> String {
-      if let value = environment.nonEmpty(name) { return value }
-      missing.append(name)
-      return ""
-    }
-    keyID = required("APNS_KEY_ID")
-    teamID = required("APNS_TEAM_ID")
-    privateKeyPath = required("APNS_PRIVATE_KEY_PATH")
-    bundleIDs = Self.bundleIDs(environment)
+  init(_ environment: [String: String], apps: Set<App> = []) throws {
+    bundleIDs = Self.spelled(Self.bundleIDs(environment), as: apps)
     widgetBundleIDs = Self.widgetBundleIDs(environment)
-    if bundleIDs.isEmpty { missing.append("APNS_CUSTOMER_BUNDLE_ID or APNS_DRIVER_BUNDLE_ID") }
-    if !missing.isEmpty {
-      throw CommandFailure("not set in the environment: " + missing.joined(separator: ", "))
-    }
     defaultEnvironment = try Self.defaultEnvironment(environment)
+    credentials = CredentialVariables(
+      environment, apps: Array(bundleIDs.keys), standard: defaultEnvironment)
+    var problems = credentials.problems
+    if bundleIDs.isEmpty {
+      problems.append(
+        "not set in the environment: APNS_CUSTOMER_BUNDLE_ID or APNS_DRIVER_BUNDLE_ID")
+    }
+    if !problems.isEmpty { throw CommandFailure(problems.joined(separator: "; ")) }
     configuration = try Self.configuration(environment)
   }
 
-  func signingKey() throws(SigningKeyError) -> SigningKey {
-    try SigningKey(path: privateKeyPath, keyID: keyID, teamID: teamID)
+  /// Reads the files of all keys and certificates.
+  func loadCredentials() throws(CommandFailure) -> Credentials {
+    try credentials.load(bundleIDs: bundleIDs)
   }
 
   /// The bundle ID and environment of each app's channels.
@@ -48,7 +43,8 @@ struct APNsVariables {
   /// Returns the engine's configuration for these rules.
   func configuration(of rules: RuleSet) -> EngineConfiguration {
     var engine = EngineConfiguration(
-      rules: rules, bundleIDs: bundleIDs, widgetBundleIDs: widgetBundleIDs,
+      rules: rules, bundleIDs: Self.spelled(bundleIDs, as: Set(rules.apps)),
+      widgetBundleIDs: Self.spelled(widgetBundleIDs, as: Set(rules.apps)),
       defaultEnvironment: defaultEnvironment)
     // If one environment is a simulator or a proxy and the other one is Apple's own, a push for the
     // one must not reach the other.
@@ -63,17 +59,17 @@ struct APNsVariables {
     of rules: RuleSet, _ environment: [String: String]
   ) throws -> EngineConfiguration {
     EngineConfiguration(
-      rules: rules, bundleIDs: bundleIDs(environment),
-      widgetBundleIDs: widgetBundleIDs(environment),
+      rules: rules, bundleIDs: spelled(bundleIDs(environment), as: Set(rules.apps)),
+      widgetBundleIDs: spelled(widgetBundleIDs(environment), as: Set(rules.apps)),
       defaultEnvironment: try defaultEnvironment(environment))
   }
 
   static func bundleIDName(_ app: App) -> String {
-    "APNS_\(app.rawValue.uppercased())_BUNDLE_ID"
+    "APNS_\(app.variableName)_BUNDLE_ID"
   }
 
   static func widgetBundleIDName(_ app: App) -> String {
-    "APNS_\(app.rawValue.uppercased())_WIDGET_BUNDLE_ID"
+    "APNS_\(app.variableName)_WIDGET_BUNDLE_ID"
   }
 
   /// Returns `APNS_<APP>_BUNDLE_ID` of every app; the variables of widgets are not apps.
@@ -84,6 +80,18 @@ struct APNsVariables {
   /// Returns `APNS_<APP>_WIDGET_BUNDLE_ID` of every app that has one.
   static func widgetBundleIDs(_ environment: [String: String]) -> [App: String] {
     values(environment, "_WIDGET_BUNDLE_ID") { _ in true }
+  }
+
+  /// Returns values by the apps' own names: a variable writes the `-` of `food-courier` as `_`.
+  static func spelled(_ values: [App: String], as apps: Set<App>) -> [App: String] {
+    var values = values
+    for app in apps where values[app] == nil {
+      let plain = App(rawValue: app.rawValue.replacing("-", with: "_"))
+      guard let value = values[plain] else { continue }
+      values[app] = value
+      if !apps.contains(plain) { values[plain] = nil }
+    }
+    return values
   }
 
   /// Returns the values of the variables `APNS_<APP>…` that end in `suffix`, by app.

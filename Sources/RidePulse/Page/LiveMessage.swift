@@ -118,9 +118,9 @@ struct LiveMessage {
 
   private var connections: [JSONValue] {
     APNsEnvironment.allCases.compactMap { environment in
-      guard let statistics = reading.transport[environment],
-        statistics.openedTotal > 0 || statistics.queued > 0
-      else { return nil }
+      let statistics = reading.transport.filter { $0.environment == environment }
+        .reduce(.none) { $0 + $1.connections }
+      guard statistics.openedTotal > 0 || statistics.queued > 0 else { return nil }
       return .object([
         "environment": .string(environment.rawValue),
         "open": .integer(Int64(statistics.openConnections)),

@@ -24,6 +24,7 @@ final class Service: Sendable {
   /// Waits until the database can be used.
   private let starting: ServiceStart
   private let meter: ServiceMeter
+  private let mistakes: ConfigurationLog
   private let time: DatabaseClock
   private let rulesInUse: Mutex<RuleSet>
   let conninfo: String
@@ -43,7 +44,7 @@ final class Service: Sendable {
     conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, listens: Bool = true,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
   ) throws {
-    let key = try apns.signingKey()
+    let credentials = try apns.loadCredentials()
     self.conninfo = conninfo
     self.log = log
     starting = ServiceStart(log: log)
@@ -74,13 +75,15 @@ final class Service: Sendable {
     maintenance = Maintenance(conninfo: conninfo, log: log)
     self.apns = apns
     transport = try APNSClient(
-      configuration: apns.configuration, key: key, now: { time.now },
+      configuration: apns.configuration, credentials: credentials, now: { time.now },
       events: { TransportLog.record($0, log) })
     let channels = ChannelReconciler(
       conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes, log: log)
     self.channels = channels
     let outcomes = OutcomeApplier(conninfo: conninfo, log: log, onChannels: { channels.ended() })
     self.outcomes = outcomes
+    let mistakes = ConfigurationLog(log: log)
+    self.mistakes = mistakes
     channels.onUnreported = { outcomes.notify() }
     engine = Engine(
       EngineDependencies(
@@ -90,6 +93,7 @@ final class Service: Sendable {
           meter.handle(settlements)
           channels.handle(settlements)
           outcomes.handle(settlements)
+          mistakes.handle(settlements)
           onSettled(settlements)
         }))
     signal.connect(to: engine)
@@ -162,13 +166,10 @@ final class Service: Sendable {
 
   /// Returns the current readings of all parts, without a query to the database.
   func reading(_ gauges: RideGauges?) -> ServiceMetrics.Reading {
-    let (age, ahead) = transport.tokenStatistics()
-    return ServiceMetrics.Reading(
+    ServiceMetrics.Reading(
       tally: meter.total, engine: engine.statistics,
-      transport: [
-        .production: transport.statistics(of: .production),
-        .sandbox: transport.statistics(of: .sandbox),
-      ], tokenAge: age, apnsAhead: ahead, listenIsHealthy: listenIsHealthy, problems: problems,
+      transport: transport.statistics(), apnsAhead: transport.clockLead,
+      listenIsHealthy: listenIsHealthy, problems: problems,
       database: gauges)
   }
 
@@ -192,8 +193,12 @@ final class Service: Sendable {
     backfills.use(active: rules.activeStates)
   }
 
-  func use(_ key: SigningKey) {
-    transport.use(key)
+  /// The keys and certificates in use.
+  var credentials: Credentials { transport.credentialsInUse }
+
+  func use(_ credentials: Credentials) {
+    transport.use(credentials)
+    mistakes.reloaded()
   }
 
   /// Stops claiming rides; the engine's run ends once the rides in flight are settled.
@@ -214,6 +219,13 @@ final class Service: Sendable {
     }
     let rides = due > most ? "more than \(most) rides" : counted(due, "ride")
     return "RidePulse is running; \(rides) \(due == 1 ? "is" : "are") due"
+  }
+
+  func databaseTime() async throws -> Timestamp { try await store.databaseTime() }
+
+  /// Returns how many rides are due and not parked, and how many have been parked since a time.
+  func leftovers(since start: Timestamp) async throws -> (due: Int, parked: Int) {
+    (try await store.dueRides(atMost: 1000), try await store.parkedRides(since: start))
   }
 
   /// Ends the database calls of HTTP requests, so that none delays the shutdown of the servers.

@@ -10,8 +10,7 @@ enum ServiceMetrics {
   struct Reading: Sendable {
     var tally: PushTally
     var engine: EngineStatistics
-    var transport: [APNsEnvironment: TransportStatistics]
-    var tokenAge: Duration?
+    var transport: [PoolStatistics]
     var apnsAhead: Duration
     /// Nil if the node does not listen.
     var listenIsHealthy: Bool?
@@ -98,9 +97,16 @@ enum ServiceMetrics {
       .gauge, "ridepulse_apns_pushes_in_flight", "Pushes sent and not yet answered.")
     var queued = MetricFamily(
       .gauge, "ridepulse_apns_pushes_queued", "Pushes waiting for a connection or a free stream.")
-    for environment in APNsEnvironment.allCases {
-      guard let statistics = reading.transport[environment] else { continue }
-      let labels = [MetricFamily.Label("environment", environment.rawValue)]
+    var age = MetricFamily(
+      .gauge, "ridepulse_apns_provider_token_age_seconds",
+      "Age of the provider token of open connections; APNs accepts none older than an hour.")
+    for pool in reading.transport {
+      let statistics = pool.connections
+      let labels = [
+        MetricFamily.Label("environment", pool.environment.rawValue),
+        MetricFamily.Label("credential", pool.credential),
+      ]
+      if let tokenAge = pool.tokenAge { age.add(tokenAge.inSeconds, labels) }
       open.add(Double(statistics.openConnections), labels)
       opened.add(Double(statistics.openedTotal), labels)
       streams.add(Double(statistics.streamLimits.reduce(0, +)), labels)
@@ -108,11 +114,7 @@ enum ServiceMetrics {
       queued.add(Double(statistics.queued), labels)
     }
     return [
-      open, opened, streams, flying, queued,
-      one(
-        "ridepulse_apns_provider_token_age_seconds",
-        "Age of the newest provider token; APNs accepts none older than an hour.",
-        reading.tokenAge),
+      open, opened, streams, flying, queued, age,
       one(
         "ridepulse_apns_clock_offset_seconds",
         "How far APNs' clock is ahead of the database's, if a refusal has revealed it.",

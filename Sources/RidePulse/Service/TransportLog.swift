@@ -3,7 +3,7 @@ import RideCore
 
 enum TransportLog {
   static func record(_ event: TransportEvent, _ log: Log) {
-    let place = "\(event.environment.rawValue) \(event.connection)"
+    let place = "\(event.environment.rawValue) \(event.credential) \(event.connection)"
     switch event.kind {
     case .connected:
       log(.info, "APNs connected", ["connection": place])

@@ -33,10 +33,10 @@ struct ChannelBench {
     let key = try SigningKey(
       path: fixtures.path("key.p8"), keyID: "ABCDE12345", teamID: "TEAM123456")
     client = ChannelClient(
-      configuration: configuration, key: key, now: clock)
+      configuration: configuration, credentials: Credentials(key: key), now: clock)
     sender = ChannelSender(
       endpoint: configuration.productionChannels, configuration: configuration,
-      mint: TokenMint(key: key), now: clock)
+      authentication: .token(TokenMint(key: key)), now: clock)
   }
 
   /// Creates a server with one answer for each request, in order; the last one serves all later

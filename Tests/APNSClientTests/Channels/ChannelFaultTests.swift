@@ -126,7 +126,8 @@ import Testing
     for (url, ca, word) in places {
       var configuration = try APNsConfiguration(caFile: fixtures.path(ca))
       configuration.productionChannels = try APNsEndpoint(url)
-      let client = ChannelClient(configuration: configuration, key: key, now: Self.now)
+      let client = ChannelClient(
+        configuration: configuration, credentials: Credentials(key: key), now: Self.now)
       let result = await ChannelBench.result { () async throws(ChannelError) in
         try await client.create(ChannelBench.newChannel(.nothing))
       }

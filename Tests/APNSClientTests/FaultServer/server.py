@@ -2,8 +2,9 @@
 
 usage: server.py CERTIFICATE KEY SCRIPT
 
-SCRIPT is JSON: {"alpn": true, "connections": [CONNECTION, ...]}; the last CONNECTION serves all
-later ones. CONNECTION: {"streams": 1000, "then_streams": N, "answers": [ANSWER, ...]}; the last
+SCRIPT is JSON: {"alpn": true, "client_ca": path, "connections": [CONNECTION, ...]}; the last
+CONNECTION serves all later ones. With client_ca clients may present a certificate, whose name is
+printed. CONNECTION: {"streams": 1000, "then_streams": N, "answers": [ANSWER, ...]}; the last
 ANSWER serves all later requests. ANSWER is one of
   {"status": 200, "headers": [[name, value]], "interim": 103, "trailers": [[name, value]],
    "body": text, "size": bytes}
@@ -13,6 +14,7 @@ ANSWER serves all later requests. ANSWER is one of
   {"refuse": true} / {"reset": code}         RST_STREAM
   {"goaway": stream, "reason": text, "close": true}
   {"close": true}                            ends the connection
+Any ANSWER may have "after": N, and waits until N connections were accepted.
 It prints its port and one line of JSON for each thing that arrives, and ends with its standard
 input.
 """
@@ -20,6 +22,8 @@ import json, os, socket, ssl, sys, threading
 import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
 
 LOCK = threading.Lock()
+ACCEPTED = threading.Condition()
+accepted = 0
 
 
 def say(**fields):
@@ -79,6 +83,9 @@ class Connection:
                 code=int(event.error_code))
 
     def answer(self, stream, answer):
+        if "after" in answer:
+            with ACCEPTED:
+                ACCEPTED.wait_for(lambda: accepted >= answer["after"])
         if "goaway" in answer:
             text = json.dumps({"reason": answer["reason"]}).encode()
             self.h2.close_connection(0, text, answer["goaway"])
@@ -115,7 +122,12 @@ class Connection:
 
 def serve(number, raw, context, script):
     try:
-        Connection(number, context.wrap_socket(raw, server_side=True), script).serve()
+        sock = context.wrap_socket(raw, server_side=True)
+        if context.verify_mode != ssl.CERT_NONE:
+            subject = (sock.getpeercert() or {}).get("subject", ())
+            names = [value for part in subject for name, value in part if name == "commonName"]
+            say(event="peer", connection=number, text=",".join(names))
+        Connection(number, sock, script).serve()
     except h2.exceptions.ProtocolError as error:
         say(event="violation", connection=number, text=repr(error))
         raw.close()
@@ -124,12 +136,16 @@ def serve(number, raw, context, script):
 
 
 def main():
+    global accepted
     certificate, key, script = sys.argv[1:4]
     script = json.loads(script)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     if script.get("alpn", True):
         context.set_alpn_protocols(["h2"])
+    if "client_ca" in script:
+        context.load_verify_locations(script["client_ca"])
+        context.verify_mode = ssl.CERT_OPTIONAL
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     say(event="port", port=listener.getsockname()[1])
 
@@ -142,6 +158,9 @@ def main():
     while True:
         raw, _ = listener.accept()
         say(event="accepted", connection=number)
+        with ACCEPTED:
+            accepted += 1
+            ACCEPTED.notify_all()
         scripts = script["connections"]
         chosen = scripts[min(number, len(scripts) - 1)]
         threading.Thread(target=serve, args=(number, raw, context, chosen), daemon=True).start()

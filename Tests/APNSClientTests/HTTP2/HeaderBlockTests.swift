@@ -45,8 +45,8 @@ import Testing
       #expect(
         all.prefix(6).map { "\($0.name): \($0.value)" } == [
           ":method: POST", ":scheme: https", ":authority: a.example:1",
-          ":path: /3/device/00112233445566778899aabbccddeeff", "authorization: bearer x.y.z",
-          "content-type: application/json",
+          ":path: /3/device/00112233445566778899aabbccddeeff", "content-type: application/json",
+          "authorization: bearer x.y.z",
         ])
       let expected = request.headers.fields(to: request.address).map { "\($0.name): \($0.value)" }
       #expect(all.dropFirst(6).map { "\($0.name): \($0.value)" } == expected)
@@ -66,6 +66,15 @@ import Testing
     #expect(Array(all.dropFirst(6)) == shown)
     #expect(shown.contains("apns-channel-id: dHN0LXNyY2gtY2hubA=="))
     #expect(!shown.contains { $0.hasPrefix("apns-collapse-id") || $0.hasPrefix("apns-topic") })
+  }
+
+  @Test func `R105: next to a client certificate there is no authorization`() {
+    let block = HeaderBlock(authority: "a", authorization: nil)
+    let request = request(1, collapse: "c")
+    let all = fields(block, request).map { "\($0.name): \($0.value)" }
+    #expect(!all.contains { $0.hasPrefix("authorization") })
+    let shown = request.headers.fields(to: request.address).map { "\($0.name): \($0.value)" }
+    #expect(Array(all.dropFirst(5)) == shown)
   }
 
   @Test("What differs with each push stays out of the header table")

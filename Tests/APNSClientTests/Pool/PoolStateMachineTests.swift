@@ -199,9 +199,9 @@ import Testing
     #expect(machine.enqueue(Array(1...1000), at: Self.at(2))?.open == 2)
     machine.connected(2, at: Self.at(3))
     _ = machine.take(by: 2, load: Self.load(1000), at: Self.at(4))
-    #expect(!machine.take(by: 2, load: Self.load(1000), at: Self.at(300_003)).retires)
-    #expect(machine.take(by: 2, load: Self.load(1000), at: Self.at(300_004)).retires)
-    #expect(!machine.take(by: 1, load: Self.load(1000), at: Self.at(900_000)).retires)
+    #expect(machine.take(by: 2, load: Self.load(1000), at: Self.at(300_003)).retires == nil)
+    #expect(machine.take(by: 2, load: Self.load(1000), at: Self.at(300_004)).retires == "idle")
+    #expect(machine.take(by: 1, load: Self.load(1000), at: Self.at(900_000)).retires == nil)
   }
 
   @Test("After the close no push is accepted, no connection opened, no push sent again")
@@ -212,9 +212,43 @@ import Testing
     #expect(machine.close() == [2, 3])
     #expect(machine.enqueue([4], at: Self.at(4)) == nil)
     let back = taken.map { (queued: $0, cause: UnsentCause.refusedStream) }
-    let (rejected, actions) = machine.requeue(back, at: Self.at(5))
-    #expect(rejected.map(\.cause) == [.closed])
-    #expect(actions == Machine.Actions())
+    let returned = machine.requeue(back, at: Self.at(5))
+    #expect(returned.rejected.map(\.cause) == [.closed])
+    #expect(returned.actions == Machine.Actions())
     #expect(machine.statistics().queued == 0)
+  }
+
+  @Test func `R99: a retired pool gives up its queue, and its connections leave`() {
+    var machine = Self.open(spare: 1)
+    _ = machine.enqueue([1, 2, 3], at: Self.at(2))
+    let taken = machine.take(by: 1, load: Self.load(1), at: Self.at(3)).pushes
+    let retired = machine.retire()
+    #expect(retired.moved.map(\.push) == [2, 3])
+    #expect(retired.actions.wake == [1])
+    #expect(machine.enqueue([4], at: Self.at(4)) == nil)
+    #expect(machine.adopt(retired.moved, at: Self.at(4)) == nil)
+    let leaving = machine.take(by: 1, load: Self.load(1), at: Self.at(5))
+    #expect(leaving.retires != nil && leaving.pushes.isEmpty)
+    // A push that APNs did not process leaves by the new pool, a hopeless one ends here.
+    let back = taken.map { (queued: $0, cause: UnsentCause.refusedStream) }
+    let returned = machine.requeue(back, at: Self.at(6))
+    #expect(returned.moved.map(\.push) == [1] && returned.moved.map(\.resends) == [1])
+    #expect(returned.rejected.isEmpty && returned.actions == Machine.Actions())
+    #expect(machine.requeue(back, at: Self.at(10_010)).rejected.map(\.cause) == [.refusedStream])
+    #expect(machine.ended(1, problem: nil, at: Self.at(7)).1.open == nil)
+  }
+
+  @Test func `R99: pushes of a retired pool keep deadline and place in the new one`() {
+    var old = Self.open(spare: 0)
+    _ = old.enqueue([1, 2], at: Self.at(2))
+    let moved = old.retire().moved
+    var new = Self.machine()
+    #expect(new.enqueue([3], at: Self.at(9_000))?.open == 1)
+    #expect(new.adopt(moved, at: Self.at(9_001)) != nil)
+    _ = new.enqueue([4], at: Self.at(9_002))
+    let (rejected, _) = new.supervise(at: Self.at(10_003))
+    #expect(rejected.map(\.push) == [1, 2], "their ten seconds began in the old pool")
+    new.connected(1, at: Self.at(10_004))
+    #expect(new.take(by: 1, load: Self.load(5), at: Self.at(10_004)).pushes.map(\.push) == [3, 4])
   }
 }

@@ -12,19 +12,19 @@ struct TestClient {
 
   init(
     _ url: String, ca: String = "ca.pem", requestTimeout: Duration = .seconds(10),
-    clockOffset: Duration = .zero, change: (inout APNsConfiguration) -> Void = { _ in }
+    clockOffset: Duration = .zero, credentials: Credentials? = nil,
+    change: (inout APNsConfiguration) -> Void = { _ in }
   ) throws {
     let fixtures = try Fixtures.shared.get()
     var configuration = try APNsConfiguration(productionURL: url, caFile: fixtures.path(ca))
     configuration.requestTimeout = requestTimeout
     configuration.backoffBase = .milliseconds(20)
     change(&configuration)
-    let key = try SigningKey(
-      path: fixtures.path("key.p8"), keyID: "ABCDE12345", teamID: "TEAM123456")
     let (stream, continuation) = AsyncStream.makeStream(of: TransportEvent.self)
     events = stream
     client = try APNSClient(
-      configuration: configuration, key: key,
+      configuration: configuration,
+      credentials: credentials ?? Credentials(key: fixtures.key()),
       now: {
         Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) + clockOffset
       },
@@ -60,6 +60,14 @@ struct TestClient {
   }
 
   func close() async { await client.close(within: .seconds(5)) }
+}
+
+extension APNSClient {
+  /// The statistics of all connections to one environment.
+  func statistics(of environment: APNsEnvironment) -> TransportStatistics {
+    statistics().filter { $0.environment == environment }
+      .reduce(TransportStatistics()) { $0 + $1.connections }
+  }
 }
 
 /// Collects the reports of one call until each push has one.

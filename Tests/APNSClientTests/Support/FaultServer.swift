@@ -52,7 +52,32 @@ final class FaultServer: Sendable {
   }
 }
 
+extension FaultServer.Line {
+  /// The `kid` of the request's provider token; nil without one.
+  var keyID: String? {
+    guard
+      let header = headers?["authorization"]?.dropFirst("bearer ".count).split(separator: ".")
+        .first
+    else { return nil }
+    var base64 = header.replacing("-", with: "+").replacing("_", with: "/")
+    base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
+    let object = Data(base64Encoded: String(base64)).flatMap {
+      try? JSONDecoder().decode([String: String].self, from: $0)
+    }
+    return object?["kid"]
+  }
+}
+
 extension [FaultServer.Line] {
+  var requests: [FaultServer.Line] { filter { $0.event == "request" } }
+
+  /// The key IDs of the requests on each connection.
+  var keysByConnection: [Int: Set<String?>] {
+    requests.reduce(into: [:]) { keys, line in
+      keys[line.connection ?? -1, default: []].insert(line.keyID)
+    }
+  }
+
   /// The `apns-id` of each request that arrived.
   var requestIDs: [String] {
     filter { $0.event == "request" }.compactMap { $0.headers?["apns-id"] }

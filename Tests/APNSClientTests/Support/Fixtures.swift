@@ -1,6 +1,8 @@
 import Foundation
 import TestSupport
 
+@testable import APNSClient
+
 /// Keys and certificates for the tests, created once per run by the `openssl` command.
 struct Fixtures: Sendable {
   static let shared = Result { try Fixtures() }
@@ -13,6 +15,7 @@ struct Fixtures: Sendable {
     folder = URL(fileURLWithPath: try ScratchFolder.create("apns-client"))
     try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8")
     try openssl("pkey -in key.p8 -pubout -out key.pub.pem")
+    try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out next.p8")
     try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out p384.p8")
     try openssl("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.p8")
     try openssl("pkcs8 -topk8 -in key.p8 -passout pass:secret -out locked.p8")
@@ -28,6 +31,19 @@ struct Fixtures: Sendable {
     try openssl(
       "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -set_serial 1 -days 30 "
         + "-extfile server.ext -out server.pem")
+    try openssl("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out client.key")
+    try openssl("req -new -key client.key -subj /UID=com.example.driver/CN=Push -out client.csr")
+    try openssl(
+      "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -set_serial 2 -days 30 -out client.pem")
+  }
+
+  /// Loads a signing key of the test's team.
+  func key(_ name: String = "key.p8", _ keyID: String = "ABCDE12345") throws -> SigningKey {
+    try SigningKey(path: path(name), keyID: keyID, teamID: "TEAM123456")
+  }
+
+  func clientCertificate() throws -> ClientCertificate {
+    try ClientCertificate(path: path("client.pem"), keyPath: path("client.key"))
   }
 
   private func openssl(_ arguments: String) throws {

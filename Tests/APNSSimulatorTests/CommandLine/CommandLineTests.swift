@@ -122,7 +122,8 @@ let goldenHelp = """
     --state DIR           certificates, JWT key, records (default ./.apns-simulator)
     --sink                answer 200 at once; check and record nothing
     --team-id ID          expected iss of JWTs (default SIMTEAM001)
-    --key-id ID           expected kid of JWTs (default SIMKEY0001)
+    --key-id ID           expected kid of JWTs (default SIMKEY0001); more in keys.json
+    --client-ca FILE      accept client certificates that this CA (PEM) signed
     --topic BUNDLE        known bundle ID, may be repeated
                           (default com.example.customer and com.example.driver)
     --environment NAME    production (default) or sandbox
@@ -137,8 +138,9 @@ let goldenHelp = """
     --help                print this text
 
   Files in DIR: ca.pem (clients trust it), AuthKey_<KEYID>.p8 (clients sign with it),
-  requests.jsonl (one push a line), tokens.json (device tokens, read at start if it is there),
-  channels.json (broadcast channels), channels.jsonl (calls about them), broadcasts.jsonl.
+  keys.json (further keys and their scopes, read again when it changes), requests.jsonl (one push
+  a line), tokens.json (device tokens, read at start if it is there), channels.json (broadcast
+  channels), channels.jsonl (calls about them), broadcasts.jsonl.
 
   Control calls on the same port: GET, POST, DELETE /simulator/faults; GET /simulator/stats;
   POST, DELETE /simulator/tokens.

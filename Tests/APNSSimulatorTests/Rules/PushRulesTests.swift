@@ -6,7 +6,8 @@ import Testing
   @Test(arguments: PushType.allCases)
   func `a correct push is accepted`(type: PushType) {
     let result = PushRules.evaluate(Fixture.request(type), in: Fixture.context)
-    #expect(result == RuleResult(refusal: nil, provenIssuedAt: Fixture.now - 600))
+    let proven = TokenIdentity(keyID: "SIMKEY0001", issuedAt: Fixture.now - 600)
+    #expect(result == RuleResult(refusal: nil, provenToken: proven))
   }
 
   @Test(arguments: WrongPush.all)
@@ -44,6 +45,8 @@ import Testing
     (Reason.badTopic, 400), (.invalidProviderToken, 403), (.expiredProviderToken, 403),
     (.missingProviderToken, 403), (.badPath, 404), (.methodNotAllowed, 405), (.unregistered, 410),
     (.expiredToken, 410), (.payloadTooLarge, 413), (.tooManyProviderTokenUpdates, 429),
+    (.forbidden, 403), (.topicMismatch, 403), (.badCertificate, 403), (.unrelatedKeyID, 403),
+    (.badCertificateEnvironment, 403), (.badEnvironmentKeyID, 403),
     (.badPayload, 400),
   ])
   func `statuses are Apple's`(reason: Reason, status: Int) {
@@ -58,8 +61,8 @@ import Testing
   @Test func `a valid JWT counts even if the push is refused for something else`() {
     let authorized = WrongPush.header("apns-id", nil, .badMessageID)
     let unauthorized = WrongPush.header("authorization", nil, .missingProviderToken)
-    #expect(authorized.result().provenIssuedAt != nil)
-    #expect(unauthorized.result().provenIssuedAt == nil)
+    #expect(authorized.result().provenToken != nil)
+    #expect(unauthorized.result().provenToken == nil)
   }
 }
 
@@ -108,8 +111,36 @@ import Testing
   }
 
   @Test func `a second iat after 20 minutes is accepted`() {
-    let adopted = AdoptedToken(issuedAt: Fixture.now - 3000, adoptedAt: Fixture.now - 1200)
+    let token = TokenIdentity(keyID: "SIMKEY0001", issuedAt: Fixture.now - 3000)
+    let adopted = AdoptedToken(token: token, adoptedAt: Fixture.now - 1200)
     #expect(refusal { _, context in context.adoptedToken = adopted } == nil)
+  }
+
+  /// (first key of the connection, key of the push)
+  @Test(arguments: [
+    ("SIMKEY0001", "TEAMKEY002"), ("CUSTOMER01", "CUSTOMER02"), ("CUSTOMER02", "CUSTOMER01"),
+  ])
+  func `related keys may follow each other on a connection`(first: String, second: String) {
+    let token = TokenIdentity(keyID: first, issuedAt: Fixture.now - 3000)
+    let adopted = AdoptedToken(token: token, adoptedAt: Fixture.now - 1200)
+    let jwt = Fixture.sign(JWT(issuedAt: Fixture.now - 600, keyID: second))
+    let found = refusal { request, context in
+      context.adoptedToken = adopted
+      request.set("authorization", "bearer " + jwt)
+    }
+    #expect(found == nil)
+  }
+
+  @Test(arguments: [
+    "Apple Push Services: com.example.customer", "com.example.customer",
+    "Apple Production IOS Push Services: com.example.customer",
+  ])
+  func `R105 a certificate makes a provider token needless`(name: String) {
+    let found = refusal { request, context in
+      context.certificate = Fixture.certificate(name)
+      request.set("authorization", "bearer junk")
+    }
+    #expect(found == nil)
   }
 
   @Test(arguments: [-3600, 300])

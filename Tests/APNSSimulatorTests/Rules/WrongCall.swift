@@ -126,13 +126,21 @@ extension WrongCall {
     },
     WrongCall("second JWT", .tooManyProviderTokenUpdates, .list) { _, context in
       context.adoptedToken = AdoptedToken(
-        issuedAt: Fixture.now - 1800, adoptedAt: Fixture.now - 1199)
+        token: TokenIdentity(keyID: "SIMKEY0001", issuedAt: Fixture.now - 1800),
+        adoptedAt: Fixture.now - 1199)
     },
     .header("apns-request-id", "123", .badMessageID, .create),
     .header("apns-request-id", "123E4567-E89B-12D3-A456-426614174000", .badMessageID, .broadcast),
   ]
 
   private static let apps: [WrongCall] = [
+    WrongCall("with another app's key", .topicMismatch, .list) { request, _ in
+      let jwt = Fixture.sign(JWT(issuedAt: Fixture.now - 600, keyID: "DRIVERKEY1"))
+      request.set("authorization", "bearer " + jwt)
+    },
+    WrongCall("with another app's certificate", .topicMismatch, .broadcast) { _, context in
+      context.certificate = Fixture.certificate("Apple Push Services: com.example.driver")
+    },
     .header(
       ":path", "/4/broadcasts/apps/com.example.customer.push-type.liveactivity", .topicDisallowed,
       .broadcast),

@@ -137,8 +137,56 @@ extension WrongPush {
     .jwt("with a DER signature") { $0.form = .der },
     WrongPush("second iat within 20 minutes", .tooManyProviderTokenUpdates) { _, context in
       context.adoptedToken = AdoptedToken(
-        issuedAt: Fixture.now - 1800, adoptedAt: Fixture.now - 1199)
+        token: TokenIdentity(keyID: "SIMKEY0001", issuedAt: Fixture.now - 1800),
+        adoptedAt: Fixture.now - 1199)
     },
+  ]
+
+  /// A correct token of another key.
+  static func key(_ id: String, _ reason: Reason) -> WrongPush {
+    jwt("of \(id)", reason) { $0 = JWT(issuedAt: Fixture.now - 600, keyID: id) }
+  }
+
+  static func key(_ id: String, after first: String, _ reason: Reason) -> WrongPush {
+    WrongPush("JWT of \(id) after \(first)", reason) { request, context in
+      context.adoptedToken = AdoptedToken(
+        token: TokenIdentity(keyID: first, issuedAt: Fixture.now - 600),
+        adoptedAt: Fixture.now - 1200)
+      let jwt = JWT(issuedAt: Fixture.now - 600, keyID: id)
+      request.set("authorization", "bearer " + Fixture.sign(jwt))
+    }
+  }
+
+  static func certificate(
+    _ name: String, _ reason: Reason, type: PushType = .alert
+  ) -> WrongPush {
+    WrongPush("\(type) with certificate \(name)", reason, type: type) { _, context in
+      context.certificate = Fixture.certificate(name)
+    }
+  }
+
+  static let credentials: [WrongPush] = [
+    .key("REVOKED001", .invalidProviderToken),
+    .key("OTHERTEAMK", .invalidProviderToken),
+    .key("SANDBOX001", .badEnvironmentKeyID),
+    .key("DRIVERKEY1", .forbidden),
+    .key("CUSTOMER01", after: "SIMKEY0001", .unrelatedKeyID),
+    .key("SIMKEY0001", after: "CUSTOMER01", .unrelatedKeyID),
+    .key("CUSTOMER01", after: "DRIVERKEY1", .unrelatedKeyID),
+    .key("SIMKEY0001", after: "OTHERTEAMK", .unrelatedKeyID),
+    .key("SIMKEY0001", after: "GONEKEY001", .unrelatedKeyID),
+    WrongPush("another key within 20 minutes", .tooManyProviderTokenUpdates) { _, context in
+      context.adoptedToken = AdoptedToken(
+        token: TokenIdentity(keyID: "TEAMKEY002", issuedAt: Fixture.now - 600),
+        adoptedAt: Fixture.now - 1199)
+    },
+    .certificate("Apple Push Services: com.example.driver", .topicDisallowed),
+    .certificate("nobody", .badCertificate),
+    .certificate(
+      "Apple Development IOS Push Services: com.example.customer", .badCertificateEnvironment),
+    .certificate(
+      "Apple Push Services: com.example.customer", .topicDisallowed, type: .liveactivity),
+    .certificate("Apple Push Services: com.example.customer", .topicDisallowed, type: .location),
   ]
 
   static let deviceTokens: [WrongPush] = [
@@ -212,7 +260,8 @@ extension WrongPush {
   ]
 
   static let all: [WrongPush] =
-    requests + headers + providerTokens + deviceTokens + payloads + alerts + backgrounds
+    requests + headers + providerTokens + credentials + deviceTokens + payloads + alerts
+    + backgrounds
     + liveActivities
 
   private static func activity(

@@ -39,16 +39,35 @@ enum Fixture {
     readings.withLock { known in
       if let reading = known[jwt] { return reading }
       let key = try? SigningKey(publicPEM: keyPair.publicPEM)
-      let reading = ProviderToken.read(jwt) { key?.verifies(signed: $0, signature: $1) ?? false }
+      let reading = ProviderToken.read(jwt) { key?.verifies(signed: $1, signature: $2) ?? false }
       known[jwt] = .some(reading)
       return reading
     }
   }
 
+  /// The usual key, one for each mistake about keys, and two related ones of the customer's app.
+  static let keys = KeyRing([
+    "SIMKEY0001": ProviderKey(team: "SIMTEAM001"),
+    "TEAMKEY002": ProviderKey(team: "SIMTEAM001", environments: [.production]),
+    "REVOKED001": ProviderKey(team: "SIMTEAM001", isRevoked: true),
+    "SANDBOX001": ProviderKey(team: "SIMTEAM001", environments: [.sandbox]),
+    "DRIVERKEY1": ProviderKey(team: "SIMTEAM001", topics: ["com.example.driver"]),
+    "CUSTOMER01": ProviderKey(
+      team: "SIMTEAM001", topics: ["com.example.customer"], related: "CUSTOMER02"),
+    "CUSTOMER02": ProviderKey(team: "SIMTEAM001", topics: ["com.example.customer"]),
+    "OTHERTEAMK": ProviderKey(team: "OTHERTEAM1"),
+  ])
+
+  static func certificate(
+    _ name: String = "Apple Push Services: com.example.customer"
+  ) -> ClientCertificate {
+    ClientCertificate(commonName: name, userIDs: [], serial: "01")
+  }
+
   static var context: RuleContext {
     RuleContext(
-      now: now, keyID: "SIMKEY0001", teamID: "SIMTEAM001",
-      bundleIDs: ["com.example.customer", "com.example.driver"], environment: .production,
+      now: now, keys: keys, bundleIDs: ["com.example.customer", "com.example.driver"],
+      environment: .production,
       deviceTokens: DeviceTokenRegistry(), adoptedToken: nil,
       readProviderToken: read)
   }

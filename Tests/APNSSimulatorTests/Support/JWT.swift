@@ -8,10 +8,11 @@ struct JWT: Hashable {
     case raw, der
   }
 
-  var header: String = #"{"alg":"ES256","kid":"SIMKEY0001"}"#
+  var header: String
   var claims: String
 
-  init(issuedAt: Int) {
+  init(issuedAt: Int, keyID: String = "SIMKEY0001") {
+    header = #"{"alg":"ES256","kid":"\#(keyID)"}"#
     claims = #"{"iss":"SIMTEAM001","iat":\#(issuedAt)}"#
   }
 

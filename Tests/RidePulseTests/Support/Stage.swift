@@ -19,21 +19,23 @@ struct Stage {
   private static let turnstile = Turnstile(places: 3)
 
   /// Creates a migrated database and a simulator, runs the body, and removes everything.
+  ///
+  /// - Parameter simulator: Further arguments for the simulator's command line.
   static func run(
-    cluster: LocalCluster? = nil, _ body: (Stage) async throws -> Void
+    cluster: LocalCluster? = nil, simulator: [String] = [], _ body: (Stage) async throws -> Void
   ) async throws {
-    try await turnstile.pass { try await play(cluster: cluster, body) }
+    try await turnstile.pass { try await play(cluster, simulator, body) }
   }
 
   private static func play(
-    cluster: LocalCluster?, _ body: (Stage) async throws -> Void
+    _ cluster: LocalCluster?, _ options: [String], _ body: (Stage) async throws -> Void
   ) async throws {
     let directory = try ScratchFolder.create()
     let cluster = if let cluster { cluster } else { try await LocalCluster.shared() }
     let conninfo = try await cluster.freshDatabase()
     let session = try PostgresSession(conninfo: conninfo)
     _ = try await Migrations.apply(session: session)
-    let simulator = try LocalSimulator(directory: directory)
+    let simulator = try LocalSimulator(directory: directory, options: options)
     let stage = Stage(
       conninfo: conninfo, session: session, simulator: simulator, directory: directory)
     let result: Result<Void, any Error>

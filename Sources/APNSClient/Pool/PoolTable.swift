@@ -1,0 +1,229 @@
+import RideCore
+import Synchronization
+
+/// What tells the pools of a client apart.
+struct PoolName: Hashable {
+  var environment: APNsEnvironment
+
+  /// True if the environment's broadcasts use another endpoint than its pushes.
+  var isForBroadcasts = false
+  var credential: Credential
+}
+
+/// The pools of a client: one for each endpoint and credential.
+///
+/// A pool is created for its first push, and retired when its credential is replaced.
+final class PoolTable: Sendable {
+  typealias Rejected = PoolStateMachine<QueuedPush>.Rejected
+
+  private struct State {
+    var pools: [PoolName: Pool] = [:]
+
+    /// Pools whose connections finish their last streams.
+    var retired: [Pool] = []
+    var isClosed = false
+  }
+
+  private let configuration: APNsConfiguration
+  private let credentials: CredentialStore
+  private let supervisor: Supervisor
+  private let now: @Sendable () -> Timestamp
+  private let events: @Sendable (TransportEvent) -> Void
+  private let state = Mutex(State())
+
+  init(
+    configuration: APNsConfiguration, credentials: CredentialStore, supervisor: Supervisor,
+    now: @escaping @Sendable () -> Timestamp, events: @escaping @Sendable (TransportEvent) -> Void
+  ) {
+    self.configuration = configuration
+    self.credentials = credentials
+    self.supervisor = supervisor
+    self.now = now
+    self.events = events
+  }
+
+  // MARK: Pushes
+
+  /// Passes pushes to their pools; returns those that none accepts.
+  func submit(_ pushes: [QueuedPush]) -> [Rejected] {
+    state.withLock { state in
+      route(pushes, \.request, &state) { pool, pushes in pool.submit(pushes) }
+    }
+  }
+
+  /// Passes pushes of a retired pool to the pools of the present credentials.
+  private func move(_ pushes: [QueuedRequest<QueuedPush>]) {
+    let rejected = state.withLock { state in move(pushes, &state) }
+    supervisor.reject(rejected)
+  }
+
+  private func move(_ pushes: [QueuedRequest<QueuedPush>], _ state: inout State) -> [Rejected] {
+    route(pushes, \.push.request, &state) { pool, pushes in pool.adopt(pushes) }
+      .map { ($0.push.push, $0.cause) }
+  }
+
+  /// Groups pushes by their pools and passes each group on; returns those that no pool accepts.
+  private func route<Push>(
+    _ pushes: [Push], _ request: KeyPath<Push, PushRequest>, _ state: inout State,
+    _ accept: (Pool, [Push]) -> Bool
+  ) -> [(push: Push, cause: UnsentCause)] {
+    // A batch has few routes, so the search is short.
+    var groups: [(route: Route, pushes: [Push])] = []
+    for push in pushes {
+      let route = Route(push[keyPath: request], configuration)
+      if let last = groups.indices.last, groups[last].route == route {
+        groups[last].pushes.append(push)
+      } else if let known = groups.firstIndex(where: { $0.route == route }) {
+        groups[known].pushes.append(push)
+      } else {
+        groups.append((route, [push]))
+      }
+    }
+    let credentials = credentials.current
+    var rejected: [(push: Push, cause: UnsentCause)] = []
+    for (route, pushes) in groups {
+      guard let name = route.pool(credentials) else {
+        rejected += pushes.map { ($0, .noCredential(route.problem)) }
+        continue
+      }
+      if !state.isClosed, accept(pool(name, &state), pushes) { continue }
+      rejected += pushes.map { ($0, .closed) }
+    }
+    return rejected
+  }
+
+  private func pool(_ name: PoolName, _ state: inout State) -> Pool {
+    if let known = state.pools[name] { return known }
+    let pool = Pool(
+      name, configuration: configuration,
+      authentication: credentials.authentication(with: name.credential), supervisor: supervisor,
+      now: now, events: events, move: { [weak self] in self?.move($0) })
+    state.pools[name] = pool
+    return pool
+  }
+
+  // MARK: Credentials
+
+  /// Replaces the credentials; returns the pushes that no pool accepts.
+  ///
+  /// Pools whose credential is still used keep their connections. The others finish the streams that
+  /// they have, and what they had queued leaves by the new pools.
+  func use(_ new: Credentials) -> [Rejected] {
+    state.withLock { state in
+      credentials.use(new)
+      var moved: [QueuedRequest<QueuedPush>] = []
+      for (name, pool) in state.pools
+      where !new.all(of: name.environment).contains(name.credential) {
+        state.pools[name] = nil
+        state.retired.append(pool)
+        moved += pool.retire()
+      }
+      return move(moved, &state)
+    }
+  }
+
+  // MARK: Supervision, by the supervisor's thread
+
+  /// Ends pushes that waited too long and opens connections that are due.
+  func supervise() {
+    for pool in all { pool.supervise() }
+  }
+
+  /// Joins the threads that have ended and forgets retired pools; returns true if no thread is left.
+  func reap() -> Bool {
+    // Every pool must be reaped, because each may have threads to join.
+    let isIdle = all.map { $0.reap() }.allSatisfy { $0 }
+    // A retired pool opens no more connections, so an empty one stays empty.
+    state.withLock { $0.retired.removeAll { $0.isEmpty } }
+    return isIdle
+  }
+
+  func close(at limit: MonotonicTime) {
+    let pools = state.withLock { state in
+      state.isClosed = true
+      return Array(state.pools.values) + state.retired
+    }
+    for pool in pools { pool.close(at: limit) }
+  }
+
+  private var all: [Pool] { state.withLock { Array($0.pools.values) + $0.retired } }
+
+  // MARK: Statistics
+
+  /// Returns the statistics of all pools, except those used only for broadcasts, in a stable order.
+  ///
+  /// Credentials that no push has used yet are included.
+  func statistics() -> [PoolStatistics] {
+    var sums: [SeriesName: PoolStatistics] = [:]
+    let credentials = credentials.current
+    for environment in APNsEnvironment.allCases {
+      for credential in credentials.all(of: environment) {
+        let name = SeriesName(environment, credential)
+        sums[name] = PoolStatistics(
+          environment: environment, credential: name.credential, connections: .none)
+      }
+    }
+    let wall = now()
+    for pool in all where !pool.name.isForBroadcasts {
+      let connections = pool.statistics()
+      let name = SeriesName(pool.name.environment, pool.name.credential)
+      let known = sums[name]?.connections ?? .none
+      sums[name] = PoolStatistics(
+        environment: name.environment, credential: name.credential,
+        connections: known + connections,
+        tokenAge: connections.openConnections == 0
+          ? sums[name]?.tokenAge : pool.authentication.mint?.age(at: wall))
+    }
+    return sums.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Two credentials may have one name, such as a certificate and its successor.
+  private struct SeriesName: Hashable, Comparable {
+    var environment: APNsEnvironment
+    var credential: String
+
+    init(_ environment: APNsEnvironment, _ credential: Credential) {
+      self.environment = environment
+      self.credential = credential.name
+    }
+
+    static func < (left: Self, right: Self) -> Bool {
+      (left.environment.rawValue, left.credential) < (right.environment.rawValue, right.credential)
+    }
+  }
+}
+
+/// What decides which pool sends a push.
+private struct Route: Hashable {
+  var lane: String
+  var environment: APNsEnvironment
+  var type: PushType
+  var isForBroadcasts = false
+
+  init(_ request: PushRequest, _ configuration: APNsConfiguration) {
+    lane = request.lane
+    environment = request.environment
+    type = request.headers.pushType
+    if case .channel = request.address {
+      isForBroadcasts =
+        configuration.broadcast(of: environment) != configuration.endpoint(of: environment)
+    }
+  }
+
+  /// Nil if the credentials have nothing for the lane.
+  func pool(_ credentials: Credentials) -> PoolName? {
+    let choice = credentials[Credentials.Lane(App(rawValue: lane), environment)]
+    return choice.credential(for: type).map {
+      PoolName(environment: environment, isForBroadcasts: isForBroadcasts, credential: $0)
+    }
+  }
+
+  var problem: String {
+    let reason =
+      type.needsProviderToken
+      ? "\(type.rawValue) pushes need a signing key, and \(lane) has none"
+      : "\(lane) has neither a signing key nor a client certificate"
+    let name = "APNS_\(App(rawValue: lane).variableName)_PRIVATE_KEY_PATH"
+    return "\(reason) for \(environment.rawValue): set \(name) or APNS_PRIVATE_KEY_PATH"
+  }
+}
