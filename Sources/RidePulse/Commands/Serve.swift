@@ -59,9 +59,11 @@ enum Serve: Command {
     if context.arguments.has("--once") {
       // The timer that runs it starts it again.
       guard try await service.start(limit: .seconds(5)) else { return }
+      try requirePin(service)
       log(.info, "Serving", fields)
       await service.backfills.check()
       try await service.engine.runOnce()
+      try requirePin(service)
       await service.outcomes.once(within: .seconds(10))
       await service.channels.reconcile()
       await service.watchMonitor.check()
@@ -86,6 +88,12 @@ enum Serve: Command {
     service.channels.stop()
     service.outcomes.notify()
     await service.endCalls()
+  }
+
+  /// Throws if the database's pin keeps a single run from sending.
+  private static func requirePin(_ service: Service) throws {
+    if service.pinProblems.isEmpty { return }
+    throw CommandFailure(service.pinProblems.joined(separator: "; "))
   }
 }
 
