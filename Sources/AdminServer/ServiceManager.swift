@@ -33,6 +33,8 @@ package struct ServiceManager: Sendable {
 
 /// A notification to a service manager, with the variables of `sd_notify(3)`.
 package enum ServiceNotification: Hashable, Sendable {
+  /// The service is still starting, and may take another minute; the line is what it waits for.
+  case starting(String)
   /// The service is ready; the line is shown by `systemctl status`.
   case ready(String)
   /// The service has been reloading its files since this time of the monotonic clock.
@@ -44,6 +46,7 @@ package enum ServiceNotification: Hashable, Sendable {
 
   var text: String {
     switch self {
+    case .starting(let status): "EXTEND_TIMEOUT_USEC=60000000\n" + Self.status(status)
     case .ready(let status): "READY=1\n" + Self.status(status)
     case .reloading(let time): "RELOADING=1\nMONOTONIC_USEC=\(time)"
     case .alive(let status): "WATCHDOG=1" + (status.map { "\n" + Self.status($0) } ?? "")

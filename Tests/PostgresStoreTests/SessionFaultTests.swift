@@ -87,7 +87,7 @@ import Testing
     let error = await #expect(throws: PostgresError.self) {
       try await session.value("select 1", timeout: .milliseconds(200))
     }
-    guard case .unreachable(let reason) = error?.kind else {
+    guard case .unreachable(let reason, false) = error?.kind else {
       Issue.record("got \(String(describing: error))")
       return
     }

@@ -7,6 +7,9 @@ struct ConnectionSettings: Sendable {
   let conninfo: String
   let applicationName: String
   let connectTimeout: Duration
+  /// Whether several hosts are given without a choice among them. A standby among them would accept
+  /// the connection and refuse the writes.
+  private let needsPrimary: Bool
   /// The passwords in the connection string, to be removed from messages of libpq and the server.
   let secrets: KnownSecrets
 
@@ -18,6 +21,13 @@ struct ConnectionSettings: Sendable {
     if let problem = ConnectionURL(conninfo)?.problem ?? Self.problem(of: options["host"]) {
       throw PostgresError(.invalidConninfo(reason: problem))
     }
+    let hosts = [
+      options["host"] ?? Self.variable("PGHOST"),
+      options["hostaddr"] ?? Self.variable("PGHOSTADDR"),
+    ]
+    needsPrimary =
+      hosts.contains { $0?.contains(",") ?? false }
+      && options["target_session_attrs"] == nil && Self.variable("PGTARGETSESSIONATTRS") == nil
     let own = ["password", "sslpassword"].compactMap { options[$0] }
     let raw = [ConnectionURL(conninfo)?.rawPassword, Self.variable("PGPASSWORD")].compactMap(\.self)
     secrets = KnownSecrets(own + raw)
@@ -35,6 +45,7 @@ struct ConnectionSettings: Sendable {
       (key: "keepalives_count", value: "3"),
       (key: "tcp_user_timeout", value: "20000"),
     ]
+    if needsPrimary { pairs.append((key: "target_session_attrs", value: "read-write")) }
     if !conninfo.isEmpty { pairs.append((key: "dbname", value: conninfo)) }
     pairs.append((key: "client_encoding", value: "UTF8"))
     return pairs

@@ -25,6 +25,8 @@ internal import SystemSupport
     unsafe self.handle = handle
     // Without this, libpq prints the server's notices to standard error.
     _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    // Until the connection is open: `ConnectFailure` reads the SQLSTATE of a refusal.
+    _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
   }
 
   deinit {
@@ -38,6 +40,12 @@ internal import SystemSupport
 
   var errorMessage: String {
     unsafe PQerrorMessage(handle).map { unsafe String(cString: $0) } ?? "no reason is known"
+  }
+
+  /// Why the attempt to connect failed.
+  var connectFailure: ConnectFailure {
+    ConnectFailure(
+      verbose: errorMessage, needsPassword: unsafe PQconnectionNeedsPassword(handle) == 1)
   }
 
   /// The version in the form of `server_version_num`: 150018 is 15.18.
@@ -59,7 +67,8 @@ internal import SystemSupport
 
   /// Switches to pipeline mode; must be called once, when the connection is open.
   func enterPipelineMode() -> Bool {
-    unsafe PQsetnonblocking(handle, 1) == 0 && PQenterPipelineMode(handle) == 1
+    _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
+    return unsafe PQsetnonblocking(handle, 1) == 0 && PQenterPipelineMode(handle) == 1
   }
 
   /// Puts all steps and the Sync that ends the transaction into libpq's buffer.

@@ -11,8 +11,9 @@ package struct PostgresError: Error, Hashable, Sendable {
     case invalidSchema(String)
     /// A parameter (`index` counts from 0) contains a NUL character; nothing was sent.
     case invalidParameter(statement: String, index: Int)
-    /// No connection was made within the time limit; nothing was sent.
-    case unreachable(reason: String)
+    /// No connection was made within the time limit; nothing was sent. It is final if another
+    /// attempt cannot succeed, such as with a wrong password.
+    case unreachable(reason: String, isFinal: Bool = false)
     /// The connection was lost during the transaction, which may have committed if all was `sent`.
     case connectionLost(sent: Bool, reason: String)
     /// The time limit passed; the transaction may have committed if all of it was `sent`.
@@ -33,7 +34,8 @@ package struct PostgresError: Error, Hashable, Sendable {
     self.kind =
       switch kind {
       case .invalidConninfo(let reason): .invalidConninfo(reason: Redaction.clean(reason))
-      case .unreachable(let reason): .unreachable(reason: Redaction.clean(reason))
+      case .unreachable(let reason, let isFinal):
+        .unreachable(reason: Redaction.clean(reason), isFinal: isFinal)
       case .connectionLost(let sent, let reason):
         .connectionLost(sent: sent, reason: Redaction.clean(reason))
       case .protocol(let reason): .protocol(reason: Redaction.clean(reason))
@@ -77,7 +79,7 @@ extension PostgresError: CustomStringConvertible {
         + "the first no digit, and no name that Postgres reserves"
     case .invalidParameter(let statement, let index):
       "parameter $\(index + 1) of \(statement) holds a NUL character"
-    case .unreachable(let reason): "no connection to Postgres: \(reason)"
+    case .unreachable(let reason, _): "no connection to Postgres: \(reason)"
     case .connectionLost(let sent, let reason):
       "the connection to Postgres was lost \(Self.fate(sent)): \(reason)"
     case .timeout(let sent): "Postgres did not answer in time, \(Self.fate(sent))"

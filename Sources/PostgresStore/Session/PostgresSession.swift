@@ -72,6 +72,16 @@ package final class PostgresSession: Sendable {
     return try await perform(.calls(calls.map(forSchema)), timeout: timeout)
   }
 
+  /// Waits until the connection is usable or an attempt to connect fails.
+  ///
+  /// It may be called again after a failure; the session itself paces the attempts.
+  ///
+  /// - Throws: the error of that attempt; nothing was sent.
+  package func connect(timeout: Duration = .seconds(10)) async throws(PostgresError) {
+    let ping = Call(Statement(name: "", sql: "select 1"))
+    _ = try await perform(.calls([ping]), timeout: timeout, isImpatient: true)
+  }
+
   /// Executes a text of several commands, in one transaction unless the text itself begins and ends
   /// transactions.
   ///
@@ -119,15 +129,15 @@ package final class PostgresSession: Sendable {
   }
 
   private func perform(
-    _ work: Transaction.Work, timeout: Duration
+    _ work: Transaction.Work, timeout: Duration, isImpatient: Bool = false
   ) async throws(PostgresError) -> [QueryResult] {
     let now = ContinuousClock.now
     let deadline = now + timeout
     let number = responses.withLock { $0.asked(now: now) }
     let outcome: Transaction.Outcome = await withCheckedContinuation { continuation in
-      let transaction = Transaction(work: work, deadline: deadline) {
-        continuation.resume(returning: $0)
-      }
+      let transaction = Transaction(
+        work: work, deadline: deadline,
+        finish: { continuation.resume(returning: $0) }, isImpatient: isImpatient)
       if !mailbox.submit(transaction) { transaction.finish(.failure(PostgresError(.closed))) }
     }
     responses.withLock { $0.ended(number, outcome) }

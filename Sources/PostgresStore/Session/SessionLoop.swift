@@ -18,7 +18,7 @@ final class SessionLoop {
   var activity: InFlightTransaction?
   /// False for good once a pooler has shown that prepared statements do not persist.
   var usesNamedStatements = true
-  var lastFailure = "no attempt to connect has ended yet"
+  var lastFailure = ConnectFailure("no attempt to connect has ended yet")
 
   init(
     settings: ConnectionSettings, channels: [String], mailbox: SessionMailbox,
@@ -61,7 +61,7 @@ final class SessionLoop {
       if case .ready = lifecycle.state {
         transaction.finish(.failure(PostgresError(.timeout(sent: false))))
       } else {
-        transaction.finish(.failure(PostgresError(.unreachable(reason: lastFailure))))
+        transaction.finish(.failure(unreachable))
       }
     }
     guard let inFlight = activity, let deadline = inFlight.deadline, deadline <= now else { return }
@@ -72,6 +72,10 @@ final class SessionLoop {
     connection?.makeCanceller()?.cancelInBackground()
     transaction.finish(.failure(PostgresError(.timeout(sent: inFlight.isSent))))
     drop("a statement ran out of time")
+  }
+
+  private var unreachable: PostgresError {
+    PostgresError(.unreachable(reason: lastFailure.reason, isFinal: lastFailure.isFinal))
   }
 
   private func advance(now: ContinuousClock.Instant) {
@@ -127,7 +131,7 @@ extension SessionLoop {
   func open() {
     guard let connection = LibpqConnection(settings) else { return drop("out of memory") }
     // A connection to a Unix socket without a server is refused at once.
-    guard connection.socket >= 0 else { return drop(connection.errorMessage) }
+    guard connection.socket >= 0 else { return drop(connection.connectFailure) }
     self.connection = connection
     connecting = .wantsWrite
   }
@@ -146,7 +150,7 @@ extension SessionLoop {
     connecting = connection.advance()
     switch connecting {
     case .wantsRead, .wantsWrite: break
-    case .failed: drop(connection.errorMessage)
+    case .failed: drop(connection.connectFailure)
     case .open:
       guard connection.enterPipelineMode() else { return drop(connection.errorMessage) }
       sendListen(connection)
@@ -171,17 +175,23 @@ extension SessionLoop {
   }
 
   /// Drops the connection, fails its transaction, and schedules the next attempt.
-  func drop(_ reason: String) {
+  func drop(_ reason: String) { drop(ConnectFailure(reason)) }
+
+  private func drop(_ failure: ConnectFailure) {
     connection = nil
-    let reason = Redaction.clean(settings.secrets.removed(from: reason))
+    let failure = failure.cleaned { Redaction.clean(settings.secrets.removed(from: $0)) }
+    let reason = failure.reason
     let wasReady = if case .ready = lifecycle.state { true } else { false }
     lifecycle.lost(now: .now, random: Double.random(in: 0..<1))
-    lastFailure = reason
+    lastFailure = failure
     if let inFlight = activity, let transaction = inFlight.transaction {
       transaction.finish(
         .failure(PostgresError(.connectionLost(sent: inFlight.isSent, reason: reason))))
     }
     activity = nil
+    if !wasReady {
+      for transaction in queue.removeImpatient() { transaction.finish(.failure(unreachable)) }
+    }
     onEvent(wasReady ? .disconnected(reason: reason) : .unreachable(reason: reason))
   }
 }

@@ -13,6 +13,8 @@ struct Transaction: Sendable {
   let deadline: ContinuousClock.Instant
   /// Called exactly once: on the session's thread, or on the caller's if the session is closed.
   let finish: @Sendable (Outcome) -> Void
+  /// Whether the next failed attempt to connect fails it, instead of its deadline.
+  var isImpatient = false
   /// How often it was sent and then rolled back for a reason in the session, not in the
   /// transaction.
   var repeats = 0
@@ -51,6 +53,15 @@ struct TransactionQueue: Sendable {
     transactions.removeAll { $0.deadline <= now }
     self.nextDeadline = transactions.map(\.deadline).min()
     return Array(expired)
+  }
+
+  /// Removes and returns the transactions that wait for one attempt to connect.
+  mutating func removeImpatient() -> [Transaction] {
+    let impatient = transactions.filter(\.isImpatient)
+    if impatient.isEmpty { return [] }
+    transactions.removeAll(where: \.isImpatient)
+    nextDeadline = transactions.map(\.deadline).min()
+    return Array(impatient)
   }
 
   mutating func removeAll() -> [Transaction] {

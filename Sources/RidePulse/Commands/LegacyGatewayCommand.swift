@@ -37,9 +37,10 @@ enum LegacyGatewayCommand: Command {
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let log = context.log.log
     let options = try GatewayOptions(context.arguments, context.environment)
+    let sessions = SessionLog(log, isStarting: false)
     try await Database.with(
       conninfo: Database.conninfo(context.environment), name: "legacy-gateway",
-      onEvent: { SessionLog.record($0, of: "legacy-gateway", log) }
+      onEvent: { sessions.record($0, of: "legacy-gateway") }
     ) { session in
       try await Database.requireSchema(session)
       try await serve(options, session, log)

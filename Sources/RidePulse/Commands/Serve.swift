@@ -28,7 +28,7 @@ enum Serve: Command {
     let rules = try RuleDirectoryChoice.load(
       context.arguments.value("--schedules"), context.environment)
     let listens = try Database.listens(context.environment)
-    let service = try await Service(
+    let service = try Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
       listens: listens && !context.arguments.has("--once"))
     let supervision = Supervision(context.environment, log)
@@ -57,9 +57,13 @@ enum Serve: Command {
     let log = context.log.log
     let fields: KeyValuePairs = ["rules": "\(rules)", "node": service.node]
     if context.arguments.has("--once") {
+      // The timer that runs it starts it again.
+      guard try await service.start(limit: .seconds(5)) else { return }
+      try requirePin(service)
       log(.info, "Serving", fields)
       await service.backfills.check()
       try await service.engine.runOnce()
+      try requirePin(service)
       await service.outcomes.once(within: .seconds(10))
       await service.channels.reconcile()
       await service.watchMonitor.check()
@@ -67,6 +71,7 @@ enum Serve: Command {
     }
     let endpoints = try ServiceEndpoints(service, context, log)
     defer { endpoints.close() }
+    guard try await service.start(onWait: { supervision.waiting($0) }) else { return }
     log(.info, "Serving", fields)
     supervision.ready()
     let maintenance = Task { await service.maintenance.run() }
@@ -83,6 +88,12 @@ enum Serve: Command {
     service.channels.stop()
     service.outcomes.notify()
     await service.endCalls()
+  }
+
+  /// Throws if the database's pin keeps a single run from sending.
+  private static func requirePin(_ service: Service) throws {
+    if service.pinProblems.isEmpty { return }
+    throw CommandFailure(service.pinProblems.joined(separator: "; "))
   }
 }
 

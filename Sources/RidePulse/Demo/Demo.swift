@@ -46,11 +46,12 @@ struct DemoStage {
     try await Database.with(conninfo: conninfo, name: "demo") { backend in
       _ = try await Migrations.apply(session: backend, dryRun: false)
       let view = DemoView()
-      let service = try await Service(
+      let service = try Service(
         conninfo: conninfo, apns: apns, rules: rules,
         // Log lines would corrupt the live screen.
         log: Terminal.isInteractive ? Log { _, _, _ in } : log, onSettled: { view.observe($0) })
       return try await withCleanup({ await service.close() }) {
+        _ = try await service.start(limit: .seconds(30))
         let fleet = Fleet(size: size, end: limit ?? .seconds(24 * 3600), seed: 7)
         try await run(service, fleet, FleetBackend(session: backend), view)
         return try await summary(backend, view)

@@ -59,18 +59,10 @@ struct DatabaseProbe {
   /// Opens a session, and throws the error of the first attempt, after which a session would go on
   /// trying.
   private static func open(_ conninfo: String) async throws -> PostgresSession {
-    let (events, feed) = AsyncStream.makeStream(of: SessionEvent.self)
     let session = try PostgresSession(
-      conninfo: conninfo, applicationName: "ridepulse doctor", onEvent: { feed.yield($0) })
-    for await event in events {
-      switch event {
-      case .connected: return session
-      case .unreachable(let reason), .disconnected(let reason):
-        throw PostgresError(.unreachable(reason: reason))
-      case .notification: continue
-      }
-    }
-    throw PostgresError(.closed)
+      conninfo: conninfo, applicationName: "ridepulse doctor")
+    try await session.connect()
+    return session
   }
 
   private static func schema(_ session: PostgresSession) async throws -> DatabaseState.Schema {

@@ -18,7 +18,11 @@ final class Service: Sendable {
   private let store: PostgresRideStore
   private let transport: APNSClient
   private let apns: APNsVariables
-  private let sessions: Sessions
+  private let sessions: EngineSessions
+  private let sessionLog: SessionLog
+  private let log: Log
+  /// Waits until the database can be used.
+  private let starting: ServiceStart
   private let meter: ServiceMeter
   private let time: DatabaseClock
   private let rulesInUse: Mutex<RuleSet>
@@ -32,53 +36,31 @@ final class Service: Sendable {
   /// settlement. After that, other nodes can claim a dead node's rides.
   static let lease: Duration = .seconds(20)
 
-  /// The engine's own connections to the database, open as long as it runs.
-  private struct Sessions {
-    let claims: PostgresSession
-    let settlements: PostgresSession
-    let listener: WakeListener?
-
-    var both: [PostgresSession] { [claims, settlements] }
-
-    init(
-      conninfo: String, node: String, log: Log, listens: Bool,
-      onEvent: @escaping @Sendable () -> Void
-    ) async throws {
-      func recording(_ name: String) -> @Sendable (SessionEvent) -> Void {
-        { event in
-          SessionLog.record(event, of: name, log)
-          onEvent()
-        }
-      }
-      claims = try await Database.session(conninfo, name: "claims", onEvent: recording("claims"))
-      try await Database.requireSchema(claims)
-      settlements = try await Database.session(conninfo, name: "settlements")
-      listener =
-        listens
-        ? try WakeListener(
-          conninfo: conninfo, node: node, log: log, onEvent: recording("listen")) : nil
-    }
-  }
-
-  /// Opens everything, and throws at once if the database, key or schema can't be used.
+  /// Creates all parts; `start` must succeed before the engine runs.
   ///
   /// - Parameter listens: Whether producers notify the engine while it rests between its polls.
   init(
     conninfo: String, apns: APNsVariables, rules: RuleSet, log: Log, listens: Bool = true,
     onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
-  ) async throws {
+  ) throws {
     let key = try apns.signingKey()
     self.conninfo = conninfo
+    self.log = log
+    starting = ServiceStart(log: log)
     rulesInUse = Mutex(rules)
     let signal = EngineSignal()
     let time = DatabaseClock.ofThisMachine()
     self.time = time
-    let sessions = try await Sessions(
-      conninfo: conninfo, node: node, log: log, listens: listens, onEvent: { signal.notify() })
+    let sessionLog = SessionLog(log)
+    self.sessionLog = sessionLog
+    let sessions = try EngineSessions(
+      conninfo: conninfo, node: node, log: log, record: sessionLog, listens: listens,
+      onEvent: { signal.notify() })
     self.sessions = sessions
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
-      rules: rules, lease: Self.lease, claims: sessions.claims, settlements: sessions.settlements,
+      pin: apns.pin, rules: rules, lease: Self.lease, claims: sessions.claims,
+      settlements: sessions.settlements,
       listener: sessions.listener,
       sweeping: {
         try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
@@ -96,7 +78,8 @@ final class Service: Sendable {
       configuration: apns.configuration, key: key, now: { time.now },
       events: { TransportLog.record($0, log) })
     let channels = ChannelReconciler(
-      conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes, log: log)
+      conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes,
+      pin: apns.pin, log: log)
     self.channels = channels
     let outcomes = OutcomeApplier(conninfo: conninfo, log: log, onChannels: { channels.ended() })
     self.outcomes = outcomes
@@ -112,11 +95,29 @@ final class Service: Sendable {
           onSettled(settlements)
         }))
     signal.connect(to: engine)
-    await recordApps(log)
+  }
+
+  /// Waits until the database can be used, and registers this service in it.
+  ///
+  /// - Parameters:
+  ///   - limit: How long to wait; nil for any time.
+  ///   - onWait: Called after each failed attempt with what the service waits for.
+  /// - Returns: False if `stop` was called first.
+  /// - Throws: At once if waiting cannot help: a wrong password, no such database, no schema.
+  func start(limit: Duration? = nil, onWait: (String) -> Void = { _ in }) async throws -> Bool {
+    let isUsable = try await starting.run(limit: limit, onWait: onWait) {
+      try await sessions.claims.connect()
+      try await Database.requireSchema(sessions.claims)
+      try await store.checkPin()
+    }
+    guard isUsable else { return false }
+    sessionLog.started()
+    await recordApps()
+    return true
   }
 
   /// Makes the apps known to the functions of the schema. Pushes do not depend on it.
-  private func recordApps(_ log: Log) async {
+  private func recordApps() async {
     do {
       try await AppRegistry(session: sessions.claims).record(apps)
     } catch {
@@ -129,11 +130,20 @@ final class Service: Sendable {
   /// The problems that prevent the service from working; each scan for due rides queries the
   /// database.
   var problems: [String] {
+    if let problem = starting.problem { return [problem] }
     var problems = engine.settlementHalt.map { [Self.describe($0)] } ?? []
     if sessions.both.contains(where: { $0.isStalled() }) {
       problems.append("the database does not answer")
     }
+    problems += pinProblems
     return problems.isEmpty ? engine.stalls(after: Self.longestTurn) : problems
+  }
+
+  /// Why nothing is claimed or sent although the database answers; see docs/restore.md.
+  var pinProblems: [String] {
+    let problems = store.pinProblems
+    if problems.isEmpty { return [] }
+    return problems.map { "nothing is sent: \($0)" } + [PinProblem.remedy]
   }
 
   private static func describe(_ halt: SettlementHalt) -> String {
@@ -170,7 +180,8 @@ final class Service: Sendable {
         .production: transport.statistics(of: .production),
         .sandbox: transport.statistics(of: .sandbox),
       ], tokenAge: age, apnsAhead: ahead, listenIsHealthy: listenIsHealthy, problems: problems,
-      database: gauges)
+      database: gauges, place: store.place, failovers: store.failovers,
+      isHeld: !store.pinProblems.isEmpty)
   }
 
   /// The current time by the database's clock.
@@ -200,6 +211,10 @@ final class Service: Sendable {
   /// Stops claiming rides; the engine's run ends once the rides in flight are settled.
   func stop() {
     engine.stop()
+    if starting.isDone { return }
+    starting.stop()
+    // Ends an attempt in progress.
+    Task { await sessions.claims.close(limit: .zero) }
   }
 
   /// Starts a scan for due rides at once; returns a line with their number.
@@ -224,8 +239,9 @@ final class Service: Sendable {
   func close() async {
     await withTaskGroup { group in
       group.addTask { await self.endCalls() }
-      group.addTask { await self.outcomes.once(within: .seconds(1)) }
       group.addTask { await self.sessions.listener?.close() }
+      guard self.starting.isDone else { return }
+      group.addTask { await self.outcomes.once(within: .seconds(1)) }
       group.addTask { try? await self.store.unregisterNode() }
     }
     await withTaskGroup { group in
@@ -246,54 +262,5 @@ private final class EngineSignal: Sendable {
 
   func notify() {
     engine.withLock { $0 }?.wake()
-  }
-}
-
-enum SessionLog {
-  static func record(_ event: SessionEvent, of session: String, _ log: Log) {
-    switch event {
-    case .connected(let version, _):
-      log(.info, "Database connected", ["session": session, "version": "\(version)"])
-    case .disconnected(let reason):
-      log(.warning, "Database connection lost", ["session": session, "reason": reason])
-    case .unreachable(let reason):
-      log(.warning, "Database unreachable", ["session": session, "reason": reason])
-    case .notification:
-      log(.debug, "Woken")
-    }
-  }
-}
-
-enum TransportLog {
-  static func record(_ event: TransportEvent, _ log: Log) {
-    let place = "\(event.environment.rawValue) \(event.connection)"
-    switch event.kind {
-    case .connected:
-      log(.info, "APNs connected", ["connection": place])
-    case .connectFailed(let reason, let wait):
-      log(
-        .warning, "APNs unreachable",
-        [
-          "connection": place, "reason": reason, "next": "\(wait)",
-        ])
-    case .goAway(let reason):
-      log(.info, "APNs sent GOAWAY", ["connection": place, "reason": reason ?? "none"])
-    case .providerTokenExpired:
-      log(
-        .warning, "APNs refused the provider token as expired; check this node's clock",
-        [
-          "connection": place
-        ])
-    case .clockSkew(let behind):
-      log(
-        .warning, "Database clock differs from APNs' clock; provider tokens corrected",
-        ["connection": place, "behind": "\(behind)"])
-    case .pingLost:
-      log(.warning, "APNs connection lost: PING unanswered", ["connection": place])
-    case .streamLimit(let limit):
-      log(.debug, "APNs stream limit", ["connection": place, "limit": "\(limit)"])
-    case .closed(let reason):
-      log(.info, "APNs connection closed", ["connection": place, "reason": reason])
-    }
   }
 }

@@ -24,6 +24,11 @@ final class Supervision: Sendable {
     self.log = log
   }
 
+  /// Reports what the start waits for, so that the manager does not end it.
+  func waiting(_ status: String) {
+    if state.withLock({ !$0.isStopping }) { notify(.starting(status)) }
+  }
+
   func ready() {
     let mayNotify = state.withLock { state in
       state.isReady = true

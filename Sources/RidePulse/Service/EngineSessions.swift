@@ -1,0 +1,76 @@
+import PostgresStore
+import RideCore
+import Synchronization
+
+/// The engine's own connections to the database, open as long as it runs.
+struct EngineSessions {
+  let claims: PostgresSession
+  let settlements: PostgresSession
+  /// Nil if the engine only polls.
+  let listener: WakeListener?
+
+  var both: [PostgresSession] { [claims, settlements] }
+
+  /// Begins to connect in the background.
+  ///
+  /// - Throws: `PostgresError` if the connection string can't be read; never an error of the server.
+  init(
+    conninfo: String, node: String, log: Log, record: SessionLog, listens: Bool,
+    onEvent: @escaping @Sendable () -> Void
+  ) throws(PostgresError) {
+    func recording(_ name: String) -> @Sendable (SessionEvent) -> Void {
+      { event in
+        record.record(event, of: name)
+        onEvent()
+      }
+    }
+    claims = try PostgresSession(
+      conninfo: conninfo, applicationName: "ridepulse claims", onEvent: recording("claims"))
+    settlements = try PostgresSession(
+      conninfo: conninfo, applicationName: "ridepulse settlements")
+    listener =
+      listens
+      ? try WakeListener(conninfo: conninfo, node: node, log: log, onEvent: recording("listen"))
+      : nil
+  }
+}
+
+/// Logs the events of the engine's connections, each reason of a failure once.
+final class SessionLog: Sendable {
+  private struct State {
+    /// `ServiceStart` logs what it waits for.
+    var isStarting: Bool
+    /// The last reason logged for each session without a connection.
+    var reasons: [String: String] = [:]
+  }
+
+  private let log: Log
+  private let state: Mutex<State>
+
+  init(_ log: Log, isStarting: Bool = true) {
+    self.log = log
+    state = Mutex(State(isStarting: isStarting))
+  }
+
+  /// Logs failures from now on.
+  func started() { state.withLock { $0.isStarting = false } }
+
+  func record(_ event: SessionEvent, of session: String) {
+    switch event {
+    case .connected(let version, _):
+      state.withLock { $0.reasons[session] = nil }
+      log(.info, "Database connected", ["session": session, "version": "\(version)"])
+    case .disconnected(let reason):
+      log(.warning, "Database connection lost", ["session": session, "reason": reason])
+    case .unreachable(let reason):
+      let isNew = state.withLock { state in
+        !state.isStarting && state.reasons.updateValue(reason, forKey: session) != reason
+      }
+      if isNew {
+        log(.warning, "Database unreachable", ["session": session, "reason": reason])
+      }
+    case .notification:
+      log(.debug, "Woken")
+    }
+  }
+}
