@@ -133,6 +133,7 @@ let package = Package(
     .testTarget(
       name: "LocalStackTests", dependencies: ["LocalStack", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(name: "ChaosTests", dependencies: ["Chaos", "LocalStack"], swiftSettings: strict),
     .testTarget(
       name: "APNSClientTests",
       dependencies: [

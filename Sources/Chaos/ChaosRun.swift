@@ -88,7 +88,7 @@ struct ChaosRun {
       session, records: simulator.records, incidents: incidents, start: start)
     try evidence.write(to: directory)
     await session.close()
-    return ChaosReport(evidence).print()
+    return ChaosReport(evidence, ChaosReport.invariants(of: evidence)).print()
   }
 
   private func node(_ name: String) -> Node {
@@ -143,7 +143,7 @@ struct ChaosRun {
       for producer in fleet {
         group.addTask {
           var producer = producer
-          try await producer.run(until: end)
+          try await producer.run(until: EndOfRun(at: end))
         }
       }
       for planned in faults(for: nodes, queue) {

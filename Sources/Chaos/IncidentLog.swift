@@ -9,6 +9,7 @@ struct Incident: Sendable {
     case pause = "SIGSTOP of a node"
     case longPause = "SIGSTOP past the lease"
     case restart = "restart of Postgres"
+    case failover = "failover of Postgres"
     case faults = "set of faults"
     case clockStep = "step of Postgres' clock"
     case start = "start of a node"

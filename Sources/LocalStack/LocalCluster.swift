@@ -173,6 +173,8 @@ package enum LocalStackError: Error, Hashable, Sendable, CustomStringConvertible
   case missingBinaries(lookedIn: [String])
   /// PgBouncer is not installed.
   case missingPgBouncer(lookedIn: [String])
+  /// Patroni is not installed, or lacks the controller of its own quorum.
+  case missingPatroni(lookedIn: [String])
   /// The directory of the cluster cannot be created, or its owner cannot be changed.
   case directory(reason: String)
   /// A program of Postgres failed; `output` is its last output.
@@ -189,6 +191,9 @@ package enum LocalStackError: Error, Hashable, Sendable, CustomStringConvertible
     case .missingPgBouncer(let places):
       "PgBouncer is not installed (not in \(places.joined(separator: ", "))): "
         + "install the Debian package `pgbouncer`"
+    case .missingPatroni(let places):
+      "Patroni is not installed (no \(places.joined(separator: ", "))): "
+        + "install the Debian packages `patroni` and `python3-pysyncobj`"
     case .directory(let reason): "no directory for a private Postgres: \(reason)"
     case .failed(let program, let output): "\(program) failed: \(output)"
     case .tooSlow(let what, let output): "\(what) took too long: \(output)"

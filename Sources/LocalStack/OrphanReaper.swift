@@ -61,8 +61,10 @@ final class OrphanReaper: Sendable {
       round=$((round + 1))
       sleep 0.05
     done
-    segment=$(sed -n 7p "$dir/data/postmaster.pid" 2>/dev/null | awk '{ print $2 }')
-    [ -n "$segment" ] && ipcrm -m "$segment" 2>/dev/null
+    for file in "$dir"/data/postmaster.pid "$dir"/*/data/postmaster.pid; do
+      segment=$(sed -n 7p "$file" 2>/dev/null | awk '{ print $2 }')
+      [ -n "$segment" ] && ipcrm -m "$segment" 2>/dev/null
+    done
     rm -rf "$dir"
     """
 }

@@ -71,13 +71,13 @@ extension Engine {
         parts.log(
           .warning, "Leases lost before settling", ["rides": "\(result.lost.count)"])
       }
-      let locked = Set(result.locked.map(\.fence))
-      let unwritten = locked.union(result.lost.map(\.fence))
-      let written = rides.filter { !unwritten.contains($0.claim.fence) }.map(\.settlement)
+      let locked = Set(result.locked)
+      let unwritten = locked.union(result.lost)
+      let written = rides.filter { !unwritten.contains($0.claim) }.map(\.settlement)
       audit(written)
       parts.onSettled(written)
       state.withLock { $0.settleSize.worked(rides.count) }
-      freeCapacity(advance { $0.settled(at: $1) { locked.contains($0.claim.fence) } })
+      freeCapacity(advance { $0.settled(at: $1) { locked.contains($0.claim) } })
     } catch {
       let failure = Self.failure(error)
       if failure.cause == .timeout { state.withLock { $0.settleSize.timedOut(rides.count) } }

@@ -1,6 +1,7 @@
 import Foundation
 import PostgresStore
 import RideCore
+import Synchronization
 
 /// A ride service with a share of the fleet, which writes the changes of its rides.
 struct Producer {
@@ -18,11 +19,11 @@ struct Producer {
 
   init(
     name: String, conninfo: String, rides: Int, hasStarts: Bool, seed: UInt64,
-    incidents: IncidentLog
+    incidents: IncidentLog, commits: CommitLog? = nil
   ) throws {
     self.name = name
     self.hasStarts = hasStarts
-    runner = try StepRunner(conninfo: conninfo, incidents: incidents)
+    runner = try StepRunner(conninfo: conninfo, incidents: incidents, commits: commits)
     numbers = SeededGenerator(seed: seed)
     for _ in 0..<rides {
       // The rides begin at different times.
@@ -37,9 +38,9 @@ struct Producer {
   }
 
   /// Runs the fleet until the end, and then ends every ride.
-  mutating func run(until end: ContinuousClock.Instant) async throws {
+  mutating func run(until end: EndOfRun) async throws {
     while let next = slots.indices.min(by: { slots[$0].due < slots[$1].due }) {
-      if slots[next].due >= end { break }
+      if slots[next].due >= end.at { break }
       try await ContinuousClock().sleep(until: slots[next].due)
       let id = slots[next].ride.id
       let steps = slots[next].ride.next()
@@ -53,6 +54,19 @@ struct Producer {
     }
     await runner.close()
   }
+}
+
+/// When the producers stop; it may become known only during the run.
+final class EndOfRun: Sendable {
+  private let moment: Mutex<ContinuousClock.Instant>
+
+  init(at moment: ContinuousClock.Instant = .now + .seconds(86_400)) {
+    self.moment = Mutex(moment)
+  }
+
+  var at: ContinuousClock.Instant { moment.withLock { $0 } }
+
+  func comeNow() { moment.withLock { $0 = .now } }
 }
 
 /// A ride that one fault creates for its own purpose.

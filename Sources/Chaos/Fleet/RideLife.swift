@@ -29,6 +29,11 @@ enum Step: Sendable {
     case .phone, .phones, .card, .startToken: 0
     }
   }
+
+  /// The data of an emitted event, which its pushes show.
+  var text: String? {
+    if case .emit("chat_message", let data) = self { data } else { nil }
+  }
 }
 
 /// The life of one ride from its request to its end, as a value that generates its steps.

@@ -9,8 +9,10 @@ import RideCore
 final class StepRunner: Sendable {
   private let session: PostgresSession
   private let incidents: IncidentLog
+  private let commits: CommitLog?
 
-  init(conninfo: String, incidents: IncidentLog) throws {
+  init(conninfo: String, incidents: IncidentLog, commits: CommitLog? = nil) throws {
+    self.commits = commits
     session = try PostgresSession(conninfo: conninfo, applicationName: "chaos")
     self.incidents = incidents
   }
@@ -19,7 +21,11 @@ final class StepRunner: Sendable {
   static let schema = """
     create schema chaos;
     create table chaos.steps (
-      id text primary key, ride_id text not null, events integer not null);
+      id text primary key, ride_id text not null, events integer not null,
+      -- The transaction: its number is given out again on another timeline.
+      timeline integer not null
+        default ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer,
+      xid bigint not null default pg_current_xact_id()::text::bigint);
     create table chaos.events (
       event_id bigint primary key, ride_id text not null, event text, driver_id text);
     create table chaos.cards (token text primary key, activity_id text not null);
@@ -32,7 +38,12 @@ final class StepRunner: Sendable {
     """
 
   private static let step = Statement(
-    name: "chaos_step", sql: "insert into chaos.steps (id, ride_id, events) values ($1, $2, $3)")
+    name: "chaos_step",
+    sql: """
+      insert into chaos.steps (id, ride_id, events) values ($1, $2, $3) returning timeline, xid
+      """)
+  private static let committed = Statement(
+    name: "chaos_committed", sql: "select timeline, xid from chaos.steps where id = $1")
   private static let request = Statement(
     name: "chaos_request",
     sql: """
@@ -103,20 +114,29 @@ final class StepRunner: Sendable {
   func perform(_ steps: [Step], of ride: String) async throws {
     if steps.isEmpty { return }
     let events = steps.reduce(0) { $0 + $1.events }
-    let first = Call(Self.step, [UUID().uuidString, ride, "\(events)"])
+    let id = UUID().uuidString
+    let first = Call(Self.step, [id, ride, "\(events)"])
     let calls = [first] + steps.flatMap { self.calls(for: $0, of: ride) }
-    try await commit(calls + [Call(Self.collect, [ride])])
+    commits?.begin(id, texts: steps.compactMap(\.text), of: ride)
+    let result = try await commit(calls + [Call(Self.collect, [ride])], of: id)
+    guard let timeline = result.int64(0, 0), let xid = result.int64(0, 1) else { return }
+    commits?.acknowledge(id, CommitLog.Transaction(timeline: Int(timeline), xid: xid))
   }
 
-  private func commit(_ calls: [Call]) async throws {
+  /// Commits calls exactly once; returns the result of the first one, the step's transaction.
+  private func commit(_ calls: [Call], of id: String) async throws -> QueryResult {
     var isReported = false
+    var calls = calls
     while true {
       do {
-        _ = try await session.run(calls, timeout: .seconds(60))
-        return
+        return try await session.run(calls, timeout: .seconds(60))[0]
       } catch {
+        if error.mayHaveCommitted { commits?.doubt(id) }
         // The step's row exists: it committed, and the answer was lost.
-        if error.server?.constraint == "steps_pkey" { return }
+        if error.server?.constraint == "steps_pkey" {
+          calls = [Call(Self.committed, [id])]
+          continue
+        }
         let isCaused = incidents.recordViolationIfCaused(by: error, isReported: isReported)
         if !error.isTransient && !error.mayHaveCommitted && !isCaused { throw error }
         isReported = isReported || isCaused
@@ -127,7 +147,7 @@ final class StepRunner: Sendable {
 
   /// Records a token that APNs reports as gone since a time in milliseconds.
   func recordGone(_ token: String, since: String) async throws {
-    try await commit([Call(Self.gone, [token, since])])
+    _ = try await commit([Call(Self.gone, [token, since])], of: token)
   }
 
   /// Emits an event in a transaction that is rolled back.

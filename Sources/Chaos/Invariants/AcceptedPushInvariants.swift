@@ -87,6 +87,8 @@ struct RepeatCauses {
         return "the node was paused"
       case .restart where (first.at - 2...first.at + 5).overlaps(incident.from...incident.to):
         return "Postgres was restarted"
+      case .failover where (first.at - 2...first.at + 5).overlaps(incident.from...incident.to):
+        return "Postgres failed over"
       case .unpark where incident.detail == first.ride && between.contains(incident.from):
         return "the ride was refused, parked and unparked"
       default: break
@@ -181,6 +183,10 @@ struct LostAnswers {
   /// whose token was replaced.
   func cause(of arrival: Arrival, hasRow: Bool) -> String? {
     if !hasRow, arrival.pushType == "alert", phones.contains(arrival.token) { return nil }
+    let isFailedOver = incidents.contains { incident in
+      incident.kind == .failover && (incident.from - 5...incident.to).contains(arrival.at)
+    }
+    if isFailedOver { return "Postgres failed over" }
     for incident in incidents where incident.from >= arrival.at - 0.5 {
       if incident.from > arrival.at + Self.reach { break }
       switch incident.kind {

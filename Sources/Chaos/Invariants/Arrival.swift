@@ -23,6 +23,8 @@ struct Arrival: Sendable {
   let ride: String
   /// The driver that the payload of a driver's push names.
   let driver: String?
+  /// The body of an alert; nil if it is a localized one or there is none.
+  let body: String?
   /// The node that sent the push.
   let node: String
   /// The value of `apns-collapse-id`.
@@ -63,6 +65,7 @@ struct Arrival: Sendable {
     timestamp = text("payload", "aps", "timestamp").flatMap { Int64($0) }
     ride = text("payload", "ride_id") ?? ""
     driver = text("payload", "driver")
+    body = text("payload", "aps", "alert", "body")
     collapseID = text("headers", "apns-collapse-id") ?? ""
     let topic = text("headers", "apns-topic") ?? ""
     bundleID = topic.components(separatedBy: ".push-type.")[0]

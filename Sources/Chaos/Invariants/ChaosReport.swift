@@ -5,9 +5,14 @@ struct ChaosReport {
   private let evidence: Evidence
   private let invariants: [Invariant]
 
-  init(_ evidence: Evidence) {
+  init(_ evidence: Evidence, _ invariants: [Invariant]) {
     self.evidence = evidence
-    invariants = [
+    self.invariants = invariants
+  }
+
+  /// All that holds while the database loses nothing.
+  static func invariants(of evidence: Evidence) -> [Invariant] {
+    [
       .ofEvents(evidence), .ofAcceptedPushes(evidence), .ofExpirations(evidence),
       .ofCards(evidence), .ofSlots(evidence), .ofRepeats(evidence), .ofOrder(evidence),
       .ofDrivers(evidence), .ofTokens(evidence),

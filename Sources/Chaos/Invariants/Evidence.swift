@@ -47,6 +47,8 @@ struct Evidence: Sendable {
   let agenda: [String]
   /// Slots by rule: due, fired, skipped, missed, capped, expired, remainder.
   let slots: [(rule: String, counts: [Int64])]
+  /// The IDs of the producers' steps that the database has.
+  let steps: Set<String>
 
   /// Writes the ledger, the incident log and the agenda to the run's directory.
   func write(to directory: String) throws {
@@ -110,7 +112,8 @@ extension Evidence {
       phones: phones(try await rows(phoneQuery)),
       enabledTokens: Set(try await texts(enabledTokenQuery)),
       strayPartitions: try await texts(strayPartitionQuery),
-      agenda: try await texts(agendaQuery), slots: slots(try await rows(slotQuery)))
+      agenda: try await texts(agendaQuery), slots: slots(try await rows(slotQuery)),
+      steps: Set(try await texts("select id from chaos.steps")))
   }
 
   private static let ledgerQuery = """

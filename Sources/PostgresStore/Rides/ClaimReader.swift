@@ -4,6 +4,8 @@ import RideCore
 /// Assembles the rows of a claim's statements into views of rides.
 struct ClaimReader {
   private let log: Log
+  /// The ID under which the rides are claimed.
+  private let holder: String
   private let decoder = JSONDecoder()
   private var now = Timestamp(microseconds: 0)
   private var nextDue: Timestamp?
@@ -13,8 +15,12 @@ struct ClaimReader {
   private var memos: [Memo] = []
   var rows = RideRows()
 
-  init(log: Log) {
+  /// What the claim found about the database; nil if it was none.
+  private(set) var report: PlaceMonitor.Report?
+
+  init(log: Log, holder: String = "") {
     self.log = log
+    self.holder = holder
   }
 
   mutating func readClaims(_ rows: QueryResult) {
@@ -23,6 +29,11 @@ struct ClaimReader {
     nextDue = rows[0, columns.nextDue]
     lowestEvent = rows[0, columns.lowestEvent]
     lowestDue = rows[0, columns.lowestDue]
+    if let system = rows[0, columns.systemIdentifier], let timeline = rows[0, columns.timeline] {
+      report = PlaceMonitor.Report(
+        place: ServerPlace(systemIdentifier: system, timeline: timeline),
+        mayClaim: rows[0, columns.mayClaim] == true, isPinned: rows[0, columns.isPinned] == true)
+    }
     claims.reserveCapacity(rows.rowCount)
     for row in 0..<rows.rowCount {
       guard let ride = rows[row, columns.ride].map(RideID.init),
@@ -31,6 +42,8 @@ struct ClaimReader {
         continue
       }
       var claim = RideClaim(rideID: ride, fence: fence)
+      claim.holder = holder
+      claim.place = report?.place
       claim.isTakenOver = rows[row, columns.isTakenOver] == true
       claims.append(claim)
       memos.append(memo(rows[row, columns.memo], of: ride))

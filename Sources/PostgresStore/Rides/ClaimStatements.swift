@@ -14,6 +14,12 @@ struct ClaimColumns: Sendable {
   /// The lowest event and due time of rides that are not parked.
   let lowestEvent: ResultColumn<Int64>
   let lowestDue: ResultColumn<Timestamp>
+  let systemIdentifier: ResultColumn<Int64>
+  let timeline: ResultColumn<Int64>
+  /// Whether this service may claim on this place.
+  let mayClaim: ResultColumn<Bool>
+  /// Whether the database and all apps of this service are pinned.
+  let isPinned: ResultColumn<Bool>
   let sql: String
 
   static let all = ClaimColumns()
@@ -28,6 +34,10 @@ struct ClaimColumns: Sendable {
     isTakenOver = list.boolean("is_taken_over")
     lowestEvent = list.integer("lowest_event")
     lowestDue = list.time("lowest_due")
+    systemIdentifier = list.integer("system_identifier")
+    timeline = list.integer("timeline::bigint")
+    mayClaim = list.boolean("may_claim")
+    isPinned = list.boolean("is_pinned")
     sql = list.sql
   }
 }
@@ -51,9 +61,9 @@ enum ClaimStatements {
   ///
   /// $1 node, $2 host, $3 asleep, $4 limit, $5 lease in milliseconds, $6 event and $7 due time in
   /// microseconds at which `LowWaterMark` lets the scan begin, $8 whether to return the lowest
-  /// ones.
+  /// ones, $9 holder, $10 to $12 the apps of `DatabasePin`.
   ///
-  /// It returns `ClaimColumns`. Existing rows are locked with SKIP LOCKED; new ones are inserted in the
+  /// It returns `ClaimColumns`. Nothing is claimed on a place that does not match the pin. Existing rows are locked with SKIP LOCKED; new ones are inserted in the
   /// order of their IDs, so that two nodes cannot deadlock. Later statements read the events and
   /// columns of the rides: this statement's snapshot is older than its locks, and could show events
   /// that another node has consumed since.
@@ -70,17 +80,21 @@ enum ClaimStatements {
         values ($1::uuid, $2, $3::boolean, now(), 7)
         on conflict (node) do update set asleep = excluded.asleep, seen_at = excluded.seen_at
         where n.asleep <> excluded.asleep or n.seen_at < now() - interval '2 seconds'
+      ), here as materialized (
+        select * from ridepulse.claim_place($10::text[], $11::text[], $12::text[])
       ), waiting as materialized (
         -- Rides with unconsumed events, oldest first.
         select distinct ride_id, place from (
           select e.ride_id, a.ctid as place
           from ridepulse.events e left join ridepulse.agenda a on a.ride_id = e.ride_id
           where e.id >= $6::bigint and (a.leased_until > now()) is not true
+            and (select may_claim from here)
           order by e.id limit $4::bigint) oldest
       ), due as materialized (
         -- Rides whose due time has come.
         select ctid as place, due_at from ridepulse.agenda
         where due_at >= \(dueFloor) and due_at <= now() and leased_until <= now()
+          and (select may_claim from here)
         order by due_at limit $4::bigint
       ), free as materialized (
         -- Locks those that no other node holds or is claiming now.
@@ -91,14 +105,14 @@ enum ClaimStatements {
         for update skip locked
       ), renewed as (
         -- Leases rides that are on the agenda.
-        update ridepulse.agenda a set node = $1::uuid, fence = nextval('ridepulse.fence'),
+        update ridepulse.agenda a set node = $9::uuid, fence = nextval('ridepulse.fence'),
           leased_until = now() + $5::bigint * interval '1 millisecond'
         from free where a.ctid = free.place
         returning a.ride_id, a.fence, a.memo, free.is_taken_over
       ), opened as (
         -- Puts rides with a first event on the agenda.
         insert into ridepulse.agenda (ride_id, node, fence, leased_until)
-        select w.ride_id, $1::uuid, nextval('ridepulse.fence'),
+        select w.ride_id, $9::uuid, nextval('ridepulse.fence'),
           now() + $5::bigint * interval '1 millisecond'
         from waiting w where w.place is null order by w.ride_id
         on conflict do nothing
@@ -120,8 +134,9 @@ enum ClaimStatements {
            order by e.id limit 1) end as lowest_event,
           case when $8::boolean then (select due_at from ridepulse.agenda
            where due_at >= \(dueFloor) and leased_until < 'infinity'
-           order by due_at limit 1) end as lowest_due
-        from (values (1)) one left join claimed on true
+           order by due_at limit 1) end as lowest_due,
+          here.*
+        from here left join claimed on true
         offset 0
       ) result
       """)

@@ -1,27 +1,29 @@
 import RideCore
 
-/// The statements that keep, return and park claimed rides. $1 is the node in all of them.
+/// The statements that keep, return and park claimed rides.
 enum LeaseStatements {
   private typealias Column = RowParameters<RideClaim>.Column
 
   private static let claim: [Column] = [
     .text("ride_id") { $0.rideID.text }, .integer("fence") { $0.fence },
+    .uuid("node") { $0.holder },
   ]
 
-  /// Claims by ride and fence.
-  static let claims = RowParameters(after: 1, claim)
+  /// Claims by ride, fence and holder.
+  static let claims = RowParameters(after: 0, claim)
 
   /// Claims with whether the ride was taken over.
   static let takenClaims = RowParameters(
-    after: 1, claim + [.boolean("is_taken_over") { $0.isTakenOver }])
+    after: 0, claim + [.boolean("is_taken_over") { $0.isTakenOver }])
 
   /// A memo in the form that the agenda stores.
   typealias StoredMemo = (claim: RideClaim, memo: String?)
 
   static let memos = RowParameters<StoredMemo>(
-    after: 1,
+    after: 0,
     [
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
+      .uuid("node") { $0.claim.holder },
       .text("memo") { $0.memo },
     ])
 
@@ -29,20 +31,22 @@ enum LeaseStatements {
   typealias Unread = (claim: RideClaim, reason: String)
 
   static let unread = RowParameters<Unread>(
-    after: 1,
+    after: 0,
     [
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
+      .uuid("node") { $0.claim.holder },
       .text("reason") { $0.reason }, .boolean("is_taken_over") { $0.claim.isTakenOver },
     ])
 
-  /// Returns the fences of those `claims` that the node holds, locked or not.
-  static let heldFences = Statement(
+  /// Returns fence and holder of those `claims` that are still held, locked or not.
+  static let heldClaims = Statement(
     name: "ours",
     sql: """
-      select a.fence
+      select a.fence, a.node
       from \(claims.table("o"))
       join ridepulse.agenda a on a.ride_id = o.ride_id and a.fence = o.fence
-      where a.ride_id = any (\(claims.keys)) and a.node = $1::uuid
+        and a.node = o.node
+      where a.ride_id = any (\(claims.keys))
       """)
 
   /// Stores the `memos` of rides that stay leased.
@@ -55,7 +59,8 @@ enum LeaseStatements {
         select a.ride_id, j.memo
         from \(memos.table("j"))
         join ridepulse.agenda a on a.ride_id = j.ride_id and a.fence = j.fence
-        where a.ride_id = any (\(memos.keys)) and a.node = $1::uuid and a.leased_until > now()
+          and a.node = j.node
+        where a.ride_id = any (\(memos.keys)) and a.leased_until > now()
         order by a.ride_id
         for update of a skip locked
       )
@@ -74,7 +79,8 @@ enum LeaseStatements {
         select a.ride_id
         from \(claims.table("r"))
         join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence
-        where a.ride_id = any (\(claims.keys)) and a.node = $1::uuid
+          and a.node = r.node
+        where a.ride_id = any (\(claims.keys))
         order by a.ride_id
         for update of a skip locked
       )
@@ -83,7 +89,7 @@ enum LeaseStatements {
       from held where a.ride_id = any (\(claims.keys)) and a.ride_id = held.ride_id
       """)
 
-  /// Parks a ride: $2 ride ID, $3 fence, $4 reason.
+  /// Parks a ride: $1 holder, $2 ride ID, $3 fence, $4 reason.
   ///
   /// Its pushes may have been sent without a ledger row. The node stays in the row, so that the
   /// next node to claim the ride after `unpark` takes it over. The new fence ends the claim.
@@ -112,18 +118,18 @@ enum LeaseStatements {
           parked_reason = case when a.unread + 1 >= \(readAttempts) then u.reason end,
           parked_at = case when a.unread + 1 >= \(readAttempts) then now() end
         from \(unread.table("u"))
-        where a.ride_id = u.ride_id and a.fence = u.fence and a.node = $1::uuid
+        where a.ride_id = u.ride_id and a.fence = u.fence and a.node = u.node
         returning a.ride_id, a.parked_reason
       )
       select ride_id, parked_reason from counted where parked_reason is not null
       """)
 
-  /// Puts rides that do not exist on the agenda, held by the node: `claims`.
+  /// Puts rides that do not exist on the agenda: `claims`.
   static let openCheck = Statement(
     name: "open_check",
     sql: """
       insert into ridepulse.agenda (ride_id, node, fence, leased_until)
-      select ride_id, $1::uuid, fence, now() + interval '1 minute'
+      select ride_id, node, fence, now() + interval '1 minute'
       from \(claims.table("c"))
       """)
 
@@ -143,7 +149,7 @@ enum LeaseStatements {
         node = case when r.is_taken_over then a.node end
       from \(takenClaims.table("r"))
       where a.ride_id = any (\(takenClaims.keys)) and a.ride_id = r.ride_id and a.fence = r.fence
-        and a.node = $1::uuid
+        and a.node = r.node
       """)
 
   /// Removes the node. Producers need not notify it any more.

@@ -15,6 +15,7 @@ extension PostgresRideStore {
     let plan = lowWaterMark.withLock { $0.plan(at: began) }
     // A node that cannot receive notifications registers as awake: a NOTIFY would cost producers
     // time and not arrive.
+    let holder = newHolder()
     let isAsleep = asleep && listener?.isHealthy ?? false
     let calls = [
       Call(ClaimStatements.lookups),
@@ -23,8 +24,8 @@ extension PostgresRideStore {
         [
           node, host, isAsleep ? "t" : "f", String(limit), String(lease.microseconds / 1000),
           String(plan.bounds.event ?? .min), plan.bounds.due.map { String($0.microseconds) },
-          plan.measuresLowest ? "t" : "f",
-        ]),
+          plan.measuresLowest ? "t" : "f", holder,
+        ] + pin.parameters),
     ]
     let results: [QueryResult]
     do {
@@ -37,15 +38,20 @@ extension PostgresRideStore {
       // Runs alongside the claim: its outcome does not change the claim's.
       Task { [claims] in _ = try? await listener.check(through: claims) }
     }
-    var reader = ClaimReader(log: log)
+    var reader = ClaimReader(log: log, holder: holder)
     reader.readClaims(results[1])
+    let hasMoved = if let report = reader.report { await handle(report) } else { false }
     let unread = try await read(&reader, began: ended)
-    lowWaterMark.withLock { $0.observe(reader.scan, by: plan, began: began, ended: ended) }
+    if !hasMoved {
+      lowWaterMark.withLock { $0.observe(reader.scan, by: plan, began: began, ended: ended) }
+    }
     let unreadable = reader.unreadable
     await deferUnreadable(unreadable)
     reader.remove(unreadable.map(\.claim) + unread)
     var claim = reader.claim
     claim.released = unread.count
+    // The node claims again at once, from the first entry.
+    if hasMoved { claim.nextDue = claim.now }
     // The node claims again when the next sweep is due.
     if let sweep = lowWaterMark.withLock({ $0.nextSweep }) {
       let due = claim.now + max(.zero, sweep - uptime)
@@ -164,7 +170,7 @@ extension PostgresRideStore {
         claims,
         [
           Call(SettleStatements.writeSettings),
-          Call(LeaseStatements.leaveUnread, [node] + LeaseStatements.unread.arrays(unread)),
+          Call(LeaseStatements.leaveUnread, LeaseStatements.unread.arrays(unread)),
         ])[1]
       for row in 0..<parked.rowCount {
         log(

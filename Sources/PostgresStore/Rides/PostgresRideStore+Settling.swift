@@ -12,7 +12,7 @@ extension PostgresRideStore {
     let stored = try memos.map { (claim: $0.claim, memo: try SettleRows.json($0.memo, encoder)) }
     let results = try await run(
       claims,
-      [Call(LeaseStatements.journal, [node] + LeaseStatements.memos.arrays(stored))])
+      [Call(LeaseStatements.journal, LeaseStatements.memos.arrays(stored))])
     var missing = Set(memos.map(\.claim.rideID))
     for row in 0..<results[0].rowCount {
       if let ride = results[0].string(row, 0) { missing.remove(RideID(ride)) }
@@ -24,21 +24,48 @@ extension PostgresRideStore {
   ///
   /// - Throws: `StoreFailure`; the same settlements may be given again.
   package func settle(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
+    var result = SettleResult()
+    for round in Self.rounds(batch) {
+      let part = try await settleOnce(round)
+      result.lost += part.lost
+      result.locked += part.locked
+    }
+    return result
+  }
+
+  /// Divides a batch so that no part has a ride twice: the rows of a settlement are matched with
+  /// their claim by the ride.
+  ///
+  /// This node may have claimed a ride again after its lease ended or Postgres failed over, before
+  /// its first claim is settled.
+  static func rounds(_ batch: [ClaimedSettlement]) -> [[ClaimedSettlement]] {
+    var rides: Set<RideID> = []
+    var again: [ClaimedSettlement] = []
+    let first = batch.filter { settlement in
+      if rides.insert(settlement.claim.rideID).inserted { return true }
+      again.append(settlement)
+      return false
+    }
+    if first.isEmpty { return [] }
+    return [first] + rounds(again)
+  }
+
+  private func settleOnce(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
     let results = try await run(settlements, try settling(batch))
-    let written = Self.fences(results[1])
-    let missing = batch.map(\.claim).filter { !written.contains($0.fence) }
+    let written = Self.keys(results[1])
+    let missing = batch.map(\.claim).filter { !written.contains(ClaimKey($0)) }
     if missing.isEmpty { return SettleResult() }
     // A claim that is not known to be lost is reported as locked, so that it is tried again.
     let rows = try? await run(
       settlements,
       [
         Call(SettleStatements.writeSettings),
-        Call(LeaseStatements.heldFences, [node] + Self.parameters(missing)),
+        Call(LeaseStatements.heldClaims, Self.parameters(missing)),
       ])
-    guard let held = rows.map({ Self.fences($0[1]) }) else { return SettleResult(locked: missing) }
+    guard let held = rows.map({ Self.keys($0[1]) }) else { return SettleResult(locked: missing) }
     return SettleResult(
-      lost: missing.filter { !held.contains($0.fence) },
-      locked: missing.filter { held.contains($0.fence) })
+      lost: missing.filter { !held.contains(ClaimKey($0)) },
+      locked: missing.filter { held.contains(ClaimKey($0)) })
   }
 
   private func settling(_ batch: [ClaimedSettlement]) throws -> [Call] {
@@ -55,8 +82,11 @@ extension PostgresRideStore {
     let now = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
     let batch = [false, true].map { isOver in
       let ride: RideID = "ridepulse-check-\(isOver ? "over" : "live")-\(node)"
+      var claim = RideClaim(rideID: ride, fence: isOver ? -1 : -2)
+      claim.holder = node
+      claim.place = place
       return ClaimedSettlement(
-        claim: RideClaim(rideID: ride, fence: isOver ? -1 : -2),
+        claim: claim,
         settlement: .synthetic(ride: ride, now: now, isOver: isOver))
     }
     let results = try await run(
@@ -64,9 +94,9 @@ extension PostgresRideStore {
       [
         Call(LeaseStatements.begin),
         Call(SettleStatements.writeSettings),
-        Call(LeaseStatements.openCheck, [node] + Self.parameters(batch.map(\.claim))),
+        Call(LeaseStatements.openCheck, Self.parameters(batch.map(\.claim))),
       ] + (try settling(batch)) + [Call(LeaseStatements.immediate), Call(LeaseStatements.rollback)])
-    if Self.fences(results[4]).count != batch.count {
+    if Self.keys(results[4]).count != batch.count {
       throw StoreFailure(.refused, "a made-up ride was not settled")
     }
   }
@@ -75,16 +105,16 @@ extension PostgresRideStore {
   ///
   /// - Throws: `StoreFailure`; the leases may be unchanged.
   package func renew(_ rides: [RideClaim]) async throws -> [RideClaim] {
-    let parameters = [node] + Self.parameters(rides)
+    let parameters = Self.parameters(rides)
     let results = try await run(
       claims,
       [
         Call(SettleStatements.writeSettings),
         Call(LeaseStatements.renew, parameters + [String(lease.microseconds / 1000)]),
-        Call(LeaseStatements.heldFences, parameters),
+        Call(LeaseStatements.heldClaims, parameters),
       ])
-    let held = Self.fences(results[2])
-    return rides.filter { !held.contains($0.fence) }
+    let held = Self.keys(results[2])
+    return rides.filter { !held.contains(ClaimKey($0)) }
   }
 
   /// Parks a ride until `ridepulse.unpark` is called for it.
@@ -97,7 +127,7 @@ extension PostgresRideStore {
         Call(SettleStatements.writeSettings),
         Call(
           LeaseStatements.park,
-          [node, ride.rideID.text, String(ride.fence), Self.clipped(reason)]),
+          [ride.holder, ride.rideID.text, String(ride.fence), Self.clipped(reason)]),
       ])
   }
 
@@ -115,7 +145,7 @@ extension PostgresRideStore {
       session,
       [
         Call(SettleStatements.writeSettings),
-        Call(LeaseStatements.release, [node] + LeaseStatements.takenClaims.arrays(rides)),
+        Call(LeaseStatements.release, LeaseStatements.takenClaims.arrays(rides)),
       ], timeout: timeout)
   }
 
@@ -123,7 +153,24 @@ extension PostgresRideStore {
     LeaseStatements.claims.arrays(claims)
   }
 
-  private static func fences(_ rows: QueryResult) -> Set<Int64> {
-    Set((0..<rows.rowCount).compactMap { rows.int64($0, 0) })
+  /// What identifies a claim: a fence alone may be given out again after a failover.
+  private struct ClaimKey: Hashable {
+    let fence: Int64
+    let holder: String
+
+    init(_ claim: RideClaim) {
+      fence = claim.fence
+      holder = claim.holder
+    }
+
+    init?(_ rows: QueryResult, _ row: Int) {
+      guard let fence = rows.int64(row, 0), let holder = rows.string(row, 1) else { return nil }
+      self.fence = fence
+      self.holder = holder
+    }
+  }
+
+  private static func keys(_ rows: QueryResult) -> Set<ClaimKey> {
+    Set((0..<rows.rowCount).compactMap { ClaimKey(rows, $0) })
   }
 }

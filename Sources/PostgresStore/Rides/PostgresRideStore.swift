@@ -9,6 +9,8 @@ package final class PostgresRideStore: RideStore {
   let node: String
   let host: String
   private let apps: [App]
+  let pin: DatabasePin
+  let places = Mutex(PlaceMonitor())
   let reading: Mutex<RideReading>
   let lowWaterMark = Mutex(LowWaterMark())
   private let start = ContinuousClock.now
@@ -41,6 +43,7 @@ package final class PostgresRideStore: RideStore {
   ///   - node: a UUID that no other process ever uses: leases are held under it.
   ///   - host: the name of the machine, for people.
   ///   - apps: the apps whose phones rules may address.
+  ///   - pin: the apps as the database's pin must name them.
   ///   - rules: the rules that decide which data is read.
   ///   - lease: how long a claimed ride belongs to this node.
   ///   - listener: wakes the sleeping node; without it producers take the node for awake.
@@ -48,7 +51,8 @@ package final class PostgresRideStore: RideStore {
   ///     session of the claims.
   ///   - onLate: called when a sweep has found something to claim; must not block.
   package init(
-    node: String, host: String, apps: [App], rules: RuleSet, lease: Duration,
+    node: String, host: String, apps: [App], pin: DatabasePin = .none, rules: RuleSet,
+    lease: Duration,
     claims: PostgresSession, settlements: PostgresSession, listener: WakeListener? = nil,
     sweeping: (@Sendable () throws -> PostgresSession)? = nil,
     onLate: @escaping @Sendable () -> Void = {}, log: Log
@@ -56,6 +60,7 @@ package final class PostgresRideStore: RideStore {
     self.node = node
     self.host = host
     self.apps = apps
+    self.pin = pin
     reading = Mutex(RideReading(apps: apps, rules: rules))
     self.lease = lease
     self.claims = claims

@@ -24,6 +24,7 @@ enum SettleRows {
     after: 1,
     [
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
+      .uuid("node") { $0.claim.holder },
       .text("memo") { $0.memo }, .integer("next_due") { $0.nextDue?.microseconds },
       .boolean("is_over") { $0.isOver },
     ])
@@ -51,12 +52,17 @@ enum SettleRows {
       .integer("expiration") { $0.value.expiration },
     ])
 
-  /// Tokens that are invalid. They are written even if the ride is not held: APNs' answer counts.
-  static let gone = RowParameters<TokenInvalidation>(
+  typealias Gone = (place: ServerPlace?, token: TokenInvalidation)
+
+  /// Tokens that are invalid. They are written even if the ride is not held: APNs' answer counts,
+  /// as long as the IDs of tokens mean the same.
+  static let gone = RowParameters<Gone>(
     after: entries.last,
     [
-      .integer("id") { $0.id }, .text("kind") { $0.kind.rawValue },
-      .integer("since") { $0.since?.microseconds }, .text("reason") { $0.reason },
+      .integer("id") { $0.token.id }, .text("kind") { $0.token.kind.rawValue },
+      .integer("since") { $0.token.since?.microseconds }, .text("reason") { $0.token.reason },
+      .integer("system_identifier") { $0.place?.systemIdentifier },
+      .integer("timeline") { $0.place?.timeline },
     ])
 
   /// Observations of phones. The value is the push, environment or microseconds of the kind.
@@ -94,7 +100,10 @@ enum SettleRows {
     return [node] + rides.arrays(settled)
       + events.arrays(settlements.flatMap(\.consumed))
       + entries.arrays(parts(of: settlements, \.entries))
-      + gone.arrays(settlements.flatMap(\.invalidations))
+      + gone.arrays(
+        batch.flatMap { claimed in
+          claimed.settlement.invalidations.map { (place: claimed.claim.place, token: $0) }
+        })
       + observations.arrays(parts(of: settlements, \.observations))
       + tallies.arrays(
         parts(of: settlements) { settlement in

@@ -21,8 +21,8 @@ enum SettleStatements {
   ///
   /// $1 node, then the rows of `SettleRows`.
   ///
-  /// It returns the fences of the rides that this node held; for all others only invalid tokens are
-  /// written. It writes only to the engine's own tables and waits for no row lock: an agenda row
+  /// It returns fence and holder of the rides that are still held under this claim; for all others
+  /// only invalid tokens are written. It writes only to the engine's own tables and waits for no row lock: an agenda row
   /// that another session has locked counts as not held.
   static let settle = Statement(
     name: "settle",
@@ -31,9 +31,9 @@ enum SettleStatements {
         select * from \(SettleRows.rides.table("s"))
       ), held as materialized (
         -- The rides that this node still holds; everything below concerns only these.
-        select a.ride_id, a.fence, s.memo, s.next_due, s.is_over
+        select a.ride_id, a.fence, a.node, s.memo, s.next_due, s.is_over
         from settled s join ridepulse.agenda a
-          on a.ride_id = s.ride_id and a.fence = s.fence and a.node = $1::uuid
+          on a.ride_id = s.ride_id and a.fence = s.fence and a.node = s.node
         where a.ride_id = any (\(SettleRows.rides.keys))
         order by a.ride_id
         for update of a skip locked
@@ -80,6 +80,9 @@ enum SettleStatements {
           else least(\(SQLTime.timestamp("since")), clock_timestamp())
           end as since
         from \(SettleRows.gone.table("g"))
+        -- Since a failover, the ID may be that of another token.
+        where (system_identifier, timeline) in (
+          select p.system_identifier, p.timeline from ridepulse.server_place() p)
         order by kind, id, since desc
       ), found as materialized (
         -- Observations of phones, one row for each phone.
@@ -120,7 +123,7 @@ enum SettleStatements {
           skipped = c.skipped + excluded.skipped, missed = c.missed + excluded.missed,
           capped = c.capped + excluded.capped, expired = c.expired + excluded.expired
       )
-      select fence, (
+      select fence, node, (
         -- Only if switched on: NOTIFY lets one transaction commit at a time.
         select pg_notify('ridepulse_deliveries', '') from ridepulse.settings
         where is_only and notify_deliveries

@@ -88,8 +88,12 @@ package struct StoreFailure: Error, Hashable, CustomStringConvertible {
 /// The right to settle one ride, until its lease ends or another holder takes it over.
 package struct RideClaim: Hashable, Sendable {
   package var rideID: RideID
-  /// The fencing token: higher than that of every earlier holder.
+  /// The fencing token: no other claim on the same place has it.
   package var fence: Int64
+  /// The ID of the claim: no other claim ever has it, on any place.
+  package var holder = ""
+  /// Where the ride was claimed; nil if that is unknown.
+  package var place: ServerPlace?
   /// Whether the previous holder lost the ride only when its lease ended: a release must not hide
   /// that.
   package var isTakenOver = false
@@ -98,6 +102,25 @@ package struct RideClaim: Hashable, Sendable {
     self.rideID = rideID
     self.fence = fence
   }
+}
+
+/// The server that keeps a database, and the timeline of its write-ahead log.
+///
+/// Numbers that the database gives out are unique on one place only: a standby that is promoted may
+/// give some of them out again.
+package struct ServerPlace: Hashable, Sendable {
+  /// The server's system identifier, which its standbys share.
+  package var systemIdentifier: Int64
+  /// Each promotion of a standby raises it.
+  package var timeline: Int64
+
+  package init(systemIdentifier: Int64, timeline: Int64) {
+    self.systemIdentifier = systemIdentifier
+    self.timeline = timeline
+  }
+
+  /// The server in the form in which cursors and `pin_problems` show it.
+  package var server: String { String(UInt64(bitPattern: systemIdentifier), radix: 16) }
 }
 
 /// Rides that were claimed together.

@@ -28,6 +28,7 @@ final class ChannelReconciler: Sendable {
   private let conninfo: String
   private let client: ChannelClient
   private let scopes: [App: ChannelScope]
+  private let pin: DatabasePin
   private let log: Log
   private let signal = AsyncSignal()
   private let state = Mutex(State())
@@ -48,10 +49,14 @@ final class ChannelReconciler: Sendable {
   /// The maximum number of needs kept, and of channels deleted per pass.
   static let batch = 1000
 
-  init(conninfo: String, client: ChannelClient, scopes: [App: ChannelScope], log: Log) {
+  init(
+    conninfo: String, client: ChannelClient, scopes: [App: ChannelScope], pin: DatabasePin,
+    log: Log
+  ) {
     self.conninfo = conninfo
     self.client = client
     self.scopes = scopes
+    self.pin = pin
     self.log = log
   }
 
@@ -102,6 +107,11 @@ final class ChannelReconciler: Sendable {
     do {
       // A short-lived session of its own, so that claims and settlements never queue behind it.
       try await Database.with(conninfo: conninfo, name: "channels") { session in
+        // To a copy of the database, the channels of its origin would look like leaked ones. The
+        // engine logs the problem; rides repeat their needs.
+        guard try await pin.problems(session).isEmpty else {
+          return state.withLock { $0.hasEnded = $0.hasEnded || hasEnded }
+        }
         let service = ChannelService(
           client: client, repository: ChannelRepository(session: session))
         await make(needs, service)

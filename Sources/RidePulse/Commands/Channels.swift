@@ -9,6 +9,8 @@ enum Channels: Command {
   enum Word: String, CaseIterable {
     case create, read, delete, list, reconcile
 
+    /// Whether it changes what Apple holds, with or without an option.
+    var writes: Bool { self == .create || self == .delete }
     var namesChannel: Bool { self == .read || self == .delete }
   }
 
@@ -43,6 +45,9 @@ enum Channels: Command {
     let credentials = try variables.loadCredentials()
     return try await Database.with(environment, name: "channels") { session in
       try await Database.requireSchema(session)
+      if arguments.word.writes || context.arguments.has("--apply") {
+        try await Database.requirePin(variables.pin, session)
+      }
       let repository = ChannelRepository(session: session)
       let (clock, base) = (ContinuousClock(), try await repository.now())
       let start = clock.now

@@ -56,8 +56,11 @@ enum Serve: Command {
       if isOnce {
         // The timer that runs it starts it again.
         guard try await service.start(limit: .seconds(5)) else { return .failed }
+        try requirePin(service)
         log(.info, "Serving", fields)
-        return try await once.run(service, log)
+        let status = try await once.run(service, log)
+        try requirePin(service)
+        return status
       }
       let endpoints = try ServiceEndpoints(service, context, log)
       defer { endpoints.close() }
@@ -86,6 +89,12 @@ enum Serve: Command {
     service.channels.stop()
     service.outcomes.notify()
     await service.endCalls()
+  }
+
+  /// Throws if the database's pin keeps a single run from sending.
+  private static func requirePin(_ service: Service) throws {
+    if service.pinProblems.isEmpty { return }
+    throw CommandFailure(service.pinProblems.joined(separator: "; "))
   }
 }
 

@@ -1,5 +1,6 @@
 import APNSClient
 import Foundation
+import PostgresStore
 import RideCore
 import SystemSupport
 
@@ -38,6 +39,14 @@ struct APNsVariables {
   /// The bundle ID and environment of each app's channels.
   var channelScopes: [App: ChannelScope] {
     bundleIDs.mapValues { ChannelScope(bundleID: $0, environment: defaultEnvironment) }
+  }
+
+  /// The apps as the database's pin must name them.
+  var pin: DatabasePin { Self.pin(bundleIDs, defaultEnvironment) }
+
+  static func pin(_ bundleIDs: [App: String], _ environment: APNsEnvironment) -> DatabasePin {
+    DatabasePin(
+      apps: bundleIDs.map { .init(app: $0, bundleID: $1, environment: environment) })
   }
 
   /// Returns the engine's configuration for these rules.

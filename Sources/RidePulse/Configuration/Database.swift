@@ -63,6 +63,14 @@ enum Database {
     return try await withCleanup({ await session.close() }) { try await body(session) }
   }
 
+  /// Throws if this program's apps must not send from the database.
+  static func requirePin(_ pin: DatabasePin, _ session: PostgresSession) async throws {
+    let problems = try await pin.problems(session)
+    if problems.isEmpty { return }
+    throw CommandFailure(
+      (problems.map(\.description) + [PinProblem.remedy]).joined(separator: "; "))
+  }
+
   /// Throws if the database's schema lacks migrations of this binary.
   static func requireSchema(_ session: PostgresSession) async throws {
     let schema = try await Migrations.state(session)

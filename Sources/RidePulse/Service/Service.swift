@@ -60,7 +60,8 @@ final class Service: Sendable {
     self.sessions = sessions
     store = PostgresRideStore(
       node: node, host: ProcessInfo.processInfo.hostName, apps: Array(apns.bundleIDs.keys),
-      rules: rules, lease: Self.lease, claims: sessions.claims, settlements: sessions.settlements,
+      pin: apns.pin, rules: rules, lease: Self.lease, claims: sessions.claims,
+      settlements: sessions.settlements,
       listener: sessions.listener,
       sweeping: {
         try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
@@ -78,7 +79,8 @@ final class Service: Sendable {
       configuration: apns.configuration, credentials: credentials, now: { time.now },
       events: { TransportLog.record($0, log) })
     let channels = ChannelReconciler(
-      conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes, log: log)
+      conninfo: conninfo, client: transport.channels(), scopes: apns.channelScopes,
+      pin: apns.pin, log: log)
     self.channels = channels
     let outcomes = OutcomeApplier(conninfo: conninfo, log: log, onChannels: { channels.ended() })
     self.outcomes = outcomes
@@ -110,6 +112,7 @@ final class Service: Sendable {
     let isUsable = try await starting.run(limit: limit, onWait: onWait) {
       try await sessions.claims.connect()
       try await Database.requireSchema(sessions.claims)
+      try await store.checkPin()
     }
     guard isUsable else { return false }
     sessionLog.started()
@@ -136,7 +139,15 @@ final class Service: Sendable {
     if sessions.both.contains(where: { $0.isStalled() }) {
       problems.append("the database does not answer")
     }
+    problems += pinProblems
     return problems.isEmpty ? engine.stalls(after: Self.longestTurn) : problems
+  }
+
+  /// Why nothing is claimed or sent although the database answers; see docs/restore.md.
+  var pinProblems: [String] {
+    let problems = store.pinProblems
+    if problems.isEmpty { return [] }
+    return problems.map { "nothing is sent: \($0)" } + [PinProblem.remedy]
   }
 
   private static func describe(_ halt: SettlementHalt) -> String {
@@ -170,7 +181,8 @@ final class Service: Sendable {
       tally: meter.total, engine: engine.statistics,
       transport: transport.statistics(), apnsAhead: transport.clockLead,
       listenIsHealthy: listenIsHealthy, problems: problems,
-      database: gauges)
+      database: gauges, place: store.place, failovers: store.failovers,
+      isHeld: !store.pinProblems.isEmpty)
   }
 
   /// The current time by the database's clock.

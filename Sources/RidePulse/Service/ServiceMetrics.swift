@@ -18,6 +18,12 @@ enum ServiceMetrics {
     /// Nil if the database did not answer.
     var database: RideGauges?
     var watched: [WatchProblem] = []
+    /// The server and timeline of the last claim; nil before the first.
+    var place: ServerPlace?
+    /// How often they have changed since the start.
+    var failovers = 0
+    /// Whether the database's pin keeps this service from sending.
+    var isHeld = false
   }
 
   static func page(_ reading: Reading) -> String {
@@ -47,7 +53,20 @@ enum ServiceMetrics {
       "1 if notifications from Postgres reach this node; otherwise events wait for the next poll."
     )
     if let isHealthy = reading.listenIsHealthy { listens.add(isHealthy ? 1 : 0, []) }
+    var timeline = MetricFamily(
+      .gauge, "ridepulse_postgres_timeline",
+      "The timeline of the server's log at the last claim; each promotion of a standby raises it.")
+    if let place = reading.place { timeline.add(Double(place.timeline), []) }
     return [
+      timeline,
+      MetricFamily(
+        .counter, "ridepulse_postgres_failovers_total",
+        "Failovers of Postgres, and changes to another server, that this process has seen.",
+        Double(reading.failovers)),
+      MetricFamily(
+        .gauge, "ridepulse_sending_held",
+        "1 while nothing is sent because the database does not match its pin.",
+        reading.isHeld ? 1 : 0),
       MetricFamily(
         .gauge, "ridepulse_ready", "1 if /readyz answers ready.",
         reading.problems.isEmpty ? 1 : 0),

@@ -1,0 +1,132 @@
+import LocalStack
+import RideCore
+
+/// The command line of `ridepulse-chaos`.
+struct ChaosOptions {
+  /// How long faults are injected.
+  var duration: Duration = .seconds(600)
+  /// The seed of all random numbers.
+  var seed = UInt64.random(in: 0...UInt64(Int64.max))
+  /// The number of rides that are live at one time.
+  var rides = 150
+  /// The faults to leave out, to narrow down the cause of a violation.
+  var without: Set<Part> = []
+  /// Starts with a full NOTIFY queue of 8 GB, instead of one that is only above the engine's
+  /// threshold.
+  var fillsNotifyQueue = false
+  /// Keeps the files of the run even if every invariant held.
+  var keeps = false
+  var wantsHelp = false
+  /// Fails Postgres over, instead of injecting other faults.
+  var failovers: Failovers?
+
+  /// A run that fails Postgres over.
+  struct Failovers: Equatable {
+    /// How often the primary is killed.
+    var count = 10
+    var replication = Replication.synchronous
+    /// The number of `serve` processes.
+    var nodes = 2
+  }
+
+  /// A fault that can be left out.
+  enum Part: String, CaseIterable, Sendable {
+    case kill, pause, restart, faults, clock, starts
+    case refusal, disk, locks, notify, rights, crowd, burst, reassign
+  }
+
+  static let help = """
+    Usage: ridepulse-chaos [--for DURATION] [--seed N] [--rides N] [--without PART]...
+                           [--full-notify-queue] [--keep]
+           ridepulse-chaos --failovers N [--replication MODE] [--nodes 1|2]
+                           [--seed N] [--rides N] [--keep]
+      --for DURATION       how long faults are injected: 60s, 10m (default 10m)
+      --seed N             of all random numbers; printed at the start
+      --rides N            rides that are live at one time (default 150)
+      --without PART       leave out one of
+                             kill, pause, restart   of nodes, of nodes, of Postgres
+                             faults, clock          of APNs, of Postgres
+                             starts                 of cards by push
+                             refusal                the ledger refuses one ride
+                             disk                   the ledger's disk is full
+                             locks                  an app keeps phones' rows locked
+                             notify                 another application fills the NOTIFY queue
+                             rights                 the engine loses a right
+                             crowd                  one ride with 5,000 phones
+                             burst                  one ride with 5,000 events
+                             reassign               rides change their driver during outages
+      --full-notify-queue  fill the queue up to its 8 GB (on disk) at first, so that NOTIFY fails
+      --keep               keep requests, logs and ledger even if everything held
+      --failovers N        kill the primary of a Patroni cluster N times, switch over once, and let
+                           the primary hang once; no other faults
+      --replication MODE   synchronous (default), strict or asynchronous
+      --nodes 1|2          nodes that run (default 2)
+    """
+
+  /// A command line that cannot be parsed.
+  struct UsageError: Error {
+    let text: String
+  }
+
+  private static let switches = ["--help", "--keep", "--full-notify-queue"]
+  /// The options of a run with failovers, and those of both kinds of runs.
+  private static let ofFailovers: Set<String> = ["--failovers", "--replication", "--nodes"]
+  private static let shared: Set<String> = ["--seed", "--rides", "--keep", "--help"]
+
+  init(_ words: [String]) throws(UsageError) {
+    var rest = words[...]
+    var given: Set<String> = []
+    while let word = rest.popFirst() {
+      given.insert(word)
+      if Self.switches.contains(word) {
+        turnOn(word)
+      } else {
+        try set(word, to: &rest)
+      }
+    }
+    guard failovers != nil, let other = given.subtracting(Self.ofFailovers.union(Self.shared)).min()
+    else { return }
+    throw UsageError(text: "\(other) does not apply to a run with failovers; leave it out")
+  }
+
+  private mutating func turnOn(_ word: String) {
+    switch word {
+    case "--help": wantsHelp = true
+    case "--keep": keeps = true
+    default: fillsNotifyQueue = true
+    }
+  }
+
+  private mutating func set(_ word: String, to rest: inout ArraySlice<String>) throws(UsageError) {
+    let known = Self.ofFailovers.union(["--for", "--seed", "--rides", "--without"])
+    guard known.contains(word) else { throw UsageError(text: "unknown argument \(word)") }
+    guard let value = rest.popFirst() else { throw UsageError(text: "\(word) needs a value") }
+    switch word {
+    case "--for": duration = try Self.known(Duration(rideText: value), word, value)
+    case "--without": without.insert(try Self.known(Part(rawValue: value), word, value))
+    case "--seed": seed = try Self.known(UInt64(value), word, value)
+    case "--rides": rides = try Self.number(1...100_000, word, value)
+    default:
+      var run = failovers ?? Failovers()
+      switch word {
+      case "--failovers": run.count = try Self.number(0...1_000, word, value)
+      case "--nodes": run.nodes = try Self.number(1...2, word, value)
+      default: run.replication = try Self.known(Replication(rawValue: value), word, value)
+      }
+      failovers = run
+    }
+  }
+
+  private static func number(
+    _ range: ClosedRange<Int>, _ word: String, _ text: String
+  ) throws(UsageError) -> Int {
+    try known(Int(text).flatMap { range.contains($0) ? $0 : nil }, word, text)
+  }
+
+  private static func known<Value>(
+    _ value: Value?, _ word: String, _ text: String
+  ) throws(UsageError) -> Value {
+    guard let value else { throw UsageError(text: "\(word) \(text) can't be read") }
+    return value
+  }
+}

@@ -1,0 +1,119 @@
+package import RideCore
+
+/// The pin of a database: where services may send from it, and as which apps.
+///
+/// A dump that is restored elsewhere, or a copy of the database, keeps the pin of its origin, and no
+/// longer matches it (docs/decisions/0046-pin.md).
+package struct DatabasePin: Sendable {
+  /// An app as a service is configured for it.
+  package struct AppIdentity: Hashable, Sendable {
+    package var app: App
+    package var bundleID: String
+    /// The environment of phones whose row names none.
+    package var environment: APNsEnvironment
+
+    package init(app: App, bundleID: String, environment: APNsEnvironment) {
+      self.app = app
+      self.bundleID = bundleID
+      self.environment = environment
+    }
+  }
+
+  /// The apps of this service, in the order of their names.
+  package let apps: [AppIdentity]
+
+  package init(apps: [AppIdentity]) {
+    self.apps = apps.sorted { $0.app.rawValue < $1.app.rawValue }
+  }
+
+  /// A pin without apps, for work that sends nothing.
+  package static let none = DatabasePin(apps: [])
+
+  /// The values of the three array parameters of each statement.
+  var parameters: [String?] {
+    [
+      PostgresArray.literal(apps.map(\.app.rawValue)), PostgresArray.literal(apps.map(\.bundleID)),
+      PostgresArray.literal(apps.map(\.environment.rawValue)),
+    ]
+  }
+
+  private static let checking = Statement(
+    name: "check_pin",
+    sql: """
+      select problem, app, pinned, found
+      from ridepulse.check_pin($1::text[], $2::text[], $3::text[])
+      """)
+
+  private static let reading = Statement(
+    name: "pin_problems",
+    sql: """
+      select problem, app, pinned, found
+      from ridepulse.pin_problems($1::text[], $2::text[], $3::text[])
+      """)
+
+  /// Pins what is not pinned yet; returns why this service must not send.
+  package func check(_ session: PostgresSession) async throws(PostgresError) -> [PinProblem] {
+    Self.problems(try await session.run([Call(Self.checking, parameters)])[0])
+  }
+
+  /// Returns why this service must not send, without writing anything.
+  package func problems(_ session: PostgresSession) async throws(PostgresError) -> [PinProblem] {
+    Self.problems(try await session.run([Call(Self.reading, parameters)])[0])
+  }
+
+  private static func problems(_ rows: QueryResult) -> [PinProblem] {
+    (0..<rows.rowCount).map { row in
+      PinProblem(
+        kind: rows.string(row, 0).flatMap(PinProblem.Kind.init) ?? .other,
+        app: rows.string(row, 1).map { App(rawValue: $0) }, pinned: rows.string(row, 2) ?? "",
+        found: rows.string(row, 3) ?? "")
+    }
+  }
+}
+
+/// A difference between a service or its database and the pin.
+package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: String, Sendable {
+    /// An operator holds all sending.
+    case held
+    case server, database
+    case bundleID = "bundle_id"
+    case environment
+    /// A kind that a newer schema reports.
+    case other
+  }
+
+  package var kind: Kind
+  /// The app that differs; nil if the database does.
+  package var app: App?
+  /// The pinned value; of `held` the reason.
+  package var pinned: String
+  /// The present value; of `held` the time.
+  package var found: String
+
+  package init(kind: Kind, app: App? = nil, pinned: String, found: String) {
+    self.kind = kind
+    self.app = app
+    self.pinned = pinned
+    self.found = found
+  }
+
+  package var description: String {
+    switch kind {
+    case .held: "sending is held since \(found): \(pinned)"
+    case .server:
+      "the database is pinned to server \(pinned) and is on server \(found): it was restored or moved"
+    case .database:
+      "the database is pinned as OID \(pinned) and has OID \(found): it is a copy, or was restored"
+    case .bundleID:
+      "app \(app?.rawValue ?? "") is pinned to bundle ID \(pinned), and this service has \(found)"
+    case .environment:
+      "app \(app?.rawValue ?? "") is pinned to \(pinned), and this service's default is \(found)"
+    case .other: "the database's pin does not match: \(pinned), \(found)"
+    }
+  }
+
+  /// What allows sending again.
+  package static let remedy =
+    "if phones are to be notified from this database by this service: select ridepulse.pin()"
+}

@@ -1,0 +1,76 @@
+import Foundation
+package import RideCore
+import Synchronization
+
+// The server, timeline and pin under which rides are claimed.
+extension PostgresRideStore {
+  /// The server and timeline of the last claim.
+  package var place: ServerPlace? { places.withLock { $0.place } }
+
+  /// How often the server or its timeline has changed since the start.
+  package var failovers: Int { places.withLock { $0.moves } }
+
+  /// Why nothing is claimed or sent; empty if the database matches its pin.
+  package var pinProblems: [PinProblem] { places.withLock { $0.problems } }
+
+  /// Pins the database and the apps if they are not pinned, and records whether they match.
+  ///
+  /// - Throws: `PostgresError`.
+  package func checkPin() async throws(PostgresError) {
+    let problems = try await pin.check(claims)
+    guard places.withLock({ $0.checked(problems) }) else { return }
+    if problems.isEmpty {
+      return log(.info, "Database matches its pin, sending", [:])
+    }
+    log(
+      .error, "Database does not match its pin, nothing is sent",
+      [
+        "problem": problems.map(\.description).joined(separator: "; "), "fix": PinProblem.remedy,
+      ])
+  }
+
+  /// Handles what a claim reported about its place.
+  ///
+  /// - Returns: Whether the place has changed, so that this claim began its scan too high.
+  func handle(_ report: PlaceMonitor.Report) async -> Bool {
+    var hasMoved = false
+    for action in places.withLock({ $0.handle(report) }) {
+      switch action {
+      case .forgetNumbers(let old):
+        hasMoved = true
+        lowWaterMark.withLock { $0 = LowWaterMark() }
+        record(report.place, after: old)
+      case .checkPin where pin.apps.isEmpty && report.mayClaim: break
+      case .checkPin:
+        do {
+          try await checkPin()
+        } catch {
+          log(.warning, "Pin not checked, retrying", ["error": "\(error)"])
+        }
+      }
+    }
+    return hasMoved
+  }
+
+  private func record(_ place: ServerPlace, after old: ServerPlace) {
+    if place.systemIdentifier == old.systemIdentifier {
+      log(
+        .warning, "Postgres failed over",
+        ["timeline": "\(place.timeline)", "before": "\(old.timeline)", "server": place.server])
+    } else {
+      log(
+        .warning, "Postgres is another server",
+        [
+          "server": place.server, "timeline": "\(place.timeline)", "before": old.server,
+        ])
+    }
+  }
+
+  /// Returns an ID that no other claim has, with the first half of the node's.
+  ///
+  /// A failover gives out fences again, and may give a ride the same one twice. What a claim wrote
+  /// is therefore matched by an ID that comes from no database.
+  func newHolder() -> String {
+    String(node.prefix(18)) + UUID().uuidString.lowercased().dropFirst(18)
+  }
+}

@@ -1,0 +1,163 @@
+-- Where this database is: the server and timeline that claims belong to, and the pin that keeps a
+-- copy of the database from sending. See docs/decisions/0045-holders.md and 0046-pin.md.
+
+create table ridepulse.pin (
+  is_only           boolean primary key default true check (is_only),
+  system_identifier bigint not null,
+  database_oid      oid not null,
+  pinned_at         timestamptz not null default now(),
+  held_at           timestamptz,
+  held_reason       text,
+  check ((held_at is null) = (held_reason is null))
+);
+
+comment on table ridepulse.pin is
+  'One row: the server and database in which services may claim rides and send. No row: the next '
+  'service that starts pins the database.';
+comment on column ridepulse.pin.is_only is 'Always true: the primary key of the only row.';
+comment on column ridepulse.pin.system_identifier is
+  'The server, as pg_control_system() names it: a standby has that of its primary, a restored dump '
+  'another one.';
+comment on column ridepulse.pin.database_oid is 'The database: a copy on the same server has another OID.';
+comment on column ridepulse.pin.pinned_at is 'When the database was pinned.';
+comment on column ridepulse.pin.held_at is 'When sending was held; null if it is not.';
+comment on column ridepulse.pin.held_reason is 'Why sending is held; null if it is not.';
+
+create table ridepulse.pinned_apps (
+  app         text primary key,
+  bundle_id   text not null,
+  environment text not null check (environment in ('production', 'sandbox')),
+  pinned_at   timestamptz not null default now()
+);
+
+comment on table ridepulse.pinned_apps is
+  'The apps of the services that send from this database: one with another bundle ID or default '
+  'environment claims nothing.';
+comment on column ridepulse.pinned_apps.app is 'The app.';
+comment on column ridepulse.pinned_apps.bundle_id is 'Its bundle ID, APNS_<APP>_BUNDLE_ID.';
+comment on column ridepulse.pinned_apps.environment is
+  'The environment of phones that name none, APNS_SANDBOX.';
+comment on column ridepulse.pinned_apps.pinned_at is 'When the app was pinned.';
+
+comment on column ridepulse.agenda.node is
+  'The claim that holds the ride; null once the ride is released. Its first 18 characters are those '
+  'of the node. A settlement of any other claim is refused.';
+comment on column ridepulse.agenda.fence is
+  'Fencing token of the last claim. A settlement with any other one is refused. A failover may give '
+  'one out twice; the claim in node is unique even then.';
+
+create function ridepulse.server_place(out system_identifier bigint, out timeline integer)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select s.system_identifier,
+    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
+  from pg_control_system() s
+$$;
+
+comment on function ridepulse.server_place() is
+  'Returns the server and the timeline of its write-ahead log, which each promotion of a standby '
+  'raises. Errors: 55000 on a standby.';
+
+create function ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[])
+returns table (problem text, app text, pinned text, found text)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select 'held', null, p.held_reason, p.held_at::text from ridepulse.pin p
+  where p.held_reason is not null
+  union all
+  select 'server', null, to_hex(p.system_identifier), to_hex(s.system_identifier)
+  from ridepulse.pin p, pg_control_system() s where p.system_identifier <> s.system_identifier
+  union all
+  select 'database', null, p.database_oid::text, d.oid::text
+  from ridepulse.pin p, pg_control_system() s, pg_database d
+  where d.datname = current_database() and p.database_oid <> d.oid
+    and p.system_identifier = s.system_identifier
+  union all
+  select 'bundle_id', p.app, p.bundle_id, a.bundle_id
+  from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
+  join ridepulse.pinned_apps p on p.app = a.app and p.bundle_id <> a.bundle_id
+  union all
+  select 'environment', p.app, p.environment, a.environment
+  from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
+  join ridepulse.pinned_apps p on p.app = a.app and p.environment <> a.environment
+$$;
+
+comment on function ridepulse.pin_problems(text[], text[], text[]) is
+  'Returns why a service with these apps must not send from this database; no row if it may. '
+  'problem: held, server, database, bundle_id or environment.';
+
+create function ridepulse.check_pin(apps text[], bundle_ids text[], environments text[])
+returns table (problem text, app text, pinned text, found text)
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+begin
+  insert into ridepulse.pin (system_identifier, database_oid)
+  select s.system_identifier, d.oid from pg_control_system() s, pg_database d
+  where d.datname = current_database()
+  on conflict do nothing;
+  -- An app is pinned only where a service may send.
+  if not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments)) then
+    insert into ridepulse.pinned_apps (app, bundle_id, environment)
+    select a.app, a.bundle_id, a.environment
+    from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment) order by a.app
+    on conflict do nothing;
+  end if;
+  return query select * from ridepulse.pin_problems(apps, bundle_ids, environments);
+end
+$$;
+
+comment on function ridepulse.check_pin(text[], text[], text[]) is
+  'Pins this database and these apps unless they are pinned already, and returns what '
+  'ridepulse.pin_problems returns.';
+
+create function ridepulse.claim_place(
+  apps text[], bundle_ids text[], environments text[],
+  out system_identifier bigint, out timeline integer, out may_claim boolean, out is_pinned boolean)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  select s.system_identifier, s.timeline into system_identifier, timeline
+  from ridepulse.server_place() s;
+  may_claim := not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments));
+  is_pinned := exists (select from ridepulse.pin) and not exists (
+    select from unnest(apps) a (app)
+    where not exists (select from ridepulse.pinned_apps p where p.app = a.app));
+end
+$$;
+
+comment on function ridepulse.claim_place(text[], text[], text[]) is
+  'Returns the server and timeline that a claim is made on, whether a service with these apps may '
+  'claim there, and whether all of them are pinned.';
+
+create function ridepulse.pin() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  insert into ridepulse.pin as p (system_identifier, database_oid)
+  select s.system_identifier, d.oid from pg_control_system() s, pg_database d
+  where d.datname = current_database()
+  on conflict (is_only) do update set
+    system_identifier = excluded.system_identifier, database_oid = excluded.database_oid,
+    pinned_at = excluded.pinned_at, held_at = null, held_reason = null;
+  delete from ridepulse.pinned_apps;
+end
+$$;
+
+comment on function ridepulse.pin() is
+  'Allows services to send from this database on this server, with the apps of the next one that '
+  'claims: after a restore, a move, or a change of bundle ID or default environment, and after hold.';
+
+create function ridepulse.hold(reason text) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if reason is null or reason !~ '\S' then
+    raise exception 'ridepulse.hold needs a reason' using errcode = 'invalid_parameter_value',
+      hint = 'It is what logs, /readyz and doctor show until ridepulse.pin() is called.';
+  end if;
+  insert into ridepulse.pin as p (system_identifier, database_oid, held_at, held_reason)
+  select s.system_identifier, d.oid, now(), left(reason, 500)
+  from pg_control_system() s, pg_database d where d.datname = current_database()
+  on conflict (is_only) do update set
+    held_at = excluded.held_at, held_reason = excluded.held_reason;
+end
+$$;
+
+comment on function ridepulse.hold(text) is
+  'Keeps every service from claiming and sending from this database until ridepulse.pin() is '
+  'called. Events are still accepted. Errors: 22023 without a reason.';
