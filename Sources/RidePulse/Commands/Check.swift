@@ -33,6 +33,7 @@ enum Check: Command {
       Terminal.print(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")
+      Terminal.print("rules \(rules.ruleSet.digest)")
       return .done
     }
   }

@@ -82,6 +82,10 @@ static const char text_0019[] = {
 #embed "../../../sql/0019_http_calls.sql" suffix(, 0)
 };
 
+static const char text_0022[] = {
+#embed "../../../sql/0022_search.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -102,5 +106,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0017_retention", text_0017},
     {"0018_deliveries", text_0018},
     {"0019_http_calls", text_0019},
+    {"0022_search", text_0022},
     {NULL, NULL},
 };
