@@ -53,7 +53,9 @@ comment on function ridepulse.search_indexes() is
   'Returns the indexes that `ridepulse explain` needs: table, name, and definition after "using".';
 
 create function ridepulse.missing_indexes()
-returns table (relation text, name text, definition text, parent text, state text, bytes bigint)
+returns table (
+  schema text, relation text, name text, definition text, parent text, state text, bytes bigint
+)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with leaves as (
     select s.definition, s.name as whole, c.oid as leaf, c.relnamespace as space, c.relispartition,
@@ -66,10 +68,11 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     join pg_class c on c.relkind = 'r'
       and (c.oid = t.oid or c.oid in (select i.inhrelid from pg_inherits i where i.inhparent = t.oid))
   )
-  select format('%I.%I', n.nspname, c.relname), l.name, l.definition,
-    case when l.relispartition then format('%I.%I', n.nspname, l.whole) end,
-    case when x.indexrelid is null then 'missing' when not x.indisvalid then 'invalid'
-      else 'detached' end,
+  select n.nspname, c.relname, l.name, l.definition, case when l.relispartition then l.whole end,
+    case when x.indexrelid is null then 'missing' when x.indisvalid then 'detached'
+      when exists (
+        select from pg_stat_progress_create_index b where b.index_relid = x.indexrelid)
+      then 'building' else 'invalid' end,
     pg_relation_size(l.leaf)
   from leaves l
   join pg_class c on c.oid = l.leaf
@@ -87,7 +90,8 @@ $$;
 comment on function ridepulse.missing_indexes() is
   'Returns the indexes that `ridepulse migrate` has yet to build without blocking writers: table or '
   'partition, name, definition after "using", and the index of the whole ledger to attach it to. '
-  'state: missing, invalid (a build was interrupted) or detached (only to be attached).';
+  'state: missing, invalid (a build was interrupted), building (by another session) or detached '
+  '(only to be attached).';
 
 -- Building an index here blocks writers of the table, so only small tables get theirs at once.
 do $$
@@ -98,7 +102,7 @@ begin
   for m in
     select * from ridepulse.missing_indexes() i where i.parent is null and i.bytes < small
   loop
-    execute format('create index %I on %s using %s', m.name, m.relation, m.definition);
+    execute format('create index %I on %I.%I using %s', m.name, m.schema, m.relation, m.definition);
   end loop;
   -- Last, because all settlements wait for these locks.
   alter table ridepulse.ledger add column decided_by integer;
@@ -111,8 +115,8 @@ begin
   for m in
     select * from ridepulse.missing_indexes() i where i.parent is not null and i.bytes < small
   loop
-    execute format('create index %I on %s using %s', m.name, m.relation, m.definition);
-    execute format('alter index %s attach partition ridepulse.%I', m.parent, m.name);
+    execute format('create index %I on %I.%I using %s', m.name, m.schema, m.relation, m.definition);
+    execute format('alter index %1$I.%2$I attach partition %1$I.%3$I', m.schema, m.parent, m.name);
   end loop;
 end
 $$;
