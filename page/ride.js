@@ -1,18 +1,29 @@
-// A ride's history: the JSON of `ridepulse explain RIDE --format json`.
+// What the search shows: a ride's history, or the JSON of `ridepulse explain --format json` for a person,
+// an apns-id or a token.
 
-import { byId, element, moment, span, table, typeName } from './dom.js';
+import { decision } from './decision.js';
+import { byId, element, moment, table } from './dom.js';
+import { searchParts } from './search.js';
 
-const addressOf = id => `/ride?id=${encodeURIComponent(id)}`;
+/** What can be searched by: the name in the address, and how it is loaded and shown. */
+const kinds = {
+  ride: { title: 'Ride', hint: 'its ID', address: '/ride?id=', parts,
+    absent: 'Nothing is recorded about a ride with this ID.' },
+  owner: { title: 'Person', hint: 'owner ID', address: '/v1/explain?owner=', parts: searchParts },
+  apns_id: { title: 'apns-id', hint: 'UUID', address: '/v1/explain?apns_id=', parts: searchParts },
+  token: { title: 'Token', hint: 'its last 6 digits', address: '/v1/explain?token=', parts: searchParts },
+};
 let shown = '';
 
-/** The fragment of the address selects the ride, so that going back works. */
+/** The fragment of the address selects what is shown, so that going back works. */
 export function followAddress() {
   addEventListener('hashchange', open);
+  byId('search-kind').addEventListener('change', showHint);
   byId('search').addEventListener('submit', event => {
     event.preventDefault();
     const id = byId('ride-id').value.trim();
     if (!id) return;
-    const address = `#ride=${encodeURIComponent(id)}`;
+    const address = `#${byId('search-kind').value}=${encodeURIComponent(id)}`;
     if (location.hash === address) open(); else location.hash = address;
   });
   byId('ride-again').addEventListener('click', open);
@@ -26,7 +37,13 @@ export function followAddress() {
     }
     if (event.key === 'Escape' && shown) close();
   });
+  // A browser may have kept the choice of an earlier visit.
+  showHint();
   if (location.hash) open();
+}
+
+function showHint() {
+  byId('ride-id').placeholder = kinds[byId('search-kind').value].hint;
 }
 
 function close() {
@@ -36,29 +53,36 @@ function close() {
   byId('ride-id').focus();
 }
 
-function idOfAddress() {
-  if (!location.hash.startsWith('#ride=')) return '';
+/** The kind and the text of the address; an empty text without an address, null for another one. */
+function subject() {
+  if (!location.hash) return { kind: 'ride', text: '' };
+  const [, kind, text] = /^#([a-z_]+)=(.*)$/s.exec(location.hash) ?? [];
+  if (!Object.hasOwn(kinds, kind ?? '')) return null;
   try {
-    return decodeURIComponent(location.hash.slice('#ride='.length));
+    return { kind, text: decodeURIComponent(text) };
   } catch {
-    return location.hash.slice('#ride='.length);
+    return { kind, text };
   }
 }
 
 async function open() {
-  // Another fragment, such as `#main`, does not change the ride.
-  if (location.hash && !location.hash.startsWith('#ride=')) return;
-  const id = idOfAddress();
-  shown = id;
-  byId('ride').hidden = !id;
-  if (!id) return;
-  byId('ride-id').value = id;
-  byId('ride-title').textContent = `Ride ${id}`;
+  const wanted = subject();
+  // Another fragment, such as `#main`, changes nothing.
+  if (!wanted) return;
+  const { kind, text } = wanted;
+  shown = text && location.hash;
+  byId('ride').hidden = !text;
+  if (!text) return;
+  const started = shown;
+  byId('search-kind').value = kind;
+  showHint();
+  byId('ride-id').value = text;
+  byId('ride-title').textContent = `${kinds[kind].title} ${text}`;
   byId('ride-history').replaceChildren(element('p', { class: 'note' }, 'loading …'));
   byId('ride-title').focus();
-  const nodes = await load(id);
-  // Another ride may have been selected in the meantime.
-  if (shown === id) byId('ride-history').replaceChildren(...nodes);
+  const nodes = await load(kinds[kind], text);
+  // Something else may have been selected in the meantime.
+  if (shown === started) byId('ride-history').replaceChildren(...nodes);
 }
 
 /** Asks for the service's token once, if it has one, and keeps it in this tab. */
@@ -74,16 +98,22 @@ async function ask(address) {
   return fetched();
 }
 
-async function load(id) {
+async function load(kind, text) {
   try {
-    const answer = await ask(addressOf(id));
-    if (answer.status === 404) return [element('p', {}, 'Nothing is recorded about a ride with this ID.')];
-    if (!answer.ok) throw new Error(await answer.text());
-    return parts(await answer.json());
+    const answer = await ask(kind.address + encodeURIComponent(text));
+    if (answer.ok) return kind.parts(await answer.json());
+    // Refusals of /v1 are JSON with a sentence for people, those of other paths are text.
+    const reason = answer.headers.get('Content-Type')?.startsWith('application/json')
+      ? (await answer.json()).error.message : await answer.text();
+    if (answer.status === 404) return [element('p', {}, kind.absent ?? sentence(reason))];
+    if (answer.status === 422) return [element('p', {}, sentence(reason))];
+    throw new Error(reason);
   } catch (error) {
-    return [element('p', {}, `The history can't be loaded now: ${error.message}`)];
+    return [element('p', {}, `This can't be loaded now: ${error.message}`)];
   }
 }
+
+const sentence = text => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 function parts(report) {
   return [facts(report), ...timeline(report), ...cards(report)];
@@ -117,24 +147,6 @@ function timeline(report) {
     entry.handled ? null : element('p', { class: 'note' }, 'not handled yet'),
     element('ul', {}, ...entry.decisions.map(decision))));
   return [element('ol', { class: 'timeline' }, ...items)];
-}
-
-function decision(one) {
-  const more = [];
-  if (one.status === 'accepted' && one.latency_ms !== null) more.push(`after ${span(one.latency_ms)}`);
-  if (one.attempts > 1) more.push(`${one.attempts} attempts`);
-  if (one.token_suffix) more.push(`phone …${one.token_suffix}`);
-  if (one.priority !== null) more.push(`priority ${one.priority}`);
-  if (one.expiration !== null) {
-    more.push(one.expiration === 0
-      ? 'never stored' : `valid until ${moment(new Date(one.expiration * 1000).toISOString())}`);
-  }
-  return element('li', {},
-    element('b', { 'data-status': one.status }, one.status), ` ${one.rule} to ${one.app} `,
-    typeName(one.push_type), one.card_event ? ` card ${one.card_event}` : '',
-    one.reason ? element('p', { class: 'reason' }, one.reason) : null,
-    more.length ? element('p', { class: 'note' }, more.join(', ')) : null,
-    one.priority !== null ? element('p', { class: 'note code' }, `apns-id ${one.apns_id}`) : null);
 }
 
 function cards(report) {

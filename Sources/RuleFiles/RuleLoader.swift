@@ -22,9 +22,10 @@ struct RuleLoader {
       // The tree builder and libyaml may both have reported the same problem.
       return .failure(RuleProblems(problems: Set(problems).sorted()))
     }
-    let ruleSet = RuleSet(
+    var ruleSet = RuleSet(
       activeStates: Set(vocabulary.active), finalStates: Set(vocabulary.final),
       events: vocabulary.declared, rules: rules)
+    ruleSet.digest = RulesDigest.of(files)
     func file(with key: String) -> String? {
       readable.first { $0.fields[key] != nil }?.diagnostics.file
     }

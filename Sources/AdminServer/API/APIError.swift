@@ -18,6 +18,8 @@ package struct APIError: Error, Hashable, Sendable {
     case notFound = "not_found"
     /// No data of this ride exists.
     case unknownRide = "unknown_ride"
+    /// A search found nothing.
+    case notRecorded = "not_recorded"
     case methodNotAllowed = "method_not_allowed"
     /// The first request with the same key has no answer yet.
     case requestInProgress = "request_in_progress"
@@ -51,7 +53,7 @@ package struct APIError: Error, Hashable, Sendable {
       case .invalidJSON, .invalidIdempotencyKey, .invalidPath: 400
       case .unauthorized: 401
       case .forbidden: 403
-      case .notFound, .unknownRide: 404
+      case .notFound, .unknownRide, .notRecorded: 404
       case .methodNotAllowed: 405
       case .requestInProgress, .wrongState: 409
       case .cursorLost: 410

@@ -5,6 +5,7 @@ package import RideCore
 /// `LedgerEntry` is the same before it is stored. Words are not converted to enums, because another
 /// version may have written them.
 package struct LedgerRow: Hashable, Sendable {
+  package var rideID: RideID
   /// The event's ID; nil for a schedule slot.
   package var eventID: Int64?
   /// The event's name.
@@ -37,18 +38,21 @@ package struct LedgerRow: Hashable, Sendable {
   package var createdAt: Timestamp
   /// When its verdict was written; nil until then.
   package var finishedAt: Timestamp?
+  /// `Revision.id` of the rules and the program that decided the status; nil if not recorded.
+  package var decidedBy: Int32?
 }
 
 extension LedgerRow {
   private struct Columns: Sendable {
-    let eventID, attempts, priority, expiration: ResultColumn<Int64>
-    let event, rule, app, pushType, cardEvent, status, reason, id, collapseID,
+    let eventID, attempts, priority, expiration, decidedBy: ResultColumn<Int64>
+    let rideID, event, rule, app, pushType, cardEvent, status, reason, id, collapseID,
       tokenSuffix: ResultColumn<String>
     let occurredAt, createdAt, finishedAt: ResultColumn<Timestamp>
     let sql: String
 
     init() {
       var list = SelectList()
+      rideID = list.text("ride_id")
       eventID = list.integer("event_id")
       event = list.text("event")
       occurredAt = list.time("occurred_at")
@@ -66,11 +70,15 @@ extension LedgerRow {
       tokenSuffix = list.text("token_suffix")
       createdAt = list.time("created_at")
       finishedAt = list.time("finished_at")
+      decidedBy = list.integer("decided_by")
       sql = list.sql
     }
   }
 
   private static let columns = Columns()
+
+  /// The columns that `all` reads, of `ridepulse.ledger` or of a query with its columns.
+  static let selected = columns.sql
 
   /// The rows of a ride, oldest first: $1 ride ID.
   static let ofRide = Statement(
@@ -93,7 +101,8 @@ extension LedgerRow {
   static func all(_ rows: QueryResult) -> [LedgerRow] {
     (0..<rows.rowCount).map { row in
       LedgerRow(
-        eventID: rows[row, columns.eventID], event: rows[row, columns.event] ?? "",
+        rideID: RideID(rows[row, columns.rideID] ?? ""), eventID: rows[row, columns.eventID],
+        event: rows[row, columns.event] ?? "",
         occurredAt: rows[row, columns.occurredAt] ?? Timestamp(microseconds: 0),
         rule: rows[row, columns.rule] ?? "", app: rows[row, columns.app] ?? "",
         pushType: rows[row, columns.pushType] ?? "", cardEvent: rows[row, columns.cardEvent],
@@ -102,7 +111,8 @@ extension LedgerRow {
         collapseID: rows[row, columns.collapseID], priority: rows[row, columns.priority],
         expiration: rows[row, columns.expiration], tokenSuffix: rows[row, columns.tokenSuffix],
         createdAt: rows[row, columns.createdAt] ?? Timestamp(microseconds: 0),
-        finishedAt: rows[row, columns.finishedAt])
+        finishedAt: rows[row, columns.finishedAt],
+        decidedBy: rows[row, columns.decidedBy].flatMap(Int32.init(exactly:)))
     }
   }
 }

@@ -6,6 +6,7 @@ package struct RideHistory: Sendable {
   package struct Activity: Sendable {
     /// The row's ID, which is the key in `Memo.cards`.
     package var id: Int64
+    package var rideID: RideID
     /// The activity's own ID.
     package var activityID: String
     package var app: String
@@ -54,6 +55,8 @@ package struct RideHistory: Sendable {
   package var activities: [Activity]
   /// The last contact of each of its people, for those that have one.
   package var contacts: [Contact]
+  /// The revisions that the ledger rows name.
+  package var revisions: [Int32: RecordedRevision]
 
   /// Whether the database has no data about the ride.
   package var isEmpty: Bool {
@@ -64,13 +67,14 @@ package struct RideHistory: Sendable {
 extension RideHistory.Activity {
   private struct Columns: Sendable {
     let id: ResultColumn<Int64>
-    let activityID, app, ownerID, tokenSuffix, endedReason: ResultColumn<String>
+    let rideID, activityID, app, ownerID, tokenSuffix, endedReason: ResultColumn<String>
     let registeredAt, endedAt: ResultColumn<Timestamp>
     let sql: String
 
     init() {
       var list = SelectList()
       id = list.integer("id")
+      rideID = list.text("ride_id")
       activityID = list.text("activity_id")
       app = list.text("app")
       ownerID = list.text("owner_id")
@@ -84,14 +88,22 @@ extension RideHistory.Activity {
 
   private static let columns = Columns()
 
+  /// The columns that `all` reads, of `ridepulse.live_activities`.
+  static let selected = columns.sql
+
   /// $1 ride ID.
   fileprivate static let ofRide = Statement(
     name: "history_activities",
     sql: "select \(columns.sql) from ridepulse.live_activities where ride_id = $1 order by id")
 
-  fileprivate init(_ rows: QueryResult, _ row: Int) {
+  static func all(_ rows: QueryResult) -> [Self] {
+    (0..<rows.rowCount).map { Self(rows, $0) }
+  }
+
+  private init(_ rows: QueryResult, _ row: Int) {
     let columns = Self.columns
     id = rows[row, columns.id] ?? 0
+    rideID = RideID(rows[row, columns.rideID] ?? "")
     activityID = rows[row, columns.activityID] ?? ""
     app = rows[row, columns.app] ?? ""
     ownerID = OwnerID(rows[row, columns.ownerID] ?? "")
@@ -119,6 +131,9 @@ extension RideHistory.Contact {
 
   private static let columns = Columns()
 
+  /// The columns that `all` reads, of `ridepulse.contacts c`.
+  static let selected = columns.sql
+
   /// $1 ride ID. The apps are all those that the ride's attributes name owners of.
   fileprivate static let ofRide = Statement(
     name: "history_contacts",
@@ -137,7 +152,11 @@ extension RideHistory.Contact {
       where key like '%\\_id')
     """
 
-  fileprivate init(_ rows: QueryResult, _ row: Int) {
+  static func all(_ rows: QueryResult) -> [Self] {
+    (0..<rows.rowCount).map { Self(rows, $0) }
+  }
+
+  private init(_ rows: QueryResult, _ row: Int) {
     let columns = Self.columns
     app = rows[row, columns.app] ?? ""
     ownerID = OwnerID(rows[row, columns.ownerID] ?? "")
@@ -205,11 +224,13 @@ extension RideQueries {
     reader.rows.readRides(results[1])
     reader.rows.readEvents(results[2])
     let view = reader.claim.rides.first?.view
+    let entries = LedgerRow.all(results[5])
     return RideHistory(
       now: RideHistory.Plan.now(results[4]), ride: view?.ride,
       plan: RideHistory.Plan(results[4], memo: view?.memo ?? Memo()),
-      waiting: view?.events ?? [], entries: LedgerRow.all(results[5]),
-      activities: (0..<results[6].rowCount).map { RideHistory.Activity(results[6], $0) },
-      contacts: (0..<results[7].rowCount).map { RideHistory.Contact(results[7], $0) })
+      waiting: view?.events ?? [], entries: entries,
+      activities: RideHistory.Activity.all(results[6]),
+      contacts: RideHistory.Contact.all(results[7]),
+      revisions: try await RevisionRegistry(session: session).named(in: entries))
   }
 }

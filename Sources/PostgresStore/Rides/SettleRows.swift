@@ -10,6 +10,8 @@ enum SettleRows {
     let memo: String?
     let nextDue: Timestamp?
     let isOver: Bool
+    /// `Revision.id`
+    let revision: Int32?
   }
 
   /// A part of a settlement, with the ride that must be held for it to be written.
@@ -26,7 +28,7 @@ enum SettleRows {
       .text("ride_id") { $0.claim.rideID.text }, .integer("fence") { $0.claim.fence },
       .uuid("node") { $0.claim.holder },
       .text("memo") { $0.memo }, .integer("next_due") { $0.nextDue?.microseconds },
-      .boolean("is_over") { $0.isOver },
+      .boolean("is_over") { $0.isOver }, .integer("revision", "integer") { $0.revision },
     ])
 
   /// The IDs of consumed events.
@@ -95,7 +97,8 @@ enum SettleRows {
     let settled = try batch.map { claimed in
       Ride(
         claim: claimed.claim, memo: try json(claimed.settlement.memo, encoder),
-        nextDue: claimed.settlement.nextDue, isOver: claimed.settlement.isOver)
+        nextDue: claimed.settlement.nextDue, isOver: claimed.settlement.isOver,
+        revision: claimed.settlement.revision)
     }
     return [node] + rides.arrays(settled)
       + events.arrays(settlements.flatMap(\.consumed))

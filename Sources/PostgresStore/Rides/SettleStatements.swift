@@ -31,7 +31,7 @@ enum SettleStatements {
         select * from \(SettleRows.rides.table("s"))
       ), held as materialized (
         -- The rides that this node still holds; everything below concerns only these.
-        select a.ride_id, a.fence, a.node, s.memo, s.next_due, s.is_over
+        select a.ride_id, a.fence, a.node, s.memo, s.next_due, s.is_over, s.revision
         from settled s join ridepulse.agenda a
           on a.ride_id = s.ride_id and a.fence = s.fence and a.node = s.node
         where a.ride_id = any (\(SettleRows.rides.keys))
@@ -58,12 +58,12 @@ enum SettleStatements {
         insert into ridepulse.ledger as l
           (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
            collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
-           card_event, reason_code)
+           card_event, reason_code, decided_by)
         select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
           n.reason, n.attempts, n.collapse_id, n.device_id, n.token_suffix,
           \(SQLTime.timestamp("n.occurred_at")),
           case when n.status <> 'pending' then clock_timestamp() end,
-          n.priority, n.expiration, n.card_event, n.reason_code
+          n.priority, n.expiration, n.card_event, n.reason_code, held.revision
         from \(SettleRows.entries.table("n"))
         join held on held.ride_id = n.ride_id
         on conflict (ride_id, apns_id, occurred_at) do update set
@@ -72,7 +72,7 @@ enum SettleStatements {
           finished_at = excluded.finished_at,
           priority = coalesce(excluded.priority, l.priority),
           expiration = coalesce(excluded.expiration, l.expiration),
-          settled_xid = excluded.settled_xid
+          settled_xid = excluded.settled_xid, decided_by = excluded.decided_by
         returning status
       ), gone as materialized (
         -- Invalid tokens. A registration from here on outweighs that, whatever APNs' clock says.

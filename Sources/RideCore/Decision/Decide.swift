@@ -34,6 +34,7 @@ struct Decider {
     self.configuration = configuration
     self.now = now
     decision = Decision(view: view)
+    decision.revision = configuration.revision?.id
     switch view.ride?.attributes {
     case "{}": attributes = .object([:])
     case let text?: attributes = JSONValue(json: text.utf8)

@@ -2,6 +2,8 @@
 package struct Decision: Sendable {
   /// The view that the decision is based on.
   package var view: RideView
+  /// `Revision.id` of the configuration that it was made with.
+  package var revision: Int32?
   /// The pushes to send, in order.
   package var pushes: [PlannedPush] = []
   /// Pushes that this decision ends without sending them, each with its reason.

@@ -10,6 +10,8 @@ package struct EngineConfiguration: Sendable {
   /// Whether a phone whose row names no environment is tried once in the other one after
   /// `BadDeviceToken`.
   package var probesEnvironment = false
+  /// The rules and the program version, for the ledger; nil if nothing is recorded.
+  package var revision: Revision?
 
   package init(
     rules: RuleSet, bundleIDs: [App: String], widgetBundleIDs: [App: String] = [:],

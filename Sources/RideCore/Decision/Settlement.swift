@@ -1,6 +1,8 @@
 /// What to write once a decision's pushes have ended.
 package struct Settlement: Hashable, Sendable {
   package var rideID: RideID
+  /// `Revision.id` of the configuration that its entries were decided with.
+  package var revision: Int32?
   /// The events that it consumes.
   package var consumed: [Int64]
   /// Ledger rows, new and changed.
@@ -75,7 +77,7 @@ extension Decision {
     _ outcomes: [PushOutcome], now: Timestamp, doubtful: Set<PushLane> = [], jitter: () -> Double
   ) -> Settlement {
     var settlement = Settlement(
-      rideID: view.rideID, consumed: consumed, entries: closed, invalidations: invalidations,
+      rideID: view.rideID, revision: revision, consumed: consumed, entries: closed, invalidations: invalidations,
       memo: Memo(),
       tallies: tallies, nextDue: nil, isOver: false)
     settlement.memo.slots = slots

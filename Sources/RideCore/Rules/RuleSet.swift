@@ -15,6 +15,9 @@ package struct RuleSet: Sendable {
   /// The rules whose cards have a life of their own, in the order of the files.
   let cards: [CardRule]
 
+  /// The SHA-256 of the files, in hexadecimal; empty for rules that were not read from files.
+  package var digest = ""
+
   /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
   package let knownEvents: Set<String>
 

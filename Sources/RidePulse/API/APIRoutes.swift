@@ -12,6 +12,7 @@ struct APIRoutes: Sendable {
       _ call: String, _ arguments: String, _ key: String?, _ awaitedState: String?
     ) async throws -> APICallStore.Outcome
   var history: @Sendable (_ ride: String) async throws -> RideHistory
+  var search: @Sendable (_ key: SearchKey) async throws -> SearchResult
   var deliveries: @Sendable (_ query: DeliveryQuery) async throws -> DeliveryPage
 
   var all: [Route] {
@@ -22,6 +23,7 @@ struct APIRoutes: Sendable {
       Route("GET", "/v1/rides/{id}/explain", isPrivate: true) {
         await explain($0.parameters["id"] ?? "")
       },
+      Route("GET", "/v1/explain", isPrivate: true) { await search($0) },
       Route("GET", "/v1/deliveries", isPrivate: true) { await follow($0) },
     ]
   }
@@ -67,6 +69,15 @@ struct APIRoutes: Sendable {
     }
   }
 
+  private func search(_ request: HTTPRequest) async -> HTTPResponse {
+    await Self.response { () async throws -> HTTPResponse in
+      let query = try SearchQuery(request.query)
+      let result = try await search(query.key)
+      if result.isEmpty { throw APIError(.notRecorded, query.absence) }
+      return .json(200, SearchReport(result).json)
+    }
+  }
+
   private func follow(_ request: HTTPRequest) async -> HTTPResponse {
     await Self.response { () async throws -> HTTPResponse in
       let query = try DeliveryQuery(request.query)
@@ -106,7 +117,7 @@ extension APIRoutes {
             .answer(call, arguments, key: key, awaitedState: state)
         }
       },
-      history: { try await service.history(of: $0) },
+      history: { try await service.history(of: $0) }, search: { try await service.search($0) },
       deliveries: { query in
         try await DeliveryLog(session: service.admin.get()).page(query)
       })

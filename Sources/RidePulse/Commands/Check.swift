@@ -30,6 +30,7 @@ enum Check: Command {
           "\(name): warning: cards go to \(bundleID).push-type.liveactivity; Apple requires the "
             + "app's bundle ID there, so unset this variable")
       }
+      Terminal.print("\(path): SHA-256 \(rules.ruleSet.digest), as the ledger names these rules")
       Terminal.print(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")

@@ -42,13 +42,35 @@ enum Migrate: Command {
     for report in reports {
       Terminal.print("\(mark)\(dryRun ? "would apply" : "applied") \(report.migration.name)")
     }
-    if !reports.isEmpty { return }
+    let indexes = try await indexes(session, dryRun: dryRun)
+    for line in indexes { Terminal.print(mark + line) }
+    if !reports.isEmpty || !indexes.isEmpty { return }
     let newer = try await Migrations.state(session).newer
     Terminal.print(
       newer.isEmpty
         ? "\(mark)the schema is current"
         : "\(mark)the schema is newer than this program, which works with it: "
           + "\(newer.joined(separator: ", ")) is from a later one; nothing to do")
+  }
+
+  /// Builds the indexes that the steps left out; returns what was done.
+  private static func indexes(_ session: PostgresSession, dryRun: Bool) async throws -> [String] {
+    let build = IndexBuild(session: session)
+    let missing = try await build.missing()
+    if missing.isEmpty { return [] }
+    let count = counted(missing.count, "index", "indexes")
+    if dryRun { return ["would build \(count), without blocking writers"] }
+    var progress = ProgressLine()
+    defer { progress.end() }
+    for (number, index) in missing.enumerated() {
+      if index.state == .building {
+        throw CommandFailure(
+          "another session is building index \(index.name) now; run ridepulse migrate again after it")
+      }
+      progress.show("building index \(number + 1) of \(missing.count), \(index.name) …")
+      try await build.build(index)
+    }
+    return ["built \(count), without blocking writers"]
   }
 
   private static func makeRoles(_ session: PostgresSession, dryRun: Bool) async throws {

@@ -1,31 +1,65 @@
 import PostgresStore
 import RideCore
 
-/// `ridepulse explain`: shows what happened to one ride, and why.
+/// `ridepulse explain`: shows what happened to one ride, person, phone or push, and why.
 enum Explain: Command {
   static let form = CommandForm(
-    name: "explain", summary: "show one ride's history: events, decisions, pushes and verdicts",
-    operands: [.init(name: "RIDE", help: "the ride's ID")],
-    options: [.format],
+    name: "explain",
+    summary: "show what a ride, a person, a phone or a push received, and why",
+    operands: [.init(name: "RIDE", isOptional: true, help: "a ride's ID: its whole history")],
+    options: [
+      .init(
+        name: "--owner", value: "ID",
+        help: "a person, as rides and phones name them: phones, cards, rides, newest pushes"),
+      .init(name: "--apns-id", value: "UUID", help: "the push with this apns-id, and its ride"),
+      .init(
+        name: "--token", value: "SUFFIX",
+        help: "the last 6 or more digits of a token: its phone, card or start token, newest pushes"),
+      .format,
+    ],
     notes: [
-      "Times are in the ride's time zone in a table, and UTC in JSON. Nothing is written: a role that",
-      "may only SELECT is enough. Events that no rule matches leave no trace after they are handled.",
+      "Give exactly one of them. Times are in the ride's time zone in a ride's table, and UTC",
+      "elsewhere. Nothing is written: a role that may only SELECT is enough. Events that no rule",
+      "matches leave no trace after they are handled.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let id = context.arguments.operands[0]
-    let history = try await Database.with(context.environment, name: "explain") { session in
+    let query = try SearchQuery(context.arguments)
+    let format = context.arguments.choice("--format") ?? OutputFormat.table
+    guard let query else {
+      try await explain(ride: context.arguments.operands[0], context.environment, format)
+      return .done
+    }
+    let result = try await Database.with(context.environment, name: "explain") { session in
+      do {
+        return try await PushSearch(session: session).result(of: query.key)
+      } catch let error as PostgresError where error.kind == .timeout(sent: true) {
+        throw CommandFailure(
+          "the search took too long: indexes may be missing; ridepulse migrate builds them")
+      }
+    }
+    if result.isEmpty { throw CommandFailure(query.absence) }
+    switch format {
+    case .table: Terminal.print(SearchTable(result, of: query).text)
+    case .json: Terminal.print(json: SearchReport(result).json)
+    }
+    return .done
+  }
+
+  private static func explain(
+    ride id: String, _ environment: [String: String], _ format: OutputFormat
+  ) async throws {
+    let history = try await Database.with(environment, name: "explain") { session in
       try await RideQueries(session: session).history(of: id)
     }
     if history.isEmpty {
       throw CommandFailure("nothing is recorded about a ride \(Escape.line(id))")
     }
     let report = RideReport(history, of: id)
-    switch context.arguments.choice("--format") ?? OutputFormat.table {
+    switch format {
     case .table: Terminal.print(ExplainTable(report).text)
     case .json: Terminal.print(json: report.json)
     }
-    return .done
   }
 }
 
@@ -33,10 +67,12 @@ enum Explain: Command {
 struct ExplainTable {
   private let report: RideReport
   private let zone: ZoneTimes?
+  private let rows: LedgerLines
 
   init(_ report: RideReport) {
     self.report = report
     zone = ZoneTimes(identifier: report.history.ride?.timeZone ?? "UTC")
+    rows = LedgerLines(zone: zone, revisions: report.history.revisions)
   }
 
   var text: String {
@@ -46,10 +82,10 @@ struct ExplainTable {
       let id = entry.eventID.map { " (event \($0))" } ?? ""
       let waits = entry.isWaiting ? ": not handled yet" : ""
       lines.append("\(local(entry.at))  \(entry.event)\(id)\(waits)")
-      lines += entry.decisions.flatMap(self.lines)
+      lines += entry.decisions.flatMap(rows.lines)
     }
     if report.timeline.isEmpty { lines += ["", "no rule has fired for it"] }
-    return (lines + cards).map { Escape.line($0) }.joined(separator: "\n")
+    return (lines + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }.joined(separator: "\n")
   }
 
   private var head: [String] {
@@ -75,28 +111,6 @@ struct ExplainTable {
     }
     if let node = plan.node { next += "; held by node \(node) now" }
     return lines + [next]
-  }
-
-  private func lines(_ entry: LedgerRow) -> [String] {
-    var verdict = entry.status
-    if entry.status == "accepted", let latency = entry.latency { verdict += " after \(latency) ms" }
-    if entry.attempts > 1 { verdict += ", \(entry.attempts) attempts" }
-    if let reason = entry.reason { verdict += ": \(reason)" }
-    if entry.rule.isEmpty { return ["  \(LedgerText.rule(entry.rule)): \(verdict)"] }
-    let kind = LedgerText.kind(entry.pushType, entry.cardEvent)
-    let recipient = LedgerText.recipient(entry.app, entry.tokenSuffix)
-    let first = "  \(entry.rule) (\(kind)) to \(recipient): \(verdict)"
-    guard let priority = entry.priority else { return [first] }
-    var headers = ["apns-id \(entry.id)", "priority \(priority)"]
-    if let expiration = entry.expiration {
-      headers.append(
-        expiration == 0
-          ? "never stored" : "expires \(local(Timestamp(epochSeconds: expiration)).dropFirst(11))")
-    }
-    if let collapse = entry.collapseID, collapse != entry.id {
-      headers.append("collapse \(collapse)")
-    }
-    return [first, "      " + headers.joined(separator: ", ")]
   }
 
   private var cards: [String] {

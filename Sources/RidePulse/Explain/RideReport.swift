@@ -44,10 +44,13 @@ struct RideReport {
     .object([
       "now": .orNull(history.now), "ride": history.ride.map(Self.ride) ?? .null,
       "agenda": history.plan.map(Self.plan) ?? .null,
-      "timeline": .array(timeline.map(Self.object)),
+      "timeline": .array(timeline.map(object)),
       "live_activities": .array(
-        history.activities.map { Self.activity($0, history.plan?.memo.cards[.activity($0.id)]) }),
-      "contacts": .array(history.contacts.map(Self.contact)),
+        history.activities.map { activity in
+          let memo = history.plan?.memo.cards[.activity(activity.id)]
+          return .object(activity.members.merging(Self.state(memo)) { $1 })
+        }),
+      "contacts": .array(history.contacts.map(\.json)),
     ])
   }
 
@@ -68,49 +71,65 @@ struct RideReport {
     ])
   }
 
-  private static func object(_ entry: Entry) -> JSONValue {
+  private func object(_ entry: Entry) -> JSONValue {
     .object([
       "at": .orNull(entry.at), "event": .string(entry.event),
       "event_id": .orNull(entry.eventID),
-      "handled": .bool(!entry.isWaiting), "decisions": .array(entry.decisions.map(decision)),
+      "handled": .bool(!entry.isWaiting), "decisions": .array(
+        entry.decisions.map { .object($0.decision(history.revisions)) }),
     ])
   }
-
-  private static func decision(_ row: LedgerRow) -> JSONValue {
-    .object([
-      "rule": .string(row.rule), "app": .string(row.app), "push_type": .string(row.pushType),
-      "card_event": .orNull(row.cardEvent), "status": .string(row.status),
-      "reason": .orNull(row.reason), "attempts": .integer(row.attempts),
-      "apns_id": .string(row.id), "collapse_id": .orNull(row.collapseID),
-      "priority": .orNull(row.priority), "expiration": .orNull(row.expiration),
-      "token_suffix": .orNull(row.tokenSuffix), "created_at": .orNull(row.createdAt),
-      "finished_at": .orNull(row.finishedAt), "latency_ms": .orNull(row.latency),
-    ])
-  }
-
-  private static func activity(
-    _ activity: RideHistory.Activity, _ memo: CardMemo?
-  ) -> JSONValue {
-    .object([
-      "activity_id": .string(activity.activityID), "app": .string(activity.app),
-      "owner_id": .string(activity.ownerID.text), "token_suffix": .string(activity.tokenSuffix),
-      "registered_at": .orNull(activity.registeredAt), "ended_at": .orNull(activity.endedAt),
-      "ended_reason": .orNull(activity.endedReason), "stale_at": .orNull(memo?.staleAt),
-      "retry_at": .orNull(memo?.retryAt), "refused": .bool(memo?.isRefused ?? false),
-      "complaint": .orNull(memo?.complaint),
+  private static func state(_ memo: CardMemo?) -> [String: JSONValue] {
+    [
+      "stale_at": .orNull(memo?.staleAt), "retry_at": .orNull(memo?.retryAt),
+      "refused": .bool(memo?.isRefused ?? false), "complaint": .orNull(memo?.complaint),
       "urgent_pushes": .array((memo?.urgentAt ?? []).map { .orNull(Timestamp(epochSeconds: $0)) }),
-    ])
+    ]
   }
+}
 
-  private static func contact(_ contact: RideHistory.Contact) -> JSONValue {
+extension RideHistory.Activity {
+  /// The members of a card in JSON, without the state that only its ride's memo has.
+  var members: [String: JSONValue] {
+    [
+      "activity_id": .string(activityID), "app": .string(app), "owner_id": .string(ownerID.text),
+      "token_suffix": .string(tokenSuffix), "registered_at": .orNull(registeredAt),
+      "ended_at": .orNull(endedAt), "ended_reason": .orNull(endedReason),
+    ]
+  }
+}
+
+extension RideHistory.Contact {
+  var json: JSONValue {
     .object([
-      "app": .string(contact.app), "owner_id": .string(contact.ownerID.text),
-      "contacted_at": .orNull(contact.contactedAt),
+      "app": .string(app), "owner_id": .string(ownerID.text),
+      "contacted_at": .orNull(contactedAt),
     ])
   }
 }
 
 extension LedgerRow {
+  /// The members of a decision in JSON.
+  func decision(_ revisions: [Int32: RecordedRevision]) -> [String: JSONValue] {
+    let decidedBy = decidedBy.map { id -> JSONValue in
+      let revision = revisions[id]?.revision
+      return .object([
+        "revision": .integer(Int64(id)), "rules": .orNull(revision?.rules),
+        "version": .orNull(revision?.version),
+      ])
+    }
+    return [
+      "rule": .string(rule), "app": .string(app), "push_type": .string(pushType),
+      "card_event": .orNull(cardEvent), "status": .string(status),
+      "reason": .orNull(reason), "attempts": .integer(attempts),
+      "apns_id": .string(id), "collapse_id": .orNull(collapseID),
+      "priority": .orNull(priority), "expiration": .orNull(expiration),
+      "token_suffix": .orNull(tokenSuffix), "created_at": .orNull(createdAt),
+      "finished_at": .orNull(finishedAt), "latency_ms": .orNull(latency),
+      "decided_by": decidedBy ?? .null,
+    ]
+  }
+
   /// The time from the event or slot to the verdict, in milliseconds.
   var latency: Int64? { finishedAt.map { ($0 - occurredAt).microseconds / 1000 } }
 }

@@ -27,6 +27,7 @@ final class Service: Sendable {
   private let mistakes: ConfigurationLog
   private let time: DatabaseClock
   private let rulesInUse: Mutex<RuleSet>
+  private let revisions: RevisionRecorder
   let conninfo: String
   /// The session for read requests over HTTP.
   let admin: AdminSession
@@ -66,6 +67,7 @@ final class Service: Sendable {
       sweeping: {
         try PostgresSession(conninfo: conninfo, applicationName: "ridepulse sweep")
       }, onLate: { signal.notify() }, log: log)
+    revisions = RevisionRecorder(session: sessions.claims, log: log)
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
     let admin = AdminSession(conninfo: conninfo)
@@ -89,7 +91,8 @@ final class Service: Sendable {
     channels.onUnreported = { outcomes.notify() }
     engine = Engine(
       EngineDependencies(
-        store: store, transport: transport, configuration: apns.configuration(of: rules), log: log,
+        store: store, transport: transport, configuration: Self.configuration(apns, rules),
+        log: log,
         time: time,
         onSettled: { settlements in
           meter.handle(settlements)
@@ -117,6 +120,7 @@ final class Service: Sendable {
     guard isUsable else { return false }
     sessionLog.started()
     await recordApps()
+    await revisions.record(rules)
     return true
   }
 
@@ -192,6 +196,10 @@ final class Service: Sendable {
     try await RideQueries(session: admin.get()).history(of: ride)
   }
 
+  func search(_ key: SearchKey) async throws -> SearchResult {
+    try await PushSearch(session: admin.get()).result(of: key)
+  }
+
   /// Whether notifications of Postgres reach this node; nil if it does not listen. If they do not,
   /// events wait for the next poll.
   var listenIsHealthy: Bool? { sessions.listener?.isHealthy }
@@ -201,8 +209,16 @@ final class Service: Sendable {
 
   func use(_ rules: RuleSet) {
     rulesInUse.withLock { $0 = rules }
-    engine.use(apns.configuration(of: rules))
+    engine.use(Self.configuration(apns, rules))
     backfills.use(active: rules.activeStates)
+    // Decisions do not wait for it: they know the revision's ID.
+    Task { await revisions.record(rules) }
+  }
+
+  private static func configuration(_ apns: APNsVariables, _ rules: RuleSet) -> EngineConfiguration {
+    var configuration = apns.configuration(of: rules)
+    configuration.revision = .current(rules)
+    return configuration
   }
 
   /// The keys and certificates in use.

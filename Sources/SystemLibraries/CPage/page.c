@@ -34,6 +34,14 @@ static const unsigned char ride_js[] = {
 #embed "../../../page/ride.js"
 };
 
+static const unsigned char search_js[] = {
+#embed "../../../page/search.js"
+};
+
+static const unsigned char decision_js[] = {
+#embed "../../../page/decision.js"
+};
+
 static const unsigned char icon_svg[] = {
 #embed "../../../page/icon.svg"
 };
@@ -46,6 +54,8 @@ const struct ridepulse_page_file ridepulse_page_files[] = {
     {"live.js", live_js, sizeof live_js},
     {"timeline.js", timeline_js, sizeof timeline_js},
     {"ride.js", ride_js, sizeof ride_js},
+    {"search.js", search_js, sizeof search_js},
+    {"decision.js", decision_js, sizeof decision_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {NULL, NULL, 0},
 };

@@ -1,0 +1,52 @@
+import PostgresStore
+import RideCore
+
+/// Formats ledger rows for people.
+struct LedgerLines {
+  let zone: ZoneTimes?
+  /// The revisions that the rows name, as far as they are recorded.
+  let revisions: [Int32: RecordedRevision]
+
+  /// The verdict of a row and, if something was sent, its headers.
+  func lines(_ entry: LedgerRow) -> [String] {
+    var verdict = entry.status
+    if entry.status == "accepted", let latency = entry.latency { verdict += " after \(latency) ms" }
+    if entry.attempts > 1 { verdict += ", \(entry.attempts) attempts" }
+    if let reason = entry.reason { verdict += ": \(reason)" }
+    if entry.rule.isEmpty { return ["  \(LedgerText.rule(entry.rule)): \(verdict)"] }
+    let kind = LedgerText.kind(entry.pushType, entry.cardEvent)
+    let recipient = LedgerText.recipient(entry.app, entry.tokenSuffix)
+    let first = "  \(entry.rule) (\(kind)) to \(recipient): \(verdict)"
+    guard let priority = entry.priority else { return [first] }
+    var headers = ["apns-id \(entry.id)", "priority \(priority)"]
+    if let expiration = entry.expiration {
+      let time = CivilTime.local(Timestamp(epochSeconds: expiration), zone).dropFirst(11)
+      headers.append(expiration == 0 ? "never stored" : "expires \(time)")
+    }
+    if let collapse = entry.collapseID, collapse != entry.id {
+      headers.append("collapse \(collapse)")
+    }
+    return [first, "      " + headers.joined(separator: ", ")]
+  }
+
+  /// The rules and program versions that decided the rows, each with the time from which it was in
+  /// use. Empty if no row names one.
+  func decidedBy(_ rows: [LedgerRow]) -> [String] {
+    var counts: [Int32: Int] = [:]
+    for row in rows { if let id = row.decidedBy { counts[id, default: 0] += 1 } }
+    if counts.isEmpty { return [] }
+    let known = counts.keys.compactMap { revisions[$0] }.sorted { $0.firstSeen < $1.firstSeen }
+    let unknown = counts.keys.filter { revisions[$0] == nil }.sorted()
+    return ["", "decided by"]
+      + known.map { recorded in
+        let revision = recorded.revision
+        return "  rules \(revision.rules), ridepulse \(revision.version), in use since "
+          + "\(CivilTime.local(recorded.firstSeen, zone)): "
+          + counted(counts[revision.id] ?? 0, "decision")
+      }
+      + unknown.map { id in
+        "  \(id), which ridepulse.revisions does not list, or this role may not read it: "
+          + counted(counts[id] ?? 0, "decision")
+      }
+  }
+}

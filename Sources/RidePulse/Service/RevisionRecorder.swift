@@ -1,0 +1,49 @@
+import PostgresStore
+import RideCore
+import Synchronization
+
+/// Records in the database what the revisions in the ledger mean.
+final class RevisionRecorder: Sendable {
+  private let session: PostgresSession
+  private let log: Log
+  private let hasFailed = Mutex(false)
+
+  init(session: PostgresSession, log: Log) {
+    self.session = session
+    self.log = log
+  }
+
+  /// Records the revision of rules; failures are logged, once. No push depends on it.
+  func record(_ rules: RuleSet) async {
+    let revision = Revision.current(rules)
+    do {
+      let recorded = try await RevisionRegistry(session: session).record(revision)
+      if recorded == revision { return }
+      log(
+        .error, "Revision of the ledger is ambiguous",
+        [
+          "decided_by": "\(revision.id)", "rules": revision.rules, "recorded": recorded.rules,
+          "fix": "change any rule file, such as a comment",
+        ])
+    } catch {
+      let isFirst = hasFailed.withLock { hasFailed in
+        defer { hasFailed = true }
+        return !hasFailed
+      }
+      guard isFirst else { return }
+      log(
+        .warning, "Revision of the ledger not recorded",
+        [
+          "decided_by": "\(revision.id)", "rules": revision.rules, "error": "\(error)",
+          "fix": "ridepulse doctor prints a missing grant; the next start or reload records it",
+        ])
+    }
+  }
+}
+
+extension Revision {
+  /// The revision of rules that this program decides with.
+  static func current(_ rules: RuleSet) -> Revision {
+    Revision(rules: rules.digest, version: Version.text)
+  }
+}
