@@ -82,6 +82,10 @@ static const char text_0019[] = {
 #embed "../../../sql/0019_http_calls.sql" suffix(, 0)
 };
 
+static const char text_0021[] = {
+#embed "../../../sql/0021_raw_pushes.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -102,5 +106,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0017_retention", text_0017},
     {"0018_deliveries", text_0018},
     {"0019_http_calls", text_0019},
+    {"0021_raw_pushes", text_0021},
     {NULL, NULL},
 };
