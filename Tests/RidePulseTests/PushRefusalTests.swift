@@ -166,15 +166,14 @@ import TestSupport
       #expect(try Command.ridepulse(["migrate", "--roles"], stage.environment).status == 0)
       try await stage.sql(
         """
-        set role ridepulse_app;
+        set local role ridepulse_app;
         select ridepulse.push('customer', 'ab', '{}'),
-          ridepulse.broadcast('customer', 'YQ==', '{}');
-        reset role
+          ridepulse.broadcast('customer', 'YQ==', '{}')
         """)
       #expect(try await stage.value("select count(*) from ridepulse.events") == "2")
       await #expect(throws: PostgresError.self) {
         try await stage.sql(
-          "begin; set local role ridepulse_reader; select ridepulse.push('customer', 'ab', '{}')")
+          "set local role ridepulse_reader; select ridepulse.push('customer', 'ab', '{}')")
       }
     }
   }

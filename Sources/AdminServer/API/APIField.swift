@@ -97,7 +97,7 @@ package struct APIField: Hashable, Sendable {
           "is \(APIBody.clipped(text)); send a duration such as 30s, 5m or 1h30m, or never-store")
       }
       return .integer(expiry.storage.components.seconds)
-    case (.payload, .object): return .string(value.text)
+    case (.payload, .object): return .string(String(decoding: value.json, as: UTF8.self))
     default:
       throw APIError(.wrongType, "\(name) is \(value.typeName); send \(kindName)", field: name)
     }

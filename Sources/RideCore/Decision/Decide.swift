@@ -193,7 +193,8 @@ struct Decider {
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: LedgerReason
   ) {
     var entry = entry
-    if decision.view.isTakenOver, status == .expired || status == .superseded, entry.recipient != nil
+    if decision.view.isTakenOver, status == .expired || status == .superseded,
+      entry.recipient != nil
     {
       entry.doubt = entry.doubt ?? .takenOver
     }

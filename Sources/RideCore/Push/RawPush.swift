@@ -76,7 +76,9 @@ package struct RawPush: Hashable, Sendable {
     case nil: start + .seconds(86_400)
     case 0: start + .seconds(30)
     case let seconds?:
-      min(Timestamp(epochSeconds: Int64(seconds)), start + Self.longestStorage(isBroadcast: isBroadcast))
+      min(
+        Timestamp(epochSeconds: Int64(seconds)),
+        start + Self.longestStorage(isBroadcast: isBroadcast))
     }
   }
 }

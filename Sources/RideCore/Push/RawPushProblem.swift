@@ -49,7 +49,8 @@ package struct RawPushProblem: Hashable, Sendable {
     switch type {
     case .background:
       if members?["content-available"] != .integer(1) {
-        return "lacks aps.content-available; a background push has {\"aps\": {\"content-available\": 1}}"
+        return
+          "lacks aps.content-available; a background push has {\"aps\": {\"content-available\": 1}}"
       }
       let stray = members?.keys.filter { $0 != "content-available" }.min()
       return stray.map {
@@ -58,7 +59,8 @@ package struct RawPushProblem: Hashable, Sendable {
       }
     case .widgets, .controls:
       return members?["content-changed"] == .bool(true)
-        ? nil : "lacks aps.content-changed; a push of this type has {\"aps\": {\"content-changed\": true}}"
+        ? nil
+        : "lacks aps.content-changed; a push of this type has {\"aps\": {\"content-changed\": true}}"
     case .liveactivity:
       let events = isBroadcast ? ["update", "end"] : ["start", "update", "end"]
       if case .string(let event) = members?["event"], events.contains(event) { return nil }

@@ -82,7 +82,10 @@ import Testing
     push.environment = .sandbox
     push.isRegistered = true
     let bad = PushOutcome.refused(Refusal(status: 400, reason: "BadDeviceToken"))
-    for (known, observed) in [(APNsEnvironment.production, 0), (nil, 0), (.sandbox, 1)] {
+    let phones: [(APNsEnvironment?, observations: Int)] = [
+      (.production, 0), (nil, 0), (.sandbox, 1),
+    ]
+    for (known, observed) in phones {
       let sent = decision([event(push)], phones: [Sample.phone(9, environment: known)])
       #expect(sent.pushes.map(\.environment) == [.sandbox])
       #expect(sent.pushes.map(\.entry.phone) == [9])
@@ -120,7 +123,9 @@ import Testing
 
   /// What Apple would refuse: the type, priority and payload, and a part of the reason.
   private static let problems: [(PushType, PushPriority, String, String)] = [
-    (.background, .immediate, #"{"aps":{"content-available":1}}"#, "priority is 10; APNs accepts 5"),
+    (
+      .background, .immediate, #"{"aps":{"content-available":1}}"#, "priority is 10; APNs accepts 5"
+    ),
     (.background, .powerAware, #"{"aps":{}}"#, "lacks aps.content-available"),
     (.background, .powerAware, #"{"aps":{"content-available":true}}"#, "lacks aps.content-ava"),
     (
