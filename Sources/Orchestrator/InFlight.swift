@@ -10,7 +10,7 @@ struct InFlight {
     var claimNumber: UInt64
     var outcomes: [PushOutcome?]
     var open: Int
-    /// For each push, the next one to the same phone; empty if each phone has one push.
+    /// For each push, the next one to the same recipient; empty if each recipient has one push.
     var followers: [Int?]
     /// The engine's uptime after which followers may not be sent.
     var deadline: Duration
@@ -47,7 +47,7 @@ struct InFlight {
   /// The claims of all rides that have not been handed out to be settled.
   var claims: [RideClaim] { slots.compactMap { $0?.claim } + finished.map(\.claim) }
 
-  /// Adds a decided ride; returns the first push to each phone.
+  /// Adds a decided ride; returns the first push to each recipient.
   ///
   /// - Parameter deadline: the uptime until which the other pushes may follow.
   mutating func add(
@@ -59,7 +59,7 @@ struct InFlight {
         Finished(claim: claim, decision: decision, claimNumber: claimNumber, outcomes: []))
       return []
     }
-    let chains = PhoneChains(decision.pushes)
+    let chains = RecipientChains(decision.pushes)
     let flight = Flight(
       claim: claim, decision: decision, claimNumber: claimNumber,
       outcomes: Array(repeating: nil, count: decision.pushes.count), open: decision.pushes.count,
@@ -107,9 +107,9 @@ struct InFlight {
     return next
   }
 
-  /// Returns the next push to the same phone if it may be sent now.
+  /// Returns the next push to the same recipient if it may be sent now.
   ///
-  /// If a push is to be retried, those after it are held back: a phone receives its pushes in
+  /// If a push is to be retried, those after it are held back: a recipient receives its pushes in
   /// order.
   private mutating func follow(
     _ slot: Int, _ index: Int, _ outcome: PushOutcome, at uptime: Duration?
@@ -173,11 +173,11 @@ private struct Ticket {
   var value: UInt64 { UInt64(slot) << 32 | UInt64(index) }
 }
 
-/// The pushes of a ride by phone: those to one phone are sent one after another, in order.
-private struct PhoneChains {
-  /// The first push to each phone, and all pushes without a phone.
+/// The pushes of a ride by recipient: those to one are sent one after another, in order.
+private struct RecipientChains {
+  /// The first push to each recipient, and all pushes without one.
   private(set) var first: [Int] = []
-  /// For each push, the next one to its phone; empty if there is no such push.
+  /// For each push, the next one to its recipient; empty if there is no such push.
   private(set) var followers: [Int?] = []
 
   init(_ pushes: [PlannedPush]) {
@@ -186,9 +186,10 @@ private struct PhoneChains {
       first.append(0)
       return
     }
-    var last: [Int64: Int] = [:]
+    var last: [LedgerEntry.Recipient: Int] = [:]
     for (index, push) in pushes.enumerated() {
-      guard let phone = push.entry.phone, let earlier = last.updateValue(index, forKey: phone)
+      guard let recipient = push.entry.recipient,
+        let earlier = last.updateValue(index, forKey: recipient)
       else {
         first.append(index)
         continue

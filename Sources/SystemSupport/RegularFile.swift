@@ -9,6 +9,10 @@ package enum RegularFile {
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason without the path, such as `No such file or directory`.
     package let description: String
+
+    package init(description: String) {
+      self.description = description
+    }
   }
 
   /// The maximum size, in bytes, of a file with a key or certificates. The system's bundle of all

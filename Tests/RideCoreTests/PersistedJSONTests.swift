@@ -131,15 +131,40 @@ import Testing
       expiration: 1_800_000_000, priority: .powerAware, identifier: 4711)
     #expect(Self.unset(push) == [])
     let file = Self.file("legacy-push")
-    let json = try JSONText.normalized(Data(push.eventData.utf8))
+    let json = try JSONText.normalized(Data(push.raw.eventData.utf8))
     #expect(try Golden.difference(of: json, from: file) == nil)
     // Postgres adds `apns_id` when it commits the event.
     let id = PushID(of: "committed")
     let stored = try String(contentsOfFile: file, encoding: .utf8)
       .replacing("{\n", with: "{\n  \"apns_id\" : \"\(id)\",\n", maxReplacements: 1)
-    let event = RideEvent(id: 1, name: LegacyPush.event, at: Self.now, data: stored)
-    let read = try #require(LegacyPush.read(event))
-    #expect(read.push == push && read.id == id)
+    let event = RideEvent(id: 1, name: RawPush.Source.legacy.event, at: Self.now, data: stored)
+    let read = try #require(RawPush.read(event, from: .legacy))
+    #expect(read.push == push.raw && read.id == id)
+  }
+
+  @Test("The data of a raw push's event, as ridepulse.push writes it", arguments: [true, false])
+  func rawPush(isBroadcast: Bool) throws {
+    let token = try #require(DeviceToken(String(repeating: "c1", count: 32)))
+    let channel = try #require(ChannelID("dHN0+/=="))
+    var push = RawPush(
+      isBroadcast ? .broadcast : .push, app: .customer,
+      target: isBroadcast ? .channel(channel) : .device(token),
+      payload: #"{"aps":{"event":"update"}}"#, pushType: .liveactivity, priority: .powerAware,
+      expiration: 1_800_000_000)
+    push.environment = .sandbox
+    push.isStored = !isBroadcast
+    if !isBroadcast {
+      push.collapseID = CollapseID("order")
+      push.isRegistered = true
+    }
+    let unset = isBroadcast ? [".collapseID", ".identifier"] : [".identifier"]
+    #expect(Self.unset(push) == unset)
+    let file = Self.file(isBroadcast ? "raw-broadcast" : "raw-push")
+    let json = try JSONText.normalized(Data(push.eventData.utf8))
+    #expect(try Golden.difference(of: json, from: file) == nil)
+    let stored = try String(contentsOfFile: file, encoding: .utf8)
+    let event = RideEvent(id: 1, name: push.source.event, at: Self.now, data: stored)
+    #expect(RawPush.read(event, from: push.source)?.push == push)
   }
 
   @Test("Memos from before a card named its installation") func formerMemo() throws {

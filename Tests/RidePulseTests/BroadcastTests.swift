@@ -181,7 +181,7 @@ import TestSupport
 
 extension Stage {
   /// Returns the broadcasts that the simulator answered, in order.
-  fileprivate func broadcasts() throws -> [Arrival] {
+  func broadcasts() throws -> [Arrival] {
     guard
       let text = try? String(contentsOfFile: directory + "/broadcasts.jsonl", encoding: .utf8)
     else { return [] }

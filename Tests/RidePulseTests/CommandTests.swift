@@ -60,7 +60,8 @@ import TestSupport
   }
 
   @Test(arguments: [
-    "serve", "trigger", "preview", "check", "doctor", "migrate", "demo", "legacy-gateway",
+    "serve", "trigger", "push", "broadcast", "preview", "check", "doctor", "migrate", "demo",
+    "legacy-gateway",
   ])
   func `Each command has its help`(command: String) throws {
     let result = try Command.ridepulse([command, "--help"])

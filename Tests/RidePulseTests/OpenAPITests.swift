@@ -63,6 +63,8 @@ import TestSupport
     "push-to-start":
       #"{"app": "customer", "owner_id": "c1", "token": "\#(token)", "attributes_type": "T"}"#,
     "contact": #"{"app": "customer", "owner_id": "c1"}"#,
+    "push":
+      #"{"app": "customer", "token": "\#(token)", "payload": {"aps": {"alert": "Hi"}}}"#,
   ]
 
   @Test func `Answers have the documented form`() async throws {

@@ -60,6 +60,8 @@ import Testing
       ]
     case .environment: [("sandbox", true), ("", false), ("prod", false), ("Production", false)]
     case .flag, .object, .time, .timeZone: []
+    // PushTests covers the fields of a raw push, whose payload is no text.
+    case .expiry, .payload, .pushType, .priority, .channel, .collapseID: []
     }
   }
 

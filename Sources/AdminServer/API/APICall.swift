@@ -93,9 +93,22 @@ package struct APICall: Hashable, Sendable {
   package static let contact = APICall(
     "contact", "POST", "/v1/contact", fields: [APIField("app", .app), APIField("owner_id", .word)])
 
+  /// Calls `ridepulse.push` or, with a channel, `ridepulse.broadcast`.
+  package static let push = APICall(
+    "push", "POST", "/v1/push",
+    fields: [
+      APIField("app", .app), APIField("token", .token, isRequired: false),
+      APIField("channel", .channel, isRequired: false), APIField("payload", .payload),
+      APIField("push_type", .pushType, isRequired: false),
+      APIField("priority", .priority, isRequired: false),
+      APIField("expires", .expiry, isRequired: false),
+      APIField("environment", .environment, isRequired: false),
+      APIField("collapse_id", .collapseID, isRequired: false),
+    ])
+
   package static let all = [
     events, rides, devices, deleteDevice, liveActivities, deleteLiveActivity, pushToStart,
-    deletePushToStart, contact,
+    deletePushToStart, contact, push,
   ]
 
   /// Returns the arguments of the SQL function that a request carries in its path and its body.

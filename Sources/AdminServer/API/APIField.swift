@@ -17,6 +17,18 @@ package struct APIField: Hashable, Sendable {
     case time
     /// The name of an IANA time zone.
     case timeZone
+    /// `never-store` or a duration such as `5m`; the argument is its seconds.
+    case expiry
+    /// A JSON object that is sent to a phone; the argument is its text.
+    case payload
+    /// A value of `apns-push-type`.
+    case pushType
+    /// A value of `apns-priority`.
+    case priority
+    /// The ID of a broadcast channel.
+    case channel
+    /// A value of `apns-collapse-id`.
+    case collapseID
   }
 
   package let name: String
@@ -67,6 +79,25 @@ package struct APIField: Hashable, Sendable {
       try check(text, among: apps.map(\.rawValue).sorted(), "app")
     case (.environment, .string(let text)):
       try check(text, among: APNsEnvironment.allCases.map(\.rawValue), "environment")
+    case (.pushType, .string(let text)):
+      try check(text, among: PushType.allCases.map(\.rawValue), "push type")
+    case (.priority, .integer(let number)):
+      if Int(exactly: number).flatMap(PushPriority.init) == nil {
+        throw invalid("is \(number); send 10 (at once), 5 (when it suits the phone) or 1")
+      }
+    case (.channel, .string(let text)):
+      if ChannelID(text) == nil { throw invalid("is not a channel ID in base64") }
+    case (.collapseID, .string(let text)):
+      if CollapseID(text) == nil {
+        throw invalid("is not 1 to 64 bytes without control characters and outer spaces")
+      }
+    case (.expiry, .string(let text)):
+      guard let expiry = RuleExpiry(text: text) else {
+        throw invalid(
+          "is \(APIBody.clipped(text)); send a duration such as 30s, 5m or 1h30m, or never-store")
+      }
+      return .integer(expiry.storage.components.seconds)
+    case (.payload, .object): return .string(String(decoding: value.json, as: UTF8.self))
     default:
       throw APIError(.wrongType, "\(name) is \(value.typeName); send \(kindName)", field: name)
     }
@@ -97,9 +128,12 @@ package struct APIField: Hashable, Sendable {
 
   private var kindName: String {
     switch kind {
-    case .word, .app, .token, .environment, .time, .timeZone: "a string"
+    case .word, .app, .token, .environment, .time, .timeZone, .expiry, .pushType, .channel,
+      .collapseID:
+      "a string"
+    case .priority: "a whole number"
     case .flag: "true or false"
-    case .object: "an object"
+    case .object, .payload: "an object"
     }
   }
 }

@@ -62,7 +62,8 @@ struct FrameItems {
     _ = try check(payloadSize: UInt16(clamping: payload?.count ?? 0))
     guard let token = DeviceToken(Self.hex(token)),
       let payload = payload.flatMap({ LegacyPush.payload($0) }),
-      let priority = PushPriority(rawValue: Int(priority ?? 10))
+      // The protocol has no priority 1.
+      let priority = PushPriority(rawValue: Int(priority ?? 10)), priority != .unobtrusive
     else { throw refused(.processing) }
     return LegacyPush(
       app: app, token: token, payload: payload, expiration: expiration, priority: priority,

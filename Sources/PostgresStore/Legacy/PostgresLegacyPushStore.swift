@@ -32,7 +32,7 @@ package final class PostgresLegacyPushStore: LegacyPushStore {
           PostgresArray.literal(frames.map { String($0.sender) }),
           PostgresArray.literal(pushes.map(\.token.hex)),
           PostgresArray.literal(frames.map(\.id.description)),
-          PostgresArray.literal(pushes.map(\.eventData)),
+          PostgresArray.literal(pushes.map(\.raw.eventData)),
         ]),
     ])
     await sweep()

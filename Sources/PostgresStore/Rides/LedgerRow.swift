@@ -98,6 +98,16 @@ extension LedgerRow {
       order by created_at, rule, device_id
       """)
 
+  /// The row of a raw push of the last hour: $1 kind, $2 app, $3 address, $4 `apns-id`.
+  static let ofRawPush = Statement(
+    name: "ledger_of_raw_push",
+    sql: """
+      select \(columns.sql)
+      from ridepulse.ledger
+      where ride_id = ridepulse.raw_ride($1, $2, $3) and apns_id = $4::uuid
+        and occurred_at > now() - interval '1 hour'
+      """)
+
   static func all(_ rows: QueryResult) -> [LedgerRow] {
     (0..<rows.rowCount).map { row in
       LedgerRow(

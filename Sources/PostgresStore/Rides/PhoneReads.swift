@@ -101,12 +101,12 @@ struct PhoneRead: Sendable {
         """)
   }
 
-  /// The phones that legacy pushes name by their tokens. $1 ride IDs.
+  /// The phones that raw pushes name by their tokens. $1 ride IDs.
   ///
   /// They are not looked up by owner, because a phone may have been registered for one since its
   /// push was committed.
-  static let ofLegacyPushes = Statement(
-    name: "claimed_legacy_phones",
+  static let ofRawPushes = Statement(
+    name: "claimed_raw_phones",
     sql: """
       select \(withoutContacts.sql)
       from ridepulse.events e

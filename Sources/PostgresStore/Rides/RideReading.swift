@@ -57,12 +57,10 @@ struct RideReading {
         ]
       ) { $0.readPhones($1) },
     ]
-    let legacy = claims.claims.map(\.rideID).filter {
-      $0.text.utf8.starts(with: LegacyPush.ridePrefix.utf8)
-    }
-    if !legacy.isEmpty {
-      let rides = PostgresArray.literal(legacy)
-      reads.append(Read(PhoneRead.ofLegacyPushes, [rides]) { $0.readPhones($1) })
+    let raw = claims.claims.map(\.rideID).filter { RawPush.Source(of: $0)?.hasPhone == true }
+    if !raw.isEmpty {
+      let rides = PostgresArray.literal(raw)
+      reads.append(Read(PhoneRead.ofRawPushes, [rides]) { $0.readPhones($1) })
     }
     return cardApps.isEmpty ? reads : reads + readsOfCards(claims, rides)
   }

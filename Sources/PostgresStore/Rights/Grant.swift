@@ -47,6 +47,7 @@ struct Grant: Sendable {
     case backfill = "rows that were there when their table was attached are not copied"
     case watching = "problems of attached tables are not shown"
     case legacy = "legacy-gateway does not start"
+    case rawPushes = "ridepulse push and ridepulse broadcast fail"
     case reports = "commands that people run do not show it"
   }
 

@@ -87,5 +87,8 @@ enum Grants {
     .function("store_batch", .engine, loss: .backfill),
     .function("record_unread_row", .engine, loss: .backfill),
     .function("legacy_ride", .engine, loss: .legacy),
+    .function("push", .app, .engine, loss: .rawPushes),
+    .function("broadcast", .app, .engine, loss: .rawPushes),
+    .function("raw_ride", .app, .engine, .reader, loss: .rawPushes),
   ]
 }

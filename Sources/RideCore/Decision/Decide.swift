@@ -54,8 +54,8 @@ struct Decider {
     let slots = dueSlots()
     selectPhones(slots)
     for event in events {
-      if event.isLegacyPush(of: decision.view.rideID) {
-        evaluateLegacyPush(event)
+      if let source = RawPush.Source(of: event, in: decision.view.rideID) {
+        evaluateRawPush(event, from: source)
         continue
       }
       let rules = configuration.rules.rules(on: event.name)
@@ -194,7 +194,9 @@ struct Decider {
     _ entry: LedgerEntry, _ status: LedgerEntry.Status, _ reason: LedgerReason
   ) {
     var entry = entry
-    if decision.view.isTakenOver, status == .expired || status == .superseded, entry.phone != nil {
+    if decision.view.isTakenOver, status == .expired || status == .superseded,
+      entry.recipient != nil
+    {
       entry.doubt = entry.doubt ?? .takenOver
     }
     entry.end(status, reason)

@@ -9,9 +9,9 @@ extension Decider {
     for pending in retries { places.add(pending.entry) }
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    let addressed = Set(decision.pushes.compactMap(\.entry.phone))
-    // Each phone's oldest push goes first, and a push that waits holds back newer ones.
-    var waiting: [Int64: Timestamp] = [:]
+    let addressed = Set(decision.pushes.compactMap(\.entry.recipient))
+    // Each recipient's oldest push goes first, and a push that waits holds back newer ones.
+    var waiting: [LedgerEntry.Recipient: Timestamp] = [:]
     var tried = 0
     for var pending in EventOrder.sorted(retries, event: \.entry.event) {
       if pending.waitsForCard == true {
@@ -21,15 +21,15 @@ extension Decider {
         }
         pending.waitsForCard = nil
       }
-      let phone = pending.entry.phone
-      let isAhead = phone.map(addressed.contains) == true
+      let recipient = pending.entry.recipient
+      let isAhead = recipient.map(addressed.contains) == true
       if let newer = places.successor(of: pending.entry) {
         close(pending.entry, .superseded, .superseded(by: newer.name))
-      } else if let phone, let due = waiting[phone] {
+      } else if let recipient, let due = waiting[recipient] {
         decision.waiting.append(showing(pending, until: max(due, pending.due)))
       } else if tried >= OpenPart.size || pending.due > now && !isAhead {
         decision.waiting.append(showing(pending))
-        if let phone { waiting[phone] = max(pending.due, now) }
+        if let recipient { waiting[recipient] = max(pending.due, now) }
       } else {
         tried += 1
         retry(pending, phones)
@@ -38,19 +38,19 @@ extension Decider {
     holdBack(waiting)
   }
 
-  /// Postpones new pushes to phones for which an older push waits.
-  private mutating func holdBack(_ waiting: [Int64: Timestamp]) {
+  /// Postpones new pushes to recipients for which an older push waits.
+  private mutating func holdBack(_ waiting: [LedgerEntry.Recipient: Timestamp]) {
     if waiting.isEmpty { return }
     let tried = Set(decision.view.memo.retries.map(\.entry.id))
     let held = decision.pushes.filter { push in
-      guard let phone = push.entry.phone, waiting[phone] != nil else { return false }
+      guard let recipient = push.entry.recipient, waiting[recipient] != nil else { return false }
       return !tried.contains(push.entry.id)
     }
     if held.isEmpty { return }
     let ids = Set(held.map(\.entry.id))
     decision.pushes.removeAll { ids.contains($0.entry.id) }
     for push in held {
-      let due = push.entry.phone.flatMap { waiting[$0] } ?? now
+      let due = push.entry.recipient.flatMap { waiting[$0] } ?? now
       postpone(push, until: due, LedgerReason(.heldBack))
     }
   }
@@ -59,7 +59,9 @@ extension Decider {
   private mutating func retry(_ pending: PendingPush, _ phones: [Int64: Phone]) {
     let entry = pending.entry
     if let start = entry.startToken { return retryStart(entry, start) }
-    if entry.event.isLegacyPush(of: decision.view.rideID) { return retryLegacy(entry) }
+    if let source = RawPush.Source(of: entry.event, in: decision.view.rideID) {
+      return retryRaw(entry, from: source)
+    }
     guard let rule = configuration.rules.rule(named: entry.rule) else {
       return close(entry, .suppressed, .ruleGone)
     }
@@ -124,11 +126,11 @@ extension Decider {
     decision.pushes = EventOrder.sorted(left)
   }
 
-  /// Marks each push to a phone that is kept or sent as possibly sent by the ride's previous holder.
+  /// Marks each push to a recipient that is kept or sent as possibly sent by the ride's previous holder.
   mutating func doubtPushes() {
     if !decision.view.isTakenOver { return }
     func doubt(_ entry: inout LedgerEntry) {
-      if entry.phone != nil { entry.doubt = entry.doubt ?? .takenOver }
+      if entry.recipient != nil { entry.doubt = entry.doubt ?? .takenOver }
     }
     for index in decision.pushes.indices { doubt(&decision.pushes[index].entry) }
     for index in decision.postponed.indices { doubt(&decision.postponed[index].entry) }

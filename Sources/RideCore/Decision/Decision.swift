@@ -83,6 +83,9 @@ package struct PlannedPush: Hashable, Sendable {
   var isProbe = false
   /// Whether it may go again in the other environment if APNs answers `BadDeviceToken`.
   var mayProbe = false
+  /// Whether its sender states another environment than its phone's, where the phone's token may be
+  /// called bad rightly.
+  var isToOtherEnvironment = false
   /// Whether APNs called its phone's token bad the last time.
   var isToRefusedPhone = false
   /// The ledger's reason if APNs accepts the push.
@@ -226,6 +229,21 @@ extension LedgerEntry {
     priority = headers.priority
     expiration = headers.expiration.epochSeconds
     collapseID = headers.collapseID?.text
+  }
+
+  /// What pushes are sent one after another to.
+  package enum Recipient: Hashable, Sendable {
+    /// `Phone.id`
+    case phone(Int64)
+    /// The token or channel that all raw pushes of a pseudo ride have in common, whether or not a
+    /// phone is registered for it.
+    case rawAddress
+  }
+
+  /// Nil for a push to a card and for one that was closed without a phone.
+  package var recipient: Recipient? {
+    if InternalEvent.isRaw(event.name) { return .rawAddress }
+    return phone.map { .phone($0) }
   }
 
   /// Whether it is about a slot of time, not an event that a row of `ridepulse.events` held.

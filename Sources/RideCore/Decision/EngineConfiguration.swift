@@ -25,10 +25,7 @@ package struct EngineConfiguration: Sendable {
 
   /// Returns the `apns-topic` of a push type for an app; nil if the app has no bundle ID.
   func topic(of app: App, _ pushType: PushType) -> String? {
-    switch pushType {
-    case .alert, .background: bundleIDs[app]
-    case .liveactivity:
-      (widgetBundleIDs[app] ?? bundleIDs[app]).map { $0 + ".push-type.liveactivity" }
-    }
+    let widget = pushType == .liveactivity ? widgetBundleIDs[app] : nil
+    return (widget ?? bundleIDs[app]).map { $0 + pushType.rules.topicSuffix }
   }
 }

@@ -172,7 +172,6 @@ extension LedgerReason {
   }
   static let ruleGone = LedgerReason(.ruleGone, "the rule is gone")
   static let phoneDisabled = LedgerReason(.phoneDisabled, "the phone is disabled")
-  static let unreadableFrame = LedgerReason(.unreadableFrame, "unreadable frame")
   static let badDeviceToken = LedgerReason(.badDeviceToken, "BadDeviceToken")
   static let tooManyRequests = LedgerReason(.apns("TooManyRequests"), "TooManyRequests")
 

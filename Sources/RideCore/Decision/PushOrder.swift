@@ -1,9 +1,9 @@
 /// The order of a ride's events and slots: events by ID, and slots between them by time.
 enum EventOrder {
-  /// Returns the pushes with those to phones in the order of their events; others keep their
+  /// Returns the pushes with those to recipients in the order of their events; others keep their
   /// places.
   static func sorted(_ pushes: [PlannedPush]) -> [PlannedPush] {
-    let places = pushes.indices.filter { pushes[$0].entry.phone != nil }
+    let places = pushes.indices.filter { pushes[$0].entry.recipient != nil }
     let ordered = sorted(places.map { pushes[$0] }, event: \.entry.event)
     var sorted = pushes
     for (place, push) in zip(places, ordered) { sorted[place] = push }
@@ -31,13 +31,13 @@ enum EventOrder {
   }
 }
 
-/// Tracks the newest push for each place on a phone's screen: one phone, push type and collapse ID.
+/// Tracks the newest push for each place on a screen: one recipient, push type and collapse ID.
 ///
 /// A push that is sent after a newer one of its place would bring back outdated content. The push
 /// type counts because a background push replaces nothing on the screen.
 struct CollapseIndex {
   private struct Key: Hashable {
-    var phone: Int64
+    var recipient: LedgerEntry.Recipient
     var pushType: PushType
     /// Compared by bytes, as at APNs.
     var collapseID: [UInt8]
@@ -63,7 +63,8 @@ struct CollapseIndex {
   }
 
   private static func place(of entry: LedgerEntry) -> Key? {
-    guard let phone = entry.phone, let collapseID = entry.collapseID else { return nil }
-    return Key(phone: phone, pushType: entry.pushType, collapseID: Array(collapseID.utf8))
+    guard let recipient = entry.recipient, let collapseID = entry.collapseID else { return nil }
+    return Key(
+      recipient: recipient, pushType: entry.pushType, collapseID: Array(collapseID.utf8))
   }
 }

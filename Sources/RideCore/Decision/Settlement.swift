@@ -123,8 +123,8 @@ struct RetryQueue {
   private(set) var retries: [PendingPush]
   let now: Timestamp
   private var budget: MemoBudget
-  /// When each phone's retried push is due: those behind it go with it.
-  private var heldUntil: [Int64: Timestamp] = [:]
+  /// When each recipient's retried push is due: those behind it go with it.
+  private var heldUntil: [LedgerEntry.Recipient: Timestamp] = [:]
 
   init(_ retries: [PendingPush], now: Timestamp) {
     self.retries = retries
@@ -148,12 +148,12 @@ struct RetryQueue {
     if let reason = budget.admit(entry.event) { return entry.end(.suppressed, reason) }
     entry.status = .pending
     retries.append(PendingPush(entry: entry, due: due, image: push.image))
-    if let phone = entry.phone { heldUntil[phone] = due }
+    if let recipient = entry.recipient { heldUntil[recipient] = due }
   }
 
   /// Keeps a push that was not tried: it goes with the one that it waits for, or at once.
   mutating func handBack(_ entry: inout LedgerEntry, of push: PlannedPush) {
-    keep(&entry, of: push, until: entry.phone.flatMap { heldUntil[$0] } ?? now)
+    keep(&entry, of: push, until: entry.recipient.flatMap { heldUntil[$0] } ?? now)
   }
 }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A push of the legacy binary protocol, as in the sender's frame.
 package struct LegacyPush: Hashable, Sendable {
   /// The sender's app.
@@ -29,22 +27,23 @@ package struct LegacyPush: Hashable, Sendable {
     self.identifier = identifier
   }
 
-  /// The event that carries the push to the engine.
-  package static let event = "legacy_push"
-
-  /// The rule name that the ledger records.
-  static let rule = "legacy"
-
-  /// The prefix that distinguishes a phone's pseudo ride from the service's own rides.
-  package static let ridePrefix = "legacy:"
-
   /// The push ID, which is the same if the frame is sent again; nil if the frame has no identifier.
   package var id: PushID? {
     identifier.map { identifier in
       PushID(
-        of: Self.rule, app.rawValue, token.hex, payload,
+        of: RawPush.Source.legacy.rule, app.rawValue, token.hex, payload,
         expiration.map { String($0) } ?? "", String(identifier))
     }
+  }
+
+  /// The push as the engine handles it.
+  package var raw: RawPush {
+    var push = RawPush(
+      .legacy, app: app, target: .device(token), payload: payload,
+      pushType: Self.pushType(of: payload, priority), priority: priority, expiration: expiration)
+    push.identifier = identifier
+    push.isRegistered = true
+    return push
   }
 
   /// Returns the payload; nil if it is not a JSON object that Postgres can store.
@@ -56,72 +55,15 @@ package struct LegacyPush: Hashable, Sendable {
     return text
   }
 
-  /// The push type, which the legacy protocol has no field for.
+  /// Returns the push type, which the legacy protocol has no field for.
   ///
   /// Apple displays nothing of a background push, and accepts it at priority 5 only.
-  var pushType: PushType {
+  static func pushType(of payload: String, _ priority: PushPriority?) -> PushType {
     guard priority == .powerAware,
       case .object(let aps) = JSONValue(json: payload.utf8)?.value(at: ["aps"]),
       let flag = aps["content-available"], flag != .integer(0), flag != .bool(false),
       aps["alert"] == nil, aps["badge"] == nil, aps["sound"] == nil
     else { return .alert }
     return .background
-  }
-
-  /// Returns the time after which the push is no longer sent, if it was received at `start`.
-  func validUntil(from start: Timestamp) -> Timestamp {
-    switch expiration {
-    case nil: start + .seconds(86_400)
-    case 0: start + .seconds(30)
-    // Apple stores a push for 30 days at most.
-    case let seconds?: min(Timestamp(epochSeconds: Int64(seconds)), start + .seconds(30 * 86_400))
-    }
-  }
-}
-
-// The data of the event.
-extension LegacyPush {
-  private struct EventData: Codable {
-    var app: String
-    var token: String
-    var payload: String
-    var expiration: UInt32?
-    var priority: Int
-    var identifier: UInt32?
-    /// Added when the event is committed.
-    var pushID: PushID?
-
-    enum CodingKeys: String, CodingKey {
-      case app, token, payload, expiration, priority, identifier
-      case pushID = "apns_id"
-    }
-  }
-
-  /// The data of the event, as a JSON object.
-  package var eventData: String {
-    let words = EventData(
-      app: app.rawValue, token: token.hex, payload: payload, expiration: expiration,
-      priority: priority.rawValue, identifier: identifier)
-    // Only texts and whole numbers, which always have a JSON form.
-    return (try? JSONEncoder().encode(words)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-  }
-
-  /// Decodes the data of an event; nil if it was not written by `eventData`.
-  static func read(_ event: RideEvent) -> (push: LegacyPush, id: PushID)? {
-    guard let words = try? JSONDecoder().decode(EventData.self, from: Data(event.data.utf8)),
-      let token = DeviceToken(words.token), let priority = PushPriority(rawValue: words.priority),
-      payload(words.payload.utf8) != nil
-    else { return nil }
-    let push = LegacyPush(
-      app: App(rawValue: words.app), token: token, payload: words.payload,
-      expiration: words.expiration, priority: priority, identifier: words.identifier)
-    return (push, words.pushID ?? PushID(of: "event", String(event.id), rule, token.hex))
-  }
-}
-
-extension RideEvent {
-  /// Returns whether the event carries a legacy push, which no rule matches.
-  func isLegacyPush(of ride: RideID) -> Bool {
-    name == LegacyPush.event && ride.text.utf8.starts(with: LegacyPush.ridePrefix.utf8)
   }
 }

@@ -39,18 +39,6 @@ package struct PushRequest: Hashable, Sendable {
   package static let broadcastLimit = 5120
 }
 
-/// The kind of a push: the value of `apns-push-type`.
-package enum PushType: String, Hashable, Sendable, Codable {
-  /// A visible notification.
-  case alert
-
-  /// A silent wake-up; Apple accepts it at priority 5 only.
-  case background
-
-  /// A start, update or end of a Live Activity.
-  case liveactivity
-}
-
 /// How urgently APNs delivers.
 package enum PushPriority: Int, Hashable, Sendable, Codable {
   /// Delivery at once.
@@ -58,6 +46,9 @@ package enum PushPriority: Int, Hashable, Sendable, Codable {
 
   /// Delivery when it suits the phone's battery; APNs may group or drop the push.
   case powerAware = 5
+
+  /// Delivery only if it does not wake the phone.
+  case unobtrusive = 1
 }
 
 /// How long APNs may store a push for a phone that it cannot reach.

@@ -1,4 +1,4 @@
-/// The events that RidePulse emits only to make a ride due; a rule file can't name them.
+/// The events that RidePulse emits for itself; a rule file can't name them.
 package enum InternalEvent: String, CaseIterable, Hashable, Sendable {
   /// A table with the ride's row was attached.
   case rideWatched = "ride_watched"
@@ -12,9 +12,18 @@ package enum InternalEvent: String, CaseIterable, Hashable, Sendable {
   case channelOpened = "channel_opened"
   /// APNs refused the ride a channel.
   case channelRefused = "channel_refused"
+  /// `ridepulse.push` was called: the data has the push.
+  case rawPush = "raw_push"
+  /// `ridepulse.broadcast` was called: the data has the push.
+  case rawBroadcast = "raw_broadcast"
+
+  /// Returns whether an event of this name has a raw push.
+  static func isRaw(_ name: String) -> Bool {
+    name == rawPush.rawValue || name == rawBroadcast.rawValue
+  }
 }
 
 extension RideEvent {
-  /// Whether RidePulse emitted it only to make the ride due.
+  /// Whether RidePulse emitted it for itself.
   var isInternal: Bool { InternalEvent(rawValue: name) != nil }
 }

@@ -109,6 +109,25 @@ package enum RuleExpiry: Hashable, Sendable {
   /// `never-store`: for phones that are reachable now, `apns-expiration: 0`.
   case neverStore
 
+  /// Parses `never-store` or a duration such as `5m`; nil for anything else.
+  package init?(text: String) {
+    if text == "never-store" {
+      self = .neverStore
+    } else if let duration = Duration(rideText: text) {
+      self = .after(duration)
+    } else {
+      return nil
+    }
+  }
+
+  /// How long APNs may store the push: zero for `never-store`.
+  package var storage: Duration {
+    switch self {
+    case .after(let duration): duration
+    case .neverStore: .zero
+    }
+  }
+
   /// How long RidePulse itself still sends it, counted from the event or slot.
   ///
   /// For `never-store` 15 s: enough to get over a lost connection, and no more.

@@ -98,9 +98,9 @@ package struct RuleSet: Sendable {
 
   /// Returns why no rule can name an event; nil if one can, or if RidePulse emitted it itself.
   func unknownWord(of event: RideEvent, state: String?) -> LedgerReason? {
-    if knownEvents.contains(event.name) || InternalEvent(rawValue: event.name) != nil {
-      return nil
-    }
+    if knownEvents.contains(event.name) { return nil }
+    // A raw push in a ride of the service was not committed by its function, and is not sent.
+    if InternalEvent(rawValue: event.name) != nil, !InternalEvent.isRaw(event.name) { return nil }
     let isState = event.name == state
     return LedgerReason(
       isState ? .unknownState : .unknownEvent,

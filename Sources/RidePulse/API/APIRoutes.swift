@@ -32,6 +32,7 @@ struct APIRoutes: Sendable {
     await Self.response { () async throws -> HTTPResponse in
       let key = try IdempotencyKey.of(request)
       let arguments = try call.arguments(of: request, apps: apps)
+      if call == .push { try PushCheck.check(arguments) }
       let state = try call == .events ? awaitedState(arguments) : nil
       switch try await answer(call.name, JSONValue.object(arguments).text, key, state) {
       case .answered(let status, let body, let isReplayed):

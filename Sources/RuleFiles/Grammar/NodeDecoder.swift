@@ -111,10 +111,7 @@ struct NodeDecoder {
 
   /// Reads `never-store` or a duration.
   func expiry(_ field: Field) -> RuleExpiry? {
-    if field.node.string == "never-store" { return .neverStore }
-    if let duration = field.node.string.flatMap(Duration.init(rideText:)) {
-      return .after(duration)
-    }
+    if let expiry = field.node.string.flatMap({ RuleExpiry(text: $0) }) { return expiry }
     diagnostics.reportType(
       of: field.node, for: field.name, expected: "a duration such as 5m or 1h30m, or never-store",
       among: ["never-store"])
@@ -123,7 +120,7 @@ struct NodeDecoder {
 
   func priority(_ field: Field) -> PushPriority? {
     if let number = field.node.integer,
-      let priority = Int(exactly: number).flatMap(PushPriority.init)
+      let priority = Int(exactly: number).flatMap(PushPriority.init), priority != .unobtrusive
     {
       return priority
     }

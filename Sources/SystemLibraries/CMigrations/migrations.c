@@ -86,6 +86,10 @@ static const char text_0020[] = {
 #embed "../../../sql/0020_database_place.sql" suffix(, 0)
 };
 
+static const char text_0021[] = {
+#embed "../../../sql/0021_raw_pushes.sql" suffix(, 0)
+};
+
 static const char text_0022[] = {
 #embed "../../../sql/0022_search.sql" suffix(, 0)
 };
@@ -111,6 +115,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0018_deliveries", text_0018},
     {"0019_http_calls", text_0019},
     {"0020_database_place", text_0020},
+    {"0021_raw_pushes", text_0021},
     {"0022_search", text_0022},
     {NULL, NULL},
 };

@@ -72,8 +72,8 @@ import Testing
     try require((2...PushRequest.payloadLimit).contains(size), "a payload of \(size) bytes")
     // The payload must survive the round trip through Postgres.
     try require(
-      JSONValue(json: push.eventData.utf8)?.value(at: ["payload"]) == .string(push.payload),
-      "lost in \(push.eventData)")
+      JSONValue(json: push.raw.eventData.utf8)?.value(at: ["payload"]) == .string(push.payload),
+      "lost in \(push.raw.eventData)")
   }
 
   private static func push(by chance: inout Chance) -> LegacyPush {

@@ -16,7 +16,7 @@ import Testing
   }
 
   private func event(_ push: LegacyPush, id: Int64 = 1) -> RideEvent {
-    RideEvent(id: id, name: LegacyPush.event, at: Sample.now, data: push.eventData)
+    RideEvent(id: id, name: RawPush.Source.legacy.event, at: Sample.now, data: push.raw.eventData)
   }
 
   private func decision(
@@ -129,7 +129,7 @@ import Testing
     #"{"app":"customer","token":"c1","payload":"{}","priority":10,"expiration":-1}"#,
   ])
   func `data written by another version`(data: String) {
-    let event = RideEvent(id: 1, name: LegacyPush.event, at: Sample.now, data: data)
+    let event = RideEvent(id: 1, name: RawPush.Source.legacy.event, at: Sample.now, data: data)
     #expect(decision([event]).reasons == ["suppressed: unreadable frame"])
   }
 
@@ -138,7 +138,7 @@ import Testing
     let large = try push(#"{"a":""# + String(repeating: "x", count: 4089) + #""}"#)
     #expect(large.payload.utf8.count == 4097)
     #expect(decision([event(large)]).closed.map(\.status) == [.rejected])
-    let rule = Sample.rule(on: [LegacyPush.event])
+    let rule = Sample.rule(on: [RawPush.Source.legacy.event])
     let own = decide(
       Sample.view(events: [event(try push())]), by: Sample.book([rule]), now: Sample.now)
     #expect(own.pushes.map(\.entry.rule) == ["arrived"])
@@ -152,7 +152,7 @@ import Testing
       push(identifier: 8), push(expiration: nil), push("{}"), push(expiration: 0),
     ]
     #expect(Set(others.map(\.id) + [id]).count == 5)
-    #expect(LegacyPush.read(event(try push()))?.push == (try push()))
+    #expect(RawPush.read(event(try push()), from: .legacy)?.push == (try push()).raw)
   }
 
   @Test func `how the ledger shows a token`() {

@@ -94,7 +94,7 @@ extension Decider {
     return (topic, .device(token))
   }
 
-  private func channel(
+  func channel(
     _ id: String, of app: App
   ) throws(Planner.Problem) -> BroadcastChannel {
     guard let bundleID = configuration.bundleIDs[app], let id = ChannelID(id),

@@ -1,0 +1,55 @@
+import AdminServer
+import RideCore
+
+/// Checks the fields of a posted push against each other.
+enum PushCheck {
+  /// Fields that a broadcast does not take: its push type is fixed, its channel has an environment,
+  /// and APNs collapses no broadcast.
+  private static let ofTokens = ["push_type", "environment", "collapse_id"]
+
+  /// - Throws: the first error found.
+  static func check(_ arguments: [String: JSONValue]) throws(APIError) {
+    let isBroadcast = arguments["channel"] != nil
+    if !isBroadcast, arguments["token"] == nil {
+      throw APIError(
+        .missingField, "token is missing; send it, or channel for a broadcast", field: "token")
+    }
+    if isBroadcast, arguments["token"] != nil {
+      throw APIError(
+        .invalidValue, "channel stands next to token; send one of them", field: "channel")
+    }
+    if isBroadcast, let stray = ofTokens.first(where: { arguments[$0] != nil }) {
+      throw APIError(
+        .invalidValue, "\(stray) is for a push to a token; leave it out of a broadcast",
+        field: stray)
+    }
+    let longest = RawPush.longestStorage(isBroadcast: isBroadcast)
+    if case .integer(let seconds) = arguments["expires"], .seconds(seconds) > longest {
+      throw APIError(
+        .invalidValue, "expires is longer than APNs stores it; send \(longest.rideText) at most",
+        field: "expires")
+    }
+    let problem = RawPushProblem.of(
+      pushType(arguments, isBroadcast: isBroadcast), priority: priority(arguments),
+      payload: payload(arguments).utf8, isBroadcast: isBroadcast)
+    if let problem {
+      let field = problem.field.rawValue
+      throw APIError(.invalidValue, "\(field) \(problem.text)", field: field)
+    }
+  }
+
+  private static func pushType(_ arguments: [String: JSONValue], isBroadcast: Bool) -> PushType {
+    if isBroadcast { return .liveactivity }
+    guard case .string(let text) = arguments["push_type"] else { return .alert }
+    return PushType(rawValue: text) ?? .alert
+  }
+
+  private static func priority(_ arguments: [String: JSONValue]) -> PushPriority? {
+    guard case .integer(let number) = arguments["priority"] else { return nil }
+    return Int(exactly: number).flatMap(PushPriority.init)
+  }
+
+  private static func payload(_ arguments: [String: JSONValue]) -> String {
+    if case .string(let text) = arguments["payload"] { text } else { "" }
+  }
+}
