@@ -17,6 +17,8 @@ struct ChaosOptions {
   /// Keeps the files of the run even if every invariant held.
   var keeps = false
   var wantsHelp = false
+  /// The binary of an earlier release: the run upgrades from it and goes back.
+  var previous: String?
   /// Fails Postgres over, instead of injecting other faults.
   var failovers: Failovers?
 
@@ -37,7 +39,7 @@ struct ChaosOptions {
 
   static let help = """
     Usage: ridepulse-chaos [--for DURATION] [--seed N] [--rides N] [--without PART]...
-                           [--full-notify-queue] [--keep]
+                           [--full-notify-queue] [--previous PATH] [--keep]
            ridepulse-chaos --failovers N [--replication MODE] [--nodes 1|2]
                            [--seed N] [--rides N] [--keep]
       --for DURATION       how long faults are injected: 60s, 10m (default 10m)
@@ -56,6 +58,8 @@ struct ChaosOptions {
                              burst                  one ride with 5,000 events
                              reassign               rides change their driver during outages
       --full-notify-queue  fill the queue up to its 8 GB (on disk) at first, so that NOTIFY fails
+      --previous PATH      the ridepulse of an earlier release: the run begins with it, migrates under
+                           load, mixes both versions, and ends with it
       --keep               keep requests, logs and ledger even if everything held
       --failovers N        kill the primary of a Patroni cluster N times, switch over once, and let
                            the primary hang once; no other faults
@@ -98,13 +102,14 @@ struct ChaosOptions {
   }
 
   private mutating func set(_ word: String, to rest: inout ArraySlice<String>) throws(UsageError) {
-    let known = Self.ofFailovers.union(["--for", "--seed", "--rides", "--without"])
+    let known = Self.ofFailovers.union(["--for", "--seed", "--rides", "--without", "--previous"])
     guard known.contains(word) else { throw UsageError(text: "unknown argument \(word)") }
     guard let value = rest.popFirst() else { throw UsageError(text: "\(word) needs a value") }
     switch word {
     case "--for": duration = try Self.known(Duration(rideText: value), word, value)
     case "--without": without.insert(try Self.known(Part(rawValue: value), word, value))
     case "--seed": seed = try Self.known(UInt64(value), word, value)
+    case "--previous": previous = value
     case "--rides": rides = try Self.number(1...100_000, word, value)
     default:
       var run = failovers ?? Failovers()

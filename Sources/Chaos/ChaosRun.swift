@@ -14,6 +14,9 @@ struct ChaosRun {
   /// mounted.
   private let volume: LedgerVolume?
   private let directory: String
+  /// The binary of this build.
+  private let program: String
+  private let upgrade: UpgradePlan?
   private let incidents = IncidentLog()
   private let outages = Outages()
   private var numbers: SeededGenerator
@@ -35,6 +38,8 @@ struct ChaosRun {
 
   private init(_ options: ChaosOptions) async throws {
     self.options = options
+    program = try ServiceBinary.path()
+    upgrade = options.previous.map { [program] in UpgradePlan(previous: $0, current: program) }
     numbers = SeededGenerator(seed: options.seed)
     directory = NSTemporaryDirectory() + "ridepulse-chaos-\(UUID().uuidString)"
     let rules = directory + "/rules"
@@ -67,7 +72,7 @@ struct ChaosRun {
 
   private mutating func run() async throws -> Bool {
     let session = try PostgresSession(conninfo: cluster.url())
-    _ = try await Migrations.apply(session: session)
+    try await migrate(session)
     for script in [StepRunner.schema, EngineRole.script] { try await session.script(script) }
     for script in volume.map({ LedgerVolume.script(path: $0.path) }) ?? [] {
       try await session.script(script)
@@ -91,6 +96,17 @@ struct ChaosRun {
     return ChaosReport(evidence, ChaosReport.invariants(of: evidence)).print()
   }
 
+  /// Applies the schema of the program that the nodes run first.
+  private func migrate(_ session: PostgresSession) async throws {
+    guard let upgrade else {
+      _ = try await Migrations.apply(session: session)
+      return
+    }
+    let isDone = try await UpgradePlan.migrate(
+      with: upgrade.previous, conninfo: cluster.url(), log: directory + "/migrate.log")
+    if !isDone { throw ChaosFailure("\(upgrade.previous) migrate failed: \(directory)/migrate.log") }
+  }
+
   private func node(_ name: String) -> Node {
     let url = simulator.url.replacing("127.0.0.1", with: Node.hosts[name] ?? "127.0.0.1")
     let environment = simulator.environment.merging([
@@ -99,7 +115,7 @@ struct ChaosRun {
       "RIDEPULSE_ADMIN": "127.0.0.1:0",
     ]) { $1 }
     return Node(
-      name: name, environment: environment, directory: directory, incidents: incidents,
+      name: name, program: upgrade?.previous ?? program, environment: environment, directory: directory, incidents: incidents,
       outages: outages)
   }
 
@@ -116,6 +132,7 @@ struct ChaosRun {
   /// Returns the faults to inject, each in its own task with its own random numbers.
   private func faults(for nodes: [Node], _ queue: NotifyQueue?) -> [PlannedFault] {
     let (cluster, clock, volume) = (cluster, clock, volume)
+    let (upgrade, directory) = (upgrade, directory)
     let simulator = SimulatorControl(simulator)
     return nodes.map { node in PlannedFault { try await $0.disturb(node) } } + [
       PlannedFault(.restart) { try await $0.restart(cluster, ledgerOn: volume) },
@@ -132,6 +149,9 @@ struct ChaosRun {
       PlannedFault(.crowd) { try await $0.notifyCrowd() },
       PlannedFault(.burst) { try await $0.commitBursts() },
       PlannedFault(.reassign) { try await $0.reassignDrivers() },
+      PlannedFault {
+        if let upgrade { try await $0.upgrade(nodes, upgrade, log: directory + "/migrate.log") }
+      },
     ]
   }
 

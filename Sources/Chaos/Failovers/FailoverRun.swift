@@ -10,6 +10,8 @@ struct FailoverRun {
   private let patroni: LocalPatroni
   private let simulator: LocalSimulator
   private let directory: String
+  /// The binary of the nodes.
+  private let program: String
   private let incidents = IncidentLog()
   private let commits = CommitLog()
   private var numbers: SeededGenerator
@@ -33,6 +35,7 @@ struct FailoverRun {
   private init(_ plan: ChaosOptions.Failovers, _ options: ChaosOptions) async throws {
     self.plan = plan
     self.options = options
+    program = try ServiceBinary.path()
     numbers = SeededGenerator(seed: options.seed)
     directory = NSTemporaryDirectory() + "ridepulse-failovers-\(UUID().uuidString)"
     let rules = directory + "/rules"
@@ -81,7 +84,7 @@ struct FailoverRun {
       "RIDEPULSE_ADMIN": "127.0.0.1:0",
     ]) { $1 }
     return Node(
-      name: name, environment: environment, directory: directory, incidents: incidents,
+      name: name, program: program, environment: environment, directory: directory, incidents: incidents,
       outages: Outages())
   }
 

@@ -28,12 +28,14 @@ struct UpgradePlan: Sendable {
     }
   }
 
-  /// Applies the current program's migrations as the schema's owner.
+  /// Applies a program's migrations as the schema's owner.
   ///
-  /// - Returns: Whether it succeeded; otherwise Postgres is away or its disk is full for the moment.
-  func migrate(conninfo: String, log: String) async throws -> Bool {
+  /// - Returns: Whether it succeeded; Postgres may be away, or its disk full, for the moment.
+  static func migrate(
+    with program: String, conninfo: String, log: String
+  ) async throws -> Bool {
     let process = try ChildProcess(
-      [current, "migrate"], environment: ["DATABASE_URL": conninfo], output: .log(log),
+      [program, "migrate"], environment: ["DATABASE_URL": conninfo], output: .log(log),
       errors: .log(log))
     await process.waitForEnd()
     return process.ending.map { !$0.isSignal && $0.status == 0 } ?? false
@@ -51,7 +53,9 @@ extension FaultInjector {
       guard next != phase else { continue }
       if phase == .previous {
         let began = IncidentLog.now
-        guard try await plan.migrate(conninfo: conninfo, log: log) else { continue }
+        let isDone = try await UpgradePlan.migrate(
+          with: plan.current, conninfo: conninfo, log: log)
+        guard isDone else { continue }
         try await grantEngine()
         incidents.record(.migration, from: began, to: IncidentLog.now)
       }
