@@ -1,5 +1,6 @@
 import Foundation
 import LocalStack
+import PostgresStore
 import RideCore
 import Testing
 import TestSupport
@@ -115,7 +116,7 @@ import TestSupport
       let arrivals = try stage.arrivals()
       #expect(arrivals.count == Self.pushes)
       #expect(Set(arrivals.map(\.id)).count == arrivals.count, "none twice")
-      #expect(arrivals.allSatisfy(\.isAccepted))
+      #expect(arrivals.allSatisfy { $0.isAccepted })
       let connections = Dictionary(grouping: arrivals) { $0.text("connection") ?? "" }
       #expect(connections.values.allSatisfy { Set($0.map { $0.text("jwt", "kid") }).count == 1 })
       let keys = Dictionary(grouping: arrivals) { $0.text("jwt", "kid") ?? "" }
