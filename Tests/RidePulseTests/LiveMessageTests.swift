@@ -66,7 +66,7 @@ import TestSupport
       tally: PushTally(),
       engine: EngineStatistics(
         ridesHeld: 3, lanes: [lane], sinceClaim: nil, databaseAhead: nil),
-      transport: [:], tokenAge: nil, apnsAhead: .zero, listenIsHealthy: true, problems: problems,
+      transport: [], apnsAhead: .zero, listenIsHealthy: true, problems: problems,
       database: nil)
     let message = LiveMessage(
       now: Self.now, node: "n", reading: reading, change: change, database: database)

@@ -1,5 +1,6 @@
 import Foundation
 import LocalStack
+import PostgresStore
 import RideCore
 import Testing
 import TestSupport
@@ -50,6 +51,9 @@ import TestSupport
 
   private static let rides = 25
   private static let rounds = 60
+
+  /// One for the customer and one for the driver of each ride, in all rounds and once more.
+  private static let pushes = 2 * rides * (rounds + 1)
 
   /// Adds rides, each with a customer and a driver of its own.
   private static func addRides(_ stage: Stage) async throws {
@@ -104,14 +108,15 @@ import TestSupport
       // Nothing is on its way with the old keys any more.
       try Self.keys(Self.revoked, stage)
       try await load
+      try await stage.sql("select ridepulse.emit('driver_arrived', id) from ridepulse.rides")
       try await stage.settled()
       let statuses = try await stage.rows(
         "select status, attempts, count(*) from ridepulse.deliveries group by 1, 2")
-      #expect(statuses == [["accepted", "1", String(2 * Self.rides * Self.rounds)]])
+      #expect(statuses == [["accepted", "1", String(Self.pushes)]])
       let arrivals = try stage.arrivals()
-      #expect(arrivals.count == 2 * Self.rides * Self.rounds)
+      #expect(arrivals.count == Self.pushes)
       #expect(Set(arrivals.map(\.id)).count == arrivals.count, "none twice")
-      #expect(arrivals.allSatisfy(\.isAccepted))
+      #expect(arrivals.allSatisfy { $0.isAccepted })
       let connections = Dictionary(grouping: arrivals) { $0.text("connection") ?? "" }
       #expect(connections.values.allSatisfy { Set($0.map { $0.text("jwt", "kid") }).count == 1 })
       let keys = Dictionary(grouping: arrivals) { $0.text("jwt", "kid") ?? "" }
@@ -120,6 +125,41 @@ import TestSupport
         let topics = Set(arrivals.compactMap { $0.header("apns-topic") })
         #expect(topics == [key.hasPrefix("DRIVER") ? "com.example.driver" : "com.example.customer"])
       }
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `R99: keys that Apple binds to an environment sign for that environment`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try Self.keys(
+        #"""
+        {"SIMKEY0001": {"environments": ["production"]}, "SANDBOX005": {"environments": ["sandbox"]}}
+        """#, stage)
+      let sandbox = try LocalSimulator(
+        directory: stage.directory, options: ["--environment", "sandbox"])
+      defer { sandbox.stop() }
+      var environment = try stage.environment(rules: Self.rules)
+      environment["APNS_SANDBOX_URL"] = sandbox.url
+      environment["APNS_SANDBOX_PRIVATE_KEY_PATH"] = try await Self.link(
+        "sandbox.p8", to: "SANDBOX005", stage)
+      let server = try Server(environment)
+      try await stage.addRide(state: "driver_en_route")
+      try await stage.sql(
+        """
+        select ridepulse.register_device(
+          'customer', 'c1', '\(String(repeating: "e", count: 64))', 'sandbox');
+        select ridepulse.emit('driver_arrived', 'r1')
+        """)
+      try await stage.settled()
+      let keys = try stage.arrivals().map {
+        "\($0.text("environment") ?? "") \($0.text("jwt", "kid") ?? "") \($0.text("status") ?? "")"
+      }
+      #expect(
+        keys.sorted() == [
+          "production SIMKEY0001 200", "production SIMKEY0001 200", "sandbox SANDBOX005 200",
+        ])
       #expect(server.stop() == 0)
     }
   }

@@ -47,7 +47,7 @@ final class PoolTable: Sendable {
   /// Passes pushes to their pools; returns those that none accepts.
   func submit(_ pushes: [QueuedPush]) -> [Rejected] {
     state.withLock { state in
-      route(pushes, \.request, &state) { pool, pushes in pool.submit(pushes) }
+      route(pushes, { $0 }, &state) { pool, pushes in pool.submit(pushes) }
     }
   }
 
@@ -58,19 +58,19 @@ final class PoolTable: Sendable {
   }
 
   private func move(_ pushes: [QueuedRequest<QueuedPush>], _ state: inout State) -> [Rejected] {
-    route(pushes, \.push.request, &state) { pool, pushes in pool.adopt(pushes) }
+    route(pushes, \.push, &state) { pool, pushes in pool.adopt(pushes) }
       .map { ($0.push.push, $0.cause) }
   }
 
   /// Groups pushes by their pools and passes each group on; returns those that no pool accepts.
   private func route<Push>(
-    _ pushes: [Push], _ request: KeyPath<Push, PushRequest>, _ state: inout State,
+    _ pushes: [Push], _ queued: (Push) -> QueuedPush, _ state: inout State,
     _ accept: (Pool, [Push]) -> Bool
   ) -> [(push: Push, cause: UnsentCause)] {
     // A batch has few routes, so the search is short.
     var groups: [(route: Route, pushes: [Push])] = []
     for push in pushes {
-      let route = Route(push[keyPath: request], configuration)
+      let route = Route(queued(push), configuration)
       if let last = groups.indices.last, groups[last].route == route {
         groups[last].pushes.append(push)
       } else if let known = groups.firstIndex(where: { $0.route == route }) {
@@ -200,11 +200,12 @@ private struct Route: Hashable {
   var type: PushType
   var isForBroadcasts = false
 
-  init(_ request: PushRequest, _ configuration: APNsConfiguration) {
-    lane = request.lane
-    environment = request.environment
-    type = request.headers.pushType
-    if case .channel = request.address {
+  // Reads single fields: a copy of the request would count references of all of them.
+  init(_ push: QueuedPush, _ configuration: APNsConfiguration) {
+    lane = push.lane
+    environment = push.submission.requests[push.index].environment
+    type = push.submission.requests[push.index].headers.pushType
+    if case .channel = push.submission.requests[push.index].address {
       isForBroadcasts =
         configuration.broadcast(of: environment) != configuration.endpoint(of: environment)
     }

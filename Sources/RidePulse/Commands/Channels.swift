@@ -41,7 +41,7 @@ enum Channels: Command {
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = try ChannelArguments(context)
     let environment = context.environment
-    let variables = try APNsVariables(environment, apps: [arguments.app])
+    let variables = try APNsVariables(environment)
     let credentials = try variables.loadCredentials()
     return try await Database.with(environment, name: "channels") { session in
       try await Database.requireSchema(session)

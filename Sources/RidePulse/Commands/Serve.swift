@@ -28,11 +28,10 @@ enum Serve: Command {
     let isOnce = context.arguments.has("--once")
     let log = (isOnce ? context.log.quietIfNotOnTerminal(context.arguments) : context.log).log
     let once = OnceRun()
-    // Without rules, mistakes in the environment are still reported first.
-    _ = try APNsVariables(context.environment)
+    let variables = try APNsVariables(context.environment)
     let rules = try RuleDirectoryChoice.load(
       context.arguments.value("--schedules"), context.environment)
-    let apns = try APNsVariables(context.environment, apps: Set(rules.ruleSet.apps))
+    let apns = variables.spelled(as: rules.ruleSet.apps)
     let listens = try Database.listens(context.environment)
     let service = try Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,

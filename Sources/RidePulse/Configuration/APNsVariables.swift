@@ -14,10 +14,9 @@ struct APNsVariables {
 
   /// Reads the variables described in docs/configuration.md.
   ///
-  /// - Parameter apps: Apps whose names may have `-`, which variables write as `_`.
   /// - Throws: `CommandFailure` that names every missing or invalid variable.
-  init(_ environment: [String: String], apps: Set<App> = []) throws {
-    bundleIDs = Self.spelled(Self.bundleIDs(environment), as: apps)
+  init(_ environment: [String: String]) throws {
+    bundleIDs = Self.bundleIDs(environment)
     widgetBundleIDs = Self.widgetBundleIDs(environment)
     defaultEnvironment = try Self.defaultEnvironment(environment)
     credentials = CredentialVariables(
@@ -29,6 +28,14 @@ struct APNsVariables {
     }
     if !problems.isEmpty { throw CommandFailure(problems.joined(separator: "; ")) }
     configuration = try Self.configuration(environment)
+  }
+
+  /// Returns the same settings by the apps' own names.
+  func spelled(as apps: [App]) -> APNsVariables {
+    var variables = self
+    variables.bundleIDs = Self.spelled(bundleIDs, as: apps)
+    variables.widgetBundleIDs = Self.spelled(widgetBundleIDs, as: apps)
+    return variables
   }
 
   /// Reads the files of all keys and certificates.
@@ -52,8 +59,8 @@ struct APNsVariables {
   /// Returns the engine's configuration for these rules.
   func configuration(of rules: RuleSet) -> EngineConfiguration {
     var engine = EngineConfiguration(
-      rules: rules, bundleIDs: Self.spelled(bundleIDs, as: Set(rules.apps)),
-      widgetBundleIDs: Self.spelled(widgetBundleIDs, as: Set(rules.apps)),
+      rules: rules, bundleIDs: Self.spelled(bundleIDs, as: rules.apps),
+      widgetBundleIDs: Self.spelled(widgetBundleIDs, as: rules.apps),
       defaultEnvironment: defaultEnvironment)
     // If one environment is a simulator or a proxy and the other one is Apple's own, a push for the
     // one must not reach the other.
@@ -68,8 +75,8 @@ struct APNsVariables {
     of rules: RuleSet, _ environment: [String: String]
   ) throws -> EngineConfiguration {
     EngineConfiguration(
-      rules: rules, bundleIDs: spelled(bundleIDs(environment), as: Set(rules.apps)),
-      widgetBundleIDs: spelled(widgetBundleIDs(environment), as: Set(rules.apps)),
+      rules: rules, bundleIDs: spelled(bundleIDs(environment), as: rules.apps),
+      widgetBundleIDs: spelled(widgetBundleIDs(environment), as: rules.apps),
       defaultEnvironment: try defaultEnvironment(environment))
   }
 
@@ -92,7 +99,7 @@ struct APNsVariables {
   }
 
   /// Returns values by the apps' own names: a variable writes the `-` of `food-courier` as `_`.
-  static func spelled(_ values: [App: String], as apps: Set<App>) -> [App: String] {
+  static func spelled(_ values: [App: String], as apps: [App]) -> [App: String] {
     var values = values
     for app in apps where values[app] == nil {
       let plain = App(rawValue: app.rawValue.replacing("-", with: "_"))
