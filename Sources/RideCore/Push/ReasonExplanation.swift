@@ -49,6 +49,12 @@ package struct ReasonExplanation: Hashable, Sendable {
       "name a key for this one: APNS_SANDBOX_KEY_ID or APNS_<APP>_SANDBOX_KEY_ID for the sandbox, "
       + "APNS_KEY_ID or APNS_<APP>_KEY_ID for production")
 
+  /// `LedgerReason.Engine.noCredential`
+  package static let noCredential = ReasonExplanation(
+    "the app has no key or certificate for this environment that may send the push",
+    do: "set APNS_<APP>_PRIVATE_KEY_PATH, or APNS_PRIVATE_KEY_PATH for all apps, and restart "
+      + "ridepulse serve")
+
   /// `LedgerReason.Engine.noBundleID`
   package static let noBundleID = ReasonExplanation(
     "the app has no bundle ID", do: "set APNS_<APP>_BUNDLE_ID and restart ridepulse serve")
