@@ -60,7 +60,7 @@ enum APNsCheck {
     }
     let pushes = apps(probes).flatMap { app in
       probes.pushTypes(of: app, state.environment).map { type in
-        push(APNsState.PushProbe(app: app, pushType: type), probes, state)
+        push(APNsState.PushProbe(app: app, pushType: type), state)
       }
     }
     return [connection] + pushes + [
@@ -95,7 +95,7 @@ enum APNsCheck {
   // MARK: The result of a push to a made-up token
 
   private static func push(
-    _ probe: APNsState.PushProbe, _ probes: APNsState, _ state: APNsState.EnvironmentState
+    _ probe: APNsState.PushProbe, _ state: APNsState.EnvironmentState
   ) -> CheckResult {
     let type = probe.pushType == .background ? "" : " \(probe.pushType.rawValue)"
     let name = "push \(state.environment.rawValue) \(probe.app)\(type)"

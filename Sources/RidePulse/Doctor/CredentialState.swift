@@ -102,7 +102,9 @@ enum CredentialCheck {
           "credentials", state.problems.joined(separator: "; "),
           "correct these variables; see docs/configuration.md, Keys"))
     }
-    results += state.warnings.map { .warning("credentials", $0, "unset it, or correct its name") }
+    results += state.warnings.map {
+      CheckResult.warning("credentials", $0, "unset it, or correct its name")
+    }
     return results + state.certificates.map(certificate)
   }
 

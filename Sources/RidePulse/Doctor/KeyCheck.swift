@@ -128,7 +128,7 @@ enum KeyCheck {
       return .failure(name, "\(variable) is not set", "export \(variable)=ABC123DEFG")
     }
     let remedy = "export \(variable)=\(probes.keyIDOfFile ?? "ABC123DEFG")"
-    if let problem = problem(variable, value) { return .failure(name, problem, remedy) }
+    if let problem = formProblem(variable, value) { return .failure(name, problem, remedy) }
     if let hint = probes.keyIDOfFile, hint != value {
       return .warning(
         name, "\(variable) is \(value), and the key file's name has \(hint)",
@@ -142,11 +142,11 @@ enum KeyCheck {
     guard let value = probes.teamID else {
       return .failure(name, "APNS_TEAM_ID is not set", remedy)
     }
-    if let problem = problem("the team ID", value) { return .failure(name, problem, remedy) }
+    if let problem = formProblem("the team ID", value) { return .failure(name, problem, remedy) }
     return .ok(name, value)
   }
 
-  private static func problem(_ what: String, _ value: String) -> String? {
+  private static func formProblem(_ what: String, _ value: String) -> String? {
     SigningKey.isTenCharacterID(value)
       ? nil : "\(what) is \"\(safe(value))\"; expected 10 characters of A-Z and 0-9"
   }
