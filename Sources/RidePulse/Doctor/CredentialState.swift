@@ -123,14 +123,15 @@ enum CredentialCheck {
 
   private static func certificate(_ state: CredentialState.Certificate) -> CheckResult {
     let name = "certificate \(state.app)"
-    let renewal = "renew it on Apple's page Certificates, replace both files, and send SIGHUP"
+    let remedy =
+      "replace both files by those of the current certificate from Apple's page Certificates, and send SIGHUP"
     switch state.certificate {
     case .failed(let why): return .failure(name, why, "correct both variables, or unset both")
     case .unasked: return .skipped(name, needs: "its files")
     case .known(let certificate):
       let doubts = state.doubts.joined(separator: "; ")
-      if state.isExpired { return .failure(name, doubts, renewal) }
-      if !doubts.isEmpty { return .warning(name, doubts, renewal) }
+      if state.isExpired { return .failure(name, doubts, remedy) }
+      if !doubts.isEmpty { return .warning(name, doubts, remedy) }
       if state.isOpenToAll {
         return .warning(
           name, "every user may read its key \(state.keyPath)",
