@@ -85,9 +85,10 @@ import Testing
       var environment = stage.environment
       environment["APNS_DRIVER_BUNDLE_ID"] = nil
       environment["APNS_CUSTOMER_BUNDLE_ID"] = "com.example.unknown"
+      // Once serve has run, registrations of an app without a bundle ID are refused.
+      try await stage.addRide()
       let server = try Server(environment)
       defer { server.stop() }
-      try await stage.addRide()
       for event in ["driver_assigned", "driver_nearby", "waiting_fee_started"] {
         try await stage.sql("select ridepulse.emit('\(event)', 'r1')")
         try await stage.settled()
@@ -117,7 +118,7 @@ import Testing
       #expect(lines(server).allSatisfy { $0.contains("APNS_KEY_ID") })
       let before = lines(server).count
       server.hangUp()
-      try await server.waitForLog("key reloaded")
+      try await server.waitForLog("APNs keys reloaded")
       try await stage.sql("select ridepulse.emit('waiting_fee_started', 'r1')")
       try await server.waitForLog(Self.message, times: before + 1)
     }

@@ -19,7 +19,7 @@ package struct ConfigurationMistake: Hashable, Sendable {
 
   /// Returns the mistake for which a push was not sent; nil if it ended for another reason.
   init?(unsent entry: LedgerEntry) {
-    guard let code = entry.reason?.code, case .engine = code, code.isOfConfiguration else {
+    guard entry.status == .suppressed, let code = entry.reason?.code, code.isOfConfiguration else {
       return nil
     }
     self.init(app: entry.app, environment: nil, code: code)

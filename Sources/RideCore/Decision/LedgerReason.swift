@@ -125,7 +125,7 @@ extension LedgerReason.Code {
     switch self {
     case .apns(let reason): APNsReason.table[reason]?.cause.isOfConfiguration ?? false
     case .status: false
-    case .engine(let engine): engine == .noBundleID
+    case .engine(let engine): [.noBundleID, .noCredential].contains(engine)
     }
   }
 
@@ -134,7 +134,9 @@ extension LedgerReason.Code {
     switch self {
     case .apns(let reason): APNsReason.table[reason]?.explanation
     case .status: nil
-    case .engine(let engine): engine == .noBundleID ? .noBundleID : nil
+    case .engine(.noBundleID): .noBundleID
+    case .engine(.noCredential): .noCredential
+    case .engine: nil
     }
   }
 

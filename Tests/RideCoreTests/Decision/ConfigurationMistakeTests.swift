@@ -25,6 +25,14 @@ import Testing
       found == [ConfigurationMistake(app: app, environment: .production, code: .apns(reason))])
   }
 
+  @Test func `R116 a missing credential is a mistake of app and environment`() {
+    let found = settlement(.unsent(.noCredential("customer has no key"))).mistakes
+    #expect(found.map(\.code) == [.engine(.noCredential)])
+    #expect(found.first?.environment == .production)
+    let explanation = found.first?.code.explanation
+    #expect(explanation?.advice(variable: "X").contains("APNS_X_PRIVATE_KEY_PATH") == true)
+  }
+
   @Test(arguments: [
     PushOutcome.accepted, .refused(Refusal(status: 400, reason: "BadDeviceToken")),
     .refused(Refusal(status: 410, reason: "Unregistered")), .unanswered(.timeout),
