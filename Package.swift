@@ -121,7 +121,7 @@ let package = Package(
     .testTarget(
       name: "PostgresStoreTests",
       dependencies: ["PostgresStore", "LocalStack", "RideCore", "TestSupport"],
-      swiftSettings: strict),
+      exclude: ["Golden"], swiftSettings: strict),
     .testTarget(
       name: "LegacyGatewayTests",
       dependencies: ["LegacyGateway", "RideCore", "SystemSupport", "TestSupport"],

@@ -28,10 +28,10 @@ enum RidePulseMain {
       Terminal.printError(error.description)
       return .usage
     } catch let error as CommandFailure {
-      Terminal.printError("ridepulse: \(error)")
+      Terminal.printError("ridepulse: \(Database.named("\(error)"))")
       return error.status
     } catch {
-      Terminal.printError("ridepulse: \(error)")
+      Terminal.printError("ridepulse: \(Database.named("\(error)"))")
       return .failed
     }
   }

@@ -1,4 +1,6 @@
 import Foundation
+import RideCore
+import TestSupport
 import Testing
 
 @testable import PostgresStore
@@ -85,11 +87,35 @@ import Testing
     }
   }
 
-  @Test func `a database that is newer than the program is refused`() async throws {
+  @Test func `R109: a program works with the schema of a newer one`() async throws {
     _ = try await Migrations.apply(session: session, steps: steps)
+    let older = Array(steps.prefix(1))
+    let reports = try await Migrations.apply(session: session, steps: older)
+    #expect(outcomes(reports) == [.present])
+    let state = try await Migrations.state(session, steps: older)
+    #expect(state == SchemaState(missing: [], newer: ["0002_two's"]))
+  }
+
+  @Test func `a database of another line of programs is refused`() async throws {
+    _ = try await Migrations.apply(session: session, steps: steps)
+    let other = [steps[0], try Self.step("0002_other", "create table other ()")]
     await #expect(throws: MigrationError.unknown(names: ["0002_two's"])) {
-      try await Migrations.apply(session: session, dryRun: true, steps: Array(steps.prefix(1)))
+      try await Migrations.apply(session: session, steps: other)
     }
+  }
+
+  /// The applied files may be in any database: a change of one, even of a comment, would be refused
+  /// there as edited.
+  @Test func `R109: the files of the first release are as they were released`() throws {
+    let released = Migrations.all.filter { $0.number <= 19 }
+    let digests = released.map { step in
+      SHA256.digest(step.sql.utf8).map { byte in
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }.joined() + " " + step.name
+    }
+    let recorded = Project.path("Tests/PostgresStoreTests/Golden/migrations-0.1.0.txt")
+    let expected = try String(contentsOfFile: recorded, encoding: .utf8)
+    #expect(digests == expected.split(separator: "\n").map(String.init))
   }
 
   @Test func `a failing step is rolled back whole and names its line`() async throws {

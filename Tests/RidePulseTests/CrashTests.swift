@@ -158,9 +158,9 @@ import TestSupport
       try stage.faults(#"[{"match": {"every": 2}, "action": {"delay_ms": 1500}}]"#)
       let server = try Server(stage.environment)
       try await change(stage.session, to: "driver_arrived")
-      // Every other push is answered at once; the others are then in flight.
-      try await wait(until: "a push arrives", every: .milliseconds(10)) {
-        try !stage.arrivals().isEmpty
+      // Every other push is answered at once: once two are, the one between them is in flight.
+      try await wait(until: "two pushes are answered", every: .milliseconds(10)) {
+        try stage.arrivals().count > 1
       }
       #expect(server.stop() == 0)
       let late = try stage.arrivals().filter { $0.isAccepted && $0.text("fault") == "delay" }

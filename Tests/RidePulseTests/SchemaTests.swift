@@ -9,19 +9,37 @@ import Testing
   private static let golden = Project.path("Tests/RidePulseTests/Golden/schema.sql")
 
   @Test func `The schema equals the golden file`() async throws {
+    let schema = try await Self.dump(of: "ridepulse", ["RIDEPULSE_SCHEMA": ""])
+    #expect(try Golden.difference(of: schema, from: Self.golden) == nil)
+  }
+
+  @Test(arguments: ["berlin", "ridepulse_berlin"])
+  func `R110: A schema of any name holds the same objects`(name: String) async throws {
+    let schema = try await Self.dump(of: name, ["RIDEPULSE_SCHEMA": name])
+    let golden = try String(contentsOfFile: Self.golden, encoding: .utf8)
+    #expect(schema != golden)
+    let back = schema.replacing(name, with: "ridepulse").split(separator: "\n").sorted()
+    let difference = back.difference(from: golden.split(separator: "\n").sorted())
+    #expect(difference.isEmpty, "\(difference)")
+  }
+
+  /// Migrates a new database and returns its schema's definition.
+  private static func dump(of schema: String, _ environment: [String: String]) async throws
+    -> String
+  {
     let conninfo = try await LocalCluster.shared().freshDatabase()
-    let migrated = try Command.ridepulse(["migrate"], ["DATABASE_URL": conninfo])
+    let migrated = try Command.ridepulse(
+      ["migrate"], environment.merging(["DATABASE_URL": conninfo]) { own, _ in own })
     #expect(migrated.status == 0, "\(migrated.errors)")
     // Partitions have the days of the test in their names.
     let dump = try Command.run(
       "/usr/bin/env",
       [
-        "pg_dump", "--schema-only", "--no-owner", "--no-privileges", "--schema=ridepulse",
-        "--exclude-table=ridepulse.ledger_2*", conninfo,
+        "pg_dump", "--schema-only", "--no-owner", "--no-privileges", "--schema=\(schema)",
+        "--exclude-table=\(schema).ledger_2*", conninfo,
       ], ProcessInfo.processInfo.environment)
     #expect(dump.status == 0, "\(dump.errors)")
-    let schema = Self.normalized(dump.output)
-    #expect(try Golden.difference(of: schema, from: Self.golden) == nil)
+    return normalized(dump.output)
   }
 
   /// Without what versions of `pg_dump` print differently: comments, settings, blank lines.

@@ -26,7 +26,7 @@ package enum MigrationError: Error, Hashable, Sendable {
   case wrongEncoding(String, database: String)
   /// These steps were applied with a text that differs from this program's.
   case edited(names: [String])
-  /// The database has these steps, which this program lacks: the database is newer.
+  /// The database has these steps, which this program lacks, and lacks steps of this program.
   case unknown(names: [String])
   /// A step failed and was rolled back; the steps before it stay. The line counts within its file.
   case failed(name: String, line: Int?, PostgresError)
@@ -48,8 +48,8 @@ extension MigrationError: CustomStringConvertible {
       "\(names.joined(separator: ", ")) was applied with another text: a file that has landed "
         + "must not change; restore it and put the change into a new one"
     case .unknown(let names):
-      "the database is newer than this program, which does not know "
-        + "\(names.joined(separator: ", ")): deploy the newer program"
+      "the database was migrated by a program of another line, with "
+        + "\(names.joined(separator: ", ")): deploy the program that applied them"
     case .failed(let name, let line, let error):
       "\(name)\(line.map { ", line \($0)" } ?? "") failed and was rolled back: \(error)"
         + (error.server?.hint.map { ". \($0)" } ?? "")

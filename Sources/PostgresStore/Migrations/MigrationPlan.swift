@@ -10,19 +10,24 @@ struct MigrationPlan: Hashable, Sendable {
   let checksums: [String: String]
   let steps: [Migration]
   let pending: [Migration]
+  /// The steps that a newer program applied. Steps only add, so this program works with them.
+  let newer: [String]
 
   /// - Throws: `edited` or `unknown` if the database and the program do not match.
   init(
     steps: [Migration], checksums: [String: String], landed: [Landed]
   ) throws(MigrationError) {
-    let unknown = landed.filter { checksums[$0.name] == nil }
-    if !unknown.isEmpty { throw .unknown(names: unknown.map(\.name)) }
-    let edited = landed.filter { checksums[$0.name] != $0.checksum }
+    let edited = landed.filter { step in
+      checksums[step.name].map { $0 != step.checksum } ?? false
+    }
     if !edited.isEmpty { throw .edited(names: edited.map(\.name)) }
     let names = Set(landed.map(\.name))
     self.checksums = checksums
     self.steps = steps
     pending = steps.filter { !names.contains($0.name) }
+    newer = landed.map(\.name).filter { checksums[$0] == nil }
+    // A newer program has all steps of this one, and applies them in order.
+    if !newer.isEmpty, !pending.isEmpty { throw .unknown(names: newer) }
   }
 
   /// Requires PostgreSQL 14, which introduced features that the schema uses.
@@ -46,7 +51,7 @@ struct MigrationScript: Hashable, Sendable {
 
   let sql: String
   private let step: Migration
-  private let characterCountBefore: Int
+  private let prologue: String
 
   /// Inserts the step's row first: if another node was faster, the primary key rejects the row
   /// after the lock, and no part of the step is executed twice.
@@ -60,7 +65,7 @@ struct MigrationScript: Hashable, Sendable {
       """
     self.step = step
     sql = prologue + step.sql + Self.epilogue
-    characterCountBefore = prologue.unicodeScalars.count
+    self.prologue = prologue
   }
 
   /// Revokes EXECUTE on new functions from PUBLIC.
@@ -88,10 +93,10 @@ struct MigrationScript: Hashable, Sendable {
     """
 
   /// Returns the line of the step's own file at a position in the script.
-  func line(ofPosition position: Int) -> Int? {
-    let offset = position - 1 - characterCountBefore
+  func line(ofPosition position: Int, in schema: SchemaName) -> Int? {
+    let offset = position - 1 - schema.applied(to: prologue).unicodeScalars.count
     guard offset >= 0 else { return nil }
-    return step.sql.unicodeScalars.prefix(offset).count { $0 == "\n" } + 1
+    return schema.applied(to: step.sql).unicodeScalars.prefix(offset).count { $0 == "\n" } + 1
   }
 
   /// Whether the error means that another node has applied this step.
@@ -103,10 +108,10 @@ struct MigrationScript: Hashable, Sendable {
   ///
   /// It creates only what is missing, because an administrator may have created the schema for a
   /// user who may not.
-  static func bootstrap(schemaExists: Bool) -> String {
+  static func bootstrap(_ schema: SchemaName, exists schemaExists: Bool) -> String {
     """
     select pg_advisory_xact_lock(\(lock));
-    \(schemaExists ? "" : "create schema if not exists ridepulse;")
+    \(schemaExists ? "" : "create schema if not exists \(schema);")
     create table if not exists ridepulse.migrations (
       number integer constraint migrations_pkey primary key,
       name text not null unique,

@@ -18,6 +18,14 @@ package struct MigrationReport: Hashable, Sendable {
   package let outcome: Outcome
 }
 
+/// The schema of a database compared with this program's steps.
+package struct SchemaState: Hashable, Sendable {
+  /// The names of the steps that the database lacks.
+  package let missing: [String]
+  /// The names of the steps that a newer program applied; this program works with them.
+  package let newer: [String]
+}
+
 /// Migrates a database to the schema that this program expects.
 package enum Migrations {
   /// The program's built-in steps, in order: the files of `sql/`.
@@ -71,6 +79,14 @@ package enum Migrations {
     return reports
   }
 
+  /// Compares the database with the program's steps, and changes nothing.
+  package static func state(
+    _ session: PostgresSession, steps: [Migration] = all
+  ) async throws(MigrationError) -> SchemaState {
+    let plan = try await makePlan(session, steps: steps, makesTable: false, timeout: .seconds(10))
+    return SchemaState(missing: plan.pending.map(\.name), newer: plan.newer)
+  }
+
   private static func land(
     _ step: Migration, checksum: String, _ session: PostgresSession, timeout: Duration
   ) async throws(MigrationError) -> MigrationReport.Outcome {
@@ -80,7 +96,7 @@ package enum Migrations {
       return .applied
     } catch {
       if MigrationScript.isAlreadyApplied(error) { return .appliedElsewhere }
-      let line = error.server?.position.flatMap { script.line(ofPosition: $0) }
+      let line = error.server?.position.flatMap { script.line(ofPosition: $0, in: session.schema) }
       throw .failed(name: step.name, line: line, error)
     }
   }
@@ -116,7 +132,7 @@ package enum Migrations {
       let schemaExists = facts.bool(0, 1) ?? false
       do throws(PostgresError) {
         try await session.script(
-          MigrationScript.bootstrap(schemaExists: schemaExists), timeout: timeout)
+          MigrationScript.bootstrap(session.schema, exists: schemaExists), timeout: timeout)
       } catch {
         throw .database(error)
       }

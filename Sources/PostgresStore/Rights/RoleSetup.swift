@@ -1,7 +1,11 @@
 /// Creates the roles and gives each exactly what `Grants` lists.
 package enum RoleSetup {
   /// The statements, in order, each on one line without a semicolon. They may be repeated.
-  package static var statements: [String] { create + revoke + grant }
+  package static func statements(for schema: SchemaName) -> [String] {
+    statements.map { schema.applied(to: $0) }
+  }
+
+  private static var statements: [String] { create + revoke + grant }
 
   private static let schema = "schema ridepulse"
 

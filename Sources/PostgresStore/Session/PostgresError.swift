@@ -7,6 +7,8 @@ package struct PostgresError: Error, Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// The connection string is invalid; a retry cannot succeed.
     case invalidConninfo(reason: String)
+    /// `RIDEPULSE_SCHEMA` names no schema that this program can use.
+    case invalidSchema(String)
     /// A parameter (`index` counts from 0) contains a NUL character; nothing was sent.
     case invalidParameter(statement: String, index: Int)
     /// No connection was made within the time limit; nothing was sent. It is final if another
@@ -37,7 +39,7 @@ package struct PostgresError: Error, Hashable, Sendable {
       case .connectionLost(let sent, let reason):
         .connectionLost(sent: sent, reason: Redaction.clean(reason))
       case .protocol(let reason): .protocol(reason: Redaction.clean(reason))
-      case .invalidParameter, .timeout, .server, .closed: kind
+      case .invalidSchema, .invalidParameter, .timeout, .server, .closed: kind
       }
   }
 
@@ -48,7 +50,7 @@ package struct PostgresError: Error, Hashable, Sendable {
     switch kind {
     case .unreachable, .connectionLost, .timeout: true
     case .server(let error): error.isTransient
-    case .invalidConninfo, .invalidParameter, .protocol, .closed: false
+    case .invalidConninfo, .invalidSchema, .invalidParameter, .protocol, .closed: false
     }
   }
 
@@ -57,7 +59,7 @@ package struct PostgresError: Error, Hashable, Sendable {
     switch kind {
     case .connectionLost(let sent, _), .timeout(let sent): sent
     case .protocol: true
-    case .invalidConninfo, .invalidParameter, .unreachable, .server, .closed: false
+    case .invalidConninfo, .invalidSchema, .invalidParameter, .unreachable, .server, .closed: false
     }
   }
 
@@ -72,6 +74,9 @@ extension PostgresError: CustomStringConvertible {
   package var description: String {
     switch kind {
     case .invalidConninfo(let reason): "the connection string cannot be read: \(reason)"
+    case .invalidSchema(let name):
+      "RIDEPULSE_SCHEMA is \"\(Escape.line(name))\": expected at most 40 characters of a-z, 0-9 and _, "
+        + "the first no digit, and no name that Postgres reserves"
     case .invalidParameter(let statement, let index):
       "parameter $\(index + 1) of \(statement) holds a NUL character"
     case .unreachable(let reason, _): "no connection to Postgres: \(reason)"
@@ -109,7 +114,8 @@ extension PostgresError {
   private var cause: StoreFailure.Cause {
     switch kind {
     case .timeout(let sent): sent ? .timeout : .unavailable
-    case .unreachable, .connectionLost, .closed, .protocol, .invalidConninfo: .unavailable
+    case .unreachable, .connectionLost, .closed, .protocol, .invalidConninfo, .invalidSchema:
+      .unavailable
     case .invalidParameter: .values
     case .server(let error): error.cause
     }

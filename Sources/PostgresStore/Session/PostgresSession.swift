@@ -6,37 +6,45 @@ internal import SystemSupport
 /// It connects when it is created, and reconnects whenever the connection is lost. Transactions are
 /// executed one after another, in the order in which they were submitted.
 package final class PostgresSession: Sendable {
+  /// The schema that takes the place of `ridepulse` in every text that is sent.
+  package let schema: SchemaName
   private let mailbox: SessionMailbox
   private let responses = Mutex(ResponseTracker())
+  /// The statements for another schema, by their original text.
+  private let renamed = Mutex<[String: Statement]>([:])
 
   /// Begins to connect in the background.
   ///
   /// - Parameters:
   ///   - conninfo: a libpq connection string or URL; empty for libpq's own `PG*` variables.
+  ///   - schema: the schema of all tables; nil for that of `RIDEPULSE_SCHEMA`.
   ///   - listen: the channels to LISTEN on, for every new connection.
   ///   - applicationName: shown in `pg_stat_activity` if the connection string sets none.
   ///   - connectTimeout: the limit for one attempt to connect.
   ///   - onEvent: called on the session's thread, in order; must return at once. It is kept until
   ///     the session ends, so it must not retain the session.
-  /// - Throws: `invalidConninfo`, or `unreachable` if the process can open no more files; never an
+  /// - Throws: `invalidConninfo`, `invalidSchema`, or `unreachable` if the process can open no more files; never an
   ///   error of the server.
   package init(
-    conninfo: String, listen: [String] = [], applicationName: String = "ridepulse",
-    connectTimeout: Duration = .seconds(5),
+    conninfo: String, schema: SchemaName? = nil, listen: [String] = [],
+    applicationName: String = "ridepulse", connectTimeout: Duration = .seconds(5),
     onEvent: @escaping @Sendable (SessionEvent) -> Void = { _ in }
   ) throws(PostgresError) {
     let settings = try ConnectionSettings(
       conninfo: conninfo, applicationName: applicationName, connectTimeout: connectTimeout)
+    let schema = if let schema { schema } else { try SchemaName.ofProcess() }
+    let channels = listen.map { schema.applied(to: $0) }
     guard let mailbox = SessionMailbox() else {
       throw PostgresError(.unreachable(reason: "this process may open no more files"))
     }
     let thread = WorkerThread(named: "postgres") {
-      SessionLoop(settings: settings, channels: listen, mailbox: mailbox, onEvent: onEvent).run()
+      SessionLoop(settings: settings, channels: channels, mailbox: mailbox, onEvent: onEvent).run()
     }
     guard let thread else {
       throw PostgresError(.unreachable(reason: "this process may start no more threads"))
     }
     thread.detach()
+    self.schema = schema
     self.mailbox = mailbox
   }
 
@@ -68,7 +76,7 @@ package final class PostgresSession: Sendable {
       guard let index = call.indexOfParameterWithNUL else { continue }
       throw PostgresError(.invalidParameter(statement: call.statement.name, index: index))
     }
-    return try await perform(.calls(calls), timeout: timeout)
+    return try await perform(.calls(calls.map(forSchema)), timeout: timeout)
   }
 
   /// Waits until the connection is usable or an attempt to connect fails.
@@ -93,7 +101,7 @@ package final class PostgresSession: Sendable {
     if sql.utf8.contains(0) {
       throw PostgresError(.invalidParameter(statement: "script", index: 0))
     }
-    _ = try await perform(.script(sql), timeout: timeout)
+    _ = try await perform(.script(schema.applied(to: sql)), timeout: timeout)
   }
 
   /// Finishes the waiting transactions, fails those that are left at the limit, and ends the
@@ -111,6 +119,20 @@ package final class PostgresSession: Sendable {
   /// transactions are being submitted.
   package func isStalled(for limit: Duration = .seconds(5)) -> Bool {
     responses.withLock { $0.isStalled(for: limit, now: .now) }
+  }
+
+  /// The name of the prepared statement follows from the text: behind a pooler, sessions of several
+  /// schemas share a server connection.
+  private func forSchema(_ call: Call) -> Call {
+    if schema == .standard { return call }
+    let statement = call.statement
+    let own = renamed.withLock { renamed in
+      if let known = renamed[statement.sql] { return known }
+      let own = Statement(name: statement.name, sql: schema.applied(to: statement.sql))
+      if !statement.name.isEmpty { renamed[statement.sql] = own }
+      return own
+    }
+    return Call(own, call.parameters)
   }
 
   private func perform(
@@ -170,7 +192,7 @@ struct ResponseTracker: Sendable {
       switch error.kind {
       case .server: isCut = false
       case .unreachable, .connectionLost, .timeout, .protocol: isCut = true
-      case .invalidConninfo, .invalidParameter, .closed: break
+      case .invalidConninfo, .invalidSchema, .invalidParameter, .closed: break
       }
     }
   }

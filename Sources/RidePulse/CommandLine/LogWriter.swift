@@ -22,9 +22,14 @@ struct LogWriter: Sendable {
     return Log { level, message, fields in
       guard level >= threshold else { return }
       Terminal.printError(
-        Self.line(format, at: Date(), level: level, message: message, fields: fields))
+        Self.line(
+          format, at: Date(), level: level, message: Database.named(message),
+          fields: fields.map { ($0.0, Self.advice.contains($0.0) ? Database.named($0.1) : $0.1) }))
     }
   }
+
+  /// The fields that hold a text of this program, which may name tables and functions.
+  private static let advice: Set = ["fix", "action"]
 
   /// Formats one record as a line.
   static func line(

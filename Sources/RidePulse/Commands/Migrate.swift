@@ -31,7 +31,7 @@ enum Migrate: Command {
     _ session: PostgresSession, dryRun: Bool, mark: String
   ) async throws {
     if let warning = Self.warning(try await ServerState.read(session)) {
-      Terminal.printError(warning)
+      Terminal.printError(Database.named(warning))
     }
     var progress = ProgressLine()
     defer { progress.end() }
@@ -42,12 +42,18 @@ enum Migrate: Command {
     for report in reports {
       Terminal.print("\(mark)\(dryRun ? "would apply" : "applied") \(report.migration.name)")
     }
-    if reports.isEmpty { Terminal.print("\(mark)the schema is current") }
+    if !reports.isEmpty { return }
+    let newer = try await Migrations.state(session).newer
+    Terminal.print(
+      newer.isEmpty
+        ? "\(mark)the schema is current"
+        : "\(mark)the schema is newer than this program, which works with it: "
+          + "\(newer.joined(separator: ", ")) is from a later one; nothing to do")
   }
 
   private static func makeRoles(_ session: PostgresSession, dryRun: Bool) async throws {
     if dryRun {
-      for statement in RoleSetup.statements { Terminal.print(statement + ";") }
+      for statement in RoleSetup.statements(for: session.schema) { Terminal.print(statement + ";") }
       return
     }
     do throws(PostgresError) {
@@ -59,7 +65,8 @@ enum Migrate: Command {
           + "schema's owner. As a superuser: ridepulse migrate --roles --dry-run | psql -1 \"$DATABASE_URL\""
       )
     }
-    let names = Role.allCases.map(\.rawValue).joined(separator: ", ")
+    let names = session.schema.applied(
+      to: Role.allCases.map(\.rawValue).joined(separator: ", "))
     Terminal.print("roles \(names) have their rights; grant them to your logins")
   }
 

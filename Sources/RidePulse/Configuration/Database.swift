@@ -9,6 +9,11 @@ enum Database {
     environment["DATABASE_URL"] ?? ""
   }
 
+  /// Returns a text for people that names tables and functions, for the schema in use.
+  static func named(_ text: String) -> String {
+    ((try? SchemaName.ofProcess()) ?? .standard).applied(to: text)
+  }
+
   /// Reads `RIDEPULSE_LISTEN`: whether producers may notify a sleeping node. Otherwise the node
   /// only polls.
   ///
@@ -33,6 +38,7 @@ enum Database {
         conninfo: conninfo, applicationName: "ridepulse \(name)", onEvent: onEvent)
       _ = try await session.run([Call(Statement(name: "", sql: "select 1"))])
     } catch {
+      if case .invalidSchema = error.kind { throw CommandFailure("\(error)") }
       throw CommandFailure(
         "the database can't be reached: \(error); see DATABASE_URL or the PG* variables")
     }
@@ -67,11 +73,9 @@ enum Database {
 
   /// Throws if the database's schema lacks migrations of this binary.
   static func requireSchema(_ session: PostgresSession) async throws {
-    let missing = try await Migrations.apply(session: session, dryRun: true)
-      .filter { $0.outcome == .pending }
-    if missing.isEmpty { return }
+    let schema = try await Migrations.state(session)
+    if schema.missing.isEmpty { return }
     throw CommandFailure(
-      "the database lacks \(missing.map(\.migration.name).joined(separator: ", ")); run: ridepulse migrate"
-    )
+      "the database lacks \(schema.missing.joined(separator: ", ")); run: ridepulse migrate")
   }
 }

@@ -65,6 +65,10 @@ enum DatabaseCheck {
       let isEncoded = probes.server.value?.holdsUnicode ?? true
       return .skipped("schema", needs: isEncoded ? "postgres" : "a database in UTF8")
     case .known(.current): return .ok("schema", "current")
+    case .known(.newer(let names)):
+      return .ok(
+        "schema", "newer than this program, which works with it: \(list(names)) is from a later one"
+      )
     case .known(.foreign(let what)):
       return .failure("schema", what, "deploy the ridepulse that the database was migrated with")
     case .known(.lacks(let names)):

@@ -33,7 +33,7 @@ struct DatabaseProbe {
         // Without rights these queries would only return another permission error.
         if probes.rights.value?.missing.allSatisfy(\.isMinor) ?? false {
           probes.phones = await ask { try await PhoneCount.all(session) }
-          if probes.schema.value == .current {
+          if probes.schema.value?.holdsAll ?? false {
             probes.watched = await ask { try await WatchedTables.read(session) }
             probes.pin = await pin(session)
             probes.outcomes = await ask { try await TokenBacklog.read(session) }
@@ -76,9 +76,9 @@ struct DatabaseProbe {
 
   private static func schema(_ session: PostgresSession) async throws -> DatabaseState.Schema {
     do throws(MigrationError) {
-      let pending = try await Migrations.apply(session: session, dryRun: true)
-        .filter { $0.outcome == .pending }
-      return pending.isEmpty ? .current : .lacks(pending.map(\.migration.name))
+      let state = try await Migrations.state(session)
+      if !state.missing.isEmpty { return .lacks(state.missing) }
+      return state.newer.isEmpty ? .current : .newer(state.newer)
     } catch {
       switch error {
       case .edited, .unknown: return .foreign("\(error)")
@@ -105,8 +105,18 @@ struct DatabaseState: Sendable {
   enum Schema: Hashable, Sendable {
     case current
     case lacks([String])
+    /// A newer program applied these steps.
+    case newer([String])
     /// The schema belongs to another version of the program; the text describes what to do.
     case foreign(String)
+
+    /// Whether the schema has everything that this program reads.
+    var holdsAll: Bool {
+      switch self {
+      case .current, .newer: true
+      case .lacks, .foreign: false
+      }
+    }
   }
 
   /// Whether the environment configures the server, if only by libpq's own variables.

@@ -162,6 +162,7 @@ enum EnvironmentList {
       ["RIDEPULSE_LISTEN"],
       "off: serve polls every 2 s, and no transaction of the app notifies it (default: on)"
     ),
+    (["RIDEPULSE_SCHEMA"], "schema of all tables (default: ridepulse)"),
     (["RIDEPULSE_SCHEDULES"], "rule directory (default: schedules)"),
     (
       ["RIDEPULSE_ADMIN"],
