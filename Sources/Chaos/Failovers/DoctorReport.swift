@@ -22,7 +22,8 @@ struct DoctorReport: Sendable {
   }
 
   /// Runs `doctor` with the environment of a node.
-  static func read(_ environment: [String: String], directory: String) async throws -> DoctorReport {
+  static func read(_ environment: [String: String], directory: String) async throws -> DoctorReport
+  {
     let file = directory + "/doctor.json"
     let child = try ChildProcess(
       [ServiceBinary.path(), "doctor", "--format", "json"], environment: environment,

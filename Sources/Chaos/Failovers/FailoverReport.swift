@@ -71,7 +71,8 @@ struct FailoverReport {
     let figures = FailoverFigures.of(
       failovers, steps: steps, lost: comparison.lost,
       verdicts: evidence.ledger.map(\.finishedAt), repeats: repeats)
-    Console.print("\nFailovers, in seconds since the primary was lost, and counts since the last one")
+    Console.print(
+      "\nFailovers, in seconds since the primary was lost, and counts since the last one")
     Console.print(
       " #  kind        timeline  writable  redundant  no verdict for  commits  lost  lost in all"
         + "  verdicts  repeats")

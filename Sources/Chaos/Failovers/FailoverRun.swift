@@ -18,7 +18,8 @@ struct FailoverRun {
   /// Performs the run; returns true if every invariant held.
   ///
   /// Otherwise the files of the run are kept.
-  static func perform(_ plan: ChaosOptions.Failovers, _ options: ChaosOptions) async throws -> Bool {
+  static func perform(_ plan: ChaosOptions.Failovers, _ options: ChaosOptions) async throws -> Bool
+  {
     Console.print(
       "seed \(options.seed), \(plan.replication.rawValue) replication, \(plan.nodes) nodes, "
         + "\(options.rides) rides")
@@ -44,6 +45,7 @@ struct FailoverRun {
 
   private func end(keeps: Bool) async {
     simulator.stop()
+    if keeps { patroni.copyLogs(to: directory) }
     await patroni.stop()
     if keeps {
       Console.print("\nrequests, logs and ledger of this run: \(directory)")

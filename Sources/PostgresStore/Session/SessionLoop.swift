@@ -133,7 +133,9 @@ final class SessionLoop {
 /// Opening and dropping connections.
 extension SessionLoop {
   func open() {
-    guard let connection = LibpqConnection(settings, first: firstHost) else { return drop("out of memory") }
+    guard let connection = LibpqConnection(settings, first: firstHost) else {
+      return drop("out of memory")
+    }
     // A connection to a Unix socket without a server is refused at once.
     guard connection.socket >= 0 else { return drop(connection.connectFailure) }
     self.connection = connection
