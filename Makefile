@@ -10,7 +10,7 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser-test fuzz lint build deb deb-test format bench chaos upgrade-test clean
+.PHONY: help demo test browser-test fuzz lint build deb deb-test format bench chaos ha-test upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,10 @@ bench: build ## measure against the goals, figure and goal side by side
 chaos: build ## kills, pauses, restarts, refusals, locks, a full disk, and what held; ARGS="--for 60s --seed 7"
 	@scripts/packages chaos
 	.build/release/ridepulse-chaos $(ARGS)
+
+ha-test: build ## kills the primary of a Patroni cluster ten times; ARGS="--replication asynchronous --nodes 1"
+	@scripts/packages ha
+	.build/release/ridepulse-chaos --failovers 10 $(ARGS)
 
 format: ## format all sources in place
 	swift format --in-place --recursive $(FORMAT)

@@ -124,6 +124,15 @@ package final class LocalPatroni: Sendable {
     return nil
   }
 
+  /// Copies the logs of the members, and what `pg_waldump` printed, into a directory.
+  package func copyLogs(to folder: String) {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    for file in files where file.hasSuffix(".log") {
+      try? FileManager.default.copyItem(
+        atPath: "\(directory)/\(file)", toPath: "\(folder)/patroni-\(file)")
+    }
+  }
+
   /// Ends all members and removes the cluster.
   package func stop() async {
     await reaper.dismiss()
@@ -144,7 +153,7 @@ package final class LocalPatroni: Sendable {
   package func commits(
     of member: String, after position: String, timeline: Int
   ) async throws(LocalStackError) -> Set<Int64> {
-    let list = "\(directory)/\(member)/lost.txt"
+    let list = "\(directory)/lost-\(timeline).log"
     let child = try ChildProcess(
       [
         binaries.path("pg_waldump"), "--rmgr=Transaction", "--timeline=\(timeline)",
@@ -152,7 +161,6 @@ package final class LocalPatroni: Sendable {
       ], environment: ChildProcess.bareEnvironment, output: .log(list), errors: .log(list + ".err"))
     // Its status tells nothing: the log of a killed server ends without a last record.
     await child.waitForEnd()
-    defer { try? FileManager.default.removeItem(atPath: list) }
     return Set(PatroniLog.commits(in: (try? String(contentsOfFile: list, encoding: .utf8)) ?? ""))
   }
 

@@ -29,7 +29,7 @@ struct PatroniSettings: Sendable {
         connect_address: 127.0.0.1:\(own.rest)
       bootstrap:
         dcs:
-          # The shortest times that Patroni accepts: a dead primary is replaced after 20 s.
+          # A dead primary is replaced after this time; Patroni accepts no less.
           ttl: 20
           loop_wait: 2
           retry_timeout: 5

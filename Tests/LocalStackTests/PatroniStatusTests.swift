@@ -38,7 +38,9 @@ struct PatroniStatusTests {
       leader: "one", followsAsynchronously: true),
     Case(
       testDescription: "a synchronous standby",
-      members: [member("two", "leader", "running", 3), member("one", "sync_standby", "running", 3)],
+      members: [
+        member("two", "leader", "running", 3), member("one", "sync_standby", "running", 3),
+      ],
       leader: "two", followsSynchronously: true),
     Case(
       testDescription: "a standby on the former timeline",

@@ -39,7 +39,7 @@ struct FailoverFigures {
   /// Commits acknowledged since the failover before, and how many of them are lost.
   var acknowledged = 0
   var lost = 0
-  /// The longest time between two verdicts, from the fault to a minute after it.
+  /// The longest time between two verdicts, until a standby followed the new primary.
   var gap: Double = 0
   var verdicts = 0
   /// Pushes that APNs accepted once more, the first time just before or during the failover.
@@ -68,7 +68,7 @@ struct FailoverFigures {
       figures.repeats = repeats.count { (failover.from - 5...failover.writableAt + 5).contains($0) }
       let near = [failover.from] + verdicts.filter { $0 > failover.from - 1 }
       figures.gap =
-        zip(near, near.dropFirst()).filter { $0.0 < failover.writableAt + 60 }
+        zip(near, near.dropFirst()).filter { $0.0 < failover.redundantAt }
         .map { $0.1 - $0.0 }.max() ?? 0
       since = end
       return figures

@@ -23,8 +23,7 @@ struct FailoverInjector {
     else { throw ChaosFailure("Patroni reports no primary: \(before)") }
     var failover = Failover(kind: kind, timeline: timeline)
     failover.from = IncidentLog.now
-    try await lose(leader.name, by: kind)
-    failover.lostAt = IncidentLog.now
+    failover.lostAt = try await lose(leader.name, by: kind)
     failover.next = try await waitUntilWritable(standby, after: timeline)
     failover.writableAt = IncidentLog.now
     incidents.record(
@@ -43,11 +42,19 @@ struct FailoverInjector {
     return failover
   }
 
-  private func lose(_ leader: String, by kind: Failover.Kind) async throws {
-    if kind == .switchover { return try await patroni.switchOver(from: leader) }
-    try patroni.delayReplication(from: leader)
-    try await Task.sleep(for: Self.delay)
-    if kind == .hang { patroni.freeze(leader) } else { try await patroni.kill(leader) }
+  /// Returns when the primary was lost, or asked to leave, in seconds since 1970.
+  private func lose(_ leader: String, by kind: Failover.Kind) async throws -> Double {
+    if kind != .switchover {
+      try patroni.delayReplication(from: leader)
+      try await Task.sleep(for: Self.delay)
+    }
+    let now = IncidentLog.now
+    switch kind {
+    case .kill: try await patroni.kill(leader)
+    case .switchover: try await patroni.switchOver(from: leader)
+    case .hang: patroni.freeze(leader)
+    }
+    return now
   }
 
   /// Waits until a member is the primary of a new timeline; returns the timeline.

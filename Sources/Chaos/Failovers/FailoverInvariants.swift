@@ -1,9 +1,19 @@
 import LocalStack
 
 extension Invariant {
+  /// `doctor` warns beforehand if a failover may lose commits, and otherwise does not.
+  static func ofWarnings(_ doctor: DoctorReport, _ replication: Replication) -> Invariant {
+    var invariant = Invariant("ridepulse doctor names beforehand what a failover may lose")
+    let warnings = doctor.standbyWarnings
+    invariant.count(
+      "warnings about standbys", warnings.count, expected: replication == .asynchronous ? 1 : 0)
+    invariant.list("of these", warnings)
+    return invariant
+  }
+
   /// A failover loses what Postgres lost, and nothing else.
   static func ofCommits(
-    _ comparison: CommitComparison, _ failovers: [Failover], _ replication: Replication
+    _ comparison: CommitComparison, _ replication: Replication
   ) -> Invariant {
     var invariant = Invariant("A failover loses what Postgres lost, and nothing else")
     invariant.count("transactions acknowledged to producers", comparison.acknowledged)

@@ -8,17 +8,19 @@ struct FailoverReport {
   private let steps: [CommitLog.Step]
   private let comparison: CommitComparison
   private let replication: Replication
+  private let doctor: DoctorReport
   private let announced: Int
 
   /// - Parameter logs: The log files of the nodes.
   init(
     _ evidence: Evidence, _ failovers: [Failover], _ steps: [CommitLog.Step],
-    _ replication: Replication, logs: [String]
+    _ replication: Replication, _ doctor: DoctorReport, logs: [String]
   ) {
     self.evidence = evidence
     self.failovers = failovers
     self.steps = steps
     self.replication = replication
+    self.doctor = doctor
     comparison = CommitComparison(
       steps, present: evidence.steps, beyond: Set(failovers.flatMap(\.transactions)))
     announced = logs.reduce(0) { count, log in
@@ -43,7 +45,8 @@ struct FailoverReport {
 
   private var invariants: [Invariant] {
     let own = [
-      Invariant.ofCommits(comparison, failovers, replication),
+      Invariant.ofWarnings(doctor, replication),
+      Invariant.ofCommits(comparison, replication),
       Invariant.ofContents(evidence, repeated: repeatedTexts, replication),
     ]
     guard replication == .asynchronous else {
@@ -68,7 +71,8 @@ struct FailoverReport {
     let figures = FailoverFigures.of(
       failovers, steps: steps, lost: comparison.lost,
       verdicts: evidence.ledger.map(\.finishedAt), repeats: repeats)
-    Console.print("\nFailovers, in seconds since the primary was lost, and counts since the last one")
+    Console.print(
+      "\nFailovers, in seconds since the primary was lost, and counts since the last one")
     Console.print(
       " #  kind        timeline  writable  redundant  no verdict for  commits  lost  lost in all"
         + "  verdicts  repeats")

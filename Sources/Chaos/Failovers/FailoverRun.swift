@@ -20,7 +20,8 @@ struct FailoverRun {
   /// Performs the run; returns true if every invariant held.
   ///
   /// Otherwise the files of the run are kept.
-  static func perform(_ plan: ChaosOptions.Failovers, _ options: ChaosOptions) async throws -> Bool {
+  static func perform(_ plan: ChaosOptions.Failovers, _ options: ChaosOptions) async throws -> Bool
+  {
     Console.print(
       "seed \(options.seed), \(plan.replication.rawValue) replication, \(plan.nodes) nodes, "
         + "\(options.rides) rides")
@@ -47,6 +48,7 @@ struct FailoverRun {
 
   private func end(keeps: Bool) async {
     simulator.stop()
+    if keeps { patroni.copyLogs(to: directory) }
     await patroni.stop()
     if keeps {
       Console.print("\nrequests, logs and ledger of this run: \(directory)")
@@ -61,8 +63,10 @@ struct FailoverRun {
     for script in [StepRunner.schema, EngineRole.script] { try await session.script(script) }
     let nodes = Node.hosts.keys.sorted().prefix(plan.nodes).map(node)
     for node in nodes { try await node.start() }
+    let doctor = try await DoctorReport.read(environment(of: "node-a"), directory: directory)
     let failovers = try await failOver(nodes)
     Console.print("waiting for the last verdict")
+    if plan.replication == .asynchronous { try await endRides(session) }
     let drain = WorkDrain(session: session, incidents: incidents, records: simulator.records)
     try await drain.wait(for: nodes)
     for node in nodes { await node.stop() }
@@ -71,22 +75,43 @@ struct FailoverRun {
     try evidence.write(to: directory)
     await session.close()
     return FailoverReport(
-      evidence, failovers, commits.steps, plan.replication,
+      evidence, failovers, commits.steps, plan.replication, doctor,
       logs: nodes.map { "\(directory)/\($0.name).log" }
     ).print()
   }
 
   private func node(_ name: String) -> Node {
-    let url = simulator.url.replacing("127.0.0.1", with: Node.hosts[name] ?? "127.0.0.1")
-    let environment = simulator.environment.merging([
+    Node(
+      name: name, program: program, environment: environment(of: name), directory: directory, incidents: incidents,
+      outages: Outages())
+  }
+
+  private func environment(of node: String) -> [String: String] {
+    let url = simulator.url.replacing("127.0.0.1", with: Node.hosts[node] ?? "127.0.0.1")
+    return simulator.environment.merging([
       "DATABASE_URL": EngineRole.conninfo(patroni.url()),
       "RIDEPULSE_SCHEDULES": directory + "/rules", "APNS_PRODUCTION_URL": url,
       "RIDEPULSE_ADMIN": "127.0.0.1:0",
     ]) { $1 }
-    return Node(
-      name: name, program: program, environment: environment, directory: directory, incidents: incidents,
-      outages: Outages())
   }
+
+  /// Ends the rides whose end was lost, and which their producer therefore counts as over.
+  private func endRides(_ session: PostgresSession) async throws {
+    let rows = try await session.run([Call(Self.live)])[0]
+    let runner = try StepRunner(conninfo: patroni.url(), incidents: incidents, commits: commits)
+    for row in 0..<rows.rowCount {
+      guard let ride = rows.string(row, 0) else { continue }
+      try await runner.perform([.state("ride_completed")], of: ride)
+    }
+    await runner.close()
+  }
+
+  private static let live = Statement(
+    name: "chaos_live",
+    sql: """
+      select id from ridepulse.rides
+      where state not in (\(ChaosRules.final.map { "'\($0)'" }.joined(separator: ", ")))
+      """)
 
   private mutating func fleet() throws -> [Producer] {
     let names = ["a", "b", "c", "d"]

@@ -54,7 +54,8 @@ extension Invariant {
   static func ofEvents(_ evidence: Evidence, isCounted: Bool = true) -> Invariant {
     var invariant = Invariant("1. Every committed event has its verdict")
     let own = evidence.events.values.count { InternalEvent(rawValue: $0.name) == nil }
-    invariant.count("events that the producers committed", own, expected: isCounted ? evidence.stepped : nil)
+    invariant.count(
+      "events that the producers committed", own, expected: isCounted ? evidence.stepped : nil)
     let matched = evidence.events.filter { ChaosRules.matchedEvents.contains($0.value.name) }
     let verdicts = Set(evidence.ledger.compactMap(\.eventID))
     invariant.count("of these, a rule matches", matched.count)

@@ -14,6 +14,8 @@ struct ConnectionSettings: Sendable {
   let mayReachStandby: Bool
   /// The passwords in the connection string, to be removed from messages of libpq and the server.
   let secrets: KnownSecrets
+  /// Nil if there is one host.
+  private let hostList: HostList?
 
   init(conninfo: String, applicationName: String, connectTimeout: Duration) throws(PostgresError) {
     self.conninfo = conninfo
@@ -35,12 +37,17 @@ struct ConnectionSettings: Sendable {
     let own = ["password", "sslpassword"].compactMap { options[$0] }
     let raw = [ConnectionURL(conninfo)?.rawPassword, Self.variable("PGPASSWORD")].compactMap(\.self)
     secrets = KnownSecrets(own + raw)
+    hostList = HostList(
+      names: hosts[0], addresses: hosts[1], ports: options["port"] ?? Self.variable("PGPORT"))
   }
 
   /// The options in libpq's order.
   ///
-  /// The connection string (`dbname`) overrides the options before it.
-  var parameters: [(key: String, value: String)] {
+  /// The connection string (`dbname`) overrides the options before it, and those after it override
+  /// the connection string.
+  ///
+  /// - Parameter first: The host to try first, counted from 0 and around the end of the list.
+  func parameters(first: Int) -> [(key: String, value: String)] {
     var pairs = [
       (key: "fallback_application_name", value: applicationName),
       // With these, a peer that vanished silently is detected within about 25 s.
@@ -52,7 +59,7 @@ struct ConnectionSettings: Sendable {
     if needsPrimary { pairs.append((key: "target_session_attrs", value: "read-write")) }
     if !conninfo.isEmpty { pairs.append((key: "dbname", value: conninfo)) }
     pairs.append((key: "client_encoding", value: "UTF8"))
-    return pairs
+    return pairs + (hostList?.parameters(first: first) ?? [])
   }
 
   /// Returns the options that the connection string sets.

@@ -13,8 +13,10 @@ internal import SystemSupport
   var prepared: [String: String] = [:]
 
   /// Begins to connect; returns nil if memory is exhausted.
-  init?(_ settings: ConnectionSettings) {
-    let pairs = settings.parameters
+  ///
+  /// - Parameter first: The host to try first, see `ConnectionSettings.parameters`.
+  init?(_ settings: ConnectionSettings, first: Int) {
+    let pairs = settings.parameters(first: first)
     guard
       let handle = unsafe CStrings(pairs.map(\.key)).withPointers({ keys in
         unsafe CStrings(pairs.map(\.value)).withPointers { values in

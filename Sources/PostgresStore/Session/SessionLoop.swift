@@ -14,6 +14,8 @@ final class SessionLoop {
   var closeBy: ContinuousClock.Instant?
   var connection: LibpqConnection?
   var connecting: LibpqConnection.Progress = .wantsWrite
+  /// The host that an attempt tries first: the one after a host that used up the time of another.
+  var firstHost = 0
   /// Nil if the connection is idle, or there is none.
   var activity: InFlightTransaction?
   /// False for good once a pooler has shown that prepared statements do not persist.
@@ -82,7 +84,9 @@ final class SessionLoop {
     switch lifecycle.tick(now: now) {
     case .none: break
     case .open: open()
-    case .giveUp: drop("no answer within \(settings.connectTimeout)")
+    case .giveUp:
+      firstHost += 1
+      drop("no answer within \(settings.connectTimeout)")
     }
   }
 
@@ -129,7 +133,9 @@ final class SessionLoop {
 /// Opening and dropping connections.
 extension SessionLoop {
   func open() {
-    guard let connection = LibpqConnection(settings) else { return drop("out of memory") }
+    guard let connection = LibpqConnection(settings, first: firstHost) else {
+      return drop("out of memory")
+    }
     // A connection to a Unix socket without a server is refused at once.
     guard connection.socket >= 0 else { return drop(connection.connectFailure) }
     self.connection = connection
