@@ -10,13 +10,13 @@ enum BenchMain {
       let directory = NSTemporaryDirectory() + "ridepulse-bench-\(UUID().uuidString)"
       defer { try? FileManager.default.removeItem(atPath: directory) }
       let words = CommandLine.arguments.dropFirst()
-      let known = ["client", "engine", "agenda", "backlog", "attach", "bloat"]
+      let known = ["client", "engine", "agenda", "backlog", "attach", "search", "bloat"]
       if let word = words.first(where: { !known.contains($0) }) {
         print("ridepulse-bench: unknown part \(word); expected \(known.joined(separator: ", "))")
         exit(64)
       }
-      // The last part, bloat, takes minutes and runs only on request.
-      let parts = words.isEmpty ? Array(known.dropLast()) : Array(words)
+      // The last two parts, search and bloat, take minutes and run only on request.
+      let parts = words.isEmpty ? Array(known.dropLast(2)) : Array(words)
       if isatty(STDERR_FILENO) == 1 {
         let text = "measuring \(parts.joined(separator: ", ")): this takes minutes\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
@@ -26,6 +26,7 @@ enum BenchMain {
       if parts.contains("agenda") { try await AgendaBench.measure() }
       if parts.contains("backlog") { try await BacklogBench.measure() }
       if parts.contains("attach") { try await AttachBench.measure() }
+      if parts.contains("search") { try await SearchBench.measure() }
       if parts.contains("bloat") { try await BloatBench.measure() }
     } catch {
       print("ridepulse-bench: \(error)")

@@ -106,6 +106,14 @@ private struct ErrorCase: CustomTestStringConvertible, Sendable {
           try fixture.api.get("/v1/rides/\(id)/explain"), "GET", APIFixture.explain)
       }
     },
+    ErrorCase(code: "not_recorded") { fixture in
+      try [
+        "owner=c9", "token=abcdef", "apns_id=0c244c98-2cc0-81c0-9f50-cfc81cd45506",
+      ].map { query in
+        fixture.expectDocumented(
+          try fixture.api.get("/v1/explain?\(query)"), "GET", "/v1/explain")
+      }
+    },
     ErrorCase(code: "not_found") { fixture in
       [fixture.expectDocumented(try fixture.api.get("/v1/rides/a/b/explain"), "GET", "/v1")]
     },

@@ -14,6 +14,7 @@ import TestSupport
     let routes = APIRoutes(
       apps: [], rules: { nil }, answer: { _, _, _, _ in .isUnderWay },
       history: { _ in throw TestFailure("not called") },
+      search: { _ in throw TestFailure("not called") },
       deliveries: { _ in throw TestFailure("not called") })
     let operations = try OpenAPIDocument().operations
     #expect(operations == Set(routes.all.map { "\($0.method) \($0.path)" }))
@@ -84,6 +85,9 @@ import TestSupport
       let report = try api.get("/v1/rides/r1/explain")
       #expect(report.status == 200 && report.text.contains("contacted_at"), "\(report)")
       document.check(report, "GET", "/v1/rides/{id}/explain")
+      let found = try api.get("/v1/explain?owner=c1")
+      #expect(found.status == 200 && found.text.contains("token_suffix"), "\(found)")
+      document.check(found, "GET", "/v1/explain")
       try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id = 'r1'")
       try await stage.settled()
       let page = try api.get("/v1/deliveries?limit=10")

@@ -31,6 +31,8 @@ final class Service: Sendable {
   let conninfo: String
   /// The session for read requests over HTTP.
   let admin: AdminSession
+  /// The session for searches over HTTP: one without its indexes takes long, and delays no metrics.
+  private let searches: AdminSession
   /// The sessions for writing calls over HTTP.
   let callers: APISessions
 
@@ -72,6 +74,7 @@ final class Service: Sendable {
     self.meter = meter
     let admin = AdminSession(conninfo: conninfo)
     self.admin = admin
+    searches = AdminSession(conninfo: conninfo)
     watchMonitor = WatchMonitor(session: { try await admin.get() }, log: log)
     backfills = BackfillMonitor(conninfo: conninfo, active: rules.activeStates, log: log)
     callers = APISessions(conninfo: conninfo)
@@ -197,7 +200,7 @@ final class Service: Sendable {
   }
 
   func search(_ key: SearchKey) async throws -> SearchResult {
-    try await PushSearch(session: admin.get()).result(of: key)
+    try await PushSearch(session: searches.get()).result(of: key)
   }
 
   /// Whether notifications of Postgres reach this node; nil if it does not listen. If they do not,
@@ -259,8 +262,9 @@ final class Service: Sendable {
   /// Ends the database calls of HTTP requests, so that none delays the shutdown of the servers.
   func endCalls() async {
     async let admin: Void = admin.close()
+    async let searches: Void = searches.close()
     await callers.close()
-    await admin
+    _ = await (admin, searches)
   }
 
   /// Closes all sessions concurrently, each within a time limit. The engine must have ended before.

@@ -130,12 +130,12 @@ def explain(browser, url, folder):
     browser.keys("/")
     browser.keys("nobody" + ENTER)
     browser.until("no such ride", "return document.querySelector('#ride-history').textContent"
-                  ".includes('Nothing is known')")
+                  ".includes('Nothing is recorded')")
     # Each thing that can be worked is reached by Tab alone, from the top of a fresh page.
     browser.go(url + "/")
     browser.until("the hour", "return document.querySelectorAll('#hour-list a').length > 10")
     reached = set()
-    for _ in range(12):
+    for _ in range(13):
         browser.keys(TAB)
         reached.add(browser.run("return document.activeElement.id"
                                 " || document.activeElement.textContent"))
