@@ -77,7 +77,7 @@ import Testing
   ) throws {
     let settings = try ConnectionSettings(
       conninfo: conninfo, applicationName: "x", connectTimeout: .seconds(1))
-    let own = settings.parameters.first { $0.key == "target_session_attrs" }
+    let own = settings.parameters(first: 0).first { $0.key == "target_session_attrs" }
     #expect(own?.value == added)
     #expect(settings.mayReachStandby == mayReachStandby)
   }

@@ -122,8 +122,8 @@ extension PushType {
   /// Whether APNs refuses the type on a connection with a client certificate.
   package var needsProviderToken: Bool {
     switch self {
-    case .alert, .background: false
-    case .liveactivity: true
+    case .alert, .background, .voip, .complication, .fileprovider, .mdm, .pushtotalk: false
+    case .liveactivity, .location, .widgets, .controls: true
     }
   }
 }
