@@ -156,8 +156,9 @@ extension Engine {
     let uptime = time.uptime()
     let (changes, next, hasFinished) = state.withLock { state in
       let changes = reports.compactMap { report in
-        state.inFlight.lane(of: report.ticket).flatMap { lane in
-          state.lanes.record(report.outcome, of: lane, at: now).map { (report.outcome, $0) }
+        state.inFlight.target(of: report.ticket).flatMap { lane, phone in
+          state.lanes.record(report.outcome, of: lane, phone: phone, at: now)
+            .map { (report.outcome, lane, $0) }
         }
       }
       // Nothing is sent that could not be settled.
@@ -165,26 +166,27 @@ extension Engine {
       let next = state.inFlight.record(reports, at: mayFollow ? uptime : nil)
       return (changes, next, state.inFlight.hasFinished)
     }
-    for (outcome, (lane, change)) in changes { logLaneChange(lane, change, outcome, at: now) }
+    for (outcome, lane, change) in changes { logLaneChange(lane, change, outcome, at: now) }
     if hasFinished { settleSignal.notify() }
     submit(next, at: now)
   }
 
   private func logLaneChange(
-    _ lane: Lanes.Lane, _ change: CircuitBreaker.Change, _ outcome: PushOutcome, at now: Timestamp
+    _ lane: PushLane, _ change: CircuitBreaker.Change, _ outcome: PushOutcome, at now: Timestamp
   ) {
     switch change {
     case .paused(let until, let problems, let count):
       parts.log(
         .error, "App paused: APNs refuses its pushes; check keys and topics",
         [
-          "app": lane.app, "environment": lane.environment.rawValue, "last": "\(outcome.reason)",
+          "app": lane.app.rawValue, "environment": lane.environment.rawValue,
+          "last": "\(outcome.reason)",
           "failures": "\(problems) of \(count)", "for": "\(until - now)",
         ])
     case .resumed:
       parts.log(
         .info, "App resumed",
-        ["app": lane.app, "environment": lane.environment.rawValue])
+        ["app": lane.app.rawValue, "environment": lane.environment.rawValue])
     }
   }
 }

@@ -39,13 +39,14 @@ extension Engine {
   private func nextStep() -> SettlePolicy<SettlingRide>.Step {
     let now = time.uptime()
     while true {
-      let (step, batch) = state.withLock { state in
+      let (step, batch, doubtful) = state.withLock { state in
         let step = state.settling.next(at: now)
         switch step {
-        case .settle, .check, .park: return (step, [InFlight.Finished]())
-        case .wait where state.settling.halt != nil: return (step, [])
+        case .settle, .check, .park: return (step, [InFlight.Finished](), Set<PushLane>())
+        case .wait where state.settling.halt != nil: return (step, [], [])
         case .wait, .idle:
-          return (step, state.inFlight.takeFinished(atMost: state.settleSize.size))
+          let batch = state.inFlight.takeFinished(atMost: state.settleSize.size)
+          return (step, batch, state.lanes.doubtful)
         }
       }
       if batch.isEmpty { return step }
@@ -54,7 +55,7 @@ extension Engine {
         SettlingRide(
           claim: ride.claim,
           settlement: ride.decision.settled(
-            ride.outcomes, now: at, jitter: { Double.random(in: 0..<1) }),
+            ride.outcomes, now: at, doubtful: doubtful, jitter: { Double.random(in: 0..<1) }),
           claimNumber: ride.claimNumber, text: ride.decision.view.textBytes)
       }
       state.withLock { $0.settling.add(rides) }

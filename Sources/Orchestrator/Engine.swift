@@ -137,6 +137,9 @@ package final class Engine: Sendable {
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
+  /// Whether `stop` was called.
+  package var isStopped: Bool { isStopping }
+
   /// Closes the transport within the drain limit, and lets the settle loop finish.
   ///
   /// Pushes that could not be sent go back to the agenda, due at once.

@@ -2,12 +2,20 @@ import RideCore
 
 /// The lanes of a node: one for each app in each APNs environment.
 struct Lanes {
-  struct Lane: Hashable {
-    var environment: APNsEnvironment
-    var app: String
+  private struct Lane {
+    let lane: PushLane
+    var breaker = CircuitBreaker()
+    var tokens = TokenSuspicion()
   }
 
-  private var breakers: [(lane: Lane, breaker: CircuitBreaker)] = []
+  private var lanes: [Lane] = []
+
+  /// The lanes in which refusals of tokens may be due to the configuration.
+  var doubtful: Set<PushLane> {
+    var doubtful: Set<PushLane> = []
+    for lane in lanes where lane.tokens.isOfConfiguration { doubtful.insert(lane.lane) }
+    return doubtful
+  }
 
   /// Separates pushes that may be sent from those of paused lanes, which end at once.
   mutating func admit(_ requests: [PushRequest], at now: Timestamp)
@@ -17,8 +25,9 @@ struct Lanes {
     var go: [PushRequest] = []
     go.reserveCapacity(requests.count)
     for request in requests {
-      let index = index(of: request.environment, request.lane)
-      switch breakers[index].breaker.admit(at: now) {
+      let index = index(
+        of: PushLane(environment: request.environment, app: App(rawValue: request.lane)))
+      switch lanes[index].breaker.admit(at: now) {
       case .go: go.append(request)
       case .wait(let until):
         paused.append(
@@ -28,29 +37,30 @@ struct Lanes {
     return (go, paused)
   }
 
-  /// Records the outcome of a push; returns the lane and the change of its breaker, if any.
+  /// Records the outcome of a push; returns the change of the lane's breaker, if any.
+  ///
+  /// - Parameter phone: The phone that it was sent to; nil for a card.
   mutating func record(
-    _ outcome: PushOutcome, of lane: Lane, at now: Timestamp
-  ) -> (Lane, CircuitBreaker.Change)? {
-    let change = breakers[index(of: lane.environment, lane.app)].breaker.record(outcome, at: now)
-    return change.map { (lane, $0) }
+    _ outcome: PushOutcome, of lane: PushLane, phone: Int64?, at now: Timestamp
+  ) -> CircuitBreaker.Change? {
+    let index = index(of: lane)
+    if let phone { lanes[index].tokens.record(outcome, of: phone) }
+    return lanes[index].breaker.record(outcome, at: now)
   }
 
   /// The state of each lane.
   var statistics: [EngineStatistics.Lane] {
-    breakers.map { lane, breaker in
+    lanes.map { lane in
       EngineStatistics.Lane(
-        environment: lane.environment, app: lane.app, isPaused: breaker.isPaused)
+        environment: lane.lane.environment, app: lane.lane.app.rawValue,
+        isPaused: lane.breaker.isPaused)
     }
   }
 
   /// Finds the lane by a linear search, which is faster than hashing for a handful of lanes.
-  private mutating func index(of environment: APNsEnvironment, _ app: String) -> Int {
-    let known = breakers.firstIndex {
-      $0.lane.environment == environment && $0.lane.app == app
-    }
-    if let known { return known }
-    breakers.append((Lane(environment: environment, app: app), CircuitBreaker()))
-    return breakers.count - 1
+  private mutating func index(of lane: PushLane) -> Int {
+    if let known = lanes.firstIndex(where: { $0.lane == lane }) { return known }
+    lanes.append(Lane(lane: lane))
+    return lanes.count - 1
   }
 }

@@ -102,6 +102,25 @@ import TestSupport
     }
   }
 
+  /// The words of a regular expression in the alert of this name.
+  private func words(_ alert: String, _ selector: String) throws -> Set<Substring> {
+    let text = try String(
+      contentsOfFile: Self.deploy + "/prometheus/alerts.yaml", encoding: .utf8)
+    let rule = try #require(text.components(separatedBy: "- alert: \(alert)\n").dropFirst().first)
+    let found = try #require(rule.components(separatedBy: selector).dropFirst().first)
+    return Set(found.prefix { $0 != "\"" }.split(separator: "|"))
+  }
+
+  @Test func `R116 the alerts know every reason that is of the configuration`() throws {
+    let refused = try words("RidePulseKeyRefused", "reason=~\"")
+      .union(words("RidePulseTopicRefused", "reason=~\""))
+    let apns = APNsReason.table.keys.filter { LedgerReason.Code.apns($0).isOfConfiguration }
+    #expect(Set(apns.map { Substring($0) }) == refused)
+    let own = LedgerReason.Engine.allCases.filter { LedgerReason.Code.engine($0).isOfConfiguration }
+    let known = try words("RidePulseNotConfigured", "reason=~\"")
+    #expect(Set(own.map { Substring($0.rawValue) }) == known)
+  }
+
   @Test func `Each alert fires when it must and is quiet otherwise`() throws {
     let rules = Self.deploy + "/prometheus/alerts.yaml"
     let checked = try promtool("check", "rules", rules)

@@ -95,7 +95,7 @@ import TestSupport
         #expect(try stage.arrivals().count <= before + 2)
         let reason = try await stage.value(
           "select reason from ridepulse.deliveries order by finished_at desc limit 1")
-        #expect(reason?.contains("the phone is in quarantine: BadDeviceToken") == true)
+        #expect(reason?.contains("the phone is in quarantine: APNs refused its token") == true)
 
         try await stage.sql("select ridepulse.unquarantine('customer')")
         #expect(try await stage.rows(Self.phone) == [[nil, "0", "f", "f"]])

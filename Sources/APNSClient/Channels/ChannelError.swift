@@ -53,7 +53,7 @@ package struct ChannelRefusal: Hashable, Sendable {
   }
 
   /// The meaning of the refusal and what to do about it.
-  package var explanation: BroadcastReason { .of(status: status, reason: reason) }
+  package var explanation: ReasonExplanation { .of(status: status, reason: reason) }
 
   static let shutdown = "Shutdown"
 

@@ -130,6 +130,29 @@ extension PostgresRideStore {
            where a.ride_id = e.ride_id and a.leased_until = 'infinity') limit $1::bigint)) due
       """)
 
+  private static let leftovers = Statement(
+    name: "leftovers",
+    sql: """
+      select count(*) from ridepulse.agenda
+      where leased_until = 'infinity' and parked_at >= \(SQLTime.timestamp("$1::bigint"))
+      """)
+
+  /// Returns how many rides have been parked since a time of the database's clock.
+  package func parkedRides(since start: Timestamp) async throws -> Int {
+    let results = try await settlements.run(
+      [Call(Self.leftovers, [String(start.microseconds)])], timeout: .seconds(2))
+    return Int(results[0].int64(0, 0) ?? 0)
+  }
+
+  private static let clock = Statement(
+    name: "database_time", sql: "select \(SQLTime.micros("clock_timestamp()"))")
+
+  /// Returns the time by the database's clock.
+  package func databaseTime() async throws -> Timestamp {
+    let results = try await settlements.run([Call(Self.clock)], timeout: .seconds(2))
+    return Timestamp(microseconds: results[0].int64(0, 0) ?? 0)
+  }
+
   /// Returns how many rides need attention now, including those that are being handled and without
   /// those that are parked.
   ///

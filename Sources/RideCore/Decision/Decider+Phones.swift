@@ -33,7 +33,7 @@ extension Decider {
         entry, .suppressed,
         LedgerReason(
           .phoneQuarantined,
-          "the phone is in quarantine: BadDeviceToken \(problem.refusals) times in a row"))
+          "the phone is in quarantine: APNs refused its token \(problem.refusals) times in a row"))
     } else if let quiet = problem.quiet, quiet > now {
       postpone(push, until: quiet, .tooManyRequests)
     } else if entry.reason?.code == .badDeviceToken, phone.environment == nil, problem.isProbed {
@@ -64,8 +64,12 @@ extension PhoneProblem {
 // What push outcomes reveal about phones.
 extension Settlement {
   /// Records what the outcome of a push reveals about its phone.
+  ///
+  /// - Parameter isDoubtful: Whether the refusal of a token may be due to the configuration; then it
+  ///   does not count against the phone.
   mutating func examine(
-    _ push: PlannedPush, _ outcome: PushOutcome, _ verdict: Verdict, goesAgain: Bool, now: Timestamp
+    _ push: PlannedPush, _ outcome: PushOutcome, _ verdict: Verdict, goesAgain: Bool,
+    isDoubtful: Bool, now: Timestamp
   ) {
     guard let phone = push.entry.phone else { return }
     func found(_ kind: PhoneObservation.Kind) {
@@ -77,8 +81,14 @@ extension Settlement {
       } else if push.isToRefusedPhone {
         found(.good)
       }
-    } else if outcome.isBadDeviceToken {
-      found(push.isProbe ? .probed(nil) : .bad(probe: goesAgain ? push.entry.id : nil))
+    } else if outcome.refusesToken {
+      if push.isProbe {
+        found(.probed(nil))
+      } else if goesAgain {
+        found(.bad(probe: push.entry.id))
+      } else if !isDoubtful {
+        found(.bad(probe: nil))
+      }
     } else if case .refused(let refusal) = outcome, refusal.reason == "TooManyRequests",
       case .again(let least) = verdict.kind
     {
@@ -108,8 +118,14 @@ extension PhoneObservation {
 }
 
 extension PushOutcome {
+  /// Whether the token may be one of the other environment.
   var isBadDeviceToken: Bool {
     if case .refused(let refusal) = self { refusal.reason == "BadDeviceToken" } else { false }
+  }
+
+  /// Whether APNs refused the token itself: as bad, or as one of another topic.
+  package var refusesToken: Bool {
+    if case .refused(let refusal) = self { refusal.rule.token == .suspect } else { false }
   }
 }
 

@@ -109,6 +109,8 @@ package struct PlannedPush: Hashable, Sendable {
     boxedStep = step.map { .step($0) }
   }
 
+  package var lane: PushLane { PushLane(environment: environment, app: entry.app) }
+
   /// What it does to a live card; nil if it is not sent to one.
   var step: CardStep? {
     if case .step(let step) = boxedStep { step } else { nil }

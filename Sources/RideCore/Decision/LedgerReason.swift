@@ -118,6 +118,28 @@ extension LedgerReason.Code {
     }
   }
 
+  /// Whether the cause is a mistake in the service's configuration: bundle IDs, keys, certificates.
+  ///
+  /// `DeviceTokenNotForTopic` may also be the mistake of a single registration.
+  package var isOfConfiguration: Bool {
+    switch self {
+    case .apns(let reason): APNsReason.table[reason]?.cause.isOfConfiguration ?? false
+    case .status: false
+    case .engine(let engine): [.noBundleID, .noCredential].contains(engine)
+    }
+  }
+
+  /// What the reason means and how to resolve it; nil if no table explains it.
+  package var explanation: ReasonExplanation? {
+    switch self {
+    case .apns(let reason): APNsReason.table[reason]?.explanation
+    case .status: nil
+    case .engine(.noBundleID): .noBundleID
+    case .engine(.noCredential): .noCredential
+    case .engine: nil
+    }
+  }
+
   /// APNs' verdict on a phone's token in one environment.
   static let badDeviceToken = Self.apns("BadDeviceToken")
 }

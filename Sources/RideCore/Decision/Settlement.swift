@@ -9,6 +9,8 @@ package struct Settlement: Hashable, Sendable {
   package var invalidations: [TokenInvalidation]
   /// What outcomes revealed about phones.
   package var observations: [PhoneObservation] = []
+  /// Configuration mistakes that the pushes revealed; not written anywhere.
+  package var mistakes: [ConfigurationMistake] = []
   /// Broadcast channels that the ride needs, repeated until it has them.
   package var needs: [ChannelNeed] = []
   /// The memo for the next decision.
@@ -67,9 +69,10 @@ extension Decision {
   /// - Parameters:
   ///   - outcomes: The outcomes of `pushes`, in the same order.
   ///   - now: The database's time, as far as the caller can tell.
+  ///   - doubtful: The lanes in which refusals of tokens may be due to the configuration.
   ///   - jitter: For each push a number from 0 up to 1 that spreads retries.
   package func settled(
-    _ outcomes: [PushOutcome], now: Timestamp, jitter: () -> Double
+    _ outcomes: [PushOutcome], now: Timestamp, doubtful: Set<PushLane> = [], jitter: () -> Double
   ) -> Settlement {
     var settlement = Settlement(
       rideID: view.rideID, consumed: consumed, entries: closed, invalidations: invalidations,
@@ -80,17 +83,20 @@ extension Decision {
     settlement.memo.starts = starts
     settlement.memo.part = part
     settlement.needs = needs
+    settlement.mistakes = closed.compactMap { ConfigurationMistake(unsent: $0) }
     var dues = [nextSlot, nextCard].compactMap { $0 }
     var alerts = CardAlertOutcomes()
     var queue = RetryQueue(waiting, now: now)
     settlement.entries += postponed.map { queue.keep($0) }
     for (push, outcome) in zip(pushes, outcomes) {
+      if let mistake = ConfigurationMistake(push, outcome) { settlement.mistakes.append(mistake) }
       if let step = push.step {
         let due = settlement.record(push, step, outcome, now: now, jitter: jitter)
         if let due { dues.append(due) }
         alerts.record(step, outcome)
       } else {
-        settlement.record(push, outcome, &queue, jitter: jitter)
+        let isDoubtful = !doubtful.isEmpty && doubtful.contains(push.lane)
+        settlement.record(push, outcome, &queue, isDoubtful: isDoubtful, jitter: jitter)
       }
     }
     settlement.memo.retries = queue.retries
@@ -151,7 +157,8 @@ struct RetryQueue {
 
 extension Settlement {
   fileprivate mutating func record(
-    _ push: PlannedPush, _ outcome: PushOutcome, _ queue: inout RetryQueue, jitter: () -> Double
+    _ push: PlannedPush, _ outcome: PushOutcome, _ queue: inout RetryQueue, isDoubtful: Bool,
+    jitter: () -> Double
   ) {
     var entry = push.entry
     // A push that a stop cut off or an earlier push held back was not tried.
@@ -179,7 +186,9 @@ extension Settlement {
       }
     }
     entries.append(entry)
-    examine(push, outcome, verdict, goesAgain: entry.status == .pending, now: queue.now)
+    examine(
+      push, outcome, verdict, goesAgain: entry.status == .pending, isDoubtful: isDoubtful,
+      now: queue.now)
     if let start = entry.startToken {
       record(start: start, entry, verdict)
     } else if let since = verdict.phoneGone, let phone = entry.phone {

@@ -7,10 +7,19 @@ package struct APNsReason: Hashable, Sendable {
   package enum Cause: Hashable, Sendable {
     case deviceToken
     case topic
+    /// The signing key or the client certificate.
     case key
     case environment
     case clock
     case other
+
+    /// Whether the service's configuration has to be corrected.
+    package var isOfConfiguration: Bool {
+      switch self {
+      case .topic, .key, .environment: true
+      case .deviceToken, .clock, .other: false
+      }
+    }
   }
 
   /// The status that Apple documents for the reason.
@@ -21,61 +30,19 @@ package struct APNsReason: Hashable, Sendable {
 
   package var cause: Cause
 
-  /// The explanation to a person; nil if neither channels nor broadcasts get the reason.
-  package var explanation: BroadcastReason?
+  /// The explanation to a person; nil for reasons that only a fault of RidePulse or the phone's own
+  /// token can cause.
+  package var explanation: ReasonExplanation?
 
   private init(
     _ status: Int, _ rule: RefusalRule?, cause: Cause = .other,
-    _ explanation: BroadcastReason? = nil
+    _ explanation: ReasonExplanation? = nil
   ) {
     self.status = status
     self.rule = rule
     self.cause = cause
     self.explanation = explanation
   }
-}
-
-/// Explains one of Apple's reasons for channels and broadcasts, and how to resolve it.
-package struct BroadcastReason: Hashable, Sendable {
-  /// What APNs means by the reason.
-  package var meaning: String
-
-  /// How to resolve it.
-  package var advice: String
-
-  init(_ meaning: String, do advice: String) {
-    self.meaning = meaning
-    self.advice = advice
-  }
-
-  /// Returns the explanation of a reason; nil if there is none.
-  package static func of(_ reason: String) -> BroadcastReason? {
-    // Seen on the wire in this spelling.
-    let reason = reason == "Service Unavailable" ? "ServiceUnavailable" : reason
-    return APNsReason.table[reason]?.explanation
-  }
-
-  /// Returns the explanation of a response, by the class of its status if the reason is unknown.
-  package static func of(status: Int, reason: String?) -> BroadcastReason {
-    if let reason, let known = of(reason) { return known }
-    return switch status {
-    case 403: BroadcastReason("APNs does not accept the key", do: "check key, team and environment")
-    case 429: BroadcastReason("APNs is asked too often", do: "wait some minutes and try again")
-    case 400..<500:
-      BroadcastReason("APNs refuses the request", do: "look the reason up on Apple's page")
-    default: BroadcastReason("APNs has trouble of its own", do: "try again in 15 minutes")
-    }
-  }
-
-  fileprivate static let notEnabled = BroadcastReason(
-    "the app may not broadcast",
-    do: "enable the Broadcast Capability of its App ID in Apple's developer portal")
-
-  fileprivate static let wrongEnvironment = BroadcastReason(
-    "the key is for the other environment", do: "give --environment, or another key")
-
-  fileprivate static let unwell = BroadcastReason(
-    "APNs has trouble of its own", do: "try again in 15 minutes")
 }
 
 extension APNsReason {
@@ -119,7 +86,10 @@ extension APNsReason {
         "the JSON can't be read",
         do: "report it: RidePulse wrote it")),
     "BadTopic": .init(
-      400, .init(push: .rejected, isOfConfiguration: true), cause: .topic),
+      400, .init(push: .rejected, isOfConfiguration: true), cause: .topic,
+      .init(
+        "the topic is not a bundle ID, or not one that APNs knows",
+        do: "correct APNS_<APP>_BUNDLE_ID and restart ridepulse serve")),
     // The app may not broadcast yet; its other pushes are unaffected.
     "BroadcastFeatureNotEnabled": .init(
       400, .init(push: .again),
@@ -135,7 +105,12 @@ extension APNsReason {
         "the channel was deleted",
         do: "create another one; an ID is never given twice")),
     "DeviceTokenNotForTopic": .init(
-      400, .init(push: .rejected, token: .suspect), cause: .topic),
+      400, .init(push: .rejected, token: .suspect), cause: .topic,
+      .init(
+        "the phone's token is of an app with another bundle ID",
+        do:
+          "compare APNS_<APP>_BUNDLE_ID with the app's own, and see which app registered the token")
+    ),
     "DuplicateHeaders": .init(
       400, .init(push: .rejected)),
     "FeatureNotEnabled": .init(
@@ -161,7 +136,10 @@ extension APNsReason {
         "the push type is missing",
         do: "report it: RidePulse always gives LiveActivity")),
     "MissingTopic": .init(
-      400, .init(push: .rejected, isOfConfiguration: true), cause: .topic),
+      400, .init(push: .rejected, isOfConfiguration: true), cause: .topic,
+      .init(
+        "the push names no topic",
+        do: "set APNS_<APP>_BUNDLE_ID and restart ridepulse serve")),
     "PayloadEmpty": .init(
       400, .init(push: .rejected),
       .init(
@@ -170,42 +148,45 @@ extension APNsReason {
     "TopicDisallowed": .init(
       400, .init(push: .rejected, isOfConfiguration: true), cause: .topic,
       .init(
-        "the path must hold the app's own bundle ID, without .push-type.liveactivity",
-        do: "correct APNS_<APP>_BUNDLE_ID, and see that the key may serve it")),
-    "TopicMismatch": .init(
-      400, nil,
-      .init(
-        "the client certificate is not the app's",
-        do: "RidePulse uses none: look for a proxy that does")),
+        "the bundle ID is not one of the team, or not the app's own",
+        do:
+          "correct APNS_<APP>_BUNDLE_ID, without a suffix such as .push-type.liveactivity, and see "
+          + "that key or certificate may serve it")),
   ]
 
   // If the key is at fault, the push itself is still good, and is retried until the key works.
   private static let forbidden: [String: APNsReason] = [
     "BadCertificate": .init(
-      403, .init(push: .rejected, isOfConfiguration: true),
+      403, .init(push: .again, isOfConfiguration: true), cause: .key,
       .init(
         "the client certificate is bad",
-        do: "RidePulse uses none: look for a proxy that does")),
+        do:
+          "compare APNS_<APP>_CERTIFICATE_PATH with Apple's page Certificates: it may have expired "
+          + "or been revoked")),
     "BadCertificateEnvironment": .init(
-      403, .init(push: .rejected, isOfConfiguration: true),
+      403, .init(push: .again, isOfConfiguration: true), cause: .environment,
       .init(
         "the client certificate is for the other environment",
-        do: "RidePulse uses none: look for a proxy that does")),
+        do: "name one for both environments in APNS_<APP>_CERTIFICATE_PATH")),
     "ExpiredProviderToken": .init(
       403, .init(push: .elsewhere, connection: .replaced, providerToken: .renewed), cause: .clock,
       .init(
         "the provider token is older than an hour for APNs",
         do: "check the clock, then try again")),
+    // Apple asks not to retry this one.
     "Forbidden": .init(
-      403, .init(push: .rejected, isOfConfiguration: true),
+      403, .init(push: .rejected, isOfConfiguration: true), cause: .key,
       .init(
-        "the key may not do this",
-        do: "check its scope in Apple's portal")),
+        "the key or certificate may not send this",
+        do:
+          "check its environments and topics in Apple's portal, then name one that covers the app "
+          + "in APNS_<APP>_KEY_ID or APNS_<APP>_SANDBOX_KEY_ID")),
     "InvalidProviderToken": .init(
       403, .init(push: .again, isOfConfiguration: true), cause: .key,
       .init(
         "key, key ID and team ID do not fit together, or the key was revoked",
-        do: "compare APNS_KEY_ID, APNS_TEAM_ID and the .p8 file with Apple's portal")),
+        do: "compare APNS_KEY_ID, APNS_TEAM_ID and the .p8 file with Apple's portal, or "
+          + "APNS_SANDBOX_…, APNS_<APP>_… and APNS_<APP>_SANDBOX_… if they are set")),
     "MissingProviderToken": .init(
       403, .init(push: .again, isOfConfiguration: true), cause: .key,
       .init(
@@ -216,7 +197,13 @@ extension APNsReason {
       .init(
         "this connection was begun with another key",
         do: "try again: another one will be opened")),
-    // Apple documents these for keys, not for broadcasts.
+    "TopicMismatch": .init(
+      403, .init(push: .again, isOfConfiguration: true), cause: .topic,
+      .init(
+        "the key or certificate does not cover the app's bundle ID",
+        do: "name one that does: APNS_<APP>_KEY_ID, APNS_<APP>_SANDBOX_KEY_ID or "
+          + "APNS_<APP>_CERTIFICATE_PATH; or correct APNS_<APP>_BUNDLE_ID")),
+    // Apple documents the first of these; APNs was seen to send the second.
     "BadEnvironmentKeyIdInToken": .init(
       403, .init(push: .again, isOfConfiguration: true), cause: .environment,
       .wrongEnvironment),

@@ -16,6 +16,14 @@ struct LogWriter: Sendable {
     level = Log.Level.allCases.first { $0.name == arguments.value("--log-level") } ?? .info
   }
 
+  /// Returns a writer of warnings and errors alone, unless a person watches or asks for more.
+  func quietIfNotOnTerminal(_ arguments: Arguments) -> LogWriter {
+    if Terminal.showsErrors || arguments.value("--log-level") != nil { return self }
+    var quiet = self
+    quiet.level = max(level, .warning)
+    return quiet
+  }
+
   /// The log function that the parts of the service receive.
   var log: Log {
     let (format, threshold) = (format, level)

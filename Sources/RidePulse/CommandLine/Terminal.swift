@@ -6,6 +6,9 @@ enum Terminal {
   /// Whether standard output is a terminal.
   static let isInteractive = isatty(STDOUT_FILENO) == 1
 
+  /// Whether standard error is a terminal.
+  static let showsErrors = isatty(STDERR_FILENO) == 1
+
   /// Whether standard output may have colours (https://no-color.org).
   static func hasColour(_ environment: [String: String]) -> Bool {
     isInteractive && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
@@ -46,7 +49,7 @@ extension FileHandle {
 
 /// A progress line on the terminal; shows nothing if standard error is not a terminal.
 struct ProgressLine {
-  private let isShown = isatty(STDERR_FILENO) == 1
+  private let isShown = Terminal.showsErrors
   private var last: ContinuousClock.Instant?
 
   /// Shows the progress, a few times per second at most.

@@ -20,10 +20,14 @@ enum Serve: Command {
       "SIGTERM or SIGINT: claims no more rides, waits up to 10 s for answers, releases the rest. A",
       "second one exits at once. SIGHUP reloads rule files, keys and certificates; if the new",
       "ones are invalid, the current ones stay in use.",
+      "With --once: exit status 1 if something due was left, such as a push that waits for another",
+      "attempt; prints only warnings and errors if standard error is not a terminal.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let log = context.log.log
+    let isOnce = context.arguments.has("--once")
+    let log = (isOnce ? context.log.quietIfNotOnTerminal(context.arguments) : context.log).log
+    let once = OnceRun()
     let variables = try APNsVariables(context.environment)
     let rules = try RuleDirectoryChoice.load(
       context.arguments.value("--schedules"), context.environment)
@@ -31,7 +35,7 @@ enum Serve: Command {
     let listens = try Database.listens(context.environment)
     let service = try await Service(
       conninfo: Database.conninfo(context.environment), apns: apns, rules: rules.ruleSet, log: log,
-      listens: listens && !context.arguments.has("--once"))
+      listens: listens && !isOnce, onSettled: { if isOnce { once.handle($0) } })
     Reload.warn(service.credentials, apns, rules.ruleSet, at: service.now, log)
     let supervision = Supervision(context.environment, log)
     let signals = ServiceSignals(
@@ -46,30 +50,23 @@ enum Serve: Command {
         }
       })
     defer { signals.cancel() }
-    try await withCleanup({ await service.close() }) {
-      try await serve(service, context, supervision, rules: rules.ruleCount)
+    let status = try await withCleanup({ await service.close() }) {
+      let fields: KeyValuePairs = ["rules": "\(rules.ruleCount)", "node": service.node]
+      if isOnce {
+        log(.info, "Serving", fields)
+        return try await once.run(service, log)
+      }
+      let endpoints = try ServiceEndpoints(service, context, log)
+      defer { endpoints.close() }
+      log(.info, "Serving", fields)
+      await serve(service, supervision)
+      return .done
     }
     log(.info, "Stopped")
-    return .done
+    return status
   }
 
-  private static func serve(
-    _ service: Service, _ context: CommandContext, _ supervision: Supervision, rules: Int
-  ) async throws {
-    let log = context.log.log
-    let fields: KeyValuePairs = ["rules": "\(rules)", "node": service.node]
-    if context.arguments.has("--once") {
-      log(.info, "Serving", fields)
-      await service.backfills.check()
-      try await service.engine.runOnce()
-      await service.outcomes.once(within: .seconds(10))
-      await service.channels.reconcile()
-      await service.watchMonitor.check()
-      return await service.maintenance.maintain()
-    }
-    let endpoints = try ServiceEndpoints(service, context, log)
-    defer { endpoints.close() }
-    log(.info, "Serving", fields)
+  private static func serve(_ service: Service, _ supervision: Supervision) async {
     supervision.ready()
     let maintenance = Task { await service.maintenance.run() }
     let keepalive = Task {

@@ -46,18 +46,25 @@ enum CredentialAdvice {
       guard let certificate = lanes.lazy.compactMap({ credentials[$0].certificate }).first else {
         return [String]()
       }
-      let name = "APNS_\(app.variableName)_CERTIFICATE_PATH"
-      var doubts: [String] = []
-      if let other = certificate.bundleID, other != bundleID {
-        doubts.append(
-          "\(name) is a certificate for \(other), and the app's bundle ID is \(bundleID)")
-      }
-      if certificate.expires <= now {
-        doubts.append("\(name) expired on \(CivilTime.iso(certificate.expires)): renew it at Apple")
-      } else if certificate.expires - now < renewal {
-        doubts.append("\(name) expires on \(CivilTime.iso(certificate.expires)): renew it at Apple")
-      }
-      return doubts
+      return self.certificate(certificate, of: app, bundleID: bundleID, at: now)
     }
+  }
+
+  /// Returns what is doubtful about an app's certificate.
+  static func certificate(
+    _ certificate: ClientCertificate, of app: App, bundleID: String, at now: Timestamp
+  ) -> [String] {
+    let name = "APNS_\(app.variableName)_CERTIFICATE_PATH"
+    var doubts: [String] = []
+    if let other = certificate.bundleID, other != bundleID {
+      doubts.append(
+        "\(name) is a certificate for \(other), and the app's bundle ID is \(bundleID)")
+    }
+    if certificate.expires <= now {
+      doubts.append("\(name) expired on \(CivilTime.iso(certificate.expires)): renew it at Apple")
+    } else if certificate.expires - now < renewal {
+      doubts.append("\(name) expires on \(CivilTime.iso(certificate.expires)): renew it at Apple")
+    }
+    return doubts
   }
 }

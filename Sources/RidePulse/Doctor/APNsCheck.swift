@@ -3,7 +3,7 @@ import RideCore
 
 enum APNsCheck {
   static func results(_ probes: APNsState) -> [CheckResult] {
-    KeyCheck.results(probes.key) + bundleIDs(probes) + [settings(probes)]
+    CredentialCheck.results(probes.credentials) + bundleIDs(probes) + [settings(probes)]
       + probes.environments.flatMap { checks(probes, $0) }
   }
 
@@ -52,13 +52,18 @@ enum APNsCheck {
           state.environment, lead: nil, isDatabase: probes.usesDatabaseClock, answered: false),
       ]
     }
-    let answered = state.answers.values.contains { outcome in
-      switch outcome {
+    let answered = state.answers.values.contains { answer in
+      switch answer.outcome {
       case .accepted, .refused: true
       case .unsent, .unanswered: false
       }
     }
-    return [connection] + apps(probes).map { push($0, probes, state) } + [
+    let pushes = apps(probes).flatMap { app in
+      probes.pushTypes(of: app, state.environment).map { type in
+        push(APNsState.PushProbe(app: app, pushType: type), state)
+      }
+    }
+    return [connection] + pushes + [
       ClockCheck.apns(
         state.environment, lead: state.lead, isDatabase: probes.usesDatabaseClock,
         answered: answered)
@@ -90,21 +95,27 @@ enum APNsCheck {
   // MARK: The result of a push to a made-up token
 
   private static func push(
-    _ app: App, _ probes: APNsState, _ state: APNsState.EnvironmentState
+    _ probe: APNsState.PushProbe, _ state: APNsState.EnvironmentState
   ) -> CheckResult {
-    let name = "push \(state.environment.rawValue) \(app)"
+    let type = probe.pushType == .background ? "" : " \(probe.pushType.rawValue)"
+    let name = "push \(state.environment.rawValue) \(probe.app)\(type)"
     let again = "run ridepulse doctor again"
-    switch state.answers[app] {
+    guard let answer = state.answers[probe] else {
+      return .failure(
+        name, "no push could be sent: the app has no usable key or certificate",
+        "set APNS_PRIVATE_KEY_PATH, or APNS_\(probe.app.variableName)_PRIVATE_KEY_PATH; \(again)")
+    }
+    switch answer.outcome {
     case .accepted:
       return .ok(
         name,
-        "accepted, although the token is made up: not Apple's APNs, but it accepts our provider token"
+        "accepted, although the token is made up: not Apple's APNs, but it accepts "
+          + "\(answer.credential)"
       )
-    case .refused(let refusal):
-      return refused(name, refusal, app, probes, state)
+    case .refused(let refusal), .unsent(.turnedAway(let refusal)):
+      return refused(name, refusal, probe.app, answer.credential)
     case .unsent(.noConnection(let why)), .unsent(.invalid(let why)):
       return .failure(name, "not sent: \(why)", again)
-    case .unsent(.turnedAway(let refusal)): return refused(name, refusal, app, probes, state)
     case .unsent:
       return .failure(name, "APNs closed the connection before it processed the push", again)
     case .unanswered(.connectionLost(let why)), .unanswered(.reset(let why)):
@@ -113,33 +124,23 @@ enum APNsCheck {
       return .failure(
         name, "no answer in time, on an open connection",
         "check proxies on the way, which may hold answers back; \(again)")
-    case nil: return .failure(name, "no push could be sent", again)
     }
   }
 
   private static func refused(
-    _ name: String, _ refusal: Refusal, _ app: App, _ probes: APNsState,
-    _ state: APNsState.EnvironmentState
+    _ name: String, _ refusal: Refusal, _ app: App, _ credential: String
   ) -> CheckResult {
     let reason = refusal.reason ?? "no reason"
     let answer = "APNs answered \(refusal.status) \(reason)"
-    switch APNsReason.table[reason]?.cause {
+    let known = APNsReason.table[reason]
+    switch known?.cause {
     case .deviceToken:
-      return .ok(name, "\(reason) to a made-up token: key, IDs and topic are accepted")
-    case .topic:
+      return .ok(name, "\(reason) to a made-up token: \(credential) and topic are accepted")
+    case .topic, .key, .environment:
+      let explanation = known?.explanation
       return .failure(
-        name, "\(answer): \(probes.bundleIDs[app] ?? "") is not an app of this team or key",
-        "export \(APNsVariables.bundleIDName(app)) with the app's own bundle ID, or use a key for that topic"
-      )
-    case .key:
-      return .failure(
-        name, "\(answer): key file, APNS_KEY_ID and APNS_TEAM_ID do not belong together",
-        "copy all three from Apple's pages Keys and Membership; the file's name ends in the key's ID"
-      )
-    case .environment:
-      return .failure(
-        name, "\(answer): the key is not for \(state.environment.rawValue)",
-        "create a key for both environments, or set APNS_SANDBOX to the key's own")
+        name, "\(answer) to \(credential): \(explanation?.meaning ?? "")",
+        explanation?.advice(variable: app.variableName) ?? "")
     case .clock:
       return .failure(name, "\(answer): a clock is wrong", "timedatectl set-ntp true")
     case .other, nil: break

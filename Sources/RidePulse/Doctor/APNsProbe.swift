@@ -10,15 +10,15 @@ struct APNsProbe {
   /// A token that belongs to no phone.
   private static let token = DeviceToken(String(repeating: "0", count: 64))
 
-  private static let payload = Array(#"{"aps":{"content-available":1}}"#.utf8)
-
   private var now: Timestamp { MachineTime.now + (lead ?? .zero) }
 
   /// - Parameter isUsed: The environments that rows of phones name.
   func probes(isUsed: Set<APNsEnvironment>) async -> APNsState {
     var probes = APNsState()
-    probes.key = KeyState(environment)
     probes.bundleIDs = APNsVariables.bundleIDs(environment)
+    probes.credentials = CredentialState(
+      environment, bundleIDs: probes.bundleIDs,
+      standard: (try? APNsVariables.defaultEnvironment(environment)) ?? .production, now: now)
     probes.usesDatabaseClock = lead != nil
     let settings: (configuration: APNsConfiguration, standard: APNsEnvironment)
     do {
@@ -33,7 +33,9 @@ struct APNsProbe {
     probes.settings = .known(
       "phones whose row names no environment are \(settings.standard.rawValue)")
     probes.hasCAFile = settings.configuration.caFile != nil
-    let others = APNsEnvironment.allCases.filter { $0 != settings.standard && isUsed.contains($0) }
+    let others = APNsEnvironment.allCases.filter {
+      $0 != settings.standard && (isUsed.contains($0) || probes.credentials.isSeparate)
+    }
     for environment in [settings.standard] + others {
       let state = await probe(environment, settings.configuration, probes)
       probes.environments.append(state)
@@ -66,34 +68,40 @@ struct APNsProbe {
     return state
   }
 
+  /// Sends one push for each credential and topic; apps that share both share the answer.
   private func push(
     _ state: inout APNsState.EnvironmentState, _ configuration: APNsConfiguration,
     _ probes: APNsState
   ) async {
-    guard let token = Self.token, let path = probes.key.path, let keyID = probes.key.keyID,
-      let teamID = probes.key.teamID,
-      let key = try? SigningKey(path: path, keyID: keyID, teamID: teamID)
-    else { return }
     let lead = lead ?? .zero
-    guard
+    guard let token = Self.token,
       let client = try? APNSClient(
-        configuration: configuration, key: key, now: { MachineTime.now + lead })
+        configuration: configuration, credentials: probes.credentials.credentials,
+        now: { MachineTime.now + lead })
     else { return }
-    let apps = probes.bundleIDs.sorted { $0.key.rawValue < $1.key.rawValue }
-    let requests = apps.enumerated().map { index, app in
-      PushRequest(
+    let groups = groups(state.environment, probes)
+    if groups.isEmpty { return }
+    let requests = groups.enumerated().map { index, group in
+      var request = PushRequest(
         ticket: UInt64(index), environment: state.environment, address: .device(token),
         headers: PushHeaders(
-          id: PushID(of: "doctor", app.key.rawValue, "\(MachineTime.now.microseconds)"),
-          topic: app.value, pushType: .background, priority: .powerAware, expiration: .neverStore),
-        payload: Self.payload)
+          id: PushID(of: "doctor", "\(index)", "\(MachineTime.now.microseconds)"),
+          topic: group.topic, pushType: group.pushType, priority: .powerAware,
+          expiration: .neverStore),
+        payload: payload(group.pushType))
+      request.lane = group.probes[0].app.rawValue
+      return request
     }
     let (reports, feed) = AsyncStream.makeStream(of: PushReport.self)
     client.submit(requests) { for report in $0 { feed.yield(report) } }
     // The client's own timeout ends each of them.
     var open = requests.count
     for await report in reports {
-      state.answers[apps[Int(report.ticket)].key] = report.outcome
+      let group = groups[Int(report.ticket)]
+      for probe in group.probes {
+        state.answers[probe] = APNsState.Answer(
+          outcome: report.outcome, credential: Self.name(group.credential))
+      }
       if case .refused(let refusal) = report.outcome, let time = refusal.serverTime {
         state.lead = time - now
       }
@@ -102,10 +110,67 @@ struct APNsProbe {
     }
     await client.close(within: .zero)
   }
+
+  private static func name(_ credential: Credential) -> String {
+    switch credential {
+    case .key: "key \(credential.name)"
+    case .certificate: credential.name
+    }
+  }
+
+  /// The probes of one credential and topic.
+  private struct Group {
+    let credential: Credential
+    let topic: String
+    let pushType: PushType
+    var probes: [APNsState.PushProbe]
+  }
+
+  private func groups(_ environment: APNsEnvironment, _ state: APNsState) -> [Group] {
+    var groups: [Group] = []
+    for (app, bundleID) in state.bundleIDs.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let choice = state.credentials.credentials[.init(app, environment)]
+      for type in state.pushTypes(of: app, environment) {
+        guard let credential = choice.credential(for: type) else { continue }
+        let topic = type == .liveactivity ? bundleID + ".push-type.liveactivity" : bundleID
+        let probe = APNsState.PushProbe(app: app, pushType: type)
+        let known = groups.firstIndex { $0.credential == credential && $0.topic == topic }
+        if let known {
+          groups[known].probes.append(probe)
+        } else {
+          groups.append(
+            Group(credential: credential, topic: topic, pushType: type, probes: [probe]))
+        }
+      }
+    }
+    return groups
+  }
+
+  private func payload(_ type: PushType) -> [UInt8] {
+    switch type {
+    case .liveactivity:
+      let seconds = now.epochSeconds
+      return Array(
+        #"{"aps":{"timestamp":\#(seconds),"event":"update","content-state":{}}}"#.utf8)
+    default: return Array(#"{"aps":{"content-available":1}}"#.utf8)
+    }
+  }
 }
 
 /// The probe results of APNs and of its environment variables.
 struct APNsState: Sendable {
+  /// A push of an app to a made-up token.
+  struct PushProbe: Hashable, Sendable {
+    var app: App
+    var pushType = PushType.background
+  }
+
+  struct Answer: Hashable, Sendable {
+    var outcome: PushOutcome
+    /// What the push presented.
+    var credential: String
+  }
+
   /// The probe results of one APNs environment.
   struct EnvironmentState: Sendable {
     var environment: APNsEnvironment
@@ -113,8 +178,8 @@ struct APNsState: Sendable {
     var endpoint: String
     /// Nil if the connection was established.
     var problem: ConnectivityFailure?
-    /// The outcomes of the pushes to a made-up token, by app; empty if none could be sent.
-    var answers: [App: PushOutcome] = [:]
+    /// The outcomes of the pushes to a made-up token; empty if none could be sent.
+    var answers: [PushProbe: Answer] = [:]
     /// How far the clock of APNs is ahead of the one that signs tokens; nil if no answer had a
     /// time.
     var lead: Duration?
@@ -125,13 +190,21 @@ struct APNsState: Sendable {
   var settings: Probe<String> = .unasked
   var hasCAFile = false
   var bundleIDs: [App: String] = [:]
-  var key = KeyState()
+  var credentials = CredentialState()
   var environments: [EnvironmentState] = []
   /// Whether tokens were signed by the database's clock, as in the service.
   var usesDatabaseClock = false
 
   /// The names of the failed checks that prevent a push; empty if one can be sent.
   var missing: [String] {
-    (KeyCheck.isUsable(key) ? [] : ["key"]) + (bundleIDs.isEmpty ? ["bundle IDs"] : [])
+    (credentials.isUsable ? [] : ["key"]) + (bundleIDs.isEmpty ? ["bundle IDs"] : [])
+  }
+
+  /// The push types that are tried for an app: a certificate can't send cards, so that the key next
+  /// to it is tried with one.
+  func pushTypes(of app: App, _ environment: APNsEnvironment) -> [PushType] {
+    let choice = credentials.credentials[.init(app, environment)]
+    return choice.certificate != nil && choice.key != nil
+      ? [.background, .liveactivity] : [.background]
   }
 }

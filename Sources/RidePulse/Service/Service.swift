@@ -20,6 +20,7 @@ final class Service: Sendable {
   private let apns: APNsVariables
   private let sessions: Sessions
   private let meter: ServiceMeter
+  private let mistakes: ConfigurationLog
   private let time: DatabaseClock
   private let rulesInUse: Mutex<RuleSet>
   let conninfo: String
@@ -100,6 +101,8 @@ final class Service: Sendable {
     self.channels = channels
     let outcomes = OutcomeApplier(conninfo: conninfo, log: log, onChannels: { channels.ended() })
     self.outcomes = outcomes
+    let mistakes = ConfigurationLog(log: log)
+    self.mistakes = mistakes
     channels.onUnreported = { outcomes.notify() }
     engine = Engine(
       EngineDependencies(
@@ -109,6 +112,7 @@ final class Service: Sendable {
           meter.handle(settlements)
           channels.handle(settlements)
           outcomes.handle(settlements)
+          mistakes.handle(settlements)
           onSettled(settlements)
         }))
     signal.connect(to: engine)
@@ -195,6 +199,7 @@ final class Service: Sendable {
 
   func use(_ credentials: Credentials) {
     transport.use(credentials)
+    mistakes.reloaded()
   }
 
   /// Stops claiming rides; the engine's run ends once the rides in flight are settled.
@@ -211,6 +216,13 @@ final class Service: Sendable {
     }
     let rides = due > most ? "more than \(most) rides" : counted(due, "ride")
     return "RidePulse is running; \(rides) \(due == 1 ? "is" : "are") due"
+  }
+
+  func databaseTime() async throws -> Timestamp { try await store.databaseTime() }
+
+  /// Returns how many rides are due and not parked, and how many have been parked since a time.
+  func leftovers(since start: Timestamp) async throws -> (due: Int, parked: Int) {
+    (try await store.dueRides(atMost: 1000), try await store.parkedRides(since: start))
   }
 
   /// Ends the database calls of HTTP requests, so that none delays the shutdown of the servers.

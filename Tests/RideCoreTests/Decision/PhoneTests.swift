@@ -141,7 +141,45 @@ import Testing
     #expect(decision.pushes.isEmpty)
     #expect(
       decision.reasons
-        == ["suppressed: the phone is in quarantine: BadDeviceToken 3 times in a row"])
+        == ["suppressed: the phone is in quarantine: APNs refused its token 3 times in a row"])
+  }
+
+  private static let otherTopic = PushOutcome.refused(
+    Refusal(status: 400, reason: "DeviceTokenNotForTopic"))
+
+  @Test func `R100 a token of another topic counts against the phone and is not probed`() {
+    let settlement = settled(decision(Sample.phone()), Self.otherTopic)
+    #expect(settlement.entries.map(\.status) == [.rejected])
+    #expect(settlement.observations == [PhoneObservation(phone: 1, .bad(probe: nil))])
+    #expect(settlement.memo.retries.isEmpty)
+  }
+
+  @Test func `R100 a probe that finds another topic is over`() {
+    let (settlement, id) = refused()
+    let now = Sample.now + .seconds(2)
+    let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
+    let refuted = settled(probe, Self.otherTopic, now: now)
+    #expect(refuted.observations == [PhoneObservation(phone: 1, .probed(nil))])
+    #expect(refuted.entries.map(\.status) == [.rejected])
+  }
+
+  @Test(arguments: [bad, otherTopic])
+  func `R100 in a doubtful lane a refusal does not count against the phone`(outcome: PushOutcome) {
+    var stated = Sample.phone()
+    stated.environment = .production
+    let decision = decision(stated)
+    func observations(_ environment: APNsEnvironment) -> [PhoneObservation] {
+      let lane = PushLane(environment: environment, app: stated.app)
+      return decision.settled([outcome], now: Sample.now, doubtful: [lane]) { 0 }.observations
+    }
+    #expect(observations(.production).isEmpty)
+    #expect(observations(.sandbox) == [PhoneObservation(phone: 1, .bad(probe: nil))])
+  }
+
+  @Test func `R100 a push to a refused phone that APNs accepts resets the count`() {
+    let refused = phone { $0.refusals = 2 }
+    #expect(
+      settled(decision(refused), .accepted).observations == [PhoneObservation(phone: 1, .good)])
   }
 
   @Test func `A phone that is taken again is good, and one that always was is not written`() {

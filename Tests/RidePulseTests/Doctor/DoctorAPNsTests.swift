@@ -8,10 +8,10 @@ import TestSupport
   @Test func `Refusals by APNs are reported with their cause for each app`() async throws {
     try await Stage.run { stage in
       let answers = [
-        ("TopicDisallowed", 400, "failure", "export APNS_DRIVER_BUNDLE_ID"),
-        ("DeviceTokenNotForTopic", 400, "failure", "export APNS_DRIVER_BUNDLE_ID"),
-        ("BadEnvironmentKeyInToken", 403, "failure", "set APNS_SANDBOX"),
-        ("BadDeviceToken", 400, "ok", "key, IDs and topic are accepted"),
+        ("TopicDisallowed", 400, "failure", "correct APNS_DRIVER_BUNDLE_ID"),
+        ("DeviceTokenNotForTopic", 400, "failure", "compare APNS_DRIVER_BUNDLE_ID"),
+        ("BadEnvironmentKeyInToken", 403, "failure", "APNS_DRIVER_SANDBOX_KEY_ID"),
+        ("BadDeviceToken", 400, "ok", "SIMKEY0001 and topic are accepted"),
         ("ServiceUnavailable", 503, "warning", "doctor later"),
         ("PayloadEmpty", 400, "failure", "PayloadEmpty"),
       ]
@@ -45,7 +45,7 @@ import TestSupport
       }
       let other = try check(["APNS_KEY_ID": "OTHERKEY01"])
       other.expect("key ID", "warning", "the key file's name has SIMKEY0001")
-      other.expect("push production customer", "failure", "do not belong together")
+      other.expect("push production customer", "failure", "do not fit together")
       try check(["APNS_TEAM_ID": "OTHERTEAM1"])
         .expect("push production customer", "failure", "APNS_TEAM_ID")
       let short = try check(["APNS_TEAM_ID": "team"])
@@ -70,6 +70,62 @@ import TestSupport
       ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:\(curve)", "-out", path])
     #expect(made.status == 0, "\(made.errors)")
     return path
+  }
+
+  @Test func `R99 each key and certificate is tried in each environment that it is for`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let directory = try ScratchFolder.create("mtls")
+      defer { ScratchFolder.remove(directory) }
+      try Self.issueCertificate(of: "com.example.driver", in: directory)
+      let sandbox = try LocalSimulator(
+        directory: stage.directory,
+        options: ["--environment", "sandbox", "--client-ca", directory + "/ca.crt"])
+      defer { sandbox.stop() }
+      let keys = #"{"SANDBOX001": {"environments": ["sandbox"]}}"#
+      try Data(keys.utf8).write(
+        to: URL(fileURLWithPath: stage.directory + "/keys.json"), options: .atomic)
+      let path = stage.directory + "/AuthKey_SANDBOX001.p8"
+      try await wait(until: "the key is there") { FileManager.default.fileExists(atPath: path) }
+      var environment = stage.environment.merging([
+        "APNS_SANDBOX_URL": sandbox.url, "APNS_SANDBOX_PRIVATE_KEY_PATH": path,
+        "APNS_DRIVER_CERTIFICATE_PATH": directory + "/client.crt",
+        "APNS_DRIVER_CERTIFICATE_KEY_PATH": directory + "/client.key",
+      ]) { $1 }
+      let right = try Checkup(environment)
+      right.expect("key ID APNS_SANDBOX", "ok", "SANDBOX001, from the file's name")
+      right.expect("certificate driver", "warning", "expires on")
+      right.expect("push production customer", "ok", "SIMKEY0001")
+      right.expect("push sandbox customer", "ok", "SANDBOX001")
+      right.expect("push sandbox driver", "ok", "certificate com.example.driver")
+      right.expect("push sandbox driver liveactivity", "ok", "SANDBOX001")
+
+      environment["APNS_PRIVATE_KEY_PATH"] = path
+      environment["APNS_KEY_ID"] = nil
+      let wrong = try Checkup(environment)
+      wrong.expect(
+        "push production customer", "failure", "BadEnvironmentKeyIdInToken")
+      wrong.expect("push production customer", "failure", "APNS_CUSTOMER_KEY_ID")
+      wrong.expect("push sandbox customer", "ok")
+    }
+  }
+
+  /// Makes a CA and a certificate that expires within a month.
+  private static func issueCertificate(of bundleID: String, in directory: String) throws {
+    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    let subject = "/UID=\(bundleID)/CN=Apple Push Services: \(bundleID)"
+    for words in [
+      ["req", "-x509", "-subj", "/CN=Client CA", "-keyout", "ca.key", "-out", "ca.crt"] + key,
+      ["req", "-subj", subject, "-keyout", "client.key", "-out", "client.csr"] + key,
+      [
+        "x509", "-req", "-in", "client.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-out",
+        "client.crt", "-set_serial", "1", "-days", "10",
+      ],
+    ] {
+      let made = try Command.run("/usr/bin/openssl", words, in: directory)
+      #expect(made.status == 0, "\(made.errors)")
+    }
   }
 
   @Test func `Phones of the other environment are checked there, and phones without a topic named`()

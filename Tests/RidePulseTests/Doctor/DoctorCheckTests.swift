@@ -148,11 +148,15 @@ import Testing
     var probes = APNsState()
     probes.settings = .known("")
     probes.bundleIDs = [.customer: "com.example.customer"]
-    probes.key = KeyState(path: "key.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+    probes.credentials = CredentialState(keys: [
+      KeyState(path: "key.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+    ])
     probes.hasCAFile = hasCAFile
     var state = APNsState.EnvironmentState(
       environment: .production, endpoint: "https://api.push.apple.com:443", problem: problem)
-    state.answers[.customer] = outcome
+    state.answers[.init(app: .customer)] = outcome.map {
+      APNsState.Answer(outcome: $0, credential: "key ABC123DEFG")
+    }
     state.lead = lead
     probes.environments = [state]
     return probes
@@ -167,13 +171,19 @@ import Testing
 
   private static let services: [(APNsState, String, CheckResult.Standing, String)] = [
     (apns(.accepted), push, .ok, "not Apple's APNs"),
-    (apns(refused(400, "BadDeviceToken")), push, .ok, "key, IDs and topic are accepted"),
+    (apns(refused(400, "BadDeviceToken")), push, .ok, "key ABC123DEFG and topic"),
     (apns(refused(410, "Unregistered")), push, .ok, "Unregistered"),
     (apns(refused(400, "TopicDisallowed")), push, .failure, "APNS_CUSTOMER_BUNDLE_ID"),
     (apns(refused(400, "DeviceTokenNotForTopic")), push, .failure, "APNS_CUSTOMER_BUNDLE_ID"),
     (apns(refused(400, "BadTopic")), push, .failure, "APNS_CUSTOMER_BUNDLE_ID"),
     (apns(refused(403, "InvalidProviderToken")), push, .failure, "APNS_TEAM_ID"),
-    (apns(refused(403, "BadEnvironmentKeyIdInToken")), push, .failure, "set APNS_SANDBOX"),
+    (
+      apns(refused(403, "BadEnvironmentKeyIdInToken")), push, .failure,
+      "APNS_CUSTOMER_SANDBOX_KEY_ID"
+    ),
+    (apns(refused(403, "TopicMismatch")), push, .failure, "APNS_CUSTOMER_CERTIFICATE_PATH"),
+    (apns(refused(403, "Forbidden")), push, .failure, "APNS_CUSTOMER_KEY_ID"),
+    (apns(refused(403, "BadCertificate")), push, .failure, "page Certificates"),
     (apns(refused(403, "ExpiredProviderToken")), push, .failure, "timedatectl"),
     (apns(refused(429, "TooManyRequests")), push, .warning, "busy"),
     (apns(refused(502, nil)), push, .warning, "502 no reason"),

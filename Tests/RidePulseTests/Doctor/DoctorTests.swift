@@ -52,7 +52,6 @@ import TestSupport
           "key file", "export APNS_PRIVATE_KEY_PATH=",
           { environment["APNS_PRIVATE_KEY_PATH"] = own["APNS_PRIVATE_KEY_PATH"] }
         ),
-        ("key ID", "export APNS_KEY_ID=SIMKEY0001", { environment["APNS_KEY_ID"] = "SIMKEY0001" }),
         ("team ID", "export APNS_TEAM_ID=", { environment["APNS_TEAM_ID"] = "SIMTEAM001" }),
         (
           "bundle IDs", "export APNS_CUSTOMER_BUNDLE_ID=",

@@ -216,7 +216,7 @@ extension Decider {
     var entry = draft(rule.rule, event)
     entry.id = PushID(
       of: "channel", decision.view.rideID.text, rule.name, "\(channel.id)")
-    let words = BroadcastReason.of(reason).map { ": \($0.meaning); \($0.advice)" } ?? ""
+    let words = ReasonExplanation.of(reason).map { ": \($0.meaning); \($0.advice)" } ?? ""
     close(entry, .suppressed, LedgerReason(.noChannel, "no channel: \(reason)\(words)"))
   }
 

@@ -1,0 +1,53 @@
+import Orchestrator
+import RideCore
+import Synchronization
+
+/// Runs a service once, for `serve --once`, and reports what it leaves unhandled.
+final class OnceRun: Sendable {
+  private let unfinished = Mutex(UnfinishedPushes())
+
+  /// Receives what the service settles.
+  func handle(_ settlements: [Settlement]) {
+    unfinished.withLock { $0.add(settlements) }
+  }
+
+  /// Handles what is due; returns `failed` if something due is left.
+  func run(_ service: Service, _ log: Log) async throws -> ExitStatus {
+    await service.backfills.check()
+    let start = try await service.databaseTime()
+    try await service.engine.runOnce()
+    await service.outcomes.once(within: .seconds(10))
+    await service.channels.reconcile()
+    await service.watchMonitor.check()
+    await service.maintenance.maintain()
+    return try await isComplete(service, since: start, log) ? .done : .failed
+  }
+
+  /// Logs what is left; returns whether nothing is.
+  private func isComplete(
+    _ service: Service, since start: Timestamp, _ log: Log
+  ) async throws -> Bool {
+    var isComplete = true
+    for (group, pushes) in unfinished.withLock({ $0.groups }) {
+      log(
+        .error, "Pushes wait for another attempt",
+        ["app": group.app.rawValue, "pushes": "\(pushes)", "reason": group.reason])
+      isComplete = false
+    }
+    let left = try await service.leftovers(since: start)
+    if left.parked > 0 {
+      log(
+        .error, "Rides parked during this run",
+        ["rides": "\(left.parked)", "action": "select * from ridepulse.parked"])
+      isComplete = false
+    }
+    // The engine has logged the cause.
+    if service.engine.statistics.ridesHeld > 0 { isComplete = false }
+    // A complete run claims until nothing is due.
+    if service.engine.isStopped, left.due > 0 {
+      log(.error, "Stopped before all due rides were handled", ["rides": "\(left.due)"])
+      isComplete = false
+    }
+    return isComplete
+  }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import RideCore
+
+@Suite("Configuration mistakes") struct ConfigurationMistakeTests {
+  private func settlement(_ outcome: PushOutcome, bundleID: Bool = true) -> Settlement {
+    var book = Sample.book()
+    if !bundleID { book.bundleIDs = [:] }
+    let decision = decide(
+      Sample.view(events: [Sample.event()], phones: [Sample.phone()]), by: book, now: Sample.now)
+    return decision.settled(decision.pushes.map { _ in outcome }, now: Sample.now) { 0 }
+  }
+
+  @Test(arguments: [
+    (403, "InvalidProviderToken"), (403, "BadEnvironmentKeyInToken"), (403, "TopicMismatch"),
+    (400, "TopicDisallowed"), (400, "DeviceTokenNotForTopic"), (403, "Forbidden"),
+    (403, "BadCertificate"),
+  ])
+  func `R116 a refusal of key or topic is a mistake of app and environment`(
+    status: Int, reason: String
+  ) {
+    let found = settlement(.refused(Refusal(status: status, reason: reason))).mistakes
+    let app = Sample.phone().app
+    #expect(
+      found == [ConfigurationMistake(app: app, environment: .production, code: .apns(reason))])
+  }
+
+  @Test func `R116 a missing credential is a mistake of app and environment`() {
+    let found = settlement(.unsent(.noCredential("customer has no key"))).mistakes
+    #expect(found.map(\.code) == [.engine(.noCredential)])
+    #expect(found.first?.environment == .production)
+    let explanation = found.first?.code.explanation
+    #expect(explanation?.advice(variable: "X").contains("APNS_X_PRIVATE_KEY_PATH") == true)
+  }
+
+  @Test(arguments: [
+    PushOutcome.accepted, .refused(Refusal(status: 400, reason: "BadDeviceToken")),
+    .refused(Refusal(status: 410, reason: "Unregistered")), .unanswered(.timeout),
+    .refused(Refusal(status: 503, reason: "ServiceUnavailable")),
+    .refused(Refusal(status: 403, reason: "ExpiredProviderToken")),
+  ])
+  func `R116 other outcomes are no mistakes of the configuration`(outcome: PushOutcome) {
+    #expect(settlement(outcome).mistakes.isEmpty)
+  }
+
+  @Test func `R116 a missing bundle ID is a mistake of the app`() {
+    let mistake = settlement(.accepted, bundleID: false).mistakes.first
+    #expect(mistake?.code == .engine(.noBundleID))
+    #expect(mistake?.environment == nil && mistake?.app == Sample.phone().app)
+    let explanation = mistake?.code.explanation
+    #expect(explanation?.advice(variable: "CUSTOMER").contains("APNS_CUSTOMER_BUNDLE_ID") == true)
+  }
+
+  @Test func `R116 each mistake is new once, and again after a reload`() {
+    let wrong = settlement(.refused(Refusal(status: 400, reason: "TopicDisallowed")))
+    let other = settlement(.refused(Refusal(status: 403, reason: "Forbidden")))
+    var mistakes = ConfigurationMistakes()
+    #expect(mistakes.add([wrong, wrong]).count == 1)
+    #expect(mistakes.add([wrong, other]).map(\.code) == [.apns("Forbidden")])
+    mistakes.forgetAll()
+    #expect(mistakes.add([wrong, other]).count == 2)
+  }
+
+  @Test func `R117 a push that waits for another attempt is unfinished until it has ended`() {
+    var unfinished = UnfinishedPushes()
+    let waits = settlement(.refused(Refusal(status: 503, reason: "ServiceUnavailable")))
+    unfinished.add([waits])
+    #expect(unfinished.groups.map(\.pushes) == [1])
+    #expect(unfinished.groups.first?.group.reason == "ServiceUnavailable")
+    #expect(unfinished.groups.first?.group.app == Sample.phone().app)
+    unfinished.add([settlement(.accepted)])
+    #expect(unfinished.groups.isEmpty, "the same push, accepted by now")
+  }
+}
