@@ -43,7 +43,7 @@ struct CredentialVariables: Sendable {
     for app in apps where lanes[.init(app, standard)] == nil {
       problems += missing(app, standard)
     }
-    if apps.isEmpty, key(.general) == nil, problems.isEmpty { problems.append(Self.nothing) }
+    if apps.isEmpty, key(.general) == nil, problems.isEmpty { problems.append(nothing) }
     warnings = unread(scopes)
   }
 
@@ -123,9 +123,13 @@ struct CredentialVariables: Sendable {
 
   // MARK: Problems
 
-  private static let nothing =
-    "not set in the environment: APNS_PRIVATE_KEY_PATH, APNS_TEAM_ID, and APNS_KEY_ID unless the "
-    + "file is named AuthKey_<ID>.p8"
+  /// The problem of an environment without any credential.
+  private var nothing: String {
+    let scope = Scope.general
+    let team = environment.nonEmpty(scope.teamID) == nil ? ", \(scope.teamID)" : ""
+    return "not set in the environment: \(scope.keyPath)\(team), and \(scope.keyID) unless the file "
+      + "is named AuthKey_<ID>.p8"
+  }
 
   /// Apps whose variables would be those of something else.
   private var reservedNames: [String] {
@@ -180,7 +184,7 @@ struct CredentialVariables: Sendable {
     let hasAny = environment.contains {
       $0.key.hasPrefix("APNS_") && $0.key.hasSuffix("_KEY_PATH") && !$0.value.isEmpty
     }
-    guard hasAny else { return problems.contains(Self.nothing) ? [] : [Self.nothing] }
+    guard hasAny else { return problems.contains(nothing) ? [] : [nothing] }
     return [
       "the app \(app) has no credential for \(standard.rawValue): set APNS_PRIVATE_KEY_PATH (all "
         + "apps), \(scope.keyPath) (a key of its own) or \(scope.certificatePath)"
