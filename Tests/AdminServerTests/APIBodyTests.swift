@@ -200,7 +200,10 @@ import Testing
           case .word: (field.name, .string(String(repeating: "é", count: 256)))
           case .token: (field.name, .string(String(repeating: "a1", count: 256)))
           case .app: (field.name, .string("customer"))
-          case .environment, .flag, .object, .time, .timeZone: nil
+          case .payload: (field.name, .object([:]))
+          case .environment, .flag, .object, .time, .timeZone, .expiry, .pushType, .priority,
+            .channel, .collapseID:
+            nil
           }
         })
       _ = try call.arguments(good, apps: [.customer])

@@ -22,9 +22,9 @@ extension Decider {
     guard let (push, _) = RawPush.read(entry.event, from: source) else {
       return close(entry, .suppressed, .unreadable(source))
     }
-    let phone = entry.phone.map { id in decision.view.phones.first { $0.id == id } }
-    if let phone, phone == nil { return close(entry, .suppressed, .phoneDisabled) }
-    plan(push, entry, phone ?? nil)
+    let phone = decision.view.phones.first { $0.id == entry.phone }
+    if phone == nil, entry.phone != nil { return close(entry, .suppressed, .phoneDisabled) }
+    plan(push, entry, phone)
   }
 
   private mutating func plan(_ push: RawPush, _ entry: LedgerEntry, _ phone: Phone?) {
