@@ -33,6 +33,16 @@ import Testing
     return Set((0..<rows.rowCount).compactMap { rows.string($0, 0) })
   }
 
+  /// Waits until every ride has been claimed; returns the fences.
+  private func fencesOfAll(_ session: PostgresSession) async throws -> Set<String> {
+    var all: Set<String> = []
+    try await wait(until: "the node has claimed all rides; it has \(all.count)") {
+      all.formUnion(try await fences(session))
+      return all.count >= Self.rides
+    }
+    return all
+  }
+
   private func emit(_ event: String) -> String {
     "select ridepulse.emit('\(event)', 'r' || n) from generate_series(1, \(Self.rides)) n"
   }
@@ -62,17 +72,11 @@ import Testing
       // Slow answers: the claims outlive the failover.
       try stage.faults(#"[{"match": {}, "action": {"delay_ms": 6000}}]"#)
       try await stage.sql(emit("driver_nearby"))
-      let held = "select count(*) from ridepulse.agenda where node is not null"
-      try await stage.until(held, is: "\(Self.rides)")
-      let old = try await fences(stage.session)
+      let old = try await fencesOfAll(stage.session)
       await primary.kill()
       _ = try await value("select pg_promote()", promoted)
       _ = try await promoted.run([Call(Statement(name: "", sql: emit("waiting_fee_started")))])
-      var new: Set<String> = []
-      try await wait(until: "the node has claimed all rides again") {
-        new = try await fences(promoted)
-        return new.count == Self.rides
-      }
+      let new = try await fencesOfAll(promoted)
       let twice = old.intersection(new).count
       print("R107: \(twice) of \(Self.rides) fences given twice")
       #expect(twice > 0)

@@ -48,7 +48,8 @@ import Testing
     #expect(doctor.status == 2)
     #expect(doctor.output.contains(problem), "\(doctor.output)")
     #expect(try Command.ridepulse(["explain", "r1"], environment).status == 0)
-    #expect(try Command.ridepulse(["channels", "reconcile", "--apply"], environment).status == 1)
+    let channels = try Command.ridepulse(["channels", "reconcile", "--apply"], environment)
+    #expect(channels.status == 1 && channels.errors.contains(problem), "\(channels.errors)")
     // What a person who wants to send from here does; no restart is needed.
     _ = try await value("select ridepulse.pin()")
     try await wait(until: "pushes arrive") { try stage.arrivals().count > before }

@@ -64,7 +64,7 @@ import Testing
         (bare, [], "run: ridepulse migrate"), ("host=a bad", [], "connection string"),
         (stage.conninfo + " user=\(role)", [], "permission denied"),
         ("host=/nowhere", ["--once"], "can't be reached"),
-      ] {
+      ] as [(String, [String], String)] {
         let result = try Command.ridepulse(
           ["serve"] + words, stage.environment.merging(["DATABASE_URL": url]) { $1 })
         #expect(result.status == 1, "\(url)")
