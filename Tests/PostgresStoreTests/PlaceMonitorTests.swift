@@ -37,12 +37,15 @@ import Testing
   @Test func `R111: a problem is reported once, and checked until it is gone`() {
     var monitor = PlaceMonitor()
     #expect(monitor.handle(Self.report(mayClaim: false)) == [.checkPin])
-    #expect(monitor.checked([Self.problem]))
+    let isNew = monitor.checked([Self.problem])
+    #expect(isNew)
     #expect(monitor.handle(Self.report(mayClaim: false)) == [.checkPin])
-    #expect(!monitor.checked([Self.problem]))
+    let isNewAgain = monitor.checked([Self.problem])
+    #expect(!isNewAgain)
     // The claim after ridepulse.pin().
     #expect(monitor.handle(Self.report(isPinned: false)) == [.checkPin])
-    #expect(monitor.checked([]))
+    let isOver = monitor.checked([])
+    #expect(isOver)
     #expect(monitor.handle(Self.report()) == [])
   }
 }
