@@ -50,7 +50,7 @@ enum Serve: Command {
         }
       })
     defer { signals.cancel() }
-    let status = try await withCleanup({ await service.close() }) {
+    let status: ExitStatus = try await withCleanup({ await service.close() }) {
       let fields: KeyValuePairs = ["rules": "\(rules.ruleCount)", "node": service.node]
       if isOnce {
         // The timer that runs it starts it again.
