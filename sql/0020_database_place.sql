@@ -46,11 +46,13 @@ comment on column ridepulse.agenda.fence is
   'Fencing token of the last claim. A settlement with any other one is refused. A failover may give '
   'one out twice; the claim in node is unique even then.';
 
+-- These functions are part of each claim. PL/pgSQL keeps their plans, SQL functions do not.
 create function ridepulse.server_place(out system_identifier bigint, out timeline integer)
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select s.system_identifier,
-    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
-  from pg_control_system() s
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  system_identifier := (pg_control_system()).system_identifier;
+  timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+end
 $$;
 
 comment on function ridepulse.server_place() is
@@ -59,25 +61,34 @@ comment on function ridepulse.server_place() is
 
 create function ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[])
 returns table (problem text, app text, pinned text, found text)
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select 'held', null, p.held_reason, p.held_at::text from ridepulse.pin p
-  where p.held_reason is not null
-  union all
-  select 'server', null, to_hex(p.system_identifier), to_hex(s.system_identifier)
-  from ridepulse.pin p, pg_control_system() s where p.system_identifier <> s.system_identifier
-  union all
-  select 'database', null, p.database_oid::text, d.oid::text
-  from ridepulse.pin p, pg_control_system() s, pg_database d
-  where d.datname = current_database() and p.database_oid <> d.oid
-    and p.system_identifier = s.system_identifier
-  union all
-  select 'bundle_id', p.app, p.bundle_id, a.bundle_id
-  from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
-  join ridepulse.pinned_apps p on p.app = a.app and p.bundle_id <> a.bundle_id
-  union all
-  select 'environment', p.app, p.environment, a.environment
-  from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
-  join ridepulse.pinned_apps p on p.app = a.app and p.environment <> a.environment
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  p ridepulse.pin;
+  server constant bigint := (pg_control_system()).system_identifier;
+  database constant oid := (select d.oid from pg_database d where d.datname = current_database());
+begin
+  select * into p from ridepulse.pin;
+  if p.held_reason is not null then
+    return query select 'held', null::text, p.held_reason, p.held_at::text;
+  end if;
+  if p.system_identifier <> server then
+    return query select 'server', null::text, to_hex(p.system_identifier), to_hex(server);
+  elsif p.database_oid <> database then
+    return query select 'database', null::text, p.database_oid::text, database::text;
+  end if;
+  return query
+    select d.problem, d.app, d.pinned, d.found
+    from (
+      select a.app, 'bundle_id' as problem, p.bundle_id as pinned, a.bundle_id as found
+      from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
+      join ridepulse.pinned_apps p on p.app = a.app
+      union all
+      select a.app, 'environment', p.environment, a.environment
+      from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
+      join ridepulse.pinned_apps p on p.app = a.app) d
+    where d.pinned <> d.found;
+end
 $$;
 
 comment on function ridepulse.pin_problems(text[], text[], text[]) is

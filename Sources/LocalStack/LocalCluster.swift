@@ -37,8 +37,10 @@ package final class LocalCluster: Sendable {
   ///   - durability: What the data must survive.
   ///   - options: Server settings, each as `name=value`; they override the defaults of this class.
   ///   - environment: Variables for the server, in addition to those of this process.
+  ///   - primary: A running cluster, which the new one copies and follows as a standby.
   package init(
-    durability: Durability = .fast, options: [String] = [], environment: [String: String] = [:]
+    durability: Durability = .fast, options: [String] = [], environment: [String: String] = [:],
+    standbyOf primary: LocalCluster? = nil
   ) async throws(LocalStackError) {
     self.environment = environment
     binaries = try Binaries.find()
@@ -47,7 +49,7 @@ package final class LocalCluster: Sendable {
     directory = reaper.directory
     settings = Self.settings(durability, directory: directory) + options
     try user.own(directory)
-    try await initialize()
+    if let primary { try await copy(primary) } else { try await initialize() }
     try await start()
   }
 
@@ -115,6 +117,16 @@ package final class LocalCluster: Sendable {
       "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
     ]
     try await execute(user.command(line), named: "initdb", log: "\(directory)/initdb.log")
+  }
+
+  private func copy(_ primary: LocalCluster) async throws(LocalStackError) {
+    let line = [
+      binaries.path("pg_basebackup"), "--pgdata=\(directory)/data", "--host=\(primary.directory)",
+      "--port=5432", "--username=postgres", "--no-password", "--checkpoint=fast",
+      "--write-recovery-conf", "--no-sync",
+    ]
+    try await execute(
+      user.command(line), named: "pg_basebackup", log: "\(directory)/pg_basebackup.log")
   }
 
   private func execute(

@@ -10,6 +10,8 @@ struct ConnectionSettings: Sendable {
   /// Whether several hosts are given without a choice among them. A standby among them would accept
   /// the connection and refuse the writes.
   private let needsPrimary: Bool
+  /// Whether several hosts are given with a choice that accepts a standby.
+  let mayReachStandby: Bool
   /// The passwords in the connection string, to be removed from messages of libpq and the server.
   let secrets: KnownSecrets
   /// Nil if there is one host.
@@ -27,9 +29,11 @@ struct ConnectionSettings: Sendable {
       options["host"] ?? Self.variable("PGHOST"),
       options["hostaddr"] ?? Self.variable("PGHOSTADDR"),
     ]
-    needsPrimary =
-      hosts.contains { $0?.contains(",") ?? false }
-      && options["target_session_attrs"] == nil && Self.variable("PGTARGETSESSIONATTRS") == nil
+    let attributes = options["target_session_attrs"] ?? Self.variable("PGTARGETSESSIONATTRS")
+    let areSeveral = hosts.contains { $0?.contains(",") ?? false }
+    needsPrimary = areSeveral && attributes == nil
+    mayReachStandby =
+      areSeveral && attributes.map { !["read-write", "primary"].contains($0) } ?? false
     let own = ["password", "sslpassword"].compactMap { options[$0] }
     let raw = [ConnectionURL(conninfo)?.rawPassword, Self.variable("PGPASSWORD")].compactMap(\.self)
     secrets = KnownSecrets(own + raw)

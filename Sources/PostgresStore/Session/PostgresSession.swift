@@ -48,6 +48,13 @@ package final class PostgresSession: Sendable {
     self.mailbox = mailbox
   }
 
+  /// Whether a connection string names several hosts and accepts a standby among them.
+  package static func mayReachStandby(_ conninfo: String) -> Bool {
+    let settings = try? ConnectionSettings(
+      conninfo: conninfo, applicationName: "", connectTimeout: .zero)
+    return settings?.mayReachStandby ?? false
+  }
+
   deinit {
     mailbox.requestClose(by: .now)
   }

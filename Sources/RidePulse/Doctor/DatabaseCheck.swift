@@ -7,7 +7,7 @@ enum DatabaseCheck {
       server(probes), schema(probes), rights(probes), listen(probes),
       QueueCheck.result(probes.queue),
       ClockCheck.database(probes.lead), holder(probes),
-    ] + WatchCheck.results(probes) + LimitCheck.results(probes)
+    ] + PlaceCheck.results(probes) + WatchCheck.results(probes) + LimitCheck.results(probes)
   }
 
   private static func server(_ probes: DatabaseState) -> CheckResult {

@@ -24,6 +24,8 @@ struct DatabaseProbe {
     if let server = probes.server.value, !server.isTooOld {
       probes.lead = await ask { try await Self.lead(session) }
       probes.holder = await ask { try await BlockingBackend.oldest(session) }
+      probes.replication = await ask { try await ReplicationState.read(session) }
+      probes.mayReachStandby = PostgresSession.mayReachStandby(conninfo)
       probes.queue = await ask { try await NotifyQueue.read(session) }
       if server.holdsUnicode { probes.schema = await ask { try await Self.schema(session) } }
       if server.hasSchema {
@@ -33,6 +35,7 @@ struct DatabaseProbe {
           probes.phones = await ask { try await PhoneCount.all(session) }
           if probes.schema.value?.holdsAll ?? false {
             probes.watched = await ask { try await WatchedTables.read(session) }
+            probes.pin = await pin(session)
             probes.outcomes = await ask { try await TokenBacklog.read(session) }
             probes.words = await ask { try await UndeclaredWord.all(session) }
           }
@@ -48,6 +51,12 @@ struct DatabaseProbe {
     // The process ends soon, and a server that stopped responding must not delay it.
     Task { await session.close() }
     return probes
+  }
+
+  private func pin(_ session: PostgresSession) async -> Probe<[PinProblem]> {
+    guard let standard = try? APNsVariables.defaultEnvironment(environment) else { return .unasked }
+    let pin = APNsVariables.pin(APNsVariables.bundleIDs(environment), standard)
+    return await ask { try await pin.problems(session) }
   }
 
   private func ask<Value: Sendable>(
@@ -124,6 +133,11 @@ struct DatabaseState: Sendable {
   /// How far the database's clock is ahead of the local one.
   var lead: Probe<Duration> = .unasked
   var holder: Probe<BlockingBackend?> = .unasked
+  /// Why the pin keeps a service with these variables from sending.
+  var pin: Probe<[PinProblem]> = .unasked
+  var replication: Probe<ReplicationState> = .unasked
+  /// Whether the connection string allows a session with a standby although it names a primary.
+  var mayReachStandby = false
   var phones: Probe<[PhoneCount]> = .unasked
   var outcomes: Probe<TokenBacklog> = .unasked
   /// The states and events of the last day that no rule file declared.

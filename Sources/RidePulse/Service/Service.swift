@@ -143,7 +143,7 @@ final class Service: Sendable {
   var pinProblems: [String] {
     let problems = store.pinProblems
     if problems.isEmpty { return [] }
-    return problems.map { "nothing is sent: \($0)" } + [PinProblem.remedy]
+    return problems.map { "nothing is sent: \($0)" } + [Database.named(PinProblem.remedy)]
   }
 
   private static func describe(_ halt: SettlementHalt) -> String {

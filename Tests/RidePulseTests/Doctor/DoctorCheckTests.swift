@@ -27,6 +27,12 @@ import Testing
       isReadOnly: isReadOnly, hasSchema: true, mayMakeSchema: false)
   }
 
+  private static func replication(
+    names: String, commit: String, timeline: Int64 = 1
+  ) -> ReplicationState {
+    ReplicationState(timeline: timeline, standbys: 1, synchronousNames: names, commit: commit)
+  }
+
   private static func waiting(_ age: Duration, pid: Int32?) -> TokenBacklog {
     TokenBacklog(
       count: 3, age: age, blocker: LockHolder(processID: pid, name: "the app", age: age))
@@ -115,6 +121,25 @@ import Testing
     (
       database { $0.holder = .known(holder(.slot, "old", age: nil, transactions: 1_000_000)) },
       "dead rows", .warning, "pg_drop_replication_slot('old')"
+    ),
+    (
+      database { $0.pin = .known([PinProblem(kind: .server, pinned: "7a", found: "6b")]) }, "pin",
+      .failure, "select ridepulse.pin()"
+    ),
+    (
+      database { $0.replication = .known(replication(names: "", commit: "on")) }, "standbys",
+      .warning, "synchronous_standby_names is empty"
+    ),
+    (
+      database { $0.replication = .known(replication(names: "*", commit: "local")) }, "standbys",
+      .warning, "synchronous_commit is local"
+    ),
+    (
+      database { $0.replication = .known(replication(names: "*", commit: "on", timeline: 3)) },
+      "failovers", .ok, "2 times"
+    ),
+    (
+      database { $0.mayReachStandby = true }, "hosts", .warning, "target_session_attrs"
     ),
     (
       database { $0.listen = .known(.unreachable("too many clients")) }, "listen", .failure,

@@ -393,6 +393,27 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT new_row text, OUT old_row text, OUT event text, OUT changed text) IS 'Checks a mapping against the table and the other attached tables. Returns its parts, the expression of a row, the queries that read the new and the old row, and the condition of an update. Errors: 42809 if the table cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
+CREATE FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  insert into ridepulse.pin (system_identifier, database_oid)
+  select s.system_identifier, d.oid from pg_control_system() s, pg_database d
+  where d.datname = current_database()
+  on conflict do nothing;
+  -- An app is pinned only where a service may send.
+  if not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments)) then
+    insert into ridepulse.pinned_apps (app, bundle_id, environment)
+    select a.app, a.bundle_id, a.environment
+    from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment) order by a.app
+    on conflict do nothing;
+  end if;
+  return query select * from ridepulse.pin_problems(apps, bundle_ids, environments);
+end
+$$;
+COMMENT ON FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[]) IS 'Pins this database and these apps unless they are pinned already, and returns what ridepulse.pin_problems returns.';
 CREATE FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -445,6 +466,20 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.checked_call(call text, arguments jsonb, awaited_state text, OUT outcome text, OUT status integer, OUT body text) IS 'Executes an API call if its ride is in the awaited state, or if none is awaited. outcome: done, other state (body has the ride''s state, null if it has none) or no ride.';
+CREATE FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  select s.system_identifier, s.timeline into system_identifier, timeline
+  from ridepulse.server_place() s;
+  may_claim := not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments));
+  is_pinned := exists (select from ridepulse.pin) and not exists (
+    select from unnest(apps) a (app)
+    where not exists (select from ridepulse.pinned_apps p where p.app = a.app));
+end
+$$;
+COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all of them are pinned.';
 CREATE FUNCTION ridepulse.column_value(relation regclass, column_name text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1011,6 +1046,23 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.former_row(old ridepulse.rides, new ridepulse.rides) IS 'Returns the row before an update as JSON if the update replaced or removed one of the ride''s people, otherwise null. Texts to a former driver are rendered from that row, and never from the new driver''s data. pickupAt is in microseconds since 1970; attributes is JSON as a text, {} if it has more than 64 KiB.';
+CREATE FUNCTION ridepulse.hold(reason text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if reason is null or reason !~ '\S' then
+    raise exception 'ridepulse.hold needs a reason' using errcode = 'invalid_parameter_value',
+      hint = 'It is what logs, /readyz and doctor show until ridepulse.pin() is called.';
+  end if;
+  insert into ridepulse.pin as p (system_identifier, database_oid, held_at, held_reason)
+  select s.system_identifier, d.oid, now(), left(reason, 500)
+  from pg_control_system() s, pg_database d where d.datname = current_database()
+  on conflict (is_only) do update set
+    held_at = excluded.held_at, held_reason = excluded.held_reason;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.hold(reason text) IS 'Keeps every service from claiming and sending from this database until ridepulse.pin() is called. Events are still accepted. Errors: 22023 without a reason.';
 CREATE FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, awaited_state text DEFAULT NULL::text, OUT outcome text, OUT status integer, OUT body text) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1511,6 +1563,45 @@ exception when data_exception then
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time. zone: the time zone of a text without an offset; may be null. problem is no_time_zone or bad_time if the conversion fails, otherwise null.';
+CREATE FUNCTION ridepulse.pin() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into ridepulse.pin as p (system_identifier, database_oid)
+  select s.system_identifier, d.oid from pg_control_system() s, pg_database d
+  where d.datname = current_database()
+  on conflict (is_only) do update set
+    system_identifier = excluded.system_identifier, database_oid = excluded.database_oid,
+    pinned_at = excluded.pinned_at, held_at = null, held_reason = null;
+  delete from ridepulse.pinned_apps;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.pin() IS 'Allows services to send from this database on this server, with the apps of the next one that claims: after a restore, a move, or a change of bundle ID or default environment, and after hold.';
+CREATE FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select 'held', null, p.held_reason, p.held_at::text from ridepulse.pin p
+  where p.held_reason is not null
+  union all
+  select 'server', null, to_hex(p.system_identifier), to_hex(s.system_identifier)
+  from ridepulse.pin p, pg_control_system() s where p.system_identifier <> s.system_identifier
+  union all
+  select 'database', null, p.database_oid::text, d.oid::text
+  from ridepulse.pin p, pg_control_system() s, pg_database d
+  where d.datname = current_database() and p.database_oid <> d.oid
+    and p.system_identifier = s.system_identifier
+  union all
+  select 'bundle_id', p.app, p.bundle_id, a.bundle_id
+  from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
+  join ridepulse.pinned_apps p on p.app = a.app and p.bundle_id <> a.bundle_id
+  union all
+  select 'environment', p.app, p.environment, a.environment
+  from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
+  join ridepulse.pinned_apps p on p.app = a.app and p.environment <> a.environment
+$$;
+COMMENT ON FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[]) IS 'Returns why a service with these apps must not send from this database; no row if it may. problem: held, server, database, bundle_id or environment.';
 CREATE FUNCTION ridepulse.put_ride(ride jsonb) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2256,6 +2347,15 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.scrub_memo(memo jsonb, person ridepulse.erasure, is_gone boolean) IS 'Returns a memo without a person''s pushes, cards and starts. is_gone: the ride is deleted; only other people''s cards stay.';
+CREATE FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) RETURNS record
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select s.system_identifier,
+    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
+  from pg_control_system() s
+$$;
+COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises. Errors: 55000 on a standby.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2758,8 +2858,8 @@ COMMENT ON TABLE ridepulse.agenda IS 'One row for each live ride: when it next n
 COMMENT ON COLUMN ridepulse.agenda.ride_id IS 'The ride.';
 COMMENT ON COLUMN ridepulse.agenda.due_at IS 'When the ride next needs attention; null if only its next event makes it due.';
 COMMENT ON COLUMN ridepulse.agenda.memo IS 'What the last decision left for the next one: retries, cards, schedule slots.';
-COMMENT ON COLUMN ridepulse.agenda.node IS 'The node that claimed the ride; null once the ride is released. A settlement by any other node is refused.';
-COMMENT ON COLUMN ridepulse.agenda.fence IS 'Fencing token of the last claim. A settlement with any other one is refused.';
+COMMENT ON COLUMN ridepulse.agenda.node IS 'The claim that holds the ride; null once the ride is released. Its first 18 characters are those of the node. A settlement of any other claim is refused.';
+COMMENT ON COLUMN ridepulse.agenda.fence IS 'Fencing token of the last claim. A settlement with any other one is refused. A failover may give one out twice; the claim in node is unique even then.';
 COMMENT ON COLUMN ridepulse.agenda.leased_until IS 'When the lease ends: -infinity without a lease, infinity for a parked ride.';
 COMMENT ON COLUMN ridepulse.agenda.parked_reason IS 'Why the ride is parked; null if it is not.';
 COMMENT ON COLUMN ridepulse.agenda.unread IS 'Number of consecutive claims that could not read the ride.';
@@ -3287,6 +3387,35 @@ CREATE VIEW ridepulse.parked AS
    FROM ridepulse.agenda
   WHERE (agenda.parked_reason IS NOT NULL);
 COMMENT ON VIEW ridepulse.parked IS 'Rides that no node claims until ridepulse.unpark is called for them, with the reason.';
+CREATE TABLE ridepulse.pin (
+    is_only boolean DEFAULT true NOT NULL,
+    system_identifier bigint NOT NULL,
+    database_oid oid NOT NULL,
+    pinned_at timestamp with time zone DEFAULT now() NOT NULL,
+    held_at timestamp with time zone,
+    held_reason text,
+    CONSTRAINT pin_check CHECK (((held_at IS NULL) = (held_reason IS NULL))),
+    CONSTRAINT pin_is_only_check CHECK (is_only)
+);
+COMMENT ON TABLE ridepulse.pin IS 'One row: the server and database in which services may claim rides and send. No row: the next service that starts pins the database.';
+COMMENT ON COLUMN ridepulse.pin.is_only IS 'Always true: the primary key of the only row.';
+COMMENT ON COLUMN ridepulse.pin.system_identifier IS 'The server, as pg_control_system() names it: a standby has that of its primary, a restored dump another one.';
+COMMENT ON COLUMN ridepulse.pin.database_oid IS 'The database: a copy on the same server has another OID.';
+COMMENT ON COLUMN ridepulse.pin.pinned_at IS 'When the database was pinned.';
+COMMENT ON COLUMN ridepulse.pin.held_at IS 'When sending was held; null if it is not.';
+COMMENT ON COLUMN ridepulse.pin.held_reason IS 'Why sending is held; null if it is not.';
+CREATE TABLE ridepulse.pinned_apps (
+    app text NOT NULL,
+    bundle_id text NOT NULL,
+    environment text NOT NULL,
+    pinned_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT pinned_apps_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text])))
+);
+COMMENT ON TABLE ridepulse.pinned_apps IS 'The apps of the services that send from this database: one with another bundle ID or default environment claims nothing.';
+COMMENT ON COLUMN ridepulse.pinned_apps.app IS 'The app.';
+COMMENT ON COLUMN ridepulse.pinned_apps.bundle_id IS 'Its bundle ID, APNS_<APP>_BUNDLE_ID.';
+COMMENT ON COLUMN ridepulse.pinned_apps.environment IS 'The environment of phones that name none, APNS_SANDBOX.';
+COMMENT ON COLUMN ridepulse.pinned_apps.pinned_at IS 'When the app was pinned.';
 ALTER TABLE ridepulse.push_to_start_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.push_to_start_tokens_id_seq
     START WITH 1
@@ -3609,6 +3738,10 @@ ALTER TABLE ONLY ridepulse.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 ALTER TABLE ONLY ridepulse.other_channels
     ADD CONSTRAINT other_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
+ALTER TABLE ONLY ridepulse.pin
+    ADD CONSTRAINT pin_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY ridepulse.pinned_apps
+    ADD CONSTRAINT pinned_apps_pkey PRIMARY KEY (app);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_app_attributes_type_token_key UNIQUE (app, attributes_type, token);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens

@@ -6,12 +6,14 @@ import TestSupport
 /// A `ridepulse serve` process of one test, or another command that logs that it is serving.
 final class Server {
   private let process = Process()
-  private let capture = LogCapture()
+  private let capture: LogCapture
 
-  /// Starts the process, and returns once it logs that it is serving.
+  /// Starts the process, and returns once it logs that it is serving, or another text.
   init(
-    _ environment: [String: String], _ words: [String] = [], command: String = "serve"
+    _ environment: [String: String], _ words: [String] = [], command: String = "serve",
+    until text: String = " Serving"
   ) throws {
+    capture = LogCapture(until: text)
     process.executableURL = URL(fileURLWithPath: try Command.ridepulse)
     process.arguments = [command, "--log-level", "debug"] + words
     process.environment = environment
@@ -89,14 +91,19 @@ final class Server {
 
   private final class LogCapture: Sendable {
     private let state = Mutex((text: "", isServing: false))
+    private let awaited: String
+
+    init(until text: String) {
+      awaited = text
+    }
 
     var text: String { state.withLock { $0.text } }
 
-    /// Returns true once: when the log first reports that it is serving, or the output ends.
+    /// Returns true once: when the log first has the awaited text, or the output ends.
     func add(_ data: Data) -> Bool {
       state.withLock { state in
         state.text += String(decoding: data, as: UTF8.self)
-        guard !state.isServing, data.isEmpty || state.text.contains(" Serving") else {
+        guard !state.isServing, data.isEmpty || state.text.contains(awaited) else {
           return false
         }
         state.isServing = true

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import PostgresStore
+
+/// Tests which refusals of a connection another attempt cannot change.
+@Suite("Failed attempts to connect") struct ConnectFailureTests {
+  private static let place = "connection to server at \"db\" (10.0.0.1), port 5432 failed: "
+
+  static let messages: [(message: String, needsPassword: Bool, isFinal: Bool, shown: String)] = [
+    (
+      place + "FATAL:  28P01: password authentication failed for user \"x\"\n"
+        + "LOCATION:  auth_failed, auth.c:339\n", false, true,
+      place + "FATAL:  password authentication failed for user \"x\""
+    ),
+    (
+      place + "FATAL:  3D000: database \"x\" does not exist\n", false, true,
+      place + "FATAL:  database \"x\" does not exist"
+    ),
+    (
+      place + "FATAL:  57P03: the database system is starting up\nLOCATION:  x, y.c:1\n", false,
+      false, place + "FATAL:  the database system is starting up"
+    ),
+    (
+      place + "SCHWERWIEGEND:  53300: zu viele Verbindungen\n", false, false,
+      place + "SCHWERWIEGEND:  zu viele Verbindungen"
+    ),
+    (place + "Connection refused\n", false, false, place + "Connection refused"),
+    (
+      place + "fe_sendauth: no password supplied\n", true, true,
+      place + "fe_sendauth: no password supplied"
+    ),
+    // The first host is down, and the second one knows the password.
+    (
+      place + "Connection refused\n" + place + "FATAL:  28000: no entry\n", false, true,
+      place + "Connection refused\n" + place + "FATAL:  no entry"
+    ),
+    // A wrong password on a host that libpq did not stop at.
+    (
+      place + "FATAL:  28P01: wrong\n" + place + "FATAL:  57P03: shutting down\n", false, false,
+      place + "FATAL:  wrong\n" + place + "FATAL:  shutting down"
+    ),
+  ]
+
+  @Test(arguments: messages)
+  func `R112: a refusal is final if waiting cannot help`(
+    message: String, needsPassword: Bool, isFinal: Bool, shown: String
+  ) {
+    let failure = ConnectFailure(verbose: message, needsPassword: needsPassword)
+    #expect(failure.isFinal == isFinal)
+    #expect(failure.reason == shown)
+  }
+
+  @Test func `R112: a refused connection reports whether it is final, and the first attempt`()
+    async throws
+  {
+    let url = try await makeDatabase()
+    let missing = try PostgresSession(conninfo: url + "x")
+    let error = await #expect(throws: PostgresError.self) { try await missing.connect() }
+    #expect(error?.isFinal == true)
+    #expect(error?.description.contains("does not exist") == true)
+    #expect(error?.description.contains("3D000") == false)
+    let absent = try PostgresSession(conninfo: "host=/nowhere")
+    let other = await #expect(throws: PostgresError.self) { try await absent.connect() }
+    #expect(other?.isFinal == false)
+    await missing.close()
+    await absent.close()
+  }
+
+  @Test(arguments: [
+    ("host=a,b", "read-write", false), ("postgres://a,b/x", "read-write", false),
+    ("host=a", nil, false), ("host=a,b target_session_attrs=any", nil, true),
+    ("host=a,b target_session_attrs=primary", nil, false),
+    ("host=a target_session_attrs=standby", nil, false),
+  ] as [(String, String?, Bool)])
+  func `R107: of several hosts the one that accepts writes is used`(
+    conninfo: String, added: String?, mayReachStandby: Bool
+  ) throws {
+    let settings = try ConnectionSettings(
+      conninfo: conninfo, applicationName: "x", connectTimeout: .seconds(1))
+    let own = settings.parameters.first { $0.key == "target_session_attrs" }
+    #expect(own?.value == added)
+    #expect(settings.mayReachStandby == mayReachStandby)
+  }
+}

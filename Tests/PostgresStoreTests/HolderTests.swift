@@ -1,0 +1,126 @@
+import Testing
+
+@testable import PostgresStore
+@testable import RideCore
+
+/// Tests claims after a failover to a standby that lacked the last commits.
+@Suite("Claims after a failover", .timeLimit(.minutes(60))) struct HolderTests {
+  private static let rules = RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [])
+  private let url: String
+  private let session: PostgresSession
+
+  init() async throws {
+    url = try await makeDatabase()
+    session = try PostgresSession(conninfo: url)
+    _ = try await Migrations.apply(session: session)
+    try await session.script(
+      """
+      insert into ridepulse.rides (id, state) values ('r', 'e');
+      delete from ridepulse.events;
+      select ridepulse.emit('first', 'r')
+      """)
+  }
+
+  /// A store of one process: its sessions are replaced, its node stays.
+  private func store() throws -> PostgresRideStore {
+    let own = try PostgresSession(conninfo: url)
+    return PostgresRideStore(
+      node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer],
+      rules: Self.rules, lease: .seconds(60), claims: own, settlements: own,
+      log: Log { _, _, _ in })
+  }
+
+  private func claim(by store: PostgresRideStore) async throws -> (claim: RideClaim, view: RideView)
+  {
+    try #require(try await store.claim(limit: 10, asleep: false).rides.first)
+  }
+
+  private func settlement(
+    _ ride: (claim: RideClaim, view: RideView), gone: Int64? = nil
+  ) -> ClaimedSettlement {
+    let now = Timestamp(epochSeconds: 1_800_000_000)
+    var settlement = decide(
+      ride.view, by: EngineConfiguration(rules: Self.rules, bundleIDs: [:]), now: now
+    ).settled([], now: now, jitter: { 0 })
+    if let gone {
+      settlement.invalidations = [
+        TokenInvalidation(kind: .phone, id: gone, since: nil, reason: "BadDeviceToken")
+      ]
+    }
+    return ClaimedSettlement(claim: ride.claim, settlement: settlement)
+  }
+
+  /// What a promoted standby has that lacked everything since before the first claim: neither the
+  /// claim nor the event, and sequences that begin again.
+  private func loseCommits() async throws {
+    try await session.script(
+      """
+      delete from ridepulse.agenda;
+      delete from ridepulse.events;
+      alter sequence ridepulse.fence restart;
+      alter sequence ridepulse.events_id_seq restart with 2;
+      select ridepulse.emit('second', 'r')
+      """)
+  }
+
+  private var events: String? {
+    get async throws {
+      try await session.value("select string_agg(event, ' ' order by id) from ridepulse.events")
+    }
+  }
+
+  @Test func `R107: an old settlement with the fence and event ID of a new claim does nothing`()
+    async throws
+  {
+    let before = try store()
+    let old = try await claim(by: before)
+    try await loseCommits()
+    let after = try store()
+    let new = try await claim(by: after)
+    // Without this the test would prove nothing.
+    #expect(new.claim.fence == old.claim.fence)
+    #expect(new.view.events.map(\.id) == old.view.events.map(\.id))
+    #expect(new.claim.holder != old.claim.holder)
+    #expect(try await after.settle([settlement(old)]).lost == [old.claim])
+    #expect(try await events == "second")
+    #expect(try await after.renew([old.claim, new.claim]) == [old.claim])
+    #expect(try await after.journal([ClaimedMemo(claim: old.claim, memo: Memo())]) == ["r"])
+    try await after.park(old.claim, reason: "old")
+    try await after.release([old.claim])
+    #expect(try await after.settle([settlement(new)]) == SettleResult())
+    #expect(try await events == nil)
+  }
+
+  @Test func `R107: two claims of a ride in one batch are told apart`() async throws {
+    let before = try store()
+    let old = try await claim(by: before)
+    try await loseCommits()
+    let after = try store()
+    let new = try await claim(by: after)
+    let batch = [settlement(old), settlement(new)]
+    #expect(PostgresRideStore.rounds(batch) == [[batch[0]], [batch[1]]])
+    #expect(try await after.settle(batch).lost == [old.claim])
+    #expect(try await events == nil)
+  }
+
+  @Test func `R107: an invalid token of another timeline is not recorded`() async throws {
+    let store = try store()
+    let ride = try await claim(by: store)
+    var old = ride
+    old.claim.place?.timeline += 1
+    _ = try await store.settle([settlement(old, gone: 4711)])
+    #expect(try await session.value("select count(*) from ridepulse.token_outcomes") == "0")
+    // Settled above: the answer about the token counts even so, on the same timeline.
+    _ = try await store.settle([settlement(ride, gone: 4711)])
+    #expect(try await session.value("select count(*) from ridepulse.token_outcomes") == "1")
+  }
+
+  @Test func `R111: nothing is claimed where the pin does not match`() async throws {
+    let store = try store()
+    try await session.script("select ridepulse.hold('a drill')")
+    #expect(try await store.claim(limit: 10, asleep: false).rides.isEmpty)
+    #expect(store.pinProblems.map(\.kind) == [.held])
+    try await session.script("select ridepulse.pin()")
+    #expect(try await store.claim(limit: 10, asleep: false).rides.count == 1)
+  }
+}
