@@ -85,7 +85,8 @@ import Testing
     for session in [writer, observer] { await session.close() }
   }
 
-  @Test func `R109: an interrupted build is repeated, and a built index is attached`() async throws {
+  @Test func `R109: an interrupted build is repeated, and a built index is attached`() async throws
+  {
     try await fill()
     let build = IndexBuild(session: session)
     let day = try #require(try await build.missing().first { $0.name.hasSuffix("_by_token") })
@@ -126,7 +127,8 @@ import Testing
     #expect(try await IndexBuild(session: session).missing().count == 4)
   }
 
-  @Test func `R113: each search is planned by its index, also if a partition is new`() async throws {
+  @Test func `R113: each search is planned by its index, also if a partition is new`() async throws
+  {
     try await fill()
     let build = IndexBuild(session: session)
     for index in try await build.missing() { try await build.build(index) }
@@ -137,9 +139,12 @@ import Testing
       (SearchStatements.cardsOfToken, ["abcdef", "51"], "live_activities_by_suffix"),
       (SearchStatements.startTokensOfToken, ["abcdef", "51"], "push_to_start_tokens_by_suffix"),
       (SearchStatements.phonesOfOwner, ["c1", "{customer}", "51"], "devices_disabled_by_owner"),
-      (SearchStatements.ridesOfOwner(apps: ["customer", "driver"]), ["c1", "51"], "rides_by_driver"),
       (
-        SearchStatements.pushesOfPerson, ["{abcdef}", "{1}", "{r1}", "{customer}", "51"], "_by_token"
+        SearchStatements.ridesOfOwner(apps: ["customer", "driver"]), ["c1", "51"], "rides_by_driver"
+      ),
+      (
+        SearchStatements.pushesOfPerson, ["{abcdef}", "{1}", "{r1}", "{customer}", "51"],
+        "_by_token"
       ),
     ] {
       let results = try await session.run([

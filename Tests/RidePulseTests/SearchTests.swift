@@ -44,7 +44,8 @@ import Testing
         'r1', 'customer', 'c1', '\(CardTests.token)', 'activity-1')
       """)
     try await stage.settled()
-    try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id in ('r1', 'r2')")
+    try await stage.sql(
+      "update ridepulse.rides set state = 'driver_arrived' where id in ('r1', 'r2')")
     try await stage.settled()
     #expect(server.stop() == 0)
   }
@@ -245,7 +246,8 @@ import Testing
     }
   }
 
-  @Test func `R115: without the right to record it, pushes go, and the number stays`() async throws {
+  @Test func `R115: without the right to record it, pushes go, and the number stays`() async throws
+  {
     try await Stage.run { stage in
       try await stage.sql("alter table ridepulse.revisions add check (id = 0)")
       let server = try Server(try stage.environment(rules: CardTests.rules))

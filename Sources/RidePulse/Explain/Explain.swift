@@ -86,7 +86,8 @@ struct ExplainTable {
       lines += entry.decisions.flatMap(rows.lines)
     }
     if report.timeline.isEmpty { lines += ["", "no rule has fired for it"] }
-    return (lines + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }.joined(separator: "\n")
+    return (lines + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }.joined(
+      separator: "\n")
   }
 
   private var head: [String] {
