@@ -50,7 +50,7 @@ begin
   for push in 1..16 loop
     insert into ridepulse.ledger (ride_id, apns_id, event_id, event, rule, app, push_type, status,
       reason, attempts, collapse_id, device_id, token_suffix, occurred_at, finished_at, priority,
-      expiration, card_event, reason_code)
+      expiration, card_event, reason_code, decided_by)
     select f.ride, gen_random_uuid(), f.n * 6 + push, 'driver_arrived',
       case when push > 8 then 'customer-card' else 'customer-driver-arrived' end, 'customer',
       case when push > 8 then 'liveactivity' else 'alert' end,
@@ -58,7 +58,7 @@ begin
       case push % 8 when 0 then 'covered by the card' end, case push % 8 when 0 then 0 else 1 end,
       case when push <= 8 then 'ride-' || f.ride end, case when push <= 8 then d.id end,
       right(d.token, 6), now(), now(), 10, 1800000000, case when push > 8 then 'update' end,
-      case push % 8 when 0 then 'covered_by_card' end
+      case push % 8 when 0 then 'covered_by_card' end, 1
     from fleet f join ridepulse.devices d on d.app = 'customer' and d.owner_id = f.customer
     where f.n between first and last;
     commit;

@@ -6,14 +6,20 @@ import RideCore
 /// `cd schedules && LC_ALL=C sha256sum -- [!_.]*.yaml | sha256sum`.
 enum RulesDigest {
   static func of(_ files: [(name: String, bytes: [UInt8])]) -> String {
-    let lines = files.map { file in
-      (name: Array(file.name.utf8.split(separator: UInt8(ascii: "/")).last ?? []), file.bytes)
-    }.sorted { $0.name.lexicographicallyPrecedes($1.name) }
-      .map { name, bytes in Array("\(hexadecimal(bytes))  ".utf8) + name + [UInt8(ascii: "\n")] }
-    return hexadecimal(lines.joined())
+    var lines: [(name: [UInt8], sum: String)] = []
+    for file in files {
+      let name = file.name.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed()
+      lines.append((Array(name), hexadecimal(file.bytes)))
+    }
+    lines.sort { $0.name.lexicographicallyPrecedes($1.name) }
+    var list: [UInt8] = []
+    for line in lines {
+      list += Array("\(line.sum)  ".utf8) + line.name + [UInt8(ascii: "\n")]
+    }
+    return hexadecimal(list)
   }
 
-  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
     SHA256.digest(bytes).map { byte in
       String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
     }.joined()

@@ -31,7 +31,7 @@ import Testing
         token_suffix, occurred_at)
       select 'r' || n, gen_random_uuid(), 'e', 'r', 'customer', 'alert', 'accepted', 1,
         right(md5(n::text), 6), now()
-      from generate_series(1, 30000) n;
+      from generate_series(1, 60000) n;
       insert into ridepulse.rides (id, customer_id, attributes)
       select 'r' || n, 'c' || n, jsonb_build_object('a', repeat('x', 150)) from generate_series(1, 25000) n;
       reset session_replication_role
@@ -55,21 +55,29 @@ import Testing
     // A row that another transaction has written, and not committed: a plain build would wait for
     // it, and all writers for the build.
     let writer = try PostgresSession(conninfo: url)
-    try await writer.script("begin; update ridepulse.rides set state = 'requested' where id = 'r1'")
+    let pid = try await writer.value("select pg_backend_pid()") ?? ""
+    let writing = writer.begin(
+      """
+      with changed as (
+        update ridepulse.rides set state = 'requested' where id = 'r1' returning 1)
+      select count(*) from changed, pg_sleep(60)
+      """)
+    let observer = try PostgresSession(conninfo: url)
+    try await observer.waitUntilSleeping(pid)
     let rides = try #require(missing.first { $0.name == "rides_by_customer" })
     let building = Task { try await build.build(rides) }
     let waits = """
       select count(*) from pg_stat_progress_create_index
       where datname = current_database() and phase ~ 'waiting'
       """
-    let observer = try PostgresSession(conninfo: url)
     try await observer.wait(until: waits, is: "1")
     try await observer.script(
       "set lock_timeout = '5s'; update ridepulse.rides set state = 'requested' where id = 'r2'")
     let other = IndexBuild(session: observer)
     #expect(
       try await other.missing().first { $0.name == "rides_by_customer" }?.state == .building)
-    try await writer.script("commit")
+    _ = try await observer.value("select pg_cancel_backend($1::int)", [pid])
+    _ = await writing.value
     try await building.value
     for index in try await build.missing() { try await build.build(index) }
     #expect(try await build.missing() == [])
@@ -77,7 +85,8 @@ import Testing
     for session in [writer, observer] { await session.close() }
   }
 
-  @Test func `R109: an interrupted build is repeated, and a built index is attached`() async throws {
+  @Test func `R109: an interrupted build is repeated, and a built index is attached`() async throws
+  {
     try await fill()
     let build = IndexBuild(session: session)
     let day = try #require(try await build.missing().first { $0.name.hasSuffix("_by_token") })
@@ -118,7 +127,8 @@ import Testing
     #expect(try await IndexBuild(session: session).missing().count == 4)
   }
 
-  @Test func `R113: each search is planned by its index, also if a partition is new`() async throws {
+  @Test func `R113: each search is planned by its index, also if a partition is new`() async throws
+  {
     try await fill()
     let build = IndexBuild(session: session)
     for index in try await build.missing() { try await build.build(index) }
@@ -129,9 +139,12 @@ import Testing
       (SearchStatements.cardsOfToken, ["abcdef", "51"], "live_activities_by_suffix"),
       (SearchStatements.startTokensOfToken, ["abcdef", "51"], "push_to_start_tokens_by_suffix"),
       (SearchStatements.phonesOfOwner, ["c1", "{customer}", "51"], "devices_disabled_by_owner"),
-      (SearchStatements.ridesOfOwner(apps: ["customer", "driver"]), ["c1", "51"], "rides_by_driver"),
       (
-        SearchStatements.pushesOfPerson, ["{abcdef}", "{1}", "{r1}", "{customer}", "51"], "_by_token"
+        SearchStatements.ridesOfOwner(apps: ["customer", "driver"]), ["c1", "51"], "rides_by_driver"
+      ),
+      (
+        SearchStatements.pushesOfPerson, ["{abcdef}", "{1}", "{r1}", "{customer}", "51"],
+        "_by_token"
       ),
     ] {
       let results = try await session.run([

@@ -13,6 +13,7 @@ import TestSupport
       .replacing(/expires \d\d:\d\d:\d\d \+\d\d:\d\d/, with: "expires TIME")
       .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/, with: "ID")
       .replacing(/after \d+ ms/, with: "after N ms")
+      .replacing(/rules [0-9a-f]{64}/, with: "rules SHA256")
   }
 
   private func ridden(_ stage: Stage) async throws {

@@ -35,13 +35,17 @@ import Testing
     try await stage.settled()
     try await stage.sql("update ridepulse.rides set state = 'driver_assigned' where id = 'r1'")
     try await stage.settled()
+    // Before the card is there, which takes the alert's place.
+    try await stage.sql("select ridepulse.emit('driver_arrived', 'r1')")
+    try await stage.settled()
     try await stage.sql(
       """
       select ridepulse.register_live_activity(
         'r1', 'customer', 'c1', '\(CardTests.token)', 'activity-1')
       """)
     try await stage.settled()
-    try await stage.sql("update ridepulse.rides set state = 'driver_arrived' where id in ('r1', 'r2')")
+    try await stage.sql(
+      "update ridepulse.rides set state = 'driver_arrived' where id in ('r1', 'r2')")
     try await stage.settled()
     #expect(server.stop() == 0)
   }
@@ -164,7 +168,7 @@ import Testing
       let byOwner = try api.get("/v1/explain?owner=c1")
       #expect(byOwner.status == 200, "\(byOwner)")
       let printed = try explain(stage, "--owner", "c1", "--format", "json")
-      let names = ["phones", "start_tokens", "live_activities", "rides", "pushes", "contacts"]
+      let names = ["phones", "start_tokens", "live_activities", "contacts"]
       let json = try #require(JSONValue(json: printed.output.utf8))
       for name in names {
         #expect(byOwner.body?.value(at: [name]) == json.value(at: [name]), "\(name)")
@@ -242,7 +246,8 @@ import Testing
     }
   }
 
-  @Test func `R115: without the right to record it, pushes go, and the number stays`() async throws {
+  @Test func `R115: without the right to record it, pushes go, and the number stays`() async throws
+  {
     try await Stage.run { stage in
       try await stage.sql("alter table ridepulse.revisions add check (id = 0)")
       let server = try Server(try stage.environment(rules: CardTests.rules))

@@ -10,7 +10,8 @@ import Testing
     let path = try ScratchFolder.create("rules")
     defer { ScratchFolder.remove(path) }
     try ruleFile().write(toFile: "\(path)/b.yaml", atomically: false, encoding: .utf8)
-    try "# ü\nevents: [ping]\n".write(toFile: "\(path)/a-1.yaml", atomically: false, encoding: .utf8)
+    try "# ü\nevents: [ping]\n".write(
+      toFile: "\(path)/a-1.yaml", atomically: false, encoding: .utf8)
     for name in ["_off.yaml", ".hidden.yaml", "README.md"] {
       try "broken: [".write(toFile: "\(path)/\(name)", atomically: false, encoding: .utf8)
     }
@@ -20,7 +21,8 @@ import Testing
     let digest = try RuleDirectory.load(path).get().ruleSet.digest
     #expect(digest.count == 64 && sum.output == digest + "\n", "\(sum)")
     #expect(try RuleDirectory.load(path + "//").get().ruleSet.digest == digest)
-    try "# ü\nevents: [pong]\n".write(toFile: "\(path)/a-1.yaml", atomically: false, encoding: .utf8)
+    try "# ü\nevents: [pong]\n".write(
+      toFile: "\(path)/a-1.yaml", atomically: false, encoding: .utf8)
     #expect(try RuleDirectory.load(path).get().ruleSet.digest != digest)
   }
 

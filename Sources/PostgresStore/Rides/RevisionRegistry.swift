@@ -52,14 +52,16 @@ package struct RevisionRegistry: Sendable {
     if ids.isEmpty { return [:] }
     let found: QueryResult
     do throws(PostgresError) {
-      found = try await session.run([Call(Self.byID, [PostgresArray.literal(ids.map { "\($0)" })])])[0]
+      found = try await session.run([Call(Self.byID, [PostgresArray.literal(ids.map { "\($0)" })])]
+      )[0]
     } catch {
       if error.refusesRights { return [:] }
       throw error
     }
     var revisions: [Int32: RecordedRevision] = [:]
     for row in 0..<found.rowCount {
-      let revision = Revision(rules: found.string(row, 0) ?? "", version: found.string(row, 1) ?? "")
+      let revision = Revision(
+        rules: found.string(row, 0) ?? "", version: found.string(row, 1) ?? "")
       revisions[revision.id] = RecordedRevision(
         revision: revision, firstSeen: Timestamp(microseconds: found.int64(row, 2) ?? 0))
     }

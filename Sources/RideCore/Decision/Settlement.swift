@@ -77,7 +77,8 @@ extension Decision {
     _ outcomes: [PushOutcome], now: Timestamp, doubtful: Set<PushLane> = [], jitter: () -> Double
   ) -> Settlement {
     var settlement = Settlement(
-      rideID: view.rideID, revision: revision, consumed: consumed, entries: closed, invalidations: invalidations,
+      rideID: view.rideID, revision: revision, consumed: consumed, entries: closed,
+      invalidations: invalidations,
       memo: Memo(),
       tallies: tallies, nextDue: nil, isOver: false)
     settlement.memo.slots = slots

@@ -65,7 +65,8 @@ enum Migrate: Command {
     for (number, index) in missing.enumerated() {
       if index.state == .building {
         throw CommandFailure(
-          "another session is building index \(index.name) now; run ridepulse migrate again after it")
+          "another session is building index \(index.name) now; run ridepulse migrate again after it"
+        )
       }
       progress.show("building index \(number + 1) of \(missing.count), \(index.name) …")
       try await build.build(index)

@@ -31,9 +31,10 @@ enum Explain: Command {
       return .done
     }
     let result = try await Database.with(context.environment, name: "explain") { session in
-      do {
+      do throws(PostgresError) {
         return try await PushSearch(session: session).result(of: query.key)
-      } catch let error as PostgresError where error.kind == .timeout(sent: true) {
+      } catch {
+        guard error.kind == .timeout(sent: true) else { throw error }
         throw CommandFailure(
           "the search took too long: indexes may be missing; ridepulse migrate builds them")
       }
@@ -85,7 +86,8 @@ struct ExplainTable {
       lines += entry.decisions.flatMap(rows.lines)
     }
     if report.timeline.isEmpty { lines += ["", "no rule has fired for it"] }
-    return (lines + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }.joined(separator: "\n")
+    return (lines + cards + rows.decidedBy(report.history.entries)).map { Escape.line($0) }.joined(
+      separator: "\n")
   }
 
   private var head: [String] {

@@ -37,16 +37,19 @@ struct LedgerLines {
     if counts.isEmpty { return [] }
     let known = counts.keys.compactMap { revisions[$0] }.sorted { $0.firstSeen < $1.firstSeen }
     let unknown = counts.keys.filter { revisions[$0] == nil }.sorted()
-    return ["", "decided by"]
-      + known.map { recorded in
-        let revision = recorded.revision
-        return "  rules \(revision.rules), ridepulse \(revision.version), in use since "
+    var lines = ["", "decided by"]
+    for recorded in known {
+      let revision = recorded.revision
+      lines.append(
+        "  rules \(revision.rules), ridepulse \(revision.version), in use since "
           + "\(CivilTime.local(recorded.firstSeen, zone)): "
-          + counted(counts[revision.id] ?? 0, "decision")
-      }
-      + unknown.map { id in
+          + counted(counts[revision.id] ?? 0, "decision"))
+    }
+    for id in unknown {
+      lines.append(
         "  \(id), which ridepulse.revisions does not list, or this role may not read it: "
-          + counted(counts[id] ?? 0, "decision")
-      }
+          + counted(counts[id] ?? 0, "decision"))
+    }
+    return lines
   }
 }

@@ -75,7 +75,8 @@ struct RideReport {
     .object([
       "at": .orNull(entry.at), "event": .string(entry.event),
       "event_id": .orNull(entry.eventID),
-      "handled": .bool(!entry.isWaiting), "decisions": .array(
+      "handled": .bool(!entry.isWaiting),
+      "decisions": .array(
         entry.decisions.map { .object($0.decision(history.revisions)) }),
     ])
   }

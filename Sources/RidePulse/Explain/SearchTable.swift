@@ -46,7 +46,8 @@ struct SearchTable {
   private var startTokens: [String] {
     part("start tokens", result.startTokens) { token in
       "\(token.app) \(token.ownerID) …\(token.tokenSuffix), starts \(token.attributesType), "
-        + "registered \(local(token.registeredAt))" + disabled(token.disabledAt, token.disabledReason)
+        + "registered \(local(token.registeredAt))"
+        + disabled(token.disabledAt, token.disabledReason)
     }
   }
 
@@ -112,7 +113,8 @@ struct SearchTable {
     guard let ride = result.pushes.items.first?.rideID ?? result.rides.items.first?.id else {
       return "nothing was decided for a ride of this owner or token yet"
     }
-    let word = ride.text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:".contains($0)) }
+    let word =
+      ride.text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:".contains($0)) }
       ? ride.text : "'\(ride.text.replacing("'", with: "'\\''"))'"
     return "the whole history of a ride: ridepulse explain \(word)"
   }

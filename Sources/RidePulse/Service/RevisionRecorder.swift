@@ -22,7 +22,7 @@ final class RevisionRecorder: Sendable {
       log(
         .error, "Revision of the ledger is ambiguous",
         [
-          "decided_by": "\(revision.id)", "rules": revision.rules, "recorded": recorded.rules,
+          "decided_by": "\(revision.id)", "rules": revision.start, "recorded": recorded.start,
           "fix": "change any rule file, such as a comment",
         ])
     } catch {
@@ -34,7 +34,7 @@ final class RevisionRecorder: Sendable {
       log(
         .warning, "Revision of the ledger not recorded",
         [
-          "decided_by": "\(revision.id)", "rules": revision.rules, "error": "\(error)",
+          "decided_by": "\(revision.id)", "rules": revision.start, "error": "\(error)",
           "fix": "ridepulse doctor prints a missing grant; the next start or reload records it",
         ])
     }
@@ -46,4 +46,7 @@ extension Revision {
   static func current(_ rules: RuleSet) -> Revision {
     Revision(rules: rules.digest, version: Version.text)
   }
+
+  /// The first digits of the rules' digest. A log has no 64 digits, which could be a token.
+  fileprivate var start: String { String(rules.prefix(12)) }
 }

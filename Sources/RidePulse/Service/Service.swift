@@ -218,7 +218,8 @@ final class Service: Sendable {
     Task { await revisions.record(rules) }
   }
 
-  private static func configuration(_ apns: APNsVariables, _ rules: RuleSet) -> EngineConfiguration {
+  private static func configuration(_ apns: APNsVariables, _ rules: RuleSet) -> EngineConfiguration
+  {
     var configuration = apns.configuration(of: rules)
     configuration.revision = .current(rules)
     return configuration

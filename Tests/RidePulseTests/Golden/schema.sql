@@ -1355,6 +1355,40 @@ CREATE FUNCTION ridepulse.matches(relation regclass, column_name text, parameter
   left join pg_type p on p.oid = t.type
 $$;
 COMMENT ON FUNCTION ridepulse.matches(relation regclass, column_name text, parameter text) IS 'Returns the SQL condition that a column of a row r has one of the texts of an array. parameter: the SQL of the array, whose texts ridepulse.values_of has returned.';
+CREATE FUNCTION ridepulse.missing_indexes() RETURNS TABLE(schema text, relation text, name text, definition text, parent text, state text, bytes bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  with leaves as (
+    select s.definition, s.name as whole, c.oid as leaf, c.relnamespace as space, c.relispartition,
+      -- The index of a partition is named after the partition.
+      case when c.relispartition then c.relname || substr(s.name, length(s.of_table) + 1)
+        else s.name end as name
+    from ridepulse.search_indexes() s
+    join pg_class t on t.relname = s.of_table and t.relnamespace = (
+      select l.relnamespace from pg_class l where l.oid = 'ridepulse.ledger'::regclass)
+    join pg_class c on c.relkind = 'r'
+      and (c.oid = t.oid or c.oid in (select i.inhrelid from pg_inherits i where i.inhparent = t.oid))
+  )
+  select n.nspname, c.relname, l.name, l.definition, case when l.relispartition then l.whole end,
+    case when x.indexrelid is null then 'missing' when x.indisvalid then 'detached'
+      when exists (
+        select from pg_stat_progress_create_index b where b.index_relid = x.indexrelid)
+      then 'building' else 'invalid' end,
+    pg_relation_size(l.leaf)
+  from leaves l
+  join pg_class c on c.oid = l.leaf
+  join pg_namespace n on n.oid = l.space
+  left join pg_class i on i.relname = l.name and i.relnamespace = l.space
+  left join pg_index x on x.indexrelid = i.oid
+  where case when l.relispartition then not exists (
+      select from pg_inherits h join pg_index y on y.indexrelid = h.inhrelid
+      join pg_class w on w.oid = h.inhparent
+      where y.indrelid = l.leaf and w.relname = l.whole and w.relnamespace = l.space)
+    else x.indisvalid is not true end
+  order by l.whole, c.relname desc
+$$;
+COMMENT ON FUNCTION ridepulse.missing_indexes() IS 'Returns the indexes that `ridepulse migrate` has yet to build without blocking writers: table or partition, name, definition after "using", and the index of the whole ledger to attach it to. state: missing, invalid (a build was interrupted), building (by another session) or detached (only to be attached).';
 CREATE FUNCTION ridepulse.names_person(text text, person ridepulse.erasure) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2356,6 +2390,31 @@ CREATE FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timelin
   from pg_control_system() s
 $$;
 COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises. Errors: 55000 on a standby.';
+CREATE FUNCTION ridepulse.search_indexes() RETURNS TABLE(of_table text, name text, definition text)
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  values
+    ('rides', 'rides_by_customer', 'btree (customer_id) where customer_id is not null'),
+    ('rides', 'rides_by_driver', 'btree (driver_id) where driver_id is not null'),
+    ('devices', 'devices_by_suffix', 'btree (right(token, 6) text_pattern_ops)'),
+    ('devices', 'devices_disabled_by_owner',
+      'btree (app, owner_id, id) where disabled_at is not null'),
+    ('live_activities', 'live_activities_by_suffix', 'btree (right(token, 6) text_pattern_ops)'),
+    ('push_to_start_tokens', 'push_to_start_tokens_by_suffix',
+      'btree (right(token, 6) text_pattern_ops)'),
+    ('push_to_start_tokens', 'push_to_start_tokens_disabled_by_owner',
+      'btree (app, owner_id) where disabled_at is not null'),
+    -- Bytewise comparison of few different keys: cheap to insert, and small.
+    ('ledger', 'ledger_by_token',
+      'btree (token_suffix text_pattern_ops) where token_suffix is not null'),
+    -- A filter for each range of blocks: 3 bytes a row, and no page to read or write for each row
+    -- that a settlement appends.
+    ('ledger', 'ledger_by_apns_id',
+      'brin (apns_id uuid_bloom_ops(n_distinct_per_range = 2000, false_positive_rate = 0.001)) '
+      'with (pages_per_range = 64, autosummarize = on)')
+$$;
+COMMENT ON FUNCTION ridepulse.search_indexes() IS 'Returns the indexes that `ridepulse explain` needs: table, name, and definition after "using".';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3213,6 +3272,7 @@ CREATE TABLE ridepulse.ledger (
     card_event text,
     reason_code text,
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    decided_by integer,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3239,6 +3299,7 @@ COMMENT ON COLUMN ridepulse.ledger.expiration IS 'apns-expiration in seconds sin
 COMMENT ON COLUMN ridepulse.ledger.card_event IS 'start, update or end; null if the push does not concern a card.';
 COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' reason, "HTTP n", or one of the engine''s words; see docs/sql.md.';
 COMMENT ON COLUMN ridepulse.ledger.settled_xid IS 'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
+COMMENT ON COLUMN ridepulse.ledger.decided_by IS 'The rules and the program version that decided the status, an ID in revisions; null if a program that does not record it has.';
 CREATE VIEW ridepulse.deliveries AS
  SELECT ledger.ride_id,
     ledger.event,
@@ -3317,6 +3378,7 @@ CREATE TABLE ridepulse.ledger_default (
     card_event text,
     reason_code text,
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    decided_by integer,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3467,6 +3529,19 @@ COMMENT ON COLUMN ridepulse.retention.disabled_tokens IS 'Invalid push-to-start 
 COMMENT ON COLUMN ridepulse.retention.contacts IS 'Contacts, from the last one. At least as long as phones, whose age they show.';
 COMMENT ON COLUMN ridepulse.retention.watch_errors IS 'Problems of attached tables, from their last occurrence.';
 COMMENT ON COLUMN ridepulse.retention.channels IS 'Channels that were deleted or refused, from then on.';
+CREATE TABLE ridepulse.revisions (
+    id integer NOT NULL,
+    rules text NOT NULL,
+    version text NOT NULL,
+    first_seen timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    last_seen timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+COMMENT ON TABLE ridepulse.revisions IS 'The rule files and program versions that decided pushes: one row for each combination that a service has started with or reloaded.';
+COMMENT ON COLUMN ridepulse.revisions.id IS 'The decided_by of ledger rows: the first 32 bits of the SHA-256 of rules, a space and version.';
+COMMENT ON COLUMN ridepulse.revisions.rules IS 'SHA-256 of the rule files, as `ridepulse check` prints it.';
+COMMENT ON COLUMN ridepulse.revisions.version IS 'The version of the program.';
+COMMENT ON COLUMN ridepulse.revisions.first_seen IS 'When a service first used the combination.';
+COMMENT ON COLUMN ridepulse.revisions.last_seen IS 'When a service last started with the combination or reloaded it.';
 CREATE TABLE ridepulse.settings (
     is_only boolean DEFAULT true NOT NULL,
     notify_deliveries boolean DEFAULT false NOT NULL,
@@ -3748,6 +3823,8 @@ ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.retention
     ADD CONSTRAINT retention_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY ridepulse.revisions
+    ADD CONSTRAINT revisions_pkey PRIMARY KEY (id);
 ALTER TABLE ridepulse.rides
     ADD CONSTRAINT rides_id_at_most_512_bytes CHECK ((octet_length(id) <= 512)) NOT VALID;
 ALTER TABLE ONLY ridepulse.rides
@@ -3776,11 +3853,17 @@ CREATE INDEX channels_to_delete ON ridepulse.channels USING btree (ended_at) WHE
 CREATE INDEX channels_to_report ON ridepulse.channels USING btree (id) WHERE ((channel_id IS NOT NULL) AND (ride_id IS NOT NULL) AND (ended_at IS NULL) AND (reported_at IS NULL));
 CREATE INDEX devices_by_installation ON ridepulse.devices USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX devices_by_owner ON ridepulse.devices USING btree (app, owner_id, id) WHERE (disabled_at IS NULL);
+CREATE INDEX devices_by_suffix ON ridepulse.devices USING btree ("right"(token, 6) text_pattern_ops);
+CREATE INDEX devices_disabled_by_owner ON ridepulse.devices USING btree (app, owner_id, id) WHERE (disabled_at IS NOT NULL);
 CREATE INDEX devices_in_quarantine ON ridepulse.devices USING btree (app) WHERE (quarantined_at IS NOT NULL);
 CREATE INDEX devices_to_report ON ridepulse.devices USING btree (app, id) WHERE ((disabled_reason = ANY (ARRAY['Unregistered'::text, 'ExpiredToken'::text])) AND (reported_disabled_at IS DISTINCT FROM disabled_at));
 CREATE INDEX events_by_ride ON ridepulse.events USING btree (ride_id, id);
 CREATE INDEX idempotency_keys_by_age ON ridepulse.idempotency_keys USING btree (created_at);
+CREATE INDEX ledger_by_apns_id ON ONLY ridepulse.ledger USING brin (apns_id uuid_bloom_ops (n_distinct_per_range='2000', false_positive_rate='0.001')) WITH (pages_per_range='64', autosummarize='on');
 CREATE INDEX ledger_by_time ON ONLY ridepulse.ledger USING brin (created_at, finished_at) WITH (autosummarize='on');
+CREATE INDEX ledger_by_token ON ONLY ridepulse.ledger USING btree (token_suffix text_pattern_ops) WHERE (token_suffix IS NOT NULL);
+CREATE INDEX ledger_default_by_apns_id ON ridepulse.ledger_default USING brin (apns_id uuid_bloom_ops (n_distinct_per_range='2000', false_positive_rate='0.001')) WITH (pages_per_range='64', autosummarize='on');
+CREATE INDEX ledger_default_by_token ON ridepulse.ledger_default USING btree (token_suffix text_pattern_ops) WHERE (token_suffix IS NOT NULL);
 CREATE INDEX ledger_default_created_at_finished_at_idx ON ridepulse.ledger_default USING brin (created_at, finished_at) WITH (autosummarize='on');
 CREATE INDEX ledger_unknown_words ON ONLY ridepulse.ledger USING btree (created_at) WHERE (reason_code = ANY (ARRAY['unknown_event'::text, 'unknown_state'::text]));
 CREATE INDEX ledger_default_created_at_idx ON ridepulse.ledger_default USING btree (created_at) WHERE (reason_code = ANY (ARRAY['unknown_event'::text, 'unknown_state'::text]));
@@ -3790,9 +3873,16 @@ CREATE INDEX legacy_frames_by_age ON ridepulse.legacy_frames USING btree (taken_
 CREATE INDEX live_activities_by_installation ON ridepulse.live_activities USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX live_activities_by_owner ON ridepulse.live_activities USING btree (app, owner_id) WHERE (ended_at IS NULL);
 CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (ride_id);
+CREATE INDEX live_activities_by_suffix ON ridepulse.live_activities USING btree ("right"(token, 6) text_pattern_ops);
 CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tokens USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
+CREATE INDEX push_to_start_tokens_by_suffix ON ridepulse.push_to_start_tokens USING btree ("right"(token, 6) text_pattern_ops);
+CREATE INDEX push_to_start_tokens_disabled_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NOT NULL);
+CREATE INDEX rides_by_customer ON ridepulse.rides USING btree (customer_id) WHERE (customer_id IS NOT NULL);
+CREATE INDEX rides_by_driver ON ridepulse.rides USING btree (driver_id) WHERE (driver_id IS NOT NULL);
 CREATE INDEX token_outcomes_by_token ON ridepulse.token_outcomes USING btree (kind, token_id, id);
+ALTER INDEX ridepulse.ledger_by_apns_id ATTACH PARTITION ridepulse.ledger_default_by_apns_id;
+ALTER INDEX ridepulse.ledger_by_token ATTACH PARTITION ridepulse.ledger_default_by_token;
 ALTER INDEX ridepulse.ledger_by_time ATTACH PARTITION ridepulse.ledger_default_created_at_finished_at_idx;
 ALTER INDEX ridepulse.ledger_unknown_words ATTACH PARTITION ridepulse.ledger_default_created_at_idx;
 ALTER INDEX ridepulse.ledger_pkey ATTACH PARTITION ridepulse.ledger_default_pkey;
