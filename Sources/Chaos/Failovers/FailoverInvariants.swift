@@ -49,7 +49,7 @@ extension Invariant {
     }
     let ofProducer = twice.filter { repeated.contains($0.key.text) }
     invariant.list(
-      "under two, as the producer had no answer and repeated it",
+      "under two: its producer had no answer, and repeated it",
       ofProducer.values.map(lines).sorted())
     invariant.none(
       "under two", twice.filter { ofProducer[$0.key] == nil }.values.map(lines).sorted())
@@ -81,7 +81,7 @@ extension Invariant {
       grouping: evidence.arrivals.filter { $0.cardEvent == "start" && $0.isAccepted }
     ) { $0.ride }
     invariant.list(
-      "cards started twice, as the journal of the first start was lost",
+      "cards started twice: the record of the first was lost",
       starts.filter { $0.value.count > 1 }
         .map { $0.value.map { evidence.line($0) }.joined(separator: "; ") }.sorted())
     return invariant
