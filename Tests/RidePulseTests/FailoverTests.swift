@@ -86,7 +86,7 @@ import Testing
       let verdicts = try await value(
         """
         select string_agg(distinct event || ' ' || status, ', ') || ' ' || count(*)
-        from ridepulse.deliveries where push_type = 'alert'
+        from ridepulse.deliveries where event = 'driver_nearby' or status = 'accepted'
         """, promoted)
       #expect(verdicts == "waiting_fee_started accepted \(Self.rides)")
       try await check(server, client, url, stage)
