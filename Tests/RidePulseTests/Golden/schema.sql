@@ -25,7 +25,7 @@ COMMENT ON COLUMN ridepulse.erasure.starts IS 'IDs in push_to_start_tokens.';
 COMMENT ON COLUMN ridepulse.erasure.suffixes IS 'The last six digits of all these tokens.';
 COMMENT ON COLUMN ridepulse.erasure.rides IS 'Rides that name the person.';
 COMMENT ON COLUMN ridepulse.erasure.roles IS 'The app by which each of these rides does.';
-COMMENT ON COLUMN ridepulse.erasure.legacy IS 'Pseudo rides of the phones.';
+COMMENT ON COLUMN ridepulse.erasure.legacy IS 'Pseudo rides of the phones, cards and start tokens: of legacy senders, and of raw pushes.';
 COMMENT ON COLUMN ridepulse.erasure.gone IS 'Rides to delete.';
 COMMENT ON COLUMN ridepulse.erasure.scope IS 'All rides whose memo, events or ledger rows may name the person.';
 CREATE FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) RETURNS record
@@ -77,6 +77,15 @@ begin
     when 'delete-push-to-start' then
       answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
+    when 'push' then
+      status := 201;
+      answer := jsonb_build_object('apns_id', case when a ? 'channel'
+        then ridepulse.broadcast(a ->> 'app', a ->> 'channel', (a ->> 'payload')::json,
+          make_interval(secs => (a ->> 'expires')::double precision), (a ->> 'priority')::integer)
+        else ridepulse.push(a ->> 'app', a ->> 'token', (a ->> 'payload')::json,
+          coalesce(a ->> 'push_type', 'alert'), (a ->> 'priority')::integer,
+          make_interval(secs => (a ->> 'expires')::double precision), a ->> 'environment',
+          a ->> 'collapse_id') end);
   end case;
   body := answer::text;
 end
@@ -244,6 +253,36 @@ CREATE FUNCTION ridepulse.belongs_to(w ridepulse.watches, id text) RETURNS boole
     where length(o.prefix) > length(w.prefix) and starts_with(id, o.prefix))
 $$;
 COMMENT ON FUNCTION ridepulse.belongs_to(w ridepulse.watches, id text) IS 'Whether a ride ID belongs to the attached table: no other table has a longer prefix of it.';
+CREATE FUNCTION ridepulse.broadcast(app text, channel_id text, payload json, expires interval DEFAULT '01:00:00'::interval, priority integer DEFAULT NULL::integer) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  new_id constant uuid := gen_random_uuid();
+  channel ridepulse.channels;
+begin
+  perform ridepulse.check_app('broadcast', app),
+    ridepulse.check_push_type('broadcast', 'liveactivity', priority),
+    ridepulse.check_payload('broadcast', payload, 5120);
+  if channel_id is null or channel_id !~ '^[A-Za-z0-9+/=]{1,128}$' then
+    raise exception 'channel_id of ridepulse.broadcast is no channel ID'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Send the ID in base64, as APNs and `ridepulse channels list` give it.';
+  end if;
+  select * into channel from ridepulse.channels c
+  where c.app = broadcast.app and c.channel_id = broadcast.channel_id order by c.id desc limit 1;
+  insert into ridepulse.events (ride_id, event, data)
+  values (ridepulse.raw_ride('broadcast', app, channel_id), 'raw_broadcast',
+    jsonb_strip_nulls(jsonb_build_object(
+      'app', broadcast.app, 'channel', broadcast.channel_id, 'payload', broadcast.payload::text,
+      'push_type', 'liveactivity', 'priority', broadcast.priority,
+      'expiration', ridepulse.raw_expiration('broadcast', broadcast.expires, interval '8 hours'),
+      'is_stored', case when channel.storage = 'none' then false end,
+      'environment', channel.environment, 'apns_id', new_id)));
+  return new_id;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.broadcast(app text, channel_id text, payload json, expires interval, priority integer) IS 'Sends one Live Activity push to all subscribers of a channel, when the transaction commits; returns its apns-request-id, which is the apns_id of deliveries. channel_id: Apple''s ID, in ridepulse.channels or not. payload: a JSON object, sent byte for byte. expires: how long it is valid, up to 8 hours; 0 means that APNs never stores it. priority: 10, 5, 1; null means 10. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.change_condition(w ridepulse.watches) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -271,6 +310,20 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.check_app(function_name text, app text) IS 'Checks the argument app: a name in ridepulse.apps, if that has any. function_name is for the message. Errors: 22023.';
+CREATE FUNCTION ridepulse.check_collapse_id(function_name text, collapse_id text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if octet_length(collapse_id) not between 1 and 64 or collapse_id ~ '[\u0001-\u001F\u007F]'
+     or collapse_id <> btrim(collapse_id, ' ') then
+    raise exception 'collapse_id of ridepulse.% is not one that APNs accepts', function_name
+      using errcode = 'invalid_parameter_value',
+            hint = 'Send 1 to 64 bytes without control characters and outer spaces, or null.';
+  end if;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.check_collapse_id(function_name text, collapse_id text) IS 'Checks the argument collapse_id: 1 to 64 bytes without control characters, or null. function_name is for the message. Errors: 22023.';
 CREATE FUNCTION ridepulse.check_columns(w ridepulse.watches) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -393,6 +446,25 @@ begin
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.check_mapping(relation regclass, mapping jsonb, OUT w ridepulse.watches, OUT expression text, OUT new_row text, OUT old_row text, OUT event text, OUT changed text) IS 'Checks a mapping against the table and the other attached tables. Returns its parts, the expression of a row, the queries that read the new and the old row, and the condition of an update. Errors: 42809 if the table cannot be attached; 42883 if the ride function does not exist; 22023 if another table has the prefix; those of ridepulse.parse_mapping and ridepulse.check_columns.';
+CREATE FUNCTION ridepulse.check_payload(function_name text, payload json, max_bytes integer) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if payload is null or json_typeof(payload) <> 'object' then
+    raise exception 'ridepulse.% needs a JSON object as payload, got %', function_name,
+      coalesce(json_typeof(payload), 'NULL')
+      using errcode = 'invalid_parameter_value',
+            hint = 'Send an object such as {"aps": {"alert": "Hi"}}.';
+  elsif octet_length(payload::text) > max_bytes then
+    raise exception 'payload of ridepulse.% has % bytes, at most % are allowed', function_name,
+      octet_length(payload::text), max_bytes
+      using errcode = 'invalid_parameter_value',
+            hint = 'APNs refuses a larger one. Spaces count: send the JSON without them.';
+  end if;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.check_payload(function_name text, payload json, max_bytes integer) IS 'Checks the argument payload: a JSON object of at most max_bytes bytes, as it is written. function_name is for the message. Errors: 22023.';
 CREATE FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -414,6 +486,31 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.check_pin(apps text[], bundle_ids text[], environments text[]) IS 'Pins this database and these apps unless they are pinned already, and returns what ridepulse.pin_problems returns.';
+CREATE FUNCTION ridepulse.check_push_type(function_name text, push_type text, priority integer) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  known constant text[] := array['alert', 'background', 'liveactivity', 'voip', 'location',
+    'complication', 'fileprovider', 'mdm', 'pushtotalk', 'widgets', 'controls'];
+begin
+  if push_type is null or push_type <> all (known) then
+    raise exception 'push_type of ridepulse.% is %, which is unknown', function_name,
+      quote_nullable(push_type)
+      using errcode = 'invalid_parameter_value',
+            hint = format('Known are %s.', array_to_string(known, ', '));
+  elsif priority not in (1, 5, 10) then
+    raise exception 'priority of ridepulse.% is %', function_name, priority
+      using errcode = 'invalid_parameter_value',
+            hint = 'Send 10 (at once), 5 (when it suits the phone), 1 (without waking it) or null.';
+  elsif push_type = 'background' and priority <> 5 then
+    raise exception 'priority of ridepulse.% is %, and push_type background', function_name, priority
+      using errcode = 'invalid_parameter_value',
+            hint = 'APNs accepts a background push with priority 5 only: send 5 or null.';
+  end if;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.check_push_type(function_name text, push_type text, priority integer) IS 'Checks the arguments push_type and priority: a value of apns-push-type; 1, 5, 10 or null. function_name is for the message. Errors: 22023.';
 CREATE FUNCTION ridepulse.check_text(function_name text, argument text, value text, is_required boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -733,14 +830,17 @@ begin
   p.keys := case when p.app is not null then array[p.app || '_id', p.app, 'owner'] end;
   select coalesce(array_agg(d.id), '{}'), coalesce(array_agg(d.token), '{}'),
     coalesce(array_agg(ridepulse.legacy_ride(d.app, d.token)), '{}')
+      || coalesce(array_agg(ridepulse.raw_ride('push', d.app, d.token)), '{}')
   into p.phones, tokens, p.legacy
   from ridepulse.devices d where d.app = any (p.apps) and d.owner_id = p.owner_id;
   select coalesce(array_agg(a.id), '{}'), tokens || coalesce(array_agg(a.token), '{}'),
-    coalesce(array_agg(a.ride_id), '{}')
-  into p.cards, tokens, p.scope
+    coalesce(array_agg(a.ride_id), '{}'),
+    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', a.app, a.token)), '{}')
+  into p.cards, tokens, p.scope, p.legacy
   from ridepulse.live_activities a where a.app = any (p.apps) and a.owner_id = p.owner_id;
-  select coalesce(array_agg(t.id), '{}'), tokens || coalesce(array_agg(t.token), '{}')
-  into p.starts, tokens
+  select coalesce(array_agg(t.id), '{}'), tokens || coalesce(array_agg(t.token), '{}'),
+    p.legacy || coalesce(array_agg(ridepulse.raw_ride('push', t.app, t.token)), '{}')
+  into p.starts, tokens, p.legacy
   from ridepulse.push_to_start_tokens t where t.app = any (p.apps) and t.owner_id = p.owner_id;
   p.suffixes := array(select distinct right(t, 6) from unnest(tokens) t);
   select coalesce(array_agg(r.id), '{}'), coalesce(array_agg(a.app), '{}') into p.rides, p.roles
@@ -1613,29 +1713,65 @@ end
 $$;
 COMMENT ON FUNCTION ridepulse.pin() IS 'Allows services to send from this database on this server, with the apps of the next one that claims: after a restore, a move, or a change of bundle ID or default environment, and after hold.';
 CREATE FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select 'held', null, p.held_reason, p.held_at::text from ridepulse.pin p
-  where p.held_reason is not null
-  union all
-  select 'server', null, to_hex(p.system_identifier), to_hex(s.system_identifier)
-  from ridepulse.pin p, pg_control_system() s where p.system_identifier <> s.system_identifier
-  union all
-  select 'database', null, p.database_oid::text, d.oid::text
-  from ridepulse.pin p, pg_control_system() s, pg_database d
-  where d.datname = current_database() and p.database_oid <> d.oid
-    and p.system_identifier = s.system_identifier
-  union all
-  select 'bundle_id', p.app, p.bundle_id, a.bundle_id
-  from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
-  join ridepulse.pinned_apps p on p.app = a.app and p.bundle_id <> a.bundle_id
-  union all
-  select 'environment', p.app, p.environment, a.environment
-  from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
-  join ridepulse.pinned_apps p on p.app = a.app and p.environment <> a.environment
+#variable_conflict use_column
+declare
+  p ridepulse.pin;
+  server constant bigint := (pg_control_system()).system_identifier;
+  database constant oid := (select d.oid from pg_database d where d.datname = current_database());
+begin
+  select * into p from ridepulse.pin;
+  if p.held_reason is not null then
+    return query select 'held', null::text, p.held_reason, p.held_at::text;
+  end if;
+  if p.system_identifier <> server then
+    return query select 'server', null::text, to_hex(p.system_identifier), to_hex(server);
+  elsif p.database_oid <> database then
+    return query select 'database', null::text, p.database_oid::text, database::text;
+  end if;
+  return query
+    select d.problem, d.app, d.pinned, d.found
+    from (
+      select a.app, 'bundle_id' as problem, p.bundle_id as pinned, a.bundle_id as found
+      from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
+      join ridepulse.pinned_apps p on p.app = a.app
+      union all
+      select a.app, 'environment', p.environment, a.environment
+      from unnest(apps, bundle_ids, environments) a (app, bundle_id, environment)
+      join ridepulse.pinned_apps p on p.app = a.app) d
+    where d.pinned <> d.found;
+end
 $$;
 COMMENT ON FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[]) IS 'Returns why a service with these apps must not send from this database; no row if it may. problem: held, server, database, bundle_id or environment.';
+CREATE FUNCTION ridepulse.push(app text, token text, payload json, push_type text DEFAULT 'alert'::text, priority integer DEFAULT NULL::integer, expires interval DEFAULT '01:00:00'::interval, environment text DEFAULT NULL::text, collapse_id text DEFAULT NULL::text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  new_id constant uuid := gen_random_uuid();
+begin
+  perform ridepulse.check_app('push', app), ridepulse.check_token('push', token),
+    ridepulse.check_push_type('push', push_type, priority),
+    ridepulse.check_payload('push', payload, case push_type when 'voip' then 5120 else 4096 end),
+    ridepulse.check_environment('push', environment),
+    ridepulse.check_collapse_id('push', collapse_id);
+  insert into ridepulse.events (ride_id, event, data)
+  values (ridepulse.raw_ride('push', app, lower(token)), 'raw_push',
+    jsonb_strip_nulls(jsonb_build_object(
+      'app', push.app, 'token', lower(push.token), 'payload', push.payload::text,
+      'push_type', push.push_type, 'priority', push.priority,
+      'expiration', ridepulse.raw_expiration('push', push.expires, interval '30 days'),
+      'environment', push.environment, 'collapse_id', push.collapse_id,
+      'is_registered', nullif(exists (
+        select from ridepulse.devices d where d.app = push.app and d.token = lower(push.token)),
+        false),
+      'apns_id', new_id)));
+  return new_id;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.push(app text, token text, payload json, push_type text, priority integer, expires interval, environment text, collapse_id text) IS 'Sends one push, without a rule, when the transaction commits; returns its apns-id. token: hexadecimal, of a phone or a card, registered or not. payload: a JSON object, sent byte for byte. push_type: a value of apns-push-type. priority: 10, 5, 1; null means the default of the type. expires: how long it is valid, up to 30 days; 0 means that APNs never stores it. environment: production or sandbox; null means that of the phone or the service. collapse_id: a later push with the same one replaces it. Errors: 22023 for an argument that is not what the function takes.';
 CREATE FUNCTION ridepulse.put_ride(ride jsonb) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1661,6 +1797,31 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.put_ride(ride jsonb) IS 'Inserts or replaces a ride, whose triggers emit its events; returns whether it is new. ride: the columns as members, and the ID; a missing one has its default.';
+CREATE FUNCTION ridepulse.raw_expiration(function_name text, expires interval, longest interval) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  validity constant interval := coalesce(expires, interval '1 hour');
+begin
+  -- Compared as times: a month is longer than 30 days only in some of them.
+  if now() + validity < now() or now() + validity > now() + longest then
+    raise exception 'expires of ridepulse.% is %', function_name, validity
+      using errcode = 'invalid_parameter_value',
+            hint = format('Send 0 (never stored by APNs) to %s: APNs stores nothing longer.', longest);
+  end if;
+  return case when now() + validity = now() then 0
+    else ceil(extract(epoch from clock_timestamp() + validity)) end;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.raw_expiration(function_name text, expires interval, longest interval) IS 'Returns when a raw push expires, in seconds since 1970, or 0 if APNs is to store it never. expires: null means 1 hour. longest: the longest that is accepted. function_name is for the message. Errors: 22023.';
+CREATE FUNCTION ridepulse.raw_ride(kind text, app text, address text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  select $1 || ':' || $2 || ':' || left(encode(sha256(convert_to($3, 'UTF8')), 'hex'), 32)
+$_$;
+COMMENT ON FUNCTION ridepulse.raw_ride(kind text, app text, address text) IS 'Returns the ID of the pseudo ride of raw pushes to an address. kind: push or broadcast. address: the token in lower-case hexadecimal, or the channel''s ID.';
 CREATE FUNCTION ridepulse.read_query(w ridepulse.watches) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2381,15 +2542,6 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.scrub_memo(memo jsonb, person ridepulse.erasure, is_gone boolean) IS 'Returns a memo without a person''s pushes, cards and starts. is_gone: the ride is deleted; only other people''s cards stay.';
-CREATE FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) RETURNS record
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  select s.system_identifier,
-    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
-  from pg_control_system() s
-$$;
-COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises. Errors: 55000 on a standby.';
 CREATE FUNCTION ridepulse.search_indexes() RETURNS TABLE(of_table text, name text, definition text)
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2415,6 +2567,16 @@ CREATE FUNCTION ridepulse.search_indexes() RETURNS TABLE(of_table text, name tex
       'with (pages_per_range = 64, autosummarize = on)')
 $$;
 COMMENT ON FUNCTION ridepulse.search_indexes() IS 'Returns the indexes that `ridepulse explain` needs: table, name, and definition after "using".';
+CREATE FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  system_identifier := (pg_control_system()).system_identifier;
+  timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises. Errors: 55000 on a standby.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3846,6 +4008,7 @@ ALTER TABLE ONLY ridepulse.watches
 ALTER TABLE ONLY ridepulse.watches
     ADD CONSTRAINT watches_prefix_key UNIQUE (prefix);
 CREATE INDEX agenda_due ON ridepulse.agenda USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX channels_by_channel_id ON ridepulse.channels USING btree (channel_id) WHERE (channel_id IS NOT NULL);
 CREATE UNIQUE INDEX channels_by_id ON ridepulse.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
 CREATE UNIQUE INDEX channels_by_ride ON ridepulse.channels USING btree (ride_id, app, environment) WHERE ((ride_id IS NOT NULL) AND (ended_at IS NULL) AND (unanswered_at IS NULL));
 CREATE INDEX channels_of_ride ON ridepulse.channels USING btree (ride_id, app, environment, id) WHERE (ride_id IS NOT NULL);
