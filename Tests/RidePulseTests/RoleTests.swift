@@ -47,7 +47,11 @@ import Testing
       select ridepulse.watch('public.bookings',
         '{"id": {"column": "id", "prefix": "b-"}, "state": "status"}');
       """)
+    let payload = stage.directory + "/payload.json"
+    try Data(#"{"aps": {"event": "end"}}"#.utf8).write(to: URL(fileURLWithPath: payload))
     for words in [
+      ["push", "--app", "customer", "--token", Stage.customerToken, "--payload", payload],
+      ["broadcast", "YQ==", "--app", "customer", "--payload", payload],
       ["backfill", "public.bookings"], ["trigger", "eta_changed", "--ride", "r1", "--dry-run"],
       ["trigger", "driver_nearby", "--ride", "r1"], ["serve", "--once"], ["explain", "r1"],
       ["explain", "r1", "--format", "json"], ["preview", "--for", "1h"],
@@ -73,6 +77,8 @@ import Testing
       try api.send("PUT", "/v1/rides/r2", #"{"state": "requested"}"#, key: "k"),
       try api.post("/v1/events", #"{"event": "eta_changed", "ride_id": "r2"}"#),
       try api.post("/v1/contact", #"{"app": "customer", "owner_id": "c1"}"#),
+      try api.post(
+        "/v1/push", #"{"app": "customer", "token": "\#(Stage.customerToken)", "payload": {}}"#),
       try api.send("DELETE", "/v1/devices/customer/\(Stage.customerToken)", nil),
       try api.get("/v1/rides/r1/explain"), try api.get("/v1/deliveries"),
     ]
