@@ -12,7 +12,7 @@ import Testing
     try await stage.addRide(state: "driver_arrived")
     try await stage.settled()
     #expect(server.stop() == 0)
-    try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+    try await stage.sql("select ridepulse.emit('waiting_fee_started', 'r1')")
   }
 
   /// Expects that nothing leaves a copy, with the same variables, until it is pinned.
@@ -48,7 +48,8 @@ import Testing
     #expect(doctor.status == 2)
     #expect(doctor.output.contains(problem), "\(doctor.output)")
     #expect(try Command.ridepulse(["explain", "r1"], environment).status == 0)
-    let channels = try Command.ridepulse(["channels", "reconcile", "--apply"], environment)
+    let channels = try Command.ridepulse(
+      ["channels", "reconcile", "--app", "customer", "--apply"], environment)
     #expect(channels.status == 1 && channels.errors.contains(problem), "\(channels.errors)")
     // What a person who wants to send from here does; no restart is needed.
     _ = try await value("select ridepulse.pin()")
@@ -118,7 +119,7 @@ import Testing
       try await stage.settled()
       let before = try stage.arrivals().count
       try await stage.sql("select ridepulse.hold('wrong texts since the release')")
-      try await stage.sql("select ridepulse.emit('driver_nearby', 'r1')")
+      try await stage.sql("select ridepulse.emit('waiting_fee_started', 'r1')")
       try await server.waitForLog("wrong texts since the release")
       #expect(try stage.arrivals().count == before)
       try await stage.sql("select ridepulse.pin()")

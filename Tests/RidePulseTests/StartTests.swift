@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func `R112: it waits with /healthz up and /readyz 503, then serves`() async throws {
-    let cluster = try await LocalCluster()
+    let cluster = try await LocalCluster(durability: .real)
     try await Stage.run(cluster: cluster) { stage in
       try await stage.addRide(state: "driver_arrived")
       await cluster.kill()
