@@ -111,10 +111,15 @@ import TestSupport
     }
     let doubts = advice([.driver], now)
     #expect(doubts.count == 3, "\(doubts)")
-    #expect(doubts[0].contains("cards of the app driver can't be sent"))
-    #expect(doubts[1].contains("is a certificate for com.example.other"))
-    #expect(doubts[2].contains("APNS_DRIVER_CERTIFICATE_PATH expires on"))
-    #expect(advice([], now + .seconds(11 * 86_400))[1].contains("expired on"))
+    for (doubt, text) in zip(
+      doubts,
+      [
+        "cards of the app driver can't be sent", "is a certificate for com.example.other",
+        "APNS_DRIVER_CERTIFICATE_PATH expires on",
+      ])
+    { #expect(doubt.contains(text)) }
+    let later = advice([], now + .seconds(11 * 86_400))
+    #expect(later.last?.contains("expired on") == true, "\(later)")
     #expect(advice([], now - .seconds(30 * 86_400)).count == 1)
   }
 }
