@@ -49,6 +49,19 @@ import Testing
     #expect(result.map { Dictionary($0) { one, _ in one } } == example.result)
   }
 
+  @Test(
+    arguments: [
+      ("a,b", "1,2", "a", "1", 1), ("a,b", "1,2", "b", "2", 0), ("a,a,a", "1,2,3", "a", "2", 2),
+      ("a,b", "5432", "a", "5432", 1), ("a,b", nil, "b", "5432", 0), ("a,b", "1,2", "a", "2", nil),
+      ("a,b", "1,2", "c", "1", nil),
+    ] as [(String, String?, String, String, Int?)])
+  func `R108 the next attempt begins after the host that did not answer`(
+    names: String, ports: String?, host: String, port: String, next: Int?
+  ) {
+    let list = HostList(names: names, addresses: nil, ports: ports)
+    #expect(list?.position(after: host, port: port) == next)
+  }
+
   @Test func `R108 a host that accepts connections and never answers does not hide the next one`()
     async throws
   {

@@ -62,6 +62,11 @@ struct ConnectionSettings: Sendable {
     return pairs + (hostList?.parameters(first: first) ?? [])
   }
 
+  /// Returns the position in the list of the host after this one; nil if it is not known.
+  func hostPosition(after host: String, port: String) -> Int? {
+    hostList?.position(after: host, port: port)
+  }
+
   /// Returns the options that the connection string sets.
   private static func options(of conninfo: String) throws(PostgresError) -> [String: String] {
     var message: UnsafeMutablePointer<CChar>?

@@ -2,8 +2,8 @@
 ///
 /// libpq limits the time for each host only in its blocking calls. Here one limit covers an attempt
 /// over all hosts: a machine that is gone, and whose address swallows packets, would use it up each
-/// time, and the hosts after it would never be tried. The attempt after that begins with the next
-/// host.
+/// time, and the hosts after it would never be tried. The attempt after that begins with the host
+/// that follows.
 struct HostList: Hashable, Sendable {
   private let names: [Substring]
   private let addresses: [Substring]
@@ -21,6 +21,17 @@ struct HostList: Hashable, Sendable {
     guard count > 1, [0, count].contains(self.names.count),
       [0, count].contains(self.addresses.count), [0, 1, count].contains(self.ports.count)
     else { return nil }
+  }
+
+  /// Returns the position of the host after the one that libpq calls by this name and port; nil if
+  /// it is not in the list.
+  func position(after name: String, port: String) -> Int? {
+    let known = names.isEmpty ? addresses : names
+    let found = known.indices.first { index in
+      let own = ports.count == count ? ports[index] : ""
+      return known[index] == name && (own.isEmpty || own == port)
+    }
+    return found.map { ($0 + 1) % count }
   }
 
   /// Returns the options with the list begun at a host, counted from 0 and around the end.

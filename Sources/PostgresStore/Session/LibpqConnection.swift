@@ -50,6 +50,14 @@ internal import SystemSupport
       verbose: errorMessage, needsPassword: unsafe PQconnectionNeedsPassword(handle) == 1)
   }
 
+  /// The host and the port that are being tried or were reached; empty if libpq has none.
+  var place: (host: String, port: String) {
+    let (host, port) = unsafe (PQhost(handle), PQport(handle))
+    return unsafe (
+      host.map { unsafe String(cString: $0) } ?? "", port.map { unsafe String(cString: $0) } ?? ""
+    )
+  }
+
   /// The version in the form of `server_version_num`: 150018 is 15.18.
   var serverVersion: Int { unsafe Int(PQserverVersion(handle)) }
 

@@ -85,7 +85,10 @@ final class SessionLoop {
     case .none: break
     case .open: open()
     case .giveUp:
-      firstHost += 1
+      let next = connection.flatMap { connection in
+        settings.hostPosition(after: connection.place.host, port: connection.place.port)
+      }
+      firstHost = next ?? firstHost + 1
       drop("no answer within \(settings.connectTimeout)")
     }
   }
