@@ -78,6 +78,8 @@ enum Grants {
     .function("lock_rides", .engine, loss: .backfill),
     .function("store_batch", .engine, loss: .backfill),
     .function("record_unread_row", .engine, loss: .backfill),
+    .function("missing_indexes", .engine, loss: .reports),
+    .function("search_indexes", .engine, loss: .reports),
     .function("legacy_ride", .engine, loss: .legacy),
   ]
 }
