@@ -150,9 +150,10 @@ enum SearchStatements {
       \(newestFirst) limit $3::int
       """)
 
+  /// A lookup for each row: for `not exists`, the planner would first read all phones into a hash.
   private static let isReachable = """
     (l.device_id is null or l.device_id = any ($2::bigint[])
-      or not exists (select from ridepulse.devices d where d.id = l.device_id))
+      or (select d.id from ridepulse.devices d where d.id = l.device_id) is null)
     """
 
   /// Days before that are not read: Postgres leaves their partitions out when the query starts.
