@@ -134,7 +134,7 @@ import Testing
     for index in try await build.missing() { try await build.build(index) }
     for (statement, parameters, index) in [
       (SearchStatements.ofPush, ["00000000-0000-8000-8000-000000000000"], "_by_apns_id"),
-      (SearchStatements.pushesOfToken, ["abcdef", "{1}", "51"], "_by_token"),
+      (SearchStatements.pushesOfToken, ["abcdef", "{1}", "51", "30 days"], "_by_token"),
       (SearchStatements.phonesOfToken, ["abcdef", "51"], "devices_by_suffix"),
       (SearchStatements.cardsOfToken, ["abcdef", "51"], "live_activities_by_suffix"),
       (SearchStatements.startTokensOfToken, ["abcdef", "51"], "push_to_start_tokens_by_suffix"),
@@ -143,10 +143,10 @@ import Testing
         SearchStatements.ridesOfOwner(apps: ["customer", "driver"]), ["c1", "51"], "rides_by_driver"
       ),
       (
-        SearchStatements.pushesOfPerson, ["{abcdef}", "{1}", "{r1}", "{customer}", "51"],
+        SearchStatements.pushesOfPerson, ["{abcdef}", "{1}", "{r1}", "{customer}", "51", nil],
         "_by_token"
       ),
-    ] {
+    ] as [(Statement, [String?], String)] {
       let results = try await session.run([
         direct("begin"), Call(SearchStatements.settings),
         direct("explain " + statement.sql, parameters), direct("rollback"),

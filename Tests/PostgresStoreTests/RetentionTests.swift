@@ -161,8 +161,7 @@ import Testing
         "begin; select ridepulse.forget('c1'); select pg_advisory_xact_lock(7); commit",
         timeout: .seconds(60))
     }
-    try await session.wait(
-      until: "select count(*) from pg_locks where locktype = 'advisory' and not granted", is: "1")
+    try await session.wait(until: waitingForAdvisoryLock, is: "1")
     try await session.script("set local lock_timeout = '1s'; " + record)
     #expect(try await session.value(recorded) == "1 c1")
     try await session.script("select pg_advisory_unlock(7)")

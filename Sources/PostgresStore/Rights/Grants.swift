@@ -86,6 +86,8 @@ enum Grants {
     .function("lock_rides", .engine, loss: .backfill),
     .function("store_batch", .engine, loss: .backfill),
     .function("record_unread_row", .engine, loss: .backfill),
+    .function("missing_indexes", .engine, loss: .reports),
+    .function("search_indexes", .engine, loss: .reports),
     .function("legacy_ride", .engine, loss: .legacy),
     .function("push", .app, .engine, loss: .rawPushes),
     .function("broadcast", .app, .engine, loss: .rawPushes),

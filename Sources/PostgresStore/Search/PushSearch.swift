@@ -40,14 +40,17 @@ package struct PushSearch: Sendable {
   /// The most rows of each kind that a search returns.
   package static let limit = 50
 
-  /// The pushes of a person are searched for by this many phones and rides, the newest. Each ride is
-  /// looked up in each day of the ledger.
-  private static let reach = 100
+  /// The most phones by which a person's pushes are searched for, the newest.
+  private static let phones = 100
+
+  /// How far back pushes are searched for, until there are enough. Each ride is looked up in each day
+  /// of the ledger, and each push is on a page of its own: a month of a busy driver is slow to read.
+  private static let windows = ["3 days", "10 days", nil]
 
   /// The limit of a whole search. A ledger whose indexes are not built yet takes longer.
   private static let timeout: Duration = .seconds(30)
 
-  /// Returns what is recorded, in one snapshot.
+  /// Returns what is recorded.
   ///
   /// - Throws: `PostgresError`; a timeout if the database lacks the indexes of the search.
   package func result(of key: SearchKey) async throws(PostgresError) -> SearchResult {
@@ -71,29 +74,27 @@ package struct PushSearch: Sendable {
     let names = (0..<apps.rowCount).compactMap { apps.string($0, 0) }
     let whose = [owner.text, PostgresArray.literal(names)]
     let found = try await read([
-      Call(SearchStatements.phonesOfOwner, whose + [String(Self.reach)]),
+      Call(SearchStatements.phonesOfOwner, whose + [String(Self.phones)]),
       Call(SearchStatements.startTokensOfOwner, whose + [Self.more]),
       Call(SearchStatements.contactsOfOwner, whose),
-      Call(SearchStatements.ridesOfOwner(apps: names), [owner.text, String(Self.reach)]),
+      Call(SearchStatements.ridesOfOwner(apps: names), [owner.text, Self.more]),
     ])
     let phones = FoundPhone.all(found.results[0])
-    let rides = FoundRide.all(found.results[3])
-    let rideIDs = PostgresArray.literal(rides.map(\.id))
-    let rest = try await read([
-      Call(
-        SearchStatements.pushesOfPerson,
-        [
-          PostgresArray.literal(phones.map(\.tokenSuffix)),
-          PostgresArray.literal(phones.map { "\($0.id)" }), rideIDs,
-          PostgresArray.literal(rides.map(\.app)), Self.more,
-        ]),
-      Call(SearchStatements.cardsOfOwner, whose + [rideIDs, Self.more]),
-    ])
+    let rides = Page(FoundRide.all(found.results[3]))
+    let rideIDs = PostgresArray.literal(rides.items.map(\.id))
+    let cards = try await read([Call(SearchStatements.cardsOfOwner, whose + [rideIDs, Self.more])])
+    let pushes = try await newest(
+      SearchStatements.pushesOfPerson,
+      [
+        PostgresArray.literal(phones.map(\.tokenSuffix)),
+        PostgresArray.literal(phones.map { "\($0.id)" }), rideIDs,
+        PostgresArray.literal(rides.items.map(\.app)), Self.more,
+      ])
     return SearchResult(
-      now: rest.now, phones: Page(phones), startTokens: Page(FoundStartToken.all(found.results[1])),
-      activities: Page(RideHistory.Activity.all(rest.results[1])),
-      contacts: RideHistory.Contact.all(found.results[2]), rides: Page(rides),
-      pushes: Page(LedgerRow.all(rest.results[0])))
+      now: cards.now, phones: Page(phones),
+      startTokens: Page(FoundStartToken.all(found.results[1])),
+      activities: Page(RideHistory.Activity.all(cards.results[0])),
+      contacts: RideHistory.Contact.all(found.results[2]), rides: rides, pushes: pushes)
   }
 
   private func token(_ suffix: TokenSuffix) async throws(PostgresError) -> SearchResult {
@@ -104,15 +105,26 @@ package struct PushSearch: Sendable {
       Call(SearchStatements.cardsOfToken, digits),
     ])
     let phones = FoundPhone.all(found.results[0])
-    let rest = try await read([
-      Call(
-        SearchStatements.pushesOfToken,
-        [suffix.stored, PostgresArray.literal(phones.map { "\($0.id)" }), Self.more])
-    ])
+    let pushes = try await newest(
+      SearchStatements.pushesOfToken,
+      [suffix.stored, PostgresArray.literal(phones.map { "\($0.id)" }), Self.more])
     return SearchResult(
-      now: rest.now, phones: Page(phones), startTokens: Page(FoundStartToken.all(found.results[1])),
-      activities: Page(RideHistory.Activity.all(found.results[2])),
-      pushes: Page(LedgerRow.all(rest.results[0])))
+      now: found.now, phones: Page(phones),
+      startTokens: Page(FoundStartToken.all(found.results[1])),
+      activities: Page(RideHistory.Activity.all(found.results[2])), pushes: pushes)
+  }
+
+  /// Returns the newest pushes that a statement finds, whose last parameter is how far back it looks.
+  private func newest(
+    _ statement: Statement, _ parameters: [String?]
+  ) async throws(PostgresError) -> Page<LedgerRow> {
+    var page = Page<LedgerRow>([])
+    for window in Self.windows {
+      let rows = try await read([Call(statement, parameters + [window])]).results[0]
+      page = Page(LedgerRow.all(rows))
+      if page.hasMore { break }
+    }
+    return page
   }
 
   /// One more than is returned, to find out whether there are more.

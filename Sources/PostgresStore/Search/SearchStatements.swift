@@ -104,7 +104,7 @@ enum SearchStatements {
 
   /// The pushes to a person's phones, and those of rides that name the person and whose phone is
   /// the person's, deleted or none. $1 ends of tokens, $2 phones, $3 rides, $4 the app by which each
-  /// names the person, $5 limit.
+  /// names the person, $5 limit, $6 how far back to look.
   ///
   /// The ledger does not name owners: a push to a card or without a phone belongs to whom the ride
   /// names now.
@@ -112,15 +112,14 @@ enum SearchStatements {
     name: "",
     sql: """
       with found as (
-        (select * from ridepulse.ledger
-         where token_suffix = any ($1::text[]) and device_id = any ($2::bigint[])
-         \(newestFirst) limit $5::int)
+        (select l.* from ridepulse.ledger l
+         where l.token_suffix = any ($1::text[]) and l.device_id = any ($2::bigint[])
+           and \(isSince("$6")) \(newestFirst) limit $5::int)
         union
         (select l.* from ridepulse.ledger l
          where l.ride_id = any ($3::text[])
            and (l.ride_id, l.app) in (select * from unnest($3::text[], $4::text[]))
-           and \(isReachable)
-         \(newestFirst) limit $5::int)
+           and \(isReachable) and \(isSince("$6")) \(newestFirst) limit $5::int)
       )
       select \(LedgerRow.selected) from found \(newestFirst) limit $5::int
       """)
@@ -142,18 +141,25 @@ enum SearchStatements {
   }
 
   /// The pushes to tokens with an end, except those to other phones that have it. $1 last six
-  /// digits, $2 phones, $3 limit.
+  /// digits, $2 phones, $3 limit, $4 how far back to look.
   static let pushesOfToken = Statement(
     name: "",
     sql: """
       select \(LedgerRow.selected) from ridepulse.ledger l
-      where l.token_suffix = $1 and \(isReachable) \(newestFirst) limit $3::int
+      where l.token_suffix = $1 and \(isReachable) and \(isSince("$4"))
+      \(newestFirst) limit $3::int
       """)
 
+  /// A lookup for each row: for `not exists`, the planner would first read all phones into a hash.
   private static let isReachable = """
     (l.device_id is null or l.device_id = any ($2::bigint[])
-      or not exists (select from ridepulse.devices d where d.id = l.device_id))
+      or (select d.id from ridepulse.devices d where d.id = l.device_id) is null)
     """
+
+  /// Days before that are not read: Postgres leaves their partitions out when the query starts.
+  private static func isSince(_ interval: String) -> String {
+    "l.occurred_at >= coalesce(now() - \(interval)::interval, '-infinity')"
+  }
 
   private static let newestFirst = "order by occurred_at desc, created_at desc, rule, apns_id"
 }
