@@ -5,29 +5,8 @@ import RideCore
 import Testing
 import TestSupport
 
-/// Tests of raw pushes with a real service and the simulator: each way to send one, and its fate.
+/// Tests of raw pushes with a real service and the simulator: each way to send one.
 @Suite("ridepulse push", .timeLimit(.minutes(60))) struct PushTests {
-  private static let token = String(repeating: "5a", count: 32)
-  private static let payload = #"{"aps":{"alert":"Hi"},"n":1}"#
-  private static let unavailable =
-    #"{"answer": {"status": 503, "reason": "ServiceUnavailable"}}"#
-
-  /// The outcome of each raw push, oldest first.
-  private static let outcomes = """
-    select rule, push_type, status, reason, attempts from ridepulse.ledger
-    where rule in ('push', 'broadcast') order by event_id
-    """
-
-  private func push(
-    _ stage: Stage, _ words: [String], payload: String = payload, token: String = token
-  ) throws -> Tool {
-    let file = stage.directory + "/payload-\(UUID().uuidString).json"
-    try Data(payload.utf8).write(to: URL(fileURLWithPath: file))
-    return try Command.ridepulse(
-      ["push", "--app", "customer", "--token", token, "--payload", file] + words,
-      stage.environment)
-  }
-
   /// Everything on the wire that does not differ by push.
   private func wire(_ arrival: Arrival) -> [String: String?] {
     var wire: [String: String?] = ["token": arrival.token, "payload": arrival.payloadText]
@@ -45,15 +24,15 @@ import TestSupport
       defer { server.stop() }
       let sql = try await stage.value(
         """
-        select ridepulse.push('customer', '\(Self.token.uppercased())', '\(Self.payload)',
+        select ridepulse.push('customer', '\(Stage.rawToken.uppercased())', '\(Stage.rawPayload)',
           priority => 5)
         """)
       let http = try api.post(
         "/v1/push",
-        #"{"app": "customer", "token": "\#(Self.token)", "payload": \#(Self.payload), "priority": 5}"#
+        #"{"app": "customer", "token": "\#(Stage.rawToken)", "payload": \#(Stage.rawPayload), "priority": 5}"#
       )
       #expect(http.status == 201, "\(http)")
-      let command = try push(stage, ["--priority", "5", "--wait"])
+      let command = try stage.push(["--priority", "5", "--wait"])
       #expect(command.status == 0, "\(command.errors)")
       let lines = command.output.split(separator: "\n")
       #expect(lines.last == "accepted: push to customer …5a5a5a", "\(lines)")
@@ -63,7 +42,7 @@ import TestSupport
         arrivals.map { $0.header("apns-id") }
           == [sql, http.string("apns_id"), lines.first.map(String.init)])
       #expect(Set(arrivals.map(wire)).count == 1, "\(arrivals.map(wire))")
-      #expect(arrivals.first?.payloadText == Self.payload)
+      #expect(arrivals.first?.payloadText == Stage.rawPayload)
       #expect(arrivals.allSatisfy { $0.header("apns-push-type") == "alert" })
       #expect(
         arrivals.allSatisfy { arrival in
@@ -74,7 +53,7 @@ import TestSupport
         })
       #expect(
         try await stage.rows(
-          "select distinct ride_id = ridepulse.raw_ride('push', 'customer', '\(Self.token)') "
+          "select distinct ride_id = ridepulse.raw_ride('push', 'customer', '\(Stage.rawToken)') "
             + "from ridepulse.deliveries where status = 'accepted' and token_suffix = '5a5a5a'")
           == [["t"]])
       #expect(try await stage.value("select count(*) from ridepulse.devices") == "0")
@@ -86,10 +65,10 @@ import TestSupport
     try await Stage.run { stage in
       let server = try Server(stage.environment)
       let payload = #"{ "z" : 1.0, "aps":{"alert":"ü \u00e9 /"} , "a":[] }"# + "\n"
-      let sent = try push(stage, ["--type", "alert", "--wait"], payload: payload)
+      let sent = try stage.push(["--type", "alert", "--wait"], payload: payload)
       #expect(sent.status == 0, "\(sent.errors)")
       try await stage.sql(
-        "select ridepulse.push('customer', '\(Self.token)', '\(payload)'::json)")
+        "select ridepulse.push('customer', '\(Stage.rawToken)', '\(payload)'::json)")
       try await stage.settled()
       // The simulator records the body unchanged, except for the line break.
       let records = try String(contentsOfFile: stage.simulator.records, encoding: .utf8)
@@ -104,62 +83,14 @@ import TestSupport
       let server = try Server(stage.environment)
       try await stage.sql(
         """
-        begin; select ridepulse.push('customer', '\(Self.token)', '{"aps":{"alert":"no"}}');
+        begin; select ridepulse.push('customer', '\(Stage.rawToken)', '{"aps":{"alert":"no"}}');
         rollback; begin;
-        select ridepulse.push('customer', '\(Self.token)', '{"aps":{"alert":"yes"}}'); commit
+        select ridepulse.push('customer', '\(Stage.rawToken)', '{"aps":{"alert":"yes"}}'); commit
         """)
       try await stage.until(
         "select count(*) from ridepulse.ledger where status = 'accepted'", is: "1")
       #expect(server.stop() == 0)
       #expect(try stage.arrivals().map { $0.aps("alert") } == ["yes"])
-    }
-  }
-
-  @Test func `R106: it is retried after 503 and expires if APNs does not recover`() async throws {
-    try await Stage.run { stage in
-      try stage.faults(#"[{"match": {}, "action": \#(Self.unavailable), "times": 1}]"#)
-      let server = try Server(stage.environment)
-      let sent = try push(stage, ["--wait"])
-      #expect(sent.status == 0, "\(sent.errors)")
-      try stage.faults(#"[{"match": {}, "action": \#(Self.unavailable)}]"#)
-      let late = try push(stage, ["--wait", "--expires", "6s"])
-      #expect(late.status == 1, "\(late.output)")
-      #expect(late.output.contains("expired: push to customer …5a5a5a: "), "\(late.output)")
-      let rows = try await stage.rows(Self.outcomes)
-      #expect(rows.map { $0[2] } == ["accepted", "expired"])
-      #expect(rows.first?[4] == "2", "\(rows)")
-      let ids = try stage.arrivals().map(\.id)
-      #expect(Set(ids.prefix(2)).count == 1, "a retry has the same apns-id")
-      #expect(server.stop() == 0)
-    }
-  }
-
-  @Test func `R106: 410 for an unknown token registers nothing, and disables a known phone`()
-    async throws
-  {
-    try await Stage.run { stage in
-      let known = String(repeating: "6b", count: 32)
-      try stage.tokens(
-        """
-        {"tokens": [{"token": "\(Self.token)", "unregistered_since": 1900000000000},
-          {"token": "\(known)", "unregistered_since": 4000000000000}]}
-        """)
-      let server = try Server(stage.environment)
-      try await stage.sql("select ridepulse.register_device('customer', 'c1', '\(known)')")
-      for token in [Self.token, known] {
-        let sent = try push(stage, ["--wait"], token: token)
-        #expect(sent.status == 1 && sent.output.contains(": Unregistered"), "\(sent.output)")
-      }
-      try await stage.settled()
-      #expect(
-        try await stage.rows("select token, owner_id, disabled_reason from ridepulse.devices")
-          == [[known, "c1", "Unregistered"]])
-      let again = try push(stage, ["--wait"], token: known)
-      #expect(again.status == 1)
-      #expect(
-        again.output.hasSuffix("suppressed: push to customer …6b6b6b: the phone is disabled\n"),
-        "\(again.output)")
-      #expect(server.isRunning && server.stop() == 0)
     }
   }
 
@@ -169,26 +100,26 @@ import TestSupport
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
-      let command = try push(stage, ["--type", "background"])
+      let command = try stage.push(["--type", "background"])
       #expect(command.status == 64 && command.errors.contains("lacks aps.content-available"))
-      let urgent = try push(
-        stage, ["--type", "background", "--priority", "10"],
+      let urgent = try stage.push(
+        ["--type", "background", "--priority", "10"],
         payload: #"{"aps":{"content-available":1}}"#)
       #expect(urgent.status == 64 && urgent.errors.contains("--priority is 10; APNs accepts 5"))
       let http = try api.post(
         "/v1/push",
-        #"{"app": "customer", "token": "\#(Self.token)", "push_type": "background", "payload": {}}"#
+        #"{"app": "customer", "token": "\#(Stage.rawToken)", "push_type": "background", "payload": {}}"#
       )
       #expect(http.status == 422 && http.code == "invalid_value" && http.field == "payload")
       // SQL leaves the content of the payload to the engine.
       try await stage.sql(
-        "select ridepulse.push('customer', '\(Self.token)', '{}', 'background', 5)")
+        "select ridepulse.push('customer', '\(Stage.rawToken)', '{}', 'background', 5)")
       try await stage.settled()
-      let rows = try await stage.rows(Self.outcomes)
+      let rows = try await stage.rows(Stage.rawOutcomes)
       #expect(rows.count == 1 && rows[0][1] == "background" && rows[0][2] == "rejected")
       #expect(rows.first?[3]?.hasPrefix("payload lacks aps.content-available") == true)
-      let good = try push(
-        stage, ["--type", "background", "--wait"], payload: #"{"aps":{"content-available":1}}"#)
+      let good = try stage.push(
+        ["--type", "background", "--wait"], payload: #"{"aps":{"content-available":1}}"#)
       #expect(good.status == 0, "\(good.errors)\(good.output)")
       let arrivals = try stage.arrivals()
       #expect(arrivals.map { $0.header("apns-priority") } == ["5"])
@@ -201,10 +132,10 @@ import TestSupport
       let now = Int(Date().timeIntervalSince1970)
       let card =
         #"{"aps":{"event":"update","timestamp":\#(now),"content-state":{"status":"here"}}}"#
-      let update = try push(stage, ["--type", "liveactivity", "--wait"], payload: card)
+      let update = try stage.push(["--type", "liveactivity", "--wait"], payload: card)
       #expect(update.status == 0, "\(update.errors)\(update.output)")
-      let call = try push(
-        stage, ["--type", "voip", "--expires", "never-store", "--wait"],
+      let call = try stage.push(
+        ["--type", "voip", "--expires", "never-store", "--wait"],
         payload: #"{"aps":{},"caller":"d1"}"#)
       #expect(call.status == 0, "\(call.errors)\(call.output)")
       let arrivals = try stage.arrivals()
@@ -252,91 +183,7 @@ import TestSupport
       try await stage.sql("select ridepulse.broadcast('customer', '\(unstored)', '\(payload)')")
       try await stage.settled()
       #expect(try stage.broadcasts().last?.header("apns-expiration") == "0")
-      #expect(try await stage.rows(Self.outcomes).allSatisfy { $0[2] == "accepted" })
-    }
-  }
-
-  @Test func `R106: 100 pushes to one token arrive in order, although some are retried`()
-    async throws
-  {
-    try await Stage.run { stage in
-      try stage.faults(
-        #"[{"match": {"every": 20}, "action": \#(Self.unavailable), "times": 3}]"#)
-      let server = try Server(stage.environment)
-      for number in 1...100 {
-        try await stage.sql(
-          """
-          select ridepulse.push('customer', '\(Self.token)',
-            json_build_object('aps', json_build_object('alert', '\(number)')))
-          """)
-      }
-      try await stage.settled(within: .seconds(240))
-      let accepted = try stage.arrivals().filter(\.isAccepted)
-      #expect(accepted.compactMap { $0.aps("alert") } == (1...100).map { "\($0)" })
-      #expect(try stage.arrivals().count == 103)
-      #expect(server.stop() == 0)
-    }
-  }
-
-  @Test func `R106: kill -9 of service and command loses no committed push`() async throws {
-    try await Stage.run { stage in
-      var server = try Server(stage.environment)
-      try stage.faults(#"[{"match": {}, "action": {"stall": true}, "times": 1}]"#)
-      for number in 1...20 {
-        let token = Self.token.dropLast(2) + (number < 10 ? "0\(number)" : "\(number)")
-        try await stage.sql(
-          "select ridepulse.push('customer', '\(token)', '{\"aps\":{\"alert\":\"\(number)\"}}')")
-      }
-      try await wait(until: "a push has left") { try !stage.arrivals().isEmpty }
-      server.kill9()
-      try await stage.sql(
-        "select ridepulse.push('customer', '\(Self.token)', '{\"aps\":{\"alert\":\"21\"}}')")
-      server = try Server(stage.environment)
-      try await stage.settled(within: .seconds(240))
-      #expect(
-        try await stage.rows(Self.outcomes).map { $0[2] }
-          == Array(
-            repeating: "accepted", count: 21))
-      let ids = Dictionary(grouping: try stage.arrivals()) { $0.aps("alert") ?? "" }
-      #expect(ids.count == 21 && ids.values.allSatisfy { Set($0.map(\.id)).count == 1 })
-      #expect(server.stop() == 0)
-    }
-  }
-
-  @Test func `R106, R78: forget erases pushes to a person's phone, card and start token`()
-    async throws
-  {
-    try await Stage.run { stage in
-      let tokens = (1...3).map { String(repeating: "7\($0)", count: 32) }
-      try await stage.sql(
-        """
-        select ridepulse.register_device('customer', 'eve', '\(tokens[0])');
-        select ridepulse.register_live_activity('r1', 'customer', 'eve', '\(tokens[1])', 'a1');
-        select ridepulse.register_push_to_start('customer', 'eve', '\(tokens[2])', 'T')
-        """)
-      try stage.faults(#"[{"match": {"token_prefix": "71"}, "action": \#(Self.unavailable)}]"#)
-      let server = try Server(stage.environment)
-      for token in tokens + [Self.token] {
-        try await stage.sql(
-          "select ridepulse.push('customer', '\(token)', '{\"aps\":{\"alert\":\"dear Eve\"}}')")
-      }
-      try await stage.until(
-        "select string_agg(status, ' ' order by status) from ridepulse.ledger where rule = 'push'",
-        is: "accepted accepted accepted pending")
-      #expect(server.stop() == 0)
-      try await stage.sql(
-        "select ridepulse.push('customer', '\(tokens[1])', '{\"aps\":{\"alert\":\"dear Eve\"}}')")
-      let erased = try Command.ridepulse(["forget", "eve", "--yes"], stage.environment)
-      #expect(erased.status == 0, "\(erased.errors)")
-      let dump = try Command.run(
-        "/usr/bin/env", ["pg_dump", "--inserts", "--data-only", stage.conninfo],
-        ProcessInfo.processInfo.environment
-      ).output
-      for word in ["dear Eve"] + tokens.map({ String($0.suffix(6)) }) {
-        let lines = dump.split(separator: "\n").filter { $0.contains(word) }
-        #expect(lines.isEmpty, "\(word): \(lines)")
-      }
-      #expect(dump.contains("5a5a5a"), "the push to another person's token stays")
+      #expect(try await stage.rows(Stage.rawOutcomes).allSatisfy { $0[2] == "accepted" })
     }
   }
 
@@ -345,7 +192,7 @@ import TestSupport
       let (server, api) = try await APIClient.serve(stage.environment)
       defer { server.stop() }
       let body =
-        #"{"app": "customer", "token": "\#(Self.token)", "payload": \#(Self.payload), "expires": "5m"}"#
+        #"{"app": "customer", "token": "\#(Stage.rawToken)", "payload": \#(Stage.rawPayload), "expires": "5m"}"#
       let answers = try (1...2).map { _ in try api.post("/v1/push", body, key: "k1") }
       #expect(answers.map(\.status) == [201, 201])
       #expect(answers[0].string("apns_id") == answers[1].string("apns_id"))
@@ -361,5 +208,26 @@ extension Arrival {
   /// The payload with sorted keys.
   fileprivate var payloadText: String? {
     record.value(at: ["payload"]).map { String(decoding: $0.json, as: UTF8.self) }
+  }
+}
+
+extension Stage {
+  static let rawToken = String(repeating: "5a", count: 32)
+  static let rawPayload = #"{"aps":{"alert":"Hi"},"n":1}"#
+
+  /// The outcome of each raw push, oldest first.
+  static let rawOutcomes = """
+    select rule, push_type, status, reason, attempts from ridepulse.ledger
+    where rule in ('push', 'broadcast') order by event_id
+    """
+
+  /// Runs `ridepulse push`.
+  func push(
+    _ words: [String], payload: String = rawPayload, token: String = rawToken
+  ) throws -> Tool {
+    let file = directory + "/payload-\(UUID().uuidString).json"
+    try Data(payload.utf8).write(to: URL(fileURLWithPath: file))
+    return try Command.ridepulse(
+      ["push", "--app", "customer", "--token", token, "--payload", file] + words, environment)
   }
 }
