@@ -127,8 +127,8 @@ struct CredentialVariables: Sendable {
   private var nothing: String {
     let scope = Scope.general
     let team = environment.nonEmpty(scope.teamID) == nil ? ", \(scope.teamID)" : ""
-    return "not set in the environment: \(scope.keyPath)\(team), and \(scope.keyID) unless the file "
-      + "is named AuthKey_<ID>.p8"
+    return "not set in the environment: \(scope.keyPath)\(team), and \(scope.keyID) unless the "
+      + "file is named AuthKey_<ID>.p8"
   }
 
   /// Apps whose variables would be those of something else.
