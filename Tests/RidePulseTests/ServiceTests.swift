@@ -184,7 +184,7 @@ enum HostileRows {
         select 'r' || n, 'driver_arrived', 'c' || n from generate_series(1, \(rides)) n
         """)
       let result = try Command.ridepulse(
-        ["serve", "--once", "--log-format", format], stage.environment)
+        ["serve", "--once", "--log-level", "info", "--log-format", format], stage.environment)
       #expect(result.status == 0)
       let accepted = try await stage.value(
         "select count(*) from ridepulse.deliveries where status = 'accepted'")
