@@ -104,7 +104,9 @@ struct ChaosRun {
     }
     let isDone = try await UpgradePlan.migrate(
       with: upgrade.previous, conninfo: cluster.url(), log: directory + "/migrate.log")
-    if !isDone { throw ChaosFailure("\(upgrade.previous) migrate failed: \(directory)/migrate.log") }
+    if !isDone {
+      throw ChaosFailure("\(upgrade.previous) migrate failed: \(directory)/migrate.log")
+    }
   }
 
   private func node(_ name: String) -> Node {
@@ -115,7 +117,8 @@ struct ChaosRun {
       "RIDEPULSE_ADMIN": "127.0.0.1:0",
     ]) { $1 }
     return Node(
-      name: name, program: upgrade?.previous ?? program, environment: environment, directory: directory, incidents: incidents,
+      name: name, program: upgrade?.previous ?? program, environment: environment,
+      directory: directory, incidents: incidents,
       outages: outages)
   }
 

@@ -66,12 +66,13 @@ import Testing
     await absent.close()
   }
 
-  @Test(arguments: [
-    ("host=a,b", "read-write", false), ("postgres://a,b/x", "read-write", false),
-    ("host=a", nil, false), ("host=a,b target_session_attrs=any", nil, true),
-    ("host=a,b target_session_attrs=primary", nil, false),
-    ("host=a target_session_attrs=standby", nil, false),
-  ] as [(String, String?, Bool)])
+  @Test(
+    arguments: [
+      ("host=a,b", "read-write", false), ("postgres://a,b/x", "read-write", false),
+      ("host=a", nil, false), ("host=a,b target_session_attrs=any", nil, true),
+      ("host=a,b target_session_attrs=primary", nil, false),
+      ("host=a target_session_attrs=standby", nil, false),
+    ] as [(String, String?, Bool)])
   func `R107: of several hosts the one that accepts writes is used`(
     conninfo: String, added: String?, mayReachStandby: Bool
   ) throws {

@@ -82,8 +82,8 @@ struct FailoverRun {
 
   private func node(_ name: String) -> Node {
     Node(
-      name: name, program: program, environment: environment(of: name), directory: directory, incidents: incidents,
-      outages: Outages())
+      name: name, program: program, environment: environment(of: name), directory: directory,
+      incidents: incidents, outages: Outages())
   }
 
   private func environment(of node: String) -> [String: String] {
