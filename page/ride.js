@@ -122,7 +122,7 @@ function parts(report) {
 function facts(report) {
   const { ride, agenda } = report;
   const rows = [];
-  if (!ride) rows.push(['row', 'gone from ridepulse.rides']);
+  if (!ride) rows.push(['row', 'gone from the table rides']);
   else {
     rows.push(['state', ride.state ?? 'none'], ['customer', ride.customer_id],
       ['driver', ride.driver_id], ['pickup', ride.pickup_at && moment(ride.pickup_at)],

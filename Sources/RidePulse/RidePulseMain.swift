@@ -28,10 +28,10 @@ enum RidePulseMain {
       Terminal.printError(error.description)
       return .usage
     } catch let error as CommandFailure {
-      Terminal.printError("ridepulse: \(Database.named("\(error)"))")
+      Terminal.printError("ridepulse: \(error)")
       return error.status
     } catch {
-      Terminal.printError("ridepulse: \(Database.named("\(error)"))")
+      Terminal.printError("ridepulse: \(error)")
       return .failed
     }
   }

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct SchemaNameTests {
   @Test(arguments: [
-    "", "Berlin", "1berlin", "ber-lin", "berlin;drop", "pg_toast", "public", "ridepulse_app",
+    "", "Berlin", "1berlin", "ber-lin", "berlin;drop", "pg_toast", "public", "order",
+    "ridepulse_app",
     "berlin\u{301}", String(repeating: "x", count: 41),
   ])
   func `R110: a name that needs quotes or is not free is refused`(name: String) {

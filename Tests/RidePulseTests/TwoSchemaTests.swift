@@ -69,6 +69,25 @@ import Testing
     }
   }
 
+  @Test func `R110: texts name the schema in use, and leave values as they are`() async throws {
+    try await Stage.run { stage in
+      let berlin = try environment(stage, "berlin")
+      try await stage.sql(
+        """
+        insert into berlin.rides (id, state, customer_id) values ('r1', 'requested', 'c1');
+        insert into berlin.agenda (ride_id, fence, leased_until, parked_reason, parked_at)
+        values ('r1', 1, 'infinity', 'why', now())
+        """)
+      let explained = try Command.ridepulse(["explain", "r1"], berlin)
+      #expect(explained.output.contains("select berlin.unpark('r1')"))
+      let path = "/tmp/ridepulse.p8"
+      let refused = try Command.ridepulse(
+        ["serve"], berlin.merging(["APNS_PRIVATE_KEY_PATH": path]) { $1 })
+      #expect(refused.status == 1)
+      #expect(refused.errors.contains(path))
+    }
+  }
+
   @Test func `R110: a name that is no schema is refused with its variable`() async throws {
     try await Stage.run { stage in
       for word in ["migrate", "serve", "doctor"] {

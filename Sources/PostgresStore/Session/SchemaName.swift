@@ -27,13 +27,22 @@ package struct SchemaName: Hashable, Sendable, CustomStringConvertible {
 
   package static let standard = SchemaName(standard: "ridepulse")
 
-  /// Schemas of other programs, words that SQL reserves, and names of objects that would be taken
-  /// for the schema's.
-  private static let reserved: Set = [
-    "public", "information_schema", "user", "table", "default", "ridepulse_app",
-    "ridepulse_engine", "ridepulse_reader", "ridepulse_wake", "ridepulse_deliveries",
-    "ridepulse_read", "ridepulse_watch", "ridepulse_notify",
-  ]
+  /// Schemas of other programs, names of objects that would be taken for the schema's, and the words
+  /// that SQL reserves (`pg_get_keywords()`, categories R and T).
+  private static let reserved = Set(
+    """
+    public information_schema ridepulse_app ridepulse_engine ridepulse_reader ridepulse_wake \
+    ridepulse_deliveries ridepulse_read ridepulse_watch ridepulse_notify \
+    all analyse analyze and any array as asc asymmetric authorization binary both case cast \
+    check collate collation column concurrently constraint create cross current_catalog \
+    current_date current_role current_schema current_time current_timestamp current_user default \
+    deferrable desc distinct do else end except false fetch for foreign freeze from full grant \
+    group having ilike in initially inner intersect into is isnull join lateral leading left \
+    like limit localtime localtimestamp natural not notnull null offset on only or order outer \
+    overlaps placing primary references returning right select session_user similar some \
+    symmetric table tablesample then to trailing true union unique user using variadic verbose \
+    when where window with
+    """.split(separator: " ").map(String.init))
 
   /// Reads `RIDEPULSE_SCHEMA` of this process, as libpq reads its own `PG*` variables.
   package static func ofProcess() throws(PostgresError) -> SchemaName {

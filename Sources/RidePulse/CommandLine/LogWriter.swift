@@ -31,12 +31,12 @@ struct LogWriter: Sendable {
       guard level >= threshold else { return }
       Terminal.printError(
         Self.line(
-          format, at: Date(), level: level, message: Database.named(message),
+          format, at: Date(), level: level, message: message,
           fields: fields.map { ($0.0, Self.advice.contains($0.0) ? Database.named($0.1) : $0.1) }))
     }
   }
 
-  /// The fields that hold a text of this program, which may name tables and functions.
+  /// The fields that hold a constant text, which may name tables and functions.
   private static let advice: Set = ["fix", "action"]
 
   /// Formats one record as a line.

@@ -61,14 +61,14 @@ enum Backfill: Command {
         + " \(counts.removed) removed")
     if counts.unread > 0 {
       Terminal.print(
-        "\(counted(Int(counts.unread), "row")) can't be read; select * from ridepulse.watch_problems"
+        "\(counted(Int(counts.unread), "row")) can't be read; select * from \(Database.schema).watch_problems"
           + " shows why")
     }
     if counts.unmatched > 0 {
       let what = counts.unmatched == 1 ? "live ride has" : "live rides have"
       Terminal.print(
         "\(counts.unmatched) \(what) no row in \(table) and were left, because IDs without a prefix"
-          + " may come from elsewhere; delete them from ridepulse.rides if they are over")
+          + " may come from elsewhere; delete them from \(Database.schema).rides if they are over")
     }
   }
 

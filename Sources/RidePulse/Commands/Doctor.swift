@@ -14,7 +14,7 @@ enum Doctor: Command {
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
-    let diagnosis = await diagnosis(context.environment).mapTexts(Database.named)
+    let diagnosis = await diagnosis(context.environment)
     let hasColour = Terminal.hasColour(context.environment)
     switch context.arguments.choice("--format") ?? OutputFormat.table {
     case .table:

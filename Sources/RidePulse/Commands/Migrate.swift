@@ -31,7 +31,7 @@ enum Migrate: Command {
     _ session: PostgresSession, dryRun: Bool, mark: String
   ) async throws {
     if let warning = Self.warning(try await ServerState.read(session)) {
-      Terminal.printError(Database.named(warning))
+      Terminal.printError(warning)
     }
     var progress = ProgressLine()
     defer { progress.end() }
@@ -97,7 +97,7 @@ enum Migrate: Command {
   static func warning(_ server: ServerState) -> String? {
     guard server.isSuperuser else { return nil }
     return """
-      ridepulse: warning: role \(server.role) is a superuser. The functions of schema ridepulse run \
+      ridepulse: warning: role \(server.role) is a superuser. The functions of schema \(Database.schema) run \
       with their owner's rights: a flaw in one of them would give away the server. Make a role that \
       owns nothing else, and migrate under it: psql -c 'create role ridepulse_owner login' \
       -c 'grant create on database "\(server.database)" to ridepulse_owner'. docs/sql.md, Rights, \

@@ -147,7 +147,7 @@ enum Preview: Command {
     let now = try await snapshot.now()
     if let ride {
       guard let view = try await snapshot.ride(ride) else {
-        throw CommandFailure("ridepulse.rides has no ride \(Escape.line(ride.text))")
+        throw CommandFailure("\(Database.schema).rides has no ride \(Escape.line(ride.text))")
       }
       return ([view], now)
     }

@@ -80,7 +80,8 @@ struct RawPushSender {
         let last = row?.reason.map { "; the last attempt ended with \(Escape.line($0))" }
         throw CommandFailure(
           "no verdict within 60 s\(last ?? ": is ridepulse serve running?")"
-            + ". `select * from ridepulse.deliveries where apns_id = '\(id)'` shows it later")
+            + ". `select * from \(Database.schema).deliveries where apns_id = '\(id)'` shows it later"
+        )
       }
       try await Task.sleep(for: .milliseconds(50))
     }

@@ -62,7 +62,7 @@ enum Trigger: Command {
     let configuration = try APNsVariables.configuration(of: rules, environment)
     let (view, now) = try await queries.view(event, ride: ride, data: data, apps: rules.apps)
     if view.ride == nil {
-      throw CommandFailure("ridepulse.rides has no ride \(Escape.line(ride.text))")
+      throw CommandFailure("\(Database.schema).rides has no ride \(Escape.line(ride.text))")
     }
     // Schedules that are due at the same time are left to `preview`.
     var decision = decide(view, by: configuration, now: now)

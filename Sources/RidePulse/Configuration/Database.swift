@@ -9,10 +9,15 @@ enum Database {
     environment["DATABASE_URL"] ?? ""
   }
 
-  /// Returns a text for people that names tables and functions, for the schema in use.
-  static func named(_ text: String) -> String {
-    ((try? SchemaName.ofProcess()) ?? .standard).applied(to: text)
-  }
+  /// The name of the schema in use, for texts that name tables and functions.
+  static var schema: String { schemaInUse.name }
+
+  private static var schemaInUse: SchemaName { (try? SchemaName.ofProcess()) ?? .standard }
+
+  /// Returns a constant text that names tables and functions, for the schema in use.
+  ///
+  /// A text that contains a value must not pass through here: the value would be changed, too.
+  static func named(_ text: String) -> String { schemaInUse.applied(to: text) }
 
   /// Reads `RIDEPULSE_LISTEN`: whether producers may notify a sleeping node. Otherwise the node
   /// only polls.

@@ -34,17 +34,6 @@ struct CheckResult: Hashable {
 struct Diagnosis: Hashable {
   var results: [CheckResult]
 
-  /// Returns the results with other texts for people.
-  func mapTexts(_ transform: (String) -> String) -> Diagnosis {
-    Diagnosis(
-      results: results.map { result in
-        var result = result
-        result.what = transform(result.what)
-        result.remedy = result.remedy.map(transform)
-        return result
-      })
-  }
-
   func count(_ standing: CheckResult.Standing) -> Int {
     results.count { $0.standing == standing }
   }

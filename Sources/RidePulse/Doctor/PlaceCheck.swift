@@ -18,7 +18,7 @@ enum PlaceCheck {
       return .failure(
         "pin", "nothing is sent: " + problems.map(\.description).joined(separator: "; "),
         "if phones are to be notified from this database: psql \"$DATABASE_URL\" -c "
-          + ShellText.word("select ridepulse.pin()"),
+          + ShellText.word("select \(Database.schema).pin()"),
         "otherwise set the DATABASE_URL and APNS_… variables of this service")
     }
   }

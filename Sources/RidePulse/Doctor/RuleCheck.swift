@@ -118,15 +118,16 @@ enum RuleCheck {
     if quarantined > 0 {
       return .warning(
         name, "\(what), \(quarantined) of them in quarantine: APNs refused their tokens",
-        "psql \"$DATABASE_URL\" -c 'select * from ridepulse.quarantine'; after a "
+        "psql \"$DATABASE_URL\" -c 'select * from \(Database.schema).quarantine'; after a "
           + "configuration mistake: psql \"$DATABASE_URL\" -c "
-          + ShellText.word("select ridepulse.unquarantine(\(SQLText.literal(app.rawValue)))"))
+          + ShellText.word(
+            "select \(Database.schema).unquarantine(\(SQLText.literal(app.rawValue)))"))
     }
     return .ok(name, what)
   }
 
   private static func register(_ app: App) -> String {
-    "from your backend: select ridepulse.register_device("
+    "from your backend: select \(Database.schema).register_device("
       + "\(SQLText.literal(app.rawValue)), 'OWNER', 'TOKEN')"
   }
 }

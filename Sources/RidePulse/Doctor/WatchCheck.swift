@@ -76,16 +76,16 @@ enum WatchCheck {
   private static func fix(_ problem: WatchProblem) -> String {
     let table = problem.table
     return switch problem.kind {
-    case .missingTable: "psql -c 'delete from ridepulse.watches where relation = \(table)'"
+    case .missingTable: "psql -c 'delete from \(Database.schema).watches where relation = \(table)'"
     case .missingColumn, .missingTrigger, .notRead, .notAttached, .lateTrigger, .missingFunction,
       .unusableMapping:
-      "as the table's owner: select ridepulse.watch('\(table)', MAPPING) with its current columns; "
-        + "select * from ridepulse.watched shows the mapping"
+      "as the table's owner: select \(Database.schema).watch('\(table)', MAPPING) with its current columns; "
+        + "select * from \(Database.schema).watched shows the mapping"
     case .disabledTrigger:
       "as the table's owner: alter table \(table) enable trigger \(problem.column)"
     case .unreadableRow, .nullID, .emptyID, .foreignID, .tooLong, .badTime, .noTimeZone,
       .unknownTimeZone, .notAnObject, nil:
-      "select * from ridepulse.watch_problems; fix the rows, or the mapping. It is shown for a day"
+      "select * from \(Database.schema).watch_problems; fix the rows, or the mapping. It is shown for a day"
     }
   }
 }

@@ -43,7 +43,8 @@ enum WordCheck {
     switch word.kind {
     case .event: return "\(declare), or correct the name where it is emitted"
     case .state:
-      return "\(declare), or map it under \"states\" where ridepulse.watch attaches the table"
+      return
+        "\(declare), or map it under \"states\" where \(Database.schema).watch attaches the table"
     }
   }
 }

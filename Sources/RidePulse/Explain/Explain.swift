@@ -100,7 +100,7 @@ struct ExplainTable {
       let parts = ["ride \(ride.id): \(ride.state ?? "no state")"] + people
       lines.append(parts.joined(separator: ", "))
     } else {
-      lines.append("the ride is gone from ridepulse.rides")
+      lines.append("the ride is gone from \(Database.schema).rides")
     }
     lines += history.contacts.map {
       "last contact of \($0.app) \($0.ownerID): \(local($0.contactedAt))"
@@ -109,7 +109,7 @@ struct ExplainTable {
     var next = plan.due.map { "next due \(local($0))" } ?? "due with its next event"
     if let reason = plan.parkedReason {
       next =
-        "parked: \(reason); once that is fixed: select ridepulse.unpark(\(SQLText.literal(report.id)))"
+        "parked: \(reason); once that is fixed: select \(Database.schema).unpark(\(SQLText.literal(report.id)))"
     }
     if let node = plan.node { next += "; held by node \(node) now" }
     return lines + [next]

@@ -47,7 +47,7 @@ struct LedgerLines {
     }
     for id in unknown {
       lines.append(
-        "  \(id), which ridepulse.revisions does not list, or this role may not read it: "
+        "  \(id), which \(Database.schema).revisions does not list, or this role may not read it: "
           + counted(counts[id] ?? 0, "decision"))
     }
     return lines

@@ -81,15 +81,15 @@ struct SearchQuery {
     case .owner(let owner):
       "no phone, card, start token, contact or ride names an owner \(Escape.line(owner.text)). Check "
         + "the ID: it is the one in rides (customer_id, driver_id, attributes.<app>_id) and in "
-        + "register_device. People who were erased and rows past ridepulse.retention are gone"
+        + "register_device. People who were erased and rows past \(Database.schema).retention are gone"
     case .push(let id):
-      "no push has the apns-id \(id). The ledger keeps pushes for ridepulse.retention.keep, 30 days "
+      "no push has the apns-id \(id). The ledger keeps pushes for \(Database.schema).retention.keep, 30 days "
         + "by default; a push of another sender or another database is not in it. If you know the "
         + "phone: ridepulse explain --token SUFFIX"
     case .token(let token):
       "no phone, card, start token or push has a token that ends in \(token.digits.suffix(6)). Check "
         + "that the app has registered it, with this database; tokens and pushes past "
-        + "ridepulse.retention are gone. If you know the person: ridepulse explain --owner ID"
+        + "\(Database.schema).retention are gone. If you know the person: ridepulse explain --owner ID"
     }
   }
 }

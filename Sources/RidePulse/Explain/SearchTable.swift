@@ -100,7 +100,7 @@ struct SearchTable {
       : "token_suffix in (\(ends.map(SQLText.literal).joined(separator: ", ")))"
     let time = SQLText.literal(CivilTime.exact(last.createdAt))
     return [
-      "older ones: select * from ridepulse.deliveries where \(condition) and created_at <= \(time) "
+      "older ones: select * from \(Database.schema).deliveries where \(condition) and created_at <= \(time) "
         + "order by created_at desc"
     ]
   }

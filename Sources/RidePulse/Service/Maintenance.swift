@@ -24,7 +24,7 @@ final class Maintenance: Sendable {
   func maintain() async {
     await attempt(
       onFailure: "Ledger rotation failed, retrying in an hour",
-      onRefusal: "Ledger not rotated: grant this role execute on ridepulse.rotate_ledger"
+      onRefusal: "Ledger not rotated: grant this role execute on \(Database.schema).rotate_ledger"
     ) {
       let actions = try await LedgerPartitions(session: $0).rotate()
       if actions.isEmpty { return }
@@ -34,7 +34,7 @@ final class Maintenance: Sendable {
     }
     await attempt(
       onFailure: "Deleting old rows failed, retrying in an hour",
-      onRefusal: "Old rows not deleted: grant this role execute on ridepulse.sweep"
+      onRefusal: "Old rows not deleted: grant this role execute on \(Database.schema).sweep"
     ) {
       let deleted = try await RetentionSweep(session: $0).run()
       if deleted.isEmpty { return }

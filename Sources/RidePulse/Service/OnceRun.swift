@@ -38,7 +38,7 @@ final class OnceRun: Sendable {
     if left.parked > 0 {
       log(
         .error, "Rides parked during this run",
-        ["rides": "\(left.parked)", "action": "select * from ridepulse.parked"])
+        ["rides": "\(left.parked)", "action": "select * from \(Database.schema).parked"])
       isComplete = false
     }
     // The engine has logged the cause.

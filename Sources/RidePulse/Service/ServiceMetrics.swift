@@ -163,11 +163,12 @@ enum ServiceMetrics {
         "ridepulse_oldest_due_age_seconds",
         "How long the oldest due ride or event has waited.", gauges.oldestDue),
       MetricFamily(
-        .gauge, "ridepulse_rides_parked", "Parked rides; see ridepulse.parked.",
+        .gauge, "ridepulse_rides_parked", "Parked rides; see \(Database.schema).parked.",
         Double(gauges.parkedRides)),
       MetricFamily(
         .gauge, "ridepulse_phones_quarantined",
-        "Phones in quarantine; see ridepulse.quarantine.", Double(gauges.quarantinedPhones)),
+        "Phones in quarantine; see \(Database.schema).quarantine.", Double(gauges.quarantinedPhones)
+      ),
       MetricFamily(
         .gauge, "ridepulse_token_outcomes_waiting",
         "Answers of APNs not yet applied to their tokens, counted up to \(TokenBacklog.countLimit).",
