@@ -30,7 +30,8 @@ import TestSupport
         """
         insert into ridepulse.rides (id, updated_at) values ('old', now() - interval '31 days')
         """)
-      let once = try Command.ridepulse(["serve", "--once"], stage.environment)
+      let once = try Command.ridepulse(
+        ["serve", "--once", "--log-level", "info"], stage.environment)
       #expect(once.status == 0, "\(once.errors)")
       #expect(once.errors.contains("Old rows deleted rows=\"1 of rides\""), "\(once.errors)")
       #expect(
@@ -57,7 +58,9 @@ import TestSupport
         create role \(role) login;
         grant usage on schema ridepulse to \(role);
         grant all on all tables in schema ridepulse to \(role);
-        grant all on all sequences in schema ridepulse to \(role)
+        grant all on all sequences in schema ridepulse to \(role);
+        grant execute on all functions in schema ridepulse to \(role);
+        revoke execute on function ridepulse.rotate_ledger from \(role)
         """)
       let environment = stage.environment.merging([
         "DATABASE_URL": "\(stage.conninfo) user=\(role)"
