@@ -57,7 +57,17 @@ struct CircuitBreaker: Equatable {
   }
 
   /// Records the outcome of a push; returns the change that it caused.
-  mutating func record(_ outcome: PushOutcome, at now: Timestamp) -> Change? {
+  ///
+  /// A refused token that belongs to nothing known does not count: no quarantine ends such refusals,
+  /// so that a few of them would pause the pushes to all phones.
+  mutating func record(
+    _ outcome: PushOutcome, to owner: TokenOwner = .card, at now: Timestamp
+  ) -> Change? {
+    if owner == .unknown, outcome.refusesToken {
+      // As a probe it reveals nothing, and the next push is the probe.
+      if case .halfOpen = phase { phase = .open(until: now) }
+      return nil
+    }
     guard let isProblem = outcome.tripsBreaker else { return nil }
     if case .halfOpen = phase {
       if isProblem { return pause(at: now) }

@@ -156,8 +156,8 @@ extension Engine {
     let uptime = time.uptime()
     let (changes, next, hasFinished) = state.withLock { state in
       let changes = reports.compactMap { report in
-        state.inFlight.target(of: report.ticket).flatMap { lane, phone in
-          state.lanes.record(report.outcome, of: lane, phone: phone, at: now)
+        state.inFlight.target(of: report.ticket).flatMap { lane, owner in
+          state.lanes.record(report.outcome, of: lane, to: owner, at: now)
             .map { (report.outcome, lane, $0) }
         }
       }

@@ -76,14 +76,14 @@ struct InFlight {
     return chains.first.map { flight.request(slot: slot, index: $0) }
   }
 
-  /// Returns the lane and phone of the push with this ticket; nil if its ride is not in flight.
-  func target(of ticket: UInt64) -> (lane: PushLane, phone: Int64?)? {
+  /// Returns the lane and recipient of the push with this ticket; nil if its ride is not in flight.
+  func target(of ticket: UInt64) -> (lane: PushLane, owner: TokenOwner)? {
     let ticket = Ticket(ticket)
     guard slots.indices.contains(ticket.slot), let pushes = slots[ticket.slot]?.decision.pushes,
       pushes.indices.contains(ticket.index)
     else { return nil }
     let push = pushes[ticket.index]
-    return (push.lane, push.entry.phone)
+    return (push.lane, push.tokenOwner)
   }
 
   /// Records outcomes of pushes; returns the pushes that may follow them.

@@ -38,14 +38,12 @@ struct Lanes {
   }
 
   /// Records the outcome of a push; returns the change of the lane's breaker, if any.
-  ///
-  /// - Parameter phone: The phone that it was sent to; nil for a card.
   mutating func record(
-    _ outcome: PushOutcome, of lane: PushLane, phone: Int64?, at now: Timestamp
+    _ outcome: PushOutcome, of lane: PushLane, to owner: TokenOwner, at now: Timestamp
   ) -> CircuitBreaker.Change? {
     let index = index(of: lane)
-    if let phone { lanes[index].tokens.record(outcome, of: phone) }
-    return lanes[index].breaker.record(outcome, at: now)
+    if case .phone(let phone) = owner { lanes[index].tokens.record(outcome, of: phone) }
+    return lanes[index].breaker.record(outcome, to: owner, at: now)
   }
 
   /// The state of each lane.

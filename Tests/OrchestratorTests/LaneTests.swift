@@ -42,6 +42,38 @@ import Testing
     #expect(breaker.admit(at: Self.start) == .go)
   }
 
+  /// The status and reason of a refusal, the owner of its token, and whether it pauses the lane.
+  private static let tokens: [(Int, String, TokenOwner, Bool)] = [
+    (400, "BadDeviceToken", .unknown, false), (400, "DeviceTokenNotForTopic", .unknown, false),
+    (410, "Unregistered", .unknown, false),
+    (400, "BadDeviceToken", .phone(1), true), (400, "DeviceTokenNotForTopic", .phone(1), true),
+    (400, "BadDeviceToken", .card, true),
+    // These concern all pushes, whatever the token.
+    (400, "BadTopic", .unknown, true), (403, "InvalidProviderToken", .unknown, true),
+    (503, "Shutdown", .unknown, true),
+  ]
+
+  @Test(arguments: tokens.indices)
+  func `R106: refused tokens of raw pushes without a phone pause nothing`(index: Int) {
+    let (status, reason, owner, pauses) = Self.tokens[index]
+    let refused = PushOutcome.refused(Refusal(status: status, reason: reason))
+    var breaker = CircuitBreaker()
+    for _ in 0..<100 { _ = breaker.record(refused, to: owner, at: Self.start) }
+    #expect(breaker.isPaused == pauses)
+  }
+
+  @Test func `R106: such a refusal neither ends a pause nor prolongs it, and the next push probes`()
+  {
+    var breaker = stormy()
+    #expect(breaker.admit(at: Self.at(5)) == .go)
+    let bad = PushOutcome.refused(Refusal(status: 400, reason: "BadDeviceToken"))
+    #expect(breaker.record(bad, to: .unknown, at: Self.at(6)) == nil)
+    #expect(breaker.isPaused)
+    #expect(breaker.admit(at: Self.at(6)) == .go)
+    #expect(breaker.admit(at: Self.at(6)) == .wait(until: Self.at(7)))
+    #expect(breaker.record(.accepted, at: Self.at(7)) == .resumed)
+  }
+
   @Test func `one probe at a time; accepted it resumes the lane, refused it pauses it for longer`()
   {
     var breaker = stormy()

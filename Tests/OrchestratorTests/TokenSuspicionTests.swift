@@ -42,13 +42,13 @@ import Testing
     let now = Timestamp(epochSeconds: 1_800_000_000)
     let bad = Self.refused("DeviceTokenNotForTopic")
     for phone in [1, 2] as [Int64] {
-      _ = lanes.record(bad, of: production, phone: phone, at: now)
+      _ = lanes.record(bad, of: production, to: .phone(phone), at: now)
     }
     let other = PushLane(environment: .production, app: .driver)
-    _ = lanes.record(.accepted, of: other, phone: 9, at: now)
-    _ = lanes.record(.accepted, of: production, phone: nil, at: now)
+    _ = lanes.record(.accepted, of: other, to: .phone(9), at: now)
+    _ = lanes.record(.accepted, of: production, to: .card, at: now)
     #expect(lanes.doubtful == [production])
-    _ = lanes.record(.accepted, of: production, phone: 1, at: now)
+    _ = lanes.record(.accepted, of: production, to: .phone(1), at: now)
     #expect(lanes.doubtful.isEmpty)
   }
 }

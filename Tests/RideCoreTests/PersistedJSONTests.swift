@@ -84,6 +84,12 @@ import Testing
     return memo
   }
 
+  private static var unrepeatable: Memo {
+    var memo = Memo()
+    memo.unrepeatable = [PushID(of: "call"), PushID(of: "start")]
+    return memo
+  }
+
   private static var part: Memo {
     var memo = Memo()
     memo.part = OpenPart(
@@ -114,6 +120,10 @@ import Testing
 
   @Test("The start of a card by push") func start() throws {
     try expectGolden(Self.starts, "memo-start")
+  }
+
+  @Test("The raw pushes that were sent and must not repeat") func unrepeatable() throws {
+    try expectGolden(Self.unrepeatable, "memo-unrepeatable")
   }
 
   @Test("The rest of a pass that was split") func openPart() throws {

@@ -105,6 +105,87 @@ import TestSupport
     }
   }
 
+  /// A push type and a payload that APNs accepts for it.
+  private static var unrepeatable: [(String, String)] {
+    let now = Int(Date().timeIntervalSince1970)
+    let start =
+      #"{"aps":{"event":"start","timestamp":\#(now),"content-state":{},"attributes-type":"R","#
+      + #""attributes":{},"alert":{"title":"Hi"}}}"#
+    return [("liveactivity", start), ("voip", #"{"call":1}"#)]
+  }
+
+  @Test func `R106: a start or call whose answer is lost is uncertain and left once`() async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(stage.environment)
+      for (type, payload) in Self.unrepeatable + [("alert", Stage.rawPayload)] {
+        // The counts of faults begin anew.
+        try stage.faults(#"[{"match": {"first": 1}, "action": {"close": true}}]"#)
+        let before = try stage.arrivals().count
+        let sent = try stage.push(["--type", type, "--wait"], payload: payload)
+        let isAlert = type == "alert"
+        #expect(sent.status == (isAlert ? 0 : 1), "\(sent.errors)\(sent.output)")
+        let verdict = isAlert ? "accepted: push" : "uncertain: push"
+        #expect(sent.output.contains(verdict), "\(type): \(sent.output)")
+        #expect(try stage.arrivals().count - before == (isAlert ? 2 : 1), "\(type)")
+      }
+      try await stage.settled()
+      #expect(
+        try await stage.rows(Stage.rawOutcomes).map { $0[2] }
+          == ["uncertain", "uncertain", "accepted"])
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `R106: kill -9 while a call is sent leaves it uncertain, and sends the next one`()
+    async throws
+  {
+    try await Stage.run { stage in
+      try stage.faults(#"[{"match": {}, "action": {"stall": true}, "times": 1}]"#)
+      var server = try Server(stage.environment)
+      func call(_ number: Int) async throws {
+        try await stage.sql(
+          "select ridepulse.push('customer', '\(Stage.rawToken)', '{\"call\":\(number)}', 'voip')")
+      }
+      try await call(1)
+      try await wait(until: "the call has left") { try !stage.arrivals().isEmpty }
+      server.kill9()
+      try await call(2)
+      server = try Server(stage.environment)
+      try await stage.settled(within: .seconds(240))
+      let rows = try await stage.rows(Stage.rawOutcomes)
+      #expect(rows.map { $0[2] } == ["uncertain", "accepted"], "\(rows)")
+      #expect(rows.first?[3] == "the service ended before it recorded an answer", "\(rows)")
+      let calls = try stage.arrivals().compactMap { $0.record.value(at: ["payload", "call"]) }
+      #expect(calls == [.integer(1), .integer(2)])
+      #expect(server.stop() == 0)
+    }
+  }
+
+  @Test func `R106: pushes to dead tokens without a phone do not pause the app`() async throws {
+    try await Stage.run { stage in
+      try stage.faults(
+        #"[{"match": {"token_prefix": "dead"}, "action": {"answer": {"status": 400, "reason": "BadDeviceToken"}}}]"#
+      )
+      let server = try Server(stage.environment)
+      try await stage.sql(
+        """
+        select ridepulse.push('customer', 'dead' || md5(n::text), '{"aps":{"alert":"x"}}')
+        from generate_series(1, 60) n
+        """)
+      try await stage.settled()
+      let sent = try stage.push(["--wait"])
+      #expect(sent.status == 0, "\(sent.output)")
+      #expect(
+        try await stage.rows(
+          "select status, reason, attempts, count(*) from ridepulse.ledger group by 1, 2, 3 order by 4"
+        )
+          == [["accepted", nil, "1", "1"], ["rejected", "BadDeviceToken", "1", "60"]])
+      #expect(server.stop() == 0)
+      #expect(!server.log.contains("App paused"))
+    }
+  }
+
   @Test func `R106, R78: forget erases pushes to a person's phone, card and start token`()
     async throws
   {

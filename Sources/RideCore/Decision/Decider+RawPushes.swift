@@ -12,8 +12,9 @@ extension Decider {
     guard case .device(let token) = push.target else { return plan(push, entry, nil) }
     entry.tokenSuffix = token.suffix
     let phone = decision.view.phones.first { $0.app == push.app && $0.token == token.hex }
-    if phone == nil, push.isRegistered { return close(entry, .suppressed, .phoneDisabled) }
     entry.phone = phone?.id
+    if closeUnknown(entry) { return }
+    if phone == nil, push.isRegistered { return close(entry, .suppressed, .phoneDisabled) }
     plan(push, entry, phone)
   }
 
@@ -27,9 +28,17 @@ extension Decider {
     plan(push, entry, phone)
   }
 
+  /// Closes a push that was journalled and has no outcome; returns whether it is one.
+  mutating func closeUnknown(_ entry: LedgerEntry) -> Bool {
+    guard decision.view.memo.unrepeatable.contains(entry.id) else { return false }
+    closeUncertain(entry)
+    return true
+  }
+
   private mutating func plan(_ push: RawPush, _ entry: LedgerEntry, _ phone: Phone?) {
     do throws(Planner.Problem) {
-      let planned = try planned(push, entry, to: phone)
+      var planned = try planned(push, entry, to: phone)
+      planned.mustNotRepeat = push.mustNotRepeat
       guard let phone else { return decision.pushes.append(planned) }
       plan(planned, entry, phone)
     } catch {

@@ -14,6 +14,7 @@ extension Decider {
     var waiting: [LedgerEntry.Recipient: Timestamp] = [:]
     var tried = 0
     for var pending in EventOrder.sorted(retries, event: \.entry.event) {
+      if closeUnknown(pending.entry) { continue }
       if pending.waitsForCard == true {
         if isLeftToCard(pending.entry, phones) {
           retry(pending, phones)
@@ -126,13 +127,17 @@ extension Decider {
     decision.pushes = EventOrder.sorted(left)
   }
 
-  /// Marks each push to a recipient that is kept or sent as possibly sent by the ride's previous holder.
+  /// Marks each push to a recipient that is kept or sent as possibly sent by the ride's previous
+  /// holder.
   mutating func doubtPushes() {
     if !decision.view.isTakenOver { return }
     func doubt(_ entry: inout LedgerEntry) {
       if entry.recipient != nil { entry.doubt = entry.doubt ?? .takenOver }
     }
-    for index in decision.pushes.indices { doubt(&decision.pushes[index].entry) }
+    // What must not repeat is journalled before it is sent: no journal, no doubt.
+    for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
+      doubt(&decision.pushes[index].entry)
+    }
     for index in decision.postponed.indices { doubt(&decision.postponed[index].entry) }
     for index in decision.waiting.indices { doubt(&decision.waiting[index].entry) }
     for index in decision.held.indices { doubt(&decision.held[index].entry) }

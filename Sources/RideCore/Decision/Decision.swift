@@ -33,7 +33,7 @@ package struct Decision: Sendable {
   /// Whether the ride's state is one of the active ones.
   package var isActive = false
   /// The events that the settlement consumes.
-  package var consumed: [Int64] = []
+  package var consumed: [EventKey] = []
   /// The rest of this pass, if it has too many pushes for one decision.
   package var part: OpenPart?
 
@@ -42,7 +42,7 @@ package struct Decision: Sendable {
 
   /// Returns the memo that must be written before anything is sent; nil if none must be.
   ///
-  /// A start must not be sent twice, so the engine records it first. A card's timestamps must rise:
+  /// A start or a call must not be sent twice, so the engine records it first. A card's timestamps must rise:
   /// the clock ensures that by itself, unless it was set back.
   package func journal(now: Timestamp) -> Memo? {
     var memo = view.memo
@@ -51,6 +51,8 @@ package struct Decision: Sendable {
         memo.starts[id] = openStart(id)
         // The next holder that finds it open closes it as uncertain and does not retry it.
         memo.retries.removeAll { $0.entry.startToken == id }
+      } else if push.mustNotRepeat {
+        memo.unrepeatable.append(push.entry.id)
       } else if let step = push.step, step.timestamp > now.epochSeconds {
         memo.cards[step.card]?.timestamp = step.timestamp
       }
@@ -88,6 +90,8 @@ package struct PlannedPush: Hashable, Sendable {
   var isToOtherEnvironment = false
   /// Whether APNs called its phone's token bad the last time.
   var isToRefusedPhone = false
+  /// Whether it is a raw push whose repetition its recipient would notice.
+  var mustNotRepeat = false
   /// The ledger's reason if APNs accepts the push.
   var acceptedReason: LedgerReason?
   /// The row that its text shows, if the ride names another person by now.
@@ -116,6 +120,11 @@ package struct PlannedPush: Hashable, Sendable {
 
   package var lane: PushLane { PushLane(environment: environment, app: entry.app) }
 
+  package var tokenOwner: TokenOwner {
+    if let phone = entry.phone, !isToOtherEnvironment { return .phone(phone) }
+    return entry.recipient == .rawAddress ? .unknown : .card
+  }
+
   /// What it does to a live card; nil if it is not sent to one.
   var step: CardStep? {
     if case .step(let step) = boxedStep { step } else { nil }
@@ -130,6 +139,17 @@ package struct PlannedPush: Hashable, Sendable {
     request.validUntil = validUntil
     return request
   }
+}
+
+/// What a refusal of a push's token is recorded for.
+package enum TokenOwner: Hashable, Sendable {
+  /// A phone: `Phone.id`. It is in quarantine after some refusals.
+  case phone(Int64)
+  /// A card, or a phone on which one can be started.
+  case card
+  /// Nothing: a raw push to a token that no phone has in this environment. The next push to it is
+  /// sent, and refused, too.
+  case unknown
 }
 
 extension PlannedPush {

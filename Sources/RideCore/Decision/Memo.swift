@@ -8,6 +8,8 @@ package struct Memo: Hashable, Sendable {
   package var cards: [CardTarget: CardMemo] = [:]
   /// Card starts by push, by `StartToken.id`.
   package var starts: [Int64: StartMemo] = [:]
+  /// Raw pushes that were journalled, must not repeat, and have no recorded outcome.
+  package var unrepeatable: [PushID] = []
 
   /// The rest of a pass that was split into parts.
   package var part: OpenPart?
@@ -16,7 +18,8 @@ package struct Memo: Hashable, Sendable {
 
   /// Whether there is nothing to keep.
   package var isEmpty: Bool {
-    retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && part == nil
+    retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
+      && part == nil
   }
 }
 
@@ -107,7 +110,7 @@ extension SlotMemo: Codable {
 // a ride with thousands of phones may retry one event for each of them.
 extension Memo: Codable {
   private enum CodingKeys: String, CodingKey {
-    case retries, slots, cards, starts, part, data, images
+    case retries, slots, cards, starts, unrepeatable, part, data, images
   }
 
   /// A retry that refers to its image by index in `images`.
@@ -123,6 +126,7 @@ extension Memo: Codable {
     slots = try container.decodeIfPresent([String: SlotMemo].self, forKey: .slots) ?? [:]
     cards = try container.decodeIfPresent([CardTarget: CardMemo].self, forKey: .cards) ?? [:]
     starts = try container.decodeIfPresent([Int64: StartMemo].self, forKey: .starts) ?? [:]
+    unrepeatable = try container.decodeIfPresent([PushID].self, forKey: .unrepeatable) ?? []
     part = try container.decodeIfPresent(OpenPart.self, forKey: .part)
     let images = try container.decodeIfPresent([RideImage].self, forKey: .images) ?? []
     retries =
@@ -146,6 +150,8 @@ extension Memo: Codable {
     var memo = self
     memo.updateEvents { event in
       if event.data == "{}" { return }
+      // After a failover, two events may have one ID: the second one keeps its data.
+      if let stored = data[event.id], stored != event.data { return }
       data[event.id] = event.data
       event.data = ""
     }
@@ -154,6 +160,7 @@ extension Memo: Codable {
     if !slots.isEmpty { try container.encode(slots, forKey: .slots) }
     if !cards.isEmpty { try container.encode(memo.cards, forKey: .cards) }
     if !starts.isEmpty { try container.encode(memo.starts, forKey: .starts) }
+    if !unrepeatable.isEmpty { try container.encode(unrepeatable, forKey: .unrepeatable) }
     if let part { try container.encode(part, forKey: .part) }
   }
 

@@ -4,7 +4,7 @@ package struct Settlement: Hashable, Sendable {
   /// `Revision.id` of the configuration that its entries were decided with.
   package var revision: Int32?
   /// The events that it consumes.
-  package var consumed: [Int64]
+  package var consumed: [EventKey]
   /// Ledger rows, new and changed.
   package var entries: [LedgerEntry]
   /// Tokens to invalidate.
@@ -176,7 +176,7 @@ extension Settlement {
     switch verdict.kind {
     case .accepted: entry.status = .accepted
     case .rejected: entry.status = .rejected
-    case .again where entry.startToken != nil && verdict.mayHaveArrived:
+    case .again where push.isSentOnce && verdict.mayHaveArrived:
       entry.status = .uncertain
     case .again(let least):
       if verdict.mayHaveArrived { entry.doubt = .unanswered }
@@ -206,9 +206,13 @@ extension PlannedPush {
   /// Returns whether an outcome leaves nothing to retry, so that later pushes to the phone may go.
   package func isSettled(by outcome: PushOutcome) -> Bool {
     if mayProbe, outcome.isBadDeviceToken { return false }
-    if case .again = Verdict(outcome).kind { return false }
+    let verdict = Verdict(outcome)
+    if case .again = verdict.kind { return isSentOnce && verdict.mayHaveArrived }
     return true
   }
+
+  /// Whether it is not sent again once it may have arrived.
+  fileprivate var isSentOnce: Bool { mustNotRepeat || entry.startToken != nil }
 }
 
 /// The wait before a retry: up to 1 s, 2 s, 4 s … 60 s, on top of the minimum.
@@ -238,7 +242,7 @@ extension Settlement {
     tally.due = 1
     tally.fired = 1
     var settlement = Settlement(
-      rideID: ride, consumed: [0], entries: entries,
+      rideID: ride, consumed: [event.key], entries: entries,
       invalidations: [TokenInvalidation(kind: .activity, id: 0, since: now, reason: word)],
       memo: Memo(),
       tallies: [word: tally], nextDue: isOver ? nil : now, isOver: isOver)

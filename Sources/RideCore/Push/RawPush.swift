@@ -65,6 +65,18 @@ package struct RawPush: Hashable, Sendable {
     if case .channel = target { true } else { false }
   }
 
+  /// Whether a second arrival would do harm: another card on the screen, or another call.
+  var mustNotRepeat: Bool {
+    switch pushType {
+    case .voip: true
+    case .liveactivity:
+      JSONValue(json: payload.utf8)?.value(at: ["aps", "event"]) == .string("start")
+    case .alert, .background, .location, .complication, .fileprovider, .mdm, .pushtotalk, .widgets,
+      .controls:
+      false
+    }
+  }
+
   /// How long APNs stores a push at most.
   package static func longestStorage(isBroadcast: Bool) -> Duration {
     isBroadcast ? ChannelStorage.longest : .seconds(30 * 86_400)

@@ -6,13 +6,18 @@ extension Decider {
   mutating func closeUnknownStarts() {
     decision.starts = decision.view.memo.starts
     for (id, start) in decision.starts.sorted(by: { $0.key < $1.key }) where start.isOpen {
-      var entry = start.entry
-      entry.attempts = entry.attempts.addingSaturating(1)
-      close(
-        entry, .uncertain,
-        LedgerReason(.serviceEnded, "the service ended before it recorded an answer"))
+      closeUncertain(start.entry)
       decision.starts[id]?.isOpen = false
     }
+  }
+
+  /// Closes a push that may have been sent, and is not sent again.
+  mutating func closeUncertain(_ entry: LedgerEntry) {
+    var entry = entry
+    entry.attempts = entry.attempts.addingSaturating(1)
+    close(
+      entry, .uncertain,
+      LedgerReason(.serviceEnded, "the service ended before it recorded an answer"))
   }
 
   mutating func start(_ rule: CardRule, on event: RideEvent, _ rendered: RenderedCard) {
