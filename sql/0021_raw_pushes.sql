@@ -41,15 +41,17 @@ returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   validity constant interval := coalesce(expires, interval '1 hour');
+  -- Seconds neither depend on the session's time zone nor exceed the range of a timestamp. A day has
+  -- 24 hours, a month 30 days.
+  seconds constant numeric := extract(epoch from validity);
 begin
-  -- Compared as times: a month is longer than 30 days only in some of them.
-  if now() + validity < now() or now() + validity > now() + longest then
+  if seconds < 0 or seconds > extract(epoch from longest) then
     raise exception 'expires of ridepulse.% is %', function_name, validity
       using errcode = 'invalid_parameter_value',
             hint = format('Send 0 (never stored by APNs) to %s: APNs stores nothing longer.', longest);
   end if;
-  return case when now() + validity = now() then 0
-    else ceil(extract(epoch from clock_timestamp() + validity)) end;
+  return case when seconds = 0 then 0
+    else ceil(extract(epoch from clock_timestamp()) + seconds) end;
 end
 $$;
 
