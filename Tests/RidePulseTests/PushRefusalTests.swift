@@ -20,6 +20,7 @@ import TestSupport
     ),
     (push("ab"), "", ["--payload - is not JSON at line 1, column 1"]),
     (push("ab"), "[1]", ["--payload is not a JSON object", #"{"aps""#]),
+    (push("ab"), #"{"a":1e999}"#, ["--payload has a number that exceeds the range of a double"]),
     (push("ab"), #"{"a":1,"a":2}"#, [#""a" appears twice"#]),
     (push("ab", "--type", "alrt"), "{}", ["--type alrt", "did you mean alert?"]),
     (push("ab", "--priority", "7"), "{}", ["--priority 7 is not one of 10, 5, 1"]),
@@ -91,6 +92,9 @@ import TestSupport
     ("push('customer', 'ab', '{}', 'background', 10)", "priority", "5 or null"),
     ("push('customer', 'ab', '{}', expires => '-1 s')", "expires", "30 days"),
     ("push('customer', 'ab', '{}', expires => '31 days')", "expires", "30 days"),
+    ("push('customer', 'ab', '{}', expires => '300000 years')", "expires", "30 days"),
+    ("push('customer', 'ab', '{}', expires => '-300000 years')", "expires", "30 days"),
+    ("broadcast('customer', 'YQ==', '{}', '1 month')", "expires", "08:00:00"),
     ("push('customer', 'ab', '{}', environment => 'prod')", "environment", "sandbox"),
     ("push('customer', 'ab', '{}', collapse_id => '')", "collapse_id", "1 to 64"),
     ("push('customer', 'ab', '{}', collapse_id => repeat('é', 33))", "collapse_id", "1 to 64"),
@@ -125,6 +129,31 @@ import TestSupport
     }
   }
 
+  @Test func `R106: the longest validity is the same in each time zone`() async throws {
+    try await Stage.run { stage in
+      // Zones whose clocks go forward, or back, ten days from now.
+      for (forward, back) in [(10, 100), (265, 10)] {
+        let zone = try await stage.value(
+          """
+          select format('AAA0BBB,J%s/0,J%s/0', extract(doy from now() + interval '1 day' * \(forward)),
+            extract(doy from now() + interval '1 day' * \(back)))
+          """)
+        try await stage.sql("set timezone = '\(zone ?? "")'")
+        #expect(
+          try await stage.value("select now() + interval '30 days' = now() + interval '720 hours'")
+            == "f", "the clocks change")
+        for longest in ["720 hours", "30 days"] {
+          let rest = try await stage.value(
+            """
+            select abs(ridepulse.raw_expiration('push', '\(longest)', '30 days')
+              - extract(epoch from now()) - 720 * 3600) < 60
+            """)
+          #expect(rest == "t", "\(longest)")
+        }
+      }
+    }
+  }
+
   /// The fields next to app and payload, the field that the answer names, and its code.
   private static let bodies: [(String, String, String)] = [
     (#""payload": {}"#, "token", "missing_field"),
@@ -133,6 +162,11 @@ import TestSupport
     (#""payload": {}, "channel": "Y Q""#, "channel", "invalid_value"),
     (#""payload": {}, "channel": "YQ==""#, "payload", "invalid_value"),
     (#""payload": "{}", "token": "ab""#, "payload", "wrong_type"),
+    (#""payload": {"id": 18446744073709551617}, "token": "ab""#, "payload", "invalid_value"),
+    (
+      #""payload": {"x": [{"id": -9223372036854775809}]}, "token": "ab""#, "payload",
+      "invalid_value"
+    ),
     (#""token": "ab""#, "payload", "missing_field"),
     (#""payload": {}, "token": "abc""#, "token", "invalid_value"),
     (#""payload": {}, "token": "ab", "push_type": "alrt""#, "push_type", "invalid_value"),

@@ -97,7 +97,13 @@ package struct APIField: Hashable, Sendable {
           "is \(APIBody.clipped(text)); send a duration such as 30s, 5m or 1h30m, or never-store")
       }
       return .integer(expiry.storage.components.seconds)
-    case (.payload, .object): return .string(String(decoding: value.json, as: UTF8.self))
+    case (.payload, .object):
+      if let number = value.inexactInteger {
+        throw invalid(
+          "contains a whole number beyond 64 bits, about \(number); send it as a string: it would be "
+            + "rounded")
+      }
+      return .string(String(decoding: value.json, as: UTF8.self))
     default:
       throw APIError(.wrongType, "\(name) is \(value.typeName); send \(kindName)", field: name)
     }
@@ -147,6 +153,17 @@ extension JSONValue {
     case .string: "a string"
     case .array: "an array"
     case .object: "an object"
+    }
+  }
+
+  /// The first number that may have been a whole number beyond 64 bits, which is rounded when it is
+  /// read.
+  fileprivate var inexactInteger: Double? {
+    switch self {
+    case .number(let number): abs(number) >= 0x1p63 ? number : nil
+    case .array(let values): values.lazy.compactMap(\.inexactInteger).first
+    case .object(let members): members.values.lazy.compactMap(\.inexactInteger).first
+    case .null, .bool, .integer, .string: nil
     }
   }
 

@@ -16,7 +16,7 @@ enum PushCheck {
     }
     if isBroadcast, arguments["token"] != nil {
       throw APIError(
-        .invalidValue, "channel stands next to token; send one of them", field: "channel")
+        .invalidValue, "both channel and token are given; send one of them", field: "channel")
     }
     if isBroadcast, let stray = ofTokens.first(where: { arguments[$0] != nil }) {
       throw APIError(
