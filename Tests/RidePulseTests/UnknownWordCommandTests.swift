@@ -50,6 +50,7 @@ import Testing
         from (values ('SEARCHNG', 'unknown_state', 1), ('SEARCHNG', 'unknown_state', 23),
           ('SEARCHNG', 'unknown_state', 25), ('eta_chnaged', 'unknown_event', 1),
           ('old_word', 'unknown_event', 30), ('eta_changed', 'unknown_event', 1),
+          ('raw_push', 'unknown_event', 1), ('raw_broadcast', 'unknown_event', 1),
           ('eta_changed', 'no_phone', 1)) rows (event, code, ago)
         """)
       let checkup = try Checkup(environment)
@@ -62,6 +63,11 @@ import Testing
         "add SEARCHNG to active or final under states: in \(stage.directory)/rules/a.yaml")
       checkup.expect("unknown words", "warning", "or map it under \"states\"")
       checkup.expect("unknown words", "warning", "add eta_chnaged to events: in")
+      checkup.expect(
+        "unknown words", "warning", "call ridepulse.push instead of emitting raw_push")
+      checkup.expect(
+        "unknown words", "warning", "call ridepulse.broadcast instead of emitting raw_broadcast")
+      #expect(!checkup.checks.contains { "\($0)".contains("add raw_push") })
       #expect(checkup.status == 0 || !checkup.names("failure").contains("unknown words"))
     }
   }

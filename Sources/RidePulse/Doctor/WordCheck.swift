@@ -38,6 +38,12 @@ enum WordCheck {
   }
 
   private static func remedy(_ word: UndeclaredWord, _ vocabulary: RuleVocabulary?) -> String {
+    switch word.kind == .event ? InternalEvent(rawValue: word.word) : nil {
+    case .rawPush: return "call ridepulse.push instead of emitting \(word.word)"
+    case .rawBroadcast: return "call ridepulse.broadcast instead of emitting \(word.word)"
+    case .some: return "emit an event of another name: RidePulse emits \(word.word) itself"
+    case nil: break
+    }
     let declare =
       vocabulary?.remedy(for: word.word, as: word.kind) ?? "fix the rule files: ridepulse check"
     switch word.kind {
