@@ -111,7 +111,7 @@ import Testing
       let claim = try await store.claim(limit: 10, asleep: false)
       let claimed = try #require(claim.rides.first)
       var settlement = Settlement(
-        rideID: "r1", consumed: claimed.view.events.map(\.id), entries: [], invalidations: [],
+        rideID: "r1", consumed: claimed.view.events.map(\.key), entries: [], invalidations: [],
         memo: Memo(),
         tallies: [:], nextDue: nil, isOver: false)
       for (index, time) in times.enumerated() {
@@ -150,7 +150,7 @@ import Testing
     try await session.script("select ridepulse.emit('e', 'r1')")
     let claimed = try #require(try await store.claim(limit: 1, asleep: false).rides.first)
     var settlement = Settlement(
-      rideID: "r1", consumed: claimed.view.events.map(\.id), entries: [], invalidations: [],
+      rideID: "r1", consumed: claimed.view.events.map(\.key), entries: [], invalidations: [],
       memo: Memo(),
       tallies: [:], nextDue: nil, isOver: false)
     settlement.entries = [

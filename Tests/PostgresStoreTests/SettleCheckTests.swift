@@ -93,7 +93,7 @@ import Testing
       ClaimedSettlement(
         claim: ride.claim,
         settlement: Settlement(
-          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.id), entries: [],
+          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.key), entries: [],
           invalidations: [],
           memo: Memo(), tallies: [:], nextDue: nil, isOver: true))
     }
@@ -150,7 +150,7 @@ import Testing
     _ = try await store.settle(
       claim.rides.map { ride in
         var settlement = Settlement(
-          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.id), entries: [],
+          rideID: ride.claim.rideID, consumed: ride.view.events.map(\.key), entries: [],
           invalidations: [],
           memo: Memo(), tallies: [:], nextDue: nil, isOver: true)
         settlement.invalidations = [

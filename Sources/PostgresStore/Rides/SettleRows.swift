@@ -29,10 +29,14 @@ enum SettleRows {
       .uuid("node") { $0.claim.holder },
       .text("memo") { $0.memo }, .integer("next_due") { $0.nextDue?.microseconds },
       .boolean("is_over") { $0.isOver }, .integer("revision", "integer") { $0.revision },
+      .integer("system_identifier") { $0.claim.place?.systemIdentifier },
+      .integer("timeline") { $0.claim.place?.timeline },
     ])
 
-  /// The IDs of consumed events.
-  static let events = RowParameters<Int64>(after: rides.last, [.integer("id") { $0 }])
+  /// Consumed events.
+  static let events = RowParameters<EventKey>(
+    after: rides.last,
+    [.integer("id") { $0.id }, .integer("created_at") { $0.at.microseconds }])
 
   /// Ledger rows. The event has no ID if it is a schedule slot.
   static let entries = RowParameters<Part<LedgerEntry>>(

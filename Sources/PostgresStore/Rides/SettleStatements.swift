@@ -22,16 +22,27 @@ enum SettleStatements {
   /// $1 node, then the rows of `SettleRows`.
   ///
   /// It returns fence and holder of the rides that are still held under this claim; for all others
-  /// only invalid tokens are written. It writes only to the engine's own tables and waits for no row lock: an agenda row
-  /// that another session has locked counts as not held.
+  /// only invalid tokens are written. It writes only to the engine's own tables and waits for no row
+  /// lock: an agenda row that another session has locked counts as not held.
+  ///
+  /// If Postgres has failed over since the claim, the events and the ride that the settlement follows
+  /// from may be lost, while the claim is not. Such a ride is due again at once, and stays on the
+  /// agenda: it is decided again from what there is. An event that was given the ID of a lost one is
+  /// not consumed.
   static let settle = Statement(
     name: "settle",
     sql: """
-      with settled as materialized (
-        select * from \(SettleRows.rides.table("s"))
+      with here as materialized (
+        select * from ridepulse.server_place()
+      ), settled as materialized (
+        select s.*, coalesce((s.system_identifier, s.timeline)
+          <> (here.system_identifier, here.timeline), false) as has_moved
+        from here, \(SettleRows.rides.table("s"))
       ), held as materialized (
         -- The rides that this node still holds; everything below concerns only these.
-        select a.ride_id, a.fence, a.node, s.memo, s.next_due, s.is_over, s.revision
+        select a.ride_id, a.fence, a.node, s.memo, s.revision, s.has_moved,
+          case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
+          s.is_over and not s.has_moved as is_over
         from settled s join ridepulse.agenda a
           on a.ride_id = s.ride_id and a.fence = s.fence and a.node = s.node
         where a.ride_id = any (\(SettleRows.rides.keys))
@@ -41,7 +52,7 @@ enum SettleStatements {
         -- Live rides are released with their memo and next due time.
         update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
           memo = held.memo::jsonb,
-          due_at = \(SQLTime.timestamp("held.next_due"))
+          due_at = held.next_due
         from held
         where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
           and not held.is_over
@@ -51,8 +62,9 @@ enum SettleStatements {
         where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
           and held.is_over
       ), consumed as (
-        delete from ridepulse.events e using held
+        delete from ridepulse.events e using held, \(SettleRows.events.table("c"))
         where e.id = any (\(SettleRows.events.keys)) and e.ride_id = held.ride_id
+          and e.id = c.id and \(SQLTime.micros("e.created_at")) = c.created_at
       ), written as (
         -- One ledger row for each push; a later attempt changes its outcome.
         insert into ridepulse.ledger as l
@@ -81,8 +93,7 @@ enum SettleStatements {
           end as since
         from \(SettleRows.gone.table("g"))
         -- Since a failover, the ID may be that of another token.
-        where (system_identifier, timeline) in (
-          select p.system_identifier, p.timeline from ridepulse.server_place() p)
+        where (system_identifier, timeline) in (select * from here)
         order by kind, id, since desc
       ), found as materialized (
         -- Observations of phones, one row for each phone.

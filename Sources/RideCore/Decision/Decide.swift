@@ -41,7 +41,7 @@ struct Decider {
     case nil: attributes = nil
     }
     let part = view.memo.part
-    events = part.map { part in view.events.filter { $0.id <= part.through } } ?? view.events
+    events = part.map { part in view.events.filter(part.includes) } ?? view.events
     newEvents = part == nil ? view.events : []
     recipients = RecipientResolver(view.events)
     if let state = view.ride?.state {
@@ -91,11 +91,12 @@ struct Decider {
     let (selected, isLast) = decision.view.phones(forFirings: firings)
     phones = selected
     if isLast {
-      decision.consumed = events.map(\.id)
+      decision.consumed = events.map(\.key)
     } else if let last = selected.last {
       let open = decision.view.memo.part
       decision.part = OpenPart(
-        through: open?.through ?? events.last?.id ?? 0, after: last.id,
+        through: open?.through ?? events.last?.id ?? 0,
+        throughTime: open == nil ? events.map(\.at).max() : open?.throughTime, after: last.id,
         slots: slots.map { OpenPart.Slot(rule: $0.rule.name, at: $0.at) },
         shown: open?.shown ?? [:])
     }

@@ -54,12 +54,21 @@ package struct OpenPart: Hashable, Sendable, Codable {
 
   /// The last event of the pass; later ones wait until the last part is done.
   var through: Int64
+  /// The time of the latest event of the pass; nil in memos of earlier versions, and without events.
+  var throughTime: Timestamp?
   /// The last phone that was addressed: parts go in the order of `Phone.id`.
   package var after: Int64
   /// The slots that fired in the pass.
   var slots: [Slot]
   /// The IDs of events whose alerts cards have already shown, by `CardTarget.rawValue`.
   var shown: [String: [Int64]] = [:]
+
+  /// Returns whether the pass handles an event.
+  ///
+  /// The time excludes an event that was given the ID of a lost one after a failover.
+  func includes(_ event: RideEvent) -> Bool {
+    event.id <= through && throughTime.map { event.at <= $0 } ?? true
+  }
 
   /// Returns whether the phone with this ID has been addressed.
   func covers(_ phone: Int64) -> Bool { phone <= after }

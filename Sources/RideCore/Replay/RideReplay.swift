@@ -53,7 +53,7 @@ extension RideView {
   /// Applies a settlement as the database does, so that the view is what the next claim would read.
   package mutating func apply(_ settlement: Settlement) {
     let consumed = Set(settlement.consumed)
-    events.removeAll { consumed.contains($0.id) }
+    events.removeAll { consumed.contains($0.key) }
     memo = settlement.isOver ? Memo() : settlement.memo
     for token in settlement.invalidations {
       switch token.kind {

@@ -56,7 +56,18 @@ package struct RideEvent: Hashable, Sendable, Codable {
   }
 }
 
+/// What identifies an event's row.
+///
+/// The ID alone does not: after the promotion of an asynchronous standby, the ID of a lost event may
+/// be given to a later one.
+package struct EventKey: Hashable, Sendable {
+  package var id: Int64
+  package var at: Timestamp
+}
+
 extension RideEvent {
+  package var key: EventKey { EventKey(id: id, at: at) }
+
   /// The event in the ledger of a push that no event of the ride caused.
   static func refresh(at now: Timestamp) -> RideEvent {
     RideEvent(id: 0, name: "refresh", at: now)

@@ -217,8 +217,8 @@ final class CheckingStore: RideStore {
     let (ride, result) = (settlement.claim.rideID, settlement.settlement)
     guard state.holders[ride] == settlement.claim.fence else { return false }
     state.holders[ride] = nil
-    for id in result.consumed { state.settled[id, default: 0] += 1 }
-    state.events[ride]?.removeAll { result.consumed.contains($0.id) }
+    for event in result.consumed { state.settled[event.id, default: 0] += 1 }
+    state.events[ride]?.removeAll { result.consumed.contains($0.key) }
     if state.events[ride]?.isEmpty == true { state.events[ride] = nil }
     state.memos[ride] = result.memo.isEmpty ? nil : result.memo
     state.views[ride]?.cards.removeAll { card in

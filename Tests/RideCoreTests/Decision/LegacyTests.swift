@@ -85,7 +85,7 @@ import Testing
     ) { 0 }
     #expect(settlement.entries.map(\.status) == [.accepted, .pending, .accepted])
     #expect(Set(settlement.entries.map(\.collapseID)).count == 3)
-    #expect(settlement.consumed == [1, 2, 3] && !settlement.isOver)
+    #expect(settlement.consumed.map(\.id) == [1, 2, 3] && !settlement.isOver)
   }
 
   @Test func `it is retried unchanged under the same ID, and then its ride is over`() throws {

@@ -58,6 +58,33 @@ import Testing
     #expect(sent.count { $0.entry.event.id == 3 } == 3000)
   }
 
+  @Test func `R107: a later part leaves out an event with the ID of a lost one`() {
+    var view = Sample.view(phones: Self.phones(3000))
+    let first = decide(view, by: Sample.book(), now: Sample.now)
+    view.memo =
+      first.settled(first.pushes.map { _ in .accepted }, now: Sample.now, jitter: { 0 }).memo
+    var event = Sample.event()
+    event.at = Sample.now
+    view.events = [event]
+    let second = decide(view, by: Sample.book(), now: Sample.now)
+    #expect(second.pushes.isEmpty && second.consumed.isEmpty)
+    let (sent, _, _) = run(view, Sample.book())
+    #expect(Set(sent.compactMap(\.entry.phone)).count == 3000)
+  }
+
+  @Test func `R107: two events of one ID keep their data in the memo`() throws {
+    var memo = Memo()
+    for data in [#"{"n": 1}"#, #"{"n": 2}"#, #"{"n": 1}"#, "{}"] {
+      var entry = LedgerEntry(
+        id: PushID(of: data), event: Sample.event(data: data), rule: "r", app: .customer,
+        pushType: .alert, status: .pending, attempts: 1)
+      entry.phone = 1
+      memo.retries.append(PendingPush(entry: entry, due: Sample.now))
+    }
+    let json = try JSONEncoder().encode(memo)
+    #expect(try JSONDecoder().decode(Memo.self, from: json) == memo)
+  }
+
   @Test func `a person without a phone is named once`() {
     var view = Sample.view(phones: Self.phones(5000))
     let book = Sample.book([Sample.rule(), Sample.rule("driver", app: .driver)])

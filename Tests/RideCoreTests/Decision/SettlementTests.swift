@@ -43,7 +43,7 @@ import Testing
     #expect(result.entries.map(\.status) == [status])
     #expect(result.entries.map { $0.reason?.text } == [reason])
     #expect(result.entries.map(\.attempts) == [1])
-    #expect(result.consumed == [1])
+    #expect(result.consumed.map(\.id) == [1])
     #expect(result.memo.retries.count == (status == .pending ? 1 : 0))
     #expect(result.nextDue == result.memo.retries.first?.due)
   }

@@ -76,7 +76,7 @@ import Testing
     ride.state = state
     let decision = decide(
       Sample.view(ride: ride, events: [Sample.event(7, event)]), by: Sample.book(), now: Sample.now)
-    #expect(decision.pushes.isEmpty && decision.consumed == [7])
+    #expect(decision.pushes.isEmpty && decision.consumed.map(\.id) == [7])
     #expect(decision.closed.map { $0.reason?.text } == [reason].filter { $0 != nil })
     let code = event == state ? LedgerReason.Engine.unknownState : .unknownEvent
     #expect(
