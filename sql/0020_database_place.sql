@@ -126,16 +126,18 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   select s.system_identifier, s.timeline into system_identifier, timeline
   from ridepulse.server_place() s;
-  may_claim := not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments));
   is_pinned := exists (select from ridepulse.pin) and not exists (
     select from unnest(apps) a (app)
     where not exists (select from ridepulse.pinned_apps p where p.app = a.app));
+  -- After pin(), check_pin decides which of several services may send, before any of them claims.
+  may_claim := (is_pinned or cardinality(apps) = 0)
+    and not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments));
 end
 $$;
 
 comment on function ridepulse.claim_place(text[], text[], text[]) is
   'Returns the server and timeline that a claim is made on, whether a service with these apps may '
-  'claim there, and whether all of them are pinned.';
+  'claim there, and whether all of them are pinned. Apps that are not pinned may not claim.';
 
 create function ridepulse.pin() returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -152,7 +154,8 @@ $$;
 
 comment on function ridepulse.pin() is
   'Allows services to send from this database on this server, with the apps of the next one that '
-  'claims: after a restore, a move, or a change of bundle ID or default environment, and after hold.';
+  'checks the pin: after a restore, a move, or a change of bundle ID or default environment, and '
+  'after hold. Stop services with other bundle IDs or environments first.';
 
 create function ridepulse.hold(reason text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -170,5 +173,6 @@ end
 $$;
 
 comment on function ridepulse.hold(text) is
-  'Keeps every service from claiming and sending from this database until ridepulse.pin() is '
-  'called. Events are still accepted. Errors: 22023 without a reason.';
+  'Keeps every service from claiming rides of this database until ridepulse.pin() is called. Rides '
+  'that are claimed already are still sent. Events are accepted and wait. Errors: 22023 without a '
+  'reason.';

@@ -22,11 +22,11 @@ import Testing
   }
 
   /// A store of one process: its sessions are replaced, its node stays.
-  private func store() throws -> PostgresRideStore {
+  private func store(pin: DatabasePin = .none) throws -> PostgresRideStore {
     let own = try PostgresSession(conninfo: url)
     return PostgresRideStore(
       node: "11111111-2222-8333-8444-555555555555", host: "test", apps: [.customer],
-      rules: Self.rules, lease: .seconds(60), claims: own, settlements: own,
+      pin: pin, rules: Self.rules, lease: .seconds(60), claims: own, settlements: own,
       log: Log { _, _, _ in })
   }
 
@@ -63,6 +63,17 @@ import Testing
       """)
   }
 
+  /// What a promoted standby has that had received the claim, but not the event, of which the claim
+  /// was read later.
+  private func loseEvents() async throws {
+    try await session.script(
+      """
+      delete from ridepulse.events;
+      alter sequence ridepulse.events_id_seq restart with 2;
+      select ridepulse.emit('second', 'r')
+      """)
+  }
+
   private var events: String? {
     get async throws {
       try await session.value("select string_agg(event, ' ' order by id) from ridepulse.events")
@@ -89,6 +100,37 @@ import Testing
     try await after.release([old.claim])
     #expect(try await after.settle([settlement(new)]) == SettleResult())
     #expect(try await events == nil)
+  }
+
+  @Test func `R107: a settlement of a lost event does not consume the event with its ID`() async throws
+  {
+    let store = try store()
+    let old = try await claim(by: store)
+    try await loseEvents()
+    #expect(try await store.settle([settlement(old)]) == SettleResult())
+    #expect(try await events == "second")
+    let new = try await claim(by: store)
+    // Without this the test would prove nothing.
+    #expect(new.view.events.map(\.id) == old.view.events.map(\.id))
+    #expect(try await store.settle([settlement(new)]) == SettleResult())
+    #expect(try await events == nil)
+  }
+
+  @Test func `R107: a ride that was claimed before a failover is decided again`() async throws {
+    let store = try store()
+    var ride = try await claim(by: store)
+    ride.claim.place?.timeline += 1
+    var over = settlement(ride)
+    over.settlement.isOver = true
+    over.settlement.nextDue = nil
+    #expect(try await store.settle([over]) == SettleResult())
+    #expect(try await events == nil)
+    let again = try await claim(by: store)
+    #expect(again.view.events.isEmpty)
+    over = settlement(again)
+    over.settlement.isOver = true
+    #expect(try await store.settle([over]) == SettleResult())
+    #expect(try await session.value("select count(*) from ridepulse.agenda") == "0")
   }
 
   @Test func `R107: two claims of a ride in one batch are told apart`() async throws {
@@ -122,5 +164,23 @@ import Testing
     #expect(store.pinProblems.map(\.kind) == [.held])
     try await session.script("select ridepulse.pin()")
     #expect(try await store.claim(limit: 10, asleep: false).rides.count == 1)
+    #expect(store.pinProblems.isEmpty)
+  }
+
+  @Test func `R111: apps that are not pinned claim nothing until they are`() async throws {
+    func store(_ bundleID: String) throws -> PostgresRideStore {
+      try self.store(
+        pin: DatabasePin(apps: [
+          .init(app: .customer, bundleID: bundleID, environment: .production)
+        ]))
+    }
+    let (production, staging) = (try store("com.example.app"), try store("com.example.staging"))
+    try await production.checkPin()
+    try await session.script("select ridepulse.pin()")
+    // This claim finds no pin of its apps, and pins them.
+    #expect(try await production.claim(limit: 10, asleep: false).rides.isEmpty)
+    #expect(try await staging.claim(limit: 10, asleep: false).rides.isEmpty)
+    #expect(staging.pinProblems.map(\.kind) == [.bundleID])
+    #expect(try await production.claim(limit: 10, asleep: false).rides.count == 1)
   }
 }

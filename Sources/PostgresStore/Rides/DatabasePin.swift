@@ -113,7 +113,13 @@ package struct PinProblem: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What allows sending again.
-  package static let remedy =
-    "if phones are to be notified from this database by this service: select ridepulse.pin()"
+  /// Returns what allows this service to send.
+  ///
+  /// `pin()` forgets the apps, and the service that checks the pin first sets them.
+  package static func remedy(for problems: [PinProblem]) -> String {
+    let areOthers = problems.contains { $0.kind == .bundleID || $0.kind == .environment }
+    return "if phones are to be notified from this database by this service: "
+      + (areOthers ? "stop all services that have the pinned values, then " : "")
+      + "select ridepulse.pin()"
+  }
 }

@@ -23,9 +23,11 @@ extension PostgresRideStore {
       return log(.info, "Database matches its pin, sending", [:])
     }
     log(
-      .error, "Database does not match its pin, nothing is sent",
+      .error, "Database does not match its pin, nothing is claimed",
       [
-        "problem": problems.map(\.description).joined(separator: "; "), "fix": PinProblem.remedy,
+        "problem": problems.map(\.description).joined(separator: "; "),
+        "fix": PinProblem.remedy(for: problems),
+        "claimed_before": "still sent, within 15 s",
       ])
   }
 
@@ -40,7 +42,8 @@ extension PostgresRideStore {
         hasMoved = true
         lowWaterMark.withLock { $0 = LowWaterMark() }
         record(report.place, after: old)
-      case .checkPin where pin.apps.isEmpty && report.mayClaim: break
+      // The first claim of work that sends nothing pins no database.
+      case .checkPin where pin.apps.isEmpty && report.mayClaim && pinProblems.isEmpty: break
       case .checkPin:
         do {
           try await checkPin()

@@ -73,7 +73,7 @@ enum Database {
     let problems = try await pin.problems(session)
     if problems.isEmpty { return }
     throw CommandFailure(
-      (problems.map(\.description) + [named(PinProblem.remedy)]).joined(separator: "; "))
+      (problems.map(\.description) + [named(PinProblem.remedy(for: problems))]).joined(separator: "; "))
   }
 
   /// Throws if the database's schema lacks migrations of this binary.

@@ -17,7 +17,8 @@ enum PlaceCheck {
       if problems.isEmpty { return nil }
       return .failure(
         "pin", "nothing is sent: " + problems.map(\.description).joined(separator: "; "),
-        "if phones are to be notified from this database: psql \"$DATABASE_URL\" -c "
+        "if phones are to be notified from this database, stop services with other bundle IDs or "
+          + "environments, then: psql \"$DATABASE_URL\" -c "
           + ShellText.word("select \(Database.schema).pin()"),
         "otherwise set the DATABASE_URL and APNS_… variables of this service")
     }
