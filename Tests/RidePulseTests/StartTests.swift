@@ -53,6 +53,31 @@ import Testing
     }
   }
 
+  @Test func `R112: requests that need the database are answered at once during the wait`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let server = try Server(
+        stage.environment.merging([
+          "DATABASE_URL": "host=/nowhere", "RIDEPULSE_ADMIN": "127.0.0.1:0",
+          "RIDEPULSE_ADMIN_TOKEN": "sesame-42",
+        ]) { $1 }, until: "Waiting for Postgres")
+      let client = try await client(server)
+      let event = #"{"event": "driver_arrived", "ride_id": "r1"}"#
+      for answer in [
+        try client.get("/v1/deliveries"), try client.get("/v1/rides/r1/explain"),
+        try client.get("/ride?id=r1"), try client.get("/timeline"),
+        try client.post("/v1/events", event),
+      ] {
+        #expect(answer.status == 503)
+        #expect(answer.text.contains("waiting for Postgres"), "\(answer)")
+      }
+      #expect(try client.send("POST", "/wake", nil).text.contains("waiting for Postgres"))
+      #expect(try client.get("/metrics").status == 200)
+      #expect(server.stop() == 0)
+    }
+  }
+
   @Test func `R112: what waiting cannot fix ends the start with a message`() async throws {
     try await Stage.run { stage in
       let bare = try await LocalCluster.shared().freshDatabase()

@@ -1,3 +1,4 @@
+import AdminServer
 import PostgresStore
 
 /// The database session of read requests over HTTP.
@@ -6,13 +7,20 @@ import PostgresStore
 /// from the engine's sessions, so that no query delays a push.
 actor AdminSession {
   private let conninfo: String
+  /// Why the database can't be used yet; nil once the service has started.
+  private let obstacle: @Sendable () -> String?
   private var session: PostgresSession?
 
-  init(conninfo: String) {
+  init(conninfo: String, obstacle: @escaping @Sendable () -> String?) {
     self.conninfo = conninfo
+    self.obstacle = obstacle
   }
 
+  /// - Throws: `APIError` at once while the service waits for the database.
   func get() throws -> PostgresSession {
+    if let obstacle = obstacle() {
+      throw APIError(.databaseUnavailable, "\(obstacle); nothing was done, repeat it later")
+    }
     if let session { return session }
     let opened = try PostgresSession(conninfo: conninfo, applicationName: "ridepulse admin")
     session = opened
@@ -34,8 +42,8 @@ actor APISessions {
   private var callers: [Int]
 
   /// Creates `count` sessions, each opened when it is first needed.
-  init(conninfo: String, count: Int = 4) {
-    sessions = (0..<count).map { _ in AdminSession(conninfo: conninfo) }
+  init(conninfo: String, count: Int = 4, obstacle: @escaping @Sendable () -> String?) {
+    sessions = (0..<count).map { _ in AdminSession(conninfo: conninfo, obstacle: obstacle) }
     callers = sessions.map { _ in 0 }
   }
 

@@ -63,10 +63,13 @@ enum Serve: Command {
       }
       let endpoints = try ServiceEndpoints(service, context, log)
       defer { endpoints.close() }
-      guard try await service.start(onWait: { supervision.waiting($0) }) else { return .done }
-      log(.info, "Serving", fields)
-      await serve(service, supervision)
-      return .done
+      // Before the endpoints close, which wait for the responses in progress.
+      return try await withCleanup({ await service.endCalls() }) {
+        guard try await service.start(onWait: { supervision.waiting($0) }) else { return .done }
+        log(.info, "Serving", fields)
+        await serve(service, supervision)
+        return .done
+      }
     }
     log(.info, "Stopped")
     return status
@@ -87,7 +90,6 @@ enum Serve: Command {
     for task in [maintenance, watch, backfills, keepalive, channels, outcomes] { task.cancel() }
     service.channels.stop()
     service.outcomes.notify()
-    await service.endCalls()
   }
 
   /// Throws if the database's pin keeps a single run from sending.
@@ -119,6 +121,9 @@ enum Reload {
       service.use(new)
       let state = new == old ? "unchanged" : "replaced"
       log(.info, "APNs keys reloaded", ["credentials": new.names, "state": state])
+      for doubt in apns.credentials.unconfirmed(after: old, new) {
+        log(.warning, "APNs credentials need attention", ["problem": doubt])
+      }
       warn(new, apns, service.rules, at: service.now, log)
     } catch {
       log(

@@ -22,9 +22,13 @@ final class LivePage: Sendable {
   var routes: [Route] {
     PageFile.routes + [
       Route("GET", "/live") { [stream] _ in stream.answer() },
-      Route("GET", "/timeline") { [timeline] _ in
+      Route("GET", "/timeline") { [service, timeline] _ in
         do {
+          // The timeline has a session of its own.
+          _ = try await service.admin.get()
           return Self.json(try await timeline.json())
+        } catch let error as APIError {
+          return .text(error.code.status, error.message)
         } catch {
           return Self.noAnswer
         }
@@ -45,6 +49,8 @@ final class LivePage: Sendable {
       let history = try await service.history(of: id)
       if history.isEmpty { return .text(404, "nothing is recorded about this ride") }
       return json(RideReport(history, of: id).json.json)
+    } catch let error as APIError {
+      return .text(error.code.status, error.message)
     } catch {
       return noAnswer
     }

@@ -1,3 +1,4 @@
+import Orchestrator
 import PostgresStore
 import RideCore
 import Synchronization
@@ -72,5 +73,18 @@ final class SessionLog: Sendable {
     case .notification:
       log(.debug, "Woken")
     }
+  }
+}
+
+/// Wakes an engine that is created later.
+final class EngineSignal: Sendable {
+  private let engine = Mutex<Engine?>(nil)
+
+  func connect(to engine: Engine) {
+    self.engine.withLock { $0 = engine }
+  }
+
+  func notify() {
+    engine.withLock { $0 }?.wake()
   }
 }

@@ -50,7 +50,8 @@ final class Service: Sendable {
     let credentials = try apns.loadCredentials()
     self.conninfo = conninfo
     self.log = log
-    starting = ServiceStart(log: log)
+    let starting = ServiceStart(log: log)
+    self.starting = starting
     rulesInUse = Mutex(rules)
     let signal = EngineSignal()
     let time = DatabaseClock.ofThisMachine()
@@ -72,12 +73,12 @@ final class Service: Sendable {
     revisions = RevisionRecorder(session: sessions.claims, log: log)
     let meter = ServiceMeter(now: { time.now })
     self.meter = meter
-    let admin = AdminSession(conninfo: conninfo)
+    let admin = AdminSession(conninfo: conninfo, obstacle: { starting.problem })
     self.admin = admin
-    searches = AdminSession(conninfo: conninfo)
+    searches = AdminSession(conninfo: conninfo, obstacle: { starting.problem })
     watchMonitor = WatchMonitor(session: { try await admin.get() }, log: log)
     backfills = BackfillMonitor(conninfo: conninfo, active: rules.activeStates, log: log)
-    callers = APISessions(conninfo: conninfo)
+    callers = APISessions(conninfo: conninfo, obstacle: { starting.problem })
     maintenance = Maintenance(conninfo: conninfo, log: log)
     self.apns = apns
     transport = try APNSClient(
@@ -154,12 +155,13 @@ final class Service: Sendable {
   var pinProblems: [String] {
     let problems = store.pinProblems
     if problems.isEmpty { return [] }
-    return problems.map { "nothing is sent: \($0)" } + [Database.named(PinProblem.remedy)]
+    return problems.map { "nothing is sent: \($0)" }
+      + [Database.named(PinProblem.remedy(for: problems))]
   }
 
   private static func describe(_ halt: SettlementHalt) -> String {
-    let seconds = halt.duration.components.seconds
-    return "settlement has failed since \(halt.since) (\(seconds) s): \(halt.failure.description); "
+    "settlement has failed since \(halt.since) (\(halt.duration.components.seconds) s): "
+      + "\(halt.failure.description); "
       + "no ride is claimed or sent until it succeeds: fix what Postgres names, nothing is lost"
   }
 
@@ -244,6 +246,7 @@ final class Service: Sendable {
 
   /// Starts a scan for due rides at once; returns a line with their number.
   func wake() async -> String {
+    if let problem = starting.problem { return "RidePulse is \(problem)" }
     engine.wake()
     let most = 1000
     guard let due = try? await store.dueRides(atMost: most) else {
@@ -282,18 +285,5 @@ final class Service: Sendable {
         group.addTask { await session.close(limit: .seconds(1)) }
       }
     }
-  }
-}
-
-/// Wakes an engine that is created later.
-private final class EngineSignal: Sendable {
-  private let engine = Mutex<Engine?>(nil)
-
-  func connect(to engine: Engine) {
-    self.engine.withLock { $0 = engine }
-  }
-
-  func notify() {
-    engine.withLock { $0 }?.wake()
   }
 }
