@@ -68,6 +68,27 @@ import Testing
 
   @Test(
     arguments: [
+      ("", ["PGHOST": "a,b"], ["a,b", "read-write"]),
+      ("port=1", ["PGHOST": "a,b", "PGTARGETSESSIONATTRS": "any"], ["a,b"]),
+      ("host=c", ["PGHOST": "a,b"], []),
+      ("service=s", ["PGHOST": "a,b"], []), ("", ["PGHOST": "a,b", "PGSERVICE": "s"], []),
+      ("postgres:///?service=s", ["PGHOST": "a,b", "PGPORT": "1,2"], []),
+      ("service=s host=a,b", [:], []),
+    ] as [(String, [String: String], [String])])
+  func `R107: the environment's hosts do not outweigh a service file`(
+    conninfo: String, environment: [String: String], added: [String]
+  ) throws {
+    let settings = try ConnectionSettings(
+      conninfo: conninfo, applicationName: "x", connectTimeout: .seconds(1),
+      variable: { environment[$0] })
+    let own = settings.parameters(first: 0)
+    #expect(
+      own.filter { ["host", "target_session_attrs"].contains($0.key) }.map(\.value).sorted()
+        == added)
+  }
+
+  @Test(
+    arguments: [
       ("host=a,b", "read-write", false), ("postgres://a,b/x", "read-write", false),
       ("host=a", nil, false), ("host=a,b target_session_attrs=any", nil, true),
       ("host=a,b target_session_attrs=primary", nil, false),

@@ -14,10 +14,14 @@ struct ConnectionSettings: Sendable {
   let mayReachStandby: Bool
   /// The passwords in the connection string, to be removed from messages of libpq and the server.
   let secrets: KnownSecrets
-  /// Nil if there is one host.
+  /// Nil if there is one host, or if a service file may name others.
   private let hostList: HostList?
 
-  init(conninfo: String, applicationName: String, connectTimeout: Duration) throws(PostgresError) {
+  /// - Parameter variable: Returns an environment variable of libpq.
+  init(
+    conninfo: String, applicationName: String, connectTimeout: Duration,
+    variable: (String) -> String? = Self.variable
+  ) throws(PostgresError) {
     self.conninfo = conninfo
     self.applicationName = applicationName
     self.connectTimeout = connectTimeout
@@ -25,20 +29,22 @@ struct ConnectionSettings: Sendable {
     if let problem = ConnectionURL(conninfo)?.problem ?? Self.problem(of: options["host"]) {
       throw PostgresError(.invalidConninfo(reason: problem))
     }
-    let hosts = [
-      options["host"] ?? Self.variable("PGHOST"),
-      options["hostaddr"] ?? Self.variable("PGHOSTADDR"),
-    ]
-    let attributes = options["target_session_attrs"] ?? Self.variable("PGTARGETSESSIONATTRS")
+    // A service file outweighs the environment, and may set what the connection string does not.
+    let hasService = (options["service"] ?? variable("PGSERVICE")) != nil
+    func value(_ option: String, _ name: String) -> String? {
+      options[option] ?? (hasService ? nil : variable(name))
+    }
+    let hosts = [value("host", "PGHOST"), value("hostaddr", "PGHOSTADDR")]
+    let attributes = value("target_session_attrs", "PGTARGETSESSIONATTRS")
     let areSeveral = hosts.contains { $0?.contains(",") ?? false }
-    needsPrimary = areSeveral && attributes == nil
+    needsPrimary = areSeveral && attributes == nil && !hasService
     mayReachStandby =
       areSeveral && attributes.map { !["read-write", "primary"].contains($0) } ?? false
     let own = ["password", "sslpassword"].compactMap { options[$0] }
-    let raw = [ConnectionURL(conninfo)?.rawPassword, Self.variable("PGPASSWORD")].compactMap(\.self)
+    let raw = [ConnectionURL(conninfo)?.rawPassword, variable("PGPASSWORD")].compactMap(\.self)
     secrets = KnownSecrets(own + raw)
-    hostList = HostList(
-      names: hosts[0], addresses: hosts[1], ports: options["port"] ?? Self.variable("PGPORT"))
+    let list = HostList(names: hosts[0], addresses: hosts[1], ports: value("port", "PGPORT"))
+    hostList = hasService ? nil : list
   }
 
   /// The options in libpq's order.
