@@ -95,6 +95,33 @@ import TestSupport
     #expect(keyID(corrected) == "ABCDE12345" && corrected != before)
   }
 
+  @Test func `R99: a replaced key under the ID of a variable is a warning without Apple's name`()
+    throws
+  {
+    let path = try key("key.p8")
+    let variables = CredentialVariables(
+      ["APNS_PRIVATE_KEY_PATH": path, "APNS_KEY_ID": "ABCDE12345", "APNS_TEAM_ID": "TEAMTEAM01"],
+      apps: [.customer, .driver], standard: .production)
+    let before = try variables.load(bundleIDs: [:])
+    let same = try variables.reload(after: before, bundleIDs: [:])
+    #expect(variables.unconfirmed(after: before, same) == [])
+    try FileManager.default.removeItem(atPath: path)
+    _ = try key("key.p8")
+    let after = try variables.reload(after: before, bundleIDs: [:])
+    let warnings = variables.unconfirmed(after: before, after)
+    #expect(warnings.count == 1, "\(warnings)")
+    #expect(warnings.first?.contains("APNS_KEY_ID is still ABCDE12345") == true)
+  }
+
+  @Test func `R99: a bad team is named with its own variable`() throws {
+    let path = try key("AuthKey_ABCDE12345.p8")
+    let text = failure([
+      "APNS_PRIVATE_KEY_PATH": path, "APNS_TEAM_ID": "TEAMTEAM01",
+      "APNS_DRIVER_PRIVATE_KEY_PATH": path, "APNS_DRIVER_TEAM_ID": "team",
+    ])
+    #expect(text.hasPrefix("APNS_DRIVER_TEAM_ID: \"team\" is no Apple team ID"), "\(text)")
+  }
+
   @Test func `R105: serve names what a certificate lacks`() throws {
     let key = try key("client.key")
     let request = "req -x509 -new -key client.key -days 10 -subj /UID=com.example.other/CN=Push"

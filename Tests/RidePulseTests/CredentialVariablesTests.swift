@@ -83,6 +83,27 @@ import TestSupport
     #expect(key?.pathName == "APNS_DRIVER_PRIVATE_KEY_PATH")
     let plain = Self.read([Self.general, Self.driver]).lanes[.init(.driver, .sandbox)]?.key
     #expect(plain?.keyID == nil && plain?.teamID == "TEAMTEAM01", "the ID is in the file's name")
+    #expect(key?.teamIDName == "APNS_DRIVER_TEAM_ID" && plain?.teamIDName == "APNS_TEAM_ID")
+  }
+
+  private static let misplaced = "a certificate is for one app and both environments: "
+
+  @Test(
+    arguments: [
+      ("APNS_DRIVER_SANDBOX_CERTIFICATE_PATH", "APNS_DRIVER_CERTIFICATE_PATH"),
+      ("APNS_DRIVER_SANDBOX_CERTIFICATE_KEY_PATH", "APNS_DRIVER_CERTIFICATE_KEY_PATH"),
+      ("APNS_SANDBOX_CERTIFICATE_PATH", "APNS_<APP>_CERTIFICATE_PATH"),
+      ("APNS_CERTIFICATE_PATH", "APNS_<APP>_CERTIFICATE_PATH"),
+    ])
+  func `R105: a certificate of no app, or of one environment, has no effect`(
+    name: String, right: String
+  ) {
+    let text = "\(name) has no effect: \(Self.misplaced)\(right)"
+    let good = Self.read([Self.general, [name: "a.pem"]])
+    #expect(good.problems == [] && good.warnings == [text])
+    // Without any other credential it is the reason why the service does not start.
+    let alone = Self.read([[name: "a.pem"]])
+    #expect(alone.problems.last == text && alone.warnings == [], "\(alone.problems)")
   }
 
   @Test(

@@ -240,7 +240,7 @@ import TestSupport
         try Data("nonsense\n".utf8).write(to: URL(fileURLWithPath: "\(rules)/\(index)\(text).yaml"))
       }
       server.hangUp()
-      try await server.waitForLog("Signing key reloaded")
+      try await server.waitForLog("APNs keys reloaded")
       #expect(server.stop() == 0)
       HostileText.expectTame(server.log)
       #expect(server.log.split(separator: "\n").allSatisfy { $0.hasPrefix("20") })

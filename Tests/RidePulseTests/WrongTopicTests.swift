@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 @Suite("Tokens of another topic") struct WrongTopicTests {
   private static let count = """
@@ -121,6 +122,43 @@ import Testing
       try await server.waitForLog("APNs keys reloaded")
       try await stage.sql("select ridepulse.emit('waiting_fee_started', 'r1')")
       try await server.waitForLog(Self.message, times: before + 1)
+    }
+  }
+
+  @Test func `R116 a certificate that APNs refuses in the TLS handshake is logged once`()
+    async throws
+  {
+    let folder = try ScratchFolder.create()
+    defer { ScratchFolder.remove(folder) }
+    for name in ["ca", "stranger"] {
+      let made = try Tool.run(
+        "/usr/bin/openssl",
+        [
+          "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "60", "-subj", "/CN=\(name)",
+          "-keyout", "\(name).key", "-out", "\(name).crt",
+        ], in: folder)
+      try #require(made.status == 0, "\(made.errors)")
+    }
+    try await Stage.run(simulator: ["--client-ca", "\(folder)/ca.crt"]) { stage in
+      let server = try Server(
+        stage.environment.merging([
+          "APNS_CUSTOMER_CERTIFICATE_PATH": "\(folder)/stranger.crt",
+          "APNS_CUSTOMER_CERTIFICATE_KEY_PATH": "\(folder)/stranger.key",
+        ]) { $1 })
+      defer { server.stop() }
+      try await stage.addRide()
+      for event in ["driver_nearby", "waiting_fee_started"] {
+        try await stage.sql("select ridepulse.emit('\(event)', 'r1')")
+      }
+      try await stage.until(
+        """
+        select count(*) = 2 from ridepulse.ledger
+        where app = 'customer' and push_type = 'alert' and reason_code = 'BadCertificate'
+        """, is: "t")
+      try await server.waitForLog("reason=BadCertificate")
+      let mistakes = lines(server)
+      #expect(mistakes.count == 1, "\(mistakes)")
+      #expect(mistakes.first?.contains("compare APNS_CUSTOMER_CERTIFICATE_PATH") == true)
     }
   }
 }

@@ -171,6 +171,21 @@ import Testing
     #expect(machine.isFinished)
   }
 
+  @Test("R116: a refused client certificate leaves the first push unprocessed, but no later one")
+  func refusedCertificate() {
+    for (isProved, sent, expected) in [
+      (false, 1000, .again(1, .certificateRefused("unknown ca"))),
+      (false, 0, .again(1, .certificateRefused("unknown ca"))),
+      (true, 1000, .report(1, .unanswered(.connectionLost("unknown ca")))),
+    ] as [(Bool, Int, Ended)] {
+      var machine = isProved ? Self.proved() : Self.machine()
+      _ = Self.open(&machine, 1, id: 1, bodyStart: 100)
+      let endings = machine.lost(
+        "unknown ca", refusesCertificate: true, sent: sent, wall: Self.wall)
+      #expect(endings.map { Ended($0) } == [expected], "\(isProved) \(sent)")
+    }
+  }
+
   @Test("R1: a stream times out at its deadline: unanswered if it left, unsent if it did not")
   func timeout() {
     var machine = Self.proved()

@@ -127,6 +127,11 @@ import Testing
     let rejected = machine.supervise(at: now + .seconds(700)).rejected
     #expect(rejected.map(\.cause).allSatisfy { $0 == .noConnection("no route") })
     #expect(rejected.count == 13)
+    #expect(machine.enqueue([14], at: now + .seconds(700))?.open == 14)
+    _ = machine.ended(
+      14, problem: "unknown ca", refusesCertificate: true, at: now + .seconds(700))
+    let refused = machine.supervise(at: now + .seconds(1400)).rejected
+    #expect(refused.map(\.cause) == [.certificateRefused("unknown ca")])
   }
 
   @Test("A server that drops each connection after one push gets no connection for each push")

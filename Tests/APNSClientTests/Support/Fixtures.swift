@@ -33,8 +33,11 @@ struct Fixtures: Sendable {
         + "-extfile server.ext -out server.pem")
     try openssl("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out client.key")
     try openssl("req -new -key client.key -subj /UID=com.example.driver/CN=Push -out client.csr")
-    try openssl(
-      "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -set_serial 2 -days 30 -out client.pem")
+    for (ca, name) in [("ca", "client"), ("other-ca", "stranger")] {
+      try openssl(
+        "x509 -req -in client.csr -CA \(ca).pem -CAkey \(ca).key -set_serial 2 -days 30 "
+          + "-out \(name).pem")
+    }
   }
 
   /// Loads a signing key of the test's team.
@@ -42,8 +45,8 @@ struct Fixtures: Sendable {
     try SigningKey(path: path(name), keyID: keyID, teamID: "TEAM123456")
   }
 
-  func clientCertificate() throws -> ClientCertificate {
-    try ClientCertificate(path: path("client.pem"), keyPath: path("client.key"))
+  func clientCertificate(_ name: String = "client.pem") throws -> ClientCertificate {
+    try ClientCertificate(path: path(name), keyPath: path("client.key"))
   }
 
   private func openssl(_ arguments: String) throws {

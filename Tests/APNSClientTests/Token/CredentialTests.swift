@@ -28,8 +28,27 @@ import Testing
       ("", nil), ("a\0b", nil),
     ]
     for (path, keyID) in cases {
-      #expect(SigningKey.keyID(fromFileAt: path) == keyID, "\(path)")
+      #expect(SigningKeyFile(path).keyID == keyID, "\(path)")
     }
+  }
+
+  @Test func `R99: the ID and the content are of one file if the link moves in between`() throws {
+    let fixtures = try Fixtures.shared.get()
+    let folder = fixtures.path("moving")
+    let files = FileManager.default
+    try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let (old, new) = ("\(folder)/AuthKey_ABCDE12345.p8", "\(folder)/AuthKey_NEXT567890.p8")
+    try files.copyItem(atPath: fixtures.path("key.p8"), toPath: old)
+    try files.copyItem(atPath: fixtures.path("next.p8"), toPath: new)
+    let link = "\(folder)/current.p8"
+    try files.createSymbolicLink(atPath: link, withDestinationPath: old)
+    let file = SigningKeyFile(link)
+    let keyID = try #require(file.keyID)
+    try files.removeItem(atPath: link)
+    try files.createSymbolicLink(atPath: link, withDestinationPath: new)
+    let loaded = try SigningKey(file, keyID: keyID, teamID: "TEAM123456")
+    #expect(try loaded == fixtures.key("key.p8", "ABCDE12345"))
+    #expect(loaded.keyIDOfFile == "ABCDE12345")
   }
 
   @Test func `R99: keys are equal by IDs and public key, not by file`() throws {

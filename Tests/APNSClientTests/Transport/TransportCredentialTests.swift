@@ -141,4 +141,22 @@ import TestSupport
     #expect(
       lines.requests.allSatisfy { ($0.headers?["authorization"] != nil) == ($0.connection == 1) })
   }
+
+  @Test func `R116: a client certificate that APNs refuses is reported as such`() async throws {
+    let fixtures = try Fixtures.shared.get()
+    let server = try await FaultServer(
+      #"{"client_ca": "\#(fixtures.path("ca.pem"))", "connections": [{}]}"#)
+    let stranger = try fixtures.clientCertificate("stranger.pem")
+    let client = try TestClient(
+      server.url, requestTimeout: .seconds(5),
+      credentials: Credentials(
+        lanes: [.init(.driver, .production): .init(certificate: stranger)], bundleIDs: [:]))
+    let outcome = await client.send(Self.push(1, .driver))
+    guard case .unsent(.certificateRefused(let text)) = outcome else {
+      throw TestFailure("\(outcome)")
+    }
+    #expect(text.contains("unknown ca"), "\(text)")
+    await client.close()
+    #expect(await server.stop().requests.isEmpty)
+  }
 }

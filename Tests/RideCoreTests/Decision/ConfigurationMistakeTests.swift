@@ -33,6 +33,14 @@ import Testing
     #expect(explanation?.advice(variable: "X").contains("APNS_X_PRIVATE_KEY_PATH") == true)
   }
 
+  @Test func `R116 a certificate refused in the TLS handshake is a mistake like BadCertificate`() {
+    let end = settlement(.unsent(.certificateRefused("alert unknown ca")))
+    #expect(end.mistakes.map(\.code) == [.apns("BadCertificate")])
+    #expect(end.entries.map(\.status) == [.pending], "a reload may correct it in time")
+    let explanation = end.mistakes.first?.code.explanation
+    #expect(explanation?.advice(variable: "X").contains("APNS_X_CERTIFICATE_PATH") == true)
+  }
+
   @Test(arguments: [
     PushOutcome.accepted, .refused(Refusal(status: 400, reason: "BadDeviceToken")),
     .refused(Refusal(status: 410, reason: "Unregistered")), .unanswered(.timeout),

@@ -176,6 +176,19 @@ import Testing
     #expect(observations(.sandbox) == [PhoneObservation(phone: 1, .bad(probe: nil))])
   }
 
+  @Test(arguments: [bad, otherTopic])
+  func `R100 in a doubtful lane a refused probe does not count, and another push may probe`(
+    outcome: PushOutcome
+  ) {
+    let (settlement, id) = refused()
+    let now = Sample.now + .seconds(2)
+    let probe = decision(phone { $0.probe = id }, settlement.memo, now: now)
+    let lane = PushLane(environment: .sandbox, app: Sample.phone().app)
+    let end = probe.settled([outcome], now: now, doubtful: [lane]) { 0 }
+    #expect(end.observations == id.map { [PhoneObservation(phone: 1, .unprobed($0))] })
+    #expect(end.entries.map(\.status) == [.rejected])
+  }
+
   @Test func `R100 a push to a refused phone that APNs accepts resets the count`() {
     let refused = phone { $0.refusals = 2 }
     #expect(

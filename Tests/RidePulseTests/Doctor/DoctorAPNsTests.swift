@@ -101,6 +101,17 @@ import TestSupport
       right.expect("push sandbox driver", "ok", "certificate com.example.driver")
       right.expect("push sandbox driver liveactivity", "ok", "SANDBOX001")
 
+      let other = try ScratchFolder.create("mtls-other")
+      defer { ScratchFolder.remove(other) }
+      try Self.issueCertificate(of: "com.example.driver", in: other)
+      let strange = try Checkup(
+        environment.merging([
+          "APNS_DRIVER_CERTIFICATE_PATH": other + "/client.crt",
+          "APNS_DRIVER_CERTIFICATE_KEY_PATH": other + "/client.key",
+        ]) { $1 })
+      strange.expect("push sandbox driver", "failure", "in the TLS handshake")
+      strange.expect("push sandbox driver", "failure", "compare APNS_DRIVER_CERTIFICATE_PATH")
+
       environment["APNS_PRIVATE_KEY_PATH"] = path
       environment["APNS_KEY_ID"] = nil
       let wrong = try Checkup(environment)
