@@ -47,13 +47,15 @@ package struct RevisionRegistry: Sendable {
   /// Returns the revisions that ledger rows name, by ID; those that are not recorded are left out.
   ///
   /// A role that may not read them yet, because it had its rights before they existed, gets none.
-  func named(in rows: [LedgerRow]) async throws(PostgresError) -> [Int32: RecordedRevision] {
+  func named(
+    in rows: [LedgerRow], timeout: Duration = .seconds(10)
+  ) async throws(PostgresError) -> [Int32: RecordedRevision] {
     let ids = Set(rows.compactMap(\.decidedBy)).sorted()
     if ids.isEmpty { return [:] }
     let found: QueryResult
     do throws(PostgresError) {
-      found = try await session.run([Call(Self.byID, [PostgresArray.literal(ids.map { "\($0)" })])]
-      )[0]
+      found = try await session.run(
+        [Call(Self.byID, [PostgresArray.literal(ids.map { "\($0)" })])], timeout: timeout)[0]
     } catch {
       if error.refusesRights { return [:] }
       throw error

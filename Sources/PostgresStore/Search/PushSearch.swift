@@ -48,43 +48,54 @@ package struct PushSearch: Sendable {
   private static let windows = ["3 days", "10 days", nil]
 
   /// The limit of a whole search. A ledger whose indexes are not built yet takes longer.
-  private static let timeout: Duration = .seconds(30)
+  package static let timeout: Duration = .seconds(30)
 
   /// Returns what is recorded.
   ///
+  /// - Parameter timeout: the limit of all reads together.
   /// - Throws: `PostgresError`; a timeout if the database lacks the indexes of the search.
-  package func result(of key: SearchKey) async throws(PostgresError) -> SearchResult {
+  package func result(
+    of key: SearchKey, timeout: Duration = Self.timeout
+  ) async throws(PostgresError) -> SearchResult {
+    let reads = SearchReads(session: session, deadline: .now + timeout)
     var result: SearchResult
     switch key {
-    case .owner(let owner): result = try await person(owner)
-    case .push(let id): result = try await push(id)
-    case .token(let suffix): result = try await token(suffix)
+    case .owner(let owner): result = try await person(owner, reads)
+    case .push(let id): result = try await push(id, reads)
+    case .token(let suffix): result = try await token(suffix, reads)
     }
-    result.revisions = try await RevisionRegistry(session: session).named(in: result.pushes.items)
+    result.revisions = try await RevisionRegistry(session: session).named(
+      in: result.pushes.items, timeout: try reads.rest())
     return result
   }
 
-  private func push(_ id: PushID) async throws(PostgresError) -> SearchResult {
-    let rows = try await read([Call(SearchStatements.ofPush, [id.description])])
+  private func push(
+    _ id: PushID, _ reads: SearchReads
+  ) async throws(PostgresError) -> SearchResult {
+    let rows = try await reads.read([Call(SearchStatements.ofPush, [id.description])])
     return SearchResult(now: rows.now, pushes: Page(LedgerRow.all(rows.results[0])))
   }
 
-  private func person(_ owner: OwnerID) async throws(PostgresError) -> SearchResult {
-    let apps = try await read([Call(SearchStatements.apps)]).results[0]
+  private func person(
+    _ owner: OwnerID, _ reads: SearchReads
+  ) async throws(PostgresError) -> SearchResult {
+    let apps = try await reads.read([Call(SearchStatements.apps)]).results[0]
     let names = (0..<apps.rowCount).compactMap { apps.string($0, 0) }
     let whose = [owner.text, PostgresArray.literal(names)]
-    let found = try await read([
+    let found = try await reads.read([
       Call(SearchStatements.phonesOfOwner, whose + [String(Self.phones)]),
       Call(SearchStatements.startTokensOfOwner, whose + [Self.more]),
       Call(SearchStatements.contactsOfOwner, whose),
-      Call(SearchStatements.ridesOfOwner(apps: names), [owner.text, Self.more]),
+      Call(SearchStatements.ridesOfOwner(apps: names), [owner.text, Self.more] + names),
     ])
     let phones = FoundPhone.all(found.results[0])
     let rides = Page(FoundRide.all(found.results[3]))
     let rideIDs = PostgresArray.literal(rides.items.map(\.id))
-    let cards = try await read([Call(SearchStatements.cardsOfOwner, whose + [rideIDs, Self.more])])
+    let cards = try await reads.read([
+      Call(SearchStatements.cardsOfOwner, whose + [rideIDs, Self.more])
+    ])
     let pushes = try await newest(
-      SearchStatements.pushesOfPerson,
+      reads, SearchStatements.pushesOfPerson,
       [
         PostgresArray.literal(phones.map(\.tokenSuffix)),
         PostgresArray.literal(phones.map { "\($0.id)" }), rideIDs,
@@ -97,16 +108,18 @@ package struct PushSearch: Sendable {
       contacts: RideHistory.Contact.all(found.results[2]), rides: rides, pushes: pushes)
   }
 
-  private func token(_ suffix: TokenSuffix) async throws(PostgresError) -> SearchResult {
+  private func token(
+    _ suffix: TokenSuffix, _ reads: SearchReads
+  ) async throws(PostgresError) -> SearchResult {
     let digits = [suffix.digits, Self.more]
-    let found = try await read([
+    let found = try await reads.read([
       Call(SearchStatements.phonesOfToken, digits),
       Call(SearchStatements.startTokensOfToken, digits),
       Call(SearchStatements.cardsOfToken, digits),
     ])
     let phones = FoundPhone.all(found.results[0])
     let pushes = try await newest(
-      SearchStatements.pushesOfToken,
+      reads, SearchStatements.pushesOfToken,
       [suffix.stored, PostgresArray.literal(phones.map { "\($0.id)" }), Self.more])
     return SearchResult(
       now: found.now, phones: Page(phones),
@@ -116,11 +129,11 @@ package struct PushSearch: Sendable {
 
   /// Returns the newest pushes that a statement finds, whose last parameter is how far back it looks.
   private func newest(
-    _ statement: Statement, _ parameters: [String?]
+    _ reads: SearchReads, _ statement: Statement, _ parameters: [String?]
   ) async throws(PostgresError) -> Page<LedgerRow> {
     var page = Page<LedgerRow>([])
     for window in Self.windows {
-      let rows = try await read([Call(statement, parameters + [window])]).results[0]
+      let rows = try await reads.read([Call(statement, parameters + [window])]).results[0]
       page = Page(LedgerRow.all(rows))
       if page.hasMore { break }
     }
@@ -129,14 +142,27 @@ package struct PushSearch: Sendable {
 
   /// One more than is returned, to find out whether there are more.
   private static let more = String(limit + 1)
+}
+
+/// The reads of one search, which share its time limit.
+private struct SearchReads: Sendable {
+  let session: PostgresSession
+  let deadline: ContinuousClock.Instant
+
+  /// Returns the time that is left for the next read.
+  func rest() throws(PostgresError) -> Duration {
+    let rest = deadline - .now
+    guard rest > .zero else { throw PostgresError(.timeout(sent: false)) }
+    return rest
+  }
 
   /// Runs queries in one read-only snapshot; returns their results and the database's time.
-  private func read(
+  func read(
     _ calls: [Call]
   ) async throws(PostgresError) -> (results: [QueryResult], now: Timestamp) {
     let results = try await session.run(
       [Call(RideSnapshot.begin), Call(SearchStatements.settings)] + calls
-        + [Call(RideSnapshot.commit)], timeout: Self.timeout)
+        + [Call(RideSnapshot.commit)], timeout: try rest())
     let now = Timestamp(microseconds: results[1].int64(0, 0) ?? 0)
     return (Array(results[2..<(2 + calls.count)]), now)
   }

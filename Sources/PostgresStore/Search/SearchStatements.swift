@@ -74,23 +74,26 @@ enum SearchStatements {
       order by registered_at desc, id desc limit $4::int
       """)
 
-  /// The rides that name a person, the last changed first. $1 owner ID, $2 limit.
+  /// The rides that name a person, live ones first, then the last changed. $1 owner ID, $2 limit, and
+  /// from $3 on each of the apps.
   ///
-  /// The keys of other apps are written as literals, so that the service's own index on
-  /// `(attributes ->> 'fleet_id')` is used.
+  /// Each part is limited in the order of the whole, so that no live ride is left out. The key of an
+  /// app is a constant to the planner, which uses the service's own index on
+  /// `(attributes ->> 'fleet_id')`; the names are parameters, because a session replaces the schema's
+  /// name in the text.
   static func ridesOfOwner(apps: [String]) -> Statement {
-    let conditions = apps.map { app in
-      switch app {
-      case "customer": (app: app, sql: "customer_id = $1")
-      case "driver": (app: app, sql: "driver_id = $1")
-      default: (app: app, sql: "attributes ->> \(SQLText.literal(app + "_id")) = $1")
-      }
-    }
-    let parts = conditions.map { condition in
-      """
-      (select id, state, updated_at, \(SQLText.literal(condition.app))::text as app
-       from ridepulse.rides where \(condition.sql) order by updated_at desc limit $2::int)
-      """
+    let parts = apps.enumerated().map { number, app in
+      let name = "$\(number + 3)::text"
+      let owner =
+        switch app {
+        case "customer": "r.customer_id"
+        case "driver": "r.driver_id"
+        default: "r.attributes ->> (\(name) || '_id')"
+        }
+      return """
+        (select r.id, r.state, r.updated_at, \(name) as app
+         from ridepulse.rides r where \(owner) = $1 order by \(liveFirst) limit $2::int)
+        """
     }
     return Statement(
       name: "",
@@ -98,9 +101,15 @@ enum SearchStatements {
         select \(FoundRide.selected)
         from (\(parts.joined(separator: " union all "))) r
         left join ridepulse.agenda a on a.ride_id = r.id
-        order by (a.ride_id is not null) desc, r.updated_at desc nulls last, r.id limit $2::int
+        order by \(liveFirst) limit $2::int
         """)
   }
+
+  /// A lookup for each ride: for `exists`, the planner may first read the whole agenda.
+  private static let liveFirst = """
+    (select l.ride_id from ridepulse.agenda l where l.ride_id = r.id) is not null desc,
+      r.updated_at desc nulls last, r.id
+    """
 
   /// The pushes to a person's phones, and those of rides that name the person and whose phone is
   /// the person's, deleted or none. $1 ends of tokens, $2 phones, $3 rides, $4 the app by which each

@@ -34,7 +34,7 @@ enum Explain: Command {
       do throws(PostgresError) {
         return try await PushSearch(session: session).result(of: query.key)
       } catch {
-        guard error.kind == .timeout(sent: true) else { throw error }
+        guard case .timeout = error.kind else { throw error }
         throw CommandFailure(
           "the search took too long: indexes may be missing; ridepulse migrate builds them")
       }
