@@ -91,17 +91,27 @@ struct SearchTable {
   }
 
   /// How to read the pushes that are not shown.
+  ///
+  /// The view has no phones, so a token's end may be that of another person's phone.
   private var older: [String] {
     guard result.pushes.hasMore, let last = result.pushes.items.last else { return [] }
     let ends = Set(result.phones.items.map(\.tokenSuffix) + endOfToken).sorted()
-    let condition =
-      ends.isEmpty
-      ? "ride_id = \(SQLText.literal(last.rideID.text))"
-      : "token_suffix in (\(ends.map(SQLText.literal).joined(separator: ", ")))"
+    let rides = result.rides.items.map { ride in
+      "(\(SQLText.literal(ride.id.text)), \(SQLText.literal(ride.app)))"
+    }
+    var conditions: [String] = []
+    if !ends.isEmpty {
+      conditions.append("token_suffix in (\(ends.map(SQLText.literal).joined(separator: ", ")))")
+    }
+    if !rides.isEmpty {
+      conditions.append("(ride_id, app) in (\(rides.joined(separator: ", ")))")
+    }
+    if conditions.isEmpty { return [] }
     let time = SQLText.literal(CivilTime.exact(last.createdAt))
     return [
-      "older ones: select * from \(Database.schema).deliveries where \(condition) and created_at <= \(time) "
-        + "order by created_at desc"
+      "older ones, also to other phones of these rides or with the same six digits: "
+        + "select * from \(Database.schema).deliveries where (\(conditions.joined(separator: " or "))) "
+        + "and created_at <= \(time) order by created_at desc"
     ]
   }
 
