@@ -1,8 +1,9 @@
 -- Finding pushes by person, token and apns-id, and the rules that decided each push.
 -- Reasons: docs/decisions/0049-finding-out.md.
 
--- Settlements queue behind the locks below while this waits for them. If it can't have them, nothing
--- has changed, and `ridepulse migrate` can be repeated.
+-- Writers queue behind the locks below while this waits for them: 2 s for each small table, and 2 s
+-- for the ledger with all its partitions. If it can't have them, nothing has changed, and
+-- `ridepulse migrate` can be repeated.
 set local lock_timeout = '2s';
 
 create table ridepulse.revisions (
@@ -98,13 +99,24 @@ do $$
 declare
   small constant bigint := 4 * 1024 * 1024;
   m record;
+  part oid;
+  give_up_at timestamptz;
 begin
   for m in
     select * from ridepulse.missing_indexes() i where i.parent is null and i.bytes < small
   loop
     execute format('create index %I on %I.%I using %s', m.name, m.schema, m.relation, m.definition);
   end loop;
-  -- Last, because all settlements wait for these locks.
+  -- Last, because all settlements wait for these locks. `alter table` would wait 2 s for each of them.
+  give_up_at := clock_timestamp() + interval '2 seconds';
+  for part in
+    select t.relid from pg_partition_tree('ridepulse.ledger') t order by t.level, t.relid::oid
+  loop
+    perform set_config('lock_timeout', greatest(1, ceil(1000 *
+      extract(epoch from give_up_at - clock_timestamp())))::integer::text, true);
+    execute format('lock table only %s in access exclusive mode', part::regclass);
+  end loop;
+  perform set_config('lock_timeout', '2s', true);
   alter table ridepulse.ledger add column decided_by integer;
   comment on column ridepulse.ledger.decided_by is
     'The rules and the program version that decided the status, an ID in revisions; null if a '

@@ -133,6 +133,61 @@ import Testing
     #expect(try await session.value("select count(*) from ridepulse.migrations") == "2")
   }
 
+  @Test func `R109: a step waits 2 s for all its locks together, and names who holds them`()
+    async throws
+  {
+    _ = try await Migrations.apply(
+      session: session, steps: Migrations.all.filter { $0.number < 22 })
+    let observer = try PostgresSession(conninfo: url)
+    let reports = try ["first", "last"].map { name in
+      try PostgresSession(conninfo: url, applicationName: "report of \(name)")
+    }
+    // The first and the last day that the migration locks.
+    var pids: [String] = []
+    for (report, order) in zip(reports, ["asc", "desc"]) {
+      let day = try await observer.value(
+        """
+        select relid::regclass from pg_partition_tree('ridepulse.ledger') where isleaf
+        order by relid::oid \(order) limit 1
+        """)
+      let pid = try await report.value("select pg_backend_pid()") ?? ""
+      _ = report.begin("select pg_sleep(60), (select count(*) from \(day ?? ""))")
+      try await observer.waitUntilSleeping(pid)
+      pids.append(pid)
+    }
+    let url = url
+    let migrating = Task { () async -> MigrationError? in
+      do throws(MigrationError) {
+        _ = try await Migrations.apply(session: session)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    try await observer.wait(
+      until: """
+        select count(*) from pg_locks where not granted and mode = 'AccessExclusiveLock'
+          and database = (select oid from pg_database where datname = current_database())
+        """, is: "1")
+    // Neither holds its lock for 2 s of the wait, and both together do.
+    for pid in pids {
+      // poll: the time for which a lock is held is what is tested.
+      try await Task.sleep(for: .milliseconds(1500))
+      _ = try await observer.value("select pg_cancel_backend($1::int)", [pid])
+    }
+    let error = await migrating.value
+    guard case .locked("0022_search", let holders)? = error else {
+      Issue.record("got \(String(describing: error))")
+      return
+    }
+    #expect(holders.map(\.description) == ["process \(pids[1]) (report of last)"])
+    #expect(error?.description.contains("Run ridepulse migrate again when it has ended") == true)
+    #expect(try await observer.value("select to_regclass('ridepulse.revisions')") == nil)
+    let again = try PostgresSession(conninfo: url)
+    #expect(try await Migrations.apply(session: again).last?.outcome == .applied)
+    for session in reports + [observer, again] { await session.close() }
+  }
+
   @Test func `a user who may not create schemas uses one that was made`() async throws {
     let role = "limited_\(UInt32.random(in: 0 ... .max))"
     try await session.script(

@@ -30,6 +30,8 @@ package enum MigrationError: Error, Hashable, Sendable {
   case unknown(names: [String])
   /// A step failed and was rolled back; the steps before it stay. The line counts within its file.
   case failed(name: String, line: Int?, PostgresError)
+  /// A step had to wait too long for a lock and was rolled back; the steps before it stay.
+  case locked(name: String, holders: [LockHolder])
   /// An operation other than a step failed.
   case database(PostgresError)
 }
@@ -53,6 +55,13 @@ extension MigrationError: CustomStringConvertible {
     case .failed(let name, let line, let error):
       "\(name)\(line.map { ", line \($0)" } ?? "") failed and was rolled back: \(error)"
         + (error.server?.hint.map { ". \($0)" } ?? "")
+    case .locked(let name, let holders):
+      "\(name) was rolled back: another session, such as a backup or a report, holds a table that it "
+        + "needs. "
+        + (holders.isEmpty
+          ? "It holds none any more: run ridepulse migrate again"
+          : "Run ridepulse migrate again when it has ended, or end it; sessions with locks now, the "
+            + "oldest first: \(holders.map(\.description).joined(separator: ", "))")
     case .database(let error): "the schema cannot be brought up to date: \(error)"
     }
   }

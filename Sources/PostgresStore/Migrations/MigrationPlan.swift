@@ -104,6 +104,11 @@ struct MigrationScript: Hashable, Sendable {
     error.server?.sqlState == "23505" && error.server?.constraint == "migrations_pkey"
   }
 
+  /// Whether another session held a lock for too long, or both waited for each other.
+  static func lacksLock(_ error: PostgresError) -> Bool {
+    ["55P03", "40P01"].contains(error.server?.sqlState)
+  }
+
   /// Returns SQL that creates the table of applied steps.
   ///
   /// It creates only what is missing, because an administrator may have created the schema for a
