@@ -85,6 +85,99 @@ import Testing
     for session in [writer, observer] { await session.close() }
   }
 
+  /// What a session does next, by time: seconds, indexes, lock, busy.
+  @Test func `R109: sessions that build indexes take turns`() {
+    func index(_ state: MissingIndex.State) -> MissingIndex {
+      MissingIndex(
+        name: "i", relation: "rides", state: state, schema: "s", definition: "d", parent: nil)
+    }
+    let (missing, building) = (index(.missing), index(.building))
+    typealias Step = IndexBuildTurn.Step
+    typealias Moment = (
+      at: Int, indexes: [MissingIndex], holdsLock: Bool, isBusy: Bool, step: Step
+    )
+    let cases: [[Moment]] = [
+      [(0, [], false, true, .done)],
+      [(0, [missing, building], true, false, .wait(building)), (9, [], true, false, .done)],
+      // VACUUM of a table does not stop the session that has the lock.
+      [(0, [missing], true, true, .build(missing))],
+      [(0, [missing], false, true, .wait(nil)), (999, [missing], false, true, .wait(nil))],
+      // A lock that nobody uses.
+      [
+        (0, [missing], false, false, .wait(nil)), (59, [missing], false, false, .wait(nil)),
+        (60, [missing], false, false, .build(missing)),
+        (61, [missing], false, false, .build(missing)),
+      ],
+      // A build begins meanwhile, and the limit counts from its end.
+      [
+        (0, [missing], false, false, .wait(nil)), (50, [building], false, true, .wait(building)),
+        (70, [missing], false, false, .wait(nil)), (129, [missing], false, false, .wait(nil)),
+        (130, [missing], false, false, .build(missing)),
+      ],
+    ]
+    let start = ContinuousClock.now
+    for moments in cases {
+      var turn = IndexBuildTurn()
+      for moment in moments {
+        let step = turn.next(
+          moment.indexes, holdsLock: moment.holdsLock, isBusy: moment.isBusy,
+          now: start + .seconds(moment.at))
+        #expect(step == moment.step, "\(moment)")
+      }
+    }
+  }
+
+  @Test func `R109: several sessions build the indexes at once, and none fails`() async throws {
+    _ = try await Migrations.apply(session: session)
+    try await session.script(
+      """
+      insert into ridepulse.rides (id) values ('r1');
+      drop index ridepulse.rides_by_customer, ridepulse.rides_by_driver, ridepulse.devices_by_suffix
+      """)
+    let sessions = try (0..<5).map { _ in try PostgresSession(conninfo: url) }
+    let (writer, observer, builders) = (sessions[0], sessions[1], sessions[2...])
+    let pid = try await writer.value("select pg_backend_pid()") ?? ""
+    let writing = writer.begin(
+      """
+      with changed as (
+        update ridepulse.rides set state = 'requested' where id = 'r1' returning 1)
+      select count(*) from changed, pg_sleep(60)
+      """)
+    try await observer.waitUntilSleeping(pid)
+    let (waits, waiting) = AsyncStream.makeStream(of: Void.self)
+    let builds = builders.map { builder in
+      Task {
+        try await IndexBuild(session: builder).buildAll { step in
+          if case .waiting = step { waiting.yield() }
+        }
+      }
+    }
+    // One builds and waits for the writer; the others have seen it.
+    try await observer.wait(
+      until: """
+        select count(*) from pg_stat_progress_create_index where datname = current_database()
+        """, is: "1")
+    var seen = 0
+    for await _ in waits {
+      seen += 1
+      if seen == 4 { break }
+    }
+    _ = try await observer.value("select pg_cancel_backend($1::int)", [pid])
+    _ = await writing.value
+    var built = 0
+    for build in builds { built += try await build.value }
+    #expect(built == 3)
+    #expect(try await IndexBuild(session: session).missing() == [])
+    // The lock is free again.
+    #expect(
+      try await session.value(
+        """
+        select count(*) from pg_locks where locktype = 'advisory'
+          and database = (select oid from pg_database where datname = current_database())
+        """) == "0")
+    for session in sessions { await session.close() }
+  }
+
   @Test func `R109: an interrupted build is repeated, and a built index is attached`() async throws
   {
     try await fill()
@@ -131,7 +224,9 @@ import Testing
   {
     try await fill()
     let build = IndexBuild(session: session)
-    for index in try await build.missing() { try await build.build(index) }
+    #expect(try await build.buildAll() == 4)
+    try await session.script(
+      "create index own_index_of_fleet on ridepulse.rides ((attributes ->> 'fleet_id'))")
     for (statement, parameters, index) in [
       (SearchStatements.ofPush, ["00000000-0000-8000-8000-000000000000"], "_by_apns_id"),
       (SearchStatements.pushesOfToken, ["abcdef", "{1}", "51", "30 days"], "_by_token"),
@@ -140,7 +235,11 @@ import Testing
       (SearchStatements.startTokensOfToken, ["abcdef", "51"], "push_to_start_tokens_by_suffix"),
       (SearchStatements.phonesOfOwner, ["c1", "{customer}", "51"], "devices_disabled_by_owner"),
       (
-        SearchStatements.ridesOfOwner(apps: ["customer", "driver"]), ["c1", "51"], "rides_by_driver"
+        SearchStatements.ridesOfOwner(apps: ["customer", "driver", "fleet"]),
+        ["c1", "51", "customer", "driver", "fleet"], "rides_by_driver"
+      ),
+      (
+        SearchStatements.ridesOfOwner(apps: ["fleet"]), ["c1", "51", "fleet"], "own_index_of_fleet"
       ),
       (
         SearchStatements.pushesOfPerson, ["{abcdef}", "{1}", "{r1}", "{customer}", "51", nil],

@@ -49,6 +49,24 @@ import Testing
     }
   }
 
+  @Test func `R109: migrate builds indexes behind a pooler, also from two nodes at once`()
+    async throws
+  {
+    try await through(sessions: 2, poolSize: 3) { sessions, direct in
+      let owner = try PostgresSession(conninfo: direct)
+      _ = try await Migrations.apply(session: owner)
+      try await owner.script(
+        "drop index ridepulse.rides_by_customer, ridepulse.rides_by_driver, ridepulse.devices_by_suffix"
+      )
+      async let first = IndexBuild(session: sessions[0]).buildAll()
+      async let second = IndexBuild(session: sessions[1]).buildAll()
+      let built = try await first + second
+      #expect(built == 3)
+      #expect(try await IndexBuild(session: owner).missing() == [])
+      await owner.close()
+    }
+  }
+
   @Test func `R35: what another version prepared under a name is not executed`() async throws {
     try await through(sessions: 2) { sessions, direct in
       let (old, new) = (sessions[0], sessions[1])

@@ -62,16 +62,24 @@ enum Migrate: Command {
     if dryRun { return ["would build \(count), without blocking writers"] }
     var progress = ProgressLine()
     defer { progress.end() }
-    for (number, index) in missing.enumerated() {
-      if index.state == .building {
-        throw CommandFailure(
-          "another session is building index \(index.name) now; run ridepulse migrate again after it"
-        )
+    var (begun, hasWaited) = (0, false)
+    let built = try await build.buildAll { step in
+      switch step {
+      case .building(let index):
+        begun += 1
+        progress.show("building index \(begun) of \(missing.count), \(index.name) …")
+      case .waiting(let index):
+        if !hasWaited {
+          Terminal.printError("ridepulse: another session builds indexes; waiting until it is done")
+        }
+        hasWaited = true
+        progress.show(
+          "waiting for another session\(index.map { ", which builds \($0.name)" } ?? "") …")
       }
-      progress.show("building index \(number + 1) of \(missing.count), \(index.name) …")
-      try await build.build(index)
     }
-    return ["built \(count), without blocking writers"]
+    let own = counted(built, "index", "indexes")
+    if !hasWaited { return ["built \(own), without blocking writers"] }
+    return ["built \(own), without blocking writers; another session built the others"]
   }
 
   private static func makeRoles(_ session: PostgresSession, dryRun: Bool) async throws {
