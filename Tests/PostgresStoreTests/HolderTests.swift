@@ -102,7 +102,8 @@ import Testing
     #expect(try await events == nil)
   }
 
-  @Test func `R107: a settlement of a lost event does not consume the event with its ID`() async throws
+  @Test func `R107: a settlement of a lost event does not consume the event with its ID`()
+    async throws
   {
     let store = try store()
     let old = try await claim(by: store)

@@ -35,12 +35,12 @@ enum SettleStatements {
       with here as materialized (
         select * from ridepulse.server_place()
       ), settled as materialized (
-        select s.*, coalesce((s.system_identifier, s.timeline)
-          <> (here.system_identifier, here.timeline), false) as has_moved
-        from here, \(SettleRows.rides.table("s"))
+        select s.*, coalesce((s.system_identifier, s.timeline) <> (select * from here), false)
+            as has_moved
+        from \(SettleRows.rides.table("s"))
       ), held as materialized (
         -- The rides that this node still holds; everything below concerns only these.
-        select a.ride_id, a.fence, a.node, s.memo, s.revision, s.has_moved,
+        select a.ride_id, a.fence, a.node, s.memo, s.revision,
           case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
           s.is_over and not s.has_moved as is_over
         from settled s join ridepulse.agenda a
@@ -51,8 +51,7 @@ enum SettleStatements {
       ), kept as (
         -- Live rides are released with their memo and next due time.
         update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
-          memo = held.memo::jsonb,
-          due_at = held.next_due
+          memo = held.memo::jsonb, due_at = held.next_due
         from held
         where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
           and not held.is_over
