@@ -31,7 +31,7 @@ package enum MigrationError: Error, Hashable, Sendable {
   /// A step failed and was rolled back; the steps before it stay. The line counts within its file.
   case failed(name: String, line: Int?, PostgresError)
   /// A step had to wait too long for a lock and was rolled back; the steps before it stay.
-  case locked(name: String, holders: [LockHolder])
+  case locked(name: String, holders: [LockingSession])
   /// An operation other than a step failed.
   case database(PostgresError)
 }

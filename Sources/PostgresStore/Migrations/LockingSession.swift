@@ -1,7 +1,7 @@
 import RideCore
 
 /// A session that holds a lock on a table of the schema.
-package struct LockHolder: Hashable, Sendable, CustomStringConvertible {
+package struct LockingSession: Hashable, Sendable, CustomStringConvertible {
   package let processID: Int64
   /// Its `application_name`.
   package let name: String
@@ -29,10 +29,10 @@ package struct LockHolder: Hashable, Sendable, CustomStringConvertible {
       """)
 
   /// Returns the sessions that hold locks on tables of the schema now, the oldest transaction first.
-  static func all(_ session: PostgresSession) async throws(PostgresError) -> [LockHolder] {
+  static func all(_ session: PostgresSession) async throws(PostgresError) -> [LockingSession] {
     let rows = try await session.run([Call(all)])[0]
     return (0..<rows.rowCount).map { row in
-      LockHolder(processID: rows.int64(row, 0) ?? 0, name: rows.string(row, 1) ?? "")
+      LockingSession(processID: rows.int64(row, 0) ?? 0, name: rows.string(row, 1) ?? "")
     }
   }
 }
