@@ -8,6 +8,9 @@ package struct SigningKey: Sendable, CustomStringConvertible {
   /// The team that owns the key.
   package let teamID: String
 
+  /// The ID in the name of the file that was read; nil if the name has none.
+  package let keyIDOfFile: String?
+
   let key: PrivateKey
 
   /// The hash of the public key: a file may be replaced under the same key ID.
@@ -17,17 +20,24 @@ package struct SigningKey: Sendable, CustomStringConvertible {
   ///
   /// - Throws: `SigningKeyError`, which contains the file and the problem but no part of the key.
   package init(path: String, keyID: String, teamID: String) throws(SigningKeyError) {
+    try self.init(SigningKeyFile(path), keyID: keyID, teamID: teamID)
+  }
+
+  /// Loads the key from a file whose path was followed before.
+  package init(_ file: SigningKeyFile, keyID: String, teamID: String) throws(SigningKeyError) {
     guard Self.isTenCharacterID(keyID) else { throw .badKeyID(keyID) }
     guard Self.isTenCharacterID(teamID) else { throw .badTeamID(teamID) }
     self.keyID = keyID
     self.teamID = teamID
-    key = try Self.key(at: path)
+    keyIDOfFile = file.keyID
+    key = try Self.key(of: file)
     fingerprint = key.fingerprint
   }
 
-  private static func key(at path: String) throws(SigningKeyError) -> PrivateKey {
+  private static func key(of file: SigningKeyFile) throws(SigningKeyError) -> PrivateKey {
+    let path = file.path
     let key: PrivateKey
-    do throws(PrivateKey.LoadError) { key = try PrivateKey(path: path) } catch {
+    do throws(PrivateKey.LoadError) { key = try PrivateKey(path: file.target) } catch {
       switch error {
       case .unreadable(let reason): throw .unreadable(path: path, reason: reason)
       case .notPrivateKey: throw .notPrivateKey(path: path)
@@ -41,8 +51,8 @@ package struct SigningKey: Sendable, CustomStringConvertible {
   /// Checks a key file, whatever its name.
   ///
   /// - Throws: `SigningKeyError` if the file can't be used for signing.
-  package static func check(path: String) throws(SigningKeyError) {
-    _ = try key(at: path)
+  package static func check(_ file: SigningKeyFile) throws(SigningKeyError) {
+    _ = try key(of: file)
   }
 
   /// The IDs, without the key.
@@ -56,17 +66,35 @@ package struct SigningKey: Sendable, CustomStringConvertible {
           || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
       }
   }
+}
 
-  /// Returns the key ID in the name of the file that a path leads to: `AuthKey_<ID>.p8`.
-  ///
-  /// Symbolic links are followed, so that one path can lead to a new key. Nil if the file is missing
-  /// or has another name.
-  package static func keyID(fromFileAt path: String) -> String? {
-    guard let name = RegularFile.target(of: path)?.split(separator: "/").last,
-      name.hasPrefix("AuthKey_"), name.hasSuffix(".p8")
+/// The file of a signing key, with its path followed once.
+///
+/// A symbolic link may move at any time, so the name that gives the ID and the content that signs
+/// must be those of one file.
+package struct SigningKeyFile: Hashable, Sendable {
+  /// The path that was given, for messages.
+  package let path: String
+
+  /// The path of the file that the given one leads to; nil if it leads nowhere.
+  private let resolved: String?
+
+  /// Follows the symbolic links of a path.
+  package init(_ path: String) {
+    self.path = path
+    resolved = RegularFile.target(of: path)
+  }
+
+  /// The path to read: the given one if it leads nowhere, for the system's reason.
+  package var target: String { resolved ?? path }
+
+  /// The key ID in the file's name, `AuthKey_<ID>.p8`; nil if it has another name, or is missing.
+  package var keyID: String? {
+    guard let name = resolved?.split(separator: "/").last, name.hasPrefix("AuthKey_"),
+      name.hasSuffix(".p8")
     else { return nil }
     let id = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
-    return isTenCharacterID(id) ? id : nil
+    return SigningKey.isTenCharacterID(id) ? id : nil
   }
 }
 
