@@ -222,9 +222,13 @@ struct ConnectionStateMachine<Push> {
 
   /// Ends all streams of a lost connection.
   ///
-  /// `sent` is the number of produced bytes that the socket accepted.
-  mutating func lost(_ why: String, sent: Int, wall: Timestamp) -> [Ending] {
+  /// `sent` is the number of produced bytes that the socket accepted. If the server refused the
+  /// client certificate, it processed none of them; an answer shows that it had accepted it.
+  mutating func lost(
+    _ why: String, refusesCertificate: Bool = false, sent: Int, wall: Timestamp
+  ) -> [Ending] {
     drain(why)
+    let refusesCertificate = refusesCertificate && !isProved
     return streams.used.compactMap { slot in
       guard let id = streams[slot]?.id, let stream = streams.remove(slot, id: id) else {
         return nil
@@ -235,6 +239,7 @@ struct ConnectionStateMachine<Push> {
       if let goAway, id > goAway.lastStream {
         return .again(stream.queued, .goAway(reason: goAway.reason))
       }
+      if refusesCertificate { return .again(stream.queued, .certificateRefused(why)) }
       guard Self.hasLeft(stream, sent: sent) else {
         return .again(stream.queued, .noConnection(why))
       }

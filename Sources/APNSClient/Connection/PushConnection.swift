@@ -45,16 +45,16 @@ final class PushConnection {
   deinit { unsafe input.deallocate() }
 
   /// Serves pushes until the connection ends; returns the reason for the end.
-  func run() -> String {
+  func run() -> CurlError {
     do {
       while true {
         try turn()
-        if session.machine.isFinished { return finish() }
-        if let closeAt, closeAt <= MonotonicTime.now() { return fail("closed") }
+        if session.machine.isFinished { return CurlError(text: finish()) }
+        if let closeAt, closeAt <= MonotonicTime.now() { return fail(CurlError(text: "closed")) }
         try sleep()
       }
     } catch {
-      return fail(error.text)
+      return fail(error)
     }
   }
 
@@ -183,10 +183,10 @@ final class PushConnection {
     pool.leaving(id, problem: why)
   }
 
-  private func fail(_ why: String) -> String {
-    for ending in session.machine.lost(why, sent: session.sent, wall: session.wall) {
-      session.finish(ending)
-    }
+  private func fail(_ why: CurlError) -> CurlError {
+    let endings = session.machine.lost(
+      why.text, refusesCertificate: why.refusesCertificate, sent: session.sent, wall: session.wall)
+    for ending in endings { session.finish(ending) }
     settle()
     return why
   }

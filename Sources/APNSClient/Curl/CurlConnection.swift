@@ -52,7 +52,9 @@ final class CurlConnection {
     }
     if verifier.isCancelled { return CurlError(text: "closed while connecting") }
     let detail = curl.text(of: code)
-    return CurlError(text: "\(endpoint): \(detail)", kind: Self.kind(of: code, detail))
+    return CurlError(
+      text: "\(endpoint): \(detail)", kind: Self.kind(of: code, detail),
+      refusesCertificate: verifier.isCertificateRefused)
   }
 
   private static func kind(of code: CURLcode, _ detail: String) -> ConnectivityFailure.Kind {
@@ -81,7 +83,10 @@ final class CurlConnection {
     switch code {
     case CURLE_OK: return count == 0 && endsAtZero ? .ended : .bytes(count)
     case CURLE_AGAIN: return .wouldBlock
-    default: throw CurlError(text: curl.text(of: code))
+    default:
+      // With TLS 1.3 the handshake ends here before the server has examined the certificate.
+      throw CurlError(
+        text: curl.text(of: code), refusesCertificate: verifier.isCertificateRefused)
     }
   }
 }

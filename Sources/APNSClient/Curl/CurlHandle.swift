@@ -5,6 +5,9 @@ struct CurlError: Error, Hashable {
   let text: String
   var kind = ConnectivityFailure.Kind.unreachable
 
+  /// Whether the server refused the client certificate.
+  var refusesCertificate = false
+
   static func noHTTP2(at endpoint: APNsEndpoint) -> CurlError {
     CurlError(
       text: "\(endpoint): the server did not agree to HTTP/2 (TLS ALPN \"h2\"); it is no APNs, "

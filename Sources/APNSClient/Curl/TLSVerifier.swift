@@ -7,6 +7,7 @@ final class TLSVerifier: Sendable {
   private let cancelled = Atomic(false)
   private let problem = Mutex<String?>(nil)
   private let hasAgreed = Atomic(false)
+  private let hasRefused = Atomic(false)
 
   private let certificate: ClientCertificate?
   private let readsAhead: Bool
@@ -32,6 +33,9 @@ final class TLSVerifier: Sendable {
   /// True if the last handshake agreed on HTTP/2.
   var hasAgreedOnHTTP2: Bool { hasAgreed.load(ordering: .relaxed) }
 
+  /// True if the server has refused the client certificate.
+  var isCertificateRefused: Bool { hasRefused.load(ordering: .relaxed) }
+
   /// Requests HTTP/2 and installs the certificates; returns false if that fails.
   func prepare(_ context: OpaquePointer) -> Bool {
     // If curl negotiated ALPN, it would start its own HTTP/2 session and refuse curl_easy_send; for
@@ -48,12 +52,12 @@ final class TLSVerifier: Sendable {
     // Reads all available bytes at once, instead of two reads for each TLS record.
     if readsAhead { unsafe _ = ridepulse_SSL_CTX_set_read_ahead(context, 1) }
     // After CONNECT_ONLY, curl does not expose its TLS session until the first byte is transferred.
-    // So a callback reads the result of the handshake; OpenSSL's context holds the pointer back to
-    // this object.
+    // So a callback reads the result of the handshake, and an alert that follows; OpenSSL's context
+    // holds the pointer back to this object.
     guard contextSlot >= 0 else { return false }
     let anchor = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe SSL_CTX_set_ex_data(context, contextSlot, anchor)
-    unsafe SSL_CTX_set_info_callback(context, recordHandshake)
+    unsafe SSL_CTX_set_info_callback(context, record)
     do throws(TrustedAuthorities.LoadError) {
       try unsafe TrustedAuthorities.install(in: context, adding: caFile)
       return true
@@ -65,6 +69,20 @@ final class TLSVerifier: Sendable {
 }
 
 extension TLSVerifier {
+  /// Records an alert that the server sent.
+  fileprivate func recordAlert(_ description: Int32) {
+    guard certificate != nil, Self.certificateAlerts.contains(description) else { return }
+    hasRefused.store(true, ordering: .relaxed)
+  }
+
+  /// The alerts that concern the receiver's certificate (RFC 8446, 6.2). OpenSSL sends
+  /// `unknown_ca` for a certificate that it can't verify, and Apple's servers may choose another.
+  private static let certificateAlerts: Set<Int32> = [
+    SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED,
+    SSL_AD_CERTIFICATE_EXPIRED, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA,
+    SSL_AD_ACCESS_DENIED, SSL_AD_CERTIFICATE_REQUIRED,
+  ]
+
   fileprivate func recordProtocol(_ session: OpaquePointer) {
     var name: UnsafePointer<UInt8>?
     var length: UInt32 = 0
@@ -78,10 +96,15 @@ extension TLSVerifier {
 private let contextSlot = CRYPTO_get_ex_new_index(
   CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil, nil)
 
-private func recordHandshake(session: OpaquePointer?, event: Int32, _: Int32) {
-  // The verifier outlives the handshake: the object that opens the connection retains it.
-  guard event & SSL_CB_HANDSHAKE_DONE != 0, let session = unsafe session,
+private func record(session: OpaquePointer?, event: Int32, value: Int32) {
+  let isAlert = event & SSL_CB_ALERT != 0 && event & SSL_CB_READ != 0
+  let isDone = event & SSL_CB_HANDSHAKE_DONE != 0
+  // The verifier outlives the session: the object that opens the connection retains both.
+  guard isAlert || isDone, let session = unsafe session,
     let anchor = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), contextSlot)
   else { return }
-  unsafe Unmanaged<TLSVerifier>.fromOpaque(anchor).takeUnretainedValue().recordProtocol(session)
+  let verifier = unsafe Unmanaged<TLSVerifier>.fromOpaque(anchor).takeUnretainedValue()
+  // The lower byte of an alert is its description.
+  if isAlert { verifier.recordAlert(value & 0xff) }
+  if isDone { unsafe verifier.recordProtocol(session) }
 }

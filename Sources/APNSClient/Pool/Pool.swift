@@ -192,7 +192,7 @@ final class Pool: Sendable {
 
   private func serve(_ id: Int, _ wake: EventFD, _ verifier: TLSVerifier) {
     var isOpen = false
-    let why: String
+    let why: CurlError
     do {
       let connection = try PushConnection(pool: self, id: id, wake: wake, verifier: verifier)
       isOpen = true
@@ -200,16 +200,17 @@ final class Pool: Sendable {
       notify(id, .connected)
       why = connection.run()
     } catch {
-      why = error.text
+      why = error
     }
     let wait = ended(id, why)
-    notify(id, isOpen ? .closed(why) : .connectFailed(why, wait: wait ?? .zero))
+    notify(id, isOpen ? .closed(why.text) : .connectFailed(why.text, wait: wait ?? .zero))
     finish(id)
   }
 
-  private func ended(_ id: Int, _ why: String) -> Duration? {
+  private func ended(_ id: Int, _ why: CurlError) -> Duration? {
     state.withLock { state in
-      let (wait, actions) = state.machine.ended(id, problem: why, at: .now())
+      let (wait, actions) = state.machine.ended(
+        id, problem: why.text, refusesCertificate: why.refusesCertificate, at: .now())
       perform(actions, &state)
       return wait
     }

@@ -12,7 +12,7 @@ struct PoolConnections {
   private(set) var notBefore: MonotonicTime?
 
   /// The problem of the last failed connection.
-  private var lastProblem: String?
+  private var lastProblem: UnsentCause?
   private var openedTotal = 0
   private var nextID = 1
 
@@ -45,7 +45,7 @@ struct PoolConnections {
 
   /// Records that a connection takes no more pushes, for a reason given by the server; returns false
   /// if it took none before.
-  mutating func leave(_ id: Int, problem: String, at now: MonotonicTime) -> Bool {
+  mutating func leave(_ id: Int, problem: UnsentCause, at now: MonotonicTime) -> Bool {
     guard let index = readyIndex(of: id) else { return false }
     countLoss(of: all[index], problem: problem, at: now)
     all[index].phase = .leaving
@@ -53,7 +53,7 @@ struct PoolConnections {
   }
 
   /// Removes a connection that has ended or could not be opened; returns false if it is unknown.
-  mutating func remove(_ id: Int, problem: String?, at now: MonotonicTime) -> Bool {
+  mutating func remove(_ id: Int, problem: UnsentCause?, at now: MonotonicTime) -> Bool {
     guard let index = index(of: id) else { return false }
     let old = all.remove(at: index)
     if let problem, old.phase != .leaving { countLoss(of: old, problem: problem, at: now) }
@@ -65,7 +65,7 @@ struct PoolConnections {
   /// Otherwise a server or proxy that drops each connection after its first push would cause a new
   /// connection for each push.
   private mutating func countLoss(
-    of connection: PooledConnection, problem: String, at now: MonotonicTime
+    of connection: PooledConnection, problem: UnsentCause, at now: MonotonicTime
   ) {
     lastProblem = problem
     let lived = connection.phase != .connecting && connection.load.isProved
@@ -161,7 +161,7 @@ struct PoolConnections {
   var queueingCause: UnsentCause {
     let isAnyOpen = all.contains { $0.phase != .connecting && !$0.load.isSuspect }
     if isAnyOpen { return .queuedTooLong }
-    return .noConnection(lastProblem ?? "the connection was not open in time")
+    return lastProblem ?? .noConnection("the connection was not open in time")
   }
 
   func statistics(queued: Int) -> TransportStatistics {

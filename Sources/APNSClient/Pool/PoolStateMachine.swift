@@ -176,17 +176,20 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   /// Handles a connection that finishes its streams and takes no more, for a reason given by the
   /// server.
   mutating func leaving(_ id: Int, problem: String, at now: MonotonicTime) -> Actions {
-    guard connections.leave(id, problem: problem, at: now) else { return Actions() }
+    guard connections.leave(id, problem: .noConnection(problem), at: now) else { return Actions() }
     return dispatch(at: now)
   }
 
   /// Removes a connection that has ended or could not be opened; `problem` gives the reason.
   ///
   /// Returns how long no other connection is opened.
-  mutating func ended(_ id: Int, problem: String?, at now: MonotonicTime) -> (
-    wait: Duration?, Actions
-  ) {
-    guard connections.remove(id, problem: problem, at: now) else { return (nil, Actions()) }
+  mutating func ended(
+    _ id: Int, problem: String?, refusesCertificate: Bool = false, at now: MonotonicTime
+  ) -> (wait: Duration?, Actions) {
+    let cause: UnsentCause? = problem.map {
+      refusesCertificate ? .certificateRefused($0) : .noConnection($0)
+    }
+    guard connections.remove(id, problem: cause, at: now) else { return (nil, Actions()) }
     return (connections.notBefore.map { $0 - now }, dispatch(at: now))
   }
 

@@ -142,6 +142,9 @@ extension LedgerReason.Code {
 
   /// APNs' verdict on a phone's token in one environment.
   static let badDeviceToken = Self.apns("BadDeviceToken")
+
+  /// A client certificate that APNs refuses, by an answer or in the TLS handshake.
+  static let badCertificate = Self.apns("BadCertificate")
 }
 
 extension LedgerReason.Code: Codable {
@@ -208,6 +211,8 @@ extension LedgerReason {
     switch cause {
     case .noConnection(let text):
       self.init(.noConnection, "no connection: \(text)".brief(bytes: 300))
+    case .certificateRefused(let text):
+      self.init(.badCertificate, "BadCertificate in the TLS handshake: \(text)".brief(bytes: 300))
     case .goAway(let reason):
       self.init(.goAway, "GOAWAY \(reason ?? "without a reason")".brief(bytes: 300))
     case .refusedStream: self.init(.refusedStream, "REFUSED_STREAM")

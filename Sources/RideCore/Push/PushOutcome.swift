@@ -47,6 +47,9 @@ package enum UnsentCause: Hashable, Sendable {
   /// No connection was open or could be opened in time; the text describes the last attempt.
   case noConnection(String)
 
+  /// APNs refused the client certificate in the TLS handshake; the text is the TLS library's.
+  case certificateRefused(String)
+
   /// Its stream was above the last one that a GOAWAY frame named; `reason` is that of the frame.
   case goAway(reason: String?)
 
