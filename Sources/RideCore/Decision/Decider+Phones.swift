@@ -84,7 +84,8 @@ extension Settlement {
     } else if outcome.refusesToken {
       if push.isToOtherEnvironment { return }
       if push.isProbe {
-        found(.probed(nil))
+        // A doubtful refusal proves nothing about the other environment: another push may probe it.
+        found(isDoubtful ? .unprobed(push.entry.id) : .probed(nil))
       } else if goesAgain {
         found(.bad(probe: push.entry.id))
       } else if !isDoubtful {
@@ -102,7 +103,7 @@ extension Settlement {
   mutating func releaseProbes(of view: RideView) {
     let probes = view.phones.compactMap { phone in phone.problem?.probe.map { ($0, phone) } }
     let phones = Dictionary(probes, uniquingKeysWith: { first, _ in first })
-    let probed = Set(observations.lazy.filter(\.isProbe).map(\.phone))
+    let probed = Set(observations.lazy.filter(\.endsProbe).map(\.phone))
     for entry in entries where entry.status != .pending {
       guard let phone = phones[entry.id], phone.id == entry.phone, phone.isProbed(by: entry),
         !probed.contains(phone.id)
@@ -113,8 +114,11 @@ extension Settlement {
 }
 
 extension PhoneObservation {
-  fileprivate var isProbe: Bool {
-    if case .probed = kind { true } else { false }
+  fileprivate var endsProbe: Bool {
+    switch kind {
+    case .probed, .unprobed: true
+    default: false
+    }
   }
 }
 
