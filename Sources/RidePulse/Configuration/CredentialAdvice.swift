@@ -12,13 +12,19 @@ enum CredentialAdvice {
   static func all(
     _ credentials: Credentials, _ apns: APNsVariables, cardApps: [App], at now: Timestamp
   ) -> [String] {
-    apns.credentials.warnings + names(apns.credentials)
+    apns.credentials.warnings + names(credentials, apns.credentials)
       + cards(credentials, apns, cardApps) + certificates(credentials, apns, now)
   }
 
-  private static func names(_ variables: CredentialVariables) -> [String] {
-    variables.keys.compactMap { source in
-      guard let keyID = source.keyID, let other = source.keyIDOfFile, other != keyID else {
+  private static func names(
+    _ credentials: Credentials, _ variables: CredentialVariables
+  ) -> [String] {
+    let found = variables.lanes.compactMap { lane, source in
+      source.key.map { ($0, credentials[lane].key?.keyIDOfFile) }
+    }
+    let names = Dictionary(found, uniquingKeysWith: { first, _ in first })
+    return variables.keys.compactMap { source in
+      guard let keyID = source.keyID, let other = names[source] ?? nil, other != keyID else {
         return nil
       }
       return

@@ -9,15 +9,14 @@ struct KeySource: Hashable, Sendable {
   /// Nil if the file's name has it.
   var keyID: String?
   var teamID: String
+  /// The variable that gives the team, which several keys may share.
+  var teamIDName: String
 
   var keyIDName: String { prefix + "KEY_ID" }
   var pathName: String { prefix + "PRIVATE_KEY_PATH" }
 
   /// Whether the variable contains the key itself instead of the path of its file.
   var isKeyItself: Bool { path.contains("-----BEGIN") || path.contains("\n") }
-
-  /// The key ID in the name of the file that the path leads to now.
-  var keyIDOfFile: String? { SigningKey.keyID(fromFileAt: path) }
 
   /// Reads the key.
   ///
@@ -26,24 +25,24 @@ struct KeySource: Hashable, Sendable {
     if isKeyItself {
       throw CommandFailure("\(pathName) contains the key itself; expected the path of its file")
     }
-    // An unreadable file is reported before its name.
-    do throws(SigningKeyError) { try SigningKey.check(path: path) } catch {
-      throw CommandFailure("\(pathName): \(error)")
-    }
-    guard let keyID = keyID ?? keyIDOfFile else {
-      throw CommandFailure(
-        "\(keyIDName) is not set, and \(pathName) leads to a file that is not named "
-          + "AuthKey_<ID>.p8: set \(keyIDName), or keep the file name that Apple gave it")
-    }
+    let file = SigningKeyFile(path)
     do throws(SigningKeyError) {
-      return try SigningKey(path: path, keyID: keyID, teamID: teamID)
+      if let keyID = keyID ?? file.keyID {
+        return try SigningKey(file, keyID: keyID, teamID: teamID)
+      }
+      // An unreadable file is reported before its name.
+      try SigningKey.check(file)
     } catch {
       switch error {
       case .badKeyID: throw CommandFailure("\(keyIDName): \(error)")
-      case .badTeamID, .unreadable, .notPrivateKey, .notP256, .signing:
+      case .badTeamID: throw CommandFailure("\(teamIDName): \(error)")
+      case .unreadable, .notPrivateKey, .notP256, .signing:
         throw CommandFailure("\(pathName): \(error)")
       }
     }
+    throw CommandFailure(
+      "\(keyIDName) is not set, and \(pathName) leads to a file that is not named "
+        + "AuthKey_<ID>.p8: set \(keyIDName), or keep the file name that Apple gave it")
   }
 }
 
@@ -103,22 +102,50 @@ extension CredentialVariables {
 
   /// Reads every file again.
   ///
-  /// - Throws: `CommandFailure`, also if a key was replaced and a variable still names the old ID:
-  ///   APNs would refuse every push. A new .p8 file always has a new ID.
+  /// - Throws: `CommandFailure`, also if a key was replaced, a variable still gives the old ID and
+  ///   the file's name has another one: APNs would refuse every push. A new .p8 file always has a
+  ///   new ID.
   func reload(after old: Credentials, bundleIDs: [App: String]) throws(CommandFailure)
     -> Credentials
   {
     let new = try load(bundleIDs: bundleIDs)
-    for (lane, source) in lanes {
-      guard let source = source.key, let keyID = source.keyID, let other = source.keyIDOfFile,
-        other != keyID, old[lane].key?.keyID == keyID, old[lane].key != new[lane].key
-      else { continue }
+    for (source, other) in replacedKeys(old, new) {
+      guard let keyID = source.keyID, let other, other != keyID else { continue }
       throw CommandFailure(
         "\(source.pathName) leads to another key now, with \(other) in its file name, and "
           + "\(source.keyIDName) is still \(keyID): unset \(source.keyIDName) and restart, and the "
           + "ID follows the file from then on")
     }
     return new
+  }
+
+  /// Returns a warning for each key that a reload replaced under an ID that only a variable gives.
+  ///
+  /// The file may have been corrected, so this is no error.
+  func unconfirmed(after old: Credentials, _ new: Credentials) -> [String] {
+    replacedKeys(old, new).compactMap { source, other in
+      guard let keyID = source.keyID, other == nil else { return nil }
+      return
+        "\(source.pathName) leads to another key now, and \(source.keyIDName) is still \(keyID): if "
+        + "Apple gave the key another ID, unset \(source.keyIDName), name the file AuthKey_<ID>.p8 "
+        + "and restart"
+    }
+  }
+
+  /// The sources whose key was replaced under the same ID, with the ID in the new file's name.
+  private func replacedKeys(
+    _ old: Credentials, _ new: Credentials
+  ) -> [(source: KeySource, keyIDOfFile: String?)] {
+    var replaced: [KeySource: String?] = [:]
+    for (lane, source) in lanes {
+      guard let source = source.key, let before = old[lane].key, let after = new[lane].key,
+        before != after, before.keyID == after.keyID
+      else { continue }
+      replaced[source] = .some(after.keyIDOfFile)
+    }
+    return replaced.sorted { $0.key.prefix < $1.key.prefix }.map {
+      (source: $0.key, keyIDOfFile: $0.value)
+    }
   }
 
   /// Every key's source, in the order of their names.

@@ -40,11 +40,15 @@ struct CredentialVariables: Sendable {
         }
       }
     }
-    for app in apps where lanes[.init(app, standard)] == nil {
-      problems += missing(app, standard)
-    }
+    let lacking = apps.filter { lanes[.init($0, standard)] == nil }
+    problems += lacking.flatMap { missing($0, standard) }
+    let misplaced = misplacedCertificates(scopes)
+    // If an app lacks a credential, a certificate in the wrong variable may be why.
+    if !lacking.isEmpty { problems += misplaced.map(\.problem) }
     if apps.isEmpty, key(.general) == nil, problems.isEmpty { problems.append(nothing) }
-    warnings = unread(scopes)
+    warnings =
+      (lacking.isEmpty ? misplaced.map(\.problem) : [])
+      + unread(scopes, except: Set(misplaced.map(\.name)))
   }
 
   // MARK: Precedence
@@ -95,6 +99,8 @@ struct CredentialVariables: Sendable {
     var sandbox: Scope { Scope(prefix: prefix + "SANDBOX_", teamPrefix: teamPrefix) }
 
     var isOfApp: Bool { teamPrefix != "APNS_" }
+    /// A certificate is for one app and both environments.
+    var hasCertificate: Bool { isOfApp && prefix == teamPrefix }
     var keyID: String { prefix + "KEY_ID" }
     var keyPath: String { prefix + "PRIVATE_KEY_PATH" }
     var teamID: String { teamPrefix + "TEAM_ID" }
@@ -102,16 +108,21 @@ struct CredentialVariables: Sendable {
     var certificateKeyPath: String { prefix + "CERTIFICATE_KEY_PATH" }
   }
 
-  private func teamID(of scope: Scope) -> String? {
-    environment.nonEmpty(scope.teamID) ?? environment.nonEmpty(Scope.general.teamID)
+  private func teamID(of scope: Scope) -> String? { team(of: scope)?.id }
+
+  private func team(of scope: Scope) -> (id: String, variable: String)? {
+    [scope.teamID, Scope.general.teamID].lazy.compactMap { name in
+      environment.nonEmpty(name).map { (id: $0, variable: name) }
+    }.first
   }
 
   private func key(_ scope: Scope) -> KeySource? {
-    guard let path = environment.nonEmpty(scope.keyPath), let team = teamID(of: scope) else {
+    guard let path = environment.nonEmpty(scope.keyPath), let team = team(of: scope) else {
       return nil
     }
     return KeySource(
-      prefix: scope.prefix, path: path, keyID: environment.nonEmpty(scope.keyID), teamID: team)
+      prefix: scope.prefix, path: path, keyID: environment.nonEmpty(scope.keyID), teamID: team.id,
+      teamIDName: team.variable)
   }
 
   private func certificate(_ scope: Scope) -> CertificateSource? {
@@ -139,8 +150,9 @@ struct CredentialVariables: Sendable {
       else { return nil }
       let app = name.dropFirst("APNS_".count).dropLast("_BUNDLE_ID".count)
       guard app == "WIDGET" || app == "SANDBOX" || app.hasSuffix("_SANDBOX") else { return nil }
-      return "\(name) names an app \(app.lowercased()), whose variables can't be told from others: "
-        + "give the app another name"
+      return
+        "\(name) names an app \(app.lowercased()), whose variables can't be distinguished from "
+        + "others: give the app another name"
     }
   }
 
@@ -154,7 +166,7 @@ struct CredentialVariables: Sendable {
       let names = scope.isOfApp ? "\(scope.teamID) or APNS_TEAM_ID" : "APNS_TEAM_ID"
       problems.append("\(scope.keyPath) is set without \(names), the team that owns the key")
     }
-    guard scope.isOfApp else { return problems }
+    guard scope.hasCertificate else { return problems }
     if isSet(scope.certificatePath), !isSet(scope.certificateKeyPath) {
       problems.append(
         "\(scope.certificatePath) is set without \(scope.certificateKeyPath), the path of its "
@@ -191,19 +203,37 @@ struct CredentialVariables: Sendable {
     ]
   }
 
+  /// Finds certificates in variables that name no app, or one environment.
+  private func misplacedCertificates(_ scopes: [Scope]) -> [(name: String, problem: String)] {
+    scopes.filter { !$0.hasCertificate }.flatMap { scope in
+      [scope.certificatePath, scope.certificateKeyPath].compactMap { name in
+        guard environment.nonEmpty(name) != nil else { return nil }
+        let app = scope.isOfApp ? scope.teamPrefix : "APNS_<APP>_"
+        let right =
+          app + (name == scope.certificatePath ? "CERTIFICATE_PATH" : "CERTIFICATE_KEY_PATH")
+        return (
+          name,
+          "\(name) has no effect: a certificate is for one app and both environments: \(right)"
+        )
+      }
+    }
+  }
+
   /// Reports variables whose names end like those of credentials and belong to no scope.
-  private func unread(_ scopes: [Scope]) -> [String] {
+  private func unread(_ scopes: [Scope], except misplaced: Set<String>) -> [String] {
     let endings = [
       "_KEY_ID", "_TEAM_ID", "_PRIVATE_KEY_PATH", "_CERTIFICATE_PATH", "_CERTIFICATE_KEY_PATH",
     ]
     var known: Set<String> = []
     for scope in scopes {
       known.formUnion([scope.keyID, scope.keyPath, scope.teamID])
-      let isOfBoth = scope.isOfApp && scope.prefix == scope.teamPrefix
-      if isOfBoth { known.formUnion([scope.certificatePath, scope.certificateKeyPath]) }
+      if scope.hasCertificate {
+        known.formUnion([scope.certificatePath, scope.certificateKeyPath])
+      }
     }
     return environment.filter { !$0.value.isEmpty }.keys.sorted().filter { name in
-      name.hasPrefix("APNS_") && !known.contains(name) && endings.contains { name.hasSuffix($0) }
+      name.hasPrefix("APNS_") && !known.contains(name) && !misplaced.contains(name)
+        && endings.contains { name.hasSuffix($0) }
     }.map { name in
       "\(name) has no effect: no app of that name has a bundle ID"
         + suggestion(for: name, among: known.sorted())

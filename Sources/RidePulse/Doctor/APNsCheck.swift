@@ -60,7 +60,7 @@ enum APNsCheck {
     }
     let pushes = apps(probes).flatMap { app in
       probes.pushTypes(of: app, state.environment).map { type in
-        push(APNsState.PushProbe(app: app, pushType: type), state)
+        push(APNsState.PushProbe(app: app, pushType: type), state, probes.credentials)
       }
     }
     return [connection] + pushes + [
@@ -94,8 +94,18 @@ enum APNsCheck {
 
   // MARK: The result of a push to a made-up token
 
+  /// What to do if an app has nothing to present: the failed checks of its files say more.
+  private static func credentialRemedy(_ credentials: CredentialState, _ app: App) -> String {
+    let failed = CredentialCheck.results(credentials).filter { $0.standing == .failure }
+    if failed.isEmpty {
+      return "set APNS_PRIVATE_KEY_PATH, or APNS_\(app.variableName)_PRIVATE_KEY_PATH"
+    }
+    return "fix what failed above: \(failed.map(\.name).joined(separator: ", "))"
+  }
+
   private static func push(
-    _ probe: APNsState.PushProbe, _ state: APNsState.EnvironmentState
+    _ probe: APNsState.PushProbe, _ state: APNsState.EnvironmentState,
+    _ credentials: CredentialState
   ) -> CheckResult {
     let type = probe.pushType == .background ? "" : " \(probe.pushType.rawValue)"
     let name = "push \(state.environment.rawValue) \(probe.app)\(type)"
@@ -103,7 +113,7 @@ enum APNsCheck {
     guard let answer = state.answers[probe] else {
       return .failure(
         name, "no push could be sent: the app has no usable key or certificate",
-        "set APNS_PRIVATE_KEY_PATH, or APNS_\(probe.app.variableName)_PRIVATE_KEY_PATH; \(again)")
+        "\(credentialRemedy(credentials, probe.app)); \(again)")
     }
     switch answer.outcome {
     case .accepted:
@@ -114,6 +124,12 @@ enum APNsCheck {
       )
     case .refused(let refusal), .unsent(.turnedAway(let refusal)):
       return refused(name, refusal, probe.app, answer.credential)
+    case .unsent(.certificateRefused(let why)):
+      let explanation = APNsReason.table["BadCertificate"]?.explanation
+      return .failure(
+        name,
+        "APNs refused \(answer.credential) in the TLS handshake: \(explanation?.meaning ?? "") (\(why))",
+        explanation?.advice(variable: probe.app.variableName) ?? "")
     case .unsent(.noConnection(let why)), .unsent(.invalid(let why)):
       return .failure(name, "not sent: \(why)", again)
     case .unsent:

@@ -15,6 +15,8 @@ struct KeyState: Hashable, Sendable {
   /// The ID in the name of the file that the path leads to.
   var keyIDOfFile: String?
   var teamID: String?
+  /// The variable of its team.
+  var teamIDName = "APNS_TEAM_ID"
 
   /// Whether the variable contains the key itself instead of the path of its file.
   var isKeyItself: Bool { path.map { $0.contains("-----BEGIN") || $0.contains("\n") } ?? false }
@@ -41,7 +43,8 @@ struct KeyState: Hashable, Sendable {
 
   init(_ source: KeySource) {
     self.init(
-      prefix: source.prefix, path: source.path, keyID: source.keyID, teamID: source.teamID)
+      prefix: source.prefix, path: source.path, keyID: source.keyID, teamID: source.teamID,
+      teamIDName: source.teamIDName)
     readFile()
   }
 
@@ -49,7 +52,7 @@ struct KeyState: Hashable, Sendable {
   init(
     prefix: String = "APNS_", path: String? = nil, problem: SigningKeyError? = nil,
     isOpenToAll: Bool = false, keyID: String? = nil, keyIDOfFile: String? = nil,
-    teamID: String? = nil
+    teamID: String? = nil, teamIDName: String = "APNS_TEAM_ID"
   ) {
     self.prefix = prefix
     self.path = path
@@ -58,13 +61,15 @@ struct KeyState: Hashable, Sendable {
     self.keyID = keyID
     self.keyIDOfFile = keyIDOfFile
     self.teamID = teamID
+    self.teamIDName = teamIDName
   }
 
   private mutating func readFile() {
     guard let path, !isKeyItself else { return }
-    do throws(SigningKeyError) { try SigningKey.check(path: path) } catch { problem = error }
-    isOpenToAll = Self.isOpenToAll(path)
-    keyIDOfFile = SigningKey.keyID(fromFileAt: path)
+    let file = SigningKeyFile(path)
+    do throws(SigningKeyError) { try SigningKey.check(file) } catch { problem = error }
+    isOpenToAll = Self.isOpenToAll(file.target)
+    keyIDOfFile = file.keyID
   }
 
   static func isOpenToAll(_ path: String) -> Bool {
@@ -138,11 +143,12 @@ enum KeyCheck {
   }
 
   private static func team(_ probes: KeyState, _ name: String) -> CheckResult {
-    let remedy = "export APNS_TEAM_ID=DEF123GHIJ"
+    let variable = probes.teamIDName
+    let remedy = "export \(variable)=DEF123GHIJ"
     guard let value = probes.teamID else {
-      return .failure(name, "APNS_TEAM_ID is not set", remedy)
+      return .failure(name, "\(variable) is not set", remedy)
     }
-    if let problem = formProblem("the team ID", value) { return .failure(name, problem, remedy) }
+    if let problem = formProblem(variable, value) { return .failure(name, problem, remedy) }
     return .ok(name, value)
   }
 

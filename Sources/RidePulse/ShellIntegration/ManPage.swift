@@ -130,8 +130,21 @@ enum EnvironmentList {
       ["DATABASE_URL"],
       "libpq connection string or URL; without it libpq's own PG* variables"
     ),
-    (["APNS_KEY_ID", "APNS_TEAM_ID"], "ten characters each, as Apple shows them"),
-    (["APNS_PRIVATE_KEY_PATH"], "the .p8 signing key"),
+    (
+      ["APNS_PRIVATE_KEY_PATH", "APNS_TEAM_ID"],
+      "the .p8 signing key of all apps, and its team; APNS_<APP>_PRIVATE_KEY_PATH and "
+        + "APNS_<APP>_TEAM_ID for one app, or a client certificate in APNS_<APP>_CERTIFICATE_PATH and "
+        + "APNS_<APP>_CERTIFICATE_KEY_PATH"
+    ),
+    (
+      ["APNS_KEY_ID"],
+      "the key's ID; without it the ID is taken from the name AuthKey_<ID>.p8 of the file that the "
+        + "path leads to"
+    ),
+    (
+      ["APNS_SANDBOX_PRIVATE_KEY_PATH", "APNS_SANDBOX_KEY_ID"],
+      "the key for the sandbox, if it is another one; APNS_<APP>_SANDBOX_PRIVATE_KEY_PATH for one app"
+    ),
     (
       ["APNS_SANDBOX"],
       "true: phones whose row names no environment are sandbox ones (default: production)"
