@@ -5,10 +5,10 @@ import SystemSupport
 
 /// Creates, reads, lists and deletes broadcast channels at Apple.
 ///
-/// Calls to one environment with one credential run one after another, each on a thread of its own. Each ends within
-/// the request timeout. A repeatable call is repeated once if no answer arrived, APNs was shutting
-/// down or the provider token had expired. A create is never repeated, because a lost one may have
-/// made a channel.
+/// Calls to one environment with one credential run one after another, each on a thread of its own.
+/// Each ends within the request timeout. A repeatable call is repeated once if no answer arrived,
+/// APNs was shutting down or the provider token had expired. A create is never repeated, because a
+/// lost one may have made a channel.
 package final class ChannelClient: Sendable {
   private let configuration: APNsConfiguration
   private let credentials: CredentialStore
