@@ -79,8 +79,7 @@ import Testing
           and database = (select oid from pg_database where datname = current_database())
         """, is: "1")
     for pid in pids {
-      // poll: the time for which a table is locked is what is tested.
-      try await Task.sleep(for: .seconds(4))
+      try await Task.sleep(for: .seconds(4))  // poll: how long a lock is held is tested
       _ = try await observer.value("select pg_cancel_backend($1::int)", [pid])
     }
     let error = await searching.value

@@ -1,3 +1,5 @@
+internal import RideCore
+
 /// One numbered step of the database schema.
 package struct Migration: Hashable, Sendable {
   /// The number that the name begins with; steps are applied in this order.
@@ -31,7 +33,7 @@ package enum MigrationError: Error, Hashable, Sendable {
   /// A step failed and was rolled back; the steps before it stay. The line counts within its file.
   case failed(name: String, line: Int?, PostgresError)
   /// A step had to wait too long for a lock and was rolled back; the steps before it stay.
-  case locked(name: String, holders: [LockingSession])
+  case locked(name: String, holders: [LockHolder])
   /// An operation other than a step failed.
   case database(PostgresError)
 }
@@ -61,8 +63,14 @@ extension MigrationError: CustomStringConvertible {
         + (holders.isEmpty
           ? "It holds none any more: run ridepulse migrate again"
           : "Run ridepulse migrate again when it has ended, or end it; sessions with locks now, the "
-            + "oldest first: \(holders.map(\.description).joined(separator: ", "))")
+            + "oldest first: \(holders.map(Self.text).joined(separator: ", "))")
     case .database(let error): "the schema cannot be brought up to date: \(error)"
     }
+  }
+
+  /// `process 4711 (pg_dump)`
+  private static func text(_ holder: LockHolder) -> String {
+    let process = holder.processID.map { "process \($0)" } ?? "a prepared transaction"
+    return holder.name.isEmpty ? process : "\(process) (\(Escape.line(holder.name)))"
   }
 }

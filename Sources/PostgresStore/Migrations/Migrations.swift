@@ -97,7 +97,7 @@ package enum Migrations {
     } catch {
       if MigrationScript.isAlreadyApplied(error) { return .appliedElsewhere }
       if MigrationScript.lacksLock(error) {
-        throw .locked(name: step.name, holders: (try? await LockingSession.all(session)) ?? [])
+        throw .locked(name: step.name, holders: (try? await MigrationLocks.holders(session)) ?? [])
       }
       let line = error.server?.position.flatMap { script.line(ofPosition: $0, in: session.schema) }
       throw .failed(name: step.name, line: line, error)
