@@ -87,7 +87,7 @@ import Testing
       let settlement = taken.settled([.accepted], now: later) { 0 }
       #expect(settlement.memo.isEmpty && settlement.isOver)
       // The next node may die, too.
-      let lost = try #require(taken.journal(now: later) ?? memo)
+      let lost = try #require(taken.journal(now: later))
       #expect(decision(events + [second], memo: lost, now: later).closed.first?.id == id)
     }
   }
