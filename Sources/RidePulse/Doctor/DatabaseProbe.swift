@@ -82,7 +82,7 @@ struct DatabaseProbe {
     } catch {
       switch error {
       case .edited, .unknown: return .foreign("\(error)")
-      case .serverTooOld, .wrongEncoding, .failed, .database: throw error
+      case .serverTooOld, .wrongEncoding, .failed, .locked, .database: throw error
       }
     }
   }
