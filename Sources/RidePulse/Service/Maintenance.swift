@@ -24,7 +24,7 @@ final class Maintenance: Sendable {
   func maintain() async {
     await attempt(
       onFailure: "Ledger rotation failed, retrying in an hour",
-      onRefusal: "Ledger not rotated: grant this role execute on \(Database.schema).rotate_ledger"
+      onRefusal: "Ledger not rotated", function: "rotate_ledger"
     ) {
       let actions = try await LedgerPartitions(session: $0).rotate()
       if actions.isEmpty { return }
@@ -34,7 +34,7 @@ final class Maintenance: Sendable {
     }
     await attempt(
       onFailure: "Deleting old rows failed, retrying in an hour",
-      onRefusal: "Old rows not deleted: grant this role execute on \(Database.schema).sweep"
+      onRefusal: "Old rows not deleted", function: "sweep"
     ) {
       let deleted = try await RetentionSweep(session: $0).run()
       if deleted.isEmpty { return }
@@ -47,7 +47,7 @@ final class Maintenance: Sendable {
   /// Runs a part of the maintenance in a short-lived session of its own, so that claims and
   /// settlements never queue behind it.
   private func attempt(
-    onFailure failure: StaticString, onRefusal refusal: StaticString,
+    onFailure failure: StaticString, onRefusal refusal: StaticString, function: String,
     _ body: (PostgresSession) async throws -> Void
   ) async {
     do {
@@ -55,7 +55,12 @@ final class Maintenance: Sendable {
     } catch let error as PostgresError where error.refusesRights {
       // Only once, since it may be intended.
       guard refused.withLock({ $0.insert(refusal.description).inserted }) else { return }
-      log(.warning, refusal, ["error": "\(error)"])
+      log(
+        .warning, refusal,
+        [
+          "error": "\(error)",
+          "fix": "grant this role execute on \(Database.schema).\(function)",
+        ])
     } catch {
       log(.warning, failure, ["error": "\(error)"])
     }
