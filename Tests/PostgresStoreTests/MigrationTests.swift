@@ -155,7 +155,6 @@ import Testing
       try await observer.waitUntilSleeping(pid)
       pids.append(pid)
     }
-    let url = url
     let migrating = Task { () async -> MigrationError? in
       do throws(MigrationError) {
         _ = try await Migrations.apply(session: session)
