@@ -111,7 +111,7 @@ import TestSupport
     let start =
       #"{"aps":{"event":"start","timestamp":\#(now),"content-state":{},"attributes-type":"R","#
       + #""attributes":{},"alert":{"title":"Hi"}}}"#
-    return [("liveactivity", start), ("voip", #"{"call":1}"#)]
+    return [("liveactivity", start), ("voip", #"{"aps":{},"call":1}"#)]
   }
 
   @Test func `R106: a start or call whose answer is lost is uncertain and left once`() async throws
@@ -145,7 +145,8 @@ import TestSupport
       var server = try Server(stage.environment)
       func call(_ number: Int) async throws {
         try await stage.sql(
-          "select ridepulse.push('customer', '\(Stage.rawToken)', '{\"call\":\(number)}', 'voip')")
+          "select ridepulse.push('customer', '\(Stage.rawToken)', '{\"aps\":{},\"call\":\(number)}', 'voip')"
+        )
       }
       try await call(1)
       try await wait(until: "the call has left") { try !stage.arrivals().isEmpty }
