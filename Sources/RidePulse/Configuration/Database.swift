@@ -72,8 +72,8 @@ enum Database {
   static func requirePin(_ pin: DatabasePin, _ session: PostgresSession) async throws {
     let problems = try await pin.problems(session)
     if problems.isEmpty { return }
-    throw CommandFailure(
-      (problems.map(\.description) + [named(PinProblem.remedy(for: problems))]).joined(separator: "; "))
+    let lines = problems.map(\.description) + [named(PinProblem.remedy(for: problems))]
+    throw CommandFailure(lines.joined(separator: "; "))
   }
 
   /// Throws if the database's schema lacks migrations of this binary.

@@ -72,7 +72,8 @@ import Testing
     ("raw_broadcast", "requested", #"no rule file declares the event "raw_broadcast""#),
   ]
 
-  static let internalRows = InternalEvent.allCases.map(\.rawValue)
+  static let internalRows =
+    InternalEvent.allCases.map(\.rawValue)
     .filter { event in !rows.contains { $0.0 == event } }.map { ($0, "requested", nil) }
     as [(String, String?, String?)]
 
