@@ -57,13 +57,18 @@ import Testing
     var pids: [String] = []
     for (locker, table) in zip(lockers, tables) {
       let pid = try await locker.value("select pg_backend_pid()") ?? ""
-      let lock = direct("lock table ridepulse.\(table) in access exclusive mode")
       Task {
-        _ = try? await locker.run([lock, direct("select pg_sleep(60)")], timeout: .seconds(90))
+        try? await locker.script(
+          "lock table ridepulse.\(table) in access exclusive mode; select pg_sleep(60)",
+          timeout: .seconds(90))
       }
-      try await observer.waitUntilSleeping(pid)
       pids.append(pid)
     }
+    try await observer.wait(
+      until: """
+        select count(*) from pg_locks where granted and mode = 'AccessExclusiveLock'
+          and relation in ('ridepulse.live_activities'::regclass, 'ridepulse.ledger'::regclass)
+        """, is: "2")
     let search = PushSearch(session: session)
     let searching = Task { () async -> PostgresError? in
       do throws(PostgresError) {
