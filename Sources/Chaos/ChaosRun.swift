@@ -153,7 +153,9 @@ struct ChaosRun {
       PlannedFault(.burst) { try await $0.commitBursts() },
       PlannedFault(.reassign) { try await $0.reassignDrivers() },
       PlannedFault {
-        if let upgrade { try await $0.upgrade(nodes, upgrade, log: directory + "/migrate.log") }
+        guard let upgrade else { return }
+        let log = directory + "/migrate.log"
+        try await $0.upgrade(nodes, upgrade, ledgerOn: volume, log: log)
       },
     ]
   }

@@ -34,6 +34,9 @@ final class LedgerVolume: Sendable {
     guard (try? shell.waitForOutput("mounted")) != nil else { return nil }
   }
 
+  /// The tablespace on the volume.
+  static let tablespace = "chaos_ledger"
+
   /// Returns scripts that move the ledger to the volume; later partitions of the engine's role
   /// follow it.
   static func script(path: String) -> [String] {

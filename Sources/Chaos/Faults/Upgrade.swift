@@ -30,13 +30,15 @@ struct UpgradePlan: Sendable {
 
   /// Applies a program's migrations as the schema's owner.
   ///
+  /// - Parameter tablespace: where new indexes of the ledger belong; nil for the database's own.
   /// - Returns: Whether it succeeded; Postgres may be away, or its disk full, for the moment.
   static func migrate(
-    with program: String, conninfo: String, log: String
+    with program: String, conninfo: String, tablespace: String? = nil, log: String
   ) async throws -> Bool {
+    var environment = ["DATABASE_URL": conninfo]
+    if let tablespace { environment["PGOPTIONS"] = "-c default_tablespace=\(tablespace)" }
     let process = try ChildProcess(
-      [program, "migrate"], environment: ["DATABASE_URL": conninfo], output: .log(log),
-      errors: .log(log))
+      [program, "migrate"], environment: environment, output: .log(log), errors: .log(log))
     await process.waitForEnd()
     return process.ending.map { !$0.isSignal && $0.status == 0 } ?? false
   }
@@ -45,7 +47,9 @@ struct UpgradePlan: Sendable {
 extension FaultInjector {
   /// Migrates the schema and replaces the nodes' program, one node after another, at the beginning
   /// of each phase.
-  mutating func upgrade(_ nodes: [Node], _ plan: UpgradePlan, log: String) async throws {
+  mutating func upgrade(
+    _ nodes: [Node], _ plan: UpgradePlan, ledgerOn volume: LedgerVolume?, log: String
+  ) async throws {
     let start = ContinuousClock.now
     var phase = UpgradePlan.Phase.previous
     while try await rest(200) {
@@ -54,7 +58,8 @@ extension FaultInjector {
       if phase == .previous {
         let began = IncidentLog.now
         let isDone = try await UpgradePlan.migrate(
-          with: plan.current, conninfo: conninfo, log: log)
+          with: plan.current, conninfo: conninfo,
+          tablespace: volume.map { _ in LedgerVolume.tablespace }, log: log)
         guard isDone else { continue }
         try await grantEngine()
         incidents.record(.migration, from: began, to: IncidentLog.now)
