@@ -41,7 +41,7 @@ struct CredentialVariables: Sendable {
       }
     }
     let lacking = apps.filter { lanes[.init($0, standard)] == nil }
-    problems += lacking.flatMap { missing($0, standard) }
+    for app in lacking { problems += missing(app, standard) }
     let misplaced = misplacedCertificates(scopes)
     // If an app lacks a credential, a certificate in the wrong variable may be why.
     if !lacking.isEmpty { problems += misplaced.map(\.problem) }
