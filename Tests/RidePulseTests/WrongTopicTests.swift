@@ -152,8 +152,8 @@ import TestSupport
       }
       try await stage.until(
         """
-        select count(*) = 2 from ridepulse.ledger
-        where app = 'customer' and push_type = 'alert' and reason_code = 'BadCertificate'
+        select max(attempts) > 1 from ridepulse.ledger
+        where app = 'customer' and reason_code = 'BadCertificate'
         """, is: "t")
       try await server.waitForLog("reason=BadCertificate")
       let mistakes = lines(server)

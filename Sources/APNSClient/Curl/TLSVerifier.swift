@@ -75,12 +75,12 @@ extension TLSVerifier {
     hasRefused.store(true, ordering: .relaxed)
   }
 
-  /// The alerts that concern the receiver's certificate (RFC 8446, 6.2). OpenSSL sends
-  /// `unknown_ca` for a certificate that it can't verify, and Apple's servers may choose another.
+  /// The alerts that concern the receiver's certificate (RFC 8446, 6.2); `decrypt_error` if a
+  /// signature on it is wrong.
   private static let certificateAlerts: Set<Int32> = [
     SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED,
     SSL_AD_CERTIFICATE_EXPIRED, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA,
-    SSL_AD_ACCESS_DENIED, SSL_AD_CERTIFICATE_REQUIRED,
+    SSL_AD_ACCESS_DENIED, SSL_AD_DECRYPT_ERROR, SSL_AD_CERTIFICATE_REQUIRED,
   ]
 
   fileprivate func recordProtocol(_ session: OpaquePointer) {
