@@ -67,6 +67,7 @@ import Testing
     try await observer.wait(
       until: """
         select count(*) from pg_locks where granted and mode = 'AccessExclusiveLock'
+          and database = (select oid from pg_database where datname = current_database())
           and relation in ('ridepulse.live_activities'::regclass, 'ridepulse.ledger'::regclass)
         """, is: "2")
     let search = PushSearch(session: session)
