@@ -93,7 +93,7 @@ import Testing
   private static var part: Memo {
     var memo = Memo()
     memo.part = OpenPart(
-      through: 9, after: 11, slots: [OpenPart.Slot(rule: "heartbeat", at: now)],
+      through: 9, throughTime: now, after: 11, slots: [OpenPart.Slot(rule: "heartbeat", at: now)],
       shown: ["21": [7]])
     return memo
   }
