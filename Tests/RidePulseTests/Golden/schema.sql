@@ -570,13 +570,15 @@ CREATE FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environmen
 begin
   select s.system_identifier, s.timeline into system_identifier, timeline
   from ridepulse.server_place() s;
-  may_claim := not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments));
   is_pinned := exists (select from ridepulse.pin) and not exists (
     select from unnest(apps) a (app)
     where not exists (select from ridepulse.pinned_apps p where p.app = a.app));
+  -- After pin(), check_pin decides which of several services may send, before any of them claims.
+  may_claim := (is_pinned or cardinality(apps) = 0)
+    and not exists (select from ridepulse.pin_problems(apps, bundle_ids, environments));
 end
 $$;
-COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all of them are pinned.';
+COMMENT ON FUNCTION ridepulse.claim_place(apps text[], bundle_ids text[], environments text[], OUT system_identifier bigint, OUT timeline integer, OUT may_claim boolean, OUT is_pinned boolean) IS 'Returns the server and timeline that a claim is made on, whether a service with these apps may claim there, and whether all of them are pinned. Apps that are not pinned may not claim.';
 CREATE FUNCTION ridepulse.column_value(relation regclass, column_name text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1162,7 +1164,7 @@ begin
     held_at = excluded.held_at, held_reason = excluded.held_reason;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.hold(reason text) IS 'Keeps every service from claiming and sending from this database until ridepulse.pin() is called. Events are still accepted. Errors: 22023 without a reason.';
+COMMENT ON FUNCTION ridepulse.hold(reason text) IS 'Keeps every service from claiming rides of this database until ridepulse.pin() is called. Rides that are claimed already are still sent. Events are accepted and wait. Errors: 22023 without a reason.';
 CREATE FUNCTION ridepulse.idempotent_call(key text, call text, arguments jsonb, awaited_state text DEFAULT NULL::text, OUT outcome text, OUT status integer, OUT body text) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1711,7 +1713,7 @@ begin
   delete from ridepulse.pinned_apps;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.pin() IS 'Allows services to send from this database on this server, with the apps of the next one that claims: after a restore, a move, or a change of bundle ID or default environment, and after hold.';
+COMMENT ON FUNCTION ridepulse.pin() IS 'Allows services to send from this database on this server, with the apps of the next one that checks the pin: after a restore, a move, or a change of bundle ID or default environment, and after hold. Stop services with other bundle IDs or environments first.';
 CREATE FUNCTION ridepulse.pin_problems(apps text[], bundle_ids text[], environments text[]) RETURNS TABLE(problem text, app text, pinned text, found text)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1803,15 +1805,17 @@ CREATE FUNCTION ridepulse.raw_expiration(function_name text, expires interval, l
     AS $$
 declare
   validity constant interval := coalesce(expires, interval '1 hour');
+  -- Seconds neither depend on the session's time zone nor exceed the range of a timestamp. A day has
+  -- 24 hours, a month 30 days.
+  seconds constant numeric := extract(epoch from validity);
 begin
-  -- Compared as times: a month is longer than 30 days only in some of them.
-  if now() + validity < now() or now() + validity > now() + longest then
+  if seconds < 0 or seconds > extract(epoch from longest) then
     raise exception 'expires of ridepulse.% is %', function_name, validity
       using errcode = 'invalid_parameter_value',
             hint = format('Send 0 (never stored by APNs) to %s: APNs stores nothing longer.', longest);
   end if;
-  return case when now() + validity = now() then 0
-    else ceil(extract(epoch from clock_timestamp() + validity)) end;
+  return case when seconds = 0 then 0
+    else ceil(extract(epoch from clock_timestamp()) + seconds) end;
 end
 $$;
 COMMENT ON FUNCTION ridepulse.raw_expiration(function_name text, expires interval, longest interval) IS 'Returns when a raw push expires, in seconds since 1970, or 0 if APNs is to store it never. expires: null means 1 hour. longest: the longest that is accepted. function_name is for the message. Errors: 22023.';
