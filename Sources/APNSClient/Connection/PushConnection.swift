@@ -16,6 +16,7 @@ final class PushConnection {
   private let input: UnsafeMutableRawBufferPointer
   private var closeAt: MonotonicTime?
   private var hasReportedDraining = false
+  private var refusesCertificate = false
 
   /// Opens the connection; blocks.
   init(pool: Pool, id: Int, wake: EventFD, verifier: TLSVerifier) throws(CurlError) {
@@ -180,10 +181,11 @@ final class PushConnection {
   private func reportDraining() {
     guard !hasReportedDraining, case .draining(let why) = session.machine.phase else { return }
     hasReportedDraining = true
-    pool.leaving(id, problem: why)
+    pool.leaving(id, problem: why, refusesCertificate: refusesCertificate)
   }
 
   private func fail(_ why: CurlError) -> CurlError {
+    refusesCertificate = why.refusesCertificate
     let endings = session.machine.lost(
       why.text, refusesCertificate: why.refusesCertificate, sent: session.sent, wall: session.wall)
     for ending in endings { session.finish(ending) }

@@ -110,9 +110,11 @@ final class Pool: Sendable {
     return result.rejected
   }
 
-  func leaving(_ id: Int, problem: String) {
+  func leaving(_ id: Int, problem: String, refusesCertificate: Bool) {
     state.withLock { state in
-      perform(state.machine.leaving(id, problem: problem, at: .now()), &state)
+      let actions = state.machine.leaving(
+        id, problem: problem, refusesCertificate: refusesCertificate, at: .now())
+      perform(actions, &state)
     }
   }
 

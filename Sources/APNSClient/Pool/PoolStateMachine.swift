@@ -175,8 +175,11 @@ struct PoolStateMachine<Push: PrioritizedPush> {
 
   /// Handles a connection that finishes its streams and takes no more, for a reason given by the
   /// server.
-  mutating func leaving(_ id: Int, problem: String, at now: MonotonicTime) -> Actions {
-    guard connections.leave(id, problem: .noConnection(problem), at: now) else { return Actions() }
+  mutating func leaving(
+    _ id: Int, problem: String, refusesCertificate: Bool = false, at now: MonotonicTime
+  ) -> Actions {
+    let cause = Self.cause(problem, refusesCertificate)
+    guard connections.leave(id, problem: cause, at: now) else { return Actions() }
     return dispatch(at: now)
   }
 
@@ -186,11 +189,13 @@ struct PoolStateMachine<Push: PrioritizedPush> {
   mutating func ended(
     _ id: Int, problem: String?, refusesCertificate: Bool = false, at now: MonotonicTime
   ) -> (wait: Duration?, Actions) {
-    let cause: UnsentCause? = problem.map {
-      refusesCertificate ? .certificateRefused($0) : .noConnection($0)
-    }
+    let cause = problem.map { Self.cause($0, refusesCertificate) }
     guard connections.remove(id, problem: cause, at: now) else { return (nil, Actions()) }
     return (connections.notBefore.map { $0 - now }, dispatch(at: now))
+  }
+
+  private static func cause(_ problem: String, _ refusesCertificate: Bool) -> UnsentCause {
+    refusesCertificate ? .certificateRefused(problem) : .noConnection(problem)
   }
 
   // MARK: What to do now

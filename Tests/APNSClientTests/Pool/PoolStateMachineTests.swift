@@ -128,8 +128,11 @@ import Testing
     #expect(rejected.map(\.cause).allSatisfy { $0 == .noConnection("no route") })
     #expect(rejected.count == 13)
     #expect(machine.enqueue([14], at: now + .seconds(700))?.open == 14)
-    _ = machine.ended(
+    // An open connection that is lost stops taking pushes first.
+    machine.connected(14, at: now + .seconds(700))
+    _ = machine.leaving(
       14, problem: "unknown ca", refusesCertificate: true, at: now + .seconds(700))
+    _ = machine.ended(14, problem: "unknown ca", at: now + .seconds(700))
     let refused = machine.supervise(at: now + .seconds(1400)).rejected
     #expect(refused.map(\.cause) == [.certificateRefused("unknown ca")])
   }
