@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Glibc
 
-/// All processes whose working directory is in a folder: a server with its children, whoever
-/// started them.
+/// All processes whose working directory is in a folder: a server with its children, also those
+/// that an earlier process started.
 struct ProcessTree: Hashable, Sendable {
   let folder: String
 

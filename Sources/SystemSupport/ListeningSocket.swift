@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A listening TCP socket; whoever holds it last closes its descriptor.
+/// A listening TCP socket; its descriptor is closed with the last reference.
 package struct ListeningSocket: Sendable {
   /// Why a socket can't listen.
   package struct Failure: Error, Hashable, Sendable {

@@ -4,7 +4,7 @@ internal import RideCore
 struct ConnectFailure: Hashable, Sendable {
   /// libpq's message without SQLSTATE codes, as other clients show it.
   let reason: String
-  /// Whether another attempt cannot succeed before somebody changes the configuration.
+  /// Whether another attempt cannot succeed before the configuration changes.
   let isFinal: Bool
 
   private init(reason: String, isFinal: Bool) {

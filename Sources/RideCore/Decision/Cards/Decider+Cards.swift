@@ -192,7 +192,7 @@ extension Decider {
     }
     guard context != nil, needsChannel(rule), isOver(rule) == nil else { return }
     if let channel {
-      // The card of a ride that nobody changes has ended: only news of the ride starts another.
+      // The card of a ride without changes has ended: only a change of the ride starts another.
       if channel.standing == .over, !newEvents.contains(where: { !$0.isInternal }) { return }
       recordChannelRefusal(channel, rule)
       if channel.retryAt > now { return scheduleCards(at: channel.retryAt) }
