@@ -94,11 +94,12 @@ struct RepeatCauses {
       default: break
       }
     }
-    // Each process of Postgres adopts a step within a second: until then a process that is ahead may
-    // claim the ride of one that is behind, in whichever direction the clock was set.
+    // A push leaves up to ten seconds after its claim, whose lease a step ahead ends. Each process of
+    // Postgres adopts a step within a second: until then a process that is ahead may claim the ride
+    // of one that is behind, in whichever direction the clock was set.
     let hasStep = steps.contains { step in
       step.isAhead
-        ? (first.at - 2...second.at).contains(step.at)
+        ? (first.at - 10...second.at).contains(step.at)
         : (second.at - 2...second.at).contains(step.at)
     }
     return hasStep ? "Postgres' clock was set, and the lease ended" : nil

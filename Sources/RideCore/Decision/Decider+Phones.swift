@@ -7,6 +7,9 @@ extension Decider {
     do {
       plan(try planner.push(entry, to: phone), entry, phone)
     } catch {
+      var entry = entry
+      // The ride's previous holder may have sent it: what it would replace must not follow it.
+      if decision.view.isTakenOver { planner.setCollapseID(of: &entry) }
       close(entry, error.status, error.reason)
     }
   }

@@ -4,8 +4,7 @@ extension Decider {
   mutating func retryDuePushes() {
     let retries = decision.view.memo.retries
     if retries.isEmpty { return }
-    var places = CollapseIndex(decision.pushes)
-    for held in decision.held { places.add(held.entry) }
+    var places = self.places
     for pending in retries { places.add(pending.entry) }
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -37,6 +36,14 @@ extension Decider {
       }
     }
     holdBack(waiting)
+  }
+
+  /// The places of pushes that are sent, wait for a card, or may have been sent before.
+  private var places: CollapseIndex {
+    var places = CollapseIndex(decision.pushes)
+    for held in decision.held { places.add(held.entry) }
+    for entry in decision.closed where entry.status == .uncertain { places.add(entry) }
+    return places
   }
 
   /// Postpones new pushes to recipients for which an older push waits.
@@ -113,8 +120,7 @@ extension Decider {
   /// Closes pushes that a later one supersedes, and sorts pushes to phones by their events.
   mutating func orderPushes() {
     if decision.pushes.count + decision.held.count < 2 { return }
-    var places = CollapseIndex(decision.pushes)
-    for held in decision.held { places.add(held.entry) }
+    let places = self.places
     var left: [PlannedPush] = []
     left.reserveCapacity(decision.pushes.count)
     for push in decision.pushes {

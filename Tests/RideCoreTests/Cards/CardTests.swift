@@ -346,6 +346,18 @@ import Testing
     #expect(stage.wire.last?.token == "cc" && stage.wire.last?.event == "end")
   }
 
+  @Test func `R39: after a takeover in the same second the timestamp still rises`() throws {
+    var stage = CardStage()
+    stage.register()
+    let first = try #require(
+      decide(stage.view, by: stage.configuration, now: stage.now).pushes.last)
+    // Its node ends before it settles, and a step of the database's clock ends the lease at once.
+    var view = stage.view
+    view.isTakenOver = true
+    let second = try #require(decide(view, by: stage.configuration, now: stage.now).pushes.last)
+    #expect((second.step?.timestamp ?? 0) > (first.step?.timestamp ?? .max))
+  }
+
   @Test func `the newest token is used, and updated at once`() {
     var stage = CardStage()
     stage.register()

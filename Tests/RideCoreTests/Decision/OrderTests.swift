@@ -69,6 +69,24 @@ import Testing
     #expect(next.waiting.isEmpty)
   }
 
+  @Test func `R39, R70: nothing older follows what a dead node may have sent`() {
+    let book = rules(collapse: "ride-{{ride.id}}")
+    let first = decide(
+      Sample.view(events: events(["requested"])), by: book, now: Sample.now)
+    let memo = first.settled(
+      [.refused(Refusal(status: 503, reason: "Shutdown"))], now: Sample.now, jitter: { 1 }
+    ).memo
+    // When another node takes over, the newer push is no longer valid, the older one still is.
+    let late = Sample.now + .seconds(120)
+    var view = Sample.view(events: events(["driver_arrived"], from: 2), memo: memo)
+    #expect(decide(view, by: book, now: late).pushes.map(\.entry.event.id) == [1])
+    view.isTakenOver = true
+    let decision = decide(view, by: book, now: late)
+    #expect(decision.pushes.isEmpty)
+    #expect(decision.closed.map(\.status) == [.uncertain, .uncertain])
+    #expect(decision.closed.map(\.event.id) == [2, 1])
+  }
+
   @Test func `a clock that was set back changes no order`() {
     var turned = events(Self.names)
     for index in turned.indices { turned[index].at = Sample.now - .seconds(Int64(index)) }

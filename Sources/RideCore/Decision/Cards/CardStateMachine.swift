@@ -156,6 +156,12 @@ extension CardStateMachine {
     )
   }
 
+  /// Makes the next timestamp rise above those that the ride's previous holder may have sent, in
+  /// this second, without a record.
+  mutating func followUnrecordedPushes() {
+    memo.timestamp = max(memo.timestamp, now.epochSeconds)
+  }
+
   /// Returns the `timestamp` of a push sent now: higher than every earlier one of this card.
   mutating func stamp() -> Int64 {
     memo.timestamp = max(now.epochSeconds, memo.timestamp.addingSaturating(1))

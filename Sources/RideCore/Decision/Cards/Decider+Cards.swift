@@ -41,6 +41,7 @@ extension Decider {
   ) {
     let isNew = decision.view.memo.cards[card.target] == nil
     var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.target], now: now)
+    if decision.view.isTakenOver { machine.followUnrecordedPushes() }
     machine.handle(newEvents, isState: configuration.rules.isState)
     if isNew, hasMissedUpdate(card, rendered) { machine.memo.isUrgent = true }
     closeReplacedAlerts(&machine, of: rule, card)
