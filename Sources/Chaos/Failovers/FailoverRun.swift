@@ -62,7 +62,8 @@ struct FailoverRun {
   /// Ends the rides whose end was lost, and which their producer therefore counts as over.
   private func endRides(_ session: PostgresSession) async throws {
     let rows = try await session.run([Call(Self.live)])[0]
-    let runner = try StepRunner(conninfo: patroni.url(), incidents: setup.incidents, commits: commits)
+    let runner = try StepRunner(
+      conninfo: patroni.url(), incidents: setup.incidents, commits: commits)
     for row in 0..<rows.rowCount {
       guard let ride = rows.string(row, 0) else { continue }
       try await runner.perform([.state("ride_completed")], of: ride)
