@@ -48,3 +48,72 @@ package indirect enum FieldType: Hashable, Sendable {
   /// A value whose type the rule does not determine.
   case unknown
 }
+
+extension CardField {
+  /// Whether the app's property is a Swift optional, which also decodes null and a missing key.
+  ///
+  /// Cards on screens and apps in the field may lack what a later version added.
+  package var isOptionalInApp: Bool { isOptional || (since ?? 1) > 1 }
+}
+
+extension FieldType {
+  /// The word for the type in rule files, messages and `contract.lock`.
+  package var word: String {
+    switch self {
+    case .string: "string"
+    case .state: "state"
+    case .int: "int"
+    case .double: "double"
+    case .bool: "bool"
+    case .dateEpoch: "date-epoch"
+    case .list: "list"
+    case .object: "object"
+    case .unknown: "unknown"
+    }
+  }
+
+  /// Whether an app whose property has this type decodes all values of another type.
+  ///
+  /// The members of two objects are not compared.
+  package func decodes(_ other: FieldType) -> Bool {
+    switch (self, other) {
+    case (.unknown, _), (.double, .int), (.double, .dateEpoch), (.int, .dateEpoch),
+      (.dateEpoch, .int), (.string, .state), (.list(nil), .list), (.object(nil), .object),
+      (.object(_?), .object(_?)):
+      true
+    case (.list(let element?), .list(let other?)): element.decodes(other)
+    default: self == other
+    }
+  }
+}
+
+extension CardContract {
+  /// The paths of all fields whose type the rule does not determine, such as `content-state.eta`.
+  package var untypedFields: [String] {
+    Self.untyped(attributes, "attributes") + Self.untyped(contentState, "content-state")
+  }
+
+  private static func untyped(_ fields: [String: CardField], _ path: String) -> [String] {
+    fields.sorted { $0.key < $1.key }.flatMap { key, field in
+      untyped(field.type, "\(path).\(key)")
+    }
+  }
+
+  private static func untyped(_ type: FieldType, _ path: String) -> [String] {
+    switch type {
+    case .unknown: [path]
+    case .object(let members?): untyped(members, path)
+    case .list(let element?): untyped(element, path + "[]")
+    default: []
+    }
+  }
+}
+
+extension LiveActivity {
+  /// The JSON form of the card's data, as the rule declares it or as far as it can be inferred.
+  package var contract: CardContract {
+    CardContract(
+      typeName: attributesType, attributes: attributes.mapValues(\.cardField),
+      contentState: contentState.mapValues(\.cardField))
+  }
+}
