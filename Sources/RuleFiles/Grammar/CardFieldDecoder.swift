@@ -106,11 +106,11 @@ struct CardFieldDecoder {
     case .visible, .field: return
     case .object, .array:
       if !type.canHold(value.cardField.type) {
-        report("\(title) is \(value.isList ? "a list" : "a mapping"), its type \(declared.rawValue)")
+        report("\(title) is \(value.isList ? "a list" : "a mapping"), its type is \(declared.rawValue)")
       }
     case .literal(let constant):
       if constant != .null, type.converted(constant) == nil {
-        report("\(title) is \(constant.described), its type \(declared.rawValue)")
+        report("\(title) is \(constant.described), its type is \(declared.rawValue)")
       }
     case .value(let text):
       let (inferred, isCertain) = text.inferred
@@ -121,7 +121,7 @@ struct CardFieldDecoder {
       } else if let constant = text.solePlaceholder?.finalDefaults.first(where: {
         type.converted($0) == nil
       }) {
-        report("the default of \(title) is \(constant.described), its type \(declared.rawValue)")
+        report("the default of \(title) is \(constant.described), its type is \(declared.rawValue)")
       }
     }
   }
