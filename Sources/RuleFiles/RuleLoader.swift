@@ -31,7 +31,8 @@ struct RuleLoader {
     }
     return .success(
       LoadedRules(
-        ruleSet: ruleSet, contracts: contracts, fileCount: files.count, statesFile: file(with: "states"),
+        ruleSet: ruleSet, contracts: contracts, fileCount: files.count,
+        statesFile: file(with: "states"),
         eventsFile: file(with: "events")))
   }
 

@@ -28,12 +28,18 @@ import TestSupport
   /// Each ride with its attributes, and the reason why its card is not sent; nil if it is.
   private static let rides: [(id: String, attributes: String, reason: String?)] = [
     ("fits", #"{"seats": "3", "note": 7, "eta": "2026-11-21T08:05:00Z"}"#, nil),
-    ("text", #"{"seats": 2, "note": true}"#, "content-state.note is true, the card's type is string"),
+    (
+      "text", #"{"seats": 2, "note": true}"#,
+      "content-state.note is true, the card's type is string"
+    ),
     (
       "number", #"{"seats": "many"}"#,
       #"content-state.seats is the string "many", the card's type is int"#
     ),
-    ("fraction", #"{"seats": 2.5}"#, "content-state.seats is the number 2.5, the card's type is int"),
+    (
+      "fraction", #"{"seats": 2.5}"#,
+      "content-state.seats is the number 2.5, the card's type is int"
+    ),
     ("null", #"{"seats": null}"#, "missing ride.attributes.seats"),
     ("missing", "{}", "missing ride.attributes.seats"),
     (
@@ -77,7 +83,8 @@ import TestSupport
       let arrivals = try stage.arrivals()
       #expect(arrivals.allSatisfy { $0.token == Self.token(0) }, "nothing else on the wire")
       let shown = try #require(arrivals.first)
-      #expect(shown.aps("content-state", "seats") == "3" && shown.aps("content-state", "note") == "7")
+      #expect(
+        shown.aps("content-state", "seats") == "3" && shown.aps("content-state", "note") == "7")
       #expect(shown.aps("content-state", "eta") == "1795248300")
       #expect(arrivals.allSatisfy { $0.aps("content-state", "status") != "teleporting" })
     }

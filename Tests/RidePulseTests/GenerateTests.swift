@@ -64,7 +64,8 @@ import TestSupport
       let source = try folder.read("Ride.swift")
       #expect(source.contains("    var eta: Int\n"))
       let lock = try folder.read("contract.lock")
-      #expect(lock.hasSuffix("  attributes: {}\n  content-state:\n    eta: int\n    status: state\n"))
+      #expect(
+        lock.hasSuffix("  attributes: {}\n  content-state:\n    eta: int\n    status: state\n"))
       #expect(try folder.run("check").status == 0)
       #expect(try folder.run("generate", "swift").output == source)
       #expect(try folder.read("contract.lock") == lock)
@@ -85,11 +86,13 @@ import TestSupport
       try folder.write(
         Self.card.replacing(
           "status: \"{{ride.state}}\"",
-          with: "status: \"{{ride.state}}\"\n        gate: { value: \"{{ride.attributes.gate}}\", type: string, since: 2 }"
+          with:
+            "status: \"{{ride.state}}\"\n        gate: { value: \"{{ride.attributes.gate}}\", type: string, since: 2 }"
         ))
       let unrecorded = try folder.run("check")
       #expect(unrecorded.status == 2)
-      #expect(unrecorded.output.contains("a.yaml:10:9: content-state.gate of RideAttributes is not"))
+      #expect(
+        unrecorded.output.contains("a.yaml:10:9: content-state.gate of RideAttributes is not"))
       #expect(try folder.run("generate", "swift").output.contains("    var gate: String?\n"))
       #expect(try folder.read("contract.lock").contains("    gate: { type: string, since: 2 }\n"))
       #expect(try folder.run("check").status == 0)
@@ -116,7 +119,9 @@ import TestSupport
   private static let mistakes: [([String], Int32, String)] = [
     ([], 64, "LANGUAGE is missing"), (["swfit"], 64, "did you mean swift?"),
     (["swift", "--rule", "crad"], 64, "unknown rule crad; did you mean card?"),
-    (["swift", "--rule", "arrived"], 64, "the rule arrived has no live-activity; these have: card"),
+    (
+      ["swift", "--rule", "arrived"], 64, "the rule arrived has no live-activity; these have: card"
+    ),
     (["swift", "--output", "/nope/a.swift"], 1, "--output: /nope/a.swift can't be written"),
   ]
 

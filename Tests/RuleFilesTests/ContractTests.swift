@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
     """
 
   /// Returns the rules of a card with this content, whose lines begin at line 9 of the file.
-  private func rules(_ content: String, app: String = "customer", name: String = "a") throws
+  private func load(_ content: String, app: String = "customer", name: String = "a") throws
     -> LoadedRules
   {
     let text = Self.file(content, app: app, name: name)
@@ -40,14 +41,14 @@ import Testing
     """ + content.split(separator: "\n").map { "      \($0)\n" }.joined()
   }
 
-  private func lock(_ contracts: [CardContract]) -> ContractLock {
+  private func locked(_ contracts: [CardContract]) -> ContractLock {
     var lock = ContractLock()
     lock.record(contracts)
     return lock
   }
 
   @Test func `R95: declared and inferred types`() throws {
-    let contract = try #require(try rules(Self.usual).ruleSet.contracts.first)
+    let contract = try #require(try load(Self.usual).ruleSet.contracts.first)
     #expect(
       contract.contentState == [
         "status": CardField(.state), "eta": CardField(.int),
@@ -58,8 +59,8 @@ import Testing
   }
 
   @Test func `R97: the lock reads back, and is sorted`() throws {
-    let rules = try rules(Self.usual)
-    let text = lock(rules.ruleSet.contracts).text
+    let rules = try load(Self.usual)
+    let text = locked(rules.ruleSet.contracts).text
     #expect(
       text.split(separator: "\n").drop { $0.hasPrefix("#") }.joined(separator: "\n") == """
         RideAttributes:
@@ -93,51 +94,81 @@ import Testing
     let contract = CardContract(
       typeName: "A.B",
       contentState: Dictionary(uniqueKeysWithValues: keys.map { ($0, CardField(.list(.bool))) }))
-    let read = try ContractLock(Array(lock([contract]).text.utf8), file: "l")
+    let read = try ContractLock(Array(locked([contract]).text.utf8), file: "l")
     #expect(read.contracts == ["A.B": contract])
   }
 
   /// A line of the usual content, its replacement, and the problem; `new` lines are added.
   private static let changes: [(String, String, [String])] = [
-    ("eta:", "", [
-      "contract.lock:11:5: content-state.eta of RideAttributes is gone from the rules; apps in the field decode it; expected the field kept, under its name, until those apps are gone; then delete this line"
-    ]),
-    ("eta:", "etas: { value: \"{{ride.attributes.eta}}\", type: int, since: 3 }", [
-      "a.yaml:12:9: content-state.etas of RideAttributes is not in contract.lock; expected `ridepulse generate swift`, which records it, and both files committed",
-      "contract.lock:11:5: content-state.eta of RideAttributes is gone from the rules; apps in the field decode it; expected the field kept, under its name, until those apps are gone; then delete this line; did you mean \"etas\"?",
-    ]),
-    ("eta:", "eta: { value: \"{{ride.attributes.eta}}\", type: string }", [
-      "a.yaml:12:9: content-state.eta of RideAttributes is string; apps in the field decode int; expected int, and the new values in a new field with since: 3"
-    ]),
-    ("eta:", "eta: { value: \"{{ride.attributes.eta}}\", type: int, optional: true }", [
-      "a.yaml:12:9: content-state.eta of RideAttributes is optional now; apps in the field can't decode null; expected it as it was, or a new field with since: 3"
-    ]),
-    ("note:", "note: { value: \"{{ride.attributes.note}}\", type: string }", [
-      "a.yaml:13:9: content-state.note of RideAttributes was string, optional, since 2, and is required now; cards on screens lack it; expected it as it was"
-    ]),
-    ("new", "gate: { value: \"{{ride.attributes.gate}}\", type: string }", [
-      "a.yaml:16:9: content-state.gate of RideAttributes is new and required; cards on screens lack it; expected since: 3 next to its value, so that it is optional in the app"
-    ]),
-    ("new", "gate: { value: \"{{ride.attributes.gate}}\", type: string, since: 3 }", [
-      "a.yaml:16:9: content-state.gate of RideAttributes is not in contract.lock; expected `ridepulse generate swift`, which records it, and both files committed"
-    ]),
-    ("car:", "car: { plate: x, doors: many }", [
-      "a.yaml:14:26: content-state.car.doors of RideAttributes is string; apps in the field decode int; expected int, and the new values in a new field with since: 3"
-    ]),
-    ("stops:", "stops: [{ name: 5 }]", [
-      "a.yaml:15:19: content-state.stops[].name of RideAttributes is int; apps in the field decode string; expected string, and the new values in a new field with since: 3"
-    ]),
+    (
+      "eta:", "",
+      [
+        "contract.lock:12:5: content-state.eta of RideAttributes is gone from the rules; apps in the field decode it; expected the field kept, under its name, until those apps are gone; then delete this line"
+      ]
+    ),
+    (
+      "eta:", "etas: { value: \"{{ride.attributes.eta}}\", type: int, since: 3 }",
+      [
+        "a.yaml:12:9: content-state.etas of RideAttributes is not in contract.lock; expected `ridepulse generate swift`, which records it, and both files committed",
+        "contract.lock:12:5: content-state.eta of RideAttributes is gone from the rules; apps in the field decode it; expected the field kept, under its name, until those apps are gone; then delete this line; did you mean \"etas\"?",
+      ]
+    ),
+    (
+      "eta:", "eta: { value: \"{{ride.attributes.eta}}\", type: string }",
+      [
+        "a.yaml:12:9: content-state.eta of RideAttributes is string; apps in the field decode int; expected int, and the new values in a new field with since: 3"
+      ]
+    ),
+    (
+      "eta:", "eta: { value: \"{{ride.attributes.eta}}\", type: int, optional: true }",
+      [
+        "a.yaml:12:9: content-state.eta of RideAttributes is optional now; apps in the field can't decode null; expected it as it was, or a new field with since: 3"
+      ]
+    ),
+    (
+      "note:", "note: { value: \"{{ride.attributes.note}}\", type: string }",
+      [
+        "a.yaml:13:9: content-state.note of RideAttributes was string, optional, since 2, and is required now; cards on screens lack it; expected it as it was"
+      ]
+    ),
+    (
+      "new", "gate: { value: \"{{ride.attributes.gate}}\", type: string }",
+      [
+        "a.yaml:16:9: content-state.gate of RideAttributes is new and required; cards on screens lack it; expected since: 3 next to its value, so that it is optional in the app"
+      ]
+    ),
+    (
+      "new", "gate: { value: \"{{ride.attributes.gate}}\", type: string, since: 3 }",
+      [
+        "a.yaml:16:9: content-state.gate of RideAttributes is not in contract.lock; expected `ridepulse generate swift`, which records it, and both files committed"
+      ]
+    ),
+    (
+      "car:", "car: { plate: x, doors: many }",
+      [
+        "a.yaml:14:26: content-state.car.doors of RideAttributes is string; apps in the field decode int; expected int, and the new values in a new field with since: 3"
+      ]
+    ),
+    (
+      "stops:", "stops: [{ name: 5 }]",
+      [
+        "a.yaml:15:19: content-state.stops[].name of RideAttributes is int; apps in the field decode string; expected string, and the new values in a new field with since: 3"
+      ]
+    ),
     // An app decodes an int as a time in seconds, and a state as a string.
-    ("eta:", "eta: { value: \"{{ride.attributes.eta}}\", type: date-epoch }", [
-      "a.yaml:7:24: RideAttributes is not as in contract.lock; expected `ridepulse generate swift`, which records it, and both files committed"
-    ]),
+    (
+      "eta:", "eta: { value: \"{{ride.attributes.eta}}\", type: date-epoch }",
+      [
+        "a.yaml:7:24: RideAttributes is not as in contract.lock; expected `ridepulse generate swift`, which records it, and both files committed"
+      ]
+    ),
     ("eta:", "eta: { value: \"{{ride.attributes.eta2}}\", type: int }", []),
   ]
 
   @Test(arguments: changes.indices)
   func `R97: changes that apps in the field can't decode are refused`(index: Int) throws {
     let (line, replacement, expected) = Self.changes[index]
-    let text = lock(try rules(Self.usual).ruleSet.contracts).text
+    let text = locked(try load(Self.usual).ruleSet.contracts).text
     let lock = try ContractLock(Array(text.utf8), file: "contract.lock")
     var lines = Self.usual.split(separator: "\n").map(String.init)
     if let index = lines.firstIndex(where: { $0.contains("  " + line) }) {
@@ -145,14 +176,14 @@ import Testing
     } else {
       lines.append("  " + replacement)
     }
-    let changed = try rules(lines.filter { !$0.isEmpty }.joined(separator: "\n"))
+    let changed = try load(lines.filter { !$0.isEmpty }.joined(separator: "\n"))
     let changes = changed.contracts.map { ContractChanges(of: $0, since: lock) }
     let problems = changes.flatMap { $0.breaking + $0.unrecorded }.sorted()
     #expect(problems.map(\.description) == expected)
   }
 
   @Test func `R97: a type without a rule, and a rule without a lock's type`() throws {
-    let rules = try rules(Self.usual)
+    let rules = try load(Self.usual)
     let lock = try ContractLock(
       Array("RideAttribute: { content-state: { eta: int } }\n".utf8), file: "contract.lock")
     #expect(
@@ -225,5 +256,7 @@ import Testing
     let lock = try #require(try ContractLock.load(directory))
     #expect(lock.contracts.keys.sorted() == ["RideAttributes"])
     #expect(rules.ruleSet.contracts.flatMap(\.untypedFields).isEmpty)
+    let text = try String(contentsOfFile: directory + "/contract.lock", encoding: .utf8)
+    #expect(lock.text == text, "as generate writes it")
   }
 }

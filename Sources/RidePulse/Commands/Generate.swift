@@ -23,7 +23,8 @@ enum Generate: Command {
     let directory = RuleDirectoryChoice.path(arguments.value("--schedules"), context.environment)
     let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
     let chosen = try chosen(rules, arguments)
-    var lock = try refusing { () throws(RuleProblems) in try ContractLock.load(directory) }
+    var lock =
+      try refusing { () throws(RuleProblems) in try ContractLock.load(directory) }
       ?? ContractLock()
     let old = lock.text
     try refuse(chosen, lock)

@@ -39,7 +39,8 @@ struct SwiftStruct {
           sample: sample, field: field))
     }
     for property in properties where property.field.type == .dateEpoch {
-      let stem = property.name.hasSuffix("Epoch") ? String(property.name.dropLast(5)) : property.name
+      let stem =
+        property.name.hasSuffix("Epoch") ? String(property.name.dropLast(5)) : property.name
       dates.append((names.property(stem + "Date"), property))
     }
   }

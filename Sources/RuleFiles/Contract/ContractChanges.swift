@@ -50,7 +50,8 @@ package struct ContractChanges: Sendable {
       }
   }
 
-  private static let record = "`ridepulse generate swift`, which records it, and both files committed"
+  private static let record =
+    "`ridepulse generate swift`, which records it, and both files committed"
 
   private mutating func compare(
     _ old: [String: CardField], _ new: [String: CardField], _ path: [String]
@@ -74,8 +75,10 @@ package struct ContractChanges: Sendable {
       if field.isOptionalInApp {
         unrecorded.append(problem("\(title(path)) is not in \(lock.file)", Self.record, at: path))
       } else {
-        breaking.append(problem("\(title(path)) is new and required; cards on screens lack it",
-          "since: \(nextVersion) next to its value, so that it is optional in the app", at: path))
+        breaking.append(
+          problem(
+            "\(title(path)) is new and required; cards on screens lack it",
+            "since: \(nextVersion) next to its value, so that it is optional in the app", at: path))
       }
     }
   }
@@ -83,11 +86,15 @@ package struct ContractChanges: Sendable {
   private mutating func compare(_ old: CardField, _ new: CardField, _ path: [String]) {
     compare(old.type, new.type, path)
     if new.isOptional, !old.isOptionalInApp {
-      breaking.append(problem("\(title(path)) is optional now; apps in the field can't decode null",
-        "it as it was, or a new field with since: \(nextVersion)", at: path))
+      breaking.append(
+        problem(
+          "\(title(path)) is optional now; apps in the field can't decode null",
+          "it as it was, or a new field with since: \(nextVersion)", at: path))
     } else if old.isOptionalInApp, !new.isOptionalInApp {
-      breaking.append(problem("\(title(path)) was \(old.summary), and is required now; cards on screens lack it",
-        "it as it was", at: path))
+      breaking.append(
+        problem(
+          "\(title(path)) was \(old.summary), and is required now; cards on screens lack it",
+          "it as it was", at: path))
     }
   }
 
@@ -97,8 +104,10 @@ package struct ContractChanges: Sendable {
     case (.list(let old?), .list(let new?)): compare(old, new, path + ["[]"])
     default:
       if old.decodes(new) { return }
-      breaking.append(problem("\(title(path)) is \(new.word); apps in the field decode \(old.word)",
-        "\(old.word), and the new values in a new field with since: \(nextVersion)", at: path))
+      breaking.append(
+        problem(
+          "\(title(path)) is \(new.word); apps in the field decode \(old.word)",
+          "\(old.word), and the new values in a new field with since: \(nextVersion)", at: path))
     }
   }
 

@@ -106,7 +106,8 @@ struct CardFieldDecoder {
     case .visible, .field: return
     case .object, .array:
       if !type.canHold(value.cardField.type) {
-        report("\(title) is \(value.isList ? "a list" : "a mapping"), its type is \(declared.rawValue)")
+        report(
+          "\(title) is \(value.isList ? "a list" : "a mapping"), its type is \(declared.rawValue)")
       }
     case .literal(let constant):
       if constant != .null, type.converted(constant) == nil {

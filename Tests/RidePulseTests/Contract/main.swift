@@ -29,7 +29,7 @@ enum ByHand {
   struct Fraction: Codable { var n: Double }
   struct Flag: Codable { var n: Bool }
   struct Text: Codable { var n: String }
-  struct Optional: Codable { var n: Int? }
+  struct Maybe: Codable { var n: Int? }
   struct Camel: Codable { var etaEpoch: Int }
   struct Phase: Codable { var status: Status }
 }
@@ -59,11 +59,11 @@ func showDefaultStrategies() {
   row("`1` into `Bool`") { "\(try decoded(ByHand.Flag.self, #"{"n": 1}"#).n)" }
   row("`null` into `Int`") { "\(try decoded(ByHand.Whole.self, #"{"n": null}"#).n)" }
   row("`null` into `Int?`") {
-    try decoded(ByHand.Optional.self, #"{"n": null}"#).n.map { "\($0)" } ?? "nil"
+    try decoded(ByHand.Maybe.self, #"{"n": null}"#).n.map { "\($0)" } ?? "nil"
   }
   row("a missing key, `Int`") { "\(try decoded(ByHand.Whole.self, "{}").n)" }
   row("a missing key, `Int?`") {
-    try decoded(ByHand.Optional.self, "{}").n.map { "\($0)" } ?? "nil"
+    try decoded(ByHand.Maybe.self, "{}").n.map { "\($0)" } ?? "nil"
   }
   row("the key `eta_epoch` into `etaEpoch`") {
     "\(try decoded(ByHand.Camel.self, #"{"eta_epoch": 1}"#).etaEpoch)"

@@ -73,7 +73,8 @@ struct CardFleet {
       "true", "[]",
     ]
     var members: [String] = []
-    for key in ["driver_name", "vehicle", "plate"] where Int.random(in: 0...9, using: &numbers) > 0 {
+    for key in ["driver_name", "vehicle", "plate"] where Int.random(in: 0...9, using: &numbers) > 0
+    {
       // Mostly values that fit: a card with one that does not is not sent.
       let usual = Int.random(in: 0...9, using: &numbers) > 0
       members.append("\"\(key)\":\(usual ? pick(Array(texts.prefix(8))) : pick(texts))")
