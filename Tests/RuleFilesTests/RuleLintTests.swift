@@ -109,7 +109,7 @@ import Testing
       try advice(change) == [
         "a.yaml:2: r: the type of content-state.eta \(untyped)",
         "a.yaml:2: r: the type of content-state.stops[].name \(untyped)",
-        "a.yaml:2: r: attributes and content-state have about 4688 bytes if values have 200; "
+        "a.yaml:2: r: attributes and content-state have about 4652 bytes if values have 200; "
           + "ActivityKit takes 4096 together, and such a card is not sent",
       ])
   }

@@ -58,11 +58,6 @@ package struct LiveActivity: Hashable, Sendable {
   /// The most bytes of attributes and content together that ActivityKit takes, whatever APNs takes.
   package static let dataLimit = 4096
 
-  /// What ActivityKit holds of a card.
-  var cardData: PayloadTemplate {
-    .object(["attributes": .object(attributes), "content-state": .object(contentState)])
-  }
-
   /// How long content stays fresh without another push: 15 minutes unless the rule states it.
   package var freshness: Duration { staleAfter ?? .seconds(900) }
 

@@ -30,9 +30,8 @@ enum Generate: Command {
     try refuse(chosen, lock)
     let names = Set(chosen.map(\.contract.typeName))
     let contracts = rules.ruleSet.contracts.filter { names.contains($0.typeName) }
-    let states = rules.ruleSet.activeStates.union(rules.ruleSet.finalStates)
     let output = try PreviewOutput(path: arguments.value("--output"))
-    try output.write(SwiftSource(states: states).file(contracts))
+    try output.write(SwiftSource(rules.ruleSet).file(contracts))
     try output.flush()
     lock.record(contracts)
     if lock.text != old { try write(lock, to: directory) }

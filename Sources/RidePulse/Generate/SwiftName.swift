@@ -1,3 +1,5 @@
+import RideCore
+
 /// Names of the generated Swift source, made from keys and words of the rule files.
 struct SwiftName {
   /// The names of one scope, which are distinct.
@@ -53,6 +55,11 @@ struct SwiftName {
 
   /// Returns a name as source code: a keyword is in backticks.
   static func code(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+
+  /// Returns a name as the label of an argument, where most keywords need no backticks.
+  static func label(_ name: String) -> String {
+    ["inout", "let", "var"].contains(name) ? code(name) : name
+  }
 
   /// Returns a text as a string literal.
   static func literal(_ text: String) -> String {

@@ -5,10 +5,16 @@ import RideCore
 /// Equal contracts give equal text: it has neither a time nor a version, and all is sorted.
 struct SwiftSource {
   private let states: [String]
+  /// The state of sample values: one in which a ride has a card.
+  private let sampleState: String
 
-  /// - Parameter states: the states of rides.
-  init(states: some Sequence<String>) {
-    self.states = states.sorted()
+  /// Creates source for the states of these rules.
+  init(_ rules: RuleSet) {
+    states = rules.activeStates.union(rules.finalStates).sorted()
+    let sample = rules.activeStates.min() ?? ""
+    sampleState =
+      Self.cases(states).first { $0.state == sample }.map { "RideState.\($0.name)" }
+      ?? "RideState.unknown(\"\")"
   }
 
   /// Returns the text of a file with these types.
@@ -47,18 +53,15 @@ struct SwiftSource {
     ]
   }
 
-  /// Each state and the name of its case.
-  private var cases: [(state: String, name: String)] {
+  /// Returns each state with the name of its case.
+  private static func cases(_ states: [String]) -> [(state: String, name: String)] {
     var names = SwiftName(reserved: ["unknown", "rawValue", "init", "self", "encode", "hash"])
     return states.map { ($0, SwiftName.code(names.property($0))) }
   }
 
-  private var sampleState: String {
-    cases.first.map { "RideState.\($0.name)" } ?? "RideState.unknown(\"\")"
-  }
-
   private var stateEnum: [String] {
-    [
+    let cases = Self.cases(states)
+    return [
       "/// The states of rides. One that this version of the app does not have is `unknown`.",
       "enum RideState: Codable, Hashable, Sendable {",
     ] + cases.map { "  case \($0.name)" } + [
@@ -133,6 +136,7 @@ extension CardContract {
       default: [type]
       }
     }
-    return Set((attributes.values + contentState.values).flatMap { types($0.type) })
+    let fields = Array(attributes.values) + Array(contentState.values)
+    return Set(fields.flatMap { types($0.type) })
   }
 }

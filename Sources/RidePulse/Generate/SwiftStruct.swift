@@ -36,7 +36,8 @@ struct SwiftStruct {
       properties.append(
         Property(
           key: key, name: property, type: field.isOptionalInApp ? type + "?" : type,
-          sample: sample, field: field))
+          // An optional null would be nil after a round trip.
+          sample: field.isOptionalInApp && field.type == .unknown ? "nil" : sample, field: field))
     }
     for property in properties where property.field.type == .dateEpoch {
       let stem =
@@ -131,7 +132,7 @@ struct SwiftStruct {
   private var sampleLines: [String] {
     let arguments = properties.enumerated().map { index, property in
       let comma = index == properties.count - 1 ? "" : ","
-      return "    \(SwiftName.code(property.name)): \(property.sample)\(comma)"
+      return "    \(SwiftName.label(property.name)): \(property.sample)\(comma)"
     }
     let call = arguments.isEmpty ? ["  \(name)()"] : ["  \(name)("] + arguments + ["  )"]
     return ["/// Values for previews.", "static var sample: \(name) {"] + call + ["}"]

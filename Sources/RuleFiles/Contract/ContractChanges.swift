@@ -1,4 +1,4 @@
-package import RideCore
+import RideCore
 
 /// Finds what the rules change of the contract that `contract.lock` records.
 ///

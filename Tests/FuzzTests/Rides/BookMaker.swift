@@ -118,7 +118,7 @@ struct BookMaker {
   /// Returns a field of a card, typed or not.
   private mutating func field() -> PayloadTemplate {
     let value = PayloadTemplate.value(text())
-    if chance.percent(50) { return value }
+    if chance.percent(80) { return value }
     let type: FieldType = chance.pick(
       .string, .int, .double, .bool, .dateEpoch, .list(nil), .object(nil), .unknown)
     let field = CardField(type, isOptional: chance.percent(50))
