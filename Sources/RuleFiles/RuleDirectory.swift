@@ -27,6 +27,8 @@ package enum RuleDirectory {
 /// Rule files without problems.
 package struct LoadedRules: Sendable {
   package let ruleSet: RuleSet
+  /// The contract of each rule with a card, in the order of the rules.
+  package let contracts: [RuleContract]
   /// The number of files that were read.
   package let fileCount: Int
   /// The file that declares the states; nil if the default ones apply.

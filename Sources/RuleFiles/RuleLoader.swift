@@ -16,7 +16,7 @@ struct RuleLoader {
     let readable = zip(sorted, diagnostics).compactMap { Self.file($0.bytes, diagnostics: $1) }
     var vocabulary = Vocabulary(isComplete: unread.isEmpty && readable.count == files.count)
     for file in readable { vocabulary.add(file.fields, diagnostics: file.diagnostics) }
-    let rules = Self.rules(readable, vocabulary)
+    let (rules, contracts) = Self.rules(readable, vocabulary)
     let problems = unread + diagnostics.flatMap(\.problems)
     guard problems.isEmpty else {
       // The tree builder and libyaml may both have reported the same problem.
@@ -31,7 +31,8 @@ struct RuleLoader {
     }
     return .success(
       LoadedRules(
-        ruleSet: ruleSet, fileCount: files.count, statesFile: file(with: "states"),
+        ruleSet: ruleSet, contracts: contracts, fileCount: files.count,
+        statesFile: file(with: "states"),
         eventsFile: file(with: "events")))
   }
 
@@ -53,8 +54,11 @@ struct RuleLoader {
     }
   }
 
-  private static func rules(_ files: [File], _ vocabulary: Vocabulary) -> [Rule] {
+  private static func rules(
+    _ files: [File], _ vocabulary: Vocabulary
+  ) -> ([Rule], [RuleContract]) {
     var rules: [Rule] = []
+    var contracts: [RuleContract] = []
     var taken: [String: String] = [:]
     for file in files {
       guard let node = file.fields["rules"]?.node else { continue }
@@ -65,7 +69,11 @@ struct RuleLoader {
       }
       for entry in entries {
         let draft = RuleDecoder(diagnostics: file.diagnostics, vocabulary: vocabulary).draft(entry)
-        if let rule = draft.rule { Self.add(rule, at: draft.name, to: &rules, file.diagnostics) }
+        if let rule = draft.rule {
+          Self.add(rule, at: draft.name, to: &rules, file.diagnostics)
+          let contract = RuleContract(rule, file: file.diagnostics.file, places: draft.places)
+          if let contract { contracts.append(contract) }
+        }
         guard let name = draft.name else { continue }
         if let first = taken[name.text] {
           file.diagnostics.report(
@@ -76,7 +84,7 @@ struct RuleLoader {
         }
       }
     }
-    return rules
+    return (rules, contracts)
   }
 
   /// Adds a rule and reports a second card rule of an app: an activity is matched with its card

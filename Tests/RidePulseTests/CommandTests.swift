@@ -60,7 +60,8 @@ import TestSupport
   }
 
   @Test(arguments: [
-    "serve", "trigger", "push", "broadcast", "preview", "check", "doctor", "migrate", "demo",
+    "serve", "trigger", "push", "broadcast", "preview", "check", "generate", "doctor", "migrate",
+    "demo",
     "legacy-gateway",
   ])
   func `Each command has its help`(command: String) throws {

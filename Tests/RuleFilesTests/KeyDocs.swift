@@ -7,7 +7,7 @@ import Foundation
 enum KeyDocs {
   static let forms = [
     KeyTable.file, KeyTable.states, KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
-    KeyTable.cardAlert,
+    KeyTable.cardField, KeyTable.cardAlert,
   ]
 
   /// Returns a document with its tables of keys replaced; nil if it has no place for one of them.
@@ -63,6 +63,8 @@ enum KeyDocs {
     case .missed: "`skip`, `latest`, `all` or `{ all: N }`"
     case .typeName: "name of a Swift type"
     case .payload: "mapping"
+    case .cardFields: "mapping of fields"
+    case .fieldValue: "any"
     case .emptyMapping: "`{}`"
     case .mapping(let form): "mapping: \(form.subject)"
     case .mappings(let form): "list of mappings: \(form.subject)"

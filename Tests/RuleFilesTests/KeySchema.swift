@@ -15,7 +15,16 @@ enum KeySchema {
       "value": [
         "propertyNames": ["not": ["pattern": #"\{\{"#]],
         "additionalProperties": ["$ref": "#/$defs/value"], "items": ["$ref": "#/$defs/value"],
-      ] as Schema
+      ] as Schema,
+      // A mapping with the key `value` is a typed field.
+      "field": [
+        "if": ["type": "object", "required": ["value"]], "then": mapping(KeyTable.cardField),
+        "else": ["$ref": "#/$defs/fields"],
+      ] as Schema,
+      "fields": [
+        "propertyNames": ["not": ["pattern": #"\{\{"#]],
+        "additionalProperties": ["$ref": "#/$defs/field"], "items": ["$ref": "#/$defs/field"],
+      ] as Schema,
     ]
     let json = try JSONSerialization.data(
       withJSONObject: schema, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
@@ -86,6 +95,8 @@ enum KeySchema {
     case .missed: missed
     case .typeName: pattern(#"^[^\s\d.-][^\s-]*$"#)
     case .payload(let reserved): payload(reserved)
+    case .cardFields: ["type": "object", "$ref": "#/$defs/fields"]
+    case .fieldValue: ["$ref": "#/$defs/fields"]
     case .emptyMapping: ["type": "object", "maxProperties": 0]
     case .mapping(let form): mapping(form)
     case .mappings(let form): list(of: mapping(form))

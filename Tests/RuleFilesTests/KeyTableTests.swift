@@ -57,6 +57,7 @@ import Testing
     "for the second time;", "the locale", "both active and final", "a state named ride_updated",
     "in a placeholder of", "\" in cron", "do not come", "of the tz database",
     "number that JSON can hold", "}} in content-state", "expected at most", "contains a line break",
+    ", its type is ", "as a locale of content-state", "in several languages in",
     "for a background push", "RidePulse emits this event itself",
   ]
 

@@ -87,6 +87,33 @@ import Testing
     ),
   ]
 
+  @Test func `R95, R98: fields without a known type, and too much data for ActivityKit`() throws {
+    let name = String(repeating: "m", count: 3000)
+    let change = """
+      -on
+      -alert
+      live-activity:
+        attributes-type: T
+        attributes: { map: \(name) }
+        content-state:
+          eta: "{{ride.attributes.eta}}"
+          stops: [{ name: { value: "{{ride.attributes.a}}", optional: true } }]
+          note: "\(String(repeating: "{{ride.id}}", count: 6))"
+        stale-after: 2m
+        broadcast: true
+      """
+    let untyped =
+      "can't be inferred, so the app may receive values that it can't decode: write "
+      + "{ value: …, type: int } or another type"
+    #expect(
+      try advice(change) == [
+        "a.yaml:2: r: the type of content-state.eta \(untyped)",
+        "a.yaml:2: r: the type of content-state.stops[].name \(untyped)",
+        "a.yaml:2: r: attributes and content-state have about 4652 bytes if values have 200; "
+          + "ActivityKit takes 4096 together, and such a card is not sent",
+      ])
+  }
+
   private static func card(_ lines: String...) -> String {
     let all = ["attributes-type: T", "content-state: { s: \"{{ride.state}}\" }"] + lines
     return "-on\n-alert\nlive-activity:\n" + all.map { "  \($0)\n" }.joined()

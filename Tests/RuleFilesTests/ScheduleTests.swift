@@ -93,7 +93,8 @@ import Testing
       let rendered = RenderedCard(card, in: scope)
       let shown = JSONValue(json: rendered.state ?? [])
       #expect(shown?.value(at: ["status"]) == .string(state), "\(rendered.problem?.text ?? "")")
-      #expect(shown?.value(at: ["etaEpoch"]) == .integer(0))
+      #expect(shown?.value(at: ["etaEpoch"]) == .null)
+      #expect(shown?.value(at: ["plate"]) == .string(kind == "full" ? "B-RP 1" : ""))
       for (event, alert) in card.compiled.alerts {
         #expect(throws: Never.self, "\(event)") { try alert.render(in: scope, locale: "de") }
       }

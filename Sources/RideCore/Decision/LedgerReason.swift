@@ -84,6 +84,8 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case unreadableFrame = "unreadable_frame"
     case missingValue = "missing_value"
     case notATime = "not_a_time"
+    case cardType = "card_type"
+    case cardTooLarge = "card_too_large"
     case unknownEvent = "unknown_event"
     case unknownState = "unknown_state"
     case unknownTimeZone = "unknown_time_zone"

@@ -135,10 +135,15 @@ struct Planner {
 enum PayloadSize {
   /// Returns a message with the payload's size and the largest text, number or list element in it.
   static func description(of payload: [UInt8], limit: Int) -> String {
+    "PayloadTooLarge: \(payload.count) bytes of \(limit); "
+      + "the largest field is \(largestField(of: payload))"
+  }
+
+  /// Returns the path and the size of the largest text, number or list element of a JSON text.
+  static func largestField(of json: [UInt8]) -> String {
     var largest = (path: "payload", size: 0)
-    if let value = JSONValue(json: payload) { find(value, at: "", &largest) }
-    return "PayloadTooLarge: \(payload.count) bytes of \(limit); "
-      + "the largest field is \(largest.path) with \(largest.size)"
+    if let value = JSONValue(json: json) { find(value, at: "", &largest) }
+    return "\(largest.path) with \(largest.size)"
   }
 
   private static func find(

@@ -55,6 +55,9 @@ package struct LiveActivity: Hashable, Sendable {
   /// The longest time that an ended card can stay on the screen.
   package static let dismissalLimit: Duration = .seconds(4 * 3600)
 
+  /// The most bytes of attributes and content together that ActivityKit takes, whatever APNs takes.
+  package static let dataLimit = 4096
+
   /// How long content stays fresh without another push: 15 minutes unless the rule states it.
   package var freshness: Duration { staleAfter ?? .seconds(900) }
 

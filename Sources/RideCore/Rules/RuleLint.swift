@@ -101,6 +101,19 @@ package struct RuleLint: Hashable, Sendable {
         "start on \(event) without an alert: Apple requires one, so the phone shows the name of the "
           + "event; define it under alerts")
     }
+    texts += life.contract.untypedFields.map {
+      "the type of \($0) can't be inferred, so the app may receive values that it can't decode: "
+        + "write { value: …, type: int } or another type"
+    }
+    let size =
+      PayloadTemplate.object(life.attributes).size(ofPlaceholder: plausible.value)
+      + PayloadTemplate.object(life.contentState).size(ofPlaceholder: plausible.value)
+    // The whole payload of other cards has this limit, and its own warning.
+    if life.broadcast != nil, size > LiveActivity.dataLimit {
+      texts.append(
+        "attributes and content-state have about \(size) bytes if values have \(plausible.value); "
+          + "ActivityKit takes \(LiveActivity.dataLimit) together, and such a card is not sent")
+    }
     return texts
   }
 
@@ -153,6 +166,7 @@ extension PayloadTemplate {
     case .object(let members):
       members.reduce(1) { $0 + $1.key.utf8.count + 4 + $1.value.size(ofPlaceholder: size) }
     case .array(let elements): elements.reduce(1) { $0 + 1 + $1.size(ofPlaceholder: size) }
+    case .field(let value, _): value.size(ofPlaceholder: size)
     }
   }
 }

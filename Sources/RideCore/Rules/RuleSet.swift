@@ -43,7 +43,8 @@ package struct RuleSet: Sendable {
       case .at(let timing): timed.append(TimedRule(rule: rule, timing: timing))
       case .life:
         guard case .liveActivity(let life) = definition.what else { continue }
-        let card = CompiledCard(life, data: definition.data)
+        let card = CompiledCard(
+          life, data: definition.data, states: activeStates.union(finalStates))
         cards.append(CardRule(rule: rule, life: life, compiled: card))
       }
     }
@@ -81,6 +82,13 @@ package struct RuleSet: Sendable {
   package var apps: [App] { Set(rules.map(\.app)).sorted { $0.rawValue < $1.rawValue } }
 
   package var cardApps: [App] { Array(Set(cards.map(\.rule.app))) }
+
+  /// The JSON form of each type of card, in the order of the files; of several rules with one type,
+  /// the first rule's.
+  package var contracts: [CardContract] {
+    var names: Set<String> = []
+    return cards.map(\.life.contract).filter { names.insert($0.typeName).inserted }
+  }
 
   /// Whether any rule broadcasts.
   package var broadcasts: Bool { cards.contains { $0.life.broadcast != nil } }

@@ -130,6 +130,8 @@ package enum RenderingError: Error, Hashable, Sendable {
   case unreadable(String)
   /// A value that must be a time is not one.
   case notATime(String, JSONValue)
+  /// The value of a card's field is not of the field's type.
+  case wrongType(String, JSONValue, FieldType)
   /// The ride's zone is not in the tz database.
   case unknownZone(String)
 
@@ -138,6 +140,7 @@ package enum RenderingError: Error, Hashable, Sendable {
     switch self {
     case .unknownZone: LedgerReason(.unknownTimeZone, reason)
     case .notATime: LedgerReason(.notATime, reason)
+    case .wrongType: LedgerReason(.cardType, reason)
     case .missing, .emptyText, .unreadable: LedgerReason(.missingValue, reason)
     }
   }
@@ -150,6 +153,10 @@ package enum RenderingError: Error, Hashable, Sendable {
     case .unreadable(let path): "unreadable \(path)"
     case .notATime(let path, .string(let text)): "\(path) \(text.quotedBrief) is not a time"
     case .notATime(let path, let value): "\(path) \(value.text.brief(bytes: 60)) is not a time"
+    case .wrongType(let path, let value, .state):
+      "\(path) is \(value.described), which is no state of the rule files"
+    case .wrongType(let path, let value, let type):
+      "\(path) is \(value.described), the card's type is \(type.word)"
     case .unknownZone(let zone): "unknown time zone \(zone.prefix(60))"
     }
   }

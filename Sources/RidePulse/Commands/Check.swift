@@ -30,6 +30,9 @@ enum Check: Command {
           "\(name): warning: cards go to \(bundleID).push-type.liveactivity; Apple requires the "
             + "app's bundle ID there, so unset this variable")
       }
+      let contractProblems = rules.contractProblems(in: path)
+      for problem in contractProblems { Terminal.print(problem.description) }
+      if !contractProblems.isEmpty { return .foundProblems }
       Terminal.print("\(path): SHA-256 \(rules.ruleSet.digest), as the ledger names these rules")
       Terminal.print(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "

@@ -6,15 +6,20 @@ struct CardDecoder {
   private let vocabulary: Vocabulary
   private let decode: NodeDecoder
   private let templates: TemplateDecoder
+  private var cardFields: CardFieldDecoder
 
   init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
     self.diagnostics = diagnostics
     self.vocabulary = vocabulary
     decode = NodeDecoder(diagnostics: diagnostics)
     templates = TemplateDecoder(diagnostics: diagnostics)
+    cardFields = CardFieldDecoder(diagnostics: diagnostics)
   }
 
-  func card(_ field: Field) -> LiveActivity? {
+  /// The location of each field of the card, and of its type, whose path is empty.
+  private(set) var places: [[String]: SourceLocation] = [:]
+
+  mutating func card(_ field: Field) -> LiveActivity? {
     let fields = Fields(
       field.node, as: KeyTable.liveActivity,
       elsewhere: KeyTable.rule.each(belongs: "it in the rule, next to live-activity"),
@@ -23,8 +28,10 @@ struct CardDecoder {
     let before = diagnostics.problems.count
     let type = fields.required("attributes-type").flatMap(typeName)
     var card = LiveActivity(attributesType: type ?? "")
-    card.contentState = fields.required("content-state").flatMap(contentState) ?? [:]
-    card.attributes = fields["attributes"].flatMap(templates.payload) ?? [:]
+    card.contentState = fields.required("content-state").flatMap { contentState($0) } ?? [:]
+    card.attributes = fields["attributes"].flatMap { cardFields.fields($0) } ?? [:]
+    places = cardFields.places
+    places[[]] = fields["attributes-type"]?.node.location
     card.start = fields["start"].map(events) ?? []
     card.end = fields["end"].map(events) ?? []
     card.urgent = fields["urgent"].map(events) ?? []
@@ -53,8 +60,8 @@ struct CardDecoder {
     return nil
   }
 
-  private func contentState(_ field: Field) -> [String: PayloadTemplate]? {
-    let members = templates.payload(field)
+  private mutating func contentState(_ field: Field) -> [String: PayloadTemplate]? {
+    let members = cardFields.fields(field)
     let paths = members.map { PayloadTemplate.object($0).placeholders } ?? []
     if let path = paths.first(where: \.isOfEvent)?.path {
       diagnostics.report(
@@ -97,6 +104,14 @@ struct CardDecoder {
       }
     }
     guard isBroadcast else { return }
+    for field in fields.present(["attributes", "content-state"])
+    where (field.name == "attributes" ? card.attributes : card.contentState).values
+      .contains(where: \.isLocalized)
+    {
+      diagnostics.report(
+        field.location, "texts in several languages in \(field.name), next to broadcast",
+        expected: "one text, or a key of the app's strings: all phones get the same content")
+    }
     let storage = fields["channel-storage"].map {
       decode.choice(
         $0, of: ChannelStorage.self,

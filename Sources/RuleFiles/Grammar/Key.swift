@@ -84,6 +84,10 @@ indirect enum ValueForm: Sendable {
   case typeName
   /// A JSON object whose texts may contain placeholders, without the reserved key.
   case payload(reserved: String? = nil)
+  /// The fields of a card: a JSON object, each value of which may be a typed field.
+  case cardFields
+  /// The value of a typed field.
+  case fieldValue
   case emptyMapping
   case mapping(MappingForm)
   case mappings(MappingForm)

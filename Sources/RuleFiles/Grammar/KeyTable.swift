@@ -162,6 +162,23 @@ enum KeyTable {
       return key
     }, atLeastOne: alert.atLeastOne)
 
+  static let cardField = MappingForm(
+    subject: "a typed field",
+    keys: [
+      Key(
+        "value", .fieldValue,
+        "The value; with `type: string` it may be a map of locale to text, except with `broadcast`.",
+        required: "value: \"{{ride.attributes.eta_epoch}}\""),
+      Key(
+        "type", .choice(DeclaredType.allCases.map(\.rawValue)),
+        "The type of the app's property; a value that can't be converted exactly is not sent."),
+      Key("optional", .flag, "Without a value the field is null; the app's property is optional."),
+      Key(
+        "since", .integer(1...1000),
+        "The version of the contract that added the field; above 1 the app's property is optional."
+      ),
+    ])
+
   static let liveActivity: MappingForm = {
     func duration(_ longest: Duration? = nil, _ why: String = "") -> ValueForm {
       .duration(such: "15s, 2m or 1h30m", limit: longest.map { ($0, why) })
@@ -175,9 +192,9 @@ enum KeyTable {
         Key(
           "attributes-type", .typeName, "The app's `ActivityAttributes` type.",
           required: "attributes-type: RideAttributes"),
-        Key("attributes", .payload(), "What never changes; sent with a start."),
+        Key("attributes", .cardFields, "What never changes; sent with a start."),
         Key(
-          "content-state", .payload(), "What changes; sent whole each time. No `event.…`.",
+          "content-state", .cardFields, "What changes; sent whole each time. No `event.…`.",
           required: "content-state: { status: \"{{ride.state}}\" }"),
         Key(
           "start", .oneOrMoreWords, "Events that start a card by push.", excludedBy: "broadcast",

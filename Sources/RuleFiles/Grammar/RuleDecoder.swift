@@ -18,6 +18,8 @@ struct RuleDecoder {
   struct Draft {
     var name: LocatedWord?
     var rule: Rule?
+    /// The location of each field of the rule's card; see `CardDecoder.places`.
+    var places: [[String]: SourceLocation] = [:]
   }
 
   func draft(_ node: YAMLNode) -> Draft {
@@ -39,7 +41,8 @@ struct RuleDecoder {
       misplaced: KeyTable.alert.names)
     reportMisplaced(fields, action)
     let when = TriggerDecoder(diagnostics: diagnostics, vocabulary: vocabulary).when(fields, action)
-    let what = action.flatMap { self.what($0, fields) }
+    var places: [[String]: SourceLocation] = [:]
+    let what = action.flatMap { self.what($0, fields, &places) }
     let data = fields["data"].map(templates.payload) ?? [:]
     let expires = fields.required("expires").flatMap(decode.expiry)
     let collapse = fields["collapse"].flatMap(self.collapse)
@@ -52,7 +55,7 @@ struct RuleDecoder {
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
       expires: expires, collapse: collapse, isSentWithCard: isSentWithCard,
       unlessContactWithin: contact, source: "\(diagnostics.file):\(node.location.line)")
-    return Draft(name: name, rule: rule)
+    return Draft(name: name, rule: rule, places: places)
   }
 
   private func reportReserved(_ fields: Fields) {
@@ -75,7 +78,9 @@ struct RuleDecoder {
     }
   }
 
-  private func what(_ action: Field, _ fields: Fields) -> Rule.What? {
+  private func what(
+    _ action: Field, _ fields: Fields, _ places: inout [[String]: SourceLocation]
+  ) -> Rule.What? {
     switch action.name {
     case "alert":
       let priority = fields["priority"].map(decode.priority) ?? .immediate
@@ -85,9 +90,9 @@ struct RuleDecoder {
       return .alert(alert, priority: priority)
     case "background": return background(action, fields)
     default:
-      return CardDecoder(diagnostics: diagnostics, vocabulary: vocabulary).card(action).map {
-        .liveActivity($0)
-      }
+      var decoder = CardDecoder(diagnostics: diagnostics, vocabulary: vocabulary)
+      defer { places = decoder.places }
+      return decoder.card(action).map { .liveActivity($0) }
     }
   }
 

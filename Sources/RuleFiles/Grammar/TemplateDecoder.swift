@@ -49,7 +49,10 @@ struct TemplateDecoder {
   }
 
   func localizedText(_ field: Field) -> LocalizedText? {
-    let (node, key) = (field.node, field.name)
+    localizedText(field.node, for: field.name)
+  }
+
+  func localizedText(_ node: YAMLNode, for key: String) -> LocalizedText? {
     guard case .mapping(let pairs) = node.kind else {
       return text(
         node, for: key,
@@ -98,13 +101,13 @@ struct TemplateDecoder {
     return "; in quotes \(quoted(scalar.text)) is one"
   }
 
-  /// Reads the custom keys next to `aps`, or the content of a card.
+  /// Reads the custom keys next to `aps`.
   func payload(_ field: Field) -> [String: PayloadTemplate]? {
     guard case .payload(let reserved) = field.key.form else { return nil }
     guard case .mapping(let pairs) = field.node.kind else {
-      let example = reserved == nil ? "status: \"{{ride.state}}\"" : "ride_id: \"{{ride.id}}\""
       diagnostics.reportType(
-        of: field.node, for: field.name, expected: "a mapping such as { \(example) }")
+        of: field.node, for: field.name,
+        expected: "a mapping such as { ride_id: \"{{ride.id}}\" }")
       return nil
     }
     if let pair = pairs.first(where: { $0.key == reserved }) {
@@ -118,17 +121,21 @@ struct TemplateDecoder {
   private func members(_ pairs: [YAMLNode.Pair], of path: String) -> [String: PayloadTemplate] {
     var members: [String: PayloadTemplate] = [:]
     for pair in pairs {
-      if pair.key.contains("{{") {
-        diagnostics.report(
-          pair.keyLocation, "a placeholder in a key of \(path)",
-          expected: "a key without placeholders: only values may contain them")
-      }
+      checkKey(pair, of: path)
       members[pair.key] = value(pair.value, of: "\(path).\(shortened(pair.key))")
     }
     return members
   }
 
-  private func value(_ node: YAMLNode, of path: String) -> PayloadTemplate? {
+  func checkKey(_ pair: YAMLNode.Pair, of path: String) {
+    guard pair.key.contains("{{") else { return }
+    diagnostics.report(
+      pair.keyLocation, "a placeholder in a key of \(path)",
+      expected: "a key without placeholders: only values may contain them")
+  }
+
+  /// Reads a JSON value whose texts may contain placeholders.
+  func value(_ node: YAMLNode, of path: String) -> PayloadTemplate? {
     switch node.kind {
     case .refused: return nil
     case .mapping(let pairs): return .object(members(pairs, of: path))

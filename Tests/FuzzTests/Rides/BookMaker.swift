@@ -115,10 +115,21 @@ struct BookMaker {
     return Set((0..<chance.number(1...4)).map { _ in chance.pick(of: states, else: "") })
   }
 
+  /// Returns a field of a card, typed or not.
+  private mutating func field() -> PayloadTemplate {
+    let value = PayloadTemplate.value(text())
+    if chance.percent(80) { return value }
+    let type: FieldType = chance.pick(
+      .string, .int, .double, .bool, .dateEpoch, .list(nil), .object(nil), .unknown)
+    let field = CardField(type, isOptional: chance.percent(50))
+    return chance.percent(20)
+      ? .field(.array([.visible(localized()), value]), field) : .field(value, field)
+  }
+
   private mutating func card(_ name: String, _ app: App) -> Rule {
     var life = LiveActivity(attributesType: "A")
     life.attributes = ["id": .value(text())]
-    for key in ["s", "t"] where chance.percent(70) { life.contentState[key] = .value(text()) }
+    for key in ["s", "t"] where chance.percent(70) { life.contentState[key] = field() }
     life.start = chance.percent(60) ? names() : []
     life.end = chance.percent(30) ? names() : []
     life.urgent = names()

@@ -57,7 +57,10 @@ enum RuleBytes {
         live-activity:
           attributes-type: A
           attributes: { id: "{{ride.id}}" }
-          content-state: { s: "{{ride.state}}" }
+          content-state:
+            s: "{{ride.state}}"
+            eta: { value: "{{ride.attributes.eta}}", type: date-epoch, optional: true, since: 2 }
+            stops: [{ name: { value: { en: x, de: "{{ride.id}}" }, type: string } }, [1, 2]]
           start: told
           end: done
           stale-after: 2m
@@ -81,7 +84,8 @@ enum RuleBytes {
     "-1",
     "1e999", "0x7fffffffffffffff", "9223372036854775808", ".inf", "on:", "rules:", "name: r\n",
     "every: 5m", "every: 3652d", "* * * * *", "0 0 31 2 *", "59/1 ", "time-zone: ride\n", "1000",
-    "default: ", "<<: ", "| time", "ride.attributes.a.b", "event.at", "|\n", ">-\n", "\"\\u0000\"",
+    "default: ", "<<: ", "| time", "ride.attributes.a.b", "event.at", "value: ", "type: int\n",
+    "type: object\n", "optional: true\n", "|\n", ">-\n", "\"\\u0000\"",
     "\"\\ud800\"",
   ])
 

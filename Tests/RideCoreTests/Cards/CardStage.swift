@@ -40,6 +40,8 @@ struct CardStage {
 
   var life: LiveActivity
   var others: [Rule] = []
+  /// Custom keys next to `aps`.
+  var data: [String: PayloadTemplate] = [:]
   var expires: RuleExpiry = .after(.seconds(120))
   var ride = Sample.ride()
   var phones = [Sample.phone()]
@@ -79,8 +81,8 @@ struct CardStage {
 
   var configuration: EngineConfiguration {
     let card = Rule(
-      name: "card", app: .customer, when: .life, what: .liveActivity(life), expires: expires,
-      source: "sample.yaml:1")
+      name: "card", app: .customer, when: .life, what: .liveActivity(life), data: data,
+      expires: expires, source: "sample.yaml:1")
     return EngineConfiguration(
       rules: RuleSet(
         activeStates: [

@@ -1,4 +1,4 @@
-/// The content of one rule's cards for a ride now, rendered once for all of them.
+/// The content of one rule's cards for a ride now, rendered once for all that show the same texts.
 struct RenderedCard {
   let state: [UInt8]?
   /// The fingerprint of the content, equal for equal content; nil if there is none.
@@ -6,13 +6,17 @@ struct RenderedCard {
   /// Why the content could not be rendered.
   let problem: LedgerReason?
 
-  init(_ rule: CardRule, in context: TemplateContext?) {
+  init(_ rule: CardRule, in context: TemplateContext?, locale: String? = nil) {
     guard let context else {
       (state, shown, problem) = (nil, nil, nil)
       return
     }
-    do {
-      let state = try rule.compiled.contentState.render(in: context, locale: nil)
+    do throws(RenderingError) {
+      let state = try rule.compiled.contentState.render(in: context, locale: locale)
+      if let problem = rule.compiled.sizeProblem(of: state, in: context, locale) {
+        (self.state, shown, self.problem) = (nil, nil, problem)
+        return
+      }
       self.state = state
       shown = PushID(of: String(decoding: state, as: UTF8.self)).description
       problem = nil
@@ -30,9 +34,11 @@ struct CompiledCard: Sendable {
   /// Custom keys next to `aps`.
   private let data: [(key: String, value: CompiledPayload)]
 
-  init(_ life: LiveActivity, data: [String: PayloadTemplate]) {
-    contentState = CompiledPayload(.object(life.contentState))
-    attributes = CompiledPayload(.object(life.attributes))
+  /// - Parameter states: the values of fields of type `state`.
+  init(_ life: LiveActivity, data: [String: PayloadTemplate], states: Set<String>) {
+    contentState = CompiledPayload(
+      fields: life.contentState, path: "content-state", states: states)
+    attributes = CompiledPayload(fields: life.attributes, path: "attributes", states: states)
     let needed = Set(life.start).union(life.alerts.keys)
     alerts = Dictionary(
       uniqueKeysWithValues: needed.map { event in
@@ -40,6 +46,23 @@ struct CompiledCard: Sendable {
         return (event, CompiledPayload(alert.template))
       })
     self.data = data.map { ($0.key, CompiledPayload($0.value)) }
+  }
+
+  /// Returns why ActivityKit would drop a card with this content; nil if it would not.
+  ///
+  /// Attributes that need an event can't be rendered here; a start with them is within the limit if
+  /// its whole payload is.
+  func sizeProblem(
+    of state: [UInt8], in context: TemplateContext, _ locale: String?
+  ) -> LedgerReason? {
+    let attributes = (try? attributes.render(in: context, locale: locale)) ?? []
+    let size = attributes.count + state.count
+    if size <= LiveActivity.dataLimit { return nil }
+    return LedgerReason(
+      .cardTooLarge,
+      "attributes and content-state have \(size) bytes, ActivityKit takes "
+        + "\(LiveActivity.dataLimit); the largest field of content-state is "
+        + PayloadSize.largestField(of: state))
   }
 
   /// Returns the whole JSON, with its keys sorted, as everywhere.

@@ -57,13 +57,13 @@ extension Decider {
       .start, timestamp: now.epochSeconds, staleAt: life.stale(from: now), endsAt: nil)
     aps.append(("content-state", state))
     aps.append(("attributes-type", JSONValue.string(life.attributesType).json))
+    let locale = locale(of: start.ownerID, start.installationID, rule)
     do throws(RenderingError) {
-      aps.append(("attributes", try rule.compiled.attributes.render(in: context, locale: nil)))
+      aps.append(("attributes", try rule.compiled.attributes.render(in: context, locale: locale)))
       if let channel = life.pushChannel {
         aps.append(("input-push-channel", JSONValue.string(try context.text(of: channel)).json))
       }
       if let alert = rule.compiled.alerts[entry.event.name] {
-        let locale = locale(of: start.ownerID, start.installationID, rule)
         aps.append(("alert", try alert.render(in: context, locale: locale)))
       }
     } catch {
@@ -144,6 +144,15 @@ extension Decider {
     }
     let locale = locale(of: card.ownerID, card.installationID, rule)
     return try? alert.render(in: context, locale: locale)
+  }
+
+  /// Returns the content for one phone: the one for all, unless it has texts in several languages.
+  func content(
+    _ shared: RenderedCard, of rule: CardRule, for owner: OwnerID, _ installation: InstallationID?
+  ) -> RenderedCard {
+    guard rule.compiled.contentState.isLocalized else { return shared }
+    return RenderedCard(
+      rule, in: context(RideEvent.refresh(at: now)), locale: locale(of: owner, installation, rule))
   }
 
   /// Returns the locale of the phone that shows the card, because a card's row names none.

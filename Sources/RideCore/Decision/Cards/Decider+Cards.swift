@@ -10,7 +10,8 @@ extension Decider {
         continue
       }
       for card in decision.view.cards where card.app == rule.app && !card.isGone {
-        update(card, of: rule, rendered, refreshContext)
+        let content = content(rendered, of: rule, for: card.ownerID, card.installationID)
+        update(card, of: rule, content, refreshContext)
       }
       if let event = newEvents.last(where: { rule.life.start.contains($0.name) }) {
         start(rule, on: event, rendered)

@@ -88,6 +88,7 @@ extension Decider {
     if isOver(rule) != nil {
       return close(entry, .suppressed, LedgerReason(.rideOver, "the ride is over already"))
     }
+    let rendered = content(rendered, of: rule, for: token.ownerID, token.installationID)
     if let problem = rendered.problem { return close(entry, .suppressed, problem) }
     guard let context = context(entry.event), let state = rendered.state else {
       return close(entry, .suppressed, .rideNotFound)

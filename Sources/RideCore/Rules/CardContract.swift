@@ -1,0 +1,119 @@
+/// The JSON form of a card's data, as the app's `ActivityAttributes` type declares it.
+package struct CardContract: Hashable, Sendable {
+  /// `attributes-type`.
+  package var typeName: String
+  /// What never changes: the stored properties of the type itself, by their JSON keys.
+  package var attributes: [String: CardField]
+  /// What changes: the stored properties of its `ContentState`, by their JSON keys.
+  package var contentState: [String: CardField]
+
+  package init(
+    typeName: String, attributes: [String: CardField] = [:], contentState: [String: CardField] = [:]
+  ) {
+    self.typeName = typeName
+    self.attributes = attributes
+    self.contentState = contentState
+  }
+}
+
+/// A field of a card.
+package struct CardField: Hashable, Sendable {
+  package var type: FieldType
+  /// `optional`: without a value the field is null.
+  package var isOptional = false
+  /// `since`: the version of the contract that added the field; nil if the first one has it.
+  package var since: Int?
+
+  package init(_ type: FieldType, isOptional: Bool = false, since: Int? = nil) {
+    self.type = type
+    self.isOptional = isOptional
+    self.since = since
+  }
+}
+
+/// The JSON type of a field.
+package indirect enum FieldType: Hashable, Sendable {
+  case string
+  /// A string that is one of the ride's states.
+  case state
+  case int
+  case double
+  case bool
+  /// A time in seconds since 1970, a whole number.
+  case dateEpoch
+  /// An array; nil if the type of its elements is not known.
+  case list(FieldType?)
+  /// An object; nil if its members are not known.
+  case object([String: CardField]?)
+  /// A value whose type the rule does not determine.
+  case unknown
+}
+
+extension CardField {
+  /// Whether the app's property is a Swift optional, which also decodes null and a missing key.
+  ///
+  /// Cards on screens and apps in the field may lack what a later version added.
+  package var isOptionalInApp: Bool { isOptional || (since ?? 1) > 1 }
+}
+
+extension FieldType {
+  /// The word for the type in rule files, messages and `contract.lock`.
+  package var word: String {
+    switch self {
+    case .string: "string"
+    case .state: "state"
+    case .int: "int"
+    case .double: "double"
+    case .bool: "bool"
+    case .dateEpoch: "date-epoch"
+    case .list: "list"
+    case .object: "object"
+    case .unknown: "unknown"
+    }
+  }
+
+  /// Whether an app whose property has this type decodes all values of another type.
+  ///
+  /// The members of two objects are not compared.
+  package func decodes(_ other: FieldType) -> Bool {
+    switch (self, other) {
+    case (.unknown, _), (.double, .int), (.double, .dateEpoch), (.int, .dateEpoch),
+      (.dateEpoch, .int), (.string, .state), (.list(nil), .list), (.object(nil), .object),
+      (.object(_?), .object(_?)):
+      true
+    case (.list(let element?), .list(let other?)): element.decodes(other)
+    default: self == other
+    }
+  }
+}
+
+extension CardContract {
+  /// The paths of all fields whose type the rule does not determine, such as `content-state.eta`.
+  package var untypedFields: [String] {
+    Self.untyped(attributes, "attributes") + Self.untyped(contentState, "content-state")
+  }
+
+  private static func untyped(_ fields: [String: CardField], _ path: String) -> [String] {
+    fields.sorted { $0.key < $1.key }.flatMap { key, field in
+      untyped(field.type, "\(path).\(key)")
+    }
+  }
+
+  private static func untyped(_ type: FieldType, _ path: String) -> [String] {
+    switch type {
+    case .unknown: [path]
+    case .object(let members?): untyped(members, path)
+    case .list(let element?): untyped(element, path + "[]")
+    default: []
+    }
+  }
+}
+
+extension LiveActivity {
+  /// The JSON form of the card's data, as the rule declares it or as far as it can be inferred.
+  package var contract: CardContract {
+    CardContract(
+      typeName: attributesType, attributes: attributes.mapValues(\.cardField),
+      contentState: contentState.mapValues(\.cardField))
+  }
+}

@@ -1,0 +1,207 @@
+/// A payload split into constant parts, which are encoded once, and parts to be filled in.
+struct CompiledPayload: Sendable {
+  private enum Piece {
+    case bytes([UInt8])
+    case value(TextTemplate)
+    case visible(LocalizedText, key: String)
+    /// A field of a card whose value may be of another type.
+    case typed(TextTemplate, FieldType, path: String)
+    /// A field of a card that is null if it has no value.
+    case optional([Piece])
+    /// A constant that is not of its field's type.
+    case failure(RenderingError)
+  }
+
+  private var pieces: [Piece] = []
+
+  /// The values of a card's fields of type `state`.
+  private let states: Set<String>
+
+  /// Whether phones with different locales may receive different texts.
+  private(set) var isLocalized = false
+
+  init(_ template: PayloadTemplate) {
+    states = []
+    append(template, key: "", path: nil)
+  }
+
+  /// Prepares the fields of a card, each of which is sent in its type or not at all.
+  ///
+  /// - Parameter path: where the fields are, for messages, such as `content-state`.
+  init(fields: [String: PayloadTemplate], path: String, states: Set<String>) {
+    self.states = states
+    append(.object(fields), key: "", path: path)
+  }
+
+  private init(states: Set<String>) {
+    self.states = states
+  }
+
+  /// Returns the JSON for one ride, event and locale.
+  func render(in context: TemplateContext, locale: String?) throws(RenderingError) -> [UInt8] {
+    var json: [UInt8] = []
+    json.reserveCapacity(512)
+    try render(pieces, in: context, locale, to: &json)
+    return json
+  }
+
+  private func render(
+    _ pieces: [Piece], in context: TemplateContext, _ locale: String?, to json: inout [UInt8]
+  ) throws(RenderingError) {
+    for piece in pieces {
+      switch piece {
+      case .bytes(let bytes): json += bytes
+      case .value(let template): Self.append(try context.json(of: template), to: &json)
+      case .visible(let texts, let key):
+        let text = try context.text(of: texts.texts[texts.index(for: locale)].text)
+        if text.allSatisfy(\.isWhitespace) { throw .emptyText(key) }
+        Self.append(.string(text), to: &json)
+      case .typed(let template, let type, let path):
+        let value = try context.json(of: template)
+        // Null comes only from `default: null`, which makes the field optional.
+        guard let fitting = value == .null ? value : type.converted(value, states: states) else {
+          throw .wrongType(path, value, type)
+        }
+        Self.append(fitting, to: &json)
+      case .optional(let pieces):
+        let start = json.count
+        do throws(RenderingError) {
+          try render(pieces, in: context, locale, to: &json)
+        } catch .missing {
+          json.removeSubrange(start...)
+          json += "null".utf8
+        }
+      case .failure(let error): throw error
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - key: the last key above the value.
+  ///   - path: where the value is in a card; nil if the payload is not a card's.
+  private mutating func append(_ template: PayloadTemplate, key: String, path: String?) {
+    switch template {
+    case .literal(let value): append(value.json)
+    case .value(let text):
+      let (type, isCertain) = text.inferred
+      if let literal = text.literalText {
+        append(JSONValue.string(literal).json)
+      } else if let path, type == .state || !isCertain && type != .unknown {
+        pieces.append(.typed(text, type, path: path))
+      } else {
+        pieces.append(.value(text))
+      }
+    case .visible(let texts): append(texts, key: key)
+    case .object(let members):
+      append([UInt8(ascii: "{")])
+      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+        if index > 0 { append([UInt8(ascii: ",")]) }
+        append(JSONValue.string(member.key).json + [UInt8(ascii: ":")])
+        append(member.value, key: member.key, path: path.map { "\($0).\(member.key)" })
+      }
+      append([UInt8(ascii: "}")])
+    case .array(let elements):
+      append([UInt8(ascii: "[")])
+      for (index, element) in elements.enumerated() {
+        if index > 0 { append([UInt8(ascii: ",")]) }
+        append(element, key: key, path: path.map { "\($0)[\(index)]" })
+      }
+      append([UInt8(ascii: "]")])
+    case .field(let value, let field): append(value, as: field, key: key, path: path ?? key)
+    }
+  }
+
+  private mutating func append(_ texts: LocalizedText, key: String) {
+    isLocalized = isLocalized || texts.texts.count > 1
+    if texts.texts.count == 1, let literal = texts.texts[0].text.literalText,
+      !literal.allSatisfy(\.isWhitespace)
+    {
+      append(JSONValue.string(literal).json)
+    } else {
+      pieces.append(.visible(texts, key: key))
+    }
+  }
+
+  private mutating func append(
+    _ value: PayloadTemplate, as field: CardField, key: String, path: String
+  ) {
+    var inner = CompiledPayload(states: states)
+    switch value {
+    case .literal(.null) where field.isOptional: inner.append(JSONValue.null.json)
+    case .literal(let constant): inner.append(constant, as: field.type, path: path)
+    case .value(let text):
+      let (type, isCertain) = text.inferred
+      if let literal = text.literalText {
+        inner.append(.string(literal), as: field.type, path: path)
+      } else if field.type == .unknown || isCertain && type == field.type && type != .state {
+        inner.pieces.append(.value(text))
+      } else {
+        inner.pieces.append(.typed(text, field.type, path: path))
+      }
+    default: inner.append(value, key: key, path: path)
+    }
+    isLocalized = isLocalized || inner.isLocalized
+    if field.isOptional, !inner.isConstant {
+      pieces.append(.optional(inner.pieces))
+    } else {
+      for piece in inner.pieces { append(piece) }
+    }
+  }
+
+  private mutating func append(_ constant: JSONValue, as type: FieldType, path: String) {
+    if let fitting = type.converted(constant, states: states) {
+      append(fitting.json)
+    } else {
+      pieces.append(.failure(.wrongType(path, constant, type)))
+    }
+  }
+
+  private mutating func append(_ piece: Piece) {
+    if case .bytes(let bytes) = piece { append(bytes) } else { pieces.append(piece) }
+  }
+
+  private var isConstant: Bool {
+    pieces.allSatisfy { if case .bytes = $0 { true } else { false } }
+  }
+
+  private mutating func append(_ bytes: [UInt8]) {
+    if case .bytes(let before) = pieces.last {
+      pieces[pieces.count - 1] = .bytes(before + bytes)
+    } else {
+      pieces.append(.bytes(bytes))
+    }
+  }
+
+  private static func append(_ value: JSONValue, to json: inout [UInt8]) {
+    switch value {
+    case .integer(let number): json += String(number).utf8
+    case .bool(let flag): json += flag ? "true".utf8 : "false".utf8
+    default: json += value.json
+    }
+  }
+}
+
+extension TemplateContext {
+  /// Returns the value of a text; a text of a single placeholder keeps the placeholder's type.
+  func json(of template: TextTemplate) throws(RenderingError) -> JSONValue {
+    if let placeholder = template.solePlaceholder { return try value(of: placeholder) }
+    return .string(try text(of: template))
+  }
+
+  /// Returns the text with its placeholders filled in.
+  func text(of template: TextTemplate) throws(RenderingError) -> String {
+    if let literal = template.literalText { return literal }
+    var text = ""
+    for segment in template.segments {
+      switch segment {
+      case .literal(let literal): text += literal
+      case .placeholder(let placeholder):
+        let value = try value(of: placeholder)
+        // Inside a text, null would read as a word.
+        if value == .null { throw .missing(placeholder.path) }
+        text += value.text
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import RideCore
+import RuleFiles
+
+/// `ridepulse generate`: writes the app's types for the data of cards.
+enum Generate: Command {
+  static let form = CommandForm(
+    name: "generate", summary: "write the app's Swift types for cards, and contract.lock",
+    operands: [.choice("LANGUAGE", ["swift"])],
+    options: [
+      .init(name: "--rule", value: "NAME", help: "the type of this rule's card only"),
+      .init(name: "--output", value: "FILE", help: "output file (standard output)"),
+      .schedules,
+    ],
+    notes: [
+      "The types decode each card that the rules send; docs/app-contract.md describes them. Their",
+      "fields are recorded in contract.lock in the rule directory: commit it, and check refuses",
+      "changes that apps in the field can't decode. Such a change is refused here too: exit status 2.",
+    ])
+
+  static func run(_ context: CommandContext) async throws -> ExitStatus {
+    let arguments = context.arguments
+    let directory = RuleDirectoryChoice.path(arguments.value("--schedules"), context.environment)
+    let rules = try RuleDirectoryChoice.load(arguments.value("--schedules"), context.environment)
+    let chosen = try chosen(rules, arguments)
+    var lock =
+      try refusing { () throws(RuleProblems) in try ContractLock.load(directory) }
+      ?? ContractLock()
+    let old = lock.text
+    try refuse(chosen, lock)
+    let names = Set(chosen.map(\.contract.typeName))
+    let contracts = rules.ruleSet.contracts.filter { names.contains($0.typeName) }
+    let output = try PreviewOutput(path: arguments.value("--output"))
+    try output.write(SwiftSource(rules.ruleSet).file(contracts))
+    try output.flush()
+    lock.record(contracts)
+    if lock.text != old { try write(lock, to: directory) }
+    return .done
+  }
+
+  private static func chosen(
+    _ rules: LoadedRules, _ arguments: Arguments
+  ) throws -> [RuleContract] {
+    guard let name = arguments.value("--rule") else {
+      if rules.contracts.isEmpty {
+        throw CommandFailure("no rule has a live-activity, so there is no type to write")
+      }
+      return rules.contracts
+    }
+    let chosen = rules.contracts.filter { $0.rule == name }
+    if !chosen.isEmpty { return chosen }
+    if rules.ruleSet.rules.contains(where: { $0.name == name }) {
+      let others = rules.contracts.map(\.rule).joined(separator: ", ")
+      throw arguments.error(
+        "the rule \(name) has no live-activity" + (others.isEmpty ? "" : "; these have: \(others)"))
+    }
+    throw arguments.error(
+      "unknown rule \(name)\(suggestion(for: name, among: rules.ruleSet.rules.map(\.name)))")
+  }
+
+  /// Throws if two rules disagree, or if apps in the field can't decode what has changed.
+  private static func refuse(_ chosen: [RuleContract], _ lock: ContractLock) throws {
+    let problems =
+      RuleContract.disagreements(of: chosen)
+      + chosen.flatMap { ContractChanges(of: $0, since: lock).breaking }
+    if problems.isEmpty { return }
+    throw failure(Set(problems).sorted().map(\.description).joined(separator: "\n"))
+  }
+
+  private static func refusing<Value>(_ body: () throws(RuleProblems) -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      throw failure(error.description)
+    }
+  }
+
+  private static func failure(_ problems: String) -> CommandFailure {
+    CommandFailure("nothing was written:\n\(problems)", status: .foundProblems)
+  }
+
+  private static func write(_ lock: ContractLock, to directory: String) throws {
+    let path = ContractLock.path(in: directory)
+    do {
+      try Data(lock.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw CommandFailure("\(path) can't be written: \(error.localizedDescription)")
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import RideCore
+
+/// One struct of the generated source: stored properties, dates, coding keys and sample values.
+struct SwiftStruct {
+  private struct Property {
+    var key: String
+    var name: String
+    var type: String
+    var sample: String
+    var field: CardField
+
+    var declaration: String { "var \(SwiftName.code(name)): \(type)" }
+  }
+
+  private let name: String
+  private let summary: String
+  private var properties: [Property] = []
+  private var dates: [(name: String, of: Property)] = []
+  /// The lines of types within this one.
+  var nested: [[String]] = []
+
+  /// - Parameters:
+  ///   - isOuter: whether it is the attributes-type itself.
+  ///   - outer: the name of the attributes-type.
+  ///   - state: a state in Swift, for samples.
+  init(
+    name: String, summary: String, fields: [String: CardField], isOuter: Bool = false,
+    outer: String, state: String
+  ) {
+    (self.name, self.summary) = (name, summary)
+    var names = SwiftName(reserved: SwiftName.noProperty)
+    var types = SwiftName(reserved: Self.reservedTypes.union([outer]))
+    for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
+      let property = names.property(key)
+      let (type, sample) = swift(field.type, key, outer: outer, state: state, &types)
+      properties.append(
+        Property(
+          key: key, name: property, type: field.isOptionalInApp ? type + "?" : type,
+          // An optional null would be nil after a round trip.
+          sample: field.isOptionalInApp && field.type == .unknown ? "nil" : sample, field: field))
+    }
+    for property in properties where property.field.type == .dateEpoch {
+      let stem =
+        property.name.hasSuffix("Epoch") ? String(property.name.dropLast(5)) : property.name
+      dates.append((names.property(stem + "Date"), property))
+    }
+  }
+
+  /// The names that a nested type must not hide.
+  private static let reservedTypes: Set = [
+    "Any", "Bool", "Codable", "CodingKey", "CodingKeys", "ContentState", "Date", "Decoder",
+    "Double", "Encoder", "Hashable", "Int", "JSONValue", "Optional", "Protocol", "RideState",
+    "Self", "Sendable", "String", "TimeInterval", "Type",
+  ]
+
+  /// Returns a type and a sample value of it; the struct of an object becomes a nested type.
+  private mutating func swift(
+    _ type: FieldType, _ key: String, outer: String, state: String, _ types: inout SwiftName
+  ) -> (type: String, sample: String) {
+    switch type {
+    case .string: return ("String", SwiftName.literal(Self.words(key)))
+    case .state: return ("RideState", state)
+    case .int: return ("Int", "7")
+    case .double: return ("Double", "4.5")
+    case .bool: return ("Bool", "true")
+    case .dateEpoch: return ("Int", "Int(Date().timeIntervalSince1970) + 600")
+    case .unknown: return ("JSONValue", "JSONValue.null")
+    case .object(nil): return ("[String: JSONValue]", "[:]")
+    case .list(nil): return ("[JSONValue]", "[]")
+    case .list(let element?):
+      let (type, sample) = swift(element, key + "Element", outer: outer, state: state, &types)
+      return ("[\(type)]", "[\(sample)]")
+    case .object(let members?):
+      let name = types.type(key)
+      let inner = SwiftStruct(
+        name: name, summary: "`\(Self.words(key))` of the card.", fields: members, outer: outer,
+        state: state)
+      nested.append(inner.lines)
+      return (name, "\(name).sample")
+    }
+  }
+
+  /// Returns a key as words, for sample texts: `Driver name` for `driverName`.
+  private static func words(_ key: String) -> String {
+    var text = ""
+    for character in key {
+      if character == "_" || character == "-" {
+        text += " "
+      } else if character.isUppercase, !text.isEmpty {
+        text += " " + character.lowercased()
+      } else {
+        text.append(character)
+      }
+    }
+    return text.prefix(1).uppercased() + text.dropFirst()
+  }
+
+  /// The source of the struct, not indented.
+  var lines: [String] {
+    var parts: [[String]] = []
+    if !properties.isEmpty { parts.append(properties.flatMap(Self.lines)) }
+    parts += dates.map(Self.lines)
+    parts.append(sampleLines)
+    if properties.contains(where: { $0.key != $0.name }) { parts.append(codingKeys) }
+    parts += nested
+    let body = parts.joined(separator: [""]).map { $0.isEmpty ? "" : "  " + $0 }
+    return ["/// \(summary)", "struct \(name): Codable, Hashable, Sendable {"] + body + ["}"]
+  }
+
+  private static func lines(_ property: Property) -> [String] {
+    var words: [String] = []
+    if property.field.type == .dateEpoch { words.append("Seconds since 1970.") }
+    if let since = property.field.since, since > 1 {
+      words.append("Since version \(since) of the contract: a card of an earlier one lacks it.")
+    }
+    let comment = words.isEmpty ? [] : ["/// " + words.joined(separator: " ")]
+    return comment + [property.declaration]
+  }
+
+  private static func lines(_ date: (name: String, of: Property)) -> [String] {
+    let source = SwiftName.code(date.of.name)
+    let name = SwiftName.code(date.name)
+    let head = "/// `\(date.of.name)` as a date."
+    return date.of.field.isOptionalInApp
+      ? [
+        head,
+        "var \(name): Date? { \(source).map { Date(timeIntervalSince1970: TimeInterval($0)) } }",
+      ]
+      : [head, "var \(name): Date { Date(timeIntervalSince1970: TimeInterval(\(source))) }"]
+  }
+
+  private var sampleLines: [String] {
+    let arguments = properties.enumerated().map { index, property in
+      let comma = index == properties.count - 1 ? "" : ","
+      return "    \(SwiftName.label(property.name)): \(property.sample)\(comma)"
+    }
+    let call = arguments.isEmpty ? ["  \(name)()"] : ["  \(name)("] + arguments + ["  )"]
+    return ["/// Values for previews.", "static var sample: \(name) {"] + call + ["}"]
+  }
+
+  private var codingKeys: [String] {
+    ["enum CodingKeys: String, CodingKey {"]
+      + properties.map { property in
+        let name = SwiftName.code(property.name)
+        return property.key == property.name
+          ? "  case \(name)" : "  case \(name) = \(SwiftName.literal(property.key))"
+      } + ["}"]
+  }
+}

@@ -1,0 +1,86 @@
+package import RideCore
+
+/// The contract of one rule's card, with the place of each field.
+package struct RuleContract: Sendable {
+  package let contract: CardContract
+  /// The rule's name.
+  package let rule: String
+  let file: String
+  /// The location of each field, by the keys that lead to it; `[]` is the key of list elements, and
+  /// the empty path that of the type.
+  private let places: [[String]: SourceLocation]
+
+  /// Nil if the rule has no card.
+  init?(_ rule: Rule, file: String, places: [[String]: SourceLocation]) {
+    guard case .liveActivity(let life) = rule.what else { return nil }
+    contract = life.contract
+    self.rule = rule.name
+    self.file = file
+    self.places = places
+  }
+
+  /// Returns the location of a field, or of the nearest one above it that the file names.
+  func location(of path: [String]) -> SourceLocation? {
+    var path = path
+    while !path.isEmpty, places[path] == nil { path.removeLast() }
+    return places[path]
+  }
+
+  /// Reports rules with the same type of card and other fields: an app has one type of this name.
+  ///
+  /// Two apps may have a type of the same name each; but one generated file serves both.
+  package static func disagreements(of contracts: [RuleContract]) -> [RuleProblem] {
+    var first: [String: RuleContract] = [:]
+    return contracts.flatMap { contract -> [RuleProblem] in
+      let name = contract.contract.typeName
+      guard let other = first[name] else {
+        first[name] = contract
+        return []
+      }
+      return contract.differences(from: other)
+    }
+  }
+
+  private func differences(from other: RuleContract) -> [RuleProblem] {
+    let (own, others) = (contract.fields, other.contract.fields)
+    return Set(own.keys).union(others.keys).sorted { $0.lexicographicallyPrecedes($1) }
+      .compactMap { path in
+        guard own[path] != others[path] else { return nil }
+        let title = "\(FieldPath.text(path)) of \(contract.typeName)"
+        let place = other.location(of: path).map { ":\($0)" } ?? ""
+        let found = own[path].map { "\(title) is \($0.summary)" } ?? "\(title) is missing"
+        let expected = others[path].map { "it is \($0.summary)" } ?? "it has no such field"
+        return RuleProblem(
+          file: file, location: location(of: own[path] == nil ? [] : path), found: found,
+          expected:
+            "the same as in the rule \(other.rule) (\(other.file)\(place)), where \(expected); "
+            + "or another attributes-type")
+      }
+  }
+}
+
+/// The path of a card's field: the keys that lead to it.
+enum FieldPath {
+  /// The path as messages write it: `content-state.stops[].name`.
+  static func text(_ path: [String]) -> String {
+    path.map { shortened($0) }.joined(separator: ".").replacing(".[]", with: "[]")
+  }
+}
+
+extension CardContract {
+  /// The top-level fields by their paths.
+  var fields: [[String]: CardField] {
+    var fields: [[String]: CardField] = [:]
+    for (key, field) in attributes { fields[["attributes", key]] = field }
+    for (key, field) in contentState { fields[["content-state", key]] = field }
+    return fields
+  }
+}
+
+extension CardField {
+  /// The field in words: `int, optional, since 2`.
+  var summary: String {
+    [type.word, isOptional ? "optional" : nil, since.map { "since \($0)" }].compactMap { $0 }
+      .joined(separator: ", ")
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import RideCore
+import RuleFiles
+import Testing
+import TestSupport
+
+@testable import RidePulse
+
+/// The generated types, compiled by `swiftc` alone, decode what the engine sends.
+@Suite("Generated Swift") struct CardDecodingTests {
+  /// `RIDEPULSE_PAYLOADS=100000` decodes as many.
+  private static let count =
+    ProcessInfo.processInfo.environment["RIDEPULSE_PAYLOADS"].flatMap { Int($0) } ?? 2000
+
+  /// Keys of every kind that Swift does not take as they are.
+  private static let odd = CardContract(
+    typeName: "Odd.OddAttributes",
+    attributes: ["self": CardField(.string), "sample": CardField(.int), "ride": CardField(.state)],
+    contentState: [
+      "driver_name": CardField(.string), "driverName": CardField(.string), "URL": CardField(.int),
+      "URLOfMap": CardField(.int), "1st": CardField(.bool), "": CardField(.bool),
+      "a.b\"\\\n": CardField(.double), "größe": CardField(.double), "default": CardField(.int),
+      "init": CardField(.int), "hashValue": CardField(.int), "type": CardField(.string),
+      "eta": CardField(.dateEpoch), "eta_date": CardField(.dateEpoch, isOptional: true),
+      "gate": CardField(.string, since: 2), "any": CardField(.unknown),
+      "maybe": CardField(.unknown, isOptional: true), "things": CardField(.list(nil)),
+      "bag": CardField(.object(nil)), "flags": CardField(.list(.list(.bool))),
+      "date": CardField(.object(["time": CardField(.dateEpoch)])),
+      "stops": CardField(.list(.object(["name": CardField(.string), "state": CardField(.state)]))),
+      "car": CardField(.object(["plate_no": CardField(.string)]), isOptional: true),
+    ])
+
+  /// Returns the contract with each field's type changed in turn, and what was changed.
+  private static func mutants(of contract: CardContract) -> [(name: String, CardContract)] {
+    let others: [FieldType] = [.string, .int, .bool, .list(nil)]
+    return contract.contentState.sorted { $0.key < $1.key }.flatMap { key, field in
+      others.filter { !$0.decodes(field.type) }.map { type in
+        var mutant = contract
+        mutant.contentState[key]?.type = type
+        return ("\(key) as \(type.word)", mutant)
+      }
+    } + [("a key that no rule sends", with("gate", CardField(.string), contract))]
+  }
+
+  private static func with(
+    _ key: String, _ field: CardField, _ contract: CardContract
+  ) -> CardContract {
+    var contract = contract
+    contract.contentState[key] = field
+    return contract
+  }
+
+  private func write(_ text: String, _ path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+  }
+
+  private func swiftc(_ arguments: [String], in directory: String) throws {
+    let result = try Tool.run("/usr/bin/env", ["swiftc"] + arguments, in: directory)
+    try #require(result.status == 0, "\(result.errors)\(result.output)")
+    #expect(result.errors == "", "no warnings")
+  }
+
+  @Test func `R96: every payload of a random fleet decodes, and none with another type`() throws {
+    let directory = try ScratchFolder.create()
+    defer { ScratchFolder.remove(directory) }
+    let rules = try RuleDirectory.load(Project.path("schedules")).get().ruleSet
+    let source = SwiftSource(rules)
+    let contract = try #require(rules.contracts.first)
+    let command = try Command.ridepulse(
+      ["generate", "swift", "--output", directory + "/Ride.swift"],
+      ["RIDEPULSE_SCHEDULES": Project.path("schedules")])
+    #expect(command.status == 0, "\(command.errors)")
+    try swiftc(["-typecheck", "Ride.swift"], in: directory)
+
+    try write(source.file([Self.odd]), directory + "/Odd.swift")
+    let mutants = Self.mutants(of: contract)
+    #expect(mutants.count > 12)
+    var text = source.file(
+      mutants.enumerated().map { index, mutant in
+        var contract = mutant.1
+        contract.typeName = "Mutant\(index)"
+        return contract
+      })
+    text += "typealias Decode = @Sendable (Data) throws -> Void\n"
+    text += "let mutants: [(String, Decode)] = [\n"
+    for (index, mutant) in mutants.enumerated() {
+      text += "  (\"\(mutant.name)\", { _ = try JSONDecoder().decode("
+      text += "Push<Mutant\(index), Mutant\(index).ContentState>.self, from: $0) }),\n"
+    }
+    try write(text + "]\n", directory + "/Mutants.swift")
+
+    var fleet = CardFleet(rules, seed: TestSeed.value(96))
+    try fleet.payloads(Self.count).write(to: URL(fileURLWithPath: directory + "/payloads"))
+    #expect(Set(fleet.suppressed.keys).isSuperset(of: ["card_type"]), "\(fleet.suppressed)")
+    try swiftc(
+      [
+        "-swift-version", "6", "-o", "decode", "Ride.swift", "Odd.swift", "Mutants.swift",
+        Project.path("Tests/RidePulseTests/Contract/main.swift"),
+      ], in: directory)
+    let result = try Tool.run(directory + "/decode", [directory + "/payloads"])
+    #expect(result.status == 0, "\(result.errors)")
+    try check(result.output.split(separator: "\n").map(String.init), mutants.map(\.name))
+  }
+
+  private func check(_ lines: [String], _ mutants: [String]) throws {
+    let counts = try #require(lines.first { $0.hasPrefix("decoded ") }, "\(lines)")
+      .split(separator: " ").compactMap { Int($0) }
+    try #require(counts.count == 4)
+    #expect(counts[0] == Self.count && counts[3] == 0, "\(lines)")
+    #expect(
+      counts[1] > Self.count / 25 && counts[2] > Self.count / 2, "starts, contents: \(counts)")
+    for name in mutants { #expect(lines.contains("mutant \(name): fails"), "\(name)") }
+    let samples = lines.filter { $0.hasPrefix("sample equal: ") }
+    #expect(samples.count == 4, "\(lines.filter { $0.hasPrefix("sample") })")
+    #expect(samples.last?.contains(#""driver_name":"Driver name""#) == true)
+    #expect(lines.contains("sample date: in ten minutes"))
+    // What the docs state about Foundation is what it does.
+    let docs = try String(contentsOfFile: Project.path("docs/app-contract.md"), encoding: .utf8)
+    let rows = lines.filter { $0.hasPrefix("| ") }
+    #expect(rows.count == 17)
+    for row in rows { #expect(docs.contains(row + "\n"), "\(row)") }
+  }
+}

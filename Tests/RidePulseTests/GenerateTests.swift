@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+import TestSupport
+
+/// `generate swift` and `contract.lock`, as a user runs them.
+@Suite("generate") struct GenerateTests {
+  private static let card = """
+    rules:
+      - name: card
+        app: customer
+        expires: 5m
+        live-activity:
+          attributes-type: RideAttributes
+          stale-after: 2m
+          content-state:
+            status: "{{ride.state}}"
+            eta: { value: "{{ride.attributes.eta}}", type: int }
+      - name: arrived
+        app: customer
+        on: driver_arrived
+        alert: { title: Your driver is here }
+        expires: 5m
+
+    """
+
+  private struct Folder {
+    let path: String
+    var lock: String { path + "/contract.lock" }
+
+    func write(_ text: String, _ name: String = "a.yaml") throws {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+    }
+
+    func read(_ name: String) throws -> String {
+      try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
+    }
+
+    func run(_ words: String...) throws -> Tool {
+      try Command.ridepulse(words, ["RIDEPULSE_SCHEDULES": path])
+    }
+  }
+
+  private func with(_ body: (Folder) throws -> Void) throws {
+    try ScratchFolder.with { path in
+      let folder = Folder(path: path)
+      try folder.write(Self.card)
+      try body(folder)
+    }
+  }
+
+  @Test func `R96: the types of the shipped rules`() throws {
+    let result = try Command.ridepulse(
+      ["generate", "swift", "--schedules", Project.path("schedules")])
+    #expect(result.status == 0 && result.errors == "")
+    let golden = Project.path("Tests/RidePulseTests/Golden/RideAttributes.txt")
+    #expect(try Golden.difference(of: result.output, from: golden) == nil)
+  }
+
+  @Test func `R97: a contract from its first version to its second`() throws {
+    try with { folder in
+      #expect(try folder.run("check").status == 0)
+      let first = try folder.run("generate", "swift", "--output", folder.path + "/Ride.swift")
+      #expect(first.status == 0 && first.output == "" && first.errors == "", "\(first.errors)")
+      let source = try folder.read("Ride.swift")
+      #expect(source.contains("    var eta: Int\n"))
+      let lock = try folder.read("contract.lock")
+      #expect(
+        lock.hasSuffix("  attributes: {}\n  content-state:\n    eta: int\n    status: state\n"))
+      #expect(try folder.run("check").status == 0)
+      #expect(try folder.run("generate", "swift").output == source)
+      #expect(try folder.read("contract.lock") == lock)
+
+      let text = "eta: { value: \"{{ride.attributes.eta}}\", type: string }"
+      try folder.write(
+        Self.card.replacing("eta: { value: \"{{ride.attributes.eta}}\", type: int }", with: text))
+      let expected =
+        "\(folder.path)/a.yaml:10:9: content-state.eta of RideAttributes is string; apps in the "
+        + "field decode int; expected int, and the new values in a new field with since: 2\n"
+      let check = try folder.run("check")
+      #expect(check.status == 2 && check.output.contains(expected), "\(check.output)")
+      let refused = try folder.run("generate", "swift", "--output", folder.path + "/Ride.swift")
+      #expect(refused.status == 2 && refused.errors.hasSuffix(expected), "\(refused.errors)")
+      #expect(refused.errors.hasPrefix("ridepulse: nothing was written:\n"))
+      #expect(try folder.read("Ride.swift") == source && folder.read("contract.lock") == lock)
+
+      try folder.write(
+        Self.card.replacing(
+          "status: \"{{ride.state}}\"",
+          with:
+            "status: \"{{ride.state}}\"\n        gate: { value: \"{{ride.attributes.gate}}\", type: string, since: 2 }"
+        ))
+      let unrecorded = try folder.run("check")
+      #expect(unrecorded.status == 2)
+      #expect(
+        unrecorded.output.contains("a.yaml:10:9: content-state.gate of RideAttributes is not"))
+      #expect(try folder.run("generate", "swift").output.contains("    var gate: String?\n"))
+      #expect(try folder.read("contract.lock").contains("    gate: { type: string, since: 2 }\n"))
+      #expect(try folder.run("check").status == 0)
+    }
+  }
+
+  @Test func `R97: serve loads rules that the lock refuses, and no lock as rules`() throws {
+    try with { folder in
+      try folder.write("RideAttributes: { content-state: { gone: int } }\n", "contract.lock")
+      #expect(try folder.run("check").status == 2)
+      let rides = folder.path + "/rides.jsonl"
+      try folder.write("{\"id\":\"r1\",\"state\":\"requested\"}\n", "rides.jsonl")
+      #expect(try folder.run("preview", "--rides", rides).status == 0)
+      try folder.write("RideAttributes: [\n", "contract.lock")
+      let unreadable = try folder.run("check")
+      #expect(unreadable.status == 2 && unreadable.output.contains("contract.lock:2:1: "))
+      let generate = try folder.run("generate", "swift")
+      #expect(generate.status == 2 && generate.errors.contains("contract.lock:2:1: "))
+      #expect(generate.output == "")
+    }
+  }
+
+  /// Words after `generate`, exit status, and a part of the message.
+  private static let mistakes: [([String], Int32, String)] = [
+    ([], 64, "LANGUAGE is missing"), (["swfit"], 64, "did you mean swift?"),
+    (["swift", "--rule", "crad"], 64, "unknown rule crad; did you mean card?"),
+    (
+      ["swift", "--rule", "arrived"], 64, "the rule arrived has no live-activity; these have: card"
+    ),
+    (["swift", "--output", "/nope/a.swift"], 1, "--output: /nope/a.swift can't be written"),
+  ]
+
+  @Test(arguments: mistakes.indices)
+  func `a mistake is named`(index: Int) throws {
+    let (words, status, expected) = Self.mistakes[index]
+    try with { folder in
+      let result = try Command.ridepulse(
+        ["generate"] + words, ["RIDEPULSE_SCHEDULES": folder.path])
+      #expect(result.status == status && result.errors.contains(expected), "\(result.errors)")
+      #expect(!FileManager.default.fileExists(atPath: folder.lock))
+    }
+  }
+
+  @Test func `rules without a card have no types`() throws {
+    try with { folder in
+      try folder.write("rules: []\n")
+      let result = try folder.run("generate", "swift")
+      #expect(result.status == 1 && result.errors.contains("no rule has a live-activity"))
+    }
+  }
+}
