@@ -149,7 +149,7 @@ let package = Package(
         "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalStack",
         "RuleFiles", "TestSupport",
       ],
-      exclude: ["Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),
+      exclude: ["App", "Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
