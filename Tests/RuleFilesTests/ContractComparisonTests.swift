@@ -167,7 +167,7 @@ import Testing
       """#)
     #expect(
       found == [
-        "1.swift:8:54: content-state.stops[].x of r.yaml:9 is a whole number, and x: Number can't "
+        "1.swift:8:58: content-state.stops[].x of r.yaml:9 is a whole number, and x: Number can't "
           + "decode it; declare it Int, or state another type in the rule"
       ])
   }
@@ -198,7 +198,7 @@ import Testing
     (
       "struct Ride { struct ContentState {} }\nextension Ride.ContentState: Codable "
         + "{ init(from d: Decoder) throws {} }",
-      "0.swift:2:41: not checked: content-state is Ride.ContentState, which has its own"
+      "0.swift:2:40: not checked: content-state is Ride.ContentState, which has its own"
     ),
     (
       "#if A\nstruct Ride { struct ContentState {} }\n#else\nstruct Ride { }\n#endif",

@@ -51,7 +51,7 @@ enum CardCheck {
   }
 
   /// Returns what is wrong with the types of a field; nil if nothing is.
-  private static func fault(
+  static func fault(
     _ name: String, _ sent: [SentCardType], _ contract: CardContract
   ) -> String? {
     let words = sent.map { sent in
