@@ -51,9 +51,9 @@ package struct ContractComparison {
     states: Set<String>, startsByPush: Bool, with sources: SwiftSources
   ) {
     (self.sources, self.states, self.rule, self.places) = (sources, states, rule, places)
-    let type = sources.attributesType(contract.typeName)
-    hasStruct = type != nil
-    guard let type else {
+    let declared = sources.attributesType(contract.typeName)
+    hasStruct = declared != nil
+    guard let type = declared else {
       let near = nearestWord(to: contract.typeName, among: sources.structs)
       report(
         .unchecked, nil,

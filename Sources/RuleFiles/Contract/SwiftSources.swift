@@ -1,5 +1,3 @@
-package import RideCore
-
 /// The types that Swift files declare, with what decides how they decode.
 package struct SwiftSources: Sendable {
   /// A declared type, with what its extensions add.

@@ -25,19 +25,27 @@ public struct ActivityUIDismissalPolicy {
   public static var immediate: ActivityUIDismissalPolicy { ActivityUIDismissalPolicy() }
 }
 
-/// A sequence whose iterator is not Sendable, as ActivityKit's are not.
+/// A value that this stand passes between threads, as the system does.
+struct Passed<Value>: @unchecked Sendable { let value: Value }
+
+/// A sequence that is not Sendable, as ActivityKit's are not.
 public struct Updates<Element>: AsyncSequence {
-  let stream: AsyncStream<Element>
+  let stream: AsyncStream<Passed<Element>>
 
-  public final class AsyncIterator: AsyncIteratorProtocol {
-    private var inner: AsyncStream<Element>.AsyncIterator
-
-    init(_ inner: AsyncStream<Element>.AsyncIterator) { self.inner = inner }
-
-    public func next() async -> Element? { await inner.next() }
+  static func make() -> (updates: Updates, pass: (Element) -> Void) {
+    let (stream, continuation) = AsyncStream.makeStream(of: Passed<Element>.self)
+    return (Updates(stream: stream), { continuation.yield(Passed(value: $0)) })
   }
 
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream.makeAsyncIterator()) }
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    var inner: AsyncStream<Passed<Element>>.AsyncIterator
+
+    public mutating func next() async -> Element? { await inner.next()?.value }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(inner: stream.makeAsyncIterator())
+  }
 }
 
 public class Activity<Attributes> where Attributes: ActivityAttributes {
@@ -52,10 +60,8 @@ public class Activity<Attributes> where Attributes: ActivityAttributes {
 
   public init(id: String, attributes: Attributes) {
     (self.id, self.attributes) = (id, attributes)
-    let (tokens, token) = AsyncStream.makeStream(of: Data.self)
-    let (states, state) = AsyncStream.makeStream(of: ActivityState.self)
-    (pushTokenUpdates, activityStateUpdates) = (Updates(stream: tokens), Updates(stream: states))
-    (passToken, passState) = ({ token.yield($0) }, { state.yield($0) })
+    (pushTokenUpdates, passToken) = Updates.make()
+    (activityStateUpdates, passState) = Updates.make()
   }
 
   public static func request(
@@ -77,13 +83,13 @@ public class Activity<Attributes> where Attributes: ActivityAttributes {
     System.cards.compactMap { $0 as? Activity<Attributes> }
   }
   public static var activityUpdates: Updates<Activity<Attributes>> {
-    let (updates, update) = AsyncStream.makeStream(of: Activity<Attributes>.self)
-    System.passCard = { if let card = $0 as? Activity<Attributes> { update.yield(card) } }
-    return Updates(stream: updates)
+    let (updates, pass) = Updates<Activity<Attributes>>.make()
+    System.passCard = { if let card = $0 as? Activity<Attributes> { pass(card) } }
+    return updates
   }
   public static var pushToStartToken: Data? { nil }
   public static var pushToStartTokenUpdates: Updates<Data> {
-    Updates(stream: System.startTokens.stream)
+    System.startTokens.updates
   }
 }
 
@@ -92,9 +98,7 @@ public final class ActivityAuthorizationInfo {
 
   public var areActivitiesEnabled: Bool { System.areCardsOn }
   public var frequentPushesEnabled: Bool { true }
-  public var activityEnablementUpdates: Updates<Bool> {
-    Updates(stream: System.enablement.stream)
-  }
+  public var activityEnablementUpdates: Updates<Bool> { System.enablement.updates }
 }
 
 /// What iOS does, for the test that takes its place.
@@ -103,6 +107,6 @@ public enum System {
   nonisolated(unsafe) public static var areCardsOn = true
   nonisolated(unsafe) public static var passCard: (Any) -> Void = { _ in }
   nonisolated(unsafe) public static var hasAskedForTokens = false
-  public static let startTokens = AsyncStream.makeStream(of: Data.self)
-  public static let enablement = AsyncStream.makeStream(of: Bool.self)
+  nonisolated(unsafe) public static let startTokens = Updates<Data>.make()
+  nonisolated(unsafe) public static let enablement = Updates<Bool>.make()
 }

@@ -29,7 +29,7 @@ for await line in lines {
   case "device-token":
     rides.application(
       UIApplication.shared, didRegisterForRemoteNotificationsWithDeviceToken: token(parts[1]))
-  case "start-token": System.startTokens.continuation.yield(token(parts[1]))
+  case "start-token": System.startTokens.pass(token(parts[1]))
   case "book":
     try rides.startCard(
       RideAttributes(rideId: String(parts[1])), RideAttributes.ContentState(status: "requested"))
@@ -47,7 +47,7 @@ for await line in lines {
     }
   case "cards":
     System.areCardsOn = parts[1] == "on"
-    System.enablement.continuation.yield(System.areCardsOn)
+    System.enablement.pass(System.areCardsOn)
   case "sign-out": await rides.signOut()
   default: print("unknown: \(line)")
   }
