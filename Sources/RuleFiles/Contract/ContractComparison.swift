@@ -66,7 +66,9 @@ package struct ContractComparison {
     switch state {
     case .structure(let state):
       compare(contract.contentState, ["content-state"], with: state, depth: 0)
-    case .unreadable(let why): report(.unchecked, type.place, "ContentState is \(why)")
+    case .unreadable(let why):
+      let state = sources.type(["ContentState"], in: type.path)
+      report(.unchecked, state?.obstacle ?? type.place, "content-state is \(why)")
     default: report(.problem, type.place, "ContentState is no struct: a card's is an object")
     }
   }
@@ -92,8 +94,7 @@ package struct ContractComparison {
       return report(.unchecked, type.place, "\(type.name) is nested too deeply")
     }
     if case .unreadable(let why) = sources.decoding(of: .named(type.path, []), in: []) {
-      return report(
-        .unchecked, type.decoder ?? type.other ?? type.place, "\(name(path).text) is \(why)")
+      return report(.unchecked, type.obstacle, "\(name(path).text) is \(why)")
     }
     guard let keys = keys(of: type, path) else { return }
     for property in type.properties {

@@ -17,6 +17,9 @@ package struct SwiftSources: Sendable {
 
     var name: String { path.joined(separator: ".") }
 
+    /// The place of what keeps the type from being read.
+    var obstacle: Place { decoder ?? other ?? place }
+
     func inherits(_ names: String...) -> Bool {
       inherited.contains { type in
         guard case .named(let name, _) = type, let last = name.last else { return false }
@@ -31,6 +34,8 @@ package struct SwiftSources: Sendable {
     var offset: Int
   }
 
+  /// The names of the files, for a message.
+  package let fileNames: String
   private var texts: [(name: String, text: SourceText)] = []
   private(set) var types: [String: DeclaredType] = [:]
   private var aliases: [String: SwiftTypeName] = [:]
@@ -39,6 +44,7 @@ package struct SwiftSources: Sendable {
 
   /// Reads files; those that can't be read are among `problems`.
   package init(_ files: [(name: String, bytes: [UInt8])]) {
+    fileNames = files.map(\.name).joined(separator: ", ")
     var extensions: [(declaration: SwiftDeclaration, file: Int)] = []
     for (name, bytes) in files {
       do throws(YAMLFault) {
@@ -154,9 +160,6 @@ extension SwiftSources {
   var structs: [String] {
     types.values.filter { $0.kind == .structure }.map(\.name).sorted()
   }
-
-  /// The names of the files, for a message.
-  package var fileNames: String { texts.map(\.name).joined(separator: ", ") }
 
   func file(_ place: Place) -> String { texts[place.file].name }
 

@@ -4,13 +4,14 @@ import UIKit
 
 extension RideAttributes: ActivityAttributes {}
 
+func report(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
 let rides = RidePulseApp()
 let words = CommandLine.arguments
 rides.backend = words[1]
 rides.authorization = { "Bearer \(words[2])" }
 _ = rides.application(UIApplication.shared, didFinishLaunchingWithOptions: nil)
-print("launched")
-fflush(nil)
+report("launched")
 
 func token(_ byte: String.SubSequence) -> Data {
   Data(repeating: UInt8(byte, radix: 16) ?? 0, count: 32)
@@ -49,8 +50,7 @@ for await line in lines {
     System.areCardsOn = parts[1] == "on"
     System.enablement.pass(System.areCardsOn)
   case "sign-out": await rides.signOut()
-  default: print("unknown: \(line)")
+  default: report("unknown: \(line)")
   }
-  print(line)
-  fflush(nil)
+  report(line)
 }
