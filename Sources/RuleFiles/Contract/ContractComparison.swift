@@ -258,8 +258,9 @@ extension ContractComparison {
   private mutating func compareStates(_ words: [String], _ sent: String, _ property: Property) {
     let missing = states.subtracting(words).sorted()
     if missing.isEmpty { return }
+    let misspelt = words.filter { !states.contains($0) }
     let list = missing.map { state in
-      state + (nearestWord(to: state, among: words).map { " (nearest is \($0))" } ?? "")
+      state + (nearestWord(to: state, among: misspelt).map { " (nearest is \($0))" } ?? "")
     }
     report(
       .problem, property.place,

@@ -51,8 +51,8 @@ import Testing
           ])
       let checkup = try Checkup(environment)
       checkup.expect(
-        "card RideAttributes", "warning", "content-state.eta was string (1 push, last 20")
-      checkup.expect("card RideAttributes", "warning", " and int (1 push, last 20")
+        "card RideAttributes", "warning", "content-state.eta was int (1 push, last 20")
+      checkup.expect("card RideAttributes", "warning", " and string (1 push, last 20")
       checkup.expect("card RideAttributes", "warning", "state the type in \(stage.directory)/rules")
       // What was not sent for a day is history.
       try await stage.sql(
