@@ -149,7 +149,7 @@ let package = Package(
         "RidePulse", "AdminServer", "RideCore", "PostgresStore", "APNSClient", "LocalStack",
         "RuleFiles", "TestSupport",
       ],
-      exclude: ["Contract", "Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),
+      exclude: ["App", "Contract", "Golden", "Legacy", "Page", "Slow"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -51,6 +51,7 @@ extension Engine {
       }
       if batch.isEmpty { return step }
       let at = time.now
+      for ride in batch { parts.onSent(ride.decision, ride.outcomes) }
       let rides = batch.map { ride in
         SettlingRide(
           claim: ride.claim,

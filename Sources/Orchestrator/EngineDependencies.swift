@@ -12,13 +12,16 @@ package struct EngineDependencies: Sendable {
   package var time: DatabaseClock
   /// Receives settlements after they are written; must not block.
   package var onSettled: @Sendable ([Settlement]) -> Void
+  /// Receives each decision once its pushes have ended, with their outcomes; must not block.
+  package var onSent: @Sendable (Decision, [PushOutcome]) -> Void
 
   /// Creates the dependencies of an engine that waits by the system's continuous clock.
   package init(
     store: any RideStore, transport: any PushTransport, configuration: EngineConfiguration,
     log: Log,
     time: DatabaseClock = .ofThisMachine(),
-    onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in }
+    onSettled: @escaping @Sendable ([Settlement]) -> Void = { _ in },
+    onSent: @escaping @Sendable (Decision, [PushOutcome]) -> Void = { _, _ in }
   ) {
     self.store = store
     self.transport = transport
@@ -26,6 +29,7 @@ package struct EngineDependencies: Sendable {
     self.log = log
     self.time = time
     self.onSettled = onSettled
+    self.onSent = onSent
     clock = ContinuousClock()
   }
 }

@@ -48,6 +48,11 @@ package final class LineProcess: Sendable {
     return process.terminationStatus
   }
 
+  /// Writes a line to its standard input.
+  package func write(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
   package func closeInput() {
     try? input.fileHandleForWriting.close()
   }

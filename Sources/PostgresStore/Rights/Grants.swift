@@ -42,6 +42,7 @@ enum Grants {
     .table("current_channels", engine: read, reader: read),
     .table("apps", engine: add, reader: read),
     .table("revisions", engine: add, reader: read, loss: .reports),
+    .table("card_types", engine: own, reader: read, loss: .reports),
     .table("sweeps", engine: read, reader: read, loss: .rotation),
     .table("watched", engine: read, reader: read, loss: .watching),
     .table("watch_problems", engine: read, reader: read, loss: .watching),

@@ -81,6 +81,21 @@ package struct RuleSet: Sendable {
   /// The apps whose phones rules address, by name.
   package var apps: [App] { Set(rules.map(\.app)).sorted { $0.rawValue < $1.rawValue } }
 
+  /// The cards of an attributes-type: where each rule is, its app, and what starts it by push.
+  package func cards(of type: String) -> [(source: String, app: App, startEvents: [String])] {
+    rules.compactMap { rule in
+      guard case .liveActivity(let life) = rule.what, life.attributesType == type else {
+        return nil
+      }
+      return (rule.source, rule.app, life.start)
+    }
+  }
+
+  /// Returns the attributes-type of a card rule; nil if no card rule has this name.
+  package func attributesType(ofRule name: String) -> String? {
+    cards.first { $0.name == name }?.life.attributesType
+  }
+
   package var cardApps: [App] { Array(Set(cards.map(\.rule.app))) }
 
   /// The JSON form of each type of card, in the order of the files; of several rules with one type,

@@ -1,5 +1,6 @@
 import RideCore
 import RuleFiles
+import SystemSupport
 
 /// `ridepulse check`: validates the rule files.
 enum Check: Command {
@@ -9,6 +10,11 @@ enum Check: Command {
       .init(
         name: "DIR", isOptional: true,
         help: "the rule directory (RIDEPULSE_SCHEDULES, or schedules)")
+    ],
+    options: [
+      .init(
+        name: "--against", value: "FILE", isRepeatable: true,
+        help: "a Swift file of the app; compares its ActivityAttributes with the cards")
     ],
     notes: ["Exit status 2 if it finds problems; warnings are not problems."])
 
@@ -37,7 +43,41 @@ enum Check: Command {
       Terminal.print(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")
-      return .done
+      let files = context.arguments.all("--against")
+      return files.isEmpty ? .done : try compare(rules.ruleSet, with: files)
+    }
+  }
+
+  /// Compares all cards with the structs that the app's files declare.
+  private static func compare(_ rules: RuleSet, with files: [String]) throws -> ExitStatus {
+    let sources = SwiftSources(try files.map { ($0, try source($0)) })
+    for problem in sources.problems { Terminal.print(problem.description) }
+    if !sources.problems.isEmpty { return .foundProblems }
+    let states = rules.activeStates.union(rules.finalStates)
+    var findings: [ContractFinding] = []
+    var compared = 0
+    for contract in rules.contracts {
+      let cards = rules.cards(of: contract.typeName)
+      let comparison = ContractComparison(
+        contract, rule: cards.map(\.source).joined(separator: ", "), states: states,
+        startsByPush: cards.contains { !$0.startEvents.isEmpty }, with: sources)
+      findings += comparison.findings
+      if comparison.hasStruct { compared += 1 }
+    }
+    for finding in findings { Terminal.print(finding.description) }
+    let problems = findings.count { $0.kind == .problem }
+    let unchecked = findings.count { $0.kind == .unchecked }
+    Terminal.print(
+      "\(sources.fileNames): \(counted(compared, "card")) compared, "
+        + "\(counted(problems, "problem")), \(unchecked) not checked")
+    return problems > 0 || compared == 0 ? .foundProblems : .done
+  }
+
+  private static func source(_ path: String) throws -> [UInt8] {
+    do {
+      return try RegularFile.read(path, limit: RuleDirectory.fileSizeLimit)
+    } catch {
+      throw CommandFailure("\(path) can't be read: \(error)")
     }
   }
 }

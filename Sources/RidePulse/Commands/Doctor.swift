@@ -35,6 +35,7 @@ enum Doctor: Command {
       results: DatabaseCheck.results(database) + APNsCheck.results(apns)
         + RuleCheck.results(
           rules, bundleIDs: apns.bundleIDs, phones: database.phones, standard: standard)
-        + WordCheck.results(database.words, rules.vocabulary))
+        + WordCheck.results(database.words, rules.vocabulary)
+        + CardCheck.results(database.cardTypes, database.startTokens, rules.ruleSet))
   }
 }

@@ -86,8 +86,11 @@ enum Serve: Command {
     let watch = Task { await service.watchMonitor.run() }
     let backfills = Task { await service.backfills.run() }
     let outcomes = Task { await service.outcomes.run() }
+    let cardTypes = Task { await service.cardTypes.run() }
     await service.engine.run()
-    for task in [maintenance, watch, backfills, keepalive, channels, outcomes] { task.cancel() }
+    for task in [maintenance, watch, backfills, keepalive, channels, outcomes, cardTypes] {
+      task.cancel()
+    }
     service.channels.stop()
     service.outcomes.notify()
   }

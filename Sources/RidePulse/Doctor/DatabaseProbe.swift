@@ -38,6 +38,8 @@ struct DatabaseProbe {
             probes.pin = await pin(session)
             probes.outcomes = await ask { try await TokenBacklog.read(session) }
             probes.words = await ask { try await UndeclaredWord.all(session) }
+            probes.cardTypes = await ask { try await SentCardType.all(session) }
+            probes.startTokens = await ask { try await StartTokenCount.all(session) }
           }
         }
       }
@@ -142,4 +144,7 @@ struct DatabaseState: Sendable {
   var outcomes: Probe<TokenBacklog> = .unasked
   /// The states and events of the last day that no rule file declared.
   var words: Probe<[UndeclaredWord]> = .unasked
+  /// The JSON types that cards were sent in the last day.
+  var cardTypes: Probe<[SentCardType]> = .unasked
+  var startTokens: Probe<[StartTokenCount]> = .unasked
 }

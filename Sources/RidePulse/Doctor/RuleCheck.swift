@@ -16,6 +16,8 @@ struct RuleState: Sendable {
   var apps: Set<App> = []
   /// The declared words; nil if the files can't be used.
   var vocabulary: RuleVocabulary?
+  /// The rules; nil if the files can't be used.
+  var ruleSet: RuleSet?
 
   /// Loads the rule directory that the environment names.
   init(_ environment: [String: String]) {
@@ -29,6 +31,7 @@ struct RuleState: Sendable {
       advice = RuleLint.all(about: loaded.ruleSet).map(\.text)
       apps = Set(loaded.ruleSet.rules.map(\.app))
       vocabulary = RuleVocabulary(loaded, directory: path)
+      ruleSet = loaded.ruleSet
     }
   }
 

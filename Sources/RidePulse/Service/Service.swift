@@ -15,6 +15,7 @@ final class Service: Sendable {
   let backfills: BackfillMonitor
   let channels: ChannelReconciler
   let outcomes: OutcomeApplier
+  let cardTypes: CardTypeRecorder
   private let store: PostgresRideStore
   private let transport: APNSClient
   private let apns: APNsVariables
@@ -92,6 +93,8 @@ final class Service: Sendable {
     self.outcomes = outcomes
     let mistakes = ConfigurationLog(log: log)
     self.mistakes = mistakes
+    let cardTypes = CardTypeRecorder(conninfo: conninfo, rules: rules, log: log)
+    self.cardTypes = cardTypes
     channels.onUnreported = { outcomes.notify() }
     engine = Engine(
       EngineDependencies(
@@ -104,7 +107,8 @@ final class Service: Sendable {
           outcomes.handle(settlements)
           mistakes.handle(settlements)
           onSettled(settlements)
-        }))
+        },
+        onSent: { cardTypes.handle($0, $1) }))
     signal.connect(to: engine)
   }
 
@@ -214,6 +218,7 @@ final class Service: Sendable {
 
   func use(_ rules: RuleSet) {
     rulesInUse.withLock { $0 = rules }
+    cardTypes.use(rules)
     engine.use(Self.configuration(apns, rules))
     backfills.use(active: rules.activeStates)
     // Decisions do not wait for it: they know the revision's ID.
@@ -278,6 +283,7 @@ final class Service: Sendable {
       group.addTask { await self.sessions.listener?.close() }
       guard self.starting.isDone else { return }
       group.addTask { await self.outcomes.once(within: .seconds(1)) }
+      group.addTask { await self.cardTypes.record(within: .seconds(1)) }
       group.addTask { try? await self.store.unregisterNode() }
     }
     await withTaskGroup { group in

@@ -94,6 +94,10 @@ static const char text_0022[] = {
 #embed "../../../sql/0022_search.sql" suffix(, 0)
 };
 
+static const char text_0023[] = {
+#embed "../../../sql/0023_card_types.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -117,5 +121,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0020_database_place", text_0020},
     {"0021_raw_pushes", text_0021},
     {"0022_search", text_0022},
+    {"0023_card_types", text_0023},
     {NULL, NULL},
 };

@@ -3097,6 +3097,22 @@ CREATE TABLE ridepulse.apps (
 COMMENT ON TABLE ridepulse.apps IS 'Apps that ridepulse serve is configured for. While there is no row, functions accept any app.';
 COMMENT ON COLUMN ridepulse.apps.app IS 'The app''s name, as rules and phones name it.';
 COMMENT ON COLUMN ridepulse.apps.seen_at IS 'When a service that is configured for the app last started.';
+CREATE TABLE ridepulse.card_types (
+    attributes_type text NOT NULL,
+    field text NOT NULL,
+    json_type text NOT NULL,
+    count bigint NOT NULL,
+    first_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='50');
+COMMENT ON TABLE ridepulse.card_types IS 'The JSON types that the fields of cards had in pushes which APNs accepted. Each node adds its counts once a minute, and deletes what was not sent for a day.';
+COMMENT ON COLUMN ridepulse.card_types.attributes_type IS 'The attributes-type of the card''s rule.';
+COMMENT ON COLUMN ridepulse.card_types.field IS 'The field with its part of the payload, such as content-state.etaEpoch.';
+COMMENT ON COLUMN ridepulse.card_types.json_type IS 'string, int, fraction (a number with a fraction or an exponent), bool, null, list or object.';
+COMMENT ON COLUMN ridepulse.card_types.count IS 'How many pushes had this type since first_at.';
+COMMENT ON COLUMN ridepulse.card_types.first_at IS 'When a node first recorded the type.';
+COMMENT ON COLUMN ridepulse.card_types.last_at IS 'When a node last recorded the type.';
 CREATE TABLE ridepulse.channel_listings (
     bundle_id text NOT NULL,
     environment text NOT NULL,
@@ -3945,6 +3961,8 @@ ALTER TABLE ONLY ridepulse.agenda
     ADD CONSTRAINT agenda_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.apps
     ADD CONSTRAINT apps_pkey PRIMARY KEY (app);
+ALTER TABLE ONLY ridepulse.card_types
+    ADD CONSTRAINT card_types_pkey PRIMARY KEY (attributes_type, field, json_type);
 ALTER TABLE ONLY ridepulse.channel_listings
     ADD CONSTRAINT channel_listings_pkey PRIMARY KEY (bundle_id, environment);
 ALTER TABLE ONLY ridepulse.channels

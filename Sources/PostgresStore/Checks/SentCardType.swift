@@ -1,0 +1,116 @@
+package import RideCore
+
+/// A JSON type that a field of a card had in the last day.
+package struct SentCardType: Hashable, Sendable {
+  package var line: CardTypeTally.Line
+  /// When it was last sent.
+  package var lastAt: Timestamp
+
+  package init(_ line: CardTypeTally.Line, lastAt: Timestamp) {
+    (self.line, self.lastAt) = (line, lastAt)
+  }
+}
+
+extension SentCardType {
+  private static let columns = RowParameters<CardTypeTally.Line>(
+    after: 0,
+    [
+      .text("attributes_type") { $0.attributesType }, .text("field") { $0.field },
+      .text("json_type") { $0.type.rawValue }, .integer("count") { $0.count },
+    ])
+
+  /// Rows are locked in the order of the key: two nodes write the same ones.
+  private static let add = Statement(
+    name: "",
+    sql: """
+      insert into ridepulse.card_types as t (attributes_type, field, json_type, count)
+      select r.attributes_type, r.field, r.json_type, r.count
+      from \(columns.table("r"))
+      order by 1, 2, 3
+      on conflict (attributes_type, field, json_type) do update set
+        count = t.count + excluded.count, last_at = excluded.last_at
+      """)
+
+  private static let prune = Statement(
+    name: "",
+    sql: "delete from ridepulse.card_types where last_at < now() - interval '1 day'")
+
+  /// Adds what a node counted to what all nodes counted, and deletes types that were not sent for a
+  /// day.
+  package static func record(
+    _ lines: [CardTypeTally.Line], _ session: PostgresSession, timeout: Duration = .seconds(10)
+  ) async throws(PostgresError) {
+    _ = try await session.run([Call(add, columns.arrays(lines)), Call(prune)], timeout: timeout)
+  }
+
+  private static let ofLastDay = Statement(
+    name: "",
+    sql: """
+      select attributes_type, field, json_type, count, \(SQLTime.micros("last_at"))
+      from ridepulse.card_types where last_at > now() - interval '1 day' order by 1, 2, 3
+      """)
+
+  /// Returns the types of the last day. Those that a newer program recorded are left out.
+  package static func all(_ session: PostgresSession) async throws(PostgresError)
+    -> [SentCardType]
+  {
+    let rows = try await session.run([Call(ofLastDay)])[0]
+    return (0..<rows.rowCount).compactMap { row in
+      guard let type = rows.string(row, 2).flatMap(CardTypeTally.JSONType.init) else { return nil }
+      let line = CardTypeTally.Line(
+        attributesType: rows.string(row, 0) ?? "", field: rows.string(row, 1) ?? "", type: type,
+        count: rows.int64(row, 3) ?? 0)
+      return SentCardType(line, lastAt: Timestamp(microseconds: rows.int64(row, 4) ?? 0))
+    }
+  }
+}
+
+/// The valid push-to-start tokens of one app and attributes-type.
+package struct StartTokenCount: Hashable, Sendable {
+  package var app: App
+  package var attributesType: String
+  /// At most `limit`.
+  package var count: Int64
+
+  package init(app: App, attributesType: String, count: Int64) {
+    (self.app, self.attributesType, self.count) = (app, attributesType, count)
+  }
+
+  /// The most that is counted: a service may have millions.
+  package static let limit: Int64 = 1000
+
+  /// Steps through the unique index from one type to the next: the table may be large.
+  private static let byType = Statement(
+    name: "",
+    sql: """
+      with recursive type as (
+        (select app, attributes_type from ridepulse.push_to_start_tokens
+         order by app, attributes_type limit 1)
+        union all
+        select n.app, n.attributes_type from type t cross join lateral (
+          select app, attributes_type from ridepulse.push_to_start_tokens s
+          where (s.app, s.attributes_type) > (t.app, t.attributes_type)
+          order by app, attributes_type limit 1) n
+      )
+      select t.app, t.attributes_type, (
+        select count(*) from (
+          select from ridepulse.push_to_start_tokens s
+          where s.app = t.app and s.attributes_type = t.attributes_type and s.disabled_at is null
+          limit \(limit)) valid)
+      from type t limit 1000
+      """)
+
+  /// Returns the types with at least one valid token.
+  package static func all(_ session: PostgresSession) async throws(PostgresError)
+    -> [StartTokenCount]
+  {
+    let rows = try await session.run([Call(byType)])[0]
+    return (0..<rows.rowCount).compactMap { row in
+      let count = rows.int64(row, 2) ?? 0
+      if count == 0 { return nil }
+      return StartTokenCount(
+        app: App(rawValue: rows.string(row, 0) ?? ""),
+        attributesType: rows.string(row, 1) ?? "", count: count)
+    }
+  }
+}

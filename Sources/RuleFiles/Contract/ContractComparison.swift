@@ -1,0 +1,301 @@
+package import RideCore
+
+/// What was found when a card's contract was compared with the app's own struct.
+package struct ContractFinding: Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: Hashable, Sendable {
+    /// The app can't decode what the rule sends.
+    case problem
+    /// It can, and something is probably not as intended.
+    case warning
+    /// It could not be found out.
+    case unchecked
+  }
+
+  package var kind: Kind
+  /// `FILE:LINE:COLUMN` in the app's source, or `FILE` if the contract has no struct there.
+  package var place: String
+  package var text: String
+
+  package var description: String {
+    switch kind {
+    case .problem: Escape.line("\(place): \(text)")
+    case .warning: Escape.line("\(place): warning: \(text)")
+    case .unchecked: Escape.line("\(place): not checked: \(text)")
+    }
+  }
+}
+
+/// Compares a card's contract with the struct that an app declares by hand.
+///
+/// iOS drops a card's update without an error if the struct can't decode it, and APNs answers 200.
+package struct ContractComparison {
+  private let sources: SwiftSources
+  /// The states of rides, which a field of type `state` may have.
+  private let states: Set<String>
+  /// Where the rule is: `schedules/customer.yaml:12`.
+  private let rule: String
+  private let places: ([String]) -> String?
+  package private(set) var findings: [ContractFinding] = []
+  /// Whether the files declare the struct.
+  package let hasStruct: Bool
+
+  /// Structs in structs: a struct that holds itself would never end.
+  private static let depthLimit = 16
+
+  /// - Parameters:
+  ///   - places: Returns where a field is in the rule files, by the keys that lead to it; nil if
+  ///     that is not known.
+  ///   - startsByPush: Whether the rule starts the card, which sends its attributes.
+  package init(
+    _ contract: CardContract, rule: String, places: @escaping ([String]) -> String? = { _ in nil },
+    states: Set<String>, startsByPush: Bool, with sources: SwiftSources
+  ) {
+    (self.sources, self.states, self.rule, self.places) = (sources, states, rule, places)
+    let declared = sources.attributesType(contract.typeName)
+    hasStruct = declared != nil
+    guard let type = declared else {
+      let near = nearestWord(to: contract.typeName, among: sources.structs)
+      report(
+        .unchecked, nil,
+        "no struct \(contract.typeName), which \(rule) names"
+          + (near.map { "; did you mean \($0)?" } ?? ""))
+      return
+    }
+    if startsByPush { compare(contract.attributes, ["attributes"], with: type, depth: 0) }
+    let state = sources.decoding(of: .named(["ContentState"], []), in: type.path)
+    switch state {
+    case .structure(let state):
+      compare(contract.contentState, ["content-state"], with: state, depth: 0)
+    case .unreadable(let why):
+      let state = sources.type(["ContentState"], in: type.path)
+      report(.unchecked, state?.obstacle ?? type.place, "content-state is \(why)")
+    default: report(.problem, type.place, "ContentState is no struct: a card's is an object")
+    }
+  }
+
+  /// Returns a field as messages name it: `content-state.stops[].name`, and where it is.
+  private func name(_ path: [String]) -> (text: String, place: String) {
+    (path.joined(separator: ".").replacing(".[]", with: "[]"), places(path) ?? rule)
+  }
+
+  private mutating func report(
+    _ kind: ContractFinding.Kind, _ place: SwiftSources.Place?, _ text: String
+  ) {
+    let place = place.map { "\(sources.file($0)):\(sources.location($0))" }
+    findings.append(ContractFinding(kind: kind, place: place ?? sources.fileNames, text: text))
+  }
+
+  /// Compares the fields of an object, whose path in the rule is `path`, with a struct.
+  private mutating func compare(
+    _ fields: [String: CardField], _ path: [String], with type: SwiftSources.DeclaredType,
+    depth: Int
+  ) {
+    guard depth < Self.depthLimit else {
+      return report(.unchecked, type.place, "\(type.name) is nested too deeply")
+    }
+    if case .unreadable(let why) = sources.decoding(of: .named(type.path, []), in: []) {
+      return report(.unchecked, type.obstacle, "\(name(path).text) is \(why)")
+    }
+    guard let keys = keys(of: type, path) else { return }
+    for property in type.properties {
+      guard let key = keys[property.name] else { continue }
+      let place = SwiftSources.Place(file: type.place.file, offset: property.offset)
+      if let obstacle = property.obstacle {
+        report(.unchecked, place, "\(property.name) has \(obstacle): what it decodes is not known")
+      } else if let name = property.type {
+        let found = Property(
+          key: key, declared: property, type: name, place: place, scope: type.path)
+        compare(fields[key], path + [key], with: found, depth: depth)
+      } else {
+        report(.unchecked, place, "the type of \(property.name) is not stated")
+      }
+    }
+    let known = Set(keys.values)
+    for key in fields.keys.sorted() where !known.contains(key) {
+      let field = name(path + [key])
+      let near = nearestWord(to: key.filter { $0 != "_" }, among: known.sorted())
+      report(
+        .warning, type.place,
+        "\(type.name) has no property for \(field.text) of \(field.place): the app ignores it"
+          + (near.map { "; did you mean \($0)?" } ?? ""))
+    }
+  }
+
+  /// Returns the JSON key of each property that is decoded; nil if they can't be read.
+  private mutating func keys(
+    of type: SwiftSources.DeclaredType, _ path: [String]
+  ) -> [String: String]? {
+    let own = Dictionary(type.properties.map { ($0.name, $0.name) }) { first, _ in first }
+    guard let declared = sources.types["\(type.name).CodingKeys"] else { return own }
+    guard case .words(let words) = sources.decoding(of: .named(declared.path, []), in: []) else {
+      report(.unchecked, declared.place, "\(name(path).text): CodingKeys is no enum of texts")
+      return nil
+    }
+    let names = declared.cases.map(\.name)
+    return Dictionary(zip(names, words)) { first, _ in first }.filter { own[$0.key] != nil }
+  }
+}
+
+// One field.
+extension ContractComparison {
+  /// A property, and where its type is looked up.
+  private struct Property {
+    var key: String
+    var declared: SwiftProperty
+    var type: SwiftTypeName
+    var place: SwiftSources.Place
+    var scope: [String]
+
+    var text: String { "\(declared.name): \(type.text)" }
+  }
+
+  private mutating func compare(
+    _ field: CardField?, _ path: [String], with property: Property, depth: Int
+  ) {
+    let sent = name(path)
+    let isOptional = sources.resolved(property.type, in: property.scope).isOptional
+    guard let field else {
+      if isOptional { return }
+      let value = property.declared.hasValue ? ", and decoding does not use its value" : ""
+      return report(
+        .problem, property.place,
+        "the app needs \(sent.text), which \(rule) does not send\(value); make it optional, "
+          + "\(property.text)?, or add it to the rule")
+    }
+    if field.isOptional, !isOptional {
+      report(
+        .problem, property.place,
+        "\(sent.text) of \(sent.place) may be null, and \(property.text) is not optional; write "
+          + "\(property.text)?")
+    } else if let since = field.since, since > 1, !isOptional {
+      report(
+        .warning, property.place,
+        "\(sent.text) of \(sent.place) is sent since version \(since), and a card that began before "
+          + "lacks it; write \(property.text)?")
+    }
+    compare(field.type, path, with: property, depth: depth)
+  }
+
+  private mutating func compare(
+    _ type: FieldType, _ path: [String], with property: Property, depth: Int
+  ) {
+    let decoding = sources.decoding(of: property.type, in: property.scope)
+    if case .unreadable(let why) = decoding {
+      return report(.unchecked, property.place, "\(property.text) is \(why)")
+    }
+    switch (type, decoding) {
+    case (.unknown, _):
+      report(
+        .unchecked, property.place,
+        "the type of \(name(path).text) is not known: state it at \(name(path).place), "
+          + "\(property.key): { value: …, type: … }")
+    case (.list(let element?), .list(let name)):
+      var inner = property
+      (inner.type, inner.key) = (name, "\(property.key)[]")
+      compare(CardField(element), path + ["[]"], with: inner, depth: depth + 1)
+    case (.list(nil), .list), (.object(nil), .structure), (.object(nil), .map):
+      report(
+        .unchecked, property.place,
+        "\(name(path).place) does not state what \(name(path).text) holds")
+    case (.object(let fields?), .structure(let inner)):
+      compare(fields, path, with: inner, depth: depth + 1)
+    case (.object(let fields?), .map(let value)):
+      for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
+        var inner = property
+        (inner.type, inner.key) = (value, key)
+        compare(field, path + [key], with: inner, depth: depth + 1)
+      }
+    default: compareValue(type, path, decoding, property)
+    }
+  }
+
+  /// Compares a field that is neither a list nor an object.
+  private mutating func compareValue(
+    _ type: FieldType, _ path: [String], _ decoding: SwiftDecoding, _ property: Property
+  ) {
+    let sent = "\(name(path).text) of \(name(path).place) is \(type.phrase)"
+    switch (type, decoding) {
+    case (.string, .string), (.state, .string), (.bool, .bool), (.double, .double),
+      (.int, .double), (.dateEpoch, .double), (.int, .int(nil)), (.dateEpoch, .int(nil)):
+      break
+    case (.int, .int(let limit?)), (.dateEpoch, .int(let limit?)):
+      report(
+        .warning, property.place,
+        "\(sent), and \(property.text) decodes \(limit) only; write Int")
+    case (.string, .formatted(let form)):
+      report(
+        .warning, property.place,
+        "\(sent), and \(property.text) decodes only \(form): any other text drops the update")
+    case (.state, .words(let words)): compareStates(words, sent, property)
+    case (.string, .words), (.int, .numbers):
+      report(
+        .warning, property.place,
+        "\(sent), and a value that is no case of \(property.type.text) drops the update; "
+          + "add a case unknown and an init(from:) that falls back to it")
+    case (.dateEpoch, .date):
+      report(
+        .problem, property.place,
+        "\(sent) since 1970, and Date decodes seconds since 2001: it shows a time 31 years later; "
+          + "declare it Int and convert it with Date(timeIntervalSince1970:)")
+    case (.int, .date), (.double, .date):
+      report(
+        .warning, property.place,
+        "\(sent), and Date decodes it as seconds since 2001; a time in seconds since 1970 shows "
+          + "31 years later")
+    case (.double, .int):
+      report(
+        .problem, property.place,
+        "\(sent), and \(property.text) can't decode a fraction; declare it Double, or state "
+          + "type: int in the rule")
+    default:
+      report(
+        .problem, property.place,
+        "\(sent), and \(property.text) can't decode it; declare it \(type.swiftName), or state "
+          + "another type in the rule")
+    }
+  }
+
+  private mutating func compareStates(_ words: [String], _ sent: String, _ property: Property) {
+    let missing = states.subtracting(words).sorted()
+    if missing.isEmpty { return }
+    let misspelt = words.filter { !states.contains($0) }
+    let list = missing.map { state in
+      state + (nearestWord(to: state, among: misspelt).map { " (nearest is \($0))" } ?? "")
+    }
+    report(
+      .problem, property.place,
+      "\(sent), and \(property.type.text) has no case for \(list.joined(separator: ", ")): such an "
+        + "update is dropped; add the cases, or a case unknown with an init(from:) that falls back to it"
+    )
+  }
+}
+
+extension FieldType {
+  /// What is sent, in a sentence.
+  fileprivate var phrase: String {
+    switch self {
+    case .string: "a string"
+    case .state: "the ride's state, a string"
+    case .int: "a whole number"
+    case .double: "a number that may have a fraction"
+    case .bool: "true or false"
+    case .dateEpoch: "a time in seconds"
+    case .list: "a list"
+    case .object: "an object"
+    case .unknown: "of an unknown type"
+    }
+  }
+
+  /// The Swift type that decodes it.
+  fileprivate var swiftName: String {
+    switch self {
+    case .string, .state: "String"
+    case .int, .dateEpoch: "Int"
+    case .double: "Double"
+    case .bool: "Bool"
+    case .list: "an array"
+    case .object: "a struct"
+    case .unknown: "a type of its own"
+    }
+  }
+}
