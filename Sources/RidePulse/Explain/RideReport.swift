@@ -123,7 +123,7 @@ extension LedgerRow {
       "rule": .string(rule), "app": .string(app), "push_type": .string(pushType),
       "card_event": .orNull(cardEvent), "status": .string(status),
       "reason": .orNull(reason), "attempts": .integer(attempts),
-      "apns_id": .string(id), "collapse_id": .orNull(collapseID),
+      "apns_id": .string(id), "apns_unique_id": .orNull(uniqueID), "collapse_id": .orNull(collapseID),
       "priority": .orNull(priority), "expiration": .orNull(expiration),
       "token_suffix": .orNull(tokenSuffix), "created_at": .orNull(createdAt),
       "finished_at": .orNull(finishedAt), "latency_ms": .orNull(latency),
