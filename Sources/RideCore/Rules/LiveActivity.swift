@@ -29,6 +29,9 @@ package struct LiveActivity: Hashable, Sendable {
   /// `lost-after`: a card whose ride has had no event for this long is ended; nil means `ageLimit`,
   /// or a day for a broadcast card, which has no age.
   package var lostAfter: Duration?
+  /// `appears-before-pickup`: the app schedules the card to appear this long before the pickup; nil
+  /// if it starts cards at once.
+  package var appearsBeforePickup: Duration?
   /// `relevance-score`: which of several cards the system shows first; any number.
   package var relevanceScore: Double?
   /// `relevance`: the score from one of these events on, until another of them.
@@ -103,10 +106,12 @@ package struct LiveActivity: Hashable, Sendable {
 
   /// A text of everything that determines when a card is sent.
   var digest: String {
-    // Without the key it is the text of earlier versions, so that an upgrade reschedules no ride.
+    // Without newer keys it is the text of earlier versions, so that an upgrade reschedules no ride.
     let ranks = relevance.isEmpty ? "" : " \(relevance.keys.sorted())"
-    return "card \(freshness) \(minInterval) \(lostAfter ?? .zero) \(start) \(end) \(urgent) \(alerts.keys.sorted()) "
-      + "\(broadcast?.rawValue ?? "") \(broadcastStates.sorted())\(ranks)"
+    let lead = appearsBeforePickup.map { " \($0)" } ?? ""
+    return
+      "card \(freshness) \(minInterval) \(lostAfter ?? .zero) \(start) \(end) \(urgent) \(alerts.keys.sorted()) "
+      + "\(broadcast?.rawValue ?? "") \(broadcastStates.sorted())\(ranks)\(lead)"
   }
 }
 

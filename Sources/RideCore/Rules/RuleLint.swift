@@ -178,10 +178,11 @@ private struct Heartbeats {
       guard let zone = ZoneTimes(identifier: "UTC") else { return nil }
       // A week has every minute, hour and weekday of an expression.
       let monday = Timestamp(epochSeconds: 1_795_392_000)
-      perHour = (0..<7 * 24).map { hour in
-        let start = monday + .seconds(3600 * hour)
-        return schedule.count(after: start, through: start + .seconds(3600), in: zone)
-      }.max() ?? 0
+      perHour =
+        (0..<7 * 24).map { hour in
+          let start = monday + .seconds(3600 * hour)
+          return schedule.count(after: start, through: start + .seconds(3600), in: zone)
+        }.max() ?? 0
     }
   }
 }

@@ -33,6 +33,7 @@ struct CardDecoder {
     card.minInterval = fields["min-interval"].flatMap(decode.duration) ?? card.minInterval
     card.lostAfter = fields["lost-after"].flatMap(decode.duration)
     card.urgentPerHour = fields["urgent-per-hour"].flatMap(decode.integer)
+    card.appearsBeforePickup = fields["appears-before-pickup"].flatMap(decode.duration)
     card.relevanceScore = fields["relevance-score"].flatMap(decode.number)
     card.relevance = fields["relevance"].map(relevance) ?? [:]
     card.wantsPushToken = fields["input-push-token"].flatMap(decode.flag) ?? false
@@ -86,7 +87,8 @@ struct CardDecoder {
 
   /// Decodes the events that end a card, alone or each with how long the card stays.
   private func decodeEnds(_ field: Field, into card: inout LiveActivity) {
-    guard case .mapping(let pairs) = field.node.kind, case .ends(let longest, let why) = field.key.form
+    guard case .mapping(let pairs) = field.node.kind,
+      case .ends(let longest, let why) = field.key.form
     else {
       card.end = events(field)
       return

@@ -235,6 +235,11 @@ enum KeyTable {
           "A card is ended if its ride has no event for this time; without it, 7h45m, or 1d with "
             + "`broadcast`."),
         Key(
+          "appears-before-pickup", duration(),
+          "The app schedules its card to appear this long before `pickup_at` (iOS 26): until then it "
+            + "is not refreshed.", excludedBy: ["broadcast"],
+          otherwise: "the rule without it: apps subscribe to a broadcast card when it appears"),
+        Key(
           "relevance-score", .number(nil, expected: "a number such as 75"),
           "Which of several cards iOS shows first."),
         Key(

@@ -85,13 +85,18 @@ struct RuleDecoder {
     let priority = fields["priority"].flatMap(decode.priority)
     let what: Rule.What?
     if action.name == "alert" {
-      what = AlertDecoder(diagnostics: diagnostics).alert(action).map { .alert($0, priority: priority) }
+      what = AlertDecoder(diagnostics: diagnostics).alert(action).map {
+        .alert($0, priority: priority)
+      }
     } else {
       reportContent(action)
-      what = AppExtension(rawValue: action.name).map { .toExtension($0, priority: priority) }
+      what =
+        AppExtension(rawValue: action.name).map { .toExtension($0, priority: priority) }
         ?? .background
     }
-    if let what, let priority, let field = fields["priority"] { check(priority, field, what.pushType) }
+    if let what, let priority, let field = fields["priority"] {
+      check(priority, field, what.pushType)
+    }
     return what
   }
 
@@ -100,7 +105,8 @@ struct RuleDecoder {
     if allowed.contains(priority) { return }
     diagnostics.report(
       field.node.location, "priority \(priority.rawValue) for a \(type.rawValue) push",
-      expected: "\(alternatives(allowed.map { String($0.rawValue) })), or no priority: Apple refuses "
+      expected:
+        "\(alternatives(allowed.map { String($0.rawValue) })), or no priority: Apple refuses "
         + "any other")
   }
 

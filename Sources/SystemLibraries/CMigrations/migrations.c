@@ -94,6 +94,10 @@ static const char text_0022[] = {
 #embed "../../../sql/0022_search.sql" suffix(, 0)
 };
 
+static const char text_0024[] = {
+#embed "../../../sql/0024_unique_ids.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -117,5 +121,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0020_database_place", text_0020},
     {"0021_raw_pushes", text_0021},
     {"0022_search", text_0022},
+    {"0024_unique_ids", text_0024},
     {NULL, NULL},
 };

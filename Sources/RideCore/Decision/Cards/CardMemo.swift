@@ -1,6 +1,7 @@
 /// The state of one card between decisions.
 package struct CardMemo: Hashable, Sendable, Codable {
-  /// When it was registered, which is about when it began to live.
+  /// When it was registered, which is about when it began to live; of a card that the app has
+  /// scheduled, when it will.
   package var since: Timestamp
   /// When the ride last had an event; at first, when the card was first seen.
   package var lastEventAt: Timestamp

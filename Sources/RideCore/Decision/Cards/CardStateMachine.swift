@@ -59,6 +59,25 @@ struct CardStateMachine {
     }
   }
 
+  /// Records when a card that the app has scheduled appears; nil if it is not scheduled.
+  ///
+  /// Until then it does not age, and can't show an alert. A card that has appeared stays.
+  ///
+  /// - Returns: The event whose alert it would have shown.
+  mutating func schedule(_ start: Timestamp?, isNew: Bool) -> RideEvent? {
+    if let start, start > now, isNew || memo.since > now {
+      memo.since = start
+      memo.lastEventAt = max(memo.lastEventAt, start)
+      defer { memo.alert = nil }
+      return memo.alert
+    }
+    if memo.since > now {
+      memo.since = now
+      memo.lastEventAt = min(memo.lastEventAt, now)
+    }
+    return nil
+  }
+
   /// Records an event or state after which the card has another relevance score, if the rule names
   /// it.
   mutating func score(by cause: String) {
@@ -157,8 +176,9 @@ struct CardStateMachine {
   /// The time until which changes wait for others that may follow.
   private var coalescedUntil: Timestamp { memo.sentAt.map { $0 + life.minInterval } ?? now }
 
+  /// A card that is yet to appear is refreshed when it does.
   private var refreshAt: Timestamp? {
-    memo.isRefused ? nil : memo.staleAt.map { life.refresh(before: $0) }
+    memo.isRefused ? nil : memo.staleAt.map { max(life.refresh(before: $0), memo.since) }
   }
 
   private var refreshEvent: RideEvent { .refresh(at: now) }

@@ -14,7 +14,8 @@ extension Decider {
     let timestamp = machine.stamp()
     var aps = rule.life.members(
       update.event, timestamp: timestamp, staleAt: staleAt,
-      dismissalAt: isEnd ? machine.dismissalAt : nil, score: rule.life.score(of: machine.memo.scoredBy))
+      dismissalAt: isEnd ? machine.dismissalAt : nil,
+      score: rule.life.score(of: machine.memo.scoredBy))
     if let state = rendered.state { aps.append(("content-state", state)) }
     var shownAlert: RideEvent?
     if let alert = machine.memo.alert, let json = self.rendered(alert, rule, on: card) {

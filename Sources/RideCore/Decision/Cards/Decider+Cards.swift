@@ -51,6 +51,10 @@ extension Decider {
     let isNew = decision.view.memo.cards[card.target] == nil
     var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.target], now: now)
     machine.handle(newEvents, isState: configuration.rules.isState)
+    if let alert = machine.schedule(appearance(of: rule), isNew: isNew) {
+      close(
+        alert, .suppressed, LedgerReason(.cardPending, "the card has not appeared yet"), rule, card)
+    }
     // A card that was registered after the event has the score of the ride's state.
     if machine.memo.scoredBy == nil, let state = decision.view.ride?.state {
       machine.score(by: state)
@@ -89,6 +93,12 @@ extension Decider {
     }
   }
 
+  /// Returns when the rule's cards of this ride appear, if the app schedules them.
+  private func appearance(of rule: CardRule) -> Timestamp? {
+    guard let lead = rule.life.appearsBeforePickup else { return nil }
+    return decision.view.ride?.pickupAt.map { $0 - lead }
+  }
+
   /// Returns whether a new card must be updated at once.
   ///
   /// A change that a started card could not receive while it had no update token has waited long
@@ -110,13 +120,21 @@ extension Decider {
     _ machine: inout CardStateMachine, of rule: CardRule, _ card: Card
   ) {
     for event in machine.replacedAlerts {
-      var entry = draft(rule.rule, event)
-      entry.id = PushID(of: "card-alert", card.target.rawValue, "\(event.id)", event.name)
-      entry.tokenSuffix = String(card.token.suffix(6))
-      close(entry, .superseded, .superseded(by: "what came after it"))
+      close(event, .superseded, .superseded(by: "what came after it"), rule, card)
     }
     guard let alert = machine.memo.alert, now >= alert.at + rule.validity else { return }
     machine.memo.alert = nil
+  }
+
+  /// Closes an alert that a card does not show.
+  private mutating func close(
+    _ alert: RideEvent, _ status: LedgerEntry.Status, _ reason: LedgerReason, _ rule: CardRule,
+    _ card: Card
+  ) {
+    var entry = draft(rule.rule, alert)
+    entry.id = PushID(of: "card-alert", card.target.rawValue, "\(alert.id)", alert.name)
+    entry.tokenSuffix = String(card.token.suffix(6))
+    close(entry, status, reason)
   }
 
   private mutating func end(
