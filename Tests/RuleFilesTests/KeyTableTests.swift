@@ -57,7 +57,7 @@ import Testing
     "for the second time;", "the locale", "both active and final", "a state named ride_updated",
     "in a placeholder of", "\" in cron", "do not come", "of the tz database",
     "number that JSON can hold", "}} in content-state", "expected at most", "contains a line break",
-    "for a background push", "RidePulse emits this event itself",
+    "for a background push", "each of the two needs a token", "RidePulse emits this event itself",
   ]
 
   @Test func wrongFilesAreRefused() throws {
@@ -82,6 +82,9 @@ import Testing
       }
       + KeyTable.cardAlert.names.map {
         "-on\n-alert\nlive-activity: { \(card), alerts: { no_show: { \($0): [[1]] } } }"
+      }
+      + KeyTable.criticalSound.names.map {
+        "alert: { body: x, sound: { name: x, critical: 1, \($0): [[1]] } }"
       }
     let files =
       changes.map { ruleFile(changing: $0) }
