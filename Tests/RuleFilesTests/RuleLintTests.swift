@@ -187,7 +187,7 @@ import Testing
         + "a.yaml:8; Apple delivers two or three at best, so combine the rules or lengthen their "
         + "periods"
     ),
-  ])
+  ] as [([String], String?)])
   func `R103: heartbeats count for each app, over all rules`(rules: [String], warning: String?)
     throws
   {

@@ -180,8 +180,8 @@ private struct Heartbeats {
       let monday = Timestamp(epochSeconds: 1_795_392_000)
       perHour =
         (0..<7 * 24).map { hour in
-          let start = monday + .seconds(3600 * hour)
-          return schedule.count(after: start, through: start + .seconds(3600), in: zone)
+          let last = monday + .seconds(3600 * hour - 1)
+          return schedule.count(after: last, through: last + .seconds(3600), in: zone)
         }.max() ?? 0
     }
   }

@@ -67,7 +67,7 @@ struct CardStateMachine {
   mutating func schedule(_ start: Timestamp?, isNew: Bool) -> RideEvent? {
     if let start, start > now, isNew || memo.since > now {
       memo.since = start
-      memo.lastEventAt = max(memo.lastEventAt, start)
+      memo.lastEventAt = start
       defer { memo.alert = nil }
       return memo.alert
     }
