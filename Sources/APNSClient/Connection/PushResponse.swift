@@ -39,7 +39,7 @@ struct PushResponse {
 
   /// Records the ID by which Apple's console finds the push.
   ///
-  /// Its form is Apple's; whatever stands for it is printed, so it has only visible characters.
+  /// Apple does not state its form, and it is printed: only visible characters are accepted.
   mutating func receive(uniqueID text: UnsafeBufferPointer<UInt8>) {
     guard (1...64).contains(text.count), unsafe text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
       return
