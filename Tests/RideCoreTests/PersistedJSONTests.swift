@@ -194,7 +194,8 @@ import Testing
     #expect(try String(decoding: JSONEncoder().encode(slot), as: UTF8.self) == #""1 2 - 3""#)
   }
 
-  @Test("The state of a card from before events had relevance and dismissal") func formerCard() throws
+  @Test("The state of a card from before events had relevance and dismissal") func formerCard()
+    throws
   {
     var memo = Self.cards
     memo.cards[.channel(3)] = nil

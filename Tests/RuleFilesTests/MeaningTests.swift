@@ -137,7 +137,8 @@ import Testing
 
   @Test func theLifeOfACard() throws {
     func card(_ line: String) throws -> LiveActivity? {
-      let change = "-on\n-alert\nlive-activity:\n  attributes-type: T\n  content-state: {}\n  \(line)"
+      let change =
+        "-on\n-alert\nlive-activity:\n  attributes-type: T\n  content-state: {}\n  \(line)"
       guard case .liveActivity(let life) = try rule(change).what else { return nil }
       return life
     }

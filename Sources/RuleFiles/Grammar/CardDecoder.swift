@@ -98,7 +98,7 @@ struct CardDecoder {
         field.node.location, "\(field.name) is an empty map", expected: "at least one event")
     }
     card.dismissals = byEvent(field, expected: "duration") {
-      decode.duration($0, for: $1, such: "15m or 0s", limit: (longest, why), allowsZero: true)
+      decode.time($0, for: $1, such: "15m or 0s", limit: (longest, why), allowsZero: true)
     }
     card.end = pairs.map(\.key)
   }

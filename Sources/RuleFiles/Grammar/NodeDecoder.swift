@@ -96,11 +96,13 @@ struct NodeDecoder {
   /// Reads a duration; one that is longer than the key allows is reported and returned.
   func duration(_ field: Field) -> Duration? {
     guard case .duration(let example, let limit) = field.key.form else { return nil }
-    return duration(field.node, for: field.name, such: example, limit: limit)
+    return time(field.node, for: field.name, such: example, limit: limit)
   }
 
-  /// - Parameter allowsZero: Whether `0s` is a duration, too.
-  func duration(
+  /// Reads such a duration of any node.
+  ///
+  /// - Parameter allowsZero: Whether `0s` is one, too.
+  func time(
     _ node: YAMLNode, for key: String, such example: String,
     limit: (longest: Duration, why: String)?, allowsZero: Bool = false
   ) -> Duration? {
