@@ -91,7 +91,7 @@ struct RuleDecoder {
     } else {
       reportContent(action)
       what =
-        AppExtension(rawValue: action.name).map { .toExtension($0, priority: priority) }
+        AppExtension(rawValue: action.name).map { Rule.What.toExtension($0, priority: priority) }
         ?? .background
     }
     if let what, let priority, let field = fields["priority"] {
