@@ -94,9 +94,8 @@ struct RuleLoader {
     }
     let target = rule.what.appExtension
     if rule.when != .life, let name,
-      let first = rules.first(where: {
-        $0.when != .life && $0.app == rule.app && $0.what.appExtension != target
-      })
+      let first = rules.first(where: { $0.when != .life && $0.app == rule.app }),
+      first.what.appExtension != target
     {
       let example = target.map { ", such as \(rule.app)_\($0.rawValue)" } ?? ""
       diagnostics.report(

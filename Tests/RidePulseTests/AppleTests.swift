@@ -91,7 +91,7 @@ import TestSupport
       try await prepare(stage)
       try await state(stage, "driver_arrived")
       let arrivals = try stage.arrivals().filter { $0.header("apns-push-type") != "liveactivity" }
-      #expect(arrivals.allSatisfy(\.isAccepted) && arrivals.count == 3)
+      #expect(arrivals.allSatisfy { $0.isAccepted } && arrivals.count == 3)
       let expected: [(app: String, topic: String, aps: JSONValue)] = [
         (
           "customer_widgets", "com.example.customer.push-type.widgets",
@@ -137,8 +137,9 @@ import TestSupport
       try await stage.settled()
       for name in ["driver_arrived", "ride_started", "no_show"] { try await state(stage, name) }
       let cards = try stage.arrivals().filter { $0.header("apns-push-type") == "liveactivity" }
-      #expect(cards.allSatisfy(\.isAccepted))
-      #expect(cards.map { $0.aps("relevance-score") } == [nil, "100", "100", "100"])
+      #expect(cards.allSatisfy { $0.isAccepted })
+      let scores = cards.map { $0.aps("relevance-score") }
+      #expect(scores == [nil, "100", "100", "100"])
       let end = try #require(cards.last)
       let dismissal = try #require(end.aps("dismissal-date").flatMap(Double.init))
       #expect(end.aps("event") == "end" && dismissal <= end.receivedAt)
@@ -173,7 +174,11 @@ import TestSupport
       let preview = try Command.ridepulse(
         ["preview", "--format", "json", "--for", "1s"], environment)
       func text(_ line: JSONValue, _ key: String) -> String {
-        line.value(at: [key])?.text ?? ""
+        switch line.value(at: [key]) {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        default: ""
+        }
       }
       let shown = preview.output.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }
         .filter { $0.value(at: ["push_type"]) != nil }

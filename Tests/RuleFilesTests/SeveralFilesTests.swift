@@ -30,7 +30,8 @@ import Testing
         "d.yaml:2:5: an entry of rules is the number 5; "
           + "expected a mapping that starts with \"name:\"",
         "d.yaml:3:5: the rule \"R\" does not define what it sends; "
-          + "expected alert with a title, body or loc-key, background: {}, or live-activity",
+          + "expected alert with a title, body or loc-key, background: {}, widgets: {}, controls: {}, "
+          + "location: {} or live-activity",
         "d.yaml:3:5: the rule \"R\" does not define when it fires; "
           + "expected on with an event such as driver_arrived, or with a list of events; "
           + "or every, before, after or cron",

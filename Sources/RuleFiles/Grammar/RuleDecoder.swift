@@ -116,11 +116,15 @@ struct RuleDecoder {
       return diagnostics.reportType(
         of: field.node, for: field.name, expected: "an empty mapping: {}")
     }
+    let hint =
+      switch AppExtension(rawValue: field.name) {
+      case .widgets, .controls: "the app reads what changed from its backend"
+      case .location, nil: "the app's data goes into data, next to \(field.name)"
+      }
     for pair in pairs {
       diagnostics.report(
         pair.keyLocation, "\(quoted(pair.key)) in \(field.name)",
-        expected: "nothing in it: the push shows nothing; the app's data goes into data, next to "
-          + field.name)
+        expected: "nothing in it: the push shows nothing; \(hint)")
     }
   }
 
