@@ -109,7 +109,7 @@ import Testing
     stage.run(for: .seconds(30))
     stage.emit("eta_changed")
     stage.run(for: .seconds(30))
-    #expect(stage.wire.map(\.score) == [10, 70])
+    #expect(stage.wire.map(\.score) == [10, 70] && stage.wire.map(\.seconds) == [0, 30])
     #expect(stage.wire.map(\.status) == ["requested", "requested"])
   }
 
