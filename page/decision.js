@@ -18,6 +18,8 @@ export function decision(one) {
     one.reason ? element('p', { class: 'reason' }, one.reason) : null,
     more.length ? element('p', { class: 'note' }, more.join(', ')) : null,
     one.priority !== null ? element('p', { class: 'note code' }, `apns-id ${one.apns_id}`) : null,
+    one.apns_unique_id
+      ? element('p', { class: 'note code' }, `apns-unique-id ${one.apns_unique_id}`) : null,
     one.decided_by ? element('p', { class: 'note' }, decidedBy(one.decided_by)) : null);
 }
 

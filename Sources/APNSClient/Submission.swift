@@ -35,8 +35,8 @@ struct ReportCollector {
 
   var isEmpty: Bool { groups.isEmpty }
 
-  mutating func add(_ push: QueuedPush, _ outcome: PushOutcome) {
-    let report = PushReport(ticket: push.ticket, outcome: outcome)
+  mutating func add(_ push: QueuedPush, _ outcome: PushOutcome, uniqueID: String? = nil) {
+    let report = PushReport(ticket: push.ticket, outcome: outcome, uniqueID: uniqueID)
     if let last = groups.indices.last, groups[last].submission === push.submission {
       groups[last].reports.append(report)
     } else if let group = groupOf[ObjectIdentifier(push.submission)] {

@@ -100,6 +100,7 @@ struct InFlight {
         slots[slot]?.outcomes[index] == nil
       else { continue }
       slots[slot]?.outcomes[index] = report.outcome
+      if let id = report.uniqueID { slots[slot]?.decision.pushes[index].entry.uniqueID = id }
       slots[slot]?.open -= 1
       if let request = follow(slot, index, report.outcome, at: uptime) { next.append(request) }
       finish(slot)

@@ -87,8 +87,9 @@ struct RuleLoader {
     return (rules, contracts)
   }
 
-  /// Adds a rule and reports a second card rule of an app: an activity is matched with its card
-  /// rule by app alone.
+  /// Adds a rule and reports what an app can't have besides its other rules: a second card rule,
+  /// because an activity is matched with its card rule by app alone, and pushes that need another
+  /// token, because an app's phones are registered with one kind of token.
   private static func add(
     _ rule: Rule, at name: LocatedWord?, to rules: inout [Rule], _ diagnostics: Diagnostics
   ) {
@@ -98,6 +99,19 @@ struct RuleLoader {
       diagnostics.report(
         name.location, "the second live-activity rule of app \(rule.app)",
         expected: "one for each app: \(first.name) at \(first.source) is the other")
+    }
+    let target = rule.what.appExtension
+    if rule.when != .life, let name,
+      let first = rules.first(where: { $0.when != .life && $0.app == rule.app }),
+      first.what.appExtension != target
+    {
+      let example = target.map { ", such as \(rule.app)_\($0.rawValue)" } ?? ""
+      diagnostics.report(
+        name.location,
+        "push type \(rule.what.pushType.rawValue) for app \(rule.app), which gets push type "
+          + "\(first.what.pushType.rawValue) by \(first.name) at \(first.source)",
+        expected: "another app\(example): each of the two needs a token of its own, see Tokens in "
+          + "docs/rules.md")
     }
     rules.append(rule)
   }

@@ -94,6 +94,21 @@ import TestSupport
     #expect(inFlight.takeFinished(atMost: 1).first?.outcomes == [.accepted, .unanswered(.timeout)])
   }
 
+  @Test func `R102: the ID of Apple's console joins the row of its push`() throws {
+    var inFlight = InFlight()
+    let requests = inFlight.add(
+      RideClaim(rideID: "r", fence: 1), try decision(pushes: 2), claimNumber: 1,
+      deadline: .seconds(5))
+    let reports = [
+      PushReport(ticket: requests[1].ticket, outcome: .accepted, uniqueID: "u-1"),
+      PushReport(ticket: requests[0].ticket, outcome: .refused(Refusal(status: 400))),
+    ]
+    #expect(inFlight.record(reports, at: .zero).isEmpty)
+    let ride = try #require(inFlight.takeFinished(atMost: 1).first)
+    let settlement = ride.decision.settled(ride.outcomes, now: Timestamp(epochSeconds: 3)) { 0.5 }
+    #expect(settlement.entries.map(\.uniqueID) == [nil, "u-1"])
+  }
+
   @Test func `in any order each ride finishes exactly once, with its own outcomes`() throws {
     var random = SeededGenerator(seed: TestSeed.value(1))
     var inFlight = InFlight()

@@ -130,6 +130,27 @@ import Testing
     #expect(try await session.value(rows) == "5 accepted 2")
   }
 
+  @Test func `R102: the ID of Apple's console is kept until an answer has another`() async throws {
+    let store = try makeStore()
+    for (attempt, id) in [(1, "u-1"), (2, nil), (3, "u-3")] as [(Int, String?)] {
+      try await session.script("select ridepulse.emit('e', 'r1')")
+      let claimed = try #require(try await store.claim(limit: 1, asleep: false).rides.first)
+      var entry = LedgerEntry(
+        id: PushID(of: "1"), event: RideEvent(id: 7, name: "e", at: Timestamp(epochSeconds: 0)),
+        rule: "r", app: .customer, pushType: .alert, status: .accepted, attempts: attempt)
+      entry.uniqueID = id
+      let settlement = Settlement(
+        rideID: "r1", consumed: claimed.view.events.map(\.key), entries: [entry], invalidations: [],
+        memo: Memo(), tallies: [:], nextDue: nil, isOver: false)
+      let lost = try await store.settle([
+        ClaimedSettlement(claim: claimed.claim, settlement: settlement)
+      ])
+      #expect(lost == SettleResult())
+      let shown = "select apns_unique_id from ridepulse.deliveries"
+      #expect(try await session.value(shown) == (attempt == 3 ? "u-3" : "u-1"))
+    }
+  }
+
   @Test func `R41: a settlement looks at no day, and writes to those of its rows`() async throws {
     for ago in 2..<40 { try await makeDay(ago) }
     let store = try makeStore()

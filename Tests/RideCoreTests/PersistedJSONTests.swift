@@ -17,13 +17,15 @@ import Testing
   }
 
   private static var entry: LedgerEntry {
-    LedgerEntry(
+    var entry = LedgerEntry(
       id: PushID(of: "persisted"), event: event, rule: "arrived", app: .customer, pushType: .alert,
       status: .pending, reason: LedgerReason(.noAnswer, "no answer"), attempts: 2,
       collapseID: "ride-r1", phone: 11, tokenSuffix: "c1c1c1", priority: .immediate,
       expiration: 1_800_000_300, cardEvent: .update, card: .activity(21), startToken: 31,
       doubt: .unanswered,
       owner: "c")
+    entry.uniqueID = "8f2e1a90-6a55-4d3f-9d3c-0c5b0a7a1b11"
+    return entry
   }
 
   private static var retries: Memo {
@@ -67,6 +69,8 @@ import Testing
     card.isUrgent = true
     card.alert = event
     card.endsAt = now + .seconds(3)
+    card.endedBy = "ride_completed"
+    card.scoredBy = "driver_arrived"
     card.isRefused = true
     card.hasMatchedOwner = true
     card.complaint = "over_budget"
@@ -188,6 +192,19 @@ import Testing
       fired: Timestamp(microseconds: 3))
     #expect(memo.slots == ["beat": slot] && memo.part?.after == 11)
     #expect(try String(decoding: JSONEncoder().encode(slot), as: UTF8.self) == #""1 2 - 3""#)
+  }
+
+  @Test("The state of a card from before events had relevance and dismissal") func formerCard()
+    throws
+  {
+    var memo = Self.cards
+    memo.cards[.channel(3)] = nil
+    memo.cards[.activity(21)]?.endedBy = nil
+    memo.cards[.activity(21)]?.scoredBy = nil
+    // What an earlier version wrote, and reads: a key that it does not know is none of its own.
+    let json = String(decoding: try JSONEncoder().encode(memo), as: UTF8.self)
+    #expect(!json.contains("endedBy") && !json.contains("scoredBy"))
+    #expect(try JSONDecoder().decode(Memo.self, from: Data(json.utf8)) == memo)
   }
 
   @Test("A reason stored by version 0.1, as a text alone") func formerReason() throws {

@@ -7,7 +7,7 @@ import Foundation
 enum KeyDocs {
   static let forms = [
     KeyTable.file, KeyTable.states, KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
-    KeyTable.cardField, KeyTable.cardAlert,
+    KeyTable.cardField, KeyTable.cardAlert, KeyTable.criticalSound,
   ]
 
   /// Returns a document with its tables of keys replaced; nil if it has no place for one of them.
@@ -33,7 +33,9 @@ enum KeyDocs {
     let nextTo = alternatives(key.nextTo.map { "`\($0)`" })
     let parts = [
       key.required.map { _ in "required" }, key.nextTo.isEmpty ? nil : "with \(nextTo)",
-      key.partner.map { "needs `\($0.name)`" }, key.excludedBy.map { "not with `\($0)`" },
+      key.partner.map { "needs `\($0.name)`" },
+      key.excludedBy.isEmpty
+        ? nil : "not with \(alternatives(key.excludedBy.map { "`\($0)`" }))",
     ]
     return parts.compactMap { $0 }.joined(separator: "; ")
   }
@@ -51,7 +53,8 @@ enum KeyDocs {
     case .flag: "`true` or `false`"
     case .choice(let words): alternatives(words.map { "`\($0)`" })
     case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
-    case .priority: "10 or 5"
+    case .priority: "10, 5 or 1"
+    case .one: "1"
     case .number(let range, _): range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "number"
     case .badge: "whole number, or one placeholder"
     case .duration(_, let limit):
@@ -61,12 +64,16 @@ enum KeyDocs {
     case .cron: "cron expression"
     case .timeZone: "`ride` or an IANA name"
     case .missed: "`skip`, `latest`, `all` or `{ all: N }`"
+    case .ends(let longest, _):
+      "word, list of words, or map of event to duration, at most \(longest.rideText)"
+    case .numberByEvent: "map of event to number"
     case .typeName: "name of a Swift type"
     case .payload: "mapping"
     case .cardFields: "mapping of fields"
     case .fieldValue: "any"
     case .emptyMapping: "`{}`"
     case .mapping(let form): "mapping: \(form.subject)"
+    case .textOrMapping(_, let form): "text, or mapping: \(form.subject)"
     case .mappings(let form): "list of mappings: \(form.subject)"
     case .mappingByEvent(let form): "map of event to \(form.subject)"
     }

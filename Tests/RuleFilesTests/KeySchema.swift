@@ -42,7 +42,7 @@ enum KeySchema {
       if !key.nextTo.isEmpty {
         dependent[key.name] = ["anyOf": key.nextTo.map { presence(of: $0, in: form) }]
       }
-      if let other = key.excludedBy { excluded[other, default: [:]][key.name] = false }
+      for other in key.excludedBy { excluded[other, default: [:]][key.name] = false }
     }
     var all = form.exactlyOne.map { group -> Schema in
       ["oneOf": group.map { presence(of: $0, in: form) }]
@@ -81,7 +81,8 @@ enum KeySchema {
     case .flag: ["type": "boolean"]
     case .choice(let words): ["enum": words]
     case .integer(let range): integer(range)
-    case .priority: ["enum": [10, 5]]
+    case .priority: ["enum": [10, 5, 1]]
+    case .one: ["const": 1]
     case .number(let range, _):
       range.map { ["type": "number", "minimum": $0.lowerBound, "maximum": $0.upperBound] }
         ?? ["type": "number"]
@@ -93,12 +94,23 @@ enum KeySchema {
     case .cron: pattern(#"^\s*(\S+\s+){4}\S+\s*$"#)
     case .timeZone: ["type": "string"]
     case .missed: missed
+    case .ends:
+      [
+        "anyOf": [
+          value(.oneOrMoreWords),
+          map(
+            to: ["anyOf": [duration, ["const": "0s"]]], keys: word(.event), ["minProperties": 1]),
+        ]
+      ]
+    case .numberByEvent: map(to: ["type": "number"], keys: word(.event))
     case .typeName: pattern(#"^[^\s\d.-][^\s-]*$"#)
     case .payload(let reserved): payload(reserved)
     case .cardFields: ["type": "object", "$ref": "#/$defs/fields"]
     case .fieldValue: ["$ref": "#/$defs/fields"]
     case .emptyMapping: ["type": "object", "maxProperties": 0]
     case .mapping(let form): mapping(form)
+    case .textOrMapping(let expected, let form):
+      ["anyOf": [value(.text(expected: expected)), mapping(form)]]
     case .mappings(let form): list(of: mapping(form))
     case .mappingByEvent(let form): map(to: mapping(form), keys: word(.event))
     }

@@ -58,7 +58,7 @@ import Testing
     "in a placeholder of", "\" in cron", "do not come", "of the tz database",
     "number that JSON can hold", "}} in content-state", "expected at most", "contains a line break",
     ", its type is ", "as a locale of content-state", "in several languages in",
-    "for a background push", "RidePulse emits this event itself",
+    "for a background push", "each of the two needs a token", "RidePulse emits this event itself",
   ]
 
   @Test func wrongFilesAreRefused() throws {
@@ -83,6 +83,9 @@ import Testing
       }
       + KeyTable.cardAlert.names.map {
         "-on\n-alert\nlive-activity: { \(card), alerts: { no_show: { \($0): [[1]] } } }"
+      }
+      + KeyTable.criticalSound.names.map {
+        "alert: { body: x, sound: { name: x, critical: 1, \($0): [[1]] } }"
       }
     let files =
       changes.map { ruleFile(changing: $0) }

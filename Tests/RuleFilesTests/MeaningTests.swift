@@ -30,7 +30,6 @@ import Testing
     #expect(rule.collapse == (try TextTemplate("ride-{{ride.id}}")))
     #expect(rule.what.priority == .powerAware)
     #expect(rule.source == "a.yaml:2")
-    #expect(try self.rule().what.priority == .immediate)
     #expect(try self.rule().collapse == nil)
     #expect(try self.rule("expires: never-store").expires == .neverStore)
     #expect(try self.rule("on: [no_show, ride_updated]").when == .on(["no_show", "ride_updated"]))
@@ -71,11 +70,86 @@ import Testing
       #"{"alert":{"loc-args":["a","r1"],"loc-key":"K","subtitle-loc-key":"S","#
         + #""title-loc-key":"T"}}"#
     ),
+    ("{ badge: 3 }", #"{"badge":3}"#), ("{ sound: default }", #"{"sound":"default"}"#),
+    (
+      "{ body: x, content-available: true }", #"{"alert":{"body":"x"},"content-available":1}"#
+    ),
+    (
+      "{ body: x, sound: { name: \"{{ride.id}}.caf\", critical: 1, volume: 0.5 } }",
+      #"{"alert":{"body":"x"},"sound":{"critical":1,"name":"r1.caf","volume":0.5}}"#
+    ),
+    (
+      "{ body: x, sound: { name: default, critical: 1 } }",
+      #"{"alert":{"body":"x"},"sound":{"critical":1,"name":"default"}}"#
+    ),
     ("{ title: { en: x, de: y } }", #"{"alert":{"title":"y"}}"#),
     ("{ title: { en: x, default: y } }", #"{"alert":{"title":"y"}}"#),
   ])
   func theAlert(yaml: String, aps expected: String) throws {
     #expect(try aps(yaml) == #"{"aps":"# + expected + "}")
+  }
+
+  /// The key that determines what a rule sends, the push that it leads to, and the priority if the
+  /// rule states none.
+  static let types: [(yaml: String, type: PushType, aps: String, priority: PushPriority)] = [
+    ("background: {}", .background, #"{"content-available":1}"#, .powerAware),
+    ("widgets: {}", .widgets, #"{"content-changed":true}"#, .immediate),
+    ("controls: {}", .controls, #"{"content-changed":true}"#, .immediate),
+    ("location: {}", .location, "{}", .immediate),
+  ]
+
+  @Test(arguments: types)
+  func `R101: pushes that show nothing`(
+    yaml: String, type: PushType, aps: String, priority: PushPriority
+  ) throws {
+    let rule = try rule("-alert\n\(yaml)\ndata: { a: 1 }")
+    #expect(rule.what.pushType == type && rule.what.priority == priority)
+    let event = RideEvent(id: 1, name: "e", at: Timestamp(epochSeconds: 0))
+    let context = TemplateContext(
+      ride: Ride(id: "r1", state: nil), attributes: nil, event: event)
+    let payload = try CompiledRule(rule).payload.render(in: context, locale: nil)
+    #expect(String(decoding: payload, as: UTF8.self) == #"{"a":1,"aps":"# + aps + "}")
+    if type == .background { return }
+    let slow = try self.rule("-alert\n\(yaml)\npriority: 1")
+    #expect(slow.what.priority == .unobtrusive)
+  }
+
+  @Test(
+    arguments: [
+      ("title: x", 5), ("title: x, sound: default", 10), ("badge: 1", 5), ("sound: default", 10),
+      ("title: x, interruption-level: active", 5),
+      ("title: x, interruption-level: active, sound: default", 10),
+      ("title: x, interruption-level: passive", 5),
+      ("title: x, interruption-level: passive, sound: default", 5),
+      ("title: x, interruption-level: time-sensitive", 10),
+      ("title: x, interruption-level: critical", 10),
+      ("title: x, sound: { name: default, critical: 1 }", 10),
+    ])
+  func `R101: the priority of an alert follows from its level and sound`(alert: String, number: Int)
+    throws
+  {
+    #expect(try rule("alert: { \(alert) }").what.priority.rawValue == number)
+    for stated in [1, 5, 10] {
+      let rule = try rule("alert: { \(alert) }\npriority: \(stated)")
+      #expect(rule.what.priority.rawValue == stated)
+    }
+  }
+
+  @Test func theLifeOfACard() throws {
+    func card(_ line: String) throws -> LiveActivity? {
+      let change =
+        "-on\n-alert\nlive-activity:\n  attributes-type: T\n  content-state: {}\n  \(line)"
+      guard case .liveActivity(let life) = try rule(change).what else { return nil }
+      return life
+    }
+    let ends = try card("end: { ride_completed: 15m, no_show: 0s }")
+    #expect(ends?.end == ["ride_completed", "no_show"])
+    #expect(ends?.dismissals == ["ride_completed": .seconds(900), "no_show": .zero])
+    let listed = try card("end: [ride_completed]")
+    #expect(listed?.end == ["ride_completed"] && listed?.dismissals == [:])
+    #expect(try card("relevance: { no_show: 2.5 }")?.relevance == ["no_show": 2.5])
+    #expect(try card("appears-before-pickup: 30m")?.appearsBeforePickup == .seconds(1800))
+    #expect(try card("input-push-channel: YQ==")?.pushChannel == (try TextTemplate("YQ==")))
   }
 
   @Test(arguments: [

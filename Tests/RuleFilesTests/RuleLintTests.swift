@@ -114,6 +114,132 @@ import Testing
       ])
   }
 
+  /// What is warned of in the rule `r`, and the warning's text.
+  static let deliveries: [(String, [String])] = [
+    ("alert: { badge: 0 }", []), ("alert: { sound: default }", []),
+    ("expires: 30d", []),
+    ("expires: 31d", ["expires 31d: APNs stores a push for 30d at most"]),
+    (
+      "alert: { title: x, interruption-level: critical, sound: default }",
+      [
+        "interruption-level critical without a critical sound: it plays none on a silent phone; "
+          + "write sound: { name: default, critical: 1, volume: 1 }"
+      ]
+    ),
+    (
+      "alert: { title: x, interruption-level: critical, sound: { name: default, critical: 1 } }", []
+    ),
+    (
+      "alert: { title: x, interruption-level: passive, sound: default }",
+      ["sound next to interruption-level passive: iOS plays none; leave one of them out"]
+    ),
+    (
+      "-on\nbefore: pickup_at\nby: 1h\nalert: { title: x, interruption-level: time-sensitive }", []
+    ),
+    (
+      "-on\nbefore: pickup_at\nby: 2h\nalert: { title: x, interruption-level: time-sensitive }",
+      [
+        "time-sensitive 2h before: Apple means it for what matters within an hour, and people switch "
+          + "it off for apps that overdo it; leave interruption-level out"
+      ]
+    ),
+    ("-on\nafter: pickup_at\nby: 2h\nalert: { title: x, interruption-level: time-sensitive }", []),
+    (
+      "-alert\nwidgets: {}\ndata: { a: 1 }",
+      [
+        "data next to widgets: iOS does not hand it over; the app reads what changed from its backend"
+      ]
+    ),
+    ("-alert\nwidgets: {}", []), ("-alert\nlocation: {}\ndata: { a: 1 }", []),
+    (card("stale-after: 2m", "input-push-channel: dHN0"), []),
+    (card("stale-after: 2m", "input-push-channel: \"{{ride.attributes.channel}}\""), []),
+    (
+      card("stale-after: 2m", "input-push-channel: ride-channel"),
+      [
+        "input-push-channel \"ride-channel\" is not base64, as every channel ID of APNs is; ridepulse "
+          + "channels list prints them"
+      ]
+    ),
+  ]
+
+  @Test(arguments: deliveries.indices)
+  func `R103: what APNs or iOS would deliver otherwise`(index: Int) throws {
+    let (change, expected) = Self.deliveries[index]
+    #expect(try advice(change) == expected.map { "a.yaml:2: r: \($0)" })
+  }
+
+  /// An alert on `no_show` next to a card of the same app: whether it doubles the card's alert.
+  @Test(arguments: [
+    ("", "alerts: { no_show: { title: x } }", false),
+    ("also-with-card: true", "alerts: { no_show: { title: x } }", true),
+    ("also-with-card: true", "alerts: { ride_started: { title: x } }", false),
+    ("", "alerts: { no_show: { title: x } }, broadcast: true", true),
+    ("", "broadcast: true", false),
+  ])
+  func `R103: an alert that doubles its card's`(own: String, card: String, doubles: Bool) throws {
+    let yaml = """
+      rules:
+        - name: a
+          app: customer
+          on: [no_show, ride_completed]
+          alert: { title: x }
+          expires: 5m
+          \(own)
+        - name: c
+          app: customer
+          live-activity: { attributes-type: T, content-state: {}, stale-after: 2m, \(card) }
+          expires: 5m
+
+      """
+    let rules = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
+    let advice = RuleLint.all(about: rules).filter { $0.text.contains("alerts twice") }
+    #expect(advice.map(\.source) == (doubles ? ["a.yaml:2"] : []))
+    #expect(advice.allSatisfy { $0.text.hasPrefix("no_show alerts twice on a phone") })
+  }
+
+  /// Periods of background rules, each with its app and states, and the warning about their total.
+  @Test(
+    arguments: [
+      (["customer every: 20m ride_started", "driver every: 20m ride_started"], nil),
+      (["driver every: 20m ride_started", "driver every: 20m driver_arrived"], nil),
+      (["driver every: 1h ride_started", "driver every: 30m ride_started"], nil),
+      (
+        ["driver every: 20m [ride_started, driver_arrived]", "driver every: 30m driver_arrived"],
+        "app driver gets 5 background pushes an hour while driver_arrived: r0 at a.yaml:2, r1 at "
+          + "a.yaml:8; Apple delivers two or three at best, so combine the rules or lengthen their "
+          + "periods"
+      ),
+      (
+        ["driver every: 20m ride_started", "driver cron: '*/30 8 * * *' ride_started"],
+        "app driver gets 5 background pushes an hour while ride_started: r0 at a.yaml:2, r1 at "
+          + "a.yaml:8; Apple delivers two or three at best, so combine the rules or lengthen their "
+          + "periods"
+      ),
+    ] as [([String], String?)])
+  func `R103: heartbeats count for each app, over all rules`(rules: [String], warning: String?)
+    throws
+  {
+    var yaml = "rules:\n"
+    for (index, rule) in rules.enumerated() {
+      let parts = rule.split(separator: " ", maxSplits: 1)
+      let cut = parts[1].lastIndex(of: parts[1].hasSuffix("]") ? "[" : " ") ?? parts[1].endIndex
+      let states = parts[1][cut...].trimmingPrefix(" ")
+      yaml += """
+          - name: r\(index)
+            app: \(parts[0])
+            \(parts[1][..<cut])
+            while: \(states)
+            background: {}
+            expires: 5m
+
+        """
+    }
+    let set = try RuleDirectory.parse(files: [("a.yaml", Array(yaml.utf8))]).get().ruleSet
+    let advice = RuleLint.all(about: set).filter { $0.rule != nil }
+    #expect(advice.map(\.text) == [warning].compactMap(\.self))
+    #expect(RuleLint.heartbeats(in: set) == advice)
+  }
+
   private static func card(_ lines: String...) -> String {
     let all = ["attributes-type: T", "content-state: { s: \"{{ride.state}}\" }"] + lines
     return "-on\n-alert\nlive-activity:\n" + all.map { "  \($0)\n" }.joined()

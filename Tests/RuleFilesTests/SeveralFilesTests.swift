@@ -26,11 +26,12 @@ import Testing
         "c.yaml:6:14: expires is the number 5; "
           + "expected a duration such as 5m or 1h30m, or never-store",
         "c.yaml:7:15: priority is the number 7; "
-          + "expected 10 (at once) or 5 (when it suits the phone)",
+          + "expected 10 (at once), 5 (when it suits the phone) or 1 (without waking it)",
         "d.yaml:2:5: an entry of rules is the number 5; "
           + "expected a mapping that starts with \"name:\"",
         "d.yaml:3:5: the rule \"R\" does not define what it sends; "
-          + "expected alert with a title, body or loc-key, background: {}, or live-activity",
+          + "expected alert with a title, body or loc-key, background: {}, widgets: {}, controls: {}, "
+          + "location: {} or live-activity",
         "d.yaml:3:5: the rule \"R\" does not define when it fires; "
           + "expected on with an event such as driver_arrived, or with a list of events; "
           + "or every, before, after or cron",

@@ -177,8 +177,8 @@ struct ConnectionStateMachine<Push> {
 
   /// How the end of a stream affects its push.
   enum Ending {
-    /// The push is done.
-    case report(Push, PushOutcome)
+    /// The push is done; the text is the `apns-unique-id` of its answer.
+    case report(Push, PushOutcome, uniqueID: String? = nil)
 
     /// APNs provably did not process the push: it may be sent again, up to the resend limit.
     case again(QueuedRequest<Push>, UnsentCause)
@@ -195,13 +195,12 @@ struct ConnectionStateMachine<Push> {
     // A status that was received counts, however the stream ended afterwards.
     if let outcome = stream.answer.outcome(at: wall) {
       let expired = answered(outcome)
-      guard case .refused(let refusal) = outcome else {
-        return (.report(stream.queued.push, outcome), expired, nil)
-      }
+      let report = Ending.report(stream.queued.push, outcome, uniqueID: stream.answer.uniqueID)
+      guard case .refused(let refusal) = outcome else { return (report, expired, nil) }
       if refusal.rule.push == .elsewhere {
         return (.again(stream.queued, .turnedAway(refusal)), expired, refusal)
       }
-      return (.report(stream.queued.push, outcome), expired, refusal)
+      return (report, expired, refusal)
     }
     if code == Self.refusedStream {
       if let goAway, id > goAway.lastStream {
@@ -234,7 +233,7 @@ struct ConnectionStateMachine<Push> {
         return nil
       }
       if let outcome = stream.answer.outcome(at: wall) {
-        return .report(stream.queued.push, outcome)
+        return .report(stream.queued.push, outcome, uniqueID: stream.answer.uniqueID)
       }
       if let goAway, id > goAway.lastStream {
         return .again(stream.queued, .goAway(reason: goAway.reason))

@@ -47,9 +47,10 @@ private func onHeader(
   nameLength: Int, value: UnsafePointer<UInt8>?, valueLength: Int, _: UInt8,
   anchor: UnsafeMutableRawPointer?
 ) -> Int32 {
-  // Only ":status", "retry-after" and "date" matter; most other names differ from them in length.
-  guard nameLength == 4 || nameLength == 7 || nameLength == 11, let owner = unsafe owner(anchor),
-    let id = unsafe frame?.pointee.hd.stream_id
+  // Only "date", ":status", "retry-after" and "apns-unique-id" matter; most other names differ from
+  // them in length.
+  guard nameLength == 4 || nameLength == 7 || nameLength == 11 || nameLength == 14,
+    let owner = unsafe owner(anchor), let id = unsafe frame?.pointee.hd.stream_id
   else { return 0 }
   unsafe owner.header(
     slot: slot(session, id), id: id,

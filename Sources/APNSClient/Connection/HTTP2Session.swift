@@ -95,7 +95,7 @@ final class HTTP2Session {
 
   func finish(_ ending: Machine.Ending) {
     switch ending {
-    case .report(let push, let outcome): reports.add(push, outcome)
+    case .report(let push, let outcome, let id): reports.add(push, outcome, uniqueID: id)
     case .again(let queued, let cause): returned.append((queued, cause))
     }
   }
@@ -175,6 +175,8 @@ final class HTTP2Session {
       _ = machine.streams.update(slot, id: id) { unsafe $0.answer.receive(retryAfter: value) }
     } else if unsafe Self.isName(name, "date") {
       _ = machine.streams.update(slot, id: id) { unsafe $0.answer.receive(date: value) }
+    } else if unsafe Self.isName(name, "apns-unique-id") {
+      _ = machine.streams.update(slot, id: id) { unsafe $0.answer.receive(uniqueID: value) }
     }
   }
 

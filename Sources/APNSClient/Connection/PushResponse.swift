@@ -13,6 +13,8 @@ struct PushResponse {
   private(set) var body: [UInt8] = []
   private(set) var retryAfter: [UInt8]?
   private(set) var date: [UInt8]?
+  /// The value of `apns-unique-id`; nil if there was none that a row can hold.
+  private(set) var uniqueID: String?
 
   /// Records the status; later values are ignored, because trailers can't change the status.
   mutating func receive(status text: UnsafeBufferPointer<UInt8>) {
@@ -33,6 +35,16 @@ struct PushResponse {
   /// Records the date of a refusal; it matters only if a clock may be wrong.
   mutating func receive(date text: UnsafeBufferPointer<UInt8>) {
     if status >= 400 { date = unsafe Array(text.prefix(64)) }
+  }
+
+  /// Records the ID by which Apple's console finds the push.
+  ///
+  /// Apple does not state its form, and it is printed: only visible characters are accepted.
+  mutating func receive(uniqueID text: UnsafeBufferPointer<UInt8>) {
+    guard (1...64).contains(text.count), unsafe text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+      return
+    }
+    uniqueID = unsafe String(decoding: text, as: UTF8.self)
   }
 
   /// Stores a piece of the body; returns false if the body exceeds `bodyLimit`.

@@ -26,6 +26,8 @@ package struct LedgerRow: Hashable, Sendable {
   package var attempts: Int64
   /// `apns-id`.
   package var id: String
+  /// `apns-unique-id`, by which Apple's console finds the push; nil if APNs sent none.
+  package var uniqueID: String?
   /// `apns-collapse-id`.
   package var collapseID: String?
   /// `apns-priority`; nil if nothing was sent.
@@ -45,8 +47,8 @@ package struct LedgerRow: Hashable, Sendable {
 extension LedgerRow {
   private struct Columns: Sendable {
     let eventID, attempts, priority, expiration, decidedBy: ResultColumn<Int64>
-    let rideID, event, rule, app, pushType, cardEvent, status, reason, id, collapseID,
-      tokenSuffix: ResultColumn<String>
+    let rideID, event, rule, app, pushType, cardEvent, status, reason, id, uniqueID,
+      collapseID, tokenSuffix: ResultColumn<String>
     let occurredAt, createdAt, finishedAt: ResultColumn<Timestamp>
     let sql: String
 
@@ -64,6 +66,7 @@ extension LedgerRow {
       reason = list.text("reason")
       attempts = list.integer("attempts")
       id = list.text("apns_id")
+      uniqueID = list.text("apns_unique_id")
       collapseID = list.text("collapse_id")
       priority = list.integer("priority")
       expiration = list.integer("expiration")
@@ -118,7 +121,8 @@ extension LedgerRow {
         pushType: rows[row, columns.pushType] ?? "", cardEvent: rows[row, columns.cardEvent],
         status: rows[row, columns.status] ?? "", reason: rows[row, columns.reason],
         attempts: rows[row, columns.attempts] ?? 0, id: rows[row, columns.id] ?? "",
-        collapseID: rows[row, columns.collapseID], priority: rows[row, columns.priority],
+        uniqueID: rows[row, columns.uniqueID], collapseID: rows[row, columns.collapseID],
+        priority: rows[row, columns.priority],
         expiration: rows[row, columns.expiration], tokenSuffix: rows[row, columns.tokenSuffix],
         createdAt: rows[row, columns.createdAt] ?? Timestamp(microseconds: 0),
         finishedAt: rows[row, columns.finishedAt],

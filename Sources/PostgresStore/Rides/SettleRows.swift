@@ -56,6 +56,7 @@ enum SettleRows {
       .text("token_suffix") { $0.value.tokenSuffix },
       .integer("priority", "smallint") { $0.value.priority?.rawValue },
       .integer("expiration") { $0.value.expiration },
+      .text("apns_unique_id") { $0.value.uniqueID },
     ])
 
   typealias Gone = (place: ServerPlace?, token: TokenInvalidation)

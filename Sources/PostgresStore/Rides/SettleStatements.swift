@@ -69,12 +69,13 @@ enum SettleStatements {
         insert into ridepulse.ledger as l
           (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
            collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
-           card_event, reason_code, decided_by)
+           card_event, reason_code, decided_by, apns_unique_id)
         select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
           n.reason, n.attempts, n.collapse_id, n.device_id, n.token_suffix,
           \(SQLTime.timestamp("n.occurred_at")),
           case when n.status <> 'pending' then clock_timestamp() end,
-          n.priority, n.expiration, n.card_event, n.reason_code, held.revision
+          n.priority, n.expiration, n.card_event, n.reason_code, held.revision,
+          n.apns_unique_id
         from \(SettleRows.entries.table("n"))
         join held on held.ride_id = n.ride_id
         on conflict (ride_id, apns_id, occurred_at) do update set
@@ -83,7 +84,8 @@ enum SettleStatements {
           finished_at = excluded.finished_at,
           priority = coalesce(excluded.priority, l.priority),
           expiration = coalesce(excluded.expiration, l.expiration),
-          settled_xid = excluded.settled_xid, decided_by = excluded.decided_by
+          settled_xid = excluded.settled_xid, decided_by = excluded.decided_by,
+          apns_unique_id = coalesce(excluded.apns_unique_id, l.apns_unique_id)
         returning status
       ), gone as materialized (
         -- Invalid tokens. A registration from here on outweighs that, whatever APNs' clock says.

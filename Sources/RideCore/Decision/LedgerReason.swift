@@ -81,6 +81,7 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case capped
     case badToken = "bad_token"
     case cardTooOld = "card_too_old"
+    case cardPending = "card_pending"
     case unreadableFrame = "unreadable_frame"
     case missingValue = "missing_value"
     case notATime = "not_a_time"

@@ -236,6 +236,7 @@ extension Settlement {
       entry.tokenSuffix = "000000"
       entry.priority = .immediate
       entry.expiration = now.epochSeconds
+      entry.uniqueID = word
       return entry
     }
     var tally = SlotTally()

@@ -97,9 +97,13 @@ package struct PushReport: Hashable, Sendable {
 
   package var outcome: PushOutcome
 
-  package init(ticket: UInt64, outcome: PushOutcome) {
+  /// The value of `apns-unique-id`, which APNs sends in its sandbox and for broadcasts.
+  package var uniqueID: String?
+
+  package init(ticket: UInt64, outcome: PushOutcome, uniqueID: String? = nil) {
     self.ticket = ticket
     self.outcome = outcome
+    self.uniqueID = uniqueID
   }
 }
 

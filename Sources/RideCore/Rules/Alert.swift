@@ -12,6 +12,30 @@ package struct Alert: Hashable, Sendable {
     case critical
   }
 
+  /// What is heard.
+  package struct Sound: Hashable, Sendable {
+    /// `default`, or a file in the app.
+    package var name: TextTemplate
+    /// `critical: 1`: heard although the phone is silent; Apple must approve the app for it.
+    package var isCritical = false
+    /// `volume` of a critical sound, from 0 to 1.
+    package var volume: Double?
+
+    package init(_ name: TextTemplate, isCritical: Bool = false, volume: Double? = nil) {
+      self.name = name
+      self.isCritical = isCritical
+      self.volume = volume
+    }
+
+    fileprivate var template: PayloadTemplate {
+      let name = PayloadTemplate.visible(LocalizedText(name))
+      if !isCritical { return name }
+      var members: [String: PayloadTemplate] = ["critical": .literal(.integer(1)), "name": name]
+      members["volume"] = volume.map { .literal(.number($0)) }
+      return .object(members)
+    }
+  }
+
   /// A text that the app itself holds in the phone's language, with arguments.
   package struct LocalizedKey: Hashable, Sendable {
     /// The key in the app's `Localizable` strings.
@@ -37,8 +61,8 @@ package struct Alert: Hashable, Sendable {
   package var subtitleKey: LocalizedKey?
   /// `alert.loc-key` and `loc-args`, for the body.
   package var bodyKey: LocalizedKey?
-  /// `sound`: `default`, or a file in the app.
-  package var sound: TextTemplate?
+  /// `sound`.
+  package var sound: Sound?
   /// `badge`: a whole number, or a placeholder that gives one.
   package var badge: TextTemplate?
   /// `interruption-level`.
@@ -51,10 +75,12 @@ package struct Alert: Hashable, Sendable {
   package var relevanceScore: Double?
   /// `mutable-content: 1`: the app's service extension may change the alert.
   package var mutableContent = false
+  /// `content-available: 1`: the push also wakes the app.
+  package var contentAvailable = false
   /// `target-content-id`.
   package var targetContentID: TextTemplate?
 
-  /// Creates an empty alert; it needs a title, a body or a key to be worth sending.
+  /// Creates an empty alert; it needs a text, a sound or a badge to be worth sending.
   package init() {}
 }
 
@@ -71,8 +97,10 @@ extension Alert {
       if key.arguments.isEmpty { continue }
       alert[prefix + "loc-args"] = .array(key.arguments.map { .visible(LocalizedText($0)) })
     }
-    var aps: [String: PayloadTemplate] = ["alert": .object(alert)]
-    aps["sound"] = sound.map { .visible(LocalizedText($0)) }
+    var aps: [String: PayloadTemplate] = [:]
+    // A push may have a badge or a sound alone.
+    if !alert.isEmpty { aps["alert"] = .object(alert) }
+    aps["sound"] = sound?.template
     // A phone ignores a text in `badge`, so a number in the rule file stays a number.
     aps["badge"] = badge.map { badge in
       badge.literalText.flatMap(Int64.init).map { .literal(.integer($0)) } ?? .value(badge)
@@ -82,7 +110,18 @@ extension Alert {
     aps["category"] = category.map { .visible(LocalizedText($0)) }
     aps["relevance-score"] = relevanceScore.map { .literal(.number($0)) }
     if mutableContent { aps["mutable-content"] = .literal(.integer(1)) }
+    if contentAvailable { aps["content-available"] = .literal(.integer(1)) }
     aps["target-content-id"] = targetContentID.map { .visible(LocalizedText($0)) }
     return .object(aps)
+  }
+
+  /// The priority of a push whose rule states none: what neither sounds nor breaks through can wait
+  /// until it suits the phone, and iOS plays no sound for a passive alert.
+  var defaultPriority: PushPriority {
+    switch interruptionLevel {
+    case .timeSensitive, .critical: .immediate
+    case .passive: .powerAware
+    case .active, nil: sound == nil ? .powerAware : .immediate
+    }
   }
 }

@@ -12,8 +12,10 @@ package struct LiveActivity: Hashable, Sendable {
   package var end: [String] = []
   /// `stale-after`: how long content stays fresh without another push, if the rule states it.
   package var staleAfter: Duration?
-  /// `dismiss-after`: how long the ended card stays on the lock screen; nil leaves it to the
-  /// system.
+  /// `end` as a map: how long a card that one of these ended stays on the lock screen; zero removes
+  /// it at once.
+  package var dismissals: [String: Duration] = [:]
+  /// `dismiss-after`: how long any other ended card stays there; nil leaves it to the system.
   package var dismissAfter: Duration?
   /// `min-interval`: changes within this time are combined into the last of them.
   package var minInterval: Duration = .seconds(15)
@@ -27,8 +29,13 @@ package struct LiveActivity: Hashable, Sendable {
   /// `lost-after`: a card whose ride has had no event for this long is ended; nil means `ageLimit`,
   /// or a day for a broadcast card, which has no age.
   package var lostAfter: Duration?
+  /// `appears-before-pickup`: the app schedules the card to appear this long before the pickup; nil
+  /// if it starts cards at once.
+  package var appearsBeforePickup: Duration?
   /// `relevance-score`: which of several cards the system shows first; any number.
   package var relevanceScore: Double?
+  /// `relevance`: the score from one of these events on, until another of them.
+  package var relevance: [String: Double] = [:]
   /// `input-push-token`: the started card reports an update token (iOS 18).
   package var wantsPushToken = false
   /// `input-push-channel`: the channel that the started card subscribes to (iOS 18).
@@ -89,10 +96,25 @@ package struct LiveActivity: Hashable, Sendable {
   /// Returns whether an event of this name is sent at once: it is urgent, or has an alert.
   func isUrgent(_ event: String) -> Bool { urgent.contains(event) || alerts[event] != nil }
 
+  /// Returns how long a card stays on the lock screen after this event or state has ended it.
+  func dismissal(endedBy cause: String?) -> Duration? {
+    cause.flatMap { dismissals[$0] } ?? dismissAfter
+  }
+
+  /// Returns the score of a card: that of the first of these events and states that has one.
+  func score(of causes: String?...) -> Double? {
+    if relevance.isEmpty { return relevanceScore }
+    return causes.lazy.compactMap { $0.flatMap { relevance[$0] } }.first ?? relevanceScore
+  }
+
   /// A text of everything that determines when a card is sent.
   var digest: String {
-    "card \(freshness) \(minInterval) \(lostAfter ?? .zero) \(start) \(end) \(urgent) \(alerts.keys.sorted()) "
-      + "\(broadcast?.rawValue ?? "") \(broadcastStates.sorted())"
+    // Without newer keys it is the text of earlier versions, so that an upgrade reschedules no ride.
+    let ranks = relevance.isEmpty ? "" : " \(relevance.keys.sorted())"
+    let lead = appearsBeforePickup.map { " \($0)" } ?? ""
+    return
+      "card \(freshness) \(minInterval) \(lostAfter ?? .zero) \(start) \(end) \(urgent) \(alerts.keys.sorted()) "
+      + "\(broadcast?.rawValue ?? "") \(broadcastStates.sorted())\(ranks)\(lead)"
   }
 }
 

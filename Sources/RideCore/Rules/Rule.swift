@@ -49,10 +49,12 @@ package struct Rule: Hashable, Sendable {
 
   /// What a rule sends.
   package enum What: Hashable, Sendable {
-    /// A visible alert.
-    case alert(Alert, priority: PushPriority = .immediate)
+    /// A visible alert; without a priority, that of its interruption level.
+    case alert(Alert, priority: PushPriority? = nil)
     /// A silent push that wakes the app; its priority is always 5, so none can be stated.
     case background
+    /// A push with nothing to see for an extension of the app; without a priority, that of its type.
+    case toExtension(AppExtension, priority: PushPriority? = nil)
     /// A Live Activity card on the lock screen.
     case liveActivity(LiveActivity)
 
@@ -61,6 +63,7 @@ package struct Rule: Hashable, Sendable {
       switch self {
       case .alert: .alert
       case .background: .background
+      case .toExtension(let target, _): target.pushType
       case .liveActivity: .liveactivity
       }
     }
@@ -73,9 +76,16 @@ package struct Rule: Hashable, Sendable {
     /// `apns-priority`; for a card it is decided for each push.
     package var priority: PushPriority {
       switch self {
-      case .alert(_, let priority): priority
+      case .alert(let alert, let priority): priority ?? alert.defaultPriority
+      case .toExtension(let target, let priority):
+        priority ?? target.pushType.rules.defaultPriority
       case .background, .liveActivity: .powerAware
       }
+    }
+
+    /// The extension whose token the push needs; nil for the app's own.
+    package var appExtension: AppExtension? {
+      if case .toExtension(let target, _) = self { target } else { nil }
     }
   }
 
@@ -95,9 +105,38 @@ package struct Rule: Hashable, Sendable {
     switch what {
     case .alert(let alert, _): members["aps"] = alert.aps
     case .background: members["aps"] = .object(["content-available": .literal(.integer(1))])
+    case .toExtension(let target, _): members["aps"] = target.aps
     case .liveActivity(let life): return life.template(data: data)
     }
     return .object(members)
+  }
+}
+
+/// A part of an app that receives pushes with a token of its own.
+///
+/// The raw value is its key in a rule.
+package enum AppExtension: String, CaseIterable, Hashable, Sendable {
+  /// The app's widgets reload.
+  case widgets
+  /// The app's controls reload.
+  case controls
+  /// The Location Push Service Extension reports the phone's location.
+  case location
+
+  package var pushType: PushType {
+    switch self {
+    case .widgets: .widgets
+    case .controls: .controls
+    case .location: .location
+    }
+  }
+
+  fileprivate var aps: PayloadTemplate {
+    switch self {
+    case .widgets, .controls: .object(["content-changed": .literal(.bool(true))])
+    // The extension reads the custom keys; Apple prescribes none.
+    case .location: .object([:])
+    }
   }
 }
 

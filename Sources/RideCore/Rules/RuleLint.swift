@@ -11,31 +11,62 @@ package struct RuleLint: Hashable, Sendable {
 
   /// Returns all warnings, in the order of the rules.
   package static func all(about rules: RuleSet) -> [RuleLint] {
-    var advice: [RuleLint] = []
-    for rule in rules.rules {
-      let texts =
-        [heartbeat(rule), lost(rule), silence(rule), exclusion(rule, in: rules), overflow(rule)]
-        .compactMap {
-          $0
-        } + truncation(rule)
-        + card(rule)
-      advice += texts.map { RuleLint(rule: rule.name, source: rule.source, text: $0) }
+    let advice = rules.rules.flatMap { rule in
+      lints.flatMap { $0(rule, rules) }
+        .map { RuleLint(rule: rule.name, source: rule.source, text: $0) }
     }
-    let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.namedStates)
-    if !silent.isEmpty {
-      advice.append(
-        RuleLint(text: "no rule matches \(silent.sorted().joined(separator: ", "))"))
-    }
-    return advice
+    return advice + heartbeats(in: rules) + unmatchedStates(in: rules)
   }
 
-  /// Warns about a heartbeat that is too frequent for Apple to deliver.
-  package static func heartbeat(_ rule: Rule) -> String? {
+  /// What is examined about a rule; the result is its warnings.
+  private static let lints: [@Sendable (_ rule: Rule, _ rules: RuleSet) -> [String]] = [
+    { rule, _ in one(lost(rule)) }, { rule, _ in one(silence(rule)) },
+    { rule, rules in one(exclusion(rule, in: rules)) }, { rule, _ in one(overflow(rule)) },
+    { rule, _ in truncation(rule) }, { rule, _ in card(rule) },
+    { rule, _ in DeliveryLint.lateness(rule) }, { rule, _ in DeliveryLint.interruption(rule) },
+    { rule, _ in DeliveryLint.content(rule) },
+    { rule, rules in DeliveryLint.doubles(rule, in: rules) },
+  ]
+
+  private static func one(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
+
+  private static func unmatchedStates(in rules: RuleSet) -> [RuleLint] {
+    let silent = rules.activeStates.union(rules.finalStates).subtracting(rules.namedStates)
+    if silent.isEmpty { return [] }
+    return [RuleLint(text: "no rule matches \(silent.sorted().joined(separator: ", "))")]
+  }
+
+  /// Warns about background pushes that are too frequent for Apple to deliver: those of a single
+  /// rule, and those of an app's rules together, at the last of these.
+  package static func heartbeats(in rules: RuleSet) -> [RuleLint] {
+    rules.rules.compactMap { rule in
+      heartbeat(rule).map { RuleLint(rule: rule.name, source: rule.source, text: $0) }
+    } + rules.apps.compactMap { total(of: $0, in: rules) }
+  }
+
+  private static func heartbeat(_ rule: Rule) -> String? {
     guard case .at(let timing) = rule.when, case .every(let period) = timing.slots,
       rule.what.pushType == .background, period < .seconds(1200)
     else { return nil }
     return "every \(period.rideText): Apple delivers two or three background pushes an hour at "
       + "best; 20m is the shortest period that makes sense"
+  }
+
+  private static func total(of app: App, in rules: RuleSet) -> RuleLint? {
+    let beats = rules.rules.filter { $0.app == app && $0.what.pushType == .background }
+      .compactMap(Heartbeats.init)
+    let worst = rules.activeStates.sorted().map { state in
+      (state: state, beats: beats.filter { $0.states.contains(state) })
+    }.max { $0.beats.perHour < $1.beats.perHour }
+    guard let worst, worst.beats.count > 1, worst.beats.perHour > Heartbeats.limit,
+      let last = worst.beats.last?.rule
+    else { return nil }
+    let names = worst.beats.map { "\($0.rule.name) at \($0.rule.source)" }
+    return RuleLint(
+      rule: last.name, source: last.source,
+      text: "app \(app) gets \(worst.beats.perHour) background pushes an hour while "
+        + "\(worst.state): \(names.joined(separator: ", ")); Apple delivers two or three at best, "
+        + "so combine the rules or lengthen their periods")
   }
 
   /// Warns about a rule that stops before its first slot unless the ride changes.
@@ -138,6 +169,41 @@ package struct RuleLint: Hashable, Sendable {
   private static let plausible = (name: 20, value: 200)
 }
 
+/// The background pushes of a schedule rule.
+private struct Heartbeats {
+  /// The most background pushes an hour that Apple may deliver.
+  static let limit = 3
+
+  let rule: Rule
+  let states: Set<String>
+  /// The number of slots in the fullest hour.
+  let perHour: Int
+
+  init?(_ rule: Rule) {
+    guard case .at(let timing) = rule.when else { return nil }
+    self.rule = rule
+    states = timing.states
+    switch timing.slots {
+    case .relative: return nil
+    case .every(let period):
+      perHour = max(1, Int(Duration.seconds(3600).microseconds / max(1, period.microseconds)))
+    case .cron(let schedule, _, _):
+      guard let zone = ZoneTimes(identifier: "UTC") else { return nil }
+      // A week has every minute, hour and weekday of an expression.
+      let monday = Timestamp(epochSeconds: 1_795_392_000)
+      perHour =
+        (0..<7 * 24).map { hour in
+          let last = monday + .seconds(3600 * hour - 1)
+          return schedule.count(after: last, through: last + .seconds(3600), in: zone)
+        }.max() ?? 0
+    }
+  }
+}
+
+extension [Heartbeats] {
+  fileprivate var perHour: Int { reduce(0) { $0 + $1.perHour } }
+}
+
 extension RuleSet {
   /// The states that at least one rule names.
   fileprivate var namedStates: Set<String> {
@@ -149,6 +215,7 @@ extension RuleSet {
         if case .liveActivity(let life) = rule.what {
           states.formUnion(life.start + life.end + life.urgent)
           states.formUnion(life.alerts.keys)
+          states.formUnion(life.relevance.keys)
         }
       }
     }

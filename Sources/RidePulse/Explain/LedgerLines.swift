@@ -26,6 +26,7 @@ struct LedgerLines {
     if let collapse = entry.collapseID, collapse != entry.id {
       headers.append("collapse \(collapse)")
     }
+    if let id = entry.uniqueID { headers.append("apns-unique-id \(id)") }
     return [first, "      " + headers.joined(separator: ", ")]
   }
 

@@ -11,8 +11,8 @@ struct PreviewJSON: PreviewWriter {
   init(_ output: PreviewOutput, rules: RuleSet) {
     self.output = output
     var warnings: [String: [String]] = [:]
-    for rule in rules.rules {
-      if let text = RuleLint.heartbeat(rule) { warnings[rule.name] = [text] }
+    for advice in RuleLint.heartbeats(in: rules) {
+      if let rule = advice.rule { warnings[rule, default: []].append(advice.text) }
     }
     self.warnings = warnings
   }

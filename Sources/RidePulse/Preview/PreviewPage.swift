@@ -119,7 +119,7 @@ enum PreviewDocument {
   private static let style = #"""
 
       :root { color-scheme: light dark; --line: #8884; --alert: #0a6ed1; --background: #7a8794;
-        --liveactivity: #c05a00; }
+        --liveactivity: #c05a00; --other: #8a5fb0; }
       body { font: 14px/1.4 system-ui, sans-serif; margin: 1.5rem; }
       h1 { font-size: 1.2rem; }
       .key span { display: inline-block; margin-right: 1.2em; }
@@ -152,7 +152,7 @@ enum PreviewDocument {
       for (const type of types) {
         const item = document.createElement('span');
         const box = document.createElement('i');
-        box.style.background = `var(--${type})`;
+        box.style.background = `var(--${type}, var(--other))`;
         item.append(box, type);
         document.querySelector('.key').append(item);
       }
@@ -193,7 +193,7 @@ enum PreviewDocument {
           for (const type of types) {
             const part = 55 * (sums[at][type] ?? 0) / most;
             y -= part;
-            svg.append(node('rect', { x: x(+at), y, height: part, fill: `var(--${type})`,
+            svg.append(node('rect', { x: x(+at), y, height: part, fill: `var(--${type}, var(--other))`,
               width: Math.max(1.5, x(+at + 60) - x(+at) - 1) }));
           }
         }
@@ -214,7 +214,7 @@ enum PreviewDocument {
         for (const mark of data.marks) {
           const y = top + height * names.indexOf(mark[data.lanes]) + height / 2;
           const dot = node('circle', { class: 'mark', cx: x(mark.at), cy: y, tabindex: 0,
-            r: Math.min(9, 4 + Math.log10(mark.n) * 2), fill: `var(--${mark.type})`,
+            r: Math.min(9, 4 + Math.log10(mark.n) * 2), fill: `var(--${mark.type}, var(--other))`,
             'aria-label': mark.text });
           for (const name of ['mouseenter', 'focus']) {
             dot.addEventListener(name, event => show(event, mark.text));

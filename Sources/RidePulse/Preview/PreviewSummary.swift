@@ -46,9 +46,7 @@ struct PreviewSummary {
 
   /// Adds the warnings about rules, and the clock changes of their zones.
   mutating func record(_ rules: RuleSet, zones: Set<String>) {
-    for rule in rules.rules {
-      if let text = RuleLint.heartbeat(rule) { notes.append("\(rule.name): \(text)") }
-    }
+    notes += RuleLint.heartbeats(in: rules).map { "\($0.rule ?? "all rules"): \($0.text)" }
     var names = Set<String>()
     for rule in rules.rules {
       guard case .at(let timing) = rule.when, case .cron(_, let zone, _) = timing.slots else {

@@ -35,6 +35,7 @@ struct AlertDecoder {
     alert.category = fields["category"].flatMap(templates.text)
     alert.relevanceScore = fields["relevance-score"].flatMap(decode.number)
     alert.mutableContent = fields["mutable-content"].flatMap(decode.flag) ?? false
+    alert.contentAvailable = fields["content-available"].flatMap(decode.flag) ?? false
     alert.targetContentID = fields["target-content-id"].flatMap(templates.text)
     return alert
   }
@@ -49,7 +50,7 @@ struct AlertDecoder {
     guard let fields else { return nil }
     fields.requireShown()
     for field in fields.present(fields.keys) {
-      guard let other = field.key.excludedBy, fields[other] != nil else { continue }
+      guard let other = field.key.excludedBy.first(where: { fields[$0] != nil }) else { continue }
       fields.reportMisplaced(field, "next to \(quoted(other))")
     }
     var alert = CardAlert()
@@ -57,7 +58,7 @@ struct AlertDecoder {
     alert.body = fields["body"].flatMap(templates.localizedText)
     alert.titleKey = localizedKey("title-", fields)
     alert.bodyKey = localizedKey("", fields)
-    alert.sound = fields["sound"].flatMap(sound)
+    alert.sound = fields["sound"].flatMap(cardSound)
     return alert
   }
 
@@ -69,13 +70,26 @@ struct AlertDecoder {
       .map { Alert.LocalizedKey(key: $0, arguments: texts) }
   }
 
-  private func sound(_ field: Field) -> TextTemplate? {
+  /// Reads the name of a sound, or Apple's form for critical alerts.
+  private func sound(_ field: Field) -> Alert.Sound? {
+    guard case .mapping = field.node.kind else {
+      return templates.text(field).map { Alert.Sound($0) }
+    }
+    let fields = Fields(field.node, as: KeyTable.criticalSound, diagnostics: diagnostics)
+    guard let fields else { return nil }
+    let name = fields.required("name").flatMap(templates.text)
+    let isCritical = fields.required("critical").flatMap(decode.one)
+    let volume = fields["volume"].flatMap(decode.number)
+    guard let name, let isCritical else { return nil }
+    return Alert.Sound(name, isCritical: isCritical, volume: volume)
+  }
+
+  private func cardSound(_ field: Field) -> TextTemplate? {
     guard case .mapping = field.node.kind, case .text(let expected) = field.key.form else {
       return templates.text(field)
     }
     diagnostics.report(
-      field.node.location,
-      "sound is a mapping, Apple's form for critical alerts, which is not supported",
+      field.node.location, "sound is a mapping, Apple's form for critical alerts, which cards lack",
       expected: expected)
     return nil
   }

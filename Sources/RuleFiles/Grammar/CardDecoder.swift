@@ -33,14 +33,16 @@ struct CardDecoder {
     places = cardFields.places
     places[[]] = fields["attributes-type"]?.node.location
     card.start = fields["start"].map(events) ?? []
-    card.end = fields["end"].map(events) ?? []
+    if let field = fields["end"] { decodeEnds(field, into: &card) }
     card.urgent = fields["urgent"].map(events) ?? []
     card.staleAfter = fields["stale-after"].flatMap(decode.duration)
     card.dismissAfter = fields["dismiss-after"].flatMap(decode.duration)
     card.minInterval = fields["min-interval"].flatMap(decode.duration) ?? card.minInterval
     card.lostAfter = fields["lost-after"].flatMap(decode.duration)
     card.urgentPerHour = fields["urgent-per-hour"].flatMap(decode.integer)
+    card.appearsBeforePickup = fields["appears-before-pickup"].flatMap(decode.duration)
     card.relevanceScore = fields["relevance-score"].flatMap(decode.number)
+    card.relevance = fields["relevance"].map(relevance) ?? [:]
     card.wantsPushToken = fields["input-push-token"].flatMap(decode.flag) ?? false
     card.pushChannel = fields["input-push-channel"].flatMap(templates.text)
     card.alerts = fields["alerts"].map(alerts) ?? [:]
@@ -77,28 +79,64 @@ struct CardDecoder {
   }
 
   private func alerts(_ field: Field) -> [String: CardAlert] {
+    byEvent(field, expected: "alert, such as { driver_arrived: { title: Your driver is here } }") {
+      AlertDecoder(diagnostics: diagnostics).cardAlert($0, of: $1)
+    }
+  }
+
+  private func relevance(_ field: Field) -> [String: Double] {
+    byEvent(field, expected: "number, such as { driver_arrived: 100 }") { node, path in
+      if let number = node.number { return number }
+      diagnostics.reportType(of: node, for: path, expected: "a number such as 100")
+      return nil
+    }
+  }
+
+  /// Decodes the events that end a card, alone or each with how long the card stays.
+  private func decodeEnds(_ field: Field, into card: inout LiveActivity) {
+    guard case .mapping(let pairs) = field.node.kind,
+      case .ends(let longest, let why) = field.key.form
+    else {
+      card.end = events(field)
+      return
+    }
+    if pairs.isEmpty {
+      diagnostics.report(
+        field.node.location, "\(field.name) is an empty map", expected: "at least one event")
+    }
+    card.dismissals = byEvent(field, expected: "duration") {
+      decode.time($0, for: $1, such: "15m or 0s", limit: (longest, why), allowsZero: true)
+    }
+    card.end = pairs.map(\.key)
+  }
+
+  /// Decodes a map whose keys are events.
+  private func byEvent<Value>(
+    _ field: Field, expected: String, _ value: (YAMLNode, _ path: String) -> Value?
+  ) -> [String: Value] {
     guard case .mapping(let pairs) = field.node.kind else {
       diagnostics.reportType(
-        of: field.node, for: field.name,
-        expected:
-          "a map of event to alert, such as { driver_arrived: { title: Your driver is here } }")
+        of: field.node, for: field.name, expected: "a map of event to \(expected)")
       return [:]
     }
-    var alerts: [String: CardAlert] = [:]
+    var values: [String: Value] = [:]
     for pair in pairs {
       let event = LocatedWord(text: pair.key, location: pair.keyLocation)
       _ = vocabulary.events([event], of: field.name, diagnostics: diagnostics)
-      alerts[pair.key] = AlertDecoder(diagnostics: diagnostics)
-        .cardAlert(pair.value, of: "\(field.name).\(shortened(pair.key))")
+      values[pair.key] = value(pair.value, "\(field.name).\(shortened(pair.key))")
     }
-    return alerts
+    return values
   }
 
   private func decodeBroadcast(_ fields: Fields, into card: inout LiveActivity) {
     let isBroadcast = fields["broadcast"].flatMap(decode.flag) ?? false
     for field in fields.present(fields.keys) {
-      if isBroadcast, field.key.excludedBy == "broadcast" {
+      if isBroadcast, field.key.excludedBy.contains("broadcast") {
         fields.reportMisplaced(field, "next to broadcast")
+      } else if card.wantsPushToken, field.key.excludedBy.contains("input-push-token") {
+        fields.reportMisplaced(
+          field, "next to input-push-token",
+          expected: "one of the two: a started card has a token of its own or follows a channel")
       } else if !isBroadcast, field.key.nextTo == ["broadcast"] {
         fields.reportMisplaced(field, "without broadcast: true")
       }

@@ -87,9 +87,9 @@ struct Fields {
   func required(_ name: String) -> Field? {
     if let field = self[name] { return field }
     if !meant.contains(name), let expected = form[name]?.required {
-      let isNamed = form["name"] != nil
+      let isRule = form.subject == KeyTable.rule.subject
       diagnostics.report(
-        location, isNamed ? "\(title) has no \(name)" : "\(form.subject) without \(name)",
+        location, isRule ? "\(title) has no \(name)" : "\(form.subject) without \(name)",
         expected: expected)
     }
     return nil

@@ -1,7 +1,7 @@
 /// One key of the rule format.
 struct Key: Sendable {
   let name: String
-  let form: ValueForm
+  var form: ValueForm
   /// What the key means, for the docs and for editors.
   let summary: String
   /// What to write if the key is missing; nil if it is optional.
@@ -12,14 +12,14 @@ struct Key: Sendable {
   ///
   /// A flag counts only if it is true.
   var nextTo: [String]
-  /// The key of the same mapping that excludes this one.
-  var excludedBy: String?
+  /// The keys of the same mapping that exclude this one.
+  var excludedBy: [String]
   /// What to write instead, if `nextTo` or `excludedBy` is violated.
   var otherwise: String
 
   init(
     _ name: String, _ form: ValueForm, _ summary: String, required: String? = nil,
-    partner: (name: String, why: String)? = nil, nextTo: [String] = [], excludedBy: String? = nil,
+    partner: (name: String, why: String)? = nil, nextTo: [String] = [], excludedBy: [String] = [],
     otherwise: String = ""
   ) {
     self.name = name
@@ -70,8 +70,10 @@ indirect enum ValueForm: Sendable {
   case flag
   case choice([String])
   case integer(ClosedRange<Int64>)
-  /// 10 or 5.
+  /// 10, 5 or 1.
   case priority
+  /// The number 1.
+  case one
   case number(ClosedRange<Double>?, expected: String)
   /// A number, or one placeholder.
   case badge
@@ -81,6 +83,10 @@ indirect enum ValueForm: Sendable {
   case cron
   case timeZone
   case missed
+  /// An event or a list of events, or a map of event to a duration, which may be zero.
+  case ends(longest: Duration, why: String)
+  /// A map of event to number.
+  case numberByEvent
   case typeName
   /// A JSON object whose texts may contain placeholders, without the reserved key.
   case payload(reserved: String? = nil)
@@ -90,6 +96,8 @@ indirect enum ValueForm: Sendable {
   case fieldValue
   case emptyMapping
   case mapping(MappingForm)
+  /// A text, or such a mapping.
+  case textOrMapping(expected: String, MappingForm)
   case mappings(MappingForm)
   /// A map of event to such a mapping.
   case mappingByEvent(MappingForm)

@@ -9,7 +9,9 @@ enum KeyTable {
   /// The keys that determine when a rule fires.
   static let triggers = ["on", "every", "before", "after", "cron"]
   /// The keys that determine what a rule sends.
-  static let actions = ["alert", "background", "live-activity"]
+  static let actions = pushes + ["live-activity"]
+  /// Those that send a push when the rule fires; a card has a life of its own.
+  static let pushes = ["alert", "background"] + AppExtension.allCases.map(\.rawValue)
   /// The allowed N of `missed: { all: N }`.
   static let missedBounds: ClosedRange<Int64> = 1...1000
 
@@ -41,8 +43,7 @@ enum KeyTable {
       partner: (name: String, why: String)? = nil
     ) -> Key {
       Key(
-        name, form, summary, partner: partner, nextTo: ["alert", "background"],
-        otherwise: notInCards)
+        name, form, summary, partner: partner, nextTo: pushes, otherwise: notInCards)
     }
     let duration = ValueForm.duration(such: "15s, 20m or 1h30m")
     return MappingForm(
@@ -86,6 +87,9 @@ enum KeyTable {
           nextTo: ["every"], otherwise: "it next to every only: how long a ride may stay unchanged"),
         Key("alert", .mapping(alert), "Sends a visible alert."),
         Key("background", .emptyMapping, "Sends a silent push that wakes the app."),
+        Key("widgets", .emptyMapping, "Reloads the app's widgets (iOS 26)."),
+        Key("controls", .emptyMapping, "Reloads one of the app's controls (iOS 18)."),
+        Key("location", .emptyMapping, "Makes the app's location extension report the position."),
         Key("live-activity", .mapping(liveActivity), "Keeps a card on the lock screen."),
         Key("data", .payload(reserved: "aps"), "Custom keys next to `aps`."),
         Key(
@@ -95,11 +99,12 @@ enum KeyTable {
         Key(
           "collapse", .text(expected: "a text of at most 64 bytes such as \"ride-{{ride.id}}\""),
           "`apns-collapse-id`: a newer push replaces an older one.",
-          nextTo: ["alert", "background"], otherwise: "nothing: a card's pushes replace each other"),
+          nextTo: pushes, otherwise: "nothing: a card's pushes replace each other"),
         Key(
           "priority", .priority,
-          "When it is delivered: 10 at once, 5 when it suits the phone. `background` takes only 5.",
-          nextTo: ["alert", "background"],
+          "When it is delivered: 10 at once, 5 when it suits the phone, 1 without waking it. "
+            + "`background` takes only 5; without it, see [Priority](#priority).",
+          nextTo: pushes,
           otherwise: "urgent within live-activity: its events are sent at 10, everything else at 5"),
         Key(
           "also-with-card", .flag, "Sends the alert even if a card shows one for the event.",
@@ -107,8 +112,7 @@ enum KeyTable {
           otherwise: "it next to alert: it sends the alert even if a card shows one for the event"),
         Key(
           "unless-contact-within", .duration(such: "5m or 90s"),
-          "Sends nothing to phones whose owner made contact within this time.",
-          nextTo: ["alert", "background"],
+          "Sends nothing to phones whose owner made contact within this time.", nextTo: pushes,
           otherwise: "it next to alert or background: a card shows everyone the current state"),
       ],
       reserved: ["lost-contact"], exactlyOne: [triggers + ["live-activity"], actions])
@@ -133,7 +137,9 @@ enum KeyTable {
           "subtitle-loc-args", .texts, "Its arguments.", partner: ("subtitle-loc-key", filled)),
         Key("loc-key", key, "The body, as a key of the app's strings."),
         Key("loc-args", .texts, "Its arguments.", partner: ("loc-key", filled)),
-        Key("sound", .text(expected: sound), "`default`, or a sound file of the app."),
+        Key(
+          "sound", .textOrMapping(expected: sound, criticalSound),
+          "`default`, or a sound file of the app."),
         Key("badge", .badge, "The number on the app's icon; 0 removes it."),
         Key(
           "interruption-level", .choice(Alert.InterruptionLevel.allCases.map(\.rawValue)),
@@ -144,23 +150,42 @@ enum KeyTable {
           "relevance-score", .number(0...1, expected: "a number from 0 to 1"),
           "Its rank in the summary."),
         Key("mutable-content", .flag, "The app's service extension may change the alert."),
+        Key("content-available", .flag, "The push also wakes the app, as `background` does."),
         Key("target-content-id", rideText, "The window of the app that opens."),
-      ], atLeastOne: ["title", "body", "title-loc-key", "loc-key"])
+      ], atLeastOne: texts + ["sound", "badge"])
   }()
+
+  private static let texts = ["title", "body", "title-loc-key", "loc-key"]
+
+  static let criticalSound = MappingForm(
+    subject: "a critical sound",
+    keys: [
+      Key(
+        "name", .text(expected: "default, or a sound file of the app such as horn.caf"),
+        "`default`, or a sound file of the app.", required: "name: default, or a sound file"),
+      Key(
+        "critical", .one, "Heard although the phone is silent; Apple must approve the app for it.",
+        required: "critical: 1: only a critical sound is a mapping; any other is a text"),
+      Key("volume", .number(0...1, expected: "a number from 0 to 1"), "Its volume; without it, 1."),
+    ])
 
   static let cardAlert = MappingForm(
     subject: "an alert of a card",
     keys: alert.keys.compactMap { key in
       var key = key
       switch key.name {
-      case "title", "body", "title-loc-args", "loc-args", "sound": return key
-      case "title-loc-key": key.excludedBy = "title"
-      case "loc-key": key.excludedBy = "body"
+      case "title", "body", "title-loc-args", "loc-args": return key
+      case "sound":
+        guard case .textOrMapping(let expected, _) = key.form else { return nil }
+        key.form = .text(expected: expected)
+        return key
+      case "title-loc-key": key.excludedBy = ["title"]
+      case "loc-key": key.excludedBy = ["body"]
       default: return nil
       }
       key.otherwise = "one of the two: a card has one place for both"
       return key
-    }, atLeastOne: alert.atLeastOne)
+    }, atLeastOne: texts)
 
   static let cardField = MappingForm(
     subject: "a typed field",
@@ -197,16 +222,21 @@ enum KeyTable {
           "content-state", .cardFields, "What changes; sent whole each time. No `event.…`.",
           required: "content-state: { status: \"{{ride.state}}\" }"),
         Key(
-          "start", .oneOrMoreWords, "Events that start a card by push.", excludedBy: "broadcast",
+          "start", .oneOrMoreWords, "Events that start a card by push.", excludedBy: ["broadcast"],
           otherwise: noStart),
-        Key("end", .oneOrMoreWords, "Events that end a card, in addition to the final states."),
+        Key(
+          "end",
+          .ends(
+            longest: LiveActivity.dismissalLimit, why: "iOS removes an ended card after four hours"),
+          "Events that end a card, in addition to the final states; as a map also how long each "
+            + "leaves it on the screen, `0s` not at all."),
         Key(
           "stale-after", duration(LiveActivity.ageLimit, eightHours),
           "How long content stays fresh; without it, 15 minutes."),
         Key(
           "dismiss-after",
           duration(LiveActivity.dismissalLimit, "iOS removes an ended card after four hours"),
-          "How long an ended card stays on the screen; without it, iOS decides."),
+          "How long a card that `end` gives no time stays on the screen; without it, iOS decides."),
         Key(
           "min-interval", duration(.seconds(3600), "a card must show the current state"),
           "Changes within this time are combined; without it, 15 s."),
@@ -222,14 +252,23 @@ enum KeyTable {
           "A card is ended if its ride has no event for this time; without it, 7h45m, or 1d with "
             + "`broadcast`."),
         Key(
+          "appears-before-pickup", duration(),
+          "The app schedules its card to appear this long before `pickup_at` (iOS 26): until then it "
+            + "is not refreshed.", excludedBy: ["broadcast"],
+          otherwise: "the rule without it: apps subscribe to a broadcast card when it appears"),
+        Key(
           "relevance-score", .number(nil, expected: "a number such as 75"),
           "Which of several cards iOS shows first."),
         Key(
+          "relevance", .numberByEvent,
+          "`relevance-score` from an event on, until another event that is named here."),
+        Key(
           "input-push-token", .flag, "A started card reports an update token (iOS 18).",
-          excludedBy: "broadcast", otherwise: noStart),
+          excludedBy: ["broadcast"], otherwise: noStart),
         Key(
           "input-push-channel", .text(expected: "a channel ID"),
-          "The channel that a started card subscribes to (iOS 18).", excludedBy: "broadcast",
+          "The channel that a started card subscribes to (iOS 18).",
+          excludedBy: ["broadcast", "input-push-token"],
           otherwise: noStart),
         Key("broadcast", .flag, "One card for everyone who follows the ride."),
         Key(

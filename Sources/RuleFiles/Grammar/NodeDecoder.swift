@@ -96,14 +96,24 @@ struct NodeDecoder {
   /// Reads a duration; one that is longer than the key allows is reported and returned.
   func duration(_ field: Field) -> Duration? {
     guard case .duration(let example, let limit) = field.key.form else { return nil }
-    guard let duration = field.node.string.flatMap(Duration.init(rideText:)) else {
-      diagnostics.reportType(
-        of: field.node, for: field.name, expected: "a duration such as \(example)")
+    return time(field.node, for: field.name, such: example, limit: limit)
+  }
+
+  /// Reads such a duration of any node.
+  ///
+  /// - Parameter allowsZero: Whether `0s` is one, too.
+  func time(
+    _ node: YAMLNode, for key: String, such example: String,
+    limit: (longest: Duration, why: String)?, allowsZero: Bool = false
+  ) -> Duration? {
+    if allowsZero, node.string == "0s" { return .zero }
+    guard let duration = node.string.flatMap(Duration.init(rideText:)) else {
+      diagnostics.reportType(of: node, for: key, expected: "a duration such as \(example)")
       return nil
     }
     if let limit, duration > limit.longest {
       diagnostics.report(
-        field.node.location, "\(field.name) is \(duration.rideText)",
+        node.location, "\(key) is \(duration.rideText)",
         expected: "at most \(limit.longest.rideText): \(limit.why)")
     }
     return duration
@@ -120,12 +130,20 @@ struct NodeDecoder {
 
   func priority(_ field: Field) -> PushPriority? {
     if let number = field.node.integer,
-      let priority = Int(exactly: number).flatMap(PushPriority.init), priority != .unobtrusive
+      let priority = Int(exactly: number).flatMap(PushPriority.init)
     {
       return priority
     }
     diagnostics.reportType(
-      of: field.node, for: field.name, expected: "10 (at once) or 5 (when it suits the phone)")
+      of: field.node, for: field.name,
+      expected: "10 (at once), 5 (when it suits the phone) or 1 (without waking it)")
+    return nil
+  }
+
+  /// Reads the number 1, with which Apple switches something on.
+  func one(_ field: Field) -> Bool? {
+    if field.node.integer == 1 { return true }
+    diagnostics.reportType(of: field.node, for: field.name, expected: "1")
     return nil
   }
 }

@@ -37,7 +37,8 @@ struct RuleDecoder {
     let app = fields.required("app").flatMap(decode.word)
     let action = fields.single(
       of: KeyTable.actions, lack: "what it sends",
-      expected: "alert with a title, body or loc-key, background: {}, or live-activity",
+      expected: "alert with a title, body or loc-key, background: {}, widgets: {}, controls: {}, "
+        + "location: {} or live-activity",
       misplaced: KeyTable.alert.names)
     reportMisplaced(fields, action)
     let when = TriggerDecoder(diagnostics: diagnostics, vocabulary: vocabulary).when(fields, action)
@@ -81,40 +82,55 @@ struct RuleDecoder {
   private func what(
     _ action: Field, _ fields: Fields, _ places: inout [[String]: SourceLocation]
   ) -> Rule.What? {
-    switch action.name {
-    case "alert":
-      let priority = fields["priority"].map(decode.priority) ?? .immediate
-      guard let alert = AlertDecoder(diagnostics: diagnostics).alert(action), let priority else {
-        return nil
-      }
-      return .alert(alert, priority: priority)
-    case "background": return background(action, fields)
-    default:
+    if action.name == "live-activity" {
       var decoder = CardDecoder(diagnostics: diagnostics, vocabulary: vocabulary)
       defer { places = decoder.places }
       return decoder.card(action).map { .liveActivity($0) }
     }
+    let priority = fields["priority"].flatMap(decode.priority)
+    let what: Rule.What?
+    if action.name == "alert" {
+      what = AlertDecoder(diagnostics: diagnostics).alert(action).map {
+        .alert($0, priority: priority)
+      }
+    } else {
+      reportContent(action)
+      what =
+        AppExtension(rawValue: action.name).map { Rule.What.toExtension($0, priority: priority) }
+        ?? .background
+    }
+    if let what, let priority, let field = fields["priority"] {
+      check(priority, field, what.pushType)
+    }
+    return what
   }
 
-  private func background(_ field: Field, _ fields: Fields) -> Rule.What? {
+  private func check(_ priority: PushPriority, _ field: Field, _ type: PushType) {
+    let allowed = type.rules.priorities
+    if allowed.contains(priority) { return }
+    diagnostics.report(
+      field.node.location, "priority \(priority.rawValue) for a \(type.rawValue) push",
+      expected:
+        "\(alternatives(allowed.map { String($0.rawValue) })), or no priority: Apple refuses "
+        + "any other")
+  }
+
+  /// Reports whatever an action without content has.
+  private func reportContent(_ field: Field) {
     guard case .mapping(let pairs) = field.node.kind else {
-      diagnostics.reportType(of: field.node, for: field.name, expected: "an empty mapping: {}")
-      return nil
+      return diagnostics.reportType(
+        of: field.node, for: field.name, expected: "an empty mapping: {}")
     }
+    let hint =
+      switch AppExtension(rawValue: field.name) {
+      case .widgets, .controls: "the app reads what changed from its backend"
+      case .location, nil: "the app's data goes into data, next to \(field.name)"
+      }
     for pair in pairs {
       diagnostics.report(
-        pair.keyLocation, "\(quoted(pair.key)) in background",
-        expected: "nothing in it: a background push shows nothing; the app's data goes into data, "
-          + "next to background")
+        pair.keyLocation, "\(quoted(pair.key)) in \(field.name)",
+        expected: "nothing in it: the push shows nothing; \(hint)")
     }
-    var isWhole = pairs.isEmpty
-    if let priority = fields["priority"], decode.priority(priority) == .immediate {
-      diagnostics.report(
-        priority.node.location, "priority 10 for a background push",
-        expected: "5, or no priority: Apple refuses any other")
-      isWhole = false
-    }
-    return isWhole ? .background : nil
   }
 
   private func collapse(_ field: Field) -> TextTemplate? {

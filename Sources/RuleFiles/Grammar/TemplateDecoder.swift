@@ -5,8 +5,11 @@ struct TemplateDecoder {
   let diagnostics: Diagnostics
 
   func text(_ field: Field) -> TextTemplate? {
-    guard case .text(let expected) = field.key.form else { return nil }
-    return text(field.node, for: field.name, expected: expected)
+    switch field.key.form {
+    case .text(let expected), .textOrMapping(let expected, _):
+      text(field.node, for: field.name, expected: expected)
+    default: nil
+    }
   }
 
   private func text(

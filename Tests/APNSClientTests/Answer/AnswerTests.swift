@@ -37,6 +37,19 @@ import Testing
   }
 
   @Test(
+    "R102: the ID of Apple's console",
+    arguments: [
+      ("8f2e1a90-6a55-4d3f-9d3c-0c5b0a7a1b11", true), ("A", true), ("", false),
+      (String(repeating: "a", count: 64), true), (String(repeating: "a", count: 65), false),
+      ("a b", false), ("a\u{0}", false), ("a\u{7f}", false), ("\u{e9}", false),
+    ])
+  func uniqueID(text: String, isKept: Bool) {
+    var answer = PushResponse()
+    unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe answer.receive(uniqueID: $0) }
+    #expect(answer.uniqueID == (isKept ? text : nil))
+  }
+
+  @Test(
     "R10: what a body says of the reason",
     arguments: [
       (#"{"reason":"BadDeviceToken"}"#, "BadDeviceToken", nil),

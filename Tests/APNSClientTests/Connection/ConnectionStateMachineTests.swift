@@ -54,7 +54,7 @@ import Testing
 
     init(_ ending: Machine.Ending) {
       switch ending {
-      case .report(let push, let outcome): self = .report(push, outcome)
+      case .report(let push, let outcome, _): self = .report(push, outcome)
       case .again(let queued, let cause): self = .again(queued.push, cause)
       }
     }

@@ -66,4 +66,22 @@ import Testing
     let lines = await server.stop()
     #expect(!lines.contains { $0.event == "violation" })
   }
+
+  @Test("R102: apns-unique-id of an answer is reported, whatever the status")
+  func uniqueID() async throws {
+    let answers = [
+      #"{"status": 200, "headers": [["content-length", "0"], ["apns-unique-id", "u-1"]]}"#,
+      #"{"status": 400, "headers": [["apns-unique-id", "u-2"]]}"#, #"{"status": 200}"#,
+    ]
+    let server = try await FaultServer(
+      #"{"connections": [{"answers": [\#(answers.joined(separator: ","))]}]}"#)
+    let client = try TestClient(server.url)
+    var ids: [String?] = []
+    for number in 1...3 as ClosedRange<UInt64> {
+      ids += await Collected.reports(of: [.test(number)], by: client.client).map(\.uniqueID)
+    }
+    #expect(ids == ["u-1", "u-2", nil])
+    await client.close()
+    _ = await server.stop()
+  }
 }

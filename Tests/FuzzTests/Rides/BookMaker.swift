@@ -132,6 +132,13 @@ struct BookMaker {
     for key in ["s", "t"] where chance.percent(70) { life.contentState[key] = field() }
     life.start = chance.percent(60) ? names() : []
     life.end = chance.percent(30) ? names() : []
+    for event in life.end where chance.percent(50) {
+      life.dismissals[event] = chance.percent(30) ? .zero : duration(upTo: 4 * 3600)
+    }
+    for event in names() where chance.percent(30) {
+      life.relevance[event] = chance.pick(0, 0.5, -1e308, 75)
+    }
+    life.appearsBeforePickup = chance.percent(10) ? duration(upTo: 86_400) : nil
     life.urgent = names()
     for event in names() where chance.percent(50) {
       var alert = CardAlert()

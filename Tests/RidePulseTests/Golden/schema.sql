@@ -679,7 +679,7 @@ begin
     order by l.settled_xid, l.apns_id limit max;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.deliveries_after(cursor text, max integer) IS 'Returns the verdicts after a cursor, in the order in which they were committed, each with the cursor behind it (next) and the columns of the view deliveries. No verdict is skipped; one that a repeated push changes is returned again. cursor: null begins with the oldest. max: 1 to 10000 rows. Errors: 22023 if an argument is malformed; 55000 on a standby, and for a cursor of another server or of commits that a failover has lost.';
+COMMENT ON FUNCTION ridepulse.deliveries_after(cursor text, max integer) IS 'Returns the verdicts after a cursor, in the order in which they were committed, each with the cursor behind it (next) and the columns of the view deliveries, except apns_unique_id. No verdict is skipped; one that a repeated push changes is returned again. cursor: null begins with the oldest. max: 1 to 10000 rows. Errors: 22023 if an argument is malformed; 55000 on a standby, and for a cursor of another server or of commits that a failover has lost.';
 CREATE FUNCTION ridepulse.deliveries_cursor(since timestamp with time zone DEFAULT now()) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3455,6 +3455,7 @@ CREATE TABLE ridepulse.ledger (
     reason_code text,
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
+    apns_unique_id text,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3482,6 +3483,7 @@ COMMENT ON COLUMN ridepulse.ledger.card_event IS 'start, update or end; null if 
 COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' reason, "HTTP n", or one of the engine''s words; see docs/sql.md.';
 COMMENT ON COLUMN ridepulse.ledger.settled_xid IS 'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
 COMMENT ON COLUMN ridepulse.ledger.decided_by IS 'The rules and the program version that decided the status, an ID in revisions; null if a program that does not record it has.';
+COMMENT ON COLUMN ridepulse.ledger.apns_unique_id IS 'apns-unique-id of the last answer, which APNs sends in its sandbox and for broadcasts; null without one.';
 CREATE VIEW ridepulse.deliveries AS
  SELECT ledger.ride_id,
     ledger.event,
@@ -3498,9 +3500,10 @@ CREATE VIEW ridepulse.deliveries AS
     ledger.collapse_id,
     ledger.created_at,
     ledger.finished_at,
-    ledger.token_suffix
+    ledger.token_suffix,
+    ledger.apns_unique_id
    FROM ridepulse.ledger;
-COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent.';
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
@@ -3561,6 +3564,7 @@ CREATE TABLE ridepulse.ledger_default (
     reason_code text,
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
+    apns_unique_id text,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )

@@ -1,6 +1,7 @@
 /// The state of one card between decisions.
 package struct CardMemo: Hashable, Sendable, Codable {
-  /// When it was registered, which is about when it began to live.
+  /// When it was registered, which is about when it began to live; of a card that the app has
+  /// scheduled, when it will.
   package var since: Timestamp
   /// When the ride last had an event; at first, when the card was first seen.
   package var lastEventAt: Timestamp
@@ -37,6 +38,11 @@ package struct CardMemo: Hashable, Sendable, Codable {
   package var alert: RideEvent?
   /// When the cause of the card's end occurred; from then on only an end is sent.
   package var endsAt: Timestamp?
+  /// The event or state that ended the card, which determines how long it stays; nil in memos of
+  /// earlier versions, and if the card's own time was over.
+  package var endedBy: String?
+  /// The last event that gave the card a relevance score, if its rule has any.
+  package var scoredBy: String?
   /// Whether APNs rejected the last push: nothing is sent again without a cause.
   package var isRefused = false
   /// Whether the ride has named the card's owner; if it no longer does, the card must end.

@@ -43,6 +43,7 @@ struct CardStateMachine {
   mutating func handle(_ events: [RideEvent], isState: (String) -> Bool) {
     for event in events {
       memo.lastEventAt = max(memo.lastEventAt, event.at)
+      score(by: event.name)
       let hasAlert = life.alerts[event.name] != nil
       if life.isUrgent(event.name) || isState(event.name) {
         memo.cause = event
@@ -58,9 +59,53 @@ struct CardStateMachine {
     }
   }
 
+  /// Records when a card that the app has scheduled appears; nil if it is not scheduled.
+  ///
+  /// Until then it does not age, and can't show an alert. A card that has appeared stays.
+  ///
+  /// - Returns: The event whose alert it would have shown.
+  mutating func schedule(_ start: Timestamp?, isNew: Bool) -> RideEvent? {
+    if let start, start > now, isNew || memo.since > now {
+      memo.since = start
+      memo.lastEventAt = start
+      defer { memo.alert = nil }
+      return memo.alert
+    }
+    if memo.since > now {
+      memo.since = now
+      memo.lastEventAt = min(memo.lastEventAt, now)
+    }
+    return nil
+  }
+
+  /// Records an event or state after which the card has another relevance score, if the rule names
+  /// it.
+  mutating func score(by cause: String) {
+    if !life.relevance.isEmpty, life.relevance[cause] != nil { memo.scoredBy = cause }
+  }
+
+  /// Returns the fingerprint of what the card should show: of the content, and of the score if an
+  /// event can change it.
+  func fingerprint(of content: String?) -> String? {
+    guard let content, let cause = memo.scoredBy, let score = life.relevance[cause] else {
+      return content
+    }
+    return PushID(of: content, "\(score)").description
+  }
+
   /// Records that the ride, or the card's time, is over: from now on the card can only end.
-  mutating func end(at instant: Timestamp) {
-    if memo.endsAt == nil { memo.endsAt = instant }
+  ///
+  /// - Parameter cause: The event or state that ended it; nil if its time was over.
+  mutating func end(at instant: Timestamp, by cause: String?) {
+    if memo.endsAt != nil { return }
+    memo.endsAt = instant
+    memo.endedBy = cause
+  }
+
+  /// When the ended card leaves the lock screen; nil if the system decides that.
+  var dismissalAt: Timestamp? {
+    guard let endsAt = memo.endsAt else { return nil }
+    return life.dismissal(endedBy: memo.endedBy).map { endsAt + $0 }
   }
 
   /// When and why the card's time is over although the ride is not; nil if that time is not over.
@@ -131,8 +176,9 @@ struct CardStateMachine {
   /// The time until which changes wait for others that may follow.
   private var coalescedUntil: Timestamp { memo.sentAt.map { $0 + life.minInterval } ?? now }
 
+  /// A card that is yet to appear is refreshed when it does.
   private var refreshAt: Timestamp? {
-    memo.isRefused ? nil : memo.staleAt.map { life.refresh(before: $0) }
+    memo.isRefused ? nil : memo.staleAt.map { max(life.refresh(before: $0), memo.since) }
   }
 
   private var refreshEvent: RideEvent { .refresh(at: now) }

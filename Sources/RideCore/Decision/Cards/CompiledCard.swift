@@ -93,17 +93,16 @@ struct CompiledCard: Sendable {
 extension LiveActivity {
   /// Returns the `aps` members of a push, except content-state and alert.
   func members(
-    _ event: CardEvent, timestamp: Int64, staleAt: Timestamp?, endsAt: Timestamp?
+    _ event: CardEvent, timestamp: Int64, staleAt: Timestamp? = nil, dismissalAt: Timestamp? = nil,
+    score: Double?
   ) -> [(key: String, json: [UInt8])] {
     var members: [(key: String, json: [UInt8])] = [
       ("event", JSONValue.string(event.rawValue).json), ("timestamp", Array("\(timestamp)".utf8)),
     ]
     if let staleAt { members.append(("stale-date", Array("\(staleAt.epochSeconds)".utf8))) }
-    if let relevanceScore {
-      members.append(("relevance-score", JSONValue.number(relevanceScore).json))
-    }
-    if let endsAt, let dismissAfter {
-      members.append(("dismissal-date", Array("\((endsAt + dismissAfter).epochSeconds)".utf8)))
+    if let score { members.append(("relevance-score", JSONValue.number(score).json)) }
+    if let dismissalAt {
+      members.append(("dismissal-date", Array("\(dismissalAt.epochSeconds)".utf8)))
     }
     return members
   }
@@ -117,7 +116,8 @@ extension LiveActivity {
       "attributes-type": .literal(.string(attributesType)), "attributes": .object(attributes),
       "content-state": .object(contentState), "alert": loudest.template,
     ]
-    aps["relevance-score"] = relevanceScore.map { .literal(.number($0)) }
+    let score = relevanceScore ?? relevance.values.max()
+    aps["relevance-score"] = score.map { .literal(.number($0)) }
     if wantsPushToken { aps["input-push-token"] = .literal(.integer(1)) }
     aps["input-push-channel"] = pushChannel.map { .value($0) }
     return .object(data.merging(["aps": .object(aps)]) { _, aps in aps })

@@ -14,7 +14,8 @@ extension Decider {
     let timestamp = machine.stamp()
     var aps = rule.life.members(
       update.event, timestamp: timestamp, staleAt: staleAt,
-      endsAt: isEnd ? machine.memo.endsAt : nil)
+      dismissalAt: isEnd ? machine.dismissalAt : nil,
+      score: rule.life.score(of: machine.memo.scoredBy))
     if let state = rendered.state { aps.append(("content-state", state)) }
     var shownAlert: RideEvent?
     if let alert = machine.memo.alert, let json = self.rendered(alert, rule, on: card) {
@@ -39,7 +40,8 @@ extension Decider {
       entry: entry, environment: card.environment ?? configuration.defaultEnvironment,
       address: address, headers: headers, payload: payload, validUntil: validUntil,
       step: CardStep(
-        card: card.target, event: update.event, shown: rendered.shown, staleAt: staleAt,
+        card: card.target, event: update.event, shown: machine.fingerprint(of: rendered.shown),
+        staleAt: staleAt,
         alert: shownAlert,
         life: rule.life, priority: priority, timestamp: timestamp), acceptedReason: acceptedReason)
   }
@@ -54,7 +56,8 @@ extension Decider {
     let (topic, address) = try address(start.token, rule)
     let life = rule.life
     var aps = life.members(
-      .start, timestamp: now.epochSeconds, staleAt: life.stale(from: now), endsAt: nil)
+      .start, timestamp: now.epochSeconds, staleAt: life.stale(from: now),
+      score: life.score(of: entry.event.name, context.ride.state))
     aps.append(("content-state", state))
     aps.append(("attributes-type", JSONValue.string(life.attributesType).json))
     let locale = locale(of: start.ownerID, start.installationID, rule)

@@ -1,3 +1,12 @@
+/// Since when a card can only end, and why.
+struct CardEnd {
+  var at: Timestamp
+  /// The event or state after which the ride is over; nil if it is not.
+  var cause: String?
+  /// The ledger's reason; nil if the ride is over.
+  var reason: LedgerReason?
+}
+
 extension Decider {
   /// Evaluates the ride's cards: updates each of them, and starts one if there is none.
   mutating func evaluateCards() {
@@ -44,13 +53,22 @@ extension Decider {
     var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.target], now: now)
     if decision.view.isTakenOver { machine.followUnrecordedPushes() }
     machine.handle(newEvents, isState: configuration.rules.isState)
+    if let alert = machine.schedule(appearance(of: rule), isNew: isNew) {
+      close(
+        alert, .suppressed, LedgerReason(.cardPending, "the card has not appeared yet"), rule, card)
+    }
+    // A card that was registered after the event has the score of the ride's state.
+    if machine.memo.scoredBy == nil, let state = decision.view.ride?.state {
+      machine.score(by: state)
+    }
     if isNew, hasMissedUpdate(card, rendered) { machine.memo.isUrgent = true }
     closeReplacedAlerts(&machine, of: rule, card)
     let end = endCondition(machine, card, rule, refreshContext)
     if let refreshContext, RecipientResolver.present(card.app, in: refreshContext) == card.ownerID {
       machine.memo.hasMatchedOwner = true
     }
-    if let end, machine.memo.endsAt == nil { self.end(&machine, at: end.at, card, rule) }
+    if let end, machine.memo.endsAt == nil { self.end(&machine, end, card, rule) }
+    let shown = machine.fingerprint(of: rendered.shown)
     if let problem = rendered.problem { complain(&machine, .suppressed, problem, rule, card) }
     defer { decision.cards[card.target] = machine.memo }
     if machine.isPastScreen {
@@ -61,9 +79,9 @@ extension Decider {
       decision.invalidations.append(.ofCard(card.target, since: nil, reason: "expired"))
       return
     }
-    guard let update = machine.update(rendered.shown) else {
+    guard let update = machine.update(shown) else {
       suppressedCards.insert(card.target)
-      return scheduleCards(at: machine.due(rendered.shown))
+      return scheduleCards(at: machine.due(shown))
     }
     do {
       var push = try plan(update, &machine, card, rule, rendered)
@@ -75,6 +93,12 @@ extension Decider {
       complain(&machine, error.status, error.reason, rule, card)
       scheduleCards(at: machine.due(nil))
     }
+  }
+
+  /// Returns when the rule's cards of this ride appear, if the app schedules them.
+  private func appearance(of rule: CardRule) -> Timestamp? {
+    guard let lead = rule.life.appearsBeforePickup else { return nil }
+    return decision.view.ride?.pickupAt.map { $0 - lead }
   }
 
   /// Returns whether a new card must be updated at once.
@@ -98,17 +122,25 @@ extension Decider {
     _ machine: inout CardStateMachine, of rule: CardRule, _ card: Card
   ) {
     for event in machine.replacedAlerts {
-      var entry = draft(rule.rule, event)
-      entry.id = PushID(of: "card-alert", card.target.rawValue, "\(event.id)", event.name)
-      entry.tokenSuffix = String(card.token.suffix(6))
-      close(entry, .superseded, .superseded(by: "what came after it"))
+      close(event, .superseded, .superseded(by: "what came after it"), rule, card)
     }
     guard let alert = machine.memo.alert, now >= alert.at + rule.validity else { return }
     machine.memo.alert = nil
   }
 
+  /// Closes an alert that a card does not show.
+  private mutating func close(
+    _ alert: RideEvent, _ status: LedgerEntry.Status, _ reason: LedgerReason, _ rule: CardRule,
+    _ card: Card
+  ) {
+    var entry = draft(rule.rule, alert)
+    entry.id = PushID(of: "card-alert", card.target.rawValue, "\(alert.id)", alert.name)
+    entry.tokenSuffix = String(card.token.suffix(6))
+    close(entry, status, reason)
+  }
+
   private mutating func end(
-    _ machine: inout CardStateMachine, at instant: Timestamp, _ card: Card, _ rule: CardRule
+    _ machine: inout CardStateMachine, _ end: CardEnd, _ card: Card, _ rule: CardRule
   ) {
     if machine.memo.isPending {
       close(
@@ -117,31 +149,33 @@ extension Decider {
       machine.memo.isPending = false
       machine.memo.subject = nil
     }
-    machine.end(at: instant)
+    machine.end(at: end.at, by: end.cause)
   }
 
-  /// Returns since when, and why, a card of this ride can only end; the reason is nil if the ride
-  /// is over.
+  /// Returns since when, and why, a card of this ride can only end; nil if it need not end.
   private func endCondition(
     _ machine: CardStateMachine, _ card: Card, _ rule: CardRule, _ context: TemplateContext?
-  ) -> (at: Timestamp, reason: LedgerReason?)? {
-    guard let context else { return (now, LedgerReason(.rideNotFound, "the ride is gone")) }
-    if let at = isOver(rule) { return (at, nil) }
+  ) -> CardEnd? {
+    guard let context else {
+      return CardEnd(at: now, reason: LedgerReason(.rideNotFound, "the ride is gone"))
+    }
+    if let end = rideEnd(rule) { return end }
     let app = rule.app
     if machine.memo.hasMatchedOwner, RecipientResolver.present(app, in: context) != card.ownerID {
-      return (now, LedgerReason(.otherOwner, "the ride has another \(app)"))
+      return CardEnd(at: now, reason: LedgerReason(.otherOwner, "the ride has another \(app)"))
     }
-    return machine.expiry.map { ($0.at, $0.reason) }
+    return machine.expiry.map { CardEnd(at: $0.at, reason: $0.reason) }
   }
 
   /// Returns since when the ride is over for the cards of a rule; nil if it is not.
-  func isOver(_ rule: CardRule) -> Timestamp? {
+  func rideEnd(_ rule: CardRule) -> CardEnd? {
     if let state = decision.view.ride?.state,
       configuration.rules.finalStates.contains(state) || rule.life.end.contains(state)
     {
-      return newEvents.last { $0.name == state }?.at ?? now
+      return CardEnd(at: newEvents.last { $0.name == state }?.at ?? now, cause: state)
     }
-    return newEvents.last { rule.life.end.contains($0.name) }?.at
+    return newEvents.last { rule.life.end.contains($0.name) }
+      .map { CardEnd(at: $0.at, cause: $0.name) }
   }
 
   mutating func complain(
@@ -192,7 +226,7 @@ extension Decider {
     if let card = channel.flatMap({ Card(of: $0) }) {
       return update(card, of: rule, rendered, context)
     }
-    guard context != nil, needsChannel(rule), isOver(rule) == nil else { return }
+    guard context != nil, needsChannel(rule), rideEnd(rule) == nil else { return }
     if let channel {
       // The card of a ride without changes has ended: only a change of the ride starts another.
       if channel.standing == .over, !newEvents.contains(where: { !$0.isInternal }) { return }

@@ -85,7 +85,7 @@ extension Decider {
   private mutating func planStart(
     _ entry: LedgerEntry, _ token: StartToken, _ rule: CardRule, _ rendered: RenderedCard
   ) {
-    if isOver(rule) != nil {
+    if rideEnd(rule) != nil {
       return close(entry, .suppressed, LedgerReason(.rideOver, "the ride is over already"))
     }
     let rendered = content(rendered, of: rule, for: token.ownerID, token.installationID)
