@@ -2,7 +2,8 @@
 enum LiveActivityRules {
   private static let events = ["start", "update", "end"]
   /// ActivityKit's limit for static and dynamic data together, whatever size APNs carries.
-  static let maximumDataBytes = 4096
+  private static let maximumDataBytes = 4096
+  private static let longestLifeSeconds = 8 * 3600
 
   static let all: [Rule] = [
     rule("event is start, update or end") { aps, _ in
@@ -10,10 +11,12 @@ enum LiveActivityRules {
         ? nil : "aps.event must be one of \(events.joined(separator: ", "))"
     },
     rule("timestamp is in seconds and of today") { aps, push in
+      // A phone accepts an end of any age, and nothing beyond a card's longest life.
       let now = push.context.now
+      let earliest = aps["event"] == .string("end") ? 0 : now - HeaderRules.daySeconds
       guard let timestamp = aps["timestamp"]?.integer,
-        (now - HeaderRules.daySeconds...now + HeaderRules.daySeconds).contains(timestamp)
-      else { return "aps.timestamp must be epoch seconds within a day of now" }
+        (earliest...now + longestLifeSeconds).contains(timestamp)
+      else { return "aps.timestamp must be epoch seconds, at most a day ago and 8 hours ahead" }
       return nil
     },
     rule("content-state is an object, there for start and update") { aps, _ in
@@ -55,9 +58,9 @@ enum LiveActivityRules {
       guard let last = lastPush(before: push), last.isEnd else { return nil }
       return "the card ended with timestamp \(last.timestamp)"
     },
-    rule("timestamp is newer than the card's last") { aps, push in
-      guard let last = lastPush(before: push), let timestamp = aps["timestamp"]?.integer,
-        timestamp <= last.timestamp
+    rule("timestamp of an update is newer than the card's last") { aps, push in
+      guard aps["event"] == .string("update"), let last = lastPush(before: push),
+        let timestamp = aps["timestamp"]?.integer, timestamp <= last.timestamp
       else { return nil }
       return "aps.timestamp \(timestamp) is not newer than \(last.timestamp), the last one"
     },
@@ -135,13 +138,15 @@ struct CardPush: Equatable, Sendable {
       ["update", "end"].contains(event)
     else { return nil }
     self.timestamp = timestamp
-    isEnd = event == "end" && push.call == nil
+    isEnd = event == "end" && !ChannelCall.owns(push.request.path)
     bodyHash = push.request.body.hashValue
   }
 
   /// The card or channel that a request addresses; the key for its last push.
   static func target(of request: PushRequest) -> String {
-    ChannelCall(request).map { "\($0.bundleID) \(request.value("apns-channel-id") ?? "")" }
-      ?? request.path.lowercased()
+    if ChannelCall.owns(request.path) {
+      return "\(request.path) \(request.value("apns-channel-id") ?? "")"
+    }
+    return request.path.lowercased()
   }
 }

@@ -42,9 +42,12 @@ enum PayloadRules {
   private static func first(
     of push: Push, where isWrong: (JSON, Key?) -> Bool
   ) -> (name: String, value: JSON)? {
-    guard let aps = push.aps else { return nil }
-    let wrong = aps.filter { isWrong($0.value, keys[$0.key]) }.min { $0.key < $1.key }
-    return wrong.map { ($0.key, $0.value) }
+    var first: (name: String, value: JSON)?
+    for (name, value) in push.aps ?? [:] where isWrong(value, keys[name]) {
+      if let first, first.name < name { continue }
+      first = (name, value)
+    }
+    return first
   }
 
   /// A key of `aps`: the push types to which it belongs, and the values that it may have.

@@ -59,6 +59,7 @@ final class Simulator {
     }
     let push = Push(request, in: context(request, client, at: time))
     let isCall = ChannelCall.owns(request.path)
+    let call = isCall ? push.call : nil
     let result =
       isCall
       ? PushRules.evaluate(push, by: ChannelRules.all, proven: ChannelRules.proven)
@@ -69,11 +70,13 @@ final class Simulator {
     // A fault that loses the answer strikes after the call was executed; one that refuses, instead
     // of it.
     if result.refusal == nil, !(fault?.action.prevents(stream) ?? false) {
-      process(push, apnsID, result, &grant, at: time)
+      process(push, call, apnsID, dropped: result.dropped, &grant, at: time)
     }
+    // Apple has the ID for pushes in the sandbox, and for broadcasts everywhere.
+    let hasUniqueID = isCall ? call?.kind == .broadcast : options.environment == .sandbox
     let verdict = Verdict(
-      result.refusal, fault: fault?.action, apnsID: apnsID, uniqueID: uniqueID(push), at: time,
-      grant: grant)
+      result.refusal, fault: fault?.action, apnsID: apnsID,
+      uniqueID: hasUniqueID ? MessageID.random() : nil, at: time, grant: grant)
     let decision = Decision(
       delayMilliseconds: options.latencyMilliseconds + (fault?.delayMilliseconds ?? 0),
       steps: verdict.steps(fault?.action, stream: stream),
@@ -81,16 +84,15 @@ final class Simulator {
     let status = decision.isAnswered ? verdict.status : 0
     let reason = decision.isAnswered ? verdict.reason : nil
     statistics.count(status: status, reason: reason)
-    let kind = push.call?.kind
     let record = RequestRecord(
       receivedAt: time, client: client, stream: stream, request: request,
       target: isCall
-        ? .call(kind?.rawValue, channel: push.channelID ?? grant.channelID)
+        ? .call(call?.kind?.rawValue, channel: push.channelID ?? grant.channelID)
         : .token(String(push.deviceToken ?? "")),
       providerToken: push.providerToken, payload: push.payload, environment: options.environment,
       status: status, reason: reason, detail: result.refusal?.detail, dropped: result.dropped,
       fault: fault?.action.name, apnsID: verdict.apnsID, uniqueID: verdict.uniqueID)
-    (isCall ? recorders.of(kind) : recorders.pushes).append(record)
+    (isCall ? recorders.of(call?.kind) : recorders.pushes).append(record)
     return decision
   }
 
@@ -116,16 +118,17 @@ final class Simulator {
 
   /// Applies an accepted push or call to the simulator's state.
   private func process(
-    _ push: Push, _ apnsID: String, _ result: RuleResult, _ grant: inout Grant, at time: WallTime
+    _ push: Push, _ call: ChannelCall?, _ apnsID: String, dropped: String?,
+    _ grant: inout Grant, at time: WallTime
   ) {
-    if let dropped = result.dropped {
+    if let dropped {
       if !options.isQuiet {
         Log.write("\(grant.idHeader) \(apnsID): the phone drops it: \(dropped)")
       }
     } else if let card = CardPush(push) {
       cardPushes[CardPush.target(of: push.request)] = card
     }
-    if let call = push.call { return perform(call, push, &grant) }
+    if let call { return perform(call, push, &grant) }
     rate?.count(push.request.path.lowercased(), at: time.total)
     if devices.isEmpty { return }
     var members: [String: JSON] = ["push_type": .string(push.pushType?.rawValue ?? "")]
@@ -139,12 +142,6 @@ final class Simulator {
     for delivery in devices.accept(accepted, for: token) {
       recorders.deliveries.append(delivery.json)
     }
-  }
-
-  /// Apple's table has the ID for the sandbox only, and for broadcasts everywhere.
-  private func uniqueID(_ push: Push) -> String? {
-    let hasID = push.call.map { $0.kind == .broadcast } ?? (options.environment == .sandbox)
-    return hasID ? MessageID.random() : nil
   }
 
   /// Returns the fault that strikes a push.

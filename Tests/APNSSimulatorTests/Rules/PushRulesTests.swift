@@ -109,6 +109,8 @@ import Testing
     Fixture.activity(#""event":"update","content-state":{},"alert":{"body":"x","sound":"a"}"#),
     Fixture.activity(#""event":"update","content-state":{},"relevance-score":250.5"#),
     Fixture.activity(Fixture.startMembers + #","input-push-token":1"#),
+    Fixture.activity(#""event":"update","content-state":{}"#, timestamp: "1790028800"),
+    Fixture.activity(#""event":"end""#, timestamp: "1685952000"),
   ])
   func `a legal Live Activity push is accepted`(payload: String) {
     #expect(refusal(.liveactivity) { request, _ in request.setBody(payload) } == nil)

@@ -196,6 +196,12 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
     #expect(refusal(of: Fixture.start, after: end) == nil)
   }
 
+  @Test func `R104 an end may be older than the last update`() {
+    let update = push("update", Fixture.now)
+    #expect(refusal(of: push("end", Fixture.now - 90_000), after: update) == nil)
+    #expect(refusal(of: push("update", Fixture.now - 1), after: update) != nil)
+  }
+
   @Test func `R104 a channel outlives an end, and its timestamps rise`() {
     var context = Fixture.channelContext
     var request = Fixture.request(.broadcast)

@@ -268,6 +268,8 @@ extension WrongPush {
     activity(#""event":"update","content-state":{}"#, timestamp: #""1790000000""#),
     activity(#""event":"update","content-state":{}"#, timestamp: "1790000000000"),
     activity(#""event":"update","content-state":{}"#, timestamp: "1789900000"),
+    activity(#""event":"update","content-state":{}"#, timestamp: "1790028801"),
+    activity(#""event":"end""#, timestamp: "1790000000000"),
     activity(#""event":"update","content-state":{},"stale-date":1790000120.5"#),
     activity(#""event":"update","content-state":{},"stale-date":1790000120000"#),
     activity(#""event":"update","content-state":{},"dismissal-date":1790000120"#),

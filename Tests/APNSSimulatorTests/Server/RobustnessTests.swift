@@ -125,7 +125,7 @@ import Testing
     try await check("connection 1: closed by the client\n") { _ = try $0.push() }
     try await check("closed by the client with GOAWAY NO_ERROR") { _ = try $0.frames() }
     try await check("closed by the client in the TLS handshake") { simulator in
-      _ = try Tool.run("/usr/bin/curl", ["-s", "telnet://127.0.0.1:\(simulator.port)"])
+      _ = try Tool.run("/bin/bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(simulator.port)"])
     }
   }
 
