@@ -133,7 +133,7 @@ struct GoAway: Equatable {
   let text: String
 
   init(_ frame: nghttp2_goaway) {
-    code = frame.error_code
+    code = unsafe frame.error_code
     let bytes = unsafe UnsafeBufferPointer(
       start: frame.opaque_data, count: frame.opaque_data_len)
     text = unsafe String(decoding: bytes, as: UTF8.self)

@@ -80,7 +80,7 @@ import Testing
 
   /// Runs a client and waits for the last log line of its connection.
   private func check(
-    _ reason: String, _ words: [String] = [], _ client: (RunningSimulator) throws -> Void
+    _ reason: String, options words: [String] = [], _ client: (RunningSimulator) throws -> Void
   ) async throws {
     let simulator = try RunningSimulator(words, logs: true)
     try client(simulator)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test func `R104 the client's alert is in the log, in quiet mode, too`() async throws {
-    try await check("alert unknown ca", ["--quiet"]) { simulator in
+    try await check("alert unknown ca", options: ["--quiet"]) { simulator in
       _ = try Tool.run("/usr/bin/curl", ["-s", "https://127.0.0.1:\(simulator.port)/"])
     }
   }
