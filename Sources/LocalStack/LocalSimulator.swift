@@ -25,7 +25,7 @@ package final class LocalSimulator {
     process = try ChildProcess(
       [
         LocalBinary.path("apns-simulator"), "--port", "0", "--state", directory,
-        "--exit-with-stdin", "--quiet",
+        "--exit-with-stdin", "--quiet", "--strict", "all",
       ] + options, input: .pipe, output: .pipe)
     let line = (try? process.waitForOutput("\n")) ?? ""
     guard let word = line.split(separator: " ").first(where: { $0.hasPrefix("https://") }) else {

@@ -40,7 +40,7 @@ enum ChannelRules {
         return HeaderRules.isMessageID(id)
           ? nil : Refusal(.badMessageID, "apns-request-id must be a lower-case UUID")
       },
-      Rule("only headers of the call") { push in
+      Rule("only headers of the call", of: .headers) { push in
         let known = (push.call?.kind?.headers ?? []) + ["authorization", "apns-request-id"]
         let stray = push.request.headers.first {
           $0.name.hasPrefix("apns-") && !known.contains($0.name)
@@ -101,10 +101,10 @@ enum ChannelRules {
   ]
 
   static func rule(
-    _ name: String, for kinds: Set<ChannelCall.Kind>,
+    _ name: String, for kinds: Set<ChannelCall.Kind>, of part: Strictness? = nil,
     _ check: @escaping @Sendable (Push) -> Refusal?
   ) -> Rule {
-    Rule("channels: " + name) { push in
+    Rule("channels: " + name, of: part) { push in
       guard let kind = push.call?.kind, kinds.contains(kind) else { return nil }
       return check(push)
     }
@@ -125,7 +125,8 @@ extension ChannelCall.Kind {
 /// Rules for `POST /4/broadcasts/apps/<bundle>`, in the order in which APNs is known to check.
 enum BroadcastRules {
   static let all: [Rule] =
-    headers + [payloadThere, payloadSize] + form + [event] + LiveActivityRules.all
+    headers + [payloadThere, payloadSize] + PayloadRules.form.map(broadcast) + [event]
+    + LiveActivityRules.all + [LiveActivityRules.dataSize]
 
   private static let headers: [Rule] = [
     rule("the push type is there") { push in
@@ -136,9 +137,10 @@ enum BroadcastRules {
         ? nil : Refusal(.invalidPushType, "apns-push-type must be liveactivity")
     },
     rule("expiration is 0 or epoch seconds") { push in
-      HeaderRules.isExpiration(push.header("apns-expiration") ?? "", now: push.context.now)
-        ? nil : Refusal(.badExpirationDate, "apns-expiration must be 0 or a time in epoch seconds")
+      HeaderRules.isExpiration(push.header("apns-expiration") ?? "")
+        ? nil : Refusal(.badExpirationDate, "apns-expiration must be 0 or epoch seconds")
     },
+    broadcast(HeaderRules.plausibleExpiration),
     rule("a channel without storage stores nothing") { push in
       policy(push) == 0 && push.header("apns-expiration") != "0"
         ? Refusal(.badExpirationDate, "message-storage-policy 0 wants apns-expiration 0") : nil
@@ -166,10 +168,8 @@ enum BroadcastRules {
     return found > limit ? Refusal(.payloadTooLarge, "\(found) bytes, at most \(limit)") : nil
   }
 
-  private static let form = PayloadRules.form.map { rule($0.name, $0.check) }
-
   /// A channel can't start a Live Activity: phones subscribe to it from one that is running.
-  private static let event = rule("the event is update or end") { push in
+  private static let event = rule("the event is update or end", of: .payloads) { push in
     ["update", "end"].contains(push.aps?["event"]?.string ?? "")
       ? nil : Refusal(.invalidPushType, "aps.event must be update or end")
   }
@@ -179,8 +179,13 @@ enum BroadcastRules {
   }
 
   private static func rule(
-    _ name: String, _ check: @escaping @Sendable (Push) -> Refusal?
+    _ name: String, of part: Strictness? = nil, _ check: @escaping @Sendable (Push) -> Refusal?
   ) -> Rule {
-    ChannelRules.rule("broadcast: " + name, for: [.broadcast], check)
+    ChannelRules.rule("broadcast: " + name, for: [.broadcast], of: part, check)
+  }
+
+  /// Returns a rule for pushes as one for broadcasts.
+  private static func broadcast(_ rule: Rule) -> Rule {
+    Self.rule(rule.name, of: rule.part, rule.check)
   }
 }

@@ -62,6 +62,9 @@ struct Options: Equatable, Sendable {
   var environment = Environment.production
   var channelLimit = 10_000
   var appsWithoutBroadcast: Set<String> = []
+  var strictness = Strictness.standard
+  /// How often a device token may be pushed to; nil for any rate.
+  var tokenRate: TokenRate?
   var faultsPath: String?
   /// The authority of client certificates; nil requests none.
   var clientAuthorityPath: String?
@@ -83,6 +86,9 @@ enum Flag: String, CaseIterable, Sendable {
   case channelLimit = "--channel-limit"
   case noBroadcast = "--no-broadcast"
   case clientCA = "--client-ca"
+  case strict = "--strict"
+  case lenient = "--lenient"
+  case tokenRate = "--token-rate"
   case faults = "--faults"
   case initialStreams = "--initial-streams"
   case maximumStreams = "--max-streams"
@@ -116,6 +122,13 @@ extension Options {
     case .channelLimit: channelLimit = try number(flag, value, in: 0...10_000)
     case .noBroadcast: appsWithoutBroadcast.insert(try text(flag, value))
     case .clientCA: clientAuthorityPath = try text(flag, value)
+    case .strict: strictness.insert(try strictness(flag, value))
+    case .lenient: strictness.subtract(try strictness(flag, value))
+    case .tokenRate:
+      guard let rate = TokenRate(value) else {
+        throw refusal(flag, value, "PUSHES/SECONDS such as 5/10")
+      }
+      tokenRate = rate
     case .faults: faultsPath = try text(flag, value)
     case .initialStreams: initialStreams = try number(flag, value, in: 1...100_000)
     case .maximumStreams: maximumStreams = try number(flag, value, in: 1...100_000)
@@ -124,6 +137,15 @@ extension Options {
     case .quiet: isQuiet = true
     case .help: break
     }
+  }
+
+  private func strictness(
+    _ flag: Flag, _ value: String
+  ) throws(Command.UsageError) -> Strictness {
+    guard let part = Strictness(name: value) else {
+      throw refusal(flag, value, "one of " + Strictness.names.joined(separator: ", "))
+    }
+    return part
   }
 
   private func text(_ flag: Flag, _ value: String) throws(Command.UsageError) -> String {

@@ -24,10 +24,12 @@ import CNghttp2
     unsafe nghttp2_session_del(session)
   }
 
-  /// Processes received bytes; returns false if the peer violated the protocol beyond recovery.
-  func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  /// Processes received bytes; returns nghttp2's error if the peer violated the protocol beyond
+  /// recovery.
+  func receive(_ bytes: UnsafeRawBufferPointer) -> String? {
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    return unsafe nghttp2_session_mem_recv(session, start, bytes.count) >= 0
+    let result = unsafe nghttp2_session_mem_recv(session, start, bytes.count)
+    return result < 0 ? unsafe String(cString: nghttp2_strerror(Int32(result))) : nil
   }
 
   /// Returns the next frame to send, valid until the next call; nil means that an error ended the

@@ -26,6 +26,7 @@ import CNghttp2
     if !isSink {
       unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, onBeginHeaders)
       unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, onData)
+      unsafe nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, onSent)
     }
   }
 
@@ -89,11 +90,23 @@ private let onData: nghttp2_on_data_chunk_recv_callback = { _, _, stream, bytes,
 private let onFrame: nghttp2_on_frame_recv_callback = { _, frame, data in
   guard let frame = unsafe frame, let data = unsafe data else { return 0 }
   let head = unsafe frame.pointee.hd
+  if head.type == NGHTTP2_GOAWAY.rawValue {
+    unsafe table(data).receivedGoAway = unsafe GoAway(frame.pointee.goaway)
+  }
   let carriesRequest =
     head.type == NGHTTP2_DATA.rawValue || head.type == NGHTTP2_HEADERS.rawValue
   if carriesRequest, head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
     unsafe table(data).ended(head.stream_id)
   }
+  return 0
+}
+
+/// nghttp2 itself sends GOAWAY to a client that violates the protocol.
+private let onSent: nghttp2_on_frame_send_callback = { _, frame, data in
+  guard let frame = unsafe frame, let data = unsafe data,
+    unsafe frame.pointee.hd.type == NGHTTP2_GOAWAY.rawValue
+  else { return 0 }
+  unsafe table(data).sentGoAway = unsafe GoAway(frame.pointee.goaway)
   return 0
 }
 
@@ -114,6 +127,24 @@ let readAnswerBody: nghttp2_data_source_read_callback = {
   return next.part.count
 }
 
+/// A GOAWAY frame that was sent or received.
+struct GoAway: Equatable {
+  let code: UInt32
+  let text: String
+
+  init(_ frame: nghttp2_goaway) {
+    code = unsafe frame.error_code
+    let bytes = unsafe UnsafeBufferPointer(
+      start: frame.opaque_data, count: frame.opaque_data_len)
+    text = unsafe String(decoding: bytes, as: UTF8.self)
+  }
+
+  var description: String {
+    let name = ErrorCode(rawValue: code)?.name ?? "\(code)"
+    return "GOAWAY \(name)" + (text.isEmpty ? "" : " \(text)")
+  }
+}
+
 /// The data gathered by the callbacks of one HTTP/2 session.
 ///
 /// Callbacks only fill this table. The connection empties it after nghttp2 has returned, so no code
@@ -128,6 +159,9 @@ final class StreamTable {
 
   /// Streams whose request is complete or too large to wait for, in the order of completion.
   private(set) var ready: [Int32] = []
+
+  var receivedGoAway: GoAway?
+  var sentGoAway: GoAway?
 
   init(isSink: Bool) {
     self.isSink = isSink

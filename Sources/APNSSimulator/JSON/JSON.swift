@@ -29,10 +29,12 @@ extension JSON {
     if case .integer(let value) = self { value } else { nil }
   }
 
-  var isNumber: Bool {
+  /// The value of a number, whether or not it is an integer.
+  var double: Double? {
     switch self {
-    case .integer, .number: true
-    default: false
+    case .integer(let value): Double(value)
+    case .number(let value): value
+    default: nil
     }
   }
 }

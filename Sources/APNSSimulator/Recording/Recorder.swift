@@ -25,6 +25,11 @@ import Glibc
     record.write(to: &lines)
   }
 
+  func append(_ json: JSON) {
+    lines += json.serialized
+    lines.append(UInt8(ascii: "\n"))
+  }
+
   func flush() {
     if lines.isEmpty { return }
     var written = 0
@@ -56,11 +61,13 @@ struct Recorders {
   let broadcasts: Recorder
   /// Channel calls.
   let calls: Recorder
+  let deliveries: Recorder
 
   init(_ state: StateDirectory) throws(FileError) {
     pushes = try Recorder(path: state.requestsPath)
     broadcasts = try Recorder(path: state.broadcastsPath)
     calls = try Recorder(path: state.channelRequestsPath)
+    deliveries = try Recorder(path: state.deliveriesPath)
   }
 
   func of(_ kind: ChannelCall.Kind?) -> Recorder { kind == .broadcast ? broadcasts : calls }
@@ -69,6 +76,7 @@ struct Recorders {
     pushes.flush()
     broadcasts.flush()
     calls.flush()
+    deliveries.flush()
   }
 }
 

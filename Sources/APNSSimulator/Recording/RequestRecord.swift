@@ -13,8 +13,11 @@ struct RequestRecord {
   let status: Int
   let reason: String?
   let detail: String?
+  /// Why the phone drops the push, although it was accepted.
+  let dropped: String?
   let fault: String?
   let apnsID: String
+  let uniqueID: String?
 
   /// The target of the request.
   enum Target {
@@ -29,6 +32,7 @@ struct RequestRecord {
     output += ",\"connection\":\(client.number),\"stream\":\(stream),\"status\":\(status)".utf8
     Self.member("reason", reason, to: &output)
     Self.member("detail", detail, to: &output)
+    Self.member("dropped", dropped, to: &output)
     Self.member("fault", fault, to: &output)
     Self.member("environment", environment.rawValue, to: &output)
     Self.member("method", request.method, to: &output)
@@ -42,6 +46,7 @@ struct RequestRecord {
       Self.member("call", kind, to: &output)
       Self.member("channel", channel, to: &output)
     }
+    Self.member("apns_unique_id", uniqueID, to: &output)
     writeHeaders(to: &output)
     writeCredential(to: &output)
     writePayload(to: &output)
@@ -81,7 +86,7 @@ struct RequestRecord {
 
   private static func redacted(_ header: Header) -> String {
     guard header.name == "authorization" else { return header.value }
-    return header.value.hasPrefix("bearer ") ? "bearer …" : "…"
+    return header.value.lowercased().hasPrefix("bearer ") ? "bearer …" : "…"
   }
 
   /// Writes what authenticated the request: the certificate's identity or the JWT's claims.

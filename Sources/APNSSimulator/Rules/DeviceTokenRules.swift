@@ -10,7 +10,7 @@ enum DeviceTokenRules {
       return Refusal(.badDeviceToken, "a \(bound) token, and this is \(environment)")
     },
     Rule("token is for the topic") { push in
-      guard let bound = entry(push)?.topic, bound != push.header("apns-topic") else { return nil }
+      guard let bound = entry(push)?.topic, bound != push.topic else { return nil }
       return Refusal(.deviceTokenNotForTopic, "this token is for \(bound)")
     },
     Rule("token is registered") { push in
@@ -20,6 +20,10 @@ enum DeviceTokenRules {
     Rule("token has not expired") { push in
       guard let since = entry(push)?.expiredSince else { return nil }
       return Refusal(.expiredToken, "expired since \(since) ms", timestamp: since)
+    },
+    Rule("token is pushed to within its rate") { push in
+      push.context.isOverTokenRate
+        ? Refusal(.tooManyRequests, "more pushes to this token than --token-rate allows") : nil
     },
   ]
 
@@ -73,7 +77,7 @@ extension DeviceTokenRegistry {
   private mutating func add(_ reader: FormatReader) throws(FormatError) {
     let token = try reader.requiredString("token")
     guard RequestRules.isDeviceToken(token) else {
-      throw reader.error("token", "64 to 200 hex digits")
+      throw reader.error("token", "64 to 512 hex digits, an even number")
     }
     let environment = try reader.string("environment")
     guard environment.map({ Environment(rawValue: $0) != nil }) ?? true else {

@@ -1,10 +1,9 @@
 /// The values of `apns-push-type`, and the topic, priority and size that each type requires.
 enum PushType: String, CaseIterable, Sendable {
-  case alert, background, complication, controls, fileprovider, liveactivity, location, pushtotalk
-  case voip, widgets
+  case alert, background, complication, controls, fileprovider, liveactivity, location, mdm
+  case pushtotalk, voip, widgets
 
-  // `mdm` is omitted on purpose: its certificates and topics are those of device management.
-
+  /// What follows the bundle ID in the topic.
   var topicSuffix: String {
     switch self {
     case .alert, .background: ""
@@ -13,6 +12,8 @@ enum PushType: String, CaseIterable, Sendable {
     case .fileprovider: ".pushkit.fileprovider"
     case .liveactivity: ".push-type.liveactivity"
     case .location: ".location-query"
+    // The topic is the user ID of the certificate of device management.
+    case .mdm: ""
     case .pushtotalk: ".voip-ptt"
     case .voip: ".voip"
     case .widgets: ".push-type.widgets"
@@ -27,16 +28,31 @@ enum PushType: String, CaseIterable, Sendable {
     }
   }
 
-  var priorities: [String] {
+  /// True if the phone reads `aps`; the payload of the other types belongs to the app.
+  var needsAps: Bool {
     switch self {
-    case .background: ["5"]
-    case .liveactivity: ["5", "10"]
-    default: ["10", "5", "1"]
+    case .alert, .background, .controls, .liveactivity, .widgets: true
+    default: false
     }
+  }
+
+  var priorities: [String] {
+    self == .background ? ["5"] : ["10", "5", "1"]
   }
 
   var maximumPayloadBytes: Int {
     self == .voip ? 5120 : 4096
+  }
+
+  /// The type of a push without `apns-push-type`, which only watchOS requires.
+  init(topic: String, aps: [String: JSON], in context: RuleContext) {
+    let named = Self.allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
+    if let named, !context.bundleIDs.contains(topic) {
+      self = named
+    } else {
+      let isShown = ["alert", "badge", "sound"].contains { aps[$0] != nil }
+      self = aps["content-available"] != nil && !isShown ? .background : .alert
+    }
   }
 }
 
@@ -59,7 +75,7 @@ enum RequestRules {
     },
     Rule("token is hex") { push in
       isDeviceToken(push.deviceToken ?? "")
-        ? nil : Refusal(.badDeviceToken, "a token is 64 to 200 hex digits, an even number")
+        ? nil : Refusal(.badDeviceToken, "a token is 64 to 512 hex digits, an even number")
     },
   ]
 
@@ -73,66 +89,99 @@ enum RequestRules {
     return twice.map { Refusal(.duplicateHeaders, "\($0.name) is given twice") }
   }
 
+  /// Returns whether a text has the form of a device token.
+  ///
+  /// Tokens have no fixed size. None shorter than 32 bytes was ever seen; the upper limit is that of
+  /// RidePulse's own tables.
   static func isDeviceToken(_ text: some StringProtocol) -> Bool {
     let bytes = text.utf8
-    return bytes.count % 2 == 0 && (64...200).contains(bytes.count)
+    return bytes.count % 2 == 0 && (64...512).contains(bytes.count)
       && bytes.allSatisfy(\.isHexDigit)
   }
 }
 
-/// Rules for the `apns-` headers; Apple has defaults for most, but here each is required.
+/// Rules for the `apns-` headers.
 enum HeaderRules {
   static let daySeconds = 86_400
   static let maximumStorageSeconds = 31 * daySeconds
   static let maximumCollapseIDBytes = 64
 
-  static let all: [Rule] =
-    [
-      Rule("push type is known") { push in
-        guard push.pushType == nil else { return nil }
-        let found = push.header("apns-push-type") ?? "none"
-        return Refusal(.invalidPushType, "apns-push-type is \(found)")
-      },
-      Rule("topic is there") { push in
-        push.header("apns-topic") == nil ? Refusal(.missingTopic, "no apns-topic") : nil
-      },
-      Rule("topic has the form of a bundle ID") { push in
-        isTopic(push.header("apns-topic") ?? "")
-          ? nil : Refusal(.badTopic, "apns-topic is no bundle ID")
-      },
-      Rule("topic is known, with the push type's suffix") { push in
-        let suffix = push.pushType?.topicSuffix ?? ""
-        let topic = push.header("apns-topic") ?? ""
-        if topic.hasSuffix(suffix), push.context.bundleIDs.contains(push.bundleID) { return nil }
-        let known = push.context.bundleIDs.sorted().map { $0 + suffix }.joined(separator: ", ")
-        return Refusal(.topicDisallowed, "apns-topic is \(topic), expected one of \(known)")
-      },
-    ] + CredentialRules.pushScope + [
-      Rule("priority suits the push type") { push in
-        let allowed = push.pushType?.priorities ?? []
-        let found = push.header("apns-priority")
-        if let found, allowed.contains(found) { return nil }
-        let expected = allowed.joined(separator: " or ")
-        return Refusal(.badPriority, "apns-priority is \(found ?? "missing"), expected \(expected)")
-      },
-      Rule("expiration is 0 or epoch seconds") { push in
-        isExpiration(push.header("apns-expiration") ?? "", now: push.context.now)
-          ? nil
-          : Refusal(.badExpirationDate, "apns-expiration must be 0 or a time in epoch seconds")
-      },
-      Rule("id is a lower-case UUID") { push in
-        isMessageID(push.header("apns-id") ?? "")
-          ? nil : Refusal(.badMessageID, "apns-id must be a lower-case UUID")
-      },
-      Rule("collapse id has 1 to 64 bytes") { push in
-        guard let id = push.header("apns-collapse-id") else { return nil }
-        return (1...maximumCollapseIDBytes).contains(id.utf8.count)
-          ? nil : Refusal(.badCollapseID, "apns-collapse-id has \(id.utf8.count) bytes")
-      },
-      contentType,
-    ]
+  static let all: [Rule] = defaults + topic + CredentialRules.pushScope + values
 
-  static let contentType = Rule("content type is JSON") { push in
+  /// Headers without which APNs assumes a value: the one meant, or another.
+  private static let defaults: [Rule] = [
+    required("apns-push-type", .invalidPushType), required("apns-topic", .missingTopic),
+    required("apns-priority", .badPriority), required("apns-expiration", .badExpirationDate),
+    required("apns-id", .badMessageID),
+  ]
+
+  private static func required(_ name: String, _ reason: Reason) -> Rule {
+    Rule("\(name) is there", of: .headers) { push in
+      push.header(name) == nil ? Refusal(reason, "no \(name)") : nil
+    }
+  }
+
+  private static let topic: [Rule] = [
+    Rule("push type is known") { push in
+      guard push.pushType == nil else { return nil }
+      let found = push.header("apns-push-type") ?? "none"
+      return Refusal(.invalidPushType, "apns-push-type is \(found)")
+    },
+    Rule("topic is there") { push in
+      push.topic == nil ? Refusal(.missingTopic, "no apns-topic") : nil
+    },
+    Rule("topic has the form of a bundle ID") { push in
+      isTopic(push.topic ?? "") ? nil : Refusal(.badTopic, "apns-topic is no bundle ID")
+    },
+    Rule("topic is known, with the push type's suffix") { push in
+      let suffix = push.pushType?.topicSuffix ?? ""
+      let topic = push.topic ?? ""
+      if topic.hasSuffix(suffix), push.context.bundleIDs.contains(push.bundleID) { return nil }
+      let known = push.context.bundleIDs.sorted().map { $0 + suffix }.joined(separator: ", ")
+      return Refusal(.topicDisallowed, "apns-topic is \(topic), expected one of \(known)")
+    },
+  ]
+
+  private static let values: [Rule] = [
+    Rule("priority suits the push type") { push in
+      // Without the header the priority is 10.
+      let found = push.header("apns-priority") ?? "10"
+      let type = push.header("apns-push-type") == nil ? .alert : push.pushType
+      let allowed = type?.priorities ?? []
+      if allowed.contains(found) { return nil }
+      let expected = allowed.joined(separator: " or ")
+      return Refusal(.badPriority, "apns-priority is \(found), expected \(expected)")
+    },
+    Rule("expiration is 0 or epoch seconds") { push in
+      let found = push.header("apns-expiration") ?? "0"
+      return isExpiration(found)
+        ? nil : Refusal(.badExpirationDate, "apns-expiration must be 0 or epoch seconds")
+    },
+    plausibleExpiration,
+    Rule("id is a lower-case UUID") { push in
+      push.header("apns-id").map(isMessageID) == false
+        ? Refusal(.badMessageID, "apns-id must be a lower-case UUID") : nil
+    },
+    Rule("collapse id has 1 to 64 bytes") { push in
+      guard let id = push.header("apns-collapse-id") else { return nil }
+      return (1...maximumCollapseIDBytes).contains(id.utf8.count)
+        ? nil : Refusal(.badCollapseID, "apns-collapse-id has \(id.utf8.count) bytes")
+    },
+    contentType,
+  ]
+
+  /// A value more than a day in the past is a duration mistaken for a time; one beyond APNs' 30
+  /// days of storage is in milliseconds.
+  static let plausibleExpiration = Rule("expiration is plausible", of: .headers) { push in
+    guard let seconds = push.header("apns-expiration").flatMap({ Int($0) }) else { return nil }
+    let now = push.context.now
+    if seconds == 0 || (now - daySeconds...now + maximumStorageSeconds).contains(seconds) {
+      return nil
+    }
+    return Refusal(.badExpirationDate, "apns-expiration is \(seconds - now) s from now")
+  }
+
+  static let contentType = Rule("content type is JSON", of: .headers) { push in
     guard let type = push.header("content-type"), type != "application/json" else { return nil }
     return Refusal(.badContentType, "content-type is \(type)")
   }
@@ -148,13 +197,9 @@ enum HeaderRules {
       }
   }
 
-  /// Returns whether a text is a plausible expiration.
-  ///
-  /// A value more than a day in the past is a duration mistaken for a time; one beyond APNs' 30
-  /// days of storage is in milliseconds.
-  static func isExpiration(_ text: String, now: Int) -> Bool {
-    guard let seconds = Int(text), String(seconds) == text else { return false }
-    return seconds == 0 || (now - daySeconds...now + maximumStorageSeconds).contains(seconds)
+  static func isExpiration(_ text: String) -> Bool {
+    guard let seconds = Int(text) else { return false }
+    return seconds >= 0 && String(seconds) == text
   }
 
   static func isMessageID(_ text: String) -> Bool {

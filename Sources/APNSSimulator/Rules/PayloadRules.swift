@@ -15,19 +15,51 @@ enum PayloadRules {
 
   /// The rules that apply to broadcasts too.
   static let form: [Rule] = [
-    Rule("payload is an object with aps") { push in
-      push.aps == nil ? Refusal(.badPayload, "expected a JSON object with an aps object") : nil
+    Rule("payload is an object, with aps if the phone reads it", of: .payloads) { push in
+      guard push.payload?.object != nil else { return Refusal(.badPayload, "no JSON object") }
+      guard push.pushType?.needsAps != false, push.aps == nil else { return nil }
+      return Refusal(.badPayload, "no aps object in the payload")
     },
-    Rule("aps holds Apple's keys, with values of their types") { push in
-      for (key, value) in push.aps ?? [:] {
-        guard let accepts = apsKeys[key] else {
-          return Refusal(.badPayload, "aps.\(key) is no key of Apple's; own keys go beside aps")
-        }
-        guard accepts(value) else { return Refusal(.badPayload, "aps.\(key) is \(value)") }
+    Rule("aps has values of Apple's types", of: .payloads) { push in
+      let wrong = first(of: push) { value, key in key?.accepts(value) == false }
+      return wrong.map { Refusal(.badPayload, "aps.\($0.name) is \($0.value)") }
+    },
+    Rule("aps has the push type's keys only", of: .payloads) { push in
+      guard let type = push.pushType, type.needsAps else { return nil }
+      let wrong = first(of: push) { _, key in key?.types.contains(type) == false }
+      return wrong.map { Refusal(.invalidPushType, "aps.\($0.name) is no key of \(type) pushes") }
+    },
+    Rule("aps has Apple's keys only", of: .aps) { push in
+      guard push.pushType?.needsAps != false else { return nil }
+      let wrong = first(of: push) { _, key in key == nil }
+      return wrong.map {
+        Refusal(.badPayload, "aps.\($0.name) is no key of Apple's; own keys go next to aps")
       }
-      return nil
     },
   ]
+
+  /// Returns the first key of `aps`, in alphabetical order, with a mistake.
+  private static func first(
+    of push: Push, where isWrong: (JSON, Key?) -> Bool
+  ) -> (name: String, value: JSON)? {
+    var first: (name: String, value: JSON)?
+    for (name, value) in push.aps ?? [:] where isWrong(value, keys[name]) {
+      if let first, first.name < name { continue }
+      first = (name, value)
+    }
+    return first
+  }
+
+  /// A key of `aps`: the push types to which it belongs, and the values that it may have.
+  private struct Key {
+    let types: Set<PushType>
+    let accepts: @Sendable (JSON) -> Bool
+
+    init(_ types: Set<PushType>, _ accepts: @escaping @Sendable (JSON) -> Bool) {
+      self.types = types
+      self.accepts = accepts
+    }
+  }
 
   private static let interruptionLevels: Set<String> = [
     "passive", "active", "time-sensitive", "critical",
@@ -39,87 +71,100 @@ enum PayloadRules {
   /// The Live Activity rules check these more closely and give a more detailed refusal.
   private static let isAnything: @Sendable (JSON) -> Bool = { _ in true }
 
-  private static let apsKeys: [String: @Sendable (JSON) -> Bool] = [
-    "alert": { $0.string != nil || $0.object != nil },
-    "badge": { ($0.integer ?? -1) >= 0 },
-    "sound": { isText($0) || isObject($0) },
-    "thread-id": isText,
-    "category": isText,
-    "content-available": isOne,
-    "mutable-content": isOne,
-    "target-content-id": isText,
-    "interruption-level": { interruptionLevels.contains($0.string ?? "") },
-    "relevance-score": { $0.isNumber },
-    "filter-criteria": isText,
-    "content-changed": { $0 == .bool(true) },
-    "timestamp": isAnything,
-    "event": isAnything,
-    "content-state": isAnything,
-    "stale-date": isAnything,
-    "dismissal-date": isAnything,
-    "attributes-type": isAnything,
-    "attributes": isAnything,
-    "input-push-token": isOne,
-    "input-push-channel": isText,
+  private static let keys: [String: Key] = [
+    "alert": Key([.alert, .liveactivity]) { $0.string != nil || $0.object != nil },
+    "badge": Key([.alert]) { ($0.integer ?? -1) >= 0 },
+    "sound": Key([.alert]) { isText($0) || isObject($0) },
+    "thread-id": Key([.alert], isText),
+    "category": Key([.alert], isText),
+    "content-available": Key([.alert, .background], isOne),
+    "mutable-content": Key([.alert], isOne),
+    "target-content-id": Key([.alert], isText),
+    "interruption-level": Key([.alert]) { interruptionLevels.contains($0.string ?? "") },
+    "relevance-score": Key([.alert, .liveactivity]) { $0.double != nil },
+    "filter-criteria": Key([.alert], isText),
+    "content-changed": Key([.widgets, .controls]) { $0 == .bool(true) },
+    "timestamp": Key([.liveactivity], isAnything),
+    "event": Key([.liveactivity], isAnything),
+    "content-state": Key([.liveactivity], isAnything),
+    "stale-date": Key([.liveactivity], isAnything),
+    "dismissal-date": Key([.liveactivity], isAnything),
+    "attributes-type": Key([.liveactivity], isAnything),
+    "attributes": Key([.liveactivity], isAnything),
+    "input-push-token": Key([.liveactivity], isOne),
+    "input-push-channel": Key([.liveactivity], isText),
   ]
 }
 
-/// Rules for pushes of type `alert`: they must show something, and nothing empty.
+/// Rules for pushes of type `alert`: they must show something.
 enum AlertRules {
   private static let texts = [
     "title", "subtitle", "body", "loc-key", "title-loc-key", "subtitle-loc-key",
   ]
   private static let arguments = ["loc-args", "title-loc-args", "subtitle-loc-args"]
-  private static let otherKeys = ["launch-image"]
+  private static let otherKeys = [
+    "launch-image", "action", "action-loc-key", "summary-arg", "summary-arg-count",
+  ]
 
   static let all: [Rule] = [
-    Rule("alert shows something") { push in
-      guard push.pushType == .alert else { return nil }
-      switch push.aps?["alert"] {
-      case .string(let text): return text.isEmpty ? mismatch("aps.alert is empty") : nil
-      case .object(let alert): return checkDictionary(alert)
-      default: return mismatch("an alert push needs aps.alert")
+    rule("texts are strings, arguments lists of them", of: .payloads) { aps in
+      for (key, value) in aps["alert"]?.object ?? [:] {
+        if texts.contains(key), value.string == nil { return "aps.alert.\(key) is no string" }
+        if arguments.contains(key), value.array?.allSatisfy({ $0.string != nil }) != true {
+          return "aps.alert.\(key) must be a list of strings"
+        }
       }
+      return nil
     },
-    Rule("alert carries no Live Activity keys") { push in
-      guard push.pushType == .alert, let aps = push.aps else { return nil }
-      let stray = ["event", "content-state", "timestamp", "attributes"].first { aps[$0] != nil }
-      return stray.map { mismatch("aps.\($0) belongs to a liveactivity push") }
+    rule("text, badge or sound", of: .payloads) { aps in
+      let alert = aps["alert"]
+      let shown = alert?.object.map { members in texts.map { members[$0]?.string ?? "" } }
+      if aps["badge"] != nil || aps["sound"] != nil { return nil }
+      let isShown = (shown ?? [alert?.string ?? ""]).contains { !$0.isEmpty }
+      return isShown ? nil : "an alert push needs a text, a badge or a sound"
+    },
+    rule("relevance-score is from 0 to 1", of: .payloads) { aps in
+      guard let score = aps["relevance-score"]?.double, !(0...1).contains(score) else { return nil }
+      return "aps.relevance-score is \(score)"
+    },
+    rule("no text is empty, no key unknown", of: .aps) { aps in
+      if aps["alert"] == .string("") { return "aps.alert is empty" }
+      for (key, value) in aps["alert"]?.object ?? [:] {
+        if texts.contains(key), value.string == "" { return "aps.alert.\(key) is empty" }
+        if !(texts + arguments + otherKeys).contains(key) {
+          return "aps.alert.\(key) is no key of Apple's"
+        }
+      }
+      return nil
     },
   ]
 
-  private static func checkDictionary(_ alert: [String: JSON]) -> Refusal? {
-    for (key, value) in alert {
-      if texts.contains(key) {
-        guard let text = value.string, !text.isEmpty else {
-          return mismatch("aps.alert.\(key) is empty or no string")
-        }
-      } else if arguments.contains(key) {
-        guard let list = value.array, list.allSatisfy({ $0.string != nil }) else {
-          return mismatch("aps.alert.\(key) must be a list of strings")
-        }
-      } else if !otherKeys.contains(key) {
-        return mismatch("aps.alert.\(key) is no key of Apple's")
-      }
+  private static func rule(
+    _ name: String, of part: Strictness,
+    _ check: @escaping @Sendable (_ aps: [String: JSON]) -> String?
+  ) -> Rule {
+    Rule("alert: " + name, of: part) { push in
+      guard push.pushType == .alert, let aps = push.aps else { return nil }
+      return check(aps).map { Refusal(.invalidPushType, $0) }
     }
-    return texts.contains { alert[$0] != nil } ? nil : mismatch("aps.alert has no text")
-  }
-
-  private static func mismatch(_ detail: String) -> Refusal {
-    Refusal(.invalidPushType, detail)
   }
 }
 
-/// Rules for pushes of type `background`: they wake the app and show nothing.
-enum BackgroundRules {
+/// Rules for pushes that show nothing: they wake the app or reload its widgets and controls.
+enum SilentRules {
   static let all: [Rule] = [
-    Rule("background is content-available alone") { push in
-      guard push.pushType == .background, let aps = push.aps else { return nil }
-      guard aps["content-available"] == .integer(1) else {
-        return Refusal(.invalidPushType, "a background push needs aps.content-available 1")
-      }
-      let stray = aps.keys.sorted().first { $0 != "content-available" }
-      return stray.map { Refusal(.invalidPushType, "aps.\($0) in a background push") }
-    }
+    rule("content-available", of: [.background]) { $0 == .integer(1) },
+    rule("content-changed", of: [.widgets, .controls]) { $0 == .bool(true) },
   ]
+
+  private static func rule(
+    _ key: String, of types: [PushType], _ accepts: @escaping @Sendable (JSON?) -> Bool
+  ) -> Rule {
+    Rule("\(types[0]): \(key) is there", of: .payloads) { push in
+      guard let type = push.pushType, types.contains(type), let aps = push.aps,
+        !accepts(aps[key])
+      else { return nil }
+      return Refusal(.invalidPushType, "a \(type) push needs aps.\(key)")
+    }
+  }
 }

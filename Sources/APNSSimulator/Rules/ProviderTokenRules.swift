@@ -3,8 +3,9 @@
 /// They do not apply to a connection with a client certificate, on which the header is ignored.
 enum ProviderTokenRules {
   static let maximumAgeSeconds = 3600
-  /// Apple allows an hour of skew; five minutes reveal a wrong clock while it can still be fixed.
-  static let maximumLeadSeconds = 300
+  static let maximumLeadSeconds = 3600
+  /// Five minutes reveal a wrong clock while it can still be fixed.
+  static let strictLeadSeconds = 300
   static let minimumSecondsBetweenUpdates = 1200
 
   static let all: [Rule] = [
@@ -32,7 +33,10 @@ enum ProviderTokenRules {
       }
       return invalid("iss must be \(team)")
     },
-    rule("iat is an integer") { push in
+    rule("iat is a number of seconds") { push in
+      push.providerToken?.issuedAtSeconds == nil ? invalid("iat must be epoch seconds") : nil
+    },
+    rule("iat is an integer", of: .jwt) { push in
       let issuedAt = push.providerToken?.issuedAt
       guard issuedAt?.integer != nil else {
         return invalid("iat must be a JSON integer, found \(issuedAt?.description ?? "none")")
@@ -52,6 +56,10 @@ enum ProviderTokenRules {
     rule("iat is not in the future") { push in
       guard issuedAt(push) > push.context.now + maximumLeadSeconds else { return nil }
       return invalid("iat is more than \(maximumLeadSeconds) s ahead")
+    },
+    rule("iat is not ahead of the clock", of: .jwt) { push in
+      guard issuedAt(push) > push.context.now + strictLeadSeconds else { return nil }
+      return invalid("iat is more than \(strictLeadSeconds) s ahead")
     },
     rule("iat is within the hour") { push in
       guard issuedAt(push) < push.context.now - maximumAgeSeconds else { return nil }
@@ -74,7 +82,7 @@ enum ProviderTokenRules {
   ]
 
   private static func issuedAt(_ push: Push) -> Int {
-    push.providerToken?.issuedAt?.integer ?? 0
+    push.providerToken?.issuedAtSeconds ?? 0
   }
 
   private static func key(_ push: Push) -> ProviderKey? {
@@ -82,9 +90,10 @@ enum ProviderTokenRules {
   }
 
   private static func rule(
-    _ name: String, _ check: @escaping @Sendable (Push) -> Refusal?
+    _ name: String, of part: Strictness? = nil,
+    _ check: @escaping @Sendable (Push) -> Refusal?
   ) -> Rule {
-    Rule(name) { push in push.context.certificate == nil ? check(push) : nil }
+    Rule(name, of: part) { push in push.context.certificate == nil ? check(push) : nil }
   }
 
   private static func invalid(_ detail: String) -> Refusal {
@@ -99,6 +108,16 @@ struct ProviderToken: Equatable, Sendable {
   let issuer: JSON?
   let issuedAt: JSON?
   let signatureIsValid: Bool
+
+  /// The time of `iat`; clients that APNs accepts also write a fraction or a quoted number.
+  var issuedAtSeconds: Int? {
+    switch issuedAt {
+    case .integer(let seconds): seconds
+    case .number(let seconds): Int(exactly: seconds.rounded(.down))
+    case .string(let text): Int(text)
+    default: nil
+    }
+  }
 
   /// - Parameter verifies: Returns whether the raw 64-byte r‖s signature (third argument) is valid
   ///   for the bytes (second argument) and the key (first argument).

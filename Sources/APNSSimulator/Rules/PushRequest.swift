@@ -41,6 +41,11 @@ struct RuleContext {
   var bundleIDs: Set<String>
   var environment: Environment
   var deviceTokens: DeviceTokenRegistry
+  var strictness = Strictness.standard
+  /// The last push to the card or channel that the request addresses.
+  var lastCardPush: CardPush?
+  /// True if the device token received as many pushes as its rate allows.
+  var isOverTokenRate = false
   /// The token that the connection has adopted.
   var adoptedToken: AdoptedToken?
   /// The certificate that authenticates the connection.
@@ -58,38 +63,51 @@ struct Push {
   let request: PushRequest
   let context: RuleContext
   let providerToken: ProviderToken?
+  /// The push type of the header; without one, the type that topic and payload suggest.
   let pushType: PushType?
+  /// The value of `apns-topic`, or what APNs assumes without one: a certificate's only topic.
+  let topic: String?
   let payload: JSON?
 
   init(_ request: PushRequest, in context: RuleContext) {
     self.request = request
     self.context = context
     providerToken = Self.bearer(request).flatMap { context.readProviderToken($0) }
-    let type = request.value("apns-push-type").flatMap { PushType(rawValue: $0) }
-    pushType = type
+    let isCall = ChannelCall.owns(request.path)
+    let name = request.value("apns-push-type")
+    // Apple's page for broadcasts has the type as `Liveactivity`.
+    let type = name.flatMap { PushType(rawValue: isCall ? $0.lowercased() : $0) }
     let limit =
-      ChannelCall.owns(request.path)
-      ? Self.maximumBroadcastBytes : (type ?? .voip).maximumPayloadBytes
+      isCall ? Self.maximumBroadcastBytes : (type ?? .voip).maximumPayloadBytes
     payload = request.bodyBytes > limit ? nil : try? JSONParser.parse(request.body)
+    let topics = context.certificate?.topics ?? []
+    topic = request.value("apns-topic") ?? (topics.count == 1 ? topics[0] : nil)
+    pushType =
+      name == nil && !isCall
+      ? PushType(topic: topic ?? "", aps: payload?.object?["aps"]?.object ?? [:], in: context)
+      : type
   }
 
   /// The key of the provider token, if it names one; a request with a certificate uses none.
   var keyID: String? { context.certificate == nil ? providerToken?.keyID?.string : nil }
 
   var tokenIdentity: TokenIdentity? {
-    guard let keyID, let issuedAt = providerToken?.issuedAt?.integer else { return nil }
+    guard let keyID, let issuedAt = providerToken?.issuedAtSeconds else { return nil }
     return TokenIdentity(keyID: keyID, issuedAt: issuedAt)
   }
 
   /// The topic without the push type's suffix.
   var bundleID: String {
-    let topic = header("apns-topic") ?? ""
+    let topic = topic ?? ""
     let suffix = pushType?.topicSuffix ?? ""
     return topic.hasSuffix(suffix) ? String(topic.dropLast(suffix.count)) : topic
   }
 
+  /// The provider token; the scheme's case does not matter (RFC 9110, section 11.1).
   static func bearer(_ request: PushRequest) -> String? {
-    guard let value = request.value("authorization"), value.hasPrefix("bearer ") else { return nil }
+    guard let value = request.value("authorization"),
+      value.prefix("bearer ".count).lowercased() == "bearer "
+    else { return nil }
     return String(value.dropFirst("bearer ".count))
   }
 

@@ -1,10 +1,15 @@
 /// One check; the name is for people, and nil means that the rule is satisfied.
 struct Rule: Sendable {
   let name: String
+  /// The strictness that the rule belongs to; nil if APNs itself refuses what the rule refuses.
+  let part: Strictness?
   let check: @Sendable (Push) -> Refusal?
 
-  init(_ name: String, _ check: @escaping @Sendable (Push) -> Refusal?) {
+  init(
+    _ name: String, of part: Strictness? = nil, _ check: @escaping @Sendable (Push) -> Refusal?
+  ) {
     self.name = name
+    self.part = part
     self.check = check
   }
 }
@@ -13,13 +18,15 @@ struct RuleResult: Equatable, Sendable {
   let refusal: Refusal?
   /// The token that passed all rules for provider tokens, whatever else was wrong.
   let provenToken: TokenIdentity?
+  /// Why the phone drops an accepted push.
+  var dropped: String?
 }
 
 /// All rules for pushes to devices, in order; the first refusal counts.
 enum PushRules {
   static let rules: [Rule] =
     RequestRules.all + CredentialRules.all + HeaderRules.all + PayloadRules.all
-    + AlertRules.all + BackgroundRules.all + LiveActivityRules.all + DeviceTokenRules.all
+    + AlertRules.all + SilentRules.all + LiveActivityRules.all + DeviceTokenRules.all
 
   static func evaluate(_ request: PushRequest, in context: RuleContext) -> RuleResult {
     evaluate(Push(request, in: context))
@@ -31,12 +38,17 @@ enum PushRules {
   static func evaluate(
     _ push: Push, by rules: [Rule] = Self.rules, proven: Int = Self.proven
   ) -> RuleResult {
+    var dropped: String?
     for (index, rule) in rules.enumerated() {
+      if let part = rule.part, !push.context.strictness.contains(part) {
+        if part == .payloads, dropped == nil { dropped = rule.check(push)?.detail }
+        continue
+      }
       guard let refusal = rule.check(push) else { continue }
       let token = index < proven ? nil : push.tokenIdentity
       return RuleResult(refusal: refusal, provenToken: token)
     }
-    return RuleResult(refusal: nil, provenToken: push.tokenIdentity)
+    return RuleResult(refusal: nil, provenToken: push.tokenIdentity, dropped: dropped)
   }
 }
 
@@ -90,12 +102,13 @@ enum Reason: String, CaseIterable, Sendable {
   case payloadEmpty = "PayloadEmpty"
   case payloadTooLarge = "PayloadTooLarge"
   case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+  case tooManyRequests = "TooManyRequests"
   case topicDisallowed = "TopicDisallowed"
   case topicMismatch = "TopicMismatch"
   case unregistered = "Unregistered"
   case unrelatedKeyID = "UnrelatedKeyIdInToken"
 
-  /// Not Apple's: APNs answers 200 to a payload that no phone can decode, and drops it.
+  /// Not Apple's: APNs answers 200 to a payload that no phone can decode, and the phone drops it.
   case badPayload = "BadPayload"
   /// Not Apple's: APNs ignores `content-type`.
   case badContentType = "BadContentType"
@@ -112,7 +125,7 @@ enum Reason: String, CaseIterable, Sendable {
     case .methodNotAllowed: 405
     case .expiredToken, .unregistered: 410
     case .payloadTooLarge: 413
-    case .tooManyProviderTokenUpdates: 429
+    case .tooManyProviderTokenUpdates, .tooManyRequests: 429
     default: 400
     }
   }

@@ -11,7 +11,7 @@ final class Connection {
     case done
     /// More bytes may be available; read again without waiting for the poller.
     case more
-    case ended
+    case ended(CloseReason)
   }
 
   /// The number of reads before other connections get their turn.
@@ -48,14 +48,15 @@ final class Connection {
   func read(scratch: UnsafeMutableRawBufferPointer) -> Progress {
     for _ in 0..<Self.readsPerTurn {
       let outcome = unsafe tls.read(into: scratch)
-      guard checkProtocol() else { return .ended }
+      completeHandshake()
       switch outcome {
       case .bytes(let count):
         if isLingering { continue }
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<count])
-        guard unsafe session.receive(bytes) else { return .ended }
+        if let error = unsafe session.receive(bytes) { return .ended(.violation(error)) }
       case .wantsRead, .wantsWrite: return .done
-      case .ended: return .ended
+      case .ended: return .ended(ending())
+      case .failed(let error): return .ended(failure(error))
       }
     }
     return .more
@@ -63,11 +64,13 @@ final class Connection {
 
   /// Sends the session's output as far as the client accepts it.
   func flush() -> Progress {
-    if isClosing { return .ended }
+    if isClosing { return .ended(.fault) }
     guard isEstablished, !isBlackHole, !isLingering else { return .done }
     while true {
       while !output.isFull {
-        guard let frame = unsafe session.nextOutput() else { return .ended }
+        guard let frame = unsafe session.nextOutput() else {
+          return .ended(.violation("nghttp2 can't continue the session"))
+        }
         if frame.isEmpty { break }
         unsafe output.append(frame)
       }
@@ -77,7 +80,8 @@ final class Connection {
       case .wantsWrite, .wantsRead:
         isBackedUp = true
         return .done
-      case .ended: return .ended
+      case .ended: return .ended(ending())
+      case .failed(let error): return .ended(failure(error))
       }
     }
   }
@@ -91,11 +95,67 @@ final class Connection {
     return .done
   }
 
-  private func checkProtocol() -> Bool {
-    if isEstablished || !tls.isEstablished { return true }
+  private func completeHandshake() {
+    if isEstablished || !tls.isEstablished { return }
     isEstablished = true
     client.certificate = tls.clientCertificate
-    return tls.hasNegotiatedHTTP2
+  }
+
+  /// Returns why the connection ends if TLS did not fail.
+  func ending() -> CloseReason {
+    // A GOAWAY of nghttp2's may still wait to be sent.
+    while isEstablished, let frame = unsafe session.nextOutput() {
+      if frame.isEmpty { break }
+    }
+    if let goAway = session.streams.sentGoAway { return .goAway(goAway) }
+    return isEstablished ? .client(session.streams.receivedGoAway) : .handshakeLeft
+  }
+
+  private func failure(_ error: String) -> CloseReason {
+    if isLingering { return ending() }
+    return isEstablished ? .failure(error) : .handshakeFailed(error)
+  }
+}
+
+/// Why a connection was closed.
+enum CloseReason: Equatable, CustomStringConvertible {
+  /// The client closed it, perhaps with a GOAWAY.
+  case client(GoAway?)
+  case handshakeLeft
+  case handshakeFailed(String)
+  case handshakeTimeout(seconds: Int)
+  /// TLS or the socket failed after the handshake.
+  case failure(String)
+  /// The client does not speak HTTP/2.
+  case violation(String)
+  /// After the simulator's GOAWAY: a fault's, or nghttp2's to a client that violates the protocol.
+  case goAway(GoAway)
+  case fault
+  /// A fault stopped the answers, and the client gave up.
+  case blackHole
+
+  var description: String {
+    switch self {
+    case .client(nil): "closed by the client"
+    case .client(let goAway?): "closed by the client with \(goAway.description)"
+    case .handshakeLeft: "closed by the client in the TLS handshake"
+    case .handshakeFailed(let error): "TLS handshake failed: \(error)"
+    case .handshakeTimeout(let seconds): "no TLS handshake within \(seconds) s"
+    case .failure(let error): "connection failed: \(error)"
+    case .violation(let error): "not HTTP/2: \(error)"
+    case .goAway(let goAway): "closed after \(goAway.description)"
+    case .fault: "closed by a fault"
+    case .blackHole: "closed by the client, which a fault does not answer"
+    }
+  }
+
+  /// True if the client made a mistake, which the log has in quiet mode, too.
+  var isMistake: Bool {
+    switch self {
+    case .handshakeFailed, .handshakeTimeout, .violation: true
+    case .goAway(let goAway): goAway.code != 0
+    case .client, .handshakeLeft, .failure, .fault, .blackHole: false
+    }
   }
 }
 

@@ -172,7 +172,7 @@ import Glibc
   }
 
   private func handle(_ connection: Connection, _ ready: Poller.Interest) {
-    if connection.isBlackHole, !ready.isEmpty { return drop(connection) }
+    if connection.isBlackHole, !ready.isEmpty { return drop(connection, .blackHole) }
     if ready != .write { readRequests(of: connection) }
     markDirty(connection)
   }
@@ -198,7 +198,7 @@ import Glibc
     switch progress {
     case .done: break
     case .more: unread.append(connection)
-    case .ended: drop(connection)
+    case .ended(let reason): drop(connection, reason)
     }
   }
 
@@ -214,8 +214,8 @@ import Glibc
       if connections[connection.number] == nil { continue }
       let wasBackedUp = connection.isBackedUp
       let wasLingering = connection.isLingering
-      if case .ended = connection.flush() {
-        drop(connection)
+      if case .ended(let reason) = connection.flush() {
+        drop(connection, reason)
         continue
       }
       // TLS may hold bytes that it read before the connection backed up; the poller does not report
@@ -238,9 +238,11 @@ import Glibc
     while let timeout = timeouts.takeDue(at: now) {
       switch timeout {
       case .handshake(let number):
-        if let connection = connections[number], !connection.isEstablished { drop(connection) }
+        if let connection = connections[number], !connection.isEstablished {
+          drop(connection, .handshakeTimeout(seconds: Self.handshakeMilliseconds / 1000))
+        }
       case .linger(let number):
-        connections[number].map { drop($0) }
+        connections[number].map { drop($0, $0.ending()) }
       }
     }
   }
@@ -254,11 +256,11 @@ import Glibc
     poller.change(connection.tls.socket, interest, key: key)
   }
 
-  private func drop(_ connection: Connection) {
+  private func drop(_ connection: Connection, _ reason: CloseReason) {
     guard connections.removeValue(forKey: connection.number) != nil else { return }
     simulator.statistics.connectionsOpen -= 1
-    let failure = connection.tls.handshakeFailure.map { " in the TLS handshake: \($0.reason)" }
-    log("connection \(connection.number): closed\(failure ?? "")")
+    let line = "connection \(connection.number): \(reason)"
+    if reason.isMistake { Log.write(line) } else { log(line) }
     if isListenerPaused {
       isListenerPaused = false
       poller.change(listener.socket, .read, key: Key.listener)

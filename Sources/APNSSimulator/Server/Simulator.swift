@@ -7,6 +7,10 @@ final class Simulator {
   private var channels: ChannelRegistry {
     didSet { hasNewChannels = true }
   }
+  /// The last update or end of each card and channel, by what the request addresses.
+  private var cardPushes: [String: CardPush] = [:]
+  private var rate: TokenRateLimiter?
+  private var devices = OfflineDevices()
   private let recorders: Recorders
   private let channelsPath: String
   private var hasNewChannels = false
@@ -18,6 +22,7 @@ final class Simulator {
     channels: ChannelRegistry, faults: FaultSet
   ) throws {
     self.options = options
+    rate = options.tokenRate.map(TokenRateLimiter.init)
     recorders = try Recorders(state)
     self.channels = channels
     channelsPath = state.channelsPath
@@ -49,24 +54,29 @@ final class Simulator {
   func decide(
     _ request: PushRequest, stream: Int32, from client: Client, at time: WallTime
   ) -> Decision {
-    if let control = controlAnswer(request) { return Decision(steps: [.answer(control)]) }
-    let push = Push(request, in: context(client, now: time.seconds))
+    if let control = controlAnswer(request, at: time) {
+      return Decision(steps: [.answer(control)])
+    }
+    let push = Push(request, in: context(request, client, at: time))
     let isCall = ChannelCall.owns(request.path)
+    let call = isCall ? push.call : nil
     let result =
       isCall
       ? PushRules.evaluate(push, by: ChannelRules.all, proven: ChannelRules.proven)
       : PushRules.evaluate(push)
     let fault = result.refusal == nil ? strike(push, connection: client.number) : nil
     var grant = Grant(idHeader: isCall ? "apns-request-id" : "apns-id")
+    let apnsID = answerID(request, header: grant.idHeader)
     // A fault that loses the answer strikes after the call was executed; one that refuses, instead
     // of it.
-    if result.refusal == nil, !(fault?.action.prevents(stream) ?? false), let call = push.call {
-      perform(call, push, &grant)
+    if result.refusal == nil, !(fault?.action.prevents(stream) ?? false) {
+      process(push, call, apnsID, dropped: result.dropped, &grant, at: time)
     }
+    // Apple has the ID for pushes in the sandbox, and for broadcasts everywhere.
+    let hasUniqueID = isCall ? call?.kind == .broadcast : options.environment == .sandbox
     let verdict = Verdict(
-      result.refusal, fault: fault?.action, apnsID: answerID(request, header: grant.idHeader),
-      uniqueID: !isCall && options.environment == .sandbox ? MessageID.random() : nil, at: time,
-      grant: grant)
+      result.refusal, fault: fault?.action, apnsID: apnsID,
+      uniqueID: hasUniqueID ? MessageID.random() : nil, at: time, grant: grant)
     let decision = Decision(
       delayMilliseconds: options.latencyMilliseconds + (fault?.delayMilliseconds ?? 0),
       steps: verdict.steps(fault?.action, stream: stream),
@@ -74,28 +84,64 @@ final class Simulator {
     let status = decision.isAnswered ? verdict.status : 0
     let reason = decision.isAnswered ? verdict.reason : nil
     statistics.count(status: status, reason: reason)
-    let kind = push.call?.kind
     let record = RequestRecord(
       receivedAt: time, client: client, stream: stream, request: request,
       target: isCall
-        ? .call(kind?.rawValue, channel: push.channelID ?? grant.channelID)
+        ? .call(call?.kind?.rawValue, channel: push.channelID ?? grant.channelID)
         : .token(String(push.deviceToken ?? "")),
       providerToken: push.providerToken, payload: push.payload, environment: options.environment,
-      status: status, reason: reason, detail: result.refusal?.detail,
-      fault: fault?.action.name, apnsID: verdict.apnsID)
-    (isCall ? recorders.of(kind) : recorders.pushes).append(record)
+      status: status, reason: reason, detail: result.refusal?.detail, dropped: result.dropped,
+      fault: fault?.action.name, apnsID: verdict.apnsID, uniqueID: verdict.uniqueID)
+    (isCall ? recorders.of(call?.kind) : recorders.pushes).append(record)
     return decision
   }
 
-  private func context(_ client: Client, now: Int) -> RuleContext {
+  private func context(_ request: PushRequest, _ client: Client, at time: WallTime) -> RuleContext {
     var context = RuleContext(
-      now: now, keys: keys, bundleIDs: options.bundleIDs, environment: options.environment,
-      deviceTokens: deviceTokens, adoptedToken: client.adoptedToken,
+      now: time.seconds, keys: keys, bundleIDs: options.bundleIDs,
+      environment: options.environment, deviceTokens: deviceTokens,
+      strictness: options.strictness, adoptedToken: client.adoptedToken,
       certificate: client.certificate, readProviderToken: providerTokens.read)
     context.channels = channels
     context.channelLimit = options.channelLimit
     context.appsWithoutBroadcast = options.appsWithoutBroadcast
+    // Looked up here, because a copy of these tables in each context would make each change copy
+    // them.
+    if !cardPushes.isEmpty {
+      context.lastCardPush = cardPushes[CardPush.target(of: request)]
+    }
+    if let rate {
+      context.isOverTokenRate = rate.isExceeded(by: request.path.lowercased(), at: time.total)
+    }
     return context
+  }
+
+  /// Applies an accepted push or call to the simulator's state.
+  private func process(
+    _ push: Push, _ call: ChannelCall?, _ apnsID: String, dropped: String?,
+    _ grant: inout Grant, at time: WallTime
+  ) {
+    if let dropped {
+      if !options.isQuiet {
+        Log.write("\(grant.idHeader) \(apnsID): the phone drops it: \(dropped)")
+      }
+    } else if let card = CardPush(push) {
+      cardPushes[CardPush.target(of: push.request)] = card
+    }
+    if let call { return perform(call, push, &grant) }
+    rate?.count(push.request.path.lowercased(), at: time.total)
+    if devices.isEmpty { return }
+    var members: [String: JSON] = ["push_type": .string(push.pushType?.rawValue ?? "")]
+    members["topic"] = push.topic.map { .string($0) }
+    members["collapse_id"] = push.header("apns-collapse-id").map { .string($0) }
+    members["payload"] = push.payload
+    let accepted = AcceptedPush(
+      apnsID: apnsID, acceptedAt: time,
+      expiration: push.header("apns-expiration").flatMap { Int($0) }, members: members)
+    let token = push.deviceToken?.lowercased() ?? ""
+    for delivery in devices.accept(accepted, for: token) {
+      recorders.deliveries.append(delivery.json)
+    }
   }
 
   /// Returns the fault that strikes a push.
@@ -106,7 +152,7 @@ final class Simulator {
     return faults.strike(
       FaultSubject(
         token: push.deviceToken?.lowercased() ?? "",
-        topic: push.header("apns-topic") ?? push.call?.bundleID ?? "", connection: connection,
+        topic: push.topic ?? push.call?.bundleID ?? "", connection: connection,
         call: push.call?.kind?.rawValue ?? "push", channel: push.channelID))
   }
 
@@ -140,13 +186,18 @@ final class Simulator {
     }
   }
 
-  /// Executes a control call of a test; returns nil for any path except `/simulator/…`.
-  private func controlAnswer(_ request: PushRequest) -> Answer? {
-    guard request.path.hasPrefix("/simulator/") else { return nil }
+  /// Executes a control call of a test; returns nil for any path except `/simulator/…` and
+  /// `/devices/…`.
+  private func controlAnswer(_ request: PushRequest, at time: WallTime) -> Answer? {
+    let isDeviceCall = request.path.hasPrefix("/devices/")
+    guard isDeviceCall || request.path.hasPrefix("/simulator/") else { return nil }
     // Sink mode examines only paths; in it every control call returns the statistics.
     let call = options.isSink ? "GET /simulator/stats" : "\(request.method) \(request.path)"
     do {
-      return Self.answer(200, try executeControl(call, request.body))
+      let result =
+        isDeviceCall
+        ? try executeDeviceCall(request, at: time) : try executeControl(call, request.body)
+      return Self.answer(200, result)
     } catch let error as FormatError {
       return Self.answer(400, .object(["error": .string(error.description)]))
     } catch {
@@ -177,6 +228,26 @@ final class Simulator {
     default:
       throw UnknownCall()
     }
+  }
+
+  /// Executes `POST /devices/TOKEN/offline` or `…/online`.
+  private func executeDeviceCall(_ request: PushRequest, at time: WallTime) throws -> JSON {
+    let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
+    guard request.method == "POST", parts.count == 4, ["offline", "online"].contains(parts[3])
+    else { throw UnknownCall() }
+    guard RequestRules.isDeviceToken(parts[2]) else {
+      throw FormatError(
+        place: "the path", found: "token \"\(parts[2])\"",
+        expected: "64 to 512 hex digits, an even number")
+    }
+    let token = parts[2].lowercased()
+    if parts[3] == "offline" {
+      devices.disconnect(token)
+      return .object(["offline": .string(token)])
+    }
+    let deliveries = devices.connect(token, at: time).map(\.json)
+    deliveries.forEach(recorders.deliveries.append)
+    return .object(["online": .string(token), "stored": .array(deliveries)])
   }
 
   private static func answer(_ status: Int, _ json: JSON) -> Answer {

@@ -11,6 +11,7 @@ struct StateDirectory {
   var channelsPath: String { path + "/channels.json" }
   var channelRequestsPath: String { path + "/channels.jsonl" }
   var broadcastsPath: String { path + "/broadcasts.jsonl" }
+  var deliveriesPath: String { path + "/deliveries.jsonl" }
   var tokensPath: String { path + "/tokens.json" }
   var keysPath: String { path + "/keys.json" }
   var serverCertificatePath: String { path + "/server.pem" }

@@ -35,6 +35,13 @@ struct WallTime: Equatable, Sendable {
   }
 }
 
+extension WallTime {
+  var fractionalSeconds: Double { Double(seconds) + Double(microseconds) / 1e6 }
+
+  /// Microseconds since 1970.
+  var total: Int { seconds * 1_000_000 + microseconds }
+}
+
 /// The clock for waiting, which is never set.
 enum MonotonicClock {
   static func milliseconds() -> Int {

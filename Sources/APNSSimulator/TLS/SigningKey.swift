@@ -132,11 +132,10 @@ struct OpenSSLError: Error, CustomStringConvertible {
     let code = ERR_get_error()
     var text = [CChar](repeating: 0, count: 256)
     unsafe ERR_error_string_n(code, &text, text.count)
-    reason = code == 0 ? "no reason given" : String(decoding: text.map(UInt8.init), as: UTF8.self)
+    let bytes = text.map { UInt8(bitPattern: $0) }.prefix { $0 != 0 }
+    reason = code == 0 ? "no reason given" : String(decoding: bytes, as: UTF8.self)
     ERR_clear_error()
   }
 
-  var description: String {
-    "\(call): \(reason.prefix { $0 != "\0" })"
-  }
+  var description: String { "\(call): \(reason)" }
 }

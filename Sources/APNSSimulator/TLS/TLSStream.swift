@@ -23,6 +23,8 @@ import Glibc
     // Sessions resume by tickets; an in-memory cache would only grow with each client.
     unsafe ridepulse_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
     unsafe SSL_CTX_set_alpn_select_cb(context, selectHTTP2, nil)
+    // Many clients close the socket without a word of TLS.
+    unsafe SSL_CTX_set_options(context, ridepulse_SSL_OP_IGNORE_UNEXPECTED_EOF())
     guard unsafe SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
       throw OpenSSLError("certificate \(certificatePath)")
     }
@@ -49,7 +51,10 @@ import Glibc
   }
 }
 
-/// APNs supports only HTTP/2: a client that does not offer `h2` is refused in the handshake.
+/// APNs supports only HTTP/2: a client that offers protocols, and not `h2`, is refused in the
+/// handshake.
+///
+/// This is not called for a client that offers none; it may begin HTTP/2 with prior knowledge.
 private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
   _, selected, selectedLength, offered, offeredLength, _ in
   guard let selected = unsafe selected, let selectedLength = unsafe selectedLength,
@@ -76,12 +81,13 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
     case bytes(Int)
     case wantsRead
     case wantsWrite
+    /// The client closed the connection.
     case ended
+    /// TLS or the socket failed; an alert of the client is in the text.
+    case failed(String)
   }
 
   let socket: Int32
-  /// Why the handshake failed, if the client did not just leave.
-  private(set) var handshakeFailure: OpenSSLError?
   private let ssl: OpaquePointer
 
   /// Takes ownership of the socket, even if it throws.
@@ -105,14 +111,6 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
     unsafe SSL_is_init_finished(ssl) == 1
   }
 
-  /// False for a client that sent no ALPN at all; the ALPN callback is not called for it.
-  var hasNegotiatedHTTP2: Bool {
-    var name: UnsafePointer<UInt8>?
-    var length: UInt32 = 0
-    unsafe SSL_get0_alpn_selected(ssl, &name, &length)
-    return length == 2
-  }
-
   /// Calls the closure with the client's certificate, valid only within it.
   func withPeerCertificate<Result>(_ body: (OpaquePointer) -> Result?) -> Result? {
     guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
@@ -122,12 +120,14 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
     ERR_clear_error()
+    errno = 0
     let count = unsafe SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
     return outcome(count)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     ERR_clear_error()
+    errno = 0
     let count = unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
     return outcome(count)
   }
@@ -141,12 +141,14 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
 
   private func outcome(_ count: Int32) -> Outcome {
     if count > 0 { return .bytes(Int(count)) }
+    let code = errno
     switch unsafe SSL_get_error(ssl, count) {
     case SSL_ERROR_WANT_READ: return .wantsRead
     case SSL_ERROR_WANT_WRITE: return .wantsWrite
-    default:
-      if !isEstablished, ERR_peek_error() != 0 { handshakeFailure = OpenSSLError("SSL_accept") }
-      return .ended
+    case SSL_ERROR_SSL: return .failed(OpenSSLError("TLS").reason)
+    case SSL_ERROR_SYSCALL where code != 0:
+      return unsafe .failed(String(cString: strerror(code)))
+    default: return .ended
     }
   }
 }

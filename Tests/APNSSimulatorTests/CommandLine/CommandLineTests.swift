@@ -14,7 +14,7 @@ import Testing
       "--port", "0", "--state=/tmp/s", "--sink", "--team-id", "T", "--key-id", "K", "--topic",
       "com.a", "--topic=com.b", "--environment", "sandbox", "--faults", "f.json",
       "--initial-streams", "2", "--max-streams", "50", "--latency", "9", "--exit-with-stdin",
-      "--quiet",
+      "--quiet", "--strict", "all", "--lenient=aps", "--token-rate", "5/10",
     ]
     var expected = Options()
     expected.port = 0
@@ -30,6 +30,8 @@ import Testing
     expected.latencyMilliseconds = 9
     expected.exitsWithStandardInput = true
     expected.isQuiet = true
+    expected.strictness = [.payloads, .headers, .jwt]
+    expected.tokenRate = TokenRate("5/10")
     #expect(try Command.parse(words) == .serve(expected))
   }
 
@@ -42,6 +44,11 @@ import Testing
     (["--port", "x"], #"--port: found "x", expected a number from 0 to 65535"#),
     (["--environment", "dev"], #"--environment: found "dev", expected production or sandbox"#),
     (["--state", ""], #"--state: found "", expected a word"#),
+    (
+      ["--strict", "cards"],
+      #"--strict: found "cards", expected one of payloads, headers, aps, jwt, all"#
+    ),
+    (["--token-rate", "5"], #"--token-rate: found "5", expected PUSHES/SECONDS such as 5/10"#),
   ])
   func `wrong usage is refused`(words: [String], message: String) {
     #expect(throws: Command.UsageError(description: message)) { try Command.parse(words) }
@@ -115,8 +122,8 @@ let goldenHelp = """
   usage: apns-simulator [options]
 
   A local Apple Push Notification service for development and tests: HTTP/2 over TLS on
-  127.0.0.1, stricter than Apple's. It checks each push, answers as APNs does, and writes what
-  arrived to requests.jsonl.
+  127.0.0.1. It checks each push, answers as APNs does, and writes what arrived to
+  requests.jsonl. It also refuses what APNs accepts and a phone drops; --lenient changes that.
 
     --port N              port to listen on, 0 for a free one (default 2197)
     --state DIR           certificates, JWT key, records (default ./.apns-simulator)
@@ -127,6 +134,11 @@ let goldenHelp = """
     --topic BUNDLE        known bundle ID, may be repeated
                           (default com.example.customer and com.example.driver)
     --environment NAME    production (default) or sandbox
+    --strict NAME         refuse more than APNs does: headers, aps, jwt or all
+    --lenient NAME        accept as APNs does: payloads (refused by default), headers, aps, jwt
+                          or all
+    --token-rate N/S      pushes in S seconds that a token may receive, else TooManyRequests
+                          (default any number)
     --channel-limit N     broadcast channels an app may have (default 10000)
     --no-broadcast BUNDLE an app without Broadcast Capability, may be repeated
     --faults FILE         faults as JSON; read again when the file changes
@@ -140,9 +152,10 @@ let goldenHelp = """
   Files in DIR: ca.pem (clients trust it), AuthKey_<KEYID>.p8 (clients sign with it),
   keys.json (further keys and their scopes, read again when it changes), requests.jsonl (one push
   a line), tokens.json (device tokens, read at start if it is there), channels.json (broadcast
-  channels), channels.jsonl (calls about them), broadcasts.jsonl.
+  channels), channels.jsonl (calls about them), broadcasts.jsonl, deliveries.jsonl (pushes to
+  devices that were offline).
 
   Control calls on the same port: GET, POST, DELETE /simulator/faults; GET /simulator/stats;
-  POST, DELETE /simulator/tokens.
+  POST, DELETE /simulator/tokens; POST /devices/TOKEN/offline, /devices/TOKEN/online.
 
   """

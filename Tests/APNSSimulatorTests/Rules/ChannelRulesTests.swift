@@ -37,7 +37,10 @@ import Testing
   }
 
   @Test func `boundary values are accepted`() {
-    #expect(refusal(.broadcast) { $0.setBody(WrongCall.padded(to: 5120)) } == nil)
+    #expect(refusal(.broadcast) { $0.setBody(WrongCall.long(5120)) } == nil)
+    for type in ["LiveActivity", "Liveactivity"] {
+      #expect(refusal(.broadcast) { $0.set("apns-push-type", type) } == nil, "Apple's own sample")
+    }
     #expect(refusal(.broadcast) { $0.setBody(Fixture.activity(#""event":"end""#)) } == nil)
     for priority in ["5", "1"] {
       #expect(refusal(.broadcast) { $0.set("apns-priority", priority) } == nil)

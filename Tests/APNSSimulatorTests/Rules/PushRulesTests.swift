@@ -45,6 +45,7 @@ import Testing
     (Reason.badTopic, 400), (.invalidProviderToken, 403), (.expiredProviderToken, 403),
     (.missingProviderToken, 403), (.badPath, 404), (.methodNotAllowed, 405), (.unregistered, 410),
     (.expiredToken, 410), (.payloadTooLarge, 413), (.tooManyProviderTokenUpdates, 429),
+    (.tooManyRequests, 429),
     (.forbidden, 403), (.topicMismatch, 403), (.badCertificate, 403), (.unrelatedKeyID, 403),
     (.badCertificateEnvironment, 403), (.badEnvironmentKeyID, 403),
     (.badPayload, 400),
@@ -82,6 +83,8 @@ import Testing
     ("apns-topic", "com.example.driver"),
     ("apns-collapse-id", String(repeating: "ü", count: 32)),
     (":path", "/3/device/" + String(repeating: "AB", count: 80)),
+    (":path", "/3/device/" + String(repeating: "0f", count: 256)),
+    ("authorization", "Bearer " + Fixture.jwt),
   ])
   func `a legal value is accepted`(name: String, value: String) {
     #expect(refusal { request, _ in request.set(name, value) } == nil)
@@ -91,6 +94,9 @@ import Testing
     #"{"aps":{"alert":"x"}}"#, #"{"aps":{"alert":{"loc-key":"K","loc-args":["a"]}}}"#,
     #"{"aps":{"alert":{"subtitle":"x"},"mutable-content":1,"badge":0}}"#,
     #"{"aps":{"alert":"x","interruption-level":"time-sensitive","relevance-score":0.5}}"#,
+    #"{"aps":{"badge":0}}"#, #"{"aps":{"sound":"default"}}"#,
+    #"{"aps":{"alert":"x","relevance-score":0}}"#, #"{"aps":{"alert":"x","relevance-score":1}}"#,
+    #"{"aps":{"alert":"x","content-available":1}}"#,
     WrongPush.padded(to: 4096),
   ])
   func `a legal alert is accepted`(payload: String) {
@@ -101,9 +107,23 @@ import Testing
     Fixture.start, Fixture.activity(#""event":"end""#),
     Fixture.activity(#""event":"end","content-state":{},"dismissal-date":0"#),
     Fixture.activity(#""event":"update","content-state":{},"alert":{"body":"x","sound":"a"}"#),
+    Fixture.activity(#""event":"update","content-state":{},"relevance-score":250.5"#),
+    Fixture.activity(Fixture.startMembers + #","input-push-token":1"#),
+    Fixture.activity(#""event":"update","content-state":{}"#, timestamp: "1790028800"),
+    Fixture.activity(#""event":"end""#, timestamp: "1685952000"),
   ])
   func `a legal Live Activity push is accepted`(payload: String) {
     #expect(refusal(.liveactivity) { request, _ in request.setBody(payload) } == nil)
+  }
+
+  @Test func `R104 a start may follow a channel that exists`() {
+    let payload = Fixture.activity(
+      Fixture.startMembers + #","input-push-channel":"\#(Fixture.latest)""#)
+    let found = refusal(.liveactivity) { request, context in
+      context = Fixture.channelContext
+      request.setBody(payload)
+    }
+    #expect(found == nil)
   }
 
   @Test func `voip may be larger`() {
@@ -141,6 +161,12 @@ import Testing
       request.set("authorization", "bearer junk")
     }
     #expect(found == nil)
+  }
+
+  @Test(arguments: PushType.allCases)
+  func `R104 priority 1 suits every type except background`(type: PushType) {
+    let refusal = refusal(type) { request, _ in request.set("apns-priority", "1") }
+    #expect(refusal?.reason == (type == .background ? .badPriority : nil))
   }
 
   @Test(arguments: [-3600, 300])

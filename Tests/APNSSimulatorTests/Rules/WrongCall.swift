@@ -188,7 +188,6 @@ extension WrongCall {
   private static let broadcasts: [WrongCall] = [
     .header("apns-channel-id", nil, .missingChannelID, .broadcast),
     .header("apns-push-type", nil, .missingPushType, .broadcast),
-    .header("apns-push-type", "LiveActivity", .invalidPushType, .broadcast),
     .header("apns-push-type", "alert", .invalidPushType, .broadcast),
     .header("apns-expiration", nil, .badExpirationDate, .broadcast),
     .header("apns-expiration", "300", .badExpirationDate, .broadcast),
@@ -214,12 +213,26 @@ extension WrongCall {
     .body(Fixture.start, .invalidPushType, .broadcast),
     .body(Fixture.activity(#""event":"update""#), .invalidPushType, .broadcast),
     .body(#"{"aps":{"event":"end"}}"#, .invalidPushType, .broadcast),
+    .body(padded(to: 5120), .invalidPushType, .broadcast),
+    .body(
+      Fixture.activity(#""event":"update","content-state":{},"relevance-score":"high""#),
+      .badPayload, .broadcast),
+    .body(
+      Fixture.activity(#""event":"update","content-state":{},"sound":"default""#),
+      .invalidPushType, .broadcast),
   ]
 
-  /// A correct update of `count` bytes.
+  /// An update of `count` bytes.
   static func padded(to count: Int) -> String {
     let bare = Fixture.activity(#""event":"update","content-state":{"x":""}"#)
     let fill = String(repeating: "x", count: count - bare.utf8.count)
     return Fixture.activity(#""event":"update","content-state":{"x":"\#(fill)"}"#)
+  }
+
+  /// A correct update of `count` bytes: the card's own data is small.
+  static func long(_ count: Int) -> String {
+    let update = #"{"aps":{"timestamp":\#(Fixture.now),"event":"update","content-state":{}}"#
+    let fill = String(repeating: "x", count: count - update.utf8.count - #","x":""}"#.utf8.count)
+    return update + #","x":"\#(fill)"}"#
   }
 }

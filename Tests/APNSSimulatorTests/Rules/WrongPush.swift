@@ -73,7 +73,7 @@ extension WrongPush {
     .header(":path", "/3/device/a\(Fixture.token)", .badDeviceToken),
     .header(":path", "/3/device/\(Fixture.token)?", .badDeviceToken),
     .header(":path", "/3/device/" + String(repeating: "xy", count: 32), .badDeviceToken),
-    .header(":path", "/3/device/" + String(repeating: "a", count: 202), .badDeviceToken),
+    .header(":path", "/3/device/" + String(repeating: "a", count: 514), .badDeviceToken),
     WrongPush("apns-id twice", .duplicateHeaders) { request, _ in
       request.headers.append(Header(name: "apns-id", value: "x"))
     },
@@ -82,8 +82,16 @@ extension WrongPush {
   static let headers: [WrongPush] = [
     .header("apns-push-type", nil, .invalidPushType),
     .header("apns-push-type", "Alert", .invalidPushType),
-    .header("apns-push-type", "mdm", .invalidPushType),
+    .header("apns-push-type", "silent", .invalidPushType),
     .header("apns-topic", nil, .missingTopic),
+    WrongPush("no topic, and a certificate with one", .missingTopic) { request, context in
+      context.certificate = Fixture.certificate()
+      request.set("apns-topic", nil)
+    },
+    WrongPush("no topic anywhere", .missingTopic) { request, context in
+      context.strictness = .standard
+      request.set("apns-topic", nil)
+    },
     .header("apns-topic", "customer", .badTopic),
     .header("apns-topic", "com.example.", .badTopic),
     .header("apns-topic", "com.example.other", .topicDisallowed),
@@ -97,7 +105,11 @@ extension WrongPush {
     .header("apns-priority", "7", .badPriority),
     .header("apns-priority", "010", .badPriority),
     .header("apns-priority", "10", .badPriority, type: .background),
-    .header("apns-priority", "1", .badPriority, type: .liveactivity),
+    .header("apns-priority", "1", .badPriority, type: .background),
+    WrongPush("a background push of the default priority", .badPriority, type: .background) {
+      $1.strictness = .standard
+      $0.set("apns-priority", nil)
+    },
     .header("apns-expiration", nil, .badExpirationDate),
     .header("apns-expiration", "", .badExpirationDate),
     .header("apns-expiration", "-1", .badExpirationDate),
@@ -118,7 +130,7 @@ extension WrongPush {
   static let providerTokens: [WrongPush] = [
     .header("authorization", nil, .missingProviderToken),
     .header("authorization", Fixture.jwt, .invalidProviderToken),
-    .header("authorization", "Bearer " + Fixture.jwt, .invalidProviderToken),
+    .header("authorization", "Basic " + Fixture.jwt, .invalidProviderToken),
     .header("authorization", "bearer a.b", .invalidProviderToken),
     .header("authorization", "bearer " + Fixture.jwt + "=", .invalidProviderToken),
     .header("authorization", "bearer " + Fixture.jwt.dropLast(4) + "AAAA", .invalidProviderToken),
@@ -131,6 +143,8 @@ extension WrongPush {
     .jwt("iat twice") { $0.claims = #"{"iss":"SIMTEAM001","iat":1789999400,"iat":1789999400}"# },
     .jwt("no iat") { $0.claims = #"{"iss":"SIMTEAM001"}"# },
     .jwt("in milliseconds") { $0 = JWT(issuedAt: Fixture.now * 1000) },
+    .jwt("iat a word") { $0.claims = #"{"iss":"SIMTEAM001","iat":"now"}"# },
+    .jwt("3601 s ahead") { $0 = JWT(issuedAt: Fixture.now + 3601) },
     .jwt("301 s ahead") { $0 = JWT(issuedAt: Fixture.now + 301) },
     .jwt("3601 s old", .expiredProviderToken) { $0 = JWT(issuedAt: Fixture.now - 3601) },
     .jwt("least integer", .expiredProviderToken) { $0 = JWT(issuedAt: .min) },
@@ -194,6 +208,7 @@ extension WrongPush {
     .device("of the driver", .deviceTokenNotForTopic, DeviceToken(topic: "com.example.driver")),
     .device("unregistered", .unregistered, DeviceToken(unregisteredSince: 1_789_999_999_000)),
     .device("expired", .expiredToken, DeviceToken(expiredSince: 1_789_999_999_000)),
+    WrongPush("token beyond its rate", .tooManyRequests) { $1.isOverTokenRate = true },
   ]
 }
 
@@ -210,6 +225,10 @@ extension WrongPush {
     .payload(#"{"aps":{"alert":"x","badge":"1"}}"#, .badPayload),
     .payload(#"{"aps":{"alert":"x","interruption-level":"urgent"}}"#, .badPayload),
     .payload(String(repeating: "[", count: 4000), .badPayload),
+    .payload("[]", .badPayload, type: .location),
+    .payload(#"{"aps":{"alert":"x","content-changed":true}}"#, .invalidPushType),
+    .payload(#"{"aps":{}}"#, .invalidPushType, type: .widgets),
+    .payload(#"{"aps":{"content-changed":true,"alert":"x"}}"#, .invalidPushType, type: .controls),
     .payload(padded(to: 4097), .payloadTooLarge),
     .payload(padded(to: 5121), .payloadTooLarge, type: .voip),
   ]
@@ -223,6 +242,8 @@ extension WrongPush {
     .payload(#"{"aps":{"alert":{"title":1}}}"#, .invalidPushType),
     .payload(#"{"aps":{"alert":{"title":"x","text":"y"}}}"#, .invalidPushType),
     .payload(#"{"aps":{"alert":{"loc-key":"K","loc-args":[1]}}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":"x","relevance-score":1.5}}"#, .invalidPushType),
+    .payload(#"{"aps":{"alert":"x","relevance-score":-1}}"#, .invalidPushType),
     .payload(#"{"aps":{"alert":"x","event":"update"}}"#, .invalidPushType),
     .payload(#"{"aps":{"alert":"x","content-state":{}}}"#, .invalidPushType),
     .payload(#"{"aps":{"content-available":1}}"#, .invalidPushType),
@@ -247,6 +268,8 @@ extension WrongPush {
     activity(#""event":"update","content-state":{}"#, timestamp: #""1790000000""#),
     activity(#""event":"update","content-state":{}"#, timestamp: "1790000000000"),
     activity(#""event":"update","content-state":{}"#, timestamp: "1789900000"),
+    activity(#""event":"update","content-state":{}"#, timestamp: "1790028801"),
+    activity(#""event":"end""#, timestamp: "1790000000000"),
     activity(#""event":"update","content-state":{},"stale-date":1790000120.5"#),
     activity(#""event":"update","content-state":{},"stale-date":1790000120000"#),
     activity(#""event":"update","content-state":{},"dismissal-date":1790000120"#),
@@ -257,7 +280,24 @@ extension WrongPush {
     activity(#""event":"start","content-state":{},"attributes":{},"alert":{"title":"x"}"#),
     activity(#""event":"start","content-state":{},"attributes-type":"A","alert":{"title":"x"}"#),
     activity(#""event":"end","dismissal-date":"now""#),
+    activity(#""event":"update","content-state":{},"alert":{"title":"x"},"sound":"default""#),
+    activity(#""event":"update","content-state":{},"badge":1"#),
+    activity(#""event":"update","content-state":{},"interruption-level":"time-sensitive""#),
+    activity(#""event":"update","content-state":{},"input-push-token":1"#),
+    activity(Fixture.startMembers + #","input-push-token":1,"input-push-channel":"YQ==""#),
+    activity(Fixture.startMembers + #","input-push-channel":"YQ==""#),
+    after(#"{"aps":{"event":"update","timestamp":1789999990}}"#, timestamp: "1789999990"),
+    after(#"{"aps":{"event":"update","timestamp":1789999990}}"#, timestamp: "1789999989"),
+    after(#"{"aps":{"event":"end","timestamp":1789999990}}"#, timestamp: "1790000000"),
   ]
+
+  /// An update of a card whose last push is known.
+  private static func after(_ last: String, timestamp: String) -> WrongPush {
+    WrongPush("timestamp \(timestamp) after \(last)", .invalidPushType, type: .liveactivity) {
+      $0.setBody(Fixture.activity(#""event":"update","content-state":{}"#, timestamp: timestamp))
+      $1.lastCardPush = Fixture.cardPush(last)
+    }
+  }
 
   static let all: [WrongPush] =
     requests + headers + providerTokens + credentials + deviceTokens + payloads + alerts

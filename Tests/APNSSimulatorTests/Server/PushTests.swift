@@ -15,6 +15,7 @@ import Testing
     let simulator = try RunningSimulator(["--environment", "sandbox"])
     let id = try #require(try simulator.push().headers["apns-unique-id"])
     #expect(UUID(uuidString: id) != nil && id == id.lowercased())
+    #expect(try simulator.records().first?["apns_unique_id"] as? String == id)
   }
 
   @Test func `a foreign JWT is answered 403`() throws {

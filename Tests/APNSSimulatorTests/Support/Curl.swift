@@ -27,17 +27,18 @@ extension RunningSimulator {
 
   /// The arguments for a good alert; curl keeps the connection for all pushes of one invocation.
   func words(
-    token: String = token, jwt: String? = nil, payload: String = #"{"aps":{"alert":"x"}}"#
+    token: String = token, jwt: String? = nil, payload: String = #"{"aps":{"alert":"x"}}"#,
+    expiration: Int = 0
   ) throws -> [String] {
-    try headers(jwt ?? freshJWT()) + common
+    try headers(jwt ?? freshJWT(), expiration: expiration) + common
       + ["--data-binary", payload, "https://127.0.0.1:\(port)/3/device/\(token)"]
   }
 
-  private func headers(_ jwt: String) -> [String] {
+  private func headers(_ jwt: String, expiration: Int = 0) -> [String] {
     [
       "authorization: bearer \(jwt)", "apns-push-type: alert",
       "apns-topic: com.example.customer", "apns-priority: 10",
-      "apns-expiration: 0", "apns-id: 123e4567-e89b-12d3-a456-426614174000",
+      "apns-expiration: \(expiration)", "apns-id: 123e4567-e89b-12d3-a456-426614174000",
       "content-type: application/json",
     ].flatMap { ["-H", $0] }
   }
@@ -73,9 +74,11 @@ extension RunningSimulator {
   }
 
   func push(
-    token: String = token, jwt: String? = nil, payload: String = #"{"aps":{"alert":"x"}}"#
+    token: String = token, jwt: String? = nil, payload: String = #"{"aps":{"alert":"x"}}"#,
+    expiration: Int = 0
   ) throws -> Reply {
-    Reply(try curl(words(token: token, jwt: jwt, payload: payload)).output)
+    let words = try words(token: token, jwt: jwt, payload: payload, expiration: expiration)
+    return Reply(try curl(words).output)
   }
 
   func control(_ method: String, _ path: String, _ body: String? = nil) throws -> Reply {

@@ -68,7 +68,7 @@ enum Fixture {
     RuleContext(
       now: now, keys: keys, bundleIDs: ["com.example.customer", "com.example.driver"],
       environment: .production,
-      deviceTokens: DeviceTokenRegistry(), adoptedToken: nil,
+      deviceTokens: DeviceTokenRegistry(), strictness: .all, adoptedToken: nil,
       readProviderToken: read)
   }
 
@@ -99,17 +99,27 @@ enum Fixture {
     case .background: #"{"aps":{"content-available":1},"kind":"heartbeat"}"#
     case .liveactivity: update
     case .widgets, .controls: #"{"aps":{"content-changed":true}}"#
+    case .mdm: #"{"mdm":"magic"}"#
     default: #"{"aps":{}}"#
     }
   }
 
   static let update = activity(#""event":"update","content-state":{"eta":3}"#)
 
-  static let start = activity(
+  static let startMembers =
     #"""
     "event":"start","content-state":{"eta":3},"attributes-type":"RideAttributes",
     "attributes":{"rideId":"r1"},"alert":{"title":"Here","body":{"loc-key":"B"}}
-    """#)
+    """#
+
+  static let start = activity(startMembers)
+
+  /// What the simulator keeps of an accepted push with this body.
+  static func cardPush(_ body: String) -> CardPush? {
+    var request = request(.liveactivity)
+    request.setBody(body)
+    return CardPush(Push(request, in: context))
+  }
 
   static func activity(_ members: String, timestamp: String = String(now)) -> String {
     #"{"aps":{"timestamp":\#(timestamp),\#(members)}}"#
