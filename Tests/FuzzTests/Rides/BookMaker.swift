@@ -133,7 +133,7 @@ struct BookMaker {
     life.start = chance.percent(60) ? names() : []
     life.end = chance.percent(30) ? names() : []
     life.urgent = names()
-    for event in names() where chance.percent(50) {
+    for event in names() where chance.percent(80) {
       var alert = CardAlert()
       alert.title = localized()
       alert.sound = chance.percent(50) ? text() : nil
