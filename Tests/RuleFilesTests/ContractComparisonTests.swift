@@ -219,6 +219,19 @@ import Testing
     #expect(found.count == 1 && found[0].contains(part), "\(source): \(found)")
   }
 
+  /// Declarations of `T` that refer to themselves.
+  @Test(arguments: [
+    "enum T: T { case a }", "typealias T = T", "typealias T = T?",
+    "typealias T = U; typealias U = T",
+    "struct T: RawRepresentable { var rawValue: T }", "struct T: Codable { var t: [T] }",
+    "typealias T = Optional<T>",
+  ])
+  func `R95: a type that is declared by itself ends`(declaration: String) {
+    let field = CardField(.object(["t": CardField(.list(nil))]))
+    let found = Self.findings(field, "var x: T", in: declaration)
+    #expect(found.count == 1 && found[0].contains("not checked"), "\(declaration): \(found)")
+  }
+
   /// Properties of a struct after expressions that are hard to skip, each of which keeps `x`.
   @Test(arguments: [
     "static let a = Set<Int>([1, 2]), b = 2", "static let a = b!", "static var a = 1 +\n 2",

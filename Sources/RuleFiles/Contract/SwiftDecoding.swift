@@ -21,14 +21,23 @@ indirect enum SwiftDecoding {
 }
 
 extension SwiftSources {
+  /// Raw values of raw values: a type that is its own would never end.
+  private static let depthLimit = 16
+
   /// Returns what a type decodes, not counting that it is optional.
-  func decoding(of type: SwiftTypeName, in scope: [String]) -> SwiftDecoding {
+  func decoding(
+    of type: SwiftTypeName, in scope: [String], depth: Int = 0
+  ) -> SwiftDecoding {
+    guard depth < Self.depthLimit else {
+      return .unreadable("\(type.text), which is declared by itself")
+    }
     switch resolved(type, in: scope) {
-    case .optional(let inner): decoding(of: inner, in: scope)
-    case .array(let element): .list(element)
-    case .dictionary(let key, let value): map(key, value, in: scope)
-    case .named(let name, let arguments): decoding(name, arguments, in: scope)
-    case .other: .unreadable("no type that JSON decodes into")
+    case .optional(let inner): return decoding(of: inner, in: scope, depth: depth + 1)
+    case .array(let element): return .list(element)
+    case .dictionary(let key, let value): return map(key, value, in: scope)
+    case .named(let name, let arguments):
+      return decoding(name, arguments, in: scope, depth: depth + 1)
+    case .other: return .unreadable("no type that JSON decodes into")
     }
   }
 
@@ -43,12 +52,12 @@ extension SwiftSources {
   }
 
   private func decoding(
-    _ name: [String], _ arguments: [SwiftTypeName], in scope: [String]
+    _ name: [String], _ arguments: [SwiftTypeName], in scope: [String], depth: Int
   ) -> SwiftDecoding {
-    if let declared = self.type(name, in: scope) { return decoding(of: declared) }
+    if let declared = self.type(name, in: scope) { return decoding(of: declared, depth: depth) }
     let word = name.last ?? ""
     switch (word, arguments.count) {
-    case ("Optional", 1): return decoding(of: arguments[0], in: scope)
+    case ("Optional", 1): return decoding(of: arguments[0], in: scope, depth: depth)
     case ("Array", 1), ("Set", 1), ("ContiguousArray", 1): return .list(arguments[0])
     case ("Dictionary", 2): return map(arguments[0], arguments[1], in: scope)
     case (_, 0): return Self.known[word] ?? .unreadable("\(word), which \(fileNames) lacks")
@@ -67,7 +76,7 @@ extension SwiftSources {
     "UUID": .formatted("a UUID"), "Data": .formatted("Base64"),
   ]
 
-  private func decoding(of type: DeclaredType) -> SwiftDecoding {
+  private func decoding(of type: DeclaredType, depth: Int) -> SwiftDecoding {
     if type.isGeneric { return .unreadable("\(type.name), which is generic") }
     if let attribute = type.attribute {
       return .unreadable("\(type.name), whose \(attribute) may change how it decodes")
@@ -75,21 +84,21 @@ extension SwiftSources {
     if type.decoder != nil { return .unreadable("\(type.name), which has its own init(from:)") }
     if type.other != nil { return .unreadable("\(type.name), which is declared twice") }
     switch type.kind {
-    case .enumeration: return decoding(ofCases: type)
+    case .enumeration: return decoding(ofCases: type, depth: depth)
     case .structure where type.inherits("RawRepresentable", "OptionSet"):
       let raw = type.properties.first { $0.name == "rawValue" }?.type
-      return raw.map { decoding(of: $0, in: type.path) }
+      return raw.map { decoding(of: $0, in: type.path, depth: depth) }
         ?? .unreadable("\(type.name), whose rawValue has no stated type")
     case .structure: return .structure(type)
     case .extended, .other: return .unreadable("\(type.name), which is no struct")
     }
   }
 
-  private func decoding(ofCases type: DeclaredType) -> SwiftDecoding {
+  private func decoding(ofCases type: DeclaredType, depth: Int) -> SwiftDecoding {
     guard case .named(let name, _)? = type.inherited.first else {
       return .unreadable("\(type.name), an enum without raw values: JSON has an object for a case")
     }
-    let raw = decoding(of: .named(name, []), in: Array(type.path.dropLast()))
+    let raw = decoding(of: .named(name, []), in: Array(type.path.dropLast()), depth: depth)
     switch raw {
     case .int: return .numbers
     case .string where type.cases.contains { $0.rawValue == .unreadable }:
