@@ -152,6 +152,7 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
     var context = Fixture.context
     context.strictness = .standard
     context.certificate = Fixture.certificate()
+    context.deviceTokens[Fixture.token] = DeviceToken(topic: "com.example.customer")
     #expect(PushRules.evaluate(request, in: context).refusal == nil)
     context.certificate = ClientCertificate(
       commonName: "Push", userIDs: ["com.example.customer", "com.example.driver"], serial: "01")

@@ -55,6 +55,12 @@ import Testing
     #expect(try simulator.records().count == requests)
   }
 
+  @Test func `R104 a client without ALPN is served`() throws {
+    let simulator = try RunningSimulator()
+    let words = try simulator.words() + ["--no-alpn", "--http2-prior-knowledge"]
+    #expect(Reply(try simulator.curl(words).output).status == 200)
+  }
+
   @Test func `plain HTTP is refused`() throws {
     let simulator = try RunningSimulator()
     let tool = try Tool.run("/usr/bin/curl", ["-s", "http://127.0.0.1:\(simulator.port)/"])
