@@ -56,6 +56,7 @@ final class Connection {
         if let error = unsafe session.receive(bytes) { return .ended(.violation(error)) }
       case .wantsRead, .wantsWrite: return .done
       case .ended: return .ended(ending())
+      case .broken(let error): return .ended(.failure(error))
       case .failed(let error): return .ended(failure(error))
       }
     }
@@ -81,6 +82,7 @@ final class Connection {
         isBackedUp = true
         return .done
       case .ended: return .ended(ending())
+      case .broken(let error): return .ended(.failure(error))
       case .failed(let error): return .ended(failure(error))
       }
     }
@@ -124,7 +126,7 @@ enum CloseReason: Equatable, CustomStringConvertible {
   case handshakeLeft
   case handshakeFailed(String)
   case handshakeTimeout(seconds: Int)
-  /// TLS or the socket failed after the handshake.
+  /// The socket failed, or TLS after the handshake.
   case failure(String)
   /// The client does not speak HTTP/2.
   case violation(String)

@@ -83,7 +83,9 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
     case wantsWrite
     /// The client closed the connection.
     case ended
-    /// TLS or the socket failed; an alert of the client is in the text.
+    /// The socket failed.
+    case broken(String)
+    /// TLS failed; an alert of the client is in the text.
     case failed(String)
   }
 
@@ -147,7 +149,7 @@ private let selectHTTP2: SSL_CTX_alpn_select_cb_func = {
     case SSL_ERROR_WANT_WRITE: return .wantsWrite
     case SSL_ERROR_SSL: return .failed(OpenSSLError("TLS").reason)
     case SSL_ERROR_SYSCALL where code != 0:
-      return unsafe .failed(String(cString: strerror(code)))
+      return unsafe .broken(String(cString: strerror(code)))
     default: return .ended
     }
   }
