@@ -103,10 +103,10 @@ public final class ActivityAuthorizationInfo {
 
 /// What iOS does, for the test that takes its place.
 public enum System {
-  nonisolated(unsafe) public static var cards: [Any] = []
-  nonisolated(unsafe) public static var areCardsOn = true
-  nonisolated(unsafe) public static var passCard: (Any) -> Void = { _ in }
-  nonisolated(unsafe) public static var hasAskedForTokens = false
-  nonisolated(unsafe) public static let startTokens = Updates<Data>.make()
-  nonisolated(unsafe) public static let enablement = Updates<Bool>.make()
+  nonisolated(unsafe) public static var cards: [Any] = []  // main thread only
+  nonisolated(unsafe) public static var areCardsOn = true  // main thread only
+  nonisolated(unsafe) public static var passCard: (Any) -> Void = { _ in }  // main thread only
+  nonisolated(unsafe) public static var hasAskedForTokens = false  // main thread only
+  nonisolated(unsafe) public static let startTokens = Updates<Data>.make()  // main thread only
+  nonisolated(unsafe) public static let enablement = Updates<Bool>.make()  // main thread only
 }
