@@ -114,7 +114,8 @@ import Testing
   private static func compile(in directory: String) throws -> String {
     func run(_ words: [String]) throws {
       let result = try Tool.run(
-        "/usr/bin/env", ["swiftc", "-swift-version", "6"] + words, in: directory)
+        "/usr/bin/env", ["swiftc", "-swift-version", "6", "-package-name", "stand"] + words,
+        in: directory)
       if result.status != 0 { throw TestFailure("swiftc \(words): \(result.errors)") }
     }
     let modules = ["ActivityKit", "UIKit", "UserNotifications"]

@@ -9,7 +9,7 @@ import UserNotifications
 final class RidePulseApp: NSObject, UIApplicationDelegate {
   /// The app's name in the rule files, and what precedes `/v1/devices` at your backend.
   var (app, backend) = ("customer", "https://api.example.com/push")
-  /// Returns the `Authorization` header of the session; nil if nobody is signed in.
+  /// Returns the `Authorization` header of the session; nil without one.
   var authorization: () -> String? = { nil }
 
   private typealias Card = Activity<RideAttributes>

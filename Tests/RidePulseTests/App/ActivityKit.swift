@@ -4,32 +4,32 @@
 // URLSession is a part of Foundation on iOS.
 @_exported import FoundationNetworking
 
-public protocol ActivityAttributes: Decodable, Encodable {
+package protocol ActivityAttributes: Decodable, Encodable {
   associatedtype ContentState: Decodable, Encodable, Hashable
 }
 
-public enum ActivityState: Sendable { case active, pending, stale, ended, dismissed }
+package enum ActivityState: Sendable { case active, pending, stale, ended, dismissed }
 
-public struct ActivityContent<State> {
-  public var state: State
-  public var staleDate: Date?
+package struct ActivityContent<State> {
+  package var state: State
+  package var staleDate: Date?
 
-  public init(state: State, staleDate: Date?) {
+  package init(state: State, staleDate: Date?) {
     (self.state, self.staleDate) = (state, staleDate)
   }
 }
 
-public struct PushType { public static var token: PushType { PushType() } }
+package struct PushType { package static var token: PushType { PushType() } }
 
-public struct ActivityUIDismissalPolicy {
-  public static var immediate: ActivityUIDismissalPolicy { ActivityUIDismissalPolicy() }
+package struct ActivityUIDismissalPolicy {
+  package static var immediate: ActivityUIDismissalPolicy { ActivityUIDismissalPolicy() }
 }
 
 /// A value that this stand passes between threads, as the system does.
 struct Passed<Value>: @unchecked Sendable { let value: Value }
 
 /// A sequence that is not Sendable, as ActivityKit's are not.
-public struct Updates<Element>: AsyncSequence {
+package struct Updates<Element>: AsyncSequence {
   let stream: AsyncStream<Passed<Element>>
 
   static func make() -> (updates: Updates, pass: (Element) -> Void) {
@@ -37,34 +37,34 @@ public struct Updates<Element>: AsyncSequence {
     return (Updates(stream: stream), { continuation.yield(Passed(value: $0)) })
   }
 
-  public struct AsyncIterator: AsyncIteratorProtocol {
+  package struct AsyncIterator: AsyncIteratorProtocol {
     var inner: AsyncStream<Passed<Element>>.AsyncIterator
 
-    public mutating func next() async -> Element? { await inner.next()?.value }
+    package mutating func next() async -> Element? { await inner.next()?.value }
   }
 
-  public func makeAsyncIterator() -> AsyncIterator {
+  package func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(inner: stream.makeAsyncIterator())
   }
 }
 
-public class Activity<Attributes> where Attributes: ActivityAttributes {
-  public typealias ContentState = Attributes.ContentState
+package class Activity<Attributes> where Attributes: ActivityAttributes {
+  package typealias ContentState = Attributes.ContentState
 
-  public let id: String
-  public let attributes: Attributes
-  public let pushTokenUpdates: Updates<Data>
-  public let activityStateUpdates: Updates<ActivityState>
-  public let passToken: (Data) -> Void
-  public let passState: (ActivityState) -> Void
+  package let id: String
+  package let attributes: Attributes
+  package let pushTokenUpdates: Updates<Data>
+  package let activityStateUpdates: Updates<ActivityState>
+  package let passToken: (Data) -> Void
+  package let passState: (ActivityState) -> Void
 
-  public init(id: String, attributes: Attributes) {
+  package init(id: String, attributes: Attributes) {
     (self.id, self.attributes) = (id, attributes)
     (pushTokenUpdates, passToken) = Updates.make()
     (activityStateUpdates, passState) = Updates.make()
   }
 
-  public static func request(
+  package static func request(
     attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType?
   ) throws -> Activity<Attributes> {
     let activity = Activity(id: "activity-\(System.cards.count + 1)", attributes: attributes)
@@ -72,41 +72,41 @@ public class Activity<Attributes> where Attributes: ActivityAttributes {
     return activity
   }
 
-  public func end(
+  package func end(
     _ content: ActivityContent<ContentState>?, dismissalPolicy: ActivityUIDismissalPolicy
   ) async {
     System.cards.removeAll { ($0 as? Activity)?.id == id }
     passState(.dismissed)
   }
 
-  public static var activities: [Activity<Attributes>] {
+  package static var activities: [Activity<Attributes>] {
     System.cards.compactMap { $0 as? Activity<Attributes> }
   }
-  public static var activityUpdates: Updates<Activity<Attributes>> {
+  package static var activityUpdates: Updates<Activity<Attributes>> {
     let (updates, pass) = Updates<Activity<Attributes>>.make()
     System.passCard = { if let card = $0 as? Activity<Attributes> { pass(card) } }
     return updates
   }
-  public static var pushToStartToken: Data? { nil }
-  public static var pushToStartTokenUpdates: Updates<Data> {
+  package static var pushToStartToken: Data? { nil }
+  package static var pushToStartTokenUpdates: Updates<Data> {
     System.startTokens.updates
   }
 }
 
-public final class ActivityAuthorizationInfo {
-  public init() {}
+package final class ActivityAuthorizationInfo {
+  package init() {}
 
-  public var areActivitiesEnabled: Bool { System.areCardsOn }
-  public var frequentPushesEnabled: Bool { true }
-  public var activityEnablementUpdates: Updates<Bool> { System.enablement.updates }
+  package var areActivitiesEnabled: Bool { System.areCardsOn }
+  package var frequentPushesEnabled: Bool { true }
+  package var activityEnablementUpdates: Updates<Bool> { System.enablement.updates }
 }
 
 /// What iOS does, for the test that takes its place.
-public enum System {
-  nonisolated(unsafe) public static var cards: [Any] = []
-  nonisolated(unsafe) public static var areCardsOn = true
-  nonisolated(unsafe) public static var passCard: (Any) -> Void = { _ in }
-  nonisolated(unsafe) public static var hasAskedForTokens = false
-  nonisolated(unsafe) public static let startTokens = Updates<Data>.make()
-  nonisolated(unsafe) public static let enablement = Updates<Bool>.make()
+package enum System {
+  nonisolated(unsafe) package static var cards: [Any] = []  // main thread only
+  nonisolated(unsafe) package static var areCardsOn = true  // main thread only
+  nonisolated(unsafe) package static var passCard: (Any) -> Void = { _ in }  // main thread only
+  nonisolated(unsafe) package static var hasAskedForTokens = false  // main thread only
+  nonisolated(unsafe) package static let startTokens = Updates<Data>.make()  // main thread only
+  nonisolated(unsafe) package static let enablement = Updates<Bool>.make()  // main thread only
 }

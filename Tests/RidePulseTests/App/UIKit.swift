@@ -1,16 +1,16 @@
 // UIKit as far as docs/app/RidePulseApp.swift uses it.
 import ActivityKit
 
-@MainActor public final class UIApplication {
-  public struct LaunchOptionsKey: Hashable, Sendable {}
+@MainActor package final class UIApplication {
+  package struct LaunchOptionsKey: Hashable, Sendable {}
 
-  public static let shared = UIApplication()
+  package static let shared = UIApplication()
 
-  public func registerForRemoteNotifications() { System.hasAskedForTokens = true }
+  package func registerForRemoteNotifications() { System.hasAskedForTokens = true }
 }
 
 // On iOS these are optional; required here, they hold the app's signatures to Apple's.
-@MainActor public protocol UIApplicationDelegate: AnyObject {
+@MainActor package protocol UIApplicationDelegate: AnyObject {
   func application(
     _ application: UIApplication,
     didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
@@ -21,8 +21,10 @@ import ActivityKit
   )
 }
 
-@MainActor public final class UIDevice {
-  public static let current = UIDevice()
+@MainActor package final class UIDevice {
+  package static let current = UIDevice()
 
-  public var identifierForVendor: UUID? { UUID(uuidString: "0E1F2A3B-0000-4000-8000-000000000001") }
+  package var identifierForVendor: UUID? {
+    UUID(uuidString: "0E1F2A3B-0000-4000-8000-000000000001")
+  }
 }
