@@ -140,7 +140,7 @@ struct BookMaker {
     }
     life.appearsBeforePickup = chance.percent(10) ? duration(upTo: 86_400) : nil
     life.urgent = names()
-    for event in names() where chance.percent(80) {
+    for event in names() + names() where chance.percent(80) {
       var alert = CardAlert()
       alert.title = localized()
       alert.sound = chance.percent(50) ? text() : nil
