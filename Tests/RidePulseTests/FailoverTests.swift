@@ -76,6 +76,9 @@ import Testing
       try stage.faults(#"[{"match": {}, "action": {"delay_ms": 4000}}]"#)
       try await stage.sql(emit("driver_nearby"))
       let old = try await fencesOfAll(stage.session)
+      try await wait(until: "a push is in flight") {
+        try client.get("/metrics").text.contains(/ridepulse_apns_pushes_in_flight\{.*\} [1-9]/)
+      }
       await primary.kill()
       _ = try await value("select pg_promote()", promoted)
       _ = try await promoted.run([Call(Statement(name: "", sql: emit("waiting_fee_started")))])
