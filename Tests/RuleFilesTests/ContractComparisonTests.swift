@@ -234,7 +234,7 @@ import Testing
 
   /// Properties of a struct after expressions that are hard to skip, each of which keeps `x`.
   @Test(arguments: [
-    "static let a = Set<Int>([1, 2]), b = 2", "static let a = b!", "static var a = 1 +\n 2",
+    "let a = Pair<Int, String>(1), b = 2", "static let a = b!", "static var a = 1 +\n 2",
     "static let a = b\n  .map { $0 }\n  .first", "static let a = /[\"{]/",
     "static let a = \"\"\"\n  \" { \\(b)\n  \"\"\"", "static let a: [String: (Int) -> Void] = [:]",
     "static let a = b < c, d = e > f", "func a() -> some View { if b { c } else { d } }",

@@ -39,7 +39,7 @@ package struct ContractComparison {
   /// Whether the files declare the struct.
   package let hasStruct: Bool
 
-  /// Structs in structs: a struct that holds itself would never end.
+  /// A struct that holds itself would never end.
   private static let depthLimit = 16
 
   /// - Parameters:
@@ -62,8 +62,7 @@ package struct ContractComparison {
       return
     }
     if startsByPush { compare(contract.attributes, ["attributes"], with: type, depth: 0) }
-    let state = sources.decoding(of: .named(["ContentState"], []), in: type.path)
-    switch state {
+    switch sources.decoding(of: .named(["ContentState"], []), in: type.path) {
     case .structure(let state):
       compare(contract.contentState, ["content-state"], with: state, depth: 0)
     case .unreadable(let why):
@@ -110,10 +109,10 @@ package struct ContractComparison {
         report(.unchecked, place, "the type of \(property.name) is not stated")
       }
     }
-    let known = Set(keys.values)
+    let known = keys.values.sorted()
     for key in fields.keys.sorted() where !known.contains(key) {
       let field = name(path + [key])
-      let near = nearestWord(to: key.filter { $0 != "_" }, among: known.sorted())
+      let near = nearestWord(to: key.filter { $0 != "_" }, among: known)
       report(
         .warning, type.place,
         "\(type.name) has no property for \(field.text) of \(field.place): the app ignores it"
@@ -236,7 +235,7 @@ extension ContractComparison {
       report(
         .problem, property.place,
         "\(sent) since 1970, and Date decodes seconds since 2001: it shows a time 31 years later; "
-          + "declare it Int and convert it with Date(timeIntervalSince1970:)")
+          + "declare it Int, and convert it with Date(timeIntervalSince1970:)")
     case (.int, .date), (.double, .date):
       report(
         .warning, property.place,
@@ -258,9 +257,9 @@ extension ContractComparison {
   private mutating func compareStates(_ words: [String], _ sent: String, _ property: Property) {
     let missing = states.subtracting(words).sorted()
     if missing.isEmpty { return }
-    let misspelt = words.filter { !states.contains($0) }
+    let others = words.filter { !states.contains($0) }
     let list = missing.map { state in
-      state + (nearestWord(to: state, among: misspelt).map { " (nearest is \($0))" } ?? "")
+      state + (nearestWord(to: state, among: others).map { " (nearest is \($0))" } ?? "")
     }
     report(
       .problem, property.place,
