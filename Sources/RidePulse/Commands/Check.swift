@@ -44,12 +44,13 @@ enum Check: Command {
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")
       let files = context.arguments.all("--against")
-      return files.isEmpty ? .done : try compare(rules.ruleSet, with: files)
+      return files.isEmpty ? .done : try compare(rules, with: files)
     }
   }
 
   /// Compares all cards with the structs that the app's files declare.
-  private static func compare(_ rules: RuleSet, with files: [String]) throws -> ExitStatus {
+  private static func compare(_ loaded: LoadedRules, with files: [String]) throws -> ExitStatus {
+    let rules = loaded.ruleSet
     let sources = SwiftSources(try files.map { ($0, try source($0)) })
     for problem in sources.problems { Terminal.print(problem.description) }
     if !sources.problems.isEmpty { return .foundProblems }
@@ -58,8 +59,10 @@ enum Check: Command {
     var compared = 0
     for contract in rules.contracts {
       let cards = rules.cards(of: contract.typeName)
+      let rule = loaded.contracts.first { $0.contract.typeName == contract.typeName }
       let comparison = ContractComparison(
-        contract, rule: cards.map(\.source).joined(separator: ", "), states: states,
+        contract, rule: cards.map(\.source).joined(separator: ", "),
+        places: { rule?.place(of: $0) }, states: states,
         startsByPush: cards.contains { !$0.startEvents.isEmpty }, with: sources)
       findings += comparison.findings
       if comparison.hasStruct { compared += 1 }

@@ -65,7 +65,7 @@ enum CardCheck {
     let types = Set(sent.map(\.line.type))
     if let allowed = field.type.jsonTypes {
       let others = types.subtracting(allowed).subtracting(field.isOptional ? [.null] : [])
-      return others.isEmpty ? nil : "\(name) was \(list), and the rule's type is \(field.type.name)"
+      return others.isEmpty ? nil : "\(name) was \(list), and the rule's type is \(field.type.word)"
     }
     return types.count > 1 ? "\(name) was \(list)" : nil
   }
@@ -120,20 +120,6 @@ extension FieldType {
     case .list: [.list]
     case .object: [.object]
     case .unknown: nil
-    }
-  }
-
-  fileprivate var name: String {
-    switch self {
-    case .string: "string"
-    case .state: "state"
-    case .int: "int"
-    case .double: "double"
-    case .bool: "bool"
-    case .dateEpoch: "date-epoch"
-    case .list: "list"
-    case .object: "object"
-    case .unknown: "unknown"
     }
   }
 }

@@ -26,6 +26,9 @@ package struct RuleContract: Sendable {
     return places[path]
   }
 
+  /// Returns where a field is, as messages name it: `customer.yaml:12:9`.
+  package func place(of path: [String]) -> String? { location(of: path).map { "\(file):\($0)" } }
+
   /// Reports rules with the same type of card and other fields: an app has one type of this name.
   ///
   /// Two apps may have a type of the same name each; but one generated file serves both.
