@@ -54,8 +54,10 @@ enum LiveActivityRules {
       aps["dismissal-date"] != nil && aps["event"] != .string("end")
         ? "dismissal-date belongs to end only" : nil
     },
-    rule("the card has not ended") { _, push in
-      guard let last = lastPush(before: push), last.isEnd else { return nil }
+    // A sender that had no answer to its `end` renders it again.
+    rule("the card has not ended") { aps, push in
+      guard aps["event"] != .string("end"), let last = lastPush(before: push), last.isEnd
+      else { return nil }
       return "the card ended with timestamp \(last.timestamp)"
     },
     rule("timestamp of an update is newer than the card's last") { aps, push in

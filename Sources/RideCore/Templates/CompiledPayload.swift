@@ -58,6 +58,8 @@ struct CompiledPayload: Sendable {
         Self.append(.string(text), to: &json)
       case .typed(let template, let type, let path):
         let value = try context.json(of: template)
+        // An empty column is no value, as for `default`.
+        if value == .string(""), type != .string, type != .state { throw .missing(path) }
         // Null comes only from `default: null`, which makes the field optional.
         guard let fitting = value == .null ? value : type.converted(value, states: states) else {
           throw .wrongType(path, value, type)

@@ -33,6 +33,7 @@ import TestSupport
       let statistics = client.client.statistics(of: .production)
       return statistics.inFlight == 2 && statistics.queued == 8
     }
+    await server.wait { $0.headers?["apns-id"] == PushRequest.test(3).idText }
     client.client.use(Credentials(key: try fixtures.key("next.p8", "NEXT567890")))
     #expect(await outcomes.allSatisfy { $0 == .accepted })
     await client.wait { $0 == .closed("its key or certificate was replaced") }
@@ -56,9 +57,7 @@ import TestSupport
     let client = try TestClient(server.url) { $0.maxConnections = 1 }
     #expect(await client.send(.test(1)) == .accepted)
     async let second = client.send(.test(2))
-    try await wait(until: "the second push is in flight") {
-      client.client.statistics(of: .production).inFlight == 1
-    }
+    await server.wait { $0.headers?["apns-id"] == PushRequest.test(2).idText }
     client.client.use(Credentials(key: try fixtures.key("next.p8", "NEXT567890")))
     #expect(await client.send(.test(3)) == .accepted)
     #expect(await second == .accepted)

@@ -63,8 +63,11 @@ package struct CardMemo: Hashable, Sendable, Codable {
   mutating func clampTimes(to now: Timestamp, freshness: Duration) {
     guard let sentAt, sentAt > now else { return }
     self.sentAt = now
-    since = min(since, now)
-    lastEventAt = min(lastEventAt, now)
+    // A scheduled card appears after now, whatever the clock.
+    if since <= sentAt {
+      since = min(since, now)
+      lastEventAt = min(lastEventAt, now)
+    }
     retryAt = retryAt.map { min($0, now) }
     staleAt = staleAt.map { min($0, now + freshness) }
     endsAt = endsAt.map { min($0, now) }

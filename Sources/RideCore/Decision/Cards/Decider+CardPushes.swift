@@ -10,7 +10,8 @@ extension Decider {
     let isEnd = update.event == .end
     let validUntil = now + rule.validity
     let (priority, acceptedReason) = machine.priority(update, frequent: card.isFrequent)
-    let staleAt = isEnd ? nil : rule.life.stale(from: now)
+    // A scheduled card is fresh from when it appears.
+    let staleAt = isEnd ? nil : rule.life.stale(from: max(now, machine.memo.since))
     let timestamp = machine.stamp()
     var aps = rule.life.members(
       update.event, timestamp: timestamp, staleAt: staleAt,

@@ -53,23 +53,29 @@ extension Decider {
     var machine = CardStateMachine(rule.life, card, decision.view.memo.cards[card.target], now: now)
     if decision.view.isTakenOver { machine.followUnrecordedPushes() }
     machine.handle(newEvents, isState: configuration.rules.isState)
-    if let alert = machine.schedule(appearance(of: rule), isNew: isNew) {
+    let starts = isNew ? self.starts(of: card) : []
+    // A card that was started by push is on the screen.
+    if let alert = machine.schedule(appearance(of: rule), isNew: isNew && starts.isEmpty) {
       close(
         alert, .suppressed, LedgerReason(.cardPending, "the card has not appeared yet"), rule, card)
     }
-    // A card that was registered after the event has the score of the ride's state.
-    if machine.memo.scoredBy == nil, let state = decision.view.ride?.state {
-      machine.score(by: state)
-    }
-    if isNew, hasMissedUpdate(card, rendered) { machine.memo.isUrgent = true }
+    // A card that was registered after the event has the score of its start, otherwise of the state.
+    for cause in [starts.last?.entry.event.name, decision.view.ride?.state].compactMap(\.self)
+    where machine.memo.scoredBy == nil { machine.score(by: cause) }
+    // A change that a started card could not receive while it had no update token has waited long
+    // enough.
+    if starts.contains(where: { $0.shown != rendered.shown }) { machine.memo.isUrgent = true }
     closeReplacedAlerts(&machine, of: rule, card)
     let end = endCondition(machine, card, rule, refreshContext)
     if let refreshContext, RecipientResolver.present(card.app, in: refreshContext) == card.ownerID {
       machine.memo.hasMatchedOwner = true
     }
+    // An end leaves without content: its row must not be that of the problem.
+    if let problem = rendered.problem, machine.memo.endsAt == nil {
+      complain(&machine, .suppressed, problem, rule, card)
+    }
     if let end, machine.memo.endsAt == nil { self.end(&machine, end, card, rule) }
     let shown = machine.fingerprint(of: rendered.shown)
-    if let problem = rendered.problem { complain(&machine, .suppressed, problem, rule, card) }
     defer { decision.cards[card.target] = machine.memo }
     if machine.isPastScreen {
       suppressedCards.insert(card.target)
@@ -101,15 +107,13 @@ extension Decider {
     return decision.view.ride?.pickupAt.map { $0 - lead }
   }
 
-  /// Returns whether a new card must be updated at once.
-  ///
-  /// A change that a started card could not receive while it had no update token has waited long
-  /// enough.
-  private func hasMissedUpdate(_ card: Card, _ rendered: RenderedCard) -> Bool {
-    decision.view.memo.starts.values.contains {
-      $0.entry.app == card.app && $0.owner == card.ownerID && $0.shown != rendered.shown
+  /// Returns the starts by push that a new card may come from, in the order of their events.
+  private func starts(of card: Card) -> [StartMemo] {
+    decision.view.memo.starts.values.filter {
+      $0.entry.app == card.app && $0.owner == card.ownerID
         && ($0.installationID ?? card.installationID) == (card.installationID ?? $0.installationID)
     }
+    .sorted { $0.entry.event.id < $1.entry.event.id }
   }
 
   mutating func scheduleCards(at due: Timestamp?) {
