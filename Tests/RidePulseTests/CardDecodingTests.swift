@@ -28,6 +28,11 @@ import TestSupport
       "date": CardField(.object(["time": CardField(.dateEpoch)])),
       "stops": CardField(.list(.object(["name": CardField(.string), "state": CardField(.state)]))),
       "car": CardField(.object(["plate_no": CardField(.string)]), isOptional: true),
+      "let": CardField(.int), "var": CardField(.int), "inout": CardField(.int),
+      "stop": CardField(
+        .object(["stop": CardField(.object(["a": CardField(.int)])), "other": CardField(.int)])),
+      "a\nb": CardField(.object(["a": CardField(.int)])),
+      "日本": CardField(.object(["a": CardField(.int)])),
     ])
 
   /// Returns the contract with each field's type changed in turn, and what was changed.
@@ -73,6 +78,12 @@ import TestSupport
     try swiftc(["-typecheck", "Ride.swift"], in: directory)
 
     try write(source.file([Self.odd]), directory + "/Odd.swift")
+    // As Xcode compiles the files of a new app.
+    try swiftc(
+      [
+        "-swift-version", "6", "-default-isolation", "MainActor", "-typecheck", "Ride.swift",
+        "Odd.swift",
+      ], in: directory)
     let mutants = Self.mutants(of: contract)
     #expect(mutants.count > 12)
     var text = source.file(

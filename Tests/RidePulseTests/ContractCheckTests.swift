@@ -56,6 +56,16 @@ import Testing
       "\(result.output)")
   }
 
+  @Test func `R95: a nonisolated struct, as generate writes it, is compared`() throws {
+    let source = Self.source.replacing("struct ", with: "nonisolated struct ")
+      .replacing("enum ", with: "nonisolated enum ")
+    let result = try Self.check(source)
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output.contains("1 card compared, 0 problems, 0 not checked"))
+    let wrong = try Self.check(source.replacing("var plate: String", with: "var plate: Int"))
+    #expect(wrong.status == 2 && wrong.output.contains("1 problem,"), "\(wrong)")
+  }
+
   @Test func `R95: each problem has its place in both files, and the exit status is 2`() throws {
     let source = Self.source.replacing("var plate: String", with: "var plate: Int")
       .replacing(", done }", with: " }").replacing("var eta: Int?", with: "var eta: Date?")

@@ -99,6 +99,50 @@ import TestSupport
     }
   }
 
+  /// The card's rule for a second app.
+  private static func second(_ type: String = "RideAttributes") -> String {
+    (card.components(separatedBy: "  - name: arrived").first ?? "")
+      .replacing("name: card", with: "name: second").replacing("customer", with: "driver")
+      .replacing("RideAttributes", with: type)
+  }
+
+  @Test func `R97: the choice of a rule refuses what another rule of its type changes`() throws {
+    try with { folder in
+      try folder.write(Self.second(), "b.yaml")
+      #expect(try folder.run("generate", "swift").status == 0)
+      let lock = try folder.read("contract.lock")
+      try folder.write(Self.card.replacing("type: int", with: "type: string"))
+      let result = try folder.run("generate", "swift", "--rule", "second")
+      #expect(result.status == 2 && result.output == "", "\(result)")
+      #expect(result.errors.contains("a.yaml:10:9: content-state.eta of RideAttributes is string"))
+      #expect(try folder.read("contract.lock") == lock)
+    }
+  }
+
+  @Test func `R96: two types with one name in the generated file are refused`() throws {
+    try with { folder in
+      try folder.write(Self.card.replacing("RideAttributes", with: "A.Card"))
+      try folder.write(Self.second("B.Card"), "b.yaml")
+      let result = try folder.run("generate", "swift")
+      let expected =
+        "b.yaml:6:24: B.Card and A.Card of the rule card (\(folder.path)/a.yaml:6:24) are both Card"
+      #expect(result.status == 2, "\(result)")
+      #expect(result.errors.contains(expected), "\(result)")
+      #expect(try folder.run("generate", "swift", "--rule", "second").status == 0)
+    }
+  }
+
+  @Test func `R97: a lock that can't be written leaves the types as they were`() throws {
+    try with { folder in
+      try FileManager.default.createDirectory(
+        atPath: folder.lock + "/x", withIntermediateDirectories: true)
+      try folder.write("old", "Ride.swift")
+      let result = try folder.run("generate", "swift", "--output", folder.path + "/Ride.swift")
+      #expect(result.status == 1 && result.errors.contains("contract.lock can't be"), "\(result)")
+      #expect(try folder.read("Ride.swift") == "old")
+    }
+  }
+
   @Test func `R97: serve loads rules that the lock refuses, and no lock as rules`() throws {
     try with { folder in
       try folder.write("RideAttributes: { content-state: { gone: int } }\n", "contract.lock")

@@ -155,6 +155,12 @@ import Testing
         "a.yaml:15:19: content-state.stops[].name of RideAttributes is int; apps in the field decode string; expected string, and the new values in a new field with since: 3"
       ]
     ),
+    (
+      "stops:", "stops: { value: \"{{ride.attributes.stops}}\", type: list }",
+      [
+        "a.yaml:15:9: content-state.stops of RideAttributes is list of unknown elements; apps in the field decode list of object; expected list of object, and the new values in a new field with since: 3"
+      ]
+    ),
     // An app decodes an int as a time in seconds, and a state as a string.
     (
       "eta:", "eta: { value: \"{{ride.attributes.eta}}\", type: date-epoch }",
@@ -180,6 +186,19 @@ import Testing
     let changes = changed.contracts.map { ContractChanges(of: $0, since: lock) }
     let problems = changes.flatMap { $0.breaking + $0.unrecorded }.sorted()
     #expect(problems.map(\.description) == expected)
+  }
+
+  @Test func `R97: the next version counts the members of objects and of lists`() throws {
+    let rules = try load("content-state: { status: x, gate: y }")
+    let members = "{ type: object, members: { a: { type: int, since: 5 } } }"
+    for type in [members, "{ type: list, elements: \(members) }"] {
+      let lock = try ContractLock(
+        Array(
+          "RideAttributes: { attributes: { rideId: string }, content-state: { x: \(type), status: string } }\n"
+            .utf8), file: "l")
+      let breaking = ContractChanges(of: try #require(rules.contracts.first), since: lock).breaking
+      #expect(breaking.contains { $0.expected.hasPrefix("since: 6 next") }, "\(breaking)")
+    }
   }
 
   @Test func `R97: a type without a rule, and a rule without a lock's type`() throws {

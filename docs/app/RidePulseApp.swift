@@ -117,10 +117,9 @@ final class RidePulseApp: NSObject, UIApplicationDelegate {
     var body = fields.compactMapValues { $0 }
     (body["app"], body["owner_id"]) = (app, owner)
     body["installation_id"] = UIDevice.current.identifierForVendor?.uuidString
+    body["environment"] = "production"
     #if DEBUG
       body["environment"] = "sandbox"
-    #else
-      body["environment"] = "production"
     #endif
     call("POST", path, body)
   }
@@ -128,18 +127,19 @@ final class RidePulseApp: NSObject, UIApplicationDelegate {
   /// Calls go one after another, so that no registration arrives after a sign-out.
   private func call(_ method: String, _ path: String, _ body: [String: Any]? = nil) {
     guard let url = URL(string: backend + path) else { return }
-    var request = URLRequest(url: url)
-    request.httpMethod = method
-    request.setValue(authorization(), forHTTPHeaderField: "Authorization")
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    request.httpBody = body.flatMap { try? JSONSerialization.data(withJSONObject: $0) }
-    lastCall = Task { [lastCall, request] in
+    let content = body.flatMap { try? JSONSerialization.data(withJSONObject: $0) }
+    lastCall = Task { [lastCall] in
       await lastCall?.value
-      // What fails for a minute is repeated by the next launch, which registers everything.
+      var request = URLRequest(url: url)
+      (request.httpMethod, request.httpBody) = (method, content)
+      request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+      // After a minute it is lost. The next launch registers everything again, but repeats no
+      // DELETE: your backend withdraws the phone when the session ends.
       for seconds in [0, 1, 2, 4, 8, 15, 30] {
         try? await Task.sleep(for: .seconds(seconds))
+        request.setValue(authorization(), forHTTPHeaderField: "Authorization")
         let answer = try? await URLSession.shared.data(for: request).1 as? HTTPURLResponse
-        if let status = answer?.statusCode, status < 500, status != 429 { return }
+        if let status = answer?.statusCode, status < 500, status != 401, status != 429 { return }
       }
     }
   }

@@ -65,7 +65,7 @@ enum Check: Command {
         places: { rule?.place(of: $0) }, states: states,
         startsByPush: cards.contains { !$0.startEvents.isEmpty }, with: sources)
       findings += comparison.findings
-      if comparison.hasStruct { compared += 1 }
+      if comparison.isCompared { compared += 1 }
     }
     for finding in findings { Terminal.print(finding.description) }
     let problems = findings.count { $0.kind == .problem }

@@ -27,15 +27,37 @@ enum Generate: Command {
       try refusing { () throws(RuleProblems) in try ContractLock.load(directory) }
       ?? ContractLock()
     let old = lock.text
-    try refuse(chosen, lock)
     let names = Set(chosen.map(\.contract.typeName))
+    // All rules with these types: a type is generated as its first rule has it.
+    try refuse(rules.contracts.filter { names.contains($0.contract.typeName) }, lock)
     let contracts = rules.ruleSet.contracts.filter { names.contains($0.typeName) }
-    let output = try PreviewOutput(path: arguments.value("--output"))
-    try output.write(SwiftSource(rules.ruleSet).file(contracts))
-    try output.flush()
     lock.record(contracts)
-    if lock.text != old { try write(lock, to: directory) }
+    let source = SwiftSource(rules.ruleSet).file(contracts)
+    guard lock.text != old else {
+      try write(source, arguments)
+      return .done
+    }
+    // The lock first: a type that the lock does not have must not reach an app.
+    let path = ContractLock.path(in: directory)
+    let before = FileManager.default.contents(atPath: path)
+    try write(Data(lock.text.utf8), to: path)
+    do {
+      try write(source, arguments)
+    } catch {
+      if let before {
+        try write(before, to: path)
+      } else {
+        try? FileManager.default.removeItem(atPath: path)
+      }
+      throw error
+    }
     return .done
+  }
+
+  private static func write(_ source: String, _ arguments: Arguments) throws {
+    let output = try PreviewOutput(path: arguments.value("--output"))
+    try output.write(source)
+    try output.flush()
   }
 
   private static func chosen(
@@ -58,11 +80,12 @@ enum Generate: Command {
       "unknown rule \(name)\(suggestion(for: name, among: rules.ruleSet.rules.map(\.name)))")
   }
 
-  /// Throws if two rules disagree, or if apps in the field can't decode what has changed.
-  private static func refuse(_ chosen: [RuleContract], _ lock: ContractLock) throws {
+  /// Throws if two rules disagree, if two types would have one name, or if apps in the field can't
+  /// decode what has changed.
+  private static func refuse(_ contracts: [RuleContract], _ lock: ContractLock) throws {
     let problems =
-      RuleContract.disagreements(of: chosen)
-      + chosen.flatMap { ContractChanges(of: $0, since: lock).breaking }
+      RuleContract.disagreements(of: contracts) + RuleContract.sameNames(of: contracts)
+      + contracts.flatMap { ContractChanges(of: $0, since: lock).breaking }
     if problems.isEmpty { return }
     throw failure(Set(problems).sorted().map(\.description).joined(separator: "\n"))
   }
@@ -79,10 +102,9 @@ enum Generate: Command {
     CommandFailure("nothing was written:\n\(problems)", status: .foundProblems)
   }
 
-  private static func write(_ lock: ContractLock, to directory: String) throws {
-    let path = ContractLock.path(in: directory)
+  private static func write(_ data: Data, to path: String) throws {
     do {
-      try Data(lock.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+      try data.write(to: URL(fileURLWithPath: path), options: .atomic)
     } catch {
       throw CommandFailure("\(path) can't be written: \(error.localizedDescription)")
     }

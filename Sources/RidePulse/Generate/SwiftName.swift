@@ -56,10 +56,9 @@ struct SwiftName {
   /// Returns a name as source code: a keyword is in backticks.
   static func code(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
-  /// Returns a name as the label of an argument, where most keywords need no backticks.
-  static func label(_ name: String) -> String {
-    ["inout", "let", "var"].contains(name) ? code(name) : name
-  }
+  /// Returns a name as the label of an argument, where of all keywords only `inout` needs backticks;
+  /// the compiler warns of others.
+  static func label(_ name: String) -> String { name == "inout" ? code(name) : name }
 
   /// Returns a text as a string literal.
   static func literal(_ text: String) -> String {

@@ -63,7 +63,7 @@ struct SwiftSource {
     let cases = Self.cases(states)
     return [
       "/// The states of rides. One that this version of the app does not have is `unknown`.",
-      "enum RideState: Codable, Hashable, Sendable {",
+      "nonisolated enum RideState: Codable, Hashable, Sendable {",
     ] + cases.map { "  case \($0.name)" } + [
       "  case unknown(String)", "",
       "  init(rawValue: String) {", "    switch rawValue {",
@@ -82,7 +82,7 @@ struct SwiftSource {
 
   private static let jsonValue = """
     /// Any JSON value: the rule does not determine the type of the field.
-    indirect enum JSONValue: Codable, Hashable, Sendable {
+    nonisolated indirect enum JSONValue: Codable, Hashable, Sendable {
       case null
       case bool(Bool)
       case int(Int)

@@ -29,9 +29,12 @@ struct SwiftStruct {
   ) {
     (self.name, self.summary) = (name, summary)
     var names = SwiftName(reserved: SwiftName.noProperty)
-    var types = SwiftName(reserved: Self.reservedTypes.union([outer]))
-    for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
-      let property = names.property(key)
+    let fields = fields.sorted { $0.key < $1.key }
+    let propertyNames = fields.map { names.property($0.key) }
+    // In a script without case, a type may be spelled as a property.
+    var types = SwiftName(
+      reserved: Self.reservedTypes.union([outer, name]).union(propertyNames))
+    for ((key, field), property) in zip(fields, propertyNames) {
       let (type, sample) = swift(field.type, key, outer: outer, state: state, &types)
       properties.append(
         Property(
@@ -84,7 +87,9 @@ struct SwiftStruct {
   private static func words(_ key: String) -> String {
     var text = ""
     for character in key {
-      if character == "_" || character == "-" {
+      // A line break would end the comment that the words are in.
+      let isUnprintable = character.unicodeScalars.contains { $0.value < 0x20 || $0.isUnprintable }
+      if character == "_" || character == "-" || isUnprintable {
         text += " "
       } else if character.isUppercase, !text.isEmpty {
         text += " " + character.lowercased()
@@ -104,7 +109,8 @@ struct SwiftStruct {
     if properties.contains(where: { $0.key != $0.name }) { parts.append(codingKeys) }
     parts += nested
     let body = parts.joined(separator: [""]).map { $0.isEmpty ? "" : "  " + $0 }
-    return ["/// \(summary)", "struct \(name): Codable, Hashable, Sendable {"] + body + ["}"]
+    return ["/// \(summary)", "nonisolated struct \(name): Codable, Hashable, Sendable {"] + body
+      + ["}"]
   }
 
   private static func lines(_ property: Property) -> [String] {
@@ -139,7 +145,7 @@ struct SwiftStruct {
   }
 
   private var codingKeys: [String] {
-    ["enum CodingKeys: String, CodingKey {"]
+    ["nonisolated enum CodingKeys: String, CodingKey {"]
       + properties.map { property in
         let name = SwiftName.code(property.name)
         return property.key == property.name

@@ -28,7 +28,7 @@ package struct ContractChanges: Sendable {
       ]
       return
     }
-    nextVersion = 1 + locked.fields.values.reduce(1) { max($0, $1.since ?? 1) }
+    nextVersion = 1 + locked.latestVersion
     compare(locked.attributes, rule.contract.attributes, ["attributes"])
     compare(locked.contentState, rule.contract.contentState, ["content-state"])
     if breaking.isEmpty, unrecorded.isEmpty, locked != rule.contract {
@@ -106,8 +106,8 @@ package struct ContractChanges: Sendable {
       if old.decodes(new) { return }
       breaking.append(
         problem(
-          "\(title(path)) is \(new.word); apps in the field decode \(old.word)",
-          "\(old.word), and the new values in a new field with since: \(nextVersion)", at: path))
+          "\(title(path)) is \(new.summary); apps in the field decode \(old.summary)",
+          "\(old.summary), and the new values in a new field with since: \(nextVersion)", at: path))
     }
   }
 
@@ -117,6 +117,23 @@ package struct ContractChanges: Sendable {
   }
 
   private func title(_ path: [String]) -> String { "\(FieldPath.text(path)) of \(type)" }
+}
+
+extension CardContract {
+  /// The highest version of a field, at any level.
+  fileprivate var latestVersion: Int {
+    func latest(_ type: FieldType) -> Int {
+      switch type {
+      case .list(let element?): latest(element)
+      case .object(let members?): latest(members)
+      default: 1
+      }
+    }
+    func latest(_ fields: [String: CardField]) -> Int {
+      fields.values.reduce(1) { max($0, $1.since ?? 1, latest($1.type)) }
+    }
+    return max(latest(attributes), latest(contentState))
+  }
 }
 
 extension LoadedRules {

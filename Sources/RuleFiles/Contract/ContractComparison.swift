@@ -36,8 +36,8 @@ package struct ContractComparison {
   private let rule: String
   private let places: ([String]) -> String?
   package private(set) var findings: [ContractFinding] = []
-  /// Whether the files declare the struct.
-  package let hasStruct: Bool
+  /// Whether the card's content was compared: the files declare its struct, and it can be read.
+  package private(set) var isCompared = false
 
   /// A struct that holds itself would never end.
   private static let depthLimit = 16
@@ -51,9 +51,7 @@ package struct ContractComparison {
     states: Set<String>, startsByPush: Bool, with sources: SwiftSources
   ) {
     (self.sources, self.states, self.rule, self.places) = (sources, states, rule, places)
-    let declared = sources.attributesType(contract.typeName)
-    hasStruct = declared != nil
-    guard let type = declared else {
+    guard let type = sources.attributesType(contract.typeName) else {
       let near = nearestWord(to: contract.typeName, among: sources.structs)
       report(
         .unchecked, nil,
@@ -96,6 +94,7 @@ package struct ContractComparison {
       return report(.unchecked, type.obstacle, "\(name(path).text) is \(why)")
     }
     guard let keys = keys(of: type, path) else { return }
+    if path == ["content-state"] { isCompared = true }
     for property in type.properties {
       guard let key = keys[property.name] else { continue }
       let place = SwiftSources.Place(file: type.place.file, offset: property.offset)
@@ -126,8 +125,11 @@ package struct ContractComparison {
   ) -> [String: String]? {
     let own = Dictionary(type.properties.map { ($0.name, $0.name) }) { first, _ in first }
     guard let declared = sources.types["\(type.name).CodingKeys"] else { return own }
-    guard case .words(let words) = sources.decoding(of: .named(declared.path, []), in: []) else {
-      report(.unchecked, declared.place, "\(name(path).text): CodingKeys is no enum of texts")
+    let decoding = sources.codingKeys(declared)
+    guard case .words(let words) = decoding else {
+      var reason = "no enum of texts"
+      if case .unreadable(let why) = decoding { reason = why }
+      report(.unchecked, declared.place, "\(name(path).text): CodingKeys is \(reason)")
       return nil
     }
     let names = declared.cases.map(\.name)
@@ -266,35 +268,5 @@ extension ContractComparison {
       "\(sent), and \(property.type.text) has no case for \(list.joined(separator: ", ")): such an "
         + "update is dropped; add the cases, or a case unknown with an init(from:) that falls back to it"
     )
-  }
-}
-
-extension FieldType {
-  /// What is sent, in a sentence.
-  fileprivate var phrase: String {
-    switch self {
-    case .string: "a string"
-    case .state: "the ride's state, a string"
-    case .int: "a whole number"
-    case .double: "a number that may have a fraction"
-    case .bool: "true or false"
-    case .dateEpoch: "a time in seconds"
-    case .list: "a list"
-    case .object: "an object"
-    case .unknown: "of an unknown type"
-    }
-  }
-
-  /// The Swift type that decodes it.
-  fileprivate var swiftName: String {
-    switch self {
-    case .string, .state: "String"
-    case .int, .dateEpoch: "Int"
-    case .double: "Double"
-    case .bool: "Bool"
-    case .list: "an array"
-    case .object: "a struct"
-    case .unknown: "a type of its own"
-    }
   }
 }

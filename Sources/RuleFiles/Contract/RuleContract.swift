@@ -44,6 +44,27 @@ package struct RuleContract: Sendable {
     }
   }
 
+  /// Reports types that one generated file can't have: `A.Card` and `B.Card` are both `Card` in it.
+  package static func sameNames(of contracts: [RuleContract]) -> [RuleProblem] {
+    var first: [Substring: RuleContract] = [:]
+    return contracts.compactMap { contract in
+      let type = contract.contract.typeName
+      guard let name = type.split(separator: ".").last else { return nil }
+      guard let other = first[name] else {
+        first[name] = contract
+        return nil
+      }
+      if other.contract.typeName == type { return nil }
+      let place = other.place(of: []) ?? other.file
+      return RuleProblem(
+        file: contract.file, location: contract.location(of: []),
+        found:
+          "\(shortened(type)) and \(shortened(other.contract.typeName)) of the rule \(other.rule) "
+          + "(\(place)) are both \(shortened(String(name))) in the generated file",
+        expected: "names whose last parts differ, or a file for each type with --rule")
+    }
+  }
+
   private func differences(from other: RuleContract) -> [RuleProblem] {
     let (own, others) = (contract.fields, other.contract.fields)
     return Set(own.keys).union(others.keys).sorted { $0.lexicographicallyPrecedes($1) }
@@ -83,7 +104,18 @@ extension CardContract {
 extension CardField {
   /// The field in words: `int, optional, since 2`.
   var summary: String {
-    [type.word, isOptional ? "optional" : nil, since.map { "since \($0)" }].compactMap { $0 }
+    [type.summary, isOptional ? "optional" : nil, since.map { "since \($0)" }].compactMap { $0 }
       .joined(separator: ", ")
+  }
+}
+
+extension FieldType {
+  /// The type in words, with the elements of a list: `list of int`.
+  var summary: String {
+    switch self {
+    case .list(let element): "list of \(element?.summary ?? "unknown elements")"
+    case .object(nil): "object of unknown members"
+    default: word
+    }
   }
 }

@@ -67,7 +67,7 @@ struct SwiftDeclaration: Sendable {
   var name: [String]
   var inherited: [SwiftTypeName]
   var isGeneric: Bool
-  /// An attribute that may be a macro, which may decode the type in its own way.
+  /// What may change how the type decodes: an attribute that may be a macro, or `#if`.
   var attribute: String?
   var offset: Int
   var body: SwiftBody
@@ -79,6 +79,8 @@ struct SwiftBody: Sendable {
   var cases: [SwiftCase] = []
   var declarations: [SwiftDeclaration] = []
   var aliases: [String: SwiftTypeName] = [:]
+  /// What keeps its members from being read, such as a case in `#if`.
+  var obstacle: String?
   /// The place of `init(from:)`, if there is one.
   var decoder: Int?
 }

@@ -94,7 +94,38 @@ extension SwiftSources {
     }
   }
 
+  /// Returns the keys that the cases of a `CodingKeys` stand for, as `words`.
+  func codingKeys(_ type: DeclaredType) -> SwiftDecoding {
+    // Without a raw type they are the cases' names.
+    guard type.kind == .enumeration, type.attribute == nil, type.other == nil,
+      case .named(let name, _)? = type.inherited.first, name.last == "CodingKey"
+    else { return decoding(of: .named(type.path, []), in: []) }
+    return .words(type.cases.map(\.name))
+  }
+
+  /// Protocols that do not change how an enum is decoded; any other may have an `init(from:)`.
+  private static let harmless: Set<String> = [
+    "Codable", "Decodable", "Encodable", "Hashable", "Equatable", "Sendable", "SendableMetatype",
+    "CaseIterable", "RawRepresentable", "Comparable", "Identifiable", "CustomStringConvertible",
+    "CustomDebugStringConvertible", "CodingKey", "CodingKeyRepresentable", "Error", "AppEnum",
+  ]
+
+  /// Returns a protocol of an enum whose extension may decode it.
+  private func foreignProtocol(of type: DeclaredType) -> String? {
+    for case .named(let name, _) in type.inherited {
+      guard let word = name.last, !Self.harmless.contains(word), Self.known[word] == nil else {
+        continue
+      }
+      let scope = Array(type.path.dropLast())
+      if self.type(name, in: scope) == nil, alias(name, in: scope) == nil { return word }
+    }
+    return nil
+  }
+
   private func decoding(ofCases type: DeclaredType, depth: Int) -> SwiftDecoding {
+    if let name = foreignProtocol(of: type) {
+      return .unreadable("\(type.name), which may have its init(from:) from \(name)")
+    }
     guard case .named(let name, _)? = type.inherited.first else {
       return .unreadable("\(type.name), an enum without raw values: JSON has an object for a case")
     }

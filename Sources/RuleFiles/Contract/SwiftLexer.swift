@@ -83,8 +83,10 @@ struct SwiftLexer {
         try skipExtendedRegex(hashes)
         add(.text(nil), at: start)
       } else {
-        index += 1
-        add(.mark("#"), at: start)
+        for _ in 0..<hashes {
+          index += 1
+          add(.mark("#"), at: index - 1)
+        }
       }
     case UInt8(ascii: "0")...UInt8(ascii: "9"): number()
     case UInt8(ascii: "`"): escapedName()
@@ -210,7 +212,8 @@ extension SwiftLexer {
   /// Reads a text from its first quote on.
   private mutating func text(hashes: Int, depth: Int) throws(SwiftFault) -> String? {
     let start = index
-    let isMultiline = starts(with: "\"\"\"")
+    let isMultiline =
+      starts(with: "\"\"\"") && (hashes == 0 || !endsInLine(hashes: hashes))
     let end =
       Array(repeating: UInt8(ascii: "\""), count: isMultiline ? 3 : 1)
       + Array(repeating: UInt8(ascii: "#"), count: hashes)
@@ -249,6 +252,13 @@ extension SwiftLexer {
     throw SwiftFault(
       offset: start, found: "a text without an end",
       expected: isMultiline ? "\"\"\"" : "a quote in the same line")
+  }
+
+  /// Returns whether a raw text ends in its line: `#"""#` is a quote, not the start of several lines.
+  private func endsInLine(hashes: Int) -> Bool {
+    let end = Array("\"".utf8) + Array(repeating: UInt8(ascii: "#"), count: hashes)
+    let line = bytes[(index + 1)...].prefix { $0 != 10 && $0 != 13 }
+    return line.indices.contains { line[$0...].starts(with: end) }
   }
 
   private mutating func skipInterpolation(depth: Int) throws(SwiftFault) {

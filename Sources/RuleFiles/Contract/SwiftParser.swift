@@ -141,6 +141,8 @@ extension SwiftParser {
     guard depth < Self.depthLimit else { return cursor.skip() }
     cursor.advance()
     var inner = SwiftBody()
+    // A file may be in `#if canImport(ActivityKit)` as a whole.
+    let condition = conditions > 0 && depth > 0 ? "#if" : nil
     let outer = conditions
     (conditions, depth) = (0, depth + 1)
     readMembers(into: &inner)
@@ -149,14 +151,17 @@ extension SwiftParser {
     body.declarations.append(
       SwiftDeclaration(
         kind: kind, name: name, inherited: inherited, isGeneric: isGeneric,
-        attribute: prefix.obstacle, offset: offset, body: inner))
+        attribute: prefix.obstacle ?? inner.obstacle ?? condition, offset: offset, body: inner))
   }
 
   private mutating func readAlias(into body: inout SwiftBody) {
     cursor.advance()
     guard let name = cursor.takeName() else { return }
     let isGeneric = cursor.skipArguments()
-    if cursor.take("=") { body.aliases[name] = isGeneric ? .other : cursor.readType() }
+    guard cursor.take("=") else { return }
+    let type = cursor.readType()
+    let isUnsure = conditions > 0 && depth > 0 || body.aliases[name].map { $0 != type } ?? false
+    body.aliases[name] = isGeneric || isUnsure ? .other : type
   }
 
   /// Skips a function, which ends with its body or before the next declaration.
@@ -175,6 +180,7 @@ extension SwiftParser {
 
   private mutating func readCases(into body: inout SwiftBody) {
     cursor.advance()
+    if conditions > 0 { body.obstacle = "#if" }
     repeat {
       guard let name = cursor.takeName() else { return }
       let hasPayload = cursor.isMark("(")
@@ -207,8 +213,8 @@ extension SwiftParser {
     var found: [(property: SwiftProperty, isDecoded: Bool)] = []
     repeat {
       guard let offset = cursor.current?.offset, let name = cursor.takeName() else {
-        // A pattern such as `let (a, b) = …`, which only static or local constants have.
-        cursor.skipExpression()
+        let hasValue = skipPattern()
+        if !prefix.isStatic, !(isConstant && hasValue) { body.obstacle = "var (…)" }
         continue
       }
       var property = SwiftProperty(
@@ -238,6 +244,13 @@ extension SwiftParser {
       next = found[index].property.type
     }
     body.properties += found.filter(\.isDecoded).map(\.property)
+  }
+
+  /// Skips a pattern such as `(a, b) = …`, and returns whether it has a value.
+  private mutating func skipPattern() -> Bool {
+    let first = cursor.index
+    cursor.skipExpression()
+    return cursor.tokens[first..<max(first, cursor.index)].contains { $0.kind == .mark("=") }
   }
 
   /// Whether the braces here hold `willSet` or `didSet`, so that the property is stored.

@@ -71,13 +71,17 @@ package struct SwiftSources: Sendable {
       add(declaration.body, in: extendedPath(declaration), file: file, &nested)
     }
     for (declaration, file) in extensions { extend(by: declaration, file) }
+    for name in aliases.keys { types[name]?.other = types[name]?.place }
   }
 
   private mutating func add(
     _ body: SwiftBody, in path: [String], file: Int,
     _ extensions: inout [(declaration: SwiftDeclaration, file: Int)]
   ) {
-    for (name, type) in body.aliases { aliases[(path + [name]).joined(separator: ".")] = type }
+    for (name, type) in body.aliases {
+      let name = (path + [name]).joined(separator: ".")
+      aliases[name] = aliases[name] ?? type == type ? type : .other
+    }
     for declaration in body.declarations {
       if declaration.kind == .extended {
         extensions.append((declaration, file))

@@ -144,6 +144,16 @@ import Testing
     #expect(times.dropFirst().count > 10, "from then on it is refreshed")
   }
 
+  @Test func `R101: a clock that was set back leaves a scheduled card scheduled`() throws {
+    var stage = scheduled()
+    stage.run(for: .seconds(60))
+    stage.now = Sample.now - .seconds(5)
+    stage.emit("ride_updated")
+    stage.claim()
+    let since = try #require(stage.memo.cards[.activity(1)]?.since)
+    #expect(since == Sample.now + .seconds(86_400 - 1800))
+  }
+
   @Test func `R101: a change of the ride reaches a scheduled card at once`() {
     var stage = scheduled()
     stage.run(for: .seconds(60))

@@ -144,7 +144,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"x": null}"#, "null"), ("{}", "null"), (#"{"x": 5}"#, "5"), (#"{"x": "6"}"#, "6"),
+    (#"{"x": null}"#, "null"), ("{}", "null"), (#"{"x": ""}"#, "null"), (#"{"x": 5}"#, "5"),
+    (#"{"x": "6"}"#, "6"),
   ])
   func `R95: an optional field without a value is null`(attributes: String, sent: String) throws {
     var stage = stage(.int, "0", optional: true)

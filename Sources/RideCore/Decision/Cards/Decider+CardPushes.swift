@@ -10,8 +10,7 @@ extension Decider {
     let isEnd = update.event == .end
     let validUntil = now + rule.validity
     let (priority, acceptedReason) = machine.priority(update, frequent: card.isFrequent)
-    // A scheduled card is fresh from when it appears.
-    let staleAt = isEnd ? nil : rule.life.stale(from: max(now, machine.memo.since))
+    let staleAt = isEnd ? nil : rule.life.stale(from: now)
     let timestamp = machine.stamp()
     var aps = rule.life.members(
       update.event, timestamp: timestamp, staleAt: staleAt,
