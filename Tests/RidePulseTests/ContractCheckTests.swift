@@ -92,6 +92,11 @@ import Testing
     let other = try Self.check(Self.source.replacing("RideAttributes", with: "TripAttributes"))
     #expect(other.status == 2, "\(other)")
     #expect(other.output.contains("no struct RideAttributes, which rules/a.yaml:"))
+    let state = try Self.check(
+      Self.source.replacing(
+        "struct ContentState: Codable, Hashable {",
+        with: "struct ContentState: Codable, Hashable { init(from decoder: any Decoder) throws {}"))
+    #expect(state.status == 2 && state.output.contains("0 cards compared"), "\(state)")
     let broken = try Self.check("struct RideAttributes { /*")
     #expect(broken.status == 2, "\(broken)")
     #expect(broken.output.contains("RideAttributes.swift:1:25: a comment without an end"))

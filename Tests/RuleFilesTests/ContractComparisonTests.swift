@@ -128,6 +128,16 @@ import Testing
     let bare = Self.findings(
       CardField(.state), "var x: S", in: "enum S: Codable { case requested }")
     #expect(bare.count == 1 && bare[0].contains("without raw values"), "\(bare)")
+    for (protocols, rest) in [
+      ("String, Codable", "extension Ride.S: Unknown {}"), ("String, Codable, Unknown", ""),
+    ] {
+      let source = "enum S: \(protocols) { case requested } }\n\(rest)\nstruct Other {"
+      let found = Self.findings(CardField(.state), "var x: S", in: source)
+      #expect(found.count == 1 && found[0].contains("init(from:) from Unknown"), "\(found)")
+    }
+    let branches = "enum S: String, Codable {\n case requested\n#if A\n case done\n#endif\n}"
+    let unsure = Self.findings(CardField(.state), "var x: S", in: branches)
+    #expect(unsure.count == 1 && unsure[0].contains("not checked"), "\(unsure)")
     let numbers = Self.findings(
       CardField(.int), "var x: S", in: "enum S: Int, Codable { case a = 1, b }")
     #expect(numbers.count == 1 && numbers[0].contains("warning"))
@@ -208,6 +218,19 @@ import Testing
       "struct Ride { struct ContentState { enum CodingKeys: Int, CodingKey { case a } } }",
       "CodingKeys is no enum of texts"
     ),
+    (
+      "struct Ride { struct ContentState {\n#if A\nenum CodingKeys: String, CodingKey { case a }\n"
+        + "#endif\n} }", "#if may change"
+    ),
+    (
+      "struct Ride {\n#if A\nstruct ContentState {}\n#else\ntypealias ContentState = Other\n"
+        + "#endif\n}", "not checked: content-state is Ride.ContentState, whose #if"
+    ),
+    (
+      "struct Ride { typealias ContentState = State }\n#if A\nstruct State {}\n#else\n"
+        + "typealias State = Other\n#endif", "content-state is State, which is declared twice"
+    ),
+    ("struct Ride { struct ContentState { var (a, b) = (1, 2) } }", "whose var (…) may change"),
     ("struct Ride { /* struct ContentState {} }", "0.swift:1:15: a comment without an end"),
     ("struct Ride { let a = \"x\n }", "0.swift:1:23: a text without an end"),
   ]
@@ -242,6 +265,8 @@ import Testing
     "@MainActor func a<T>(_ b: T) async throws -> T where T: Equatable { b }",
     "#warning(\"{\")", "static let a = if b { 1 } else { 2 }", "var a: Int { get { 1 } set {} }",
     "enum E { case a(Int), b }", "static let a = #/[{\"]/#", "let `case` = 1",
+    "static let a = #\"\"\"#", "static let a = #\"\"\"\"#", "let (a, b) = (1, 2)",
+    "static let a = #\"\"\"\n  \" {\n  \"\"\"#", "enum CodingKeys: CodingKey { case x }",
   ])
   func `R95: no property is lost after code that is skipped`(code: String) {
     let found = Self.findings(CardField(.int), "\(code)\n    var x: String")

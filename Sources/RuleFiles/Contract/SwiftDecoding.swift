@@ -112,12 +112,13 @@ extension SwiftSources {
 
   /// Returns a protocol of an enum whose extension may decode it.
   private func foreignProtocol(of type: DeclaredType) -> String? {
-    for case .named(let name, _) in type.inherited {
-      guard let word = name.last, !Self.harmless.contains(word), Self.known[word] == nil else {
-        continue
+    let scope = Array(type.path.dropLast())
+    for inherited in type.inherited {
+      if case .named(let name, _) = resolved(inherited, in: scope), let word = name.last,
+        !Self.harmless.contains(word), Self.known[word] == nil, self.type(name, in: scope) == nil
+      {
+        return word
       }
-      let scope = Array(type.path.dropLast())
-      if self.type(name, in: scope) == nil, alias(name, in: scope) == nil { return word }
     }
     return nil
   }

@@ -71,7 +71,9 @@ package struct SwiftSources: Sendable {
       add(declaration.body, in: extendedPath(declaration), file: file, &nested)
     }
     for (declaration, file) in extensions { extend(by: declaration, file) }
-    for name in aliases.keys { types[name]?.other = types[name]?.place }
+    for name in aliases.keys {
+      if let place = types[name]?.place { types[name]?.other = place }
+    }
   }
 
   private mutating func add(

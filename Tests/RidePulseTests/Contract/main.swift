@@ -76,7 +76,9 @@ func showDefaultStrategies() {
     let back = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
     return state == .unknown("elsewhere") && back == #""elsewhere""# ? "`unknown`" : "another"
   }
-  row("a further key") { "\(try decoded(ByHand.Whole.self, #"{"n": 1, "m": 2}"#).n)" }
+  row("a further key") {
+    try decoded(ByHand.Whole.self, #"{"n": 1, "m": 2}"#).n == 1 ? "ignored" : "decoded"
+  }
 }
 
 func decodePayloads(_ path: String) throws {
