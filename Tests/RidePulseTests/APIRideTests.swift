@@ -126,7 +126,8 @@ import Testing
 
   @Test func `R76, R77: phones, cards and start tokens are withdrawn over HTTP`() async throws {
     // Without a card's rule the engine does not end the card, whose ride does not exist.
-    let rules = "rules: [{ name: a, app: customer, on: driver_arrived, alert: { title: x }, expires: 5m }]"
+    let rules =
+      "rules: [{ name: a, app: customer, on: driver_arrived, alert: { title: x }, expires: 5m }]"
     try await withServer(rules: rules) { stage, api in
       let token = Stage.customerToken
       let person = #""app": "customer", "owner_id": "c1", "token": "\#(token)""#
