@@ -122,6 +122,21 @@ import Testing
     #expect(stage.life.digest.hasSuffix("[\"driver_arrived\"]  []"))
   }
 
+  @Test func `content that becomes wrong as the ride ends leaves one row for the end`() {
+    var stage = CardStage()
+    stage.life.contentState["plate"] = .value(Sample.text("{{ride.attributes.wheels}}"))
+    stage.ride.attributes = #"{"wheels": "4"}"#
+    stage.register()
+    stage.run(for: .seconds(600))
+    stage.ride.attributes = "{}"
+    stage.state("ride_completed")
+    let decision = decide(stage.view, by: stage.configuration, now: stage.now)
+    let rows = (decision.pushes.map(\.entry) + decision.closed).map(\.id)
+    #expect(rows.count == 2 && Set(rows).count == 2, "a settlement writes each row once")
+    stage.run()
+    #expect(stage.wire.last?.event == "end")
+  }
+
   // MARK: Scheduled cards
 
   /// A card of a ride at noon tomorrow, which appears half an hour before.

@@ -383,21 +383,6 @@ import Testing
     #expect(stage.wire.first?.aps.value(at: ["content-state"]) == nil)
   }
 
-  @Test func `content that becomes wrong as the ride ends leaves one row for the end`() {
-    var stage = CardStage()
-    stage.life.contentState["plate"] = .value(Sample.text("{{ride.attributes.wheels}}"))
-    stage.ride.attributes = #"{"wheels": "4"}"#
-    stage.register()
-    stage.run(for: .seconds(600))
-    stage.ride.attributes = "{}"
-    stage.state("ride_completed")
-    let decision = decide(stage.view, by: stage.configuration, now: stage.now)
-    let rows = (decision.pushes.map(\.entry) + decision.closed).map(\.id)
-    #expect(rows.count == 2 && Set(rows).count == 2, "a settlement writes each row once")
-    stage.run()
-    #expect(stage.wire.last?.event == "end")
-  }
-
   @Test func `a card that is stale within a second is not sent all the time`() throws {
     var stage = CardStage()
     stage.life.staleAfter = .seconds(1)
