@@ -33,7 +33,6 @@ import TestSupport
       let statistics = client.client.statistics(of: .production)
       return statistics.inFlight == 2 && statistics.queued == 8
     }
-    await server.wait { $0.headers?["apns-id"] == PushRequest.test(3).idText }
     client.client.use(Credentials(key: try fixtures.key("next.p8", "NEXT567890")))
     #expect(await outcomes.allSatisfy { $0 == .accepted })
     await client.wait { $0 == .closed("its key or certificate was replaced") }
