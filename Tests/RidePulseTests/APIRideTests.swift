@@ -125,7 +125,10 @@ import Testing
   }
 
   @Test func `R76, R77: phones, cards and start tokens are withdrawn over HTTP`() async throws {
-    try await withServer { stage, api in
+    // Without a card's rule the engine does not end the card, whose ride does not exist.
+    let rules =
+      "rules: [{ name: a, app: customer, on: driver_arrived, alert: { title: x }, expires: 5m }]"
+    try await withServer(rules: rules) { stage, api in
       let token = Stage.customerToken
       let person = #""app": "customer", "owner_id": "c1", "token": "\#(token)""#
       let installation = #""installation_id": "i1""#

@@ -157,7 +157,6 @@ import TestSupport
         let asked =
           "select count(*) from pg_stat_activity where application_name = 'ridepulse admin' "
           + "and datname = current_database()"
-        #expect(try await stage.value(asked) == "0")
         let files = ["/one.txt", "/two.txt"].map { stage.directory + $0 }
         let curls = try files.map { try listener(url + "/live", into: $0) }
         for file in files { try await until(file, "four messages") { $0.count >= 4 } }

@@ -56,9 +56,7 @@ import TestSupport
     let client = try TestClient(server.url) { $0.maxConnections = 1 }
     #expect(await client.send(.test(1)) == .accepted)
     async let second = client.send(.test(2))
-    try await wait(until: "the second push is in flight") {
-      client.client.statistics(of: .production).inFlight == 1
-    }
+    await server.wait { $0.headers?["apns-id"] == PushRequest.test(2).idText }
     client.client.use(Credentials(key: try fixtures.key("next.p8", "NEXT567890")))
     #expect(await client.send(.test(3)) == .accepted)
     #expect(await second == .accepted)
