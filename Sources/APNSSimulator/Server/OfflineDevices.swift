@@ -8,7 +8,7 @@ struct AcceptedPush: Equatable {
   let members: [String: JSON]
 }
 
-/// What became of a push to a device that a test watches; one line of `deliveries.jsonl`.
+/// The outcome of a push to a device that a test watches; one line of `deliveries.jsonl`.
 struct Delivery: Equatable {
   enum Outcome: Equatable {
     case delivered
@@ -64,7 +64,7 @@ struct OfflineDevices {
     devices[token, default: Device()].isOnline = false
   }
 
-  /// Connects a device; returns what became of the stored push.
+  /// Connects a device; returns the outcome of the stored push.
   mutating func connect(_ token: String, at now: WallTime) -> [Delivery] {
     var device = devices[token] ?? Device()
     defer { devices[token] = device }

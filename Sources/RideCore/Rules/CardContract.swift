@@ -88,6 +88,14 @@ extension FieldType {
 }
 
 extension CardContract {
+  /// The top-level fields by their paths.
+  package var fields: [[String]: CardField] {
+    var fields: [[String]: CardField] = [:]
+    for (key, field) in attributes { fields[["attributes", key]] = field }
+    for (key, field) in contentState { fields[["content-state", key]] = field }
+    return fields
+  }
+
   /// The paths of all fields whose type the rule does not determine, such as `content-state.eta`.
   package var untypedFields: [String] {
     Self.untyped(attributes, "attributes") + Self.untyped(contentState, "content-state")

@@ -59,9 +59,8 @@ enum CardCheck {
         + "\(CivilTime.iso(sent.lastAt)))"
     }
     let list = words.joined(separator: " and ")
-    let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-    let fields = parts.first == "attributes" ? contract.attributes : contract.contentState
-    guard let field = fields[parts.last ?? ""] else { return "\(name) was \(list): no rule has it" }
+    guard let field = contract.fields.first(where: { $0.key.joined(separator: ".") == name })?.value
+    else { return "\(name) was \(list): no rule has it" }
     let types = Set(sent.map(\.line.type))
     if let allowed = field.type.jsonTypes {
       let others = types.subtracting(allowed).subtracting(field.isOptional ? [.null] : [])

@@ -91,16 +91,6 @@ enum FieldPath {
   }
 }
 
-extension CardContract {
-  /// The top-level fields by their paths.
-  var fields: [[String]: CardField] {
-    var fields: [[String]: CardField] = [:]
-    for (key, field) in attributes { fields[["attributes", key]] = field }
-    for (key, field) in contentState { fields[["content-state", key]] = field }
-    return fields
-  }
-}
-
 extension CardField {
   /// The field in words: `int, optional, since 2`.
   var summary: String {

@@ -81,7 +81,7 @@ struct CardStateMachine {
   /// Records an event or state after which the card has another relevance score, if the rule names
   /// it.
   mutating func score(by cause: String) {
-    if !life.relevance.isEmpty, life.relevance[cause] != nil { memo.scoredBy = cause }
+    if life.relevance[cause] != nil { memo.scoredBy = cause }
   }
 
   /// Returns the fingerprint of what the card should show: of the content, and of the score if an
