@@ -37,20 +37,24 @@ enum PayloadRules {
       }
     },
     Rule("aps has no empty text, and no integer with a fraction", of: .aps) { push in
-      let wrong = first(of: push) { value, _ in value == .string("") || isFraction(value) }
-      return wrong.map {
-        Refusal(
-          .badPayload,
-          isFraction($0.value)
-            ? "aps.\($0.name) is written with a fraction or an exponent" : "aps.\($0.name) is empty")
+      for name in texts where push.aps?[name] == .string("") {
+        return Refusal(.badPayload, "aps.\(name) is empty")
       }
+      for name in integers {
+        guard let value = push.aps?[name], value.whole != nil, value.integer == nil else { continue }
+        return Refusal(.badPayload, "aps.\(name) is written with a fraction or an exponent")
+      }
+      return nil
     },
   ]
 
-  /// Returns whether a whole number is written in another way than APNs' page does.
-  private static func isFraction(_ value: JSON) -> Bool {
-    value.integer == nil && value.whole != nil
-  }
+  private static let texts = [
+    "category", "filter-criteria", "sound", "target-content-id", "thread-id",
+  ]
+  private static let integers = [
+    "badge", "content-available", "dismissal-date", "input-push-token", "mutable-content",
+    "stale-date", "timestamp",
+  ]
 
   /// Returns the first key of `aps`, in alphabetical order, with a mistake.
   private static func first(
