@@ -182,6 +182,85 @@ import Testing
       ])
   }
 
+  /// The struct, in a file of its own, an extension with `CodingKeys`, and whether the keys are read.
+  private static let conditional: [(String, String, Bool)] = [
+    ("%", "$", true), ("%", "#if canImport(ActivityKit)\n$\n#endif", false),
+    ("#if canImport(ActivityKit)\n%\n#endif", "#if canImport(ActivityKit)\n$\n#endif", true),
+    ("#if canImport(ActivityKit)\n%\n#endif", "$", true),
+    ("#if A\n%\n#endif", "#if B\n$\n#endif", false),
+    ("#if A\n%\n#endif", "#if A\n#else\n$\n#endif", false),
+    ("#if A\n%\n#endif", "#if A\n#if DEBUG\n$\n#endif\n#endif", false),
+    ("%", "#if A\n#endif\n$", true), ("%", "#if A\n#warning(\"x\")\n#endif\n$", true),
+    ("%", "#if A\n#elseif B\n$\n#endif", false),
+  ]
+
+  @Test(arguments: conditional.indices)
+  func `R95: an extension in an #if that its type is not in decides nothing`(index: Int) {
+    let (type, keys, isRead) = Self.conditional[index]
+    let contract = CardContract(typeName: "Ride", contentState: ["eta": CardField(.int)])
+    let found = Self.findings(
+      contract,
+      type.replacing("%", with: "struct Ride { struct ContentState { var arrival: Int } }"),
+      keys.replacing(
+        "$",
+        with: "extension Ride.ContentState { enum CodingKeys: String, CodingKey "
+          + "{ case arrival = \"eta\" } }"))
+    if isRead {
+      #expect(found.isEmpty, "\(found)")
+    } else {
+      #expect(found.count == 1 && found[0].contains("not checked: content-state: CodingKeys is"))
+      #expect(found.first?.contains("#if may change how it decodes") == true, "\(found)")
+    }
+  }
+
+  /// Source without its decoder, a field, and what is found if `generate swift` wrote the decoder.
+  private static let generated: [(GeneratedDecoder, CardField, String, [String])] = [
+    (.state, CardField(.state), "RideState", []), (.state, CardField(.string), "RideState", []),
+    (.state, CardField(.int), "RideState", ["a whole number, and x: RideState can't decode it"]),
+    (.value, CardField(.unknown), "JSONValue", []), (.value, CardField(.int), "JSONValue", []),
+    (.value, CardField(.list(nil)), "[JSONValue]", []),
+    (.value, CardField(.object(nil)), "[String: JSONValue]?", []),
+    (.value, CardField(.string), "[JSONValue]", ["is a string, and x: [JSONValue] can't"]),
+  ]
+
+  @Test(arguments: generated.indices)
+  func `R96: a decoder that generate wrote is known, and a changed one is not`(index: Int) {
+    let (decoder, field, type, parts) = Self.generated[index]
+    let name = decoder == .state ? "RideState" : "JSONValue"
+    func found(_ decoder: String) -> [String] {
+      Self.findings(field, "var x: \(type)", in: "enum \(name): Codable { case a\n\(decoder)\n}")
+    }
+    let source = decoder.lines.joined(separator: "\n")
+    for source in [source, source.replacing("\n", with: "\n\n  // comment\n")] {
+      let found = found(source)
+      #expect(found.count == parts.count, "\(found)")
+      for part in parts { #expect(found.first?.contains(part) == true, "\(found)") }
+    }
+    if !parts.isEmpty { return }
+    for changed in [
+      source.replacing("decode(String", with: "decode(Int"),
+      "#if A\n\(source)\n#endif", source + "\n" + source,
+      source.replacing("\n}", with: "\n  check()\n}"),
+    ] {
+      let found = found(changed)
+      #expect(found.count == 1 && found[0].contains("not checked"), "\(changed): \(found)")
+    }
+  }
+
+  /// Nesting beyond what is read has its own text.
+  @Test(arguments: [
+    (String(repeating: "[", count: 60) + "Int" + String(repeating: "]", count: 60), "too deeply"),
+    ("Int" + String(repeating: "?", count: 20), "declared by itself or nested too deeply"),
+  ])
+  func `R95: a type that is nested too deeply is reported as that`(type: String, part: String) {
+    var field = CardField(.int)
+    if type.hasPrefix("[") {
+      for _ in 0..<48 { field = CardField(.list(field.type)) }
+    }
+    let found = Self.findings(field, "var x: \(type)")
+    #expect(found.count == 1 && found[0].contains(part), "\(found)")
+  }
+
   @Test func `R95: attributes are compared only if the rule starts cards`() {
     let contract = CardContract(typeName: "Ride")
     let sources = SwiftSources([
@@ -233,6 +312,14 @@ import Testing
     ("struct Ride { struct ContentState { var (a, b) = (1, 2) } }", "whose var (…) may change"),
     ("struct Ride { /* struct ContentState {} }", "0.swift:1:15: a comment without an end"),
     ("struct Ride { let a = \"x\n }", "0.swift:1:23: a text without an end"),
+    (
+      "let a = " + String(repeating: "\"\\(", count: 40),
+      "an interpolation in 32 others; expected 32 at most"
+    ),
+    (
+      String(repeating: "struct Ride { ", count: 60) + String(repeating: "}", count: 60),
+      "depth of more than 48 types"
+    ),
   ]
 
   @Test(arguments: unreadable.indices)

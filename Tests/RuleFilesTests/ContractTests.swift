@@ -268,6 +268,32 @@ import Testing
     )
   }
 
+  /// A change of the second rule's content, the field that differs, and how.
+  @Test(arguments: [
+    ("plate: x", "plate: 5", "content-state.car.plate of RideAttributes is int", "it is string"),
+    ("plate: x, ", "", "content-state.car.plate of RideAttributes is missing", "it is string"),
+    (
+      "plate: x", "plate: x, doors: 4", "content-state.car.doors of RideAttributes is int",
+      "it has no such field"
+    ),
+    ("of: x", "of: true", "content-state.stops[].of of RideAttributes is bool", "it is string"),
+  ])
+  func `R95: of two objects that differ, the member that differs is named`(
+    old: String, new: String, found: String, expected: String
+  ) throws {
+    let content = "content-state:\n  car: { plate: x, color: y }\n  stops: [{ of: x }]"
+    let files = [
+      ("a.yaml", Self.file(content)),
+      ("b.yaml", Self.file(content.replacing(old, with: new), app: "driver", name: "b")),
+    ].map { (name: $0.0, bytes: Array($0.1.utf8)) }
+    let contracts = try RuleDirectory.parse(files: files).get().contracts
+    let problems = RuleContract.disagreements(of: contracts).map(\.description)
+    #expect(problems.count == 1, "\(problems)")
+    #expect(problems.first?.hasPrefix("b.yaml:") == true)
+    #expect(problems.first?.contains(found) == true, "\(problems)")
+    #expect(problems.first?.contains("where \(expected); or") == true, "\(problems)")
+  }
+
   @Test func `R97: the shipped lock fits the shipped rules`() throws {
     let directory = Project.path("schedules")
     let rules = try RuleDirectory.load(directory).get()

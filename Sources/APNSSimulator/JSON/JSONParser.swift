@@ -80,12 +80,14 @@ struct JSONParser {
     if consume("}") { return .object(members) }
     repeat {
       skipSpace()
+      let start = position
       let key = try string()
+      if members[key] != nil {
+        throw JSONError(offset: start, expected: "each key once, found \"\(key)\" twice")
+      }
       skipSpace()
       try expect(":")
-      guard members.updateValue(try value(depth: depth + 1), forKey: key) == nil else {
-        throw failure("each key once, found \"\(key)\" twice")
-      }
+      members[key] = try value(depth: depth + 1)
       skipSpace()
     } while consume(",")
     try expect("}")

@@ -16,7 +16,10 @@ enum PayloadRules {
   /// The rules that apply to broadcasts too.
   static let form: [Rule] = [
     Rule("payload is an object, with aps if the phone reads it", of: .payloads) { push in
-      guard push.payload?.object != nil else { return Refusal(.badPayload, "no JSON object") }
+      guard push.payload?.object != nil else {
+        let error = push.payloadError.map { "the payload is no JSON: \($0)" }
+        return Refusal(.badPayload, error ?? "the payload is JSON, and no object")
+      }
       guard push.pushType?.needsAps != false, push.aps == nil else { return nil }
       return Refusal(.badPayload, "no aps object in the payload")
     },
@@ -41,7 +44,9 @@ enum PayloadRules {
         return Refusal(.badPayload, "aps.\(name) is empty")
       }
       for name in integers {
-        guard let value = push.aps?[name], value.whole != nil, value.integer == nil else { continue }
+        guard let value = push.aps?[name], value.whole != nil, value.integer == nil else {
+          continue
+        }
         return Refusal(.badPayload, "aps.\(name) is written with a fraction or an exponent")
       }
       return nil

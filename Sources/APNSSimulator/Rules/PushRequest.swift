@@ -68,6 +68,8 @@ struct Push {
   /// The value of `apns-topic`, or what APNs assumes without one: a certificate's only topic.
   let topic: String?
   let payload: JSON?
+  /// Why the payload is no JSON.
+  let payloadError: JSONError?
 
   init(_ request: PushRequest, in context: RuleContext) {
     self.request = request
@@ -79,13 +81,21 @@ struct Push {
     let type = name.flatMap { PushType(rawValue: isCall ? $0.lowercased() : $0) }
     let limit =
       isCall ? Self.maximumBroadcastBytes : (type ?? .voip).maximumPayloadBytes
-    payload = request.bodyBytes > limit ? nil : try? JSONParser.parse(request.body)
+    (payload, payloadError) = request.bodyBytes > limit ? (nil, nil) : Self.parse(request.body)
     let topics = context.certificate?.topics ?? []
     topic = request.value("apns-topic") ?? (topics.count == 1 ? topics[0] : nil)
     pushType =
       name == nil && !isCall
       ? PushType(topic: topic ?? "", aps: payload?.object?["aps"]?.object ?? [:], in: context)
       : type
+  }
+
+  private static func parse(_ body: [UInt8]) -> (JSON?, JSONError?) {
+    do throws(JSONError) {
+      return (try JSONParser.parse(body), nil)
+    } catch {
+      return (nil, error)
+    }
   }
 
   /// The key of the provider token, if it names one; a request with a certificate uses none.

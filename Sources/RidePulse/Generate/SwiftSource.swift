@@ -1,4 +1,5 @@
 import RideCore
+import RuleFiles
 
 /// The Swift source of the app's `ActivityAttributes` types, made from the contracts of cards.
 ///
@@ -72,58 +73,28 @@ struct SwiftSource {
       "  var rawValue: String {", "    switch self {",
     ] + cases.map { "    case .\($0.name): return \(SwiftName.literal($0.state))" } + [
       "    case .unknown(let word): return word", "    }", "  }", "",
-      "  init(from decoder: any Decoder) throws {",
-      "    self.init(rawValue: try decoder.singleValueContainer().decode(String.self))", "  }", "",
+    ] + GeneratedDecoder.state.lines.map { "  " + $0 } + [
+      "",
       "  func encode(to encoder: any Encoder) throws {",
       "    var container = encoder.singleValueContainer()",
       "    try container.encode(rawValue)", "  }", "}",
     ]
   }
 
-  private static let jsonValue = """
-    /// Any JSON value: the rule does not determine the type of the field.
-    nonisolated indirect enum JSONValue: Codable, Hashable, Sendable {
-      case null
-      case bool(Bool)
-      case int(Int)
-      case double(Double)
-      case string(String)
-      case list([JSONValue])
-      case object([String: JSONValue])
-
-      init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-          self = .null
-        } else if let value = try? container.decode(Bool.self) {
-          self = .bool(value)
-        } else if let value = try? container.decode(Int.self) {
-          self = .int(value)
-        } else if let value = try? container.decode(Double.self) {
-          self = .double(value)
-        } else if let value = try? container.decode(String.self) {
-          self = .string(value)
-        } else if let value = try? container.decode([JSONValue].self) {
-          self = .list(value)
-        } else {
-          self = .object(try container.decode([String: JSONValue].self))
-        }
-      }
-
-      func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .null: try container.encodeNil()
-        case .bool(let value): try container.encode(value)
-        case .int(let value): try container.encode(value)
-        case .double(let value): try container.encode(value)
-        case .string(let value): try container.encode(value)
-        case .list(let value): try container.encode(value)
-        case .object(let value): try container.encode(value)
-        }
-      }
-    }
-    """.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  private static let jsonValue =
+    [
+      "/// Any JSON value: the rule does not determine the type of the field.",
+      "nonisolated indirect enum JSONValue: Codable, Hashable, Sendable {",
+      "  case null", "  case bool(Bool)", "  case int(Int)", "  case double(Double)",
+      "  case string(String)", "  case list([JSONValue])", "  case object([String: JSONValue])", "",
+    ] + GeneratedDecoder.value.lines.map { "  " + $0 } + [
+      "", "  func encode(to encoder: any Encoder) throws {",
+      "    var container = encoder.singleValueContainer()", "    switch self {",
+      "    case .null: try container.encodeNil()",
+    ]
+    + ["bool", "int", "double", "string", "list", "object"].map {
+      "    case .\($0)(let value): try container.encode(value)"
+    } + ["    }", "  }", "}"]
 }
 
 extension CardContract {

@@ -185,6 +185,7 @@ extension ContractComparison {
       return report(.unchecked, property.place, "\(property.text) is \(why)")
     }
     switch (type, decoding) {
+    case (_, .anything): break
     case (.unknown, _):
       report(
         .unchecked, property.place,
@@ -194,6 +195,9 @@ extension ContractComparison {
       var inner = property
       (inner.type, inner.key) = (name, "\(property.key)[]")
       compare(CardField(element), path + ["[]"], with: inner, depth: depth + 1)
+    case (.list(nil), .list(let name)) where decodesAnything(name, property),
+      (.object(nil), .map(let name)) where decodesAnything(name, property):
+      break
     case (.list(nil), .list), (.object(nil), .structure), (.object(nil), .map):
       report(
         .unchecked, property.place,
@@ -208,6 +212,10 @@ extension ContractComparison {
       }
     default: compareValue(type, path, decoding, property)
     }
+  }
+
+  private func decodesAnything(_ type: SwiftTypeName, _ property: Property) -> Bool {
+    if case .anything = sources.decoding(of: type, in: property.scope) { true } else { false }
   }
 
   /// Compares a field that is neither a list nor an object.

@@ -68,18 +68,41 @@ package struct RuleContract: Sendable {
   private func differences(from other: RuleContract) -> [RuleProblem] {
     let (own, others) = (contract.fields, other.contract.fields)
     return Set(own.keys).union(others.keys).sorted { $0.lexicographicallyPrecedes($1) }
-      .compactMap { path in
-        guard own[path] != others[path] else { return nil }
+      .flatMap { path in FieldDifference.all(own[path], others[path], path) }
+      .map { difference in
+        let path = difference.path
         let title = "\(FieldPath.text(path)) of \(contract.typeName)"
         let place = other.location(of: path).map { ":\($0)" } ?? ""
-        let found = own[path].map { "\(title) is \($0.summary)" } ?? "\(title) is missing"
-        let expected = others[path].map { "it is \($0.summary)" } ?? "it has no such field"
+        let found = difference.own.map { "\(title) is \($0.summary)" } ?? "\(title) is missing"
+        let expected = difference.other.map { "it is \($0.summary)" } ?? "it has no such field"
+        let isMissing = difference.own == nil && path.count <= 2
         return RuleProblem(
-          file: file, location: location(of: own[path] == nil ? [] : path), found: found,
+          file: file, location: location(of: isMissing ? [] : path), found: found,
           expected:
             "the same as in the rule \(other.rule) (\(other.file)\(place)), where \(expected); "
             + "or another attributes-type")
       }
+  }
+}
+
+/// A field that two rules of one type do not have alike: of objects, the members that differ.
+private struct FieldDifference {
+  var path: [String]
+  var own, other: CardField?
+
+  static func all(_ own: CardField?, _ other: CardField?, _ path: [String]) -> [FieldDifference] {
+    if own == other { return [] }
+    if let own, let other, own.isOptional == other.isOptional, own.since == other.since {
+      switch (own.type, other.type) {
+      case (.object(let members?), .object(let others?)):
+        return Set(members.keys).union(others.keys).sorted()
+          .flatMap { all(members[$0], others[$0], path + [$0]) }
+      case (.list(let element?), .list(let others?)):
+        return all(CardField(element), CardField(others), path + ["[]"])
+      default: break
+      }
+    }
+    return [FieldDifference(path: path, own: own, other: other)]
   }
 }
 

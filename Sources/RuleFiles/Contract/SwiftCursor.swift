@@ -53,6 +53,12 @@ struct SwiftCursor {
     }
   }
 
+  /// Returns the tokens from an index up to the present one.
+  func tokens(from first: Int) -> ArraySlice<SwiftToken> {
+    let end = min(index, tokens.count)
+    return tokens[min(first, end)..<end]
+  }
+
   /// Skips a token, with its whole group if it is an opening bracket.
   mutating func skip() {
     var open = 0
@@ -150,7 +156,7 @@ extension SwiftCursor {
   }
 
   mutating func readType() -> SwiftTypeName {
-    guard depth < Self.depthLimit else { return .other }
+    guard depth < Self.depthLimit else { return .tooDeep }
     depth += 1
     defer { depth -= 1 }
     var type = readPlainType()

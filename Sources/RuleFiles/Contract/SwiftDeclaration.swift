@@ -5,6 +5,8 @@ indirect enum SwiftTypeName: Hashable, Sendable {
   case optional(SwiftTypeName)
   case array(SwiftTypeName)
   case dictionary(SwiftTypeName, SwiftTypeName)
+  /// A type within more types than are read.
+  case tooDeep
   /// A tuple, a function, a composition: nothing that a value of JSON decodes into by itself.
   case other
 
@@ -25,6 +27,7 @@ indirect enum SwiftTypeName: Hashable, Sendable {
     case .optional(let type): type.text + "?"
     case .array(let type): "[\(type.text)]"
     case .dictionary(let key, let value): "[\(key.text): \(value.text)]"
+    case .tooDeep: "nested too deeply"
     case .other: "of another kind"
     }
   }
@@ -69,6 +72,8 @@ struct SwiftDeclaration: Sendable {
   var isGeneric: Bool
   /// What may change how the type decodes: an attribute that may be a macro, or `#if`.
   var attribute: String?
+  /// The conditions of `#if` around it in its file, each with its branch.
+  var conditions: [String] = []
   var offset: Int
   var body: SwiftBody
 }
@@ -83,4 +88,24 @@ struct SwiftBody: Sendable {
   var obstacle: String?
   /// The place of `init(from:)`, if there is one.
   var decoder: Int?
+  /// That initializer, if `generate swift` wrote it.
+  var generatedDecoder: GeneratedDecoder?
+}
+
+/// The open `#if` of a file, each with the branch that is read.
+struct SwiftBranches {
+  /// Their conditions: those of two `#if` with one condition are the same.
+  private(set) var conditions: [String] = []
+
+  /// Follows a directive.
+  mutating func read(_ directive: ArraySlice<SwiftToken>) {
+    let condition = directive.dropFirst().map { "\($0.kind)" }.joined(separator: " ")
+    switch directive.first?.kind {
+    case .word("if"): conditions.append(condition)
+    case .word("endif"): _ = conditions.popLast()
+    case .word("else"), .word("elseif"):
+      if let before = conditions.popLast() { conditions.append("not \(before), \(condition)") }
+    default: break
+    }
+  }
 }

@@ -16,6 +16,8 @@ indirect enum SwiftDecoding {
   case words([String])
   /// One of these numbers; any other is an error.
   case numbers
+  /// Any value, as the generated `JSONValue`.
+  case anything
   /// It is not known; the text is the reason.
   case unreadable(String)
 }
@@ -29,7 +31,7 @@ extension SwiftSources {
     of type: SwiftTypeName, in scope: [String], depth: Int = 0
   ) -> SwiftDecoding {
     guard depth < Self.depthLimit else {
-      return .unreadable("\(type.text), which is declared by itself")
+      return .unreadable("\(type.text), which is declared by itself or nested too deeply")
     }
     switch resolved(type, in: scope) {
     case .optional(let inner): return decoding(of: inner, in: scope, depth: depth + 1)
@@ -37,6 +39,7 @@ extension SwiftSources {
     case .dictionary(let key, let value): return map(key, value, in: scope)
     case .named(let name, let arguments):
       return decoding(name, arguments, in: scope, depth: depth + 1)
+    case .tooDeep: return .unreadable("a type that is nested too deeply")
     case .other: return .unreadable("no type that JSON decodes into")
     }
   }
@@ -81,8 +84,15 @@ extension SwiftSources {
     if let attribute = type.attribute {
       return .unreadable("\(type.name), whose \(attribute) may change how it decodes")
     }
-    if type.decoder != nil { return .unreadable("\(type.name), which has its own init(from:)") }
+    if type.decoder != nil, type.generatedDecoder == nil {
+      return .unreadable("\(type.name), which has its own init(from:)")
+    }
     if type.other != nil { return .unreadable("\(type.name), which is declared twice") }
+    switch type.generatedDecoder {
+    case .state: return .string
+    case .value: return .anything
+    case nil: break
+    }
     switch type.kind {
     case .enumeration: return decoding(ofCases: type, depth: depth)
     case .structure where type.inherits("RawRepresentable", "OptionSet"):

@@ -277,8 +277,11 @@ extension SwiftLexer {
       }
       index += 1
     }
-    if open > 0 {
-      throw SwiftFault(offset: start, found: "an interpolation without an end", expected: ")")
-    }
+    guard open > 0 else { return }
+    throw depth < Self.depthLimit
+      ? SwiftFault(offset: start, found: "an interpolation without an end", expected: ")")
+      : SwiftFault(
+        offset: start, found: "an interpolation in \(depth) others",
+        expected: "\(Self.depthLimit) at most")
   }
 }

@@ -7,6 +7,8 @@ struct SwiftParser {
   private var depth = 0
   /// The number of open `#if` in the present body.
   private var conditions = 0
+  /// Those of the file's own body.
+  private var branches = SwiftBranches()
 
   /// More types in types than any source has; the stack has room for them.
   private static let depthLimit = 48
@@ -63,14 +65,23 @@ extension SwiftParser {
     case "case": readCases(into: &body)
     case "typealias": readAlias(into: &body)
     case "init":
-      if isDecoder { body.decoder = token.offset }
-      skipFunction()
+      readInitializer(into: &body)
     case "func", "subscript", "deinit", "protocol": skipFunction()
     case "import":
       cursor.advance()
       cursor.skipLine()
     default: cursor.skip()
     }
+  }
+
+  private mutating func readInitializer(into body: inout SwiftBody) {
+    let first = cursor.index
+    let decoder = isDecoder ? cursor.current?.offset : nil
+    skipFunction()
+    guard let decoder else { return }
+    let isOnly = body.decoder == nil && conditions == 0
+    body.generatedDecoder = isOnly ? GeneratedDecoder(cursor.tokens(from: first)) : nil
+    body.decoder = decoder
   }
 
   /// Whether the initializer here is `init(from decoder: any Decoder)`.
@@ -111,6 +122,8 @@ extension SwiftParser {
 
   private mutating func skipDirective() {
     cursor.advance()
+    let first = cursor.index
+    defer { if depth == 0 { branches.read(cursor.tokens(from: first)) } }
     switch cursor.takeName() {
     case "if": conditions += 1
     case "endif": conditions = max(0, conditions - 1)
@@ -138,9 +151,16 @@ extension SwiftParser {
       if cursor.isMark("}") { return }
       cursor.skip()
     }
-    guard depth < Self.depthLimit else { return cursor.skip() }
-    cursor.advance()
     var inner = SwiftBody()
+    guard depth < Self.depthLimit else {
+      cursor.skip()
+      body.declarations.append(
+        SwiftDeclaration(
+          kind: kind, name: name, inherited: inherited, isGeneric: isGeneric,
+          attribute: "depth of more than \(Self.depthLimit) types", offset: offset, body: inner))
+      return
+    }
+    cursor.advance()
     // A file may be in `#if canImport(ActivityKit)` as a whole.
     let condition = conditions > 0 && depth > 0 ? "#if" : nil
     let outer = conditions
@@ -151,7 +171,8 @@ extension SwiftParser {
     body.declarations.append(
       SwiftDeclaration(
         kind: kind, name: name, inherited: inherited, isGeneric: isGeneric,
-        attribute: prefix.obstacle ?? inner.obstacle ?? condition, offset: offset, body: inner))
+        attribute: prefix.obstacle ?? inner.obstacle ?? condition,
+        conditions: branches.conditions, offset: offset, body: inner))
   }
 
   private mutating func readAlias(into body: inout SwiftBody) {

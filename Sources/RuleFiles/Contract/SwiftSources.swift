@@ -11,6 +11,10 @@ package struct SwiftSources: Sendable {
     var properties: [SwiftProperty]
     var cases: [SwiftCase]
     var decoder: Place?
+    /// The decoder, if `generate swift` wrote it.
+    var generatedDecoder: GeneratedDecoder?
+    /// The conditions of `#if` around it in its file.
+    var conditions: [String]
     var place: Place
     /// Another declaration of the same name, as the branches of `#if` may have.
     var other: Place?
@@ -68,7 +72,8 @@ package struct SwiftSources: Sendable {
     // First the types that extensions declare, which other extensions may extend.
     var nested: [(declaration: SwiftDeclaration, file: Int)] = []
     for (declaration, file) in extensions {
-      add(declaration.body, in: extendedPath(declaration), file: file, &nested)
+      let path = extendedPath(declaration)
+      add(unconditional(declaration, of: path), in: path, file: file, &nested)
     }
     for (declaration, file) in extensions { extend(by: declaration, file) }
     for name in aliases.keys {
@@ -99,7 +104,9 @@ package struct SwiftSources: Sendable {
           kind: declaration.kind, path: path, inherited: declaration.inherited,
           isGeneric: declaration.isGeneric, attribute: declaration.attribute,
           properties: declaration.body.properties, cases: declaration.body.cases,
-          decoder: declaration.body.decoder.map { Place(file: file, offset: $0) }, place: place)
+          decoder: declaration.body.decoder.map { Place(file: file, offset: $0) },
+          generatedDecoder: declaration.body.generatedDecoder, conditions: declaration.conditions,
+          place: place)
       }
       add(declaration.body, in: path, file: file, &extensions)
     }
@@ -109,8 +116,23 @@ package struct SwiftSources: Sendable {
     let name = extendedPath(declaration).joined(separator: ".")
     types[name]?.inherited += declaration.inherited
     if let decoder = declaration.body.decoder {
+      types[name]?.generatedDecoder =
+        types[name]?.decoder == nil ? declaration.body.generatedDecoder : nil
       types[name]?.decoder = Place(file: file, offset: decoder)
     }
+  }
+
+  /// Returns the body of an extension, in which nothing is certain if the extension is in an `#if` and
+  /// its type is not.
+  private func unconditional(_ declaration: SwiftDeclaration, of path: [String]) -> SwiftBody {
+    let conditions = types[path.joined(separator: ".")]?.conditions ?? []
+    var body = declaration.body
+    if declaration.conditions.allSatisfy(conditions.contains) { return body }
+    for index in body.declarations.indices {
+      body.declarations[index].attribute = body.declarations[index].attribute ?? "#if"
+    }
+    body.aliases = body.aliases.mapValues { _ in .other }
+    return body
   }
 
   private func extendedPath(_ declaration: SwiftDeclaration) -> [String] {

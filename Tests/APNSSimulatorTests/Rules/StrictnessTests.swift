@@ -79,7 +79,8 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
       Fixture.activity(#""event":"update","content-state":{},"alert":{"title":""}"#), .aps,
       type: .liveactivity),
     .payload(
-      Fixture.activity(#""event":"update","content-state":{},"alert":{"body":"x","sound":""}"#), .aps,
+      Fixture.activity(#""event":"update","content-state":{},"alert":{"body":"x","sound":""}"#),
+      .aps,
       type: .liveactivity),
     .jwt(#"{"iss":"SIMTEAM001","iat":1789999400.25}"#),
     .jwt(#"{"iss":"SIMTEAM001","iat":"1789999400"}"#),
@@ -119,6 +120,25 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
     let lenient = request.result(.all.subtracting(.payloads))
     #expect(lenient.refusal == nil)
     #expect(lenient.dropped == refusal?.detail)
+  }
+
+  /// A payload, and the detail in the record.
+  @Test(arguments: [
+    (
+      #"{"aps":{},"a":1,"a":2}"#,
+      "the payload is no JSON: byte 16: expected each key once, found \"a\" twice"
+    ),
+    (
+      #"{"aps":{},"a":"# + String(repeating: "[", count: 70) + String(repeating: "]", count: 70)
+        + "}", "the payload is no JSON: byte 77: expected at most 64 levels"
+    ),
+    ("no JSON", "the payload is no JSON: byte 0: expected a JSON value"),
+    ("[1]", "the payload is JSON, and no object"),
+  ])
+  func `R104 the detail of a payload names what is wrong with it`(payload: String, detail: String) {
+    var request = Fixture.request()
+    request.setBody(payload)
+    #expect(PushRules.evaluate(request, in: Fixture.context).refusal?.detail == detail)
   }
 
   @Test func `R104 what APNs refuses is refused without any strictness`() {
