@@ -116,8 +116,8 @@ package struct SwiftSources: Sendable {
     let name = extendedPath(declaration).joined(separator: ".")
     types[name]?.inherited += declaration.inherited
     if let decoder = declaration.body.decoder {
-      types[name]?.generatedDecoder =
-        types[name]?.decoder == nil ? declaration.body.generatedDecoder : nil
+      let isOnly = types[name]?.decoder == nil
+      types[name]?.generatedDecoder = isOnly ? declaration.body.generatedDecoder : nil
       types[name]?.decoder = Place(file: file, offset: decoder)
     }
   }
