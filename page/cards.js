@@ -32,7 +32,7 @@ function card(one) {
     { text: 'last' }, { text: 'problem' }];
   const rows = one.fields.flatMap(field => field.sent.map((sent, index) => [
     index ? '' : field.field, sent.type, count(sent.pushes), moment(sent.last_at),
-    field.fault && !index ? element('b', { class: 'fault' }, field.fault) : '']));
+    sent.fault ? element('b', { class: 'fault' }, sent.fault) : '']));
   return element('div', {},
     element('h3', {}, one.attributes_type),
     one.has_rule ? null : element('p', { class: 'fault' }, 'No rule has this attributes-type any more.'),

@@ -290,12 +290,13 @@ import TestSupport
         _, url in
         let answer = try curl(url + "/cards")
         #expect(
-          answer == #"{"cards":[{"attributes_type":"Old","fields":[{"fault":null,"#
-            + #""field":"content-state.x","sent":[{"last_at":"2026-11-22T08:00:00Z","pushes":2,"#
-            + #""type":"bool"}]}],"has_rule":false},{"attributes_type":"RideAttributes","fields":["#
-            + #"{"fault":"the rule's type is int","field":"content-state.eta","sent":["#
-            + #"{"last_at":"2026-11-22T08:00:00Z","pushes":5,"type":"int"},"#
-            + #"{"last_at":"2026-11-22T08:00:00Z","pushes":1,"type":"string"}]}],"has_rule":true}],"#
+          answer == #"{"cards":[{"attributes_type":"Old","fields":[{"field":"content-state.x","#
+            + #""sent":[{"fault":null,"last_at":"2026-11-22T08:00:00Z","pushes":2,"type":"bool"}]}],"#
+            + #""has_rule":false},{"attributes_type":"RideAttributes","fields":["#
+            + #"{"field":"content-state.eta","sent":[{"fault":null,"#
+            + #""last_at":"2026-11-22T08:00:00Z","pushes":5,"type":"int"},"#
+            + #"{"fault":"the rule's type is int","last_at":"2026-11-22T08:00:00Z","pushes":1,"#
+            + #""type":"string"}]}],"has_rule":true}],"#
             + #""start_tokens":[{"app":"customer","attributes_type":"RideAttribute","#
             + #""nearest":"RideAttributes","tokens":"1 token"}]}"#)
       }

@@ -15,24 +15,27 @@ struct CardUsage {
     let name: String
     let sent: [SentCardType]
     let fault: Fault?
+    /// The types with the fault.
+    let faulty: Set<CardTypeTally.JSONType>
 
     init(_ name: String, _ sent: [SentCardType], of contract: CardContract?) {
       self.name = name
       self.sent = sent
-      fault = contract.flatMap { Self.fault(name, Set(sent.map(\.line.type)), $0) }
+      let types = Set(sent.map(\.line.type))
+      (fault, faulty) = contract.map { Self.fault(name, types, $0) } ?? (nil, [])
     }
 
     private static func fault(
       _ name: String, _ types: Set<CardTypeTally.JSONType>, _ contract: CardContract
-    ) -> Fault? {
+    ) -> (Fault?, Set<CardTypeTally.JSONType>) {
       guard
         let field = contract.fields.first(where: { $0.key.joined(separator: ".") == name })?.value
-      else { return .notInRules }
+      else { return (.notInRules, types) }
       if let allowed = field.type.jsonTypes {
         let others = types.subtracting(allowed).subtracting(field.isOptional ? [.null] : [])
-        return others.isEmpty ? nil : .otherType(field.type)
+        return (others.isEmpty ? nil : .otherType(field.type), others)
       }
-      return types.count > 1 ? .severalTypes : nil
+      return types.count > 1 ? (.severalTypes, types) : (nil, [])
     }
   }
 

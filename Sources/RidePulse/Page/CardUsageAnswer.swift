@@ -35,12 +35,14 @@ enum CardUsageAnswer {
       "fields": .array(
         card.fields.map { field in
           .object([
-            "field": .string(field.name), "fault": .orNull(field.fault.map(describe)),
+            "field": .string(field.name),
             "sent": .array(
               field.sent.map { sent in
-                .object([
+                let isFaulty = field.faulty.contains(sent.line.type)
+                return .object([
                   "type": .string(sent.line.type.rawValue), "pushes": .integer(sent.line.count),
                   "last_at": .string(CivilTime.iso(sent.lastAt)),
+                  "fault": .orNull(isFaulty ? field.fault.map(describe) : nil),
                 ])
               }),
           ])

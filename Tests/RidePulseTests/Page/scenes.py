@@ -41,7 +41,7 @@ def busy(browser, url, folder):
                   " && document.querySelectorAll('#hour-list tbody tr').length > 10")
     assert browser.text("#ready") == "ready"
     browser.until("the cards", "return document.querySelector('#cards').textContent"
-                  ".includes('the rule\'s type is date-epoch')")
+                  ".includes(arguments[0])", "the rule's type is date-epoch")
     for word in ("content-state.status", "1,200", "RideAttribute", "1 token"):
         assert word in browser.text("#cards"), f"no {word} in {browser.text('#cards')}"
     browser.until("a minute of it", "return document.getElementById('window').textContent"
@@ -49,6 +49,10 @@ def busy(browser, url, folder):
     fits(browser, 1280)
     accessible(browser)
     browser.screenshot(f"{folder}/page-busy.png", 1280, 1010)
+    x, y, width, height = browser.run(
+        "const box = document.getElementById('cards').closest('section').getBoundingClientRect();"
+        "return [box.x + scrollX, box.y + scrollY, box.width, box.height]")
+    browser.screenshot(f"{folder}/page-cards.png", width, height, x, y)
     at_peace(browser, url)
 
 

@@ -118,10 +118,10 @@ class Browser:
     def log(self, kind):
         return self.call("POST", self.session + "/se/log", {"type": kind})
 
-    def screenshot(self, path, width, height):
-        """The page's upper part, in so many pixels."""
+    def screenshot(self, path, width, height, x=0, y=0):
+        """The page's upper part, or another one, in so many pixels."""
         data = self.cdp("Page.captureScreenshot", format="png", captureBeyondViewport=True,
-                        clip={"x": 0, "y": 0, "width": width, "height": height, "scale": 1})
+                        clip={"x": x, "y": y, "width": width, "height": height, "scale": 1})
         with open(path, "wb") as file:
             file.write(base64.b64decode(data["data"]))
 
