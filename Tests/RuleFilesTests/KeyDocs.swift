@@ -60,6 +60,8 @@ enum KeyDocs {
     case .duration(_, let limit):
       limit.map { "duration, at most \($0.longest.rideText)" } ?? "duration"
     case .expiry: "duration or `never-store`"
+    case .expression: "expression"
+    case .attributes: "name, or list of names"
     case .rideTime: "`pickup_at` or `attributes.KEY`"
     case .cron: "cron expression"
     case .timeZone: "`ride` or an IANA name"

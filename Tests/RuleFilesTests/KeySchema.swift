@@ -90,6 +90,9 @@ enum KeySchema {
       ["anyOf": [["type": "integer", "minimum": 0], pattern(#"^\{\{.*\}\}$"#)]]
     case .duration: duration
     case .expiry: ["anyOf": [duration, ["const": "never-store"]]]
+    case .expression: text
+    case .attributes:
+      ["anyOf": [pattern(#"^\S+$"#), list(of: pattern(#"^\S+$"#), ["minItems": 1, "maxItems": 10])]]
     case .rideTime: pattern(#"^(pickup_at|attributes(\.[^.]+)+)$"#)
     case .cron: pattern(#"^\s*(\S+\s+){4}\S+\s*$"#)
     case .timeZone: ["type": "string"]

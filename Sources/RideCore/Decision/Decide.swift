@@ -29,11 +29,17 @@ struct Decider {
   var suppressedCards: Set<CardTarget> = []
   /// The number of phones of each owner, counted once if cards need it.
   var phoneCounts: [PhoneOwner: Int]?
+  /// What is kept of each rule's `if`.
+  var conditions: [String: ConditionMemo]
+  /// The firings that `if` withholds, and what rules remember, in this decision.
+  var withheld: [WithheldFiring] = []
+  var remembered: [String: String] = [:]
 
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
     self.now = now
     decision = Decision(view: view)
+    conditions = view.memo.conditions
     decision.revision = configuration.revision?.id
     switch view.ride?.attributes {
     case "{}": attributes = .object([:])
@@ -77,6 +83,7 @@ struct Decider {
     retryDuePushes()
     orderPushes()
     doubtPushes()
+    keepConditions()
   }
 
   var isFirstPart: Bool { decision.view.memo.part == nil }
@@ -147,20 +154,24 @@ struct Decider {
   private mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
     let app = rule.app
     var entry = draft(rule, context.event)
-    guard let recipient = recipients.recipient(of: app, in: context) else {
+    let recipient = recipients.recipient(of: app, in: context)
+    entry.owner = recipient?.owner
+    let leftStates = rule.leftStates(context.ride.state)
+    if leftStates == nil, !isAdmitted(rule, context, entry) { return }
+    guard let recipient else {
       if isFirstPart { close(entry, .suppressed, .noOwner(of: app)) }
       return
     }
     let owner = recipient.owner
-    entry.owner = owner
     let shown = recipient.image.map { self.context(context.event, as: $0) } ?? context
     var planner = Planner(
       rule: rule, context: shown, image: recipient.image, configuration: configuration, now: now)
-    let leftStates = rule.leftStates(context.ride.state)
+    let before = livePushes
     for phone in phones where phone.app == app && phone.ownerID == owner {
       entry.id = pushID(rule, context.event, phone.token)
       entry.phone = phone.id
       entry.tokenSuffix = String(phone.token.suffix(6))
+      if leftStates == nil, !isAdmitted(rule, context, entry, phone) { continue }
       if let reason = leftStates ?? contact(rule, phone) {
         close(entry, .suppressed, reason)
         continue
@@ -173,6 +184,7 @@ struct Decider {
         hold(entry, cards)
       }
     }
+    if livePushes > before { remember(rule) }
     if entry.phone == nil, isFirstPart,
       !decision.view.phones.contains(where: { $0.app == app && $0.ownerID == owner })
     {

@@ -18,6 +18,10 @@ package struct Decision: Sendable {
   package var slots: [String: SlotMemo] = [:]
   /// The outcomes of slots that were due, by rule name.
   package var tallies: [String: SlotTally] = [:]
+  /// What is kept of each rule's `if`, by rule name.
+  package var conditions: [String: ConditionMemo] = [:]
+  /// How often a rule's `if` was false at a change of the ride, which has no row in the ledger.
+  package var falseConditions: [String: Int] = [:]
   /// The next slot at which a rule may fire.
   package var nextSlot: Timestamp?
   /// The state of the ride's cards.

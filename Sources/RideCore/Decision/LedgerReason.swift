@@ -59,6 +59,8 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case noCredential = "no_credential"
     case rideNotFound = "ride_not_found"
     case leftStates = "left_states"
+    case conditionFalse = "condition_false"
+    case conditionError = "condition_error"
     case rideOver = "ride_over"
     case ruleGone = "rule_gone"
     case cardGone = "card_gone"

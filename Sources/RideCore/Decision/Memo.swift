@@ -10,6 +10,8 @@ package struct Memo: Hashable, Sendable {
   package var starts: [Int64: StartMemo] = [:]
   /// Raw pushes that were journalled, must not repeat, and have no recorded outcome.
   package var unrepeatable: [PushID] = []
+  /// What is kept of each rule's `if`, by rule name.
+  package var conditions: [String: ConditionMemo] = [:]
 
   /// The rest of a pass that was split into parts.
   package var part: OpenPart?
@@ -19,7 +21,7 @@ package struct Memo: Hashable, Sendable {
   /// Whether there is nothing to keep.
   package var isEmpty: Bool {
     retries.isEmpty && slots.isEmpty && cards.isEmpty && starts.isEmpty && unrepeatable.isEmpty
-      && part == nil
+      && part == nil && conditions.isEmpty
   }
 }
 
@@ -110,7 +112,7 @@ extension SlotMemo: Codable {
 // a ride with thousands of phones may retry one event for each of them.
 extension Memo: Codable {
   private enum CodingKeys: String, CodingKey {
-    case retries, slots, cards, starts, unrepeatable, part, data, images
+    case retries, slots, cards, starts, unrepeatable, part, data, images, conditions
   }
 
   /// A retry that refers to its image by index in `images`.
@@ -128,6 +130,8 @@ extension Memo: Codable {
     starts = try container.decodeIfPresent([Int64: StartMemo].self, forKey: .starts) ?? [:]
     unrepeatable = try container.decodeIfPresent([PushID].self, forKey: .unrepeatable) ?? []
     part = try container.decodeIfPresent(OpenPart.self, forKey: .part)
+    conditions =
+      try container.decodeIfPresent([String: ConditionMemo].self, forKey: .conditions) ?? [:]
     let images = try container.decodeIfPresent([RideImage].self, forKey: .images) ?? []
     retries =
       try container.decodeIfPresent([Retry].self, forKey: .retries)?.map { retry in
@@ -162,6 +166,7 @@ extension Memo: Codable {
     if !starts.isEmpty { try container.encode(memo.starts, forKey: .starts) }
     if !unrepeatable.isEmpty { try container.encode(unrepeatable, forKey: .unrepeatable) }
     if let part { try container.encode(part, forKey: .part) }
+    if !conditions.isEmpty { try container.encode(conditions, forKey: .conditions) }
   }
 
   private func encode(

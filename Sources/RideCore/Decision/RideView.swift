@@ -62,6 +62,10 @@ package struct OpenPart: Hashable, Sendable, Codable {
   var slots: [Slot]
   /// The IDs of events whose alerts cards have already shown, by `CardTarget.rawValue`.
   var shown: [String: [Int64]] = [:]
+  /// The firings that `if` withheld; nil without one.
+  var withheld: [WithheldFiring]?
+  /// What rules remembered in the pass, by rule name; nil if none did.
+  var remembered: [String: String]?
 
   /// Returns whether the pass handles an event.
   ///

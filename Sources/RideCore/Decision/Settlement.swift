@@ -19,6 +19,8 @@ package struct Settlement: Hashable, Sendable {
   package var memo: Memo
   /// The outcomes of slots that were due, by rule name.
   package var tallies: [String: SlotTally]
+  /// How often a rule's `if` was false at a change of the ride; only metrics count it.
+  package var falseConditions: [String: Int] = [:]
   /// When the ride needs attention again; nil means with its next event.
   package var nextDue: Timestamp?
   /// Whether the ride leaves the agenda.
@@ -85,6 +87,8 @@ extension Decision {
     settlement.memo.cards = cards
     settlement.memo.starts = starts
     settlement.memo.part = part
+    settlement.memo.conditions = conditions
+    settlement.falseConditions = falseConditions
     settlement.needs = needs
     settlement.mistakes = closed.compactMap { ConfigurationMistake(unsent: $0) }
     var dues = [nextSlot, nextCard].compactMap { $0 }

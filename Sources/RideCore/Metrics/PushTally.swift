@@ -43,6 +43,8 @@ package struct PushTally: Sendable {
   package private(set) var cards: [CardLine: Int] = [:]
   /// Pushes to cards that were sent at priority 5 instead of 10 because the budget was exhausted.
   package private(set) var overBudget: [App: Int] = [:]
+  /// How often a rule's `if` was false at a change of a ride, by rule.
+  package private(set) var falseConditions: [String: Int] = [:]
   private var last = 0
 
   package init() {}
@@ -54,6 +56,9 @@ package struct PushTally: Sendable {
     for settlement in settlements {
       for entry in settlement.entries { add(entry, at: now) }
       for tally in settlement.tallies.values { slots += tally }
+      for (rule, count) in settlement.falseConditions {
+        falseConditions[rule, default: 0] += count
+      }
     }
   }
 

@@ -148,6 +148,7 @@ final class CompiledRule: Sendable {
   let collapse: TextTemplate?
   let isSentWithCard: Bool
   let unlessContactWithin: Duration?
+  let condition: Condition?
   let payload: CompiledPayload
 
   init(_ rule: Rule) {
@@ -167,6 +168,7 @@ final class CompiledRule: Sendable {
     collapse = rule.collapse
     isSentWithCard = rule.isSentWithCard
     unlessContactWithin = rule.unlessContactWithin
+    condition = rule.condition
     payload = CompiledPayload(rule.payload)
   }
 }

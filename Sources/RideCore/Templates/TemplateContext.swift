@@ -4,8 +4,10 @@ import Foundation
 struct TemplateContext {
   let ride: Ride
   let event: RideEvent
-  private let attributes: JSONValue?
-  private let data: JSONValue?
+  /// Nil if they are unreadable.
+  let attributes: JSONValue?
+  /// The event's data; nil if it is unreadable.
+  let data: JSONValue?
 
   /// Parses the event's data once for all rules and phones; the ride's attributes come parsed.
   init(ride: Ride, attributes: JSONValue?, event: RideEvent) {

@@ -21,7 +21,7 @@ enum PushMetrics {
         ended.add(Double(count), labels)
       }
     }
-    return [ended, retried, delays(tally), slots(tally.slots)] + cards(tally)
+    return [ended, retried, delays(tally), slots(tally.slots), conditions(tally)] + cards(tally)
   }
 
   private static func label(_ name: String, _ app: App) -> MetricFamily.Label {
@@ -36,6 +36,16 @@ enum PushMetrics {
       family.add(
         bounds: PushTally.bounds, counts: delay.counts, sum: delay.seconds,
         [label("app", delay.app), .init("push_type", delay.pushType.rawValue)])
+    }
+    return family
+  }
+
+  private static func conditions(_ tally: PushTally) -> MetricFamily {
+    var family = MetricFamily(
+      .counter, "ridepulse_condition_false_total",
+      "Changes of rides (ride_updated) at which the rule's if was false; they have no ledger row.")
+    for (rule, count) in tally.falseConditions.sorted(by: { $0.key < $1.key }) {
+      family.add(Double(count), [.init("rule", rule)])
     }
     return family
   }

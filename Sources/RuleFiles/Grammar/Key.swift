@@ -80,6 +80,10 @@ indirect enum ValueForm: Sendable {
   case duration(such: String, limit: (longest: Duration, why: String)? = nil)
   case expiry
   case rideTime
+  /// An expression in CEL.
+  case expression
+  /// Names of attributes, at least one.
+  case attributes
   case cron
   case timeZone
   case missed

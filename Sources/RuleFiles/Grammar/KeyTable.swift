@@ -82,6 +82,15 @@ enum KeyTable {
             + "in any state.",
           nextTo: triggers, otherwise: notInCards),
         Key(
+          "if", .expression,
+          "Fires only if this is true: an expression in CEL, see [Conditions](#conditions).",
+          nextTo: pushes, otherwise: notInCards),
+        Key(
+          "remember", .attributes,
+          "Keeps these attributes of the ride when the rule fires; `if` reads them as `last`.",
+          partner: ("if", "what reads them, such as last == null || last.eta != ride.attributes.eta"),
+          nextTo: pushes, otherwise: notInCards),
+        Key(
           "lost-after", duration,
           "`every` stops when the ride has not changed for this time; without it, 1d.",
           nextTo: ["every"], otherwise: "it next to every only: how long a ride may stay unchanged"),

@@ -49,13 +49,15 @@ struct RuleDecoder {
     let collapse = fields["collapse"].flatMap(self.collapse)
     let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
+    let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
     guard let name, let app, let when, let what, let data, let expires else {
       return Draft(name: name)
     }
-    let rule = Rule(
+    var rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
       expires: expires, collapse: collapse, isSentWithCard: isSentWithCard,
       unlessContactWithin: contact, source: "\(diagnostics.file):\(node.location.line)")
+    rule.condition = condition
     return Draft(name: name, rule: rule, places: places)
   }
 

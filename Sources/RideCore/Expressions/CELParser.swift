@@ -1,0 +1,342 @@
+/// Parses an expression.
+struct CELParser {
+  private let text: [Unicode.Scalar]
+  private let tokens: [CELToken]
+  private var index = 0
+  private var depth = 0
+
+  private init(_ text: [Unicode.Scalar]) throws(CELProblem) {
+    self.text = text
+    tokens = try CELLexer.tokens(of: text)
+  }
+
+  static func parse(_ text: [Unicode.Scalar]) throws(CELProblem) -> CELNode {
+    guard text.count <= CELBudget.length else {
+      throw CELProblem(
+        offset: 0, found: "an expression of \(text.count) characters",
+        expected: "at most \(CELBudget.length)")
+    }
+    var parser = try CELParser(text)
+    let node = try parser.expression()
+    guard parser.kind == .end else {
+      throw parser.unexpected("an operator, or the end of the expression")
+    }
+    return node
+  }
+
+  // MARK: - Tokens
+
+  private var token: CELToken { tokens[min(index, tokens.count - 1)] }
+  private var kind: CELToken.Kind { token.kind }
+  private var start: Int { token.range.lowerBound }
+  /// The end of the token before this one.
+  private var end: Int { index > 0 ? tokens[min(index, tokens.count) - 1].range.upperBound : 0 }
+
+  private mutating func take(_ sign: String) -> Bool {
+    guard kind == .sign(sign) else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func require(_ sign: String) throws(CELProblem) {
+    if take(sign) { return }
+    throw unexpected("\"\(sign)\"")
+  }
+
+  private func unexpected(_ expected: String) -> CELProblem {
+    let range = token.range
+    let found =
+      kind == .end
+      ? "the end of the expression"
+      : String(String.UnicodeScalarView(text[range])).quotedBrief
+    return CELProblem(offset: range.lowerBound, found: found, expected: expected)
+  }
+
+  /// Returns a node, unless it is nested too deep: evaluating it needs as many stack frames.
+  private func node(
+    _ kind: CELNode.Kind, from start: Int, at place: Int? = nil, in children: [CELNode] = []
+  ) throws(CELProblem) -> CELNode {
+    let node = CELNode(kind, start..<max(start, end), at: place, in: children)
+    if node.depth <= CELBudget.depth { return node }
+    throw tooDeep(at: start)
+  }
+
+  private func tooDeep(at offset: Int) -> CELProblem {
+    CELProblem(
+      offset: offset, found: "an expression of more than \(CELBudget.depth) levels",
+      expected: "a simpler one")
+  }
+
+  // MARK: - Operators
+
+  private mutating func expression() throws(CELProblem) -> CELNode {
+    depth += 1
+    defer { depth -= 1 }
+    if depth > CELBudget.depth { throw tooDeep(at: start) }
+    let start = self.start
+    let condition = try or()
+    let place = self.start
+    guard take("?") else { return condition }
+    let first = try or()
+    try require(":")
+    let second = try expression()
+    return try node(
+      .conditional(condition, first, second), from: start, at: place,
+      in: [condition, first, second])
+  }
+
+  private mutating func or() throws(CELProblem) -> CELNode {
+    let start = self.start
+    var nodes = [try and()]
+    while take("||") { nodes.append(try and()) }
+    return nodes.count == 1 ? nodes[0] : try node(.or(nodes), from: start, in: nodes)
+  }
+
+  private mutating func and() throws(CELProblem) -> CELNode {
+    let start = self.start
+    var nodes = [try binary(1)]
+    while take("&&") { nodes.append(try binary(1)) }
+    return nodes.count == 1 ? nodes[0] : try node(.and(nodes), from: start, in: nodes)
+  }
+
+  /// The operators by level, the loosest first; those of one level group from the left.
+  private static let operators: [[String: CELFunction]] = [
+    [
+      "<": .less, "<=": .lessEqual, ">": .greater, ">=": .greaterEqual, "==": .equal,
+      "!=": .notEqual, "in": .contained,
+    ],
+    ["+": .add, "-": .subtract],
+    ["*": .multiply, "/": .divide, "%": .modulo],
+  ]
+
+  private var operatorName: String? {
+    switch kind {
+    case .sign(let sign): sign
+    case .identifier("in"): "in"
+    default: nil
+    }
+  }
+
+  private mutating func binary(_ level: Int) throws(CELProblem) -> CELNode {
+    if level > Self.operators.count { return try unary() }
+    let start = self.start
+    var left = try binary(level + 1)
+    while let function = operatorName.flatMap({ Self.operators[level - 1][$0] }) {
+      let place = self.start
+      index += 1
+      let right = try binary(level + 1)
+      left = try node(
+        .binary(function, left, right), from: start, at: place, in: [left, right])
+    }
+    return left
+  }
+
+  private mutating func unary() throws(CELProblem) -> CELNode {
+    let start = self.start
+    for (sign, function) in [("!", CELFunction.not), ("-", .negate)] where kind == .sign(sign) {
+      var places: [Int] = []
+      while kind == .sign(sign) {
+        places.append(self.start)
+        index += 1
+      }
+      // The smallest integer has no positive counterpart: the sign belongs to the number.
+      if sign == "-", let literal = negative() {
+        places.removeLast()
+        index += 1
+        let number = try node(.literal(literal), from: end - 1)
+        return try repeated(function, places, try member(after: number), from: start)
+      }
+      return try repeated(function, places, try member(), from: start)
+    }
+    return try member()
+  }
+
+  private func negative() -> CELValue? {
+    switch kind {
+    case .integer(let magnitude):
+      magnitude == Int64.min.magnitude ? .int(.min) : Int64(exactly: magnitude).map { .int(-$0) }
+    case .number(let number): .double(-number)
+    default: nil
+    }
+  }
+
+  private func repeated(
+    _ function: CELFunction, _ places: [Int], _ operand: CELNode, from start: Int
+  ) throws(CELProblem) -> CELNode {
+    var result = operand
+    for place in places.reversed() {
+      result = try node(.unary(function, result), from: place, at: place, in: [result])
+    }
+    return result
+  }
+
+  // MARK: - Members and values
+
+  private mutating func member() throws(CELProblem) -> CELNode {
+    try member(after: try primary())
+  }
+
+  private mutating func member(after first: CELNode) throws(CELProblem) -> CELNode {
+    var result = first
+    let start = first.range.lowerBound
+    while true {
+      let place = self.start
+      if take(".") {
+        let place = self.start
+        let name = try fieldName()
+        if take("(") {
+          result = try method(name, of: result, from: start, at: place)
+        } else {
+          result = try node(.field(result, name), from: start, at: place, in: [result])
+        }
+      } else if take("[") {
+        let index = try expression()
+        try require("]")
+        result = try node(.index(result, index), from: start, at: place, in: [result, index])
+      } else {
+        return result
+      }
+    }
+  }
+
+  private mutating func fieldName() throws(CELProblem) -> String {
+    defer { index += 1 }
+    switch kind {
+    case .identifier(let name) where !Self.keywords.contains(name): return name
+    case .quotedIdentifier(let name): return name
+    default: throw unexpected("the name of a field")
+    }
+  }
+
+  private mutating func method(
+    _ name: String, of target: CELNode, from start: Int, at place: Int
+  ) throws(CELProblem) -> CELNode {
+    let arguments = try list(until: ")")
+    let children = [target] + arguments
+    if let macro = CELMacro(name: name), Self.isMacro(macro, arguments.count) {
+      guard case .name(let variable) = arguments[0].kind else {
+        throw CELProblem(
+          offset: arguments[0].range.lowerBound, found: "no name in \(name)",
+          expected: "a variable first, such as x in \(name)(x, x > 1)")
+      }
+      return try node(
+        .each(macro, over: target, variable: variable, Array(arguments.dropFirst())), from: start,
+        at: place, in: children)
+    }
+    return try node(
+      .call(name, isMethod: true, children), from: start, at: place, in: children)
+  }
+
+  private static func isMacro(_ macro: CELMacro, _ count: Int) -> Bool {
+    count == 2 || macro == .map && count == 3
+  }
+
+  private mutating func list(until close: String) throws(CELProblem) -> [CELNode] {
+    var nodes: [CELNode] = []
+    if take(close) { return nodes }
+    while true {
+      nodes.append(try expression())
+      if take(close) { return nodes }
+      guard take(",") else { throw unexpected("\",\" or \"\(close)\"") }
+      if close == "]", take(close) { return nodes }
+    }
+  }
+
+  /// Words that are not names.
+  private static let keywords: Set<String> = ["true", "false", "null", "in"]
+  /// Words that are no names of variables.
+  private static let reserved: Set<String> = [
+    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop",
+    "package", "namespace", "return", "var", "void", "while",
+  ]
+
+  private mutating func primary() throws(CELProblem) -> CELNode {
+    let start = self.start
+    let first = kind
+    if case .identifier(let name) = first { return try named(name) }
+    if take("(") {
+      let inner = try expression()
+      try require(")")
+      return try node(inner.kind, from: start, at: inner.place, in: children(of: inner))
+    }
+    if take("[") {
+      let elements = try list(until: "]")
+      return try node(.list(elements), from: start, in: elements)
+    }
+    if take("{") { return try map(from: start) }
+    // `.name` is the name itself: there is no package that it could be in.
+    if take("."), case .identifier(let name) = kind { return try named(name) }
+    let value: CELValue? =
+      switch first {
+      case .integer(let magnitude): Int64(exactly: magnitude).map { .int($0) }
+      case .unsigned(let number): .uint(number)
+      case .number(let number): .double(number)
+      case .string(let text): .string(text)
+      case .bytes(let bytes): .bytes(bytes)
+      default: nil
+      }
+    guard let value else {
+      if case .integer = first { throw unexpected("a whole number of 64 bits") }
+      throw unexpected("a value")
+    }
+    index += 1
+    return try node(.literal(value), from: start)
+  }
+
+  /// The depth of a node in parentheses is that of the node.
+  private func children(of node: CELNode) -> [CELNode] {
+    switch node.kind {
+    case .field(let node, _), .hasField(let node, _), .unary(_, let node): [node]
+    case .index(let left, let right), .binary(_, let left, let right): [left, right]
+    case .call(_, _, let nodes), .list(let nodes), .and(let nodes), .or(let nodes): nodes
+    case .each(_, let range, _, let nodes): [range] + nodes
+    case .map(let entries): entries.flatMap { [$0.key, $0.value] }
+    case .conditional(let condition, let first, let second): [condition, first, second]
+    case .literal, .name: []
+    }
+  }
+
+  private mutating func named(_ name: String) throws(CELProblem) -> CELNode {
+    let start = self.start
+    switch name {
+    case "true", "false", "null":
+      index += 1
+      return try node(
+        .literal(name == "null" ? .null : .bool(name == "true")), from: start)
+    case "in": throw unexpected("a value")
+    default: break
+    }
+    if Self.reserved.contains(name) {
+      throw unexpected("another name: CEL reserves this word")
+    }
+    index += 1
+    if kind == .sign("{") {
+      throw unexpected("an operator: messages such as \(name){…} are not supported")
+    }
+    guard take("(") else { return try node(.name(name), from: start) }
+    let arguments = try list(until: ")")
+    if name == "has" {
+      guard arguments.count == 1, case .field(let target, let field) = arguments[0].kind else {
+        throw CELProblem(
+          offset: start, found: "has without a field",
+          expected: "a field, such as has(ride.attributes.eta)")
+      }
+      return try node(
+        .hasField(target, field), from: start, at: arguments[0].place, in: [target])
+    }
+    return try node(.call(name, isMethod: false, arguments), from: start, in: arguments)
+  }
+
+  private mutating func map(from start: Int) throws(CELProblem) -> CELNode {
+    var entries: [(key: CELNode, value: CELNode)] = []
+    while !take("}") {
+      let key = try expression()
+      try require(":")
+      entries.append((key, try expression()))
+      if take(",") { continue }
+      guard kind == .sign("}") else { throw unexpected("\",\" or \"}\"") }
+    }
+    return try node(
+      .map(entries), from: start, in: entries.flatMap { [$0.key, $0.value] })
+  }
+}

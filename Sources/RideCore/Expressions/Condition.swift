@@ -1,0 +1,139 @@
+/// A rule's `if`: an expression in CEL about a ride, an event and a phone.
+package struct Condition: Hashable, Sendable {
+  /// The expression as it was written.
+  package let text: String
+  /// `remember`: paths of attributes whose values are kept when the rule fires, and read as `last`.
+  package let remembered: [[String]]
+  private let program: CELProgram
+
+  /// - Parameter remembered: paths of keys, none of which begins with another one.
+  package init(_ text: String, remembering remembered: [[String]] = []) throws(CELProblem) {
+    var environment = Self.environment
+    environment.members[["last"]] = remembered.compactMap(\.first)
+    program = try CELProgram(text, in: environment, result: .bool)
+    self.text = text
+    self.remembered = remembered
+  }
+
+  /// The names that an expression may use; the order is that of `Variable`.
+  package static let environment = CELEnvironment([
+    ("ride.id", .string), ("ride.state", .nullable(.string)),
+    ("ride.customer_id", .nullable(.string)), ("ride.driver_id", .nullable(.string)),
+    ("ride.pickup_at", .nullable(.timestamp)), ("ride.time_zone", .string),
+    ("ride.updated_at", .nullable(.timestamp)), ("ride.attributes", .map(.string, .dyn)),
+    ("event.name", .string), ("event.at", .timestamp), ("event.data", .dyn),
+    ("phone.locale", .nullable(.string)), ("phone.environment", .string),
+    ("phone.platform", .string), ("last", .nullable(.map(.string, .dyn))), ("now", .timestamp),
+  ])
+
+  fileprivate enum Variable: Int {
+    case rideID, state, customerID, driverID, pickupAt, timeZone, updatedAt, attributes
+    case eventName, eventAt, eventData
+    case locale, environment, platform, last, now
+  }
+
+  /// Whether its value may differ from phone to phone.
+  package var readsPhone: Bool {
+    [Variable.locale, .environment, .platform].contains { reads($0) }
+  }
+
+  /// Whether it reads what the rule remembered.
+  package var readsLast: Bool { reads(.last) }
+
+  private func reads(_ variable: Variable) -> Bool {
+    program.variables.contains(variable.rawValue)
+  }
+
+  /// Returns why the rule does not fire; nil if the condition holds.
+  func failure(with inputs: Inputs) -> LedgerReason? {
+    do {
+      switch try program.value(with: inputs) {
+      case .bool(true): return nil
+      case .bool(false): return .conditionFalse
+      case let other:
+        return .conditionError("it gives a value of type \(other.typeName.word), not bool")
+      }
+    } catch {
+      return .conditionError(error.text)
+    }
+  }
+
+  /// Returns the values to remember as a JSON object; a missing one is null.
+  func memory(of attributes: JSONValue?) -> [UInt8] {
+    var memory = JSONValue.object([:])
+    for path in remembered { memory.set(attributes?.value(at: path) ?? .null, at: path[...]) }
+    return memory.json
+  }
+
+  /// The size of what a rule may remember of a ride, in bytes: it is in the ride's agenda row, which
+  /// each settlement writes.
+  static let memoryLimit = 4096
+
+  package static func == (left: Condition, right: Condition) -> Bool {
+    left.text == right.text && left.remembered == right.remembered
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(text)
+    hasher.combine(remembered)
+  }
+}
+
+extension Condition {
+  /// What a condition is evaluated for.
+  struct Inputs: CELInputs {
+    var context: TemplateContext
+    var phone: Phone?
+    var defaultEnvironment: APNsEnvironment
+    /// What the rule remembered when it last fired; nil if it never did.
+    var last: JSONValue?
+    var now: Timestamp
+
+    package func value(of variable: Int) -> CELValue {
+      let ride = context.ride
+      switch Variable(rawValue: variable) {
+      case .rideID: return .string(ride.id.text)
+      case .state: return CELValue(ride.state)
+      case .customerID: return CELValue(ride.customerID?.text)
+      case .driverID: return CELValue(ride.driverID?.text)
+      case .pickupAt: return CELValue(ride.pickupAt)
+      case .timeZone: return .string(ride.timeZone)
+      case .updatedAt: return CELValue(ride.updatedAt)
+      case .attributes: return CELValue(context.attributes ?? .null)
+      case .eventName: return .string(context.event.name)
+      case .eventAt: return CELValue(context.event.at)
+      case .eventData: return CELValue(context.data ?? .null)
+      case .locale: return CELValue(phone?.locale)
+      case .environment:
+        return .string((phone?.environment ?? defaultEnvironment).rawValue)
+      case .platform: return .string("ios")
+      case .last: return last.map { CELValue($0) } ?? .null
+      case .now: return CELValue(now)
+      case nil: return .null
+      }
+    }
+  }
+}
+
+extension LedgerReason {
+  static let conditionFalse = LedgerReason(.conditionFalse, "if is false")
+
+  static func conditionError(_ text: String) -> LedgerReason {
+    LedgerReason(.conditionError, "if: \(text)".brief(bytes: 300))
+  }
+}
+
+extension JSONValue {
+  /// Sets a value below this one, which is an object.
+  fileprivate mutating func set(_ value: JSONValue, at path: ArraySlice<String>) {
+    guard let key = path.first, case .object(var members) = self else { return }
+    if path.count == 1 {
+      members[key] = value
+    } else {
+      var inner = members[key] ?? .object([:])
+      inner.set(value, at: path.dropFirst())
+      members[key] = inner
+    }
+    self = .object(members)
+  }
+}

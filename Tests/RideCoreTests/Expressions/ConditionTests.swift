@@ -1,0 +1,146 @@
+import Testing
+
+@testable import RideCore
+
+@Suite("if") struct ConditionTests {
+  static func rule(
+    _ condition: String, remembering remembered: [[String]] = [], on event: String = "driver_arrived"
+  ) throws -> Rule {
+    var rule = Sample.rule(on: [event])
+    rule.condition = try Condition(condition, remembering: remembered)
+    return rule
+  }
+
+  static func view(
+    _ attributes: String, on event: String = "driver_arrived", id: Int64 = 1, memo: Memo = Memo()
+  ) -> RideView {
+    var ride = Sample.ride()
+    ride.attributes = attributes
+    return Sample.view(ride: ride, events: [Sample.event(id, event)], memo: memo)
+  }
+
+  /// The condition, the attributes, and the reason if nothing is sent.
+  static let rows: [(String, String, String?)] = [
+    ("ride.attributes.product == 'xl'", #"{"plate": "B", "product": "xl"}"#, nil),
+    ("ride.attributes.product == 'xl'", #"{"plate": "B", "product": "s"}"#, "if is false"),
+    (
+      "ride.attributes.product == 'xl'", #"{"plate": "B"}"#,
+      "if: ride.attributes.product is missing"
+    ),
+    (
+      "ride.attributes.a - ride.attributes.b > 3", #"{"a": 5, "b": "x"}"#,
+      "if: ride.attributes.a - ride.attributes.b: - is not defined for int and string"
+    ),
+    ("ride.attributes.product", #"{"product": "xl"}"#, "if: it gives a value of type string, not bool"),
+    ("has(ride.attributes.product)", #"{"plate": "B"}"#, "if is false"),
+    ("ride.pickup_at == null && ride.driver_id == 'd' && ride.id == 'r1'", #"{"plate": "B"}"#, nil),
+    ("event.name == 'driver_arrived' && now - event.at == duration('1s')", #"{"plate": "B"}"#, nil),
+    ("phone.platform == 'ios' && phone.environment == 'production'", #"{"plate": "B"}"#, nil),
+    ("phone.locale == 'de'", #"{"plate": "B"}"#, "if is false"),
+    ("last == null", #"{"plate": "B"}"#, nil),
+  ]
+
+  @Test(arguments: rows)
+  func `R85: a rule fires only if its condition is true`(
+    condition: String, attributes: String, reason: String?
+  ) throws {
+    let rule = try Self.rule(condition)
+    let decision = decide(Self.view(attributes), by: Sample.book([rule]), now: Sample.now)
+    #expect(decision.pushes.count == (reason == nil ? 1 : 0))
+    #expect(decision.closed.map(\.reason?.text) == (reason == nil ? [] : [reason]))
+    for entry in decision.closed {
+      #expect(entry.status == .suppressed)
+      #expect((entry.phone == nil) == !condition.contains("phone."))
+      #expect(entry.owner == "c")
+    }
+  }
+
+  @Test func `a condition that reads the phone is decided for each phone`() throws {
+    let rule = try Self.rule("phone.locale == 'de'")
+    var view = Self.view(#"{"plate": "B"}"#)
+    view.phones = [
+      Sample.phone(1, token: Sample.customerToken, locale: "de"),
+      Sample.phone(2, token: Sample.driverToken, locale: "en"),
+    ]
+    let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
+    #expect(decision.pushes.map(\.entry.phone) == [1])
+    #expect(decision.closed.map(\.phone) == [2])
+    #expect(decision.closed.map(\.reason?.code) == [.engine(.conditionFalse)])
+  }
+
+  @Test func `R86: a rule can fire only if a value moved by more than a limit`() throws {
+    let rule = try Self.rule(
+      "last == null || math.abs(ride.attributes.eta - last.eta) > 180", remembering: [["eta"]],
+      on: "ride_updated")
+    let configuration = Sample.book([rule])
+    var memo = Memo()
+    var sent: [Int] = []
+    for (index, eta) in [1000, 1100, 1180, 1181, 1300, 1361, 1362, 1000].enumerated() {
+      let view = Self.view(
+        #"{"plate": "B", "eta": \#(eta)}"#, on: "ride_updated", id: Int64(index + 1), memo: memo)
+      let decision = decide(view, by: configuration, now: Sample.now)
+      if !decision.pushes.isEmpty { sent.append(eta) }
+      // A change that moves nothing leaves no row: there may be one each second.
+      #expect(decision.closed.isEmpty)
+      #expect(decision.falseConditions == (decision.pushes.isEmpty ? ["arrived": 1] : [:]))
+      memo = decision.settled(decision.pushes.map { _ in .accepted }, now: Sample.now) { 0 }.memo
+    }
+    #expect(sent == [1000, 1181, 1362, 1000])
+    #expect(memo.conditions == ["arrived": ConditionMemo(last: #"{"eta":1000}"#)])
+  }
+
+  @Test func `a condition that fails the same way again has one row`() throws {
+    let rule = try Self.rule("ride.attributes.eta > 5", on: "ride_updated")
+    let configuration = Sample.book([rule])
+    var memo = Memo()
+    var rows: [String] = []
+    for (index, attributes) in [#"{}"#, #"{}"#, #"{"eta": "x"}"#, #"{"eta": 3}"#, #"{}"#].enumerated() {
+      let view = Self.view(attributes, on: "ride_updated", id: Int64(index + 1), memo: memo)
+      let decision = decide(view, by: configuration, now: Sample.now)
+      rows += decision.closed.compactMap { $0.reason?.text }
+      memo = decision.settled([], now: Sample.now) { 0 }.memo
+    }
+    #expect(
+      rows == [
+        "if: ride.attributes.eta is missing",
+        "if: ride.attributes.eta > 5: > is not defined for string and int",
+        "if: ride.attributes.eta is missing",
+      ])
+  }
+
+  @Test func `what is remembered is dropped with the ride and the rule, and is bounded`() throws {
+    let rule = try Self.rule(
+      "last == null || last.note != ride.attributes.note", remembering: [["note"], ["a", "b"]])
+    let configuration = Sample.book([rule])
+    let long = String(repeating: "x", count: 5000)
+    let decision = decide(
+      Self.view(#"{"note": "\#(long)"}"#), by: configuration, now: Sample.now)
+    #expect(
+      decision.reasons == ["suppressed: if: remember has 5028 bytes, at most 4096 are kept"])
+    var memo = Memo()
+    memo.conditions = ["arrived": ConditionMemo(last: #"{"note":1}"#)]
+    var view = Self.view(#"{"plate": "B", "note": 2}"#, memo: memo)
+    #expect(
+      decide(view, by: configuration, now: Sample.now).conditions
+        == ["arrived": ConditionMemo(last: #"{"a":{"b":null},"note":2}"#)])
+    #expect(decide(view, by: Sample.book(), now: Sample.now).conditions.isEmpty)
+    view.ride?.state = "ride_completed"
+    #expect(decide(view, by: configuration, now: Sample.now).conditions.isEmpty)
+  }
+
+  @Test func `nothing is remembered if no phone was to receive the push`() throws {
+    let rule = try Self.rule("last == null", remembering: [["eta"]])
+    var view = Self.view(#"{"plate": "B", "eta": 1}"#)
+    view.phones = []
+    let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
+    #expect(decision.reasons == ["suppressed: no phone of the customer"])
+    #expect(decision.conditions.isEmpty)
+  }
+
+  @Test func `a former owner's event is decided by the present row, and while goes first`() throws {
+    var rule = try Self.rule("ride.attributes.missing")
+    rule.when = .on(["driver_arrived"], while: ["requested"])
+    let decision = decide(Self.view("{}"), by: Sample.book([rule]), now: Sample.now)
+    #expect(decision.reasons == ["suppressed: the ride is driver_arrived, not in while"])
+  }
+}
