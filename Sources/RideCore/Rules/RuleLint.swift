@@ -46,14 +46,14 @@ package struct RuleLint: Hashable, Sendable {
 
   private static func heartbeat(_ rule: Rule) -> String? {
     guard case .at(let timing) = rule.when, case .every(let period) = timing.slots,
-      rule.what.pushType == .background, period < .seconds(1200)
+      rule.what == .background, period < .seconds(1200)
     else { return nil }
     return "every \(period.rideText): Apple delivers two or three background pushes an hour at "
       + "best; 20m is the shortest period that makes sense"
   }
 
   private static func total(of app: App, in rules: RuleSet) -> RuleLint? {
-    let beats = rules.rules.filter { $0.app == app && $0.what.pushType == .background }
+    let beats = rules.rules.filter { $0.app == app && $0.what == .background }
       .compactMap(Heartbeats.init)
     let worst = rules.activeStates.sorted().map { state in
       (state: state, beats: beats.filter { $0.states.contains(state) })
@@ -184,7 +184,7 @@ private struct Heartbeats {
     self.rule = rule
     states = timing.states
     switch timing.slots {
-    case .relative: return nil
+    case .relative, .afterEvent, .lostContact: return nil
     case .every(let period):
       perHour = max(1, Int(Duration.seconds(3600).microseconds / max(1, period.microseconds)))
     case .cron(let schedule, _, _):

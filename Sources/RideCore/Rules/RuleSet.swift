@@ -111,6 +111,14 @@ package struct RuleSet: Sendable {
   /// Whether any rule depends on when an owner was last in contact.
   package var asksForContacts: Bool { rules.contains { $0.unlessContactWithin != nil } }
 
+  /// The apps whose owners' last contacts `lost-contact` reads.
+  package var lostContactApps: [App] {
+    let apps = timed.compactMap { timed -> App? in
+      if case .lostContact = timed.timing.slots { timed.rule.app } else { nil }
+    }
+    return Set(apps).sorted { $0.rawValue < $1.rawValue }
+  }
+
   /// The events on which a card is started.
   package var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 
@@ -148,6 +156,10 @@ final class CompiledRule: Sendable {
   let collapse: TextTemplate?
   let isSentWithCard: Bool
   let unlessContactWithin: Duration?
+  let wait: Duration?
+  let escalation: Escalation?
+  /// The event that it emits in the place of a push.
+  let emittedEvent: String?
   let payload: CompiledPayload
 
   init(_ rule: Rule) {
@@ -167,6 +179,9 @@ final class CompiledRule: Sendable {
     collapse = rule.collapse
     isSentWithCard = rule.isSentWithCard
     unlessContactWithin = rule.unlessContactWithin
+    wait = rule.wait
+    escalation = rule.escalation
+    emittedEvent = rule.what.emittedEvent
     payload = CompiledPayload(rule.payload)
   }
 }

@@ -78,8 +78,12 @@ indirect enum ValueForm: Sendable {
   /// A number, or one placeholder.
   case badge
   case duration(such: String, limit: (longest: Duration, why: String)? = nil)
+  /// A duration, or `0s`.
+  case delay(such: String)
   case expiry
   case rideTime
+  /// Such a time, or a mapping that names an event.
+  case rideTimeOrEvent(MappingForm)
   case cron
   case timeZone
   case missed
