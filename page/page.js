@@ -1,5 +1,6 @@
 // Starts the parts of the page, and owns the event stream.
 
+import { followCards } from './cards.js';
 import { byId, setText } from './dom.js';
 import { showLive } from './live.js';
 import { followAddress } from './ride.js';
@@ -41,3 +42,4 @@ document.addEventListener('visibilitychange', () => {
 if (!document.hidden) listen();
 followAddress();
 followTimeline();
+followCards();

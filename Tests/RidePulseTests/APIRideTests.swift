@@ -192,6 +192,14 @@ import Testing
       #expect(Set(seen) == ["r1", "r2", "r3"])
       let recent = try api.get("/v1/deliveries?since=2026-01-01T00:00:00Z&limit=1000")
       #expect(recent.text.contains(#""r1""#), "\(recent)")
+      try await stage.sql(
+        """
+        update ridepulse.ledger set seen_at = '2026-11-22T08:00:00Z', apns_unique_id = 'u-1'
+        where ride_id = 'r1'
+        """)
+      let shown = try api.get("/v1/deliveries?since=2026-01-01T00:00:00Z&limit=1000").text
+      #expect(shown.contains(#""apns_unique_id":"u-1""#), "\(shown)")
+      #expect(shown.contains(#""seen_at":"2026-11-22T08:00:00Z""#), "\(shown)")
       for (query, code, field) in [
         ("after=x", "invalid_value", "after"), ("after=%FF", "invalid_value", "after"),
         ("limit=0", "invalid_value", "limit"), ("limit=1001", "invalid_value", "limit"),

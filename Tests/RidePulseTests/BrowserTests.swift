@@ -90,7 +90,13 @@ struct BrowserTests {
       from generate_series(1, 320) n;
       select ridepulse.register_live_activity(
         'r-' || n, 'customer', 'c-' || n, md5('card' || n) || md5('c' || n), 'activity-' || n)
-      from generate_series(2, 60) n
+      from generate_series(2, 60) n;
+      -- An earlier rule sent texts; a node records its own counts only once a minute.
+      insert into ridepulse.card_type_hours (attributes_type, field, json_type, count)
+      values ('RideAttributes', 'content-state.status', 'string', 1200),
+        ('RideAttributes', 'content-state.etaEpoch', 'string', 7),
+        ('RideAttributes', 'content-state.etaEpoch', 'int', 1193);
+      select ridepulse.register_push_to_start('customer', 'c-1', 'a1', 'RideAttribute')
       """)
     try await stage.settled()
   }

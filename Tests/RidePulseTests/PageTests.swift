@@ -82,7 +82,7 @@ import TestSupport
     throws
   {
     let files = PageFile.all
-    #expect(files.count == 10)
+    #expect(files.count == 11)
     for file in files {
       let text = String(decoding: file.bytes, as: UTF8.self)
       let addresses = text.matches(of: /https?:\/\/[^"' ]+/).map { String($0.output) }
@@ -257,6 +257,47 @@ import TestSupport
         #expect(JSONValue(json: report.utf8)?.value(at: ["ride", "id"]) == .string(strange))
         #expect(try curl("--write-out", "%{http_code}", url + "/ride?id=none").hasSuffix("404"))
         #expect(try curl("--write-out", "%{http_code}", url + "/ride").hasSuffix("400"))
+      }
+    }
+  }
+
+  @Test func `R95: the types that cards were sent, and start tokens that start nothing`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let rules = """
+        rules:
+          - name: card
+            app: customer
+            live-activity:
+              attributes-type: RideAttributes
+              content-state: { eta: { value: "{{ride.attributes.eta}}", type: int } }
+              stale-after: 5m
+              min-interval: 1s
+            expires: 5m
+
+        """
+      let environment = try stage.environment(rules: rules)
+      try await stage.sql(
+        """
+        insert into ridepulse.card_type_hours (attributes_type, field, json_type, count, last_at)
+        values ('RideAttributes', 'content-state.eta', 'int', 5, '2026-11-22T08:00:00Z'),
+          ('RideAttributes', 'content-state.eta', 'string', 1, '2026-11-22T08:00:00Z'),
+          ('Old', 'content-state.x', 'bool', 2, '2026-11-22T08:00:00Z');
+        select ridepulse.register_push_to_start('customer', 'c1', 'a1', 'RideAttribute')
+        """)
+      try await serving(stage, ["RIDEPULSE_SCHEDULES": environment["RIDEPULSE_SCHEDULES"] ?? ""]) {
+        _, url in
+        let answer = try curl(url + "/cards")
+        #expect(
+          answer == #"{"cards":[{"attributes_type":"Old","fields":[{"fault":null,"#
+            + #""field":"content-state.x","sent":[{"last_at":"2026-11-22T08:00:00Z","pushes":2,"#
+            + #""type":"bool"}]}],"has_rule":false},{"attributes_type":"RideAttributes","fields":["#
+            + #"{"fault":"the rule's type is int","field":"content-state.eta","sent":["#
+            + #"{"last_at":"2026-11-22T08:00:00Z","pushes":5,"type":"int"},"#
+            + #"{"last_at":"2026-11-22T08:00:00Z","pushes":1,"type":"string"}]}],"has_rule":true}],"#
+            + #""start_tokens":[{"app":"customer","attributes_type":"RideAttribute","#
+            + #""nearest":"RideAttributes","tokens":"1 token"}]}"#)
       }
     }
   }

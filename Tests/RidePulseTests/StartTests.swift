@@ -67,7 +67,7 @@ import Testing
       for answer in [
         try client.get("/v1/deliveries"), try client.get("/v1/rides/r1/explain"),
         try client.get("/ride?id=r1"), try client.get("/timeline"),
-        try client.post("/v1/events", event),
+        try client.get("/cards"), try client.post("/v1/events", event),
       ] {
         #expect(answer.status == 503)
         #expect(answer.text.contains("waiting for Postgres"), "\(answer)")

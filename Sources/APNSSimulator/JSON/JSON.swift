@@ -29,6 +29,15 @@ extension JSON {
     if case .integer(let value) = self { value } else { nil }
   }
 
+  /// The value of a whole number, also if it is written as `20.0`; a phone reads both.
+  var whole: Int? {
+    switch self {
+    case .integer(let value): value
+    case .number(let value): Int(exactly: value)
+    default: nil
+    }
+  }
+
   /// The value of a number, whether or not it is an integer.
   var double: Double? {
     switch self {

@@ -12,13 +12,16 @@ enum PushType: String, CaseIterable, Sendable {
     case .fileprovider: ".pushkit.fileprovider"
     case .liveactivity: ".push-type.liveactivity"
     case .location: ".location-query"
-    // The topic is the user ID of the certificate of device management.
+    // The topic is the user ID of the certificate of device management: `managementPrefix`.
     case .mdm: ""
     case .pushtotalk: ".voip-ptt"
     case .voip: ".voip"
     case .widgets: ".push-type.widgets"
     }
   }
+
+  /// What the topics of device management begin with, which no bundle ID does.
+  static let managementPrefix = "com.apple.mgmt."
 
   /// True if Apple carries the type only with a provider token.
   var needsToken: Bool {
@@ -49,6 +52,8 @@ enum PushType: String, CaseIterable, Sendable {
     let named = Self.allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
     if let named, !context.bundleIDs.contains(topic) {
       self = named
+    } else if topic.hasPrefix(Self.managementPrefix) {
+      self = .mdm
     } else {
       let isShown = ["alert", "badge", "sound"].contains { aps[$0] != nil }
       self = aps["content-available"] != nil && !isShown ? .background : .alert
@@ -137,6 +142,7 @@ enum HeaderRules {
       let suffix = push.pushType?.topicSuffix ?? ""
       let topic = push.topic ?? ""
       if topic.hasSuffix(suffix), push.context.bundleIDs.contains(push.bundleID) { return nil }
+      if push.pushType == .mdm, topic.hasPrefix(PushType.managementPrefix) { return nil }
       let known = push.context.bundleIDs.sorted().map { $0 + suffix }.joined(separator: ", ")
       return Refusal(.topicDisallowed, "apns-topic is \(topic), expected one of \(known)")
     },

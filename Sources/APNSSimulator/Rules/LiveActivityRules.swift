@@ -14,7 +14,7 @@ enum LiveActivityRules {
       // A phone accepts an end of any age, and nothing beyond a card's longest life.
       let now = push.context.now
       let earliest = aps["event"] == .string("end") ? 0 : now - HeaderRules.daySeconds
-      guard let timestamp = aps["timestamp"]?.integer,
+      guard let timestamp = aps["timestamp"]?.whole,
         (earliest...now + longestLifeSeconds).contains(timestamp)
       else { return "aps.timestamp must be epoch seconds, at most a day ago and 8 hours ahead" }
       return nil
@@ -42,11 +42,15 @@ enum LiveActivityRules {
       guard let texts = alert.object else { return "aps.alert must be an object" }
       return checkAlert(texts)
     },
+    rule("no text of the alert is empty", of: .aps) { aps, _ in
+      let empty = aps["alert"]?.object?.sorted { $0.key < $1.key }.first { $0.value == .string("") }
+      return empty.map { "aps.alert.\($0.key) is empty" }
+    },
     rule("only start has an input, a token or a channel that exists", checkInput),
     rule("stale-date and dismissal-date are in seconds") { aps, push in
       let last = push.context.now + HeaderRules.maximumStorageSeconds
       let wrong = ["stale-date", "dismissal-date"].first { key in
-        aps[key].map { !(0...last).contains($0.integer ?? -1) } ?? false
+        aps[key].map { !(0...last).contains($0.whole ?? -1) } ?? false
       }
       return wrong.map { "aps.\($0) must be epoch seconds, an integer" }
     },
@@ -62,7 +66,7 @@ enum LiveActivityRules {
     },
     rule("timestamp of an update is newer than the card's last") { aps, push in
       guard aps["event"] == .string("update"), let last = lastPush(before: push),
-        let timestamp = aps["timestamp"]?.integer, timestamp <= last.timestamp
+        let timestamp = aps["timestamp"]?.whole, timestamp <= last.timestamp
       else { return nil }
       return "aps.timestamp \(timestamp) is not newer than \(last.timestamp), the last one"
     },
@@ -79,9 +83,10 @@ enum LiveActivityRules {
   }
 
   private static func rule(
-    _ name: String, _ check: @escaping @Sendable (_ aps: [String: JSON], Push) -> String?
+    _ name: String, of part: Strictness = .payloads,
+    _ check: @escaping @Sendable (_ aps: [String: JSON], Push) -> String?
   ) -> Rule {
-    Rule("liveactivity: " + name, of: .payloads) { push in
+    Rule("liveactivity: " + name, of: part) { push in
       guard push.pushType == .liveactivity, let aps = push.aps else { return nil }
       return check(aps, push).map { Refusal(.invalidPushType, $0) }
     }
@@ -103,10 +108,11 @@ enum LiveActivityRules {
     for (key, value) in alert {
       switch key {
       case "title", "body":
-        let text = value.string ?? value.object?["loc-key"]?.string ?? ""
-        if text.isEmpty { return "aps.alert.\(key) is empty" }
+        if value.string == nil, (value.object?["loc-key"]?.string ?? "").isEmpty {
+          return "aps.alert.\(key) is neither a text nor has a loc-key"
+        }
       case "sound":
-        if (value.string ?? "").isEmpty { return "aps.alert.sound must be a name" }
+        if value.string == nil { return "aps.alert.sound must be a name" }
       default:
         return "aps.alert.\(key) is no key of a Live Activity alert"
       }
@@ -136,7 +142,7 @@ struct CardPush: Equatable, Sendable {
   /// Returns nil for a push that is no update or end of a card, and for one without a timestamp.
   init?(_ push: Push) {
     guard push.pushType == .liveactivity, let aps = push.aps,
-      let timestamp = aps["timestamp"]?.integer, let event = aps["event"]?.string,
+      let timestamp = aps["timestamp"]?.whole, let event = aps["event"]?.string,
       ["update", "end"].contains(event)
     else { return nil }
     self.timestamp = timestamp

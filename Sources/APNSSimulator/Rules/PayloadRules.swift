@@ -36,6 +36,24 @@ enum PayloadRules {
         Refusal(.badPayload, "aps.\($0.name) is no key of Apple's; own keys go next to aps")
       }
     },
+    Rule("aps has no empty text, and no integer with a fraction", of: .aps) { push in
+      for name in texts where push.aps?[name] == .string("") {
+        return Refusal(.badPayload, "aps.\(name) is empty")
+      }
+      for name in integers {
+        guard let value = push.aps?[name], value.whole != nil, value.integer == nil else { continue }
+        return Refusal(.badPayload, "aps.\(name) is written with a fraction or an exponent")
+      }
+      return nil
+    },
+  ]
+
+  private static let texts = [
+    "category", "filter-criteria", "sound", "target-content-id", "thread-id",
+  ]
+  private static let integers = [
+    "badge", "content-available", "dismissal-date", "input-push-token", "mutable-content",
+    "stale-date", "timestamp",
   ]
 
   /// Returns the first key of `aps`, in alphabetical order, with a mistake.
@@ -65,15 +83,15 @@ enum PayloadRules {
     "passive", "active", "time-sensitive", "critical",
   ]
 
-  private static let isText: @Sendable (JSON) -> Bool = { ($0.string ?? "") != "" }
+  private static let isText: @Sendable (JSON) -> Bool = { $0.string != nil }
   private static let isObject: @Sendable (JSON) -> Bool = { $0.object != nil }
-  private static let isOne: @Sendable (JSON) -> Bool = { $0 == .integer(1) }
+  private static let isOne: @Sendable (JSON) -> Bool = { $0.whole == 1 }
   /// The Live Activity rules check these more closely and give a more detailed refusal.
   private static let isAnything: @Sendable (JSON) -> Bool = { _ in true }
 
   private static let keys: [String: Key] = [
     "alert": Key([.alert, .liveactivity]) { $0.string != nil || $0.object != nil },
-    "badge": Key([.alert]) { ($0.integer ?? -1) >= 0 },
+    "badge": Key([.alert]) { ($0.whole ?? -1) >= 0 },
     "sound": Key([.alert]) { isText($0) || isObject($0) },
     "thread-id": Key([.alert], isText),
     "category": Key([.alert], isText),
@@ -153,7 +171,7 @@ enum AlertRules {
 /// Rules for pushes that show nothing: they wake the app or reload its widgets and controls.
 enum SilentRules {
   static let all: [Rule] = [
-    rule("content-available", of: [.background]) { $0 == .integer(1) },
+    rule("content-available", of: [.background]) { $0?.whole == 1 },
     rule("content-changed", of: [.widgets, .controls]) { $0 == .bool(true) },
   ]
 

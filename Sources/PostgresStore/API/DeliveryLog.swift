@@ -24,9 +24,9 @@ package struct DeliveryQuery: Hashable, Sendable {
 package struct Delivery: Hashable, Sendable {
   package var rideID: RideID
   package var event, rule, app, pushType, status: String
-  package var reason, id, collapseID, tokenSuffix: String?
+  package var reason, id, collapseID, tokenSuffix, uniqueID: String?
   package var attempts: Int64
-  package var createdAt, finishedAt: Timestamp?
+  package var createdAt, finishedAt, seenAt: Timestamp?
 }
 
 package struct DeliveryPage: Hashable, Sendable {
@@ -46,9 +46,9 @@ package struct DeliveryLog: Sendable {
 
   private struct Columns: Sendable {
     let next, ride, event, rule, app, pushType, status, reason, id, collapseID,
-      tokenSuffix: ResultColumn<String>
+      tokenSuffix, uniqueID: ResultColumn<String>
     let attempts: ResultColumn<Int64>
-    let createdAt, finishedAt: ResultColumn<Timestamp>
+    let createdAt, finishedAt, seenAt: ResultColumn<Timestamp>
     let sql: String
 
     init() {
@@ -67,6 +67,8 @@ package struct DeliveryLog: Sendable {
       createdAt = list.time("created_at")
       finishedAt = list.time("finished_at")
       tokenSuffix = list.text("token_suffix")
+      seenAt = list.time("seen_at")
+      uniqueID = list.text("apns_unique_id")
       sql = list.sql
     }
   }
@@ -106,7 +108,8 @@ package struct DeliveryLog: Sendable {
       pushType: rows[row, columns.pushType] ?? "", status: rows[row, columns.status] ?? "",
       reason: rows[row, columns.reason], id: rows[row, columns.id],
       collapseID: rows[row, columns.collapseID], tokenSuffix: rows[row, columns.tokenSuffix],
+      uniqueID: rows[row, columns.uniqueID],
       attempts: rows[row, columns.attempts] ?? 0, createdAt: rows[row, columns.createdAt],
-      finishedAt: rows[row, columns.finishedAt])
+      finishedAt: rows[row, columns.finishedAt], seenAt: rows[row, columns.seenAt])
   }
 }

@@ -23,31 +23,45 @@ extension SentCardType {
   private static let add = Statement(
     name: "",
     sql: """
-      insert into ridepulse.card_types as t (attributes_type, field, json_type, count)
+      insert into ridepulse.card_type_hours as t (attributes_type, field, json_type, count)
       select r.attributes_type, r.field, r.json_type, r.count
       from \(columns.table("r"))
       order by 1, 2, 3
-      on conflict (attributes_type, field, json_type) do update set
+      on conflict (attributes_type, field, json_type, hour) do update set
         count = t.count + excluded.count, last_at = excluded.last_at
       """)
 
-  private static let prune = Statement(
-    name: "",
-    sql: "delete from ridepulse.card_types where last_at < now() - interval '1 day'")
+  /// Rows that another node adds to or prunes are left for the next time.
+  private static func prune(_ table: String, _ column: String) -> Statement {
+    Statement(
+      name: "",
+      sql: """
+        delete from ridepulse.\(table) where ctid = any (array(
+          select ctid from ridepulse.\(table) where \(column) < now() - interval '1 day'
+          for update skip locked))
+        """)
+  }
 
-  /// Adds what a node counted to what all nodes counted, and deletes types that were not sent for a
-  /// day.
+  /// Nodes of an earlier version write to `card_types`.
+  private static let prunes = [prune("card_type_hours", "hour"), prune("card_types", "last_at")]
+
+  /// Adds what a node counted to what all nodes counted, and deletes counts older than a day.
   package static func record(
     _ lines: [CardTypeTally.Line], _ session: PostgresSession, timeout: Duration = .seconds(10)
   ) async throws(PostgresError) {
-    _ = try await session.run([Call(add, columns.arrays(lines)), Call(prune)], timeout: timeout)
+    _ = try await session.run([Call(add, columns.arrays(lines))], timeout: timeout)
+    // Each has a transaction of its own: one that adds and deletes could wait for another node
+    // that waits for it. What is not deleted now is deleted a minute later.
+    for prune in prunes { _ = try? await session.run([Call(prune)], timeout: timeout) }
   }
 
+  /// Sums the hours that began within the last day.
   private static let ofLastDay = Statement(
     name: "",
     sql: """
-      select attributes_type, field, json_type, count, \(SQLTime.micros("last_at"))
-      from ridepulse.card_types where last_at > now() - interval '1 day' order by 1, 2, 3
+      select attributes_type, field, json_type, sum(count)::bigint, \(SQLTime.micros("max(last_at)"))
+      from ridepulse.card_type_hours where hour > now() - interval '1 day'
+      group by 1, 2, 3 order by 1, 2, 3
       """)
 
   /// Returns the types of the last day. Those that a newer program recorded are left out.

@@ -44,6 +44,7 @@ enum Grants {
     .table("apps", engine: add, reader: read),
     .table("revisions", engine: add, reader: read, loss: .reports),
     .table("card_types", engine: own, reader: read, loss: .reports),
+    .table("card_type_hours", engine: own, reader: read, loss: .reports),
     .table("sweeps", engine: read, reader: read, loss: .rotation),
     .table("watched", engine: read, reader: read, loss: .watching),
     .table("watch_problems", engine: read, reader: read, loss: .watching),

@@ -136,14 +136,12 @@ package struct RuleLint: Hashable, Sendable {
       "the type of \($0) can't be inferred, so the app may receive values that it can't decode: "
         + "write { value: …, type: int } or another type"
     }
-    let size =
-      PayloadTemplate.object(life.attributes).size(ofPlaceholder: plausible.value)
-      + PayloadTemplate.object(life.contentState).size(ofPlaceholder: plausible.value)
+    let size = PayloadTemplate.object(life.contentState).size(ofPlaceholder: plausible.value)
     // The whole payload of other cards has this limit, and its own warning.
     if life.broadcast != nil, size > LiveActivity.dataLimit {
       texts.append(
-        "attributes and content-state have about \(size) bytes if values have \(plausible.value); "
-          + "ActivityKit takes \(LiveActivity.dataLimit) together, and such a card is not sent")
+        "content-state has about \(size) bytes if values have \(plausible.value); ActivityKit takes "
+          + "\(LiveActivity.dataLimit), and such a card is not sent")
     }
     return texts
   }

@@ -45,6 +45,22 @@ struct CompiledPayload: Sendable {
     return json
   }
 
+  /// Returns a number of bytes that the JSON does not exceed, in a fraction of the time of rendering
+  /// it; nil if only rendering shows its size.
+  func sizeBound(in context: TemplateContext) -> Int? {
+    var bound = 0
+    for piece in pieces {
+      switch piece {
+      case .bytes(let bytes): bound += bytes.count
+      case .value(let template), .typed(let template, _, _):
+        guard let size = context.sizeBound(of: template) else { return nil }
+        bound += size
+      case .visible, .optional, .failure: return nil
+      }
+    }
+    return bound
+  }
+
   private func render(
     _ pieces: [Piece], in context: TemplateContext, _ locale: String?, to json: inout [UInt8]
   ) throws(RenderingError) {
@@ -189,6 +205,31 @@ extension TemplateContext {
     if let placeholder = template.solePlaceholder { return try value(of: placeholder) }
     return .string(try text(of: template))
   }
+
+  /// Returns a number of bytes that the value's JSON does not exceed, also after a conversion to a
+  /// field's type; nil for lists, objects, and what filters change.
+  fileprivate func sizeBound(of template: TextTemplate) -> Int? {
+    var bound = 2
+    for segment in template.segments {
+      switch segment {
+      case .literal(let literal): bound += Self.escaped(literal)
+      case .placeholder(let placeholder):
+        guard placeholder.filters.isEmpty, let value = try? raw(placeholder) else { return nil }
+        switch value {
+        case .string(let text): bound += Self.escaped(text) + Self.longestNumber
+        case .integer, .number, .bool: bound += Self.longestNumber
+        case .null, .array, .object: return nil
+        }
+      }
+    }
+    return bound
+  }
+
+  /// The most bytes of a number: a sign, 17 digits, a point and an exponent.
+  private static let longestNumber = 32
+
+  /// The most bytes of a text in JSON, where a control character becomes `\u001b`.
+  private static func escaped(_ text: String) -> Int { 6 * text.utf8.count }
 
   /// Returns the text with its placeholders filled in.
   func text(of template: TextTemplate) throws(RenderingError) -> String {

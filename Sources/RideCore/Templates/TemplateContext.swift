@@ -49,7 +49,8 @@ struct TemplateContext {
     return value
   }
 
-  private func raw(_ placeholder: Placeholder) throws(RenderingError) -> JSONValue? {
+  /// Returns the value of a placeholder before its filters; nil if there is none.
+  func raw(_ placeholder: Placeholder) throws(RenderingError) -> JSONValue? {
     switch placeholder.source {
     case .eventName: return .string(event.name)
     case .attributes(let keys):

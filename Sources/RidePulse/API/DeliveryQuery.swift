@@ -70,6 +70,7 @@ extension Delivery {
       "reason": .orNull(reason), "attempts": .integer(attempts), "apns_id": .orNull(id),
       "collapse_id": .orNull(collapseID), "created_at": .orNull(createdAt),
       "finished_at": .orNull(finishedAt), "token_suffix": .orNull(tokenSuffix),
+      "seen_at": .orNull(seenAt), "apns_unique_id": .orNull(uniqueID),
     ])
   }
 }

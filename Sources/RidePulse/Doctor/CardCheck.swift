@@ -19,26 +19,23 @@ enum CardCheck {
       return [
         .warning("cards", "their types can't be read: \(why)", "run ridepulse doctor again")
       ]
-    case .known(let sent):
-      return Set(sent.map(\.line.attributesType)).sorted().map { name in
-        card(name, sent.filter { $0.line.attributesType == name }, rules)
-      }
+    case .known(let sent): return CardUsage.all(sent, rules).map { result($0, rules) }
     }
   }
 
-  private static func card(
-    _ type: String, _ sent: [SentCardType], _ rules: RuleSet
-  ) -> CheckResult {
+  private static func result(_ card: CardUsage, _ rules: RuleSet) -> CheckResult {
+    let type = card.attributesType
     let name = "card \(type)"
-    let fields = Dictionary(grouping: sent, by: \.line.field).sorted { $0.key < $1.key }
-    guard let contract = rules.contracts.first(where: { $0.typeName == type }) else {
+    guard card.hasRule else {
       return .warning(
         name, "was sent in the last day, and no rule has this attributes-type any more",
         "if apps in the field still have it, restore its rule")
     }
-    let faults = fields.compactMap { fault($0.key, $0.value, contract) }
+    let faults = card.fields.compactMap(describe)
     if faults.isEmpty {
-      let words = fields.map { "\($0.key) \(types($0.value))" }
+      let words = card.fields.map { field in
+        "\(field.name) \(field.sent.map(\.line.type.rawValue).joined(separator: " or "))"
+      }
       return .ok(name, "in the last day: \(DatabaseCheck.list(words))")
     }
     return .warning(
@@ -46,27 +43,19 @@ enum CardCheck {
       "state the type in \(places(rules, type)), then: ridepulse check --against \(type).swift")
   }
 
-  private static func types(_ sent: [SentCardType]) -> String {
-    sent.map(\.line.type.rawValue).joined(separator: " or ")
-  }
-
   /// Returns what is wrong with the types of a field; nil if nothing is.
-  static func fault(
-    _ name: String, _ sent: [SentCardType], _ contract: CardContract
-  ) -> String? {
-    let words = sent.map { sent in
+  private static func describe(_ field: CardUsage.Field) -> String? {
+    guard let fault = field.fault else { return nil }
+    let words = field.sent.map { sent in
       "\(sent.line.type.rawValue) (\(counted(Int(sent.line.count), "push", "pushes")), last "
         + "\(CivilTime.iso(sent.lastAt)))"
     }
-    let list = words.joined(separator: " and ")
-    guard let field = contract.fields.first(where: { $0.key.joined(separator: ".") == name })?.value
-    else { return "\(name) was \(list): no rule has it" }
-    let types = Set(sent.map(\.line.type))
-    if let allowed = field.type.jsonTypes {
-      let others = types.subtracting(allowed).subtracting(field.isOptional ? [.null] : [])
-      return others.isEmpty ? nil : "\(name) was \(list), and the rule's type is \(field.type.word)"
+    let list = "\(field.name) was \(words.joined(separator: " and "))"
+    return switch fault {
+    case .notInRules: "\(list): no rule has it"
+    case .otherType(let type): "\(list), and the rule's type is \(type.word)"
+    case .severalTypes: list
     }
-    return types.count > 1 ? "\(name) was \(list)" : nil
   }
 
   private static func places(_ rules: RuleSet, _ type: String) -> String {
@@ -82,11 +71,9 @@ enum CardCheck {
     case .failed(let why):
       return [.warning(name, "they can't be counted: \(why)", "run ridepulse doctor again")]
     case .known(let tokens):
-      let unknown = tokens.filter { token in
-        !rules.cards(of: token.attributesType).contains { $0.app == token.app }
-      }
+      let unknown = UnknownStartTokens.all(tokens, rules)
       if unknown.isEmpty { return [] }
-      let list = DatabaseCheck.list(unknown.map { describe($0, rules) })
+      let list = DatabaseCheck.list(unknown.map(describe))
       return [
         .warning(
           name, "apps registered attributes types that no rule of the app has: \(list)",
@@ -96,29 +83,8 @@ enum CardCheck {
     }
   }
 
-  private static func describe(_ tokens: StartTokenCount, _ rules: RuleSet) -> String {
-    let own = rules.contracts.map(\.typeName)
-      .filter { name in rules.cards(of: name).contains { $0.app == tokens.app } }
-    let near = nearestWord(to: tokens.attributesType, among: own) ?? own.first
-    let count =
-      tokens.count == StartTokenCount.limit
-      ? "\(tokens.count) or more tokens" : counted(Int(tokens.count), "token")
-    return "\"\(tokens.attributesType)\" of \(tokens.app) (\(count)"
-      + (near.map { "; its rules have \($0))" } ?? "; it has no live-activity rule)")
-  }
-}
-
-extension FieldType {
-  /// The JSON types of its values; nil if any type will do, as long as it is the same.
-  fileprivate var jsonTypes: Set<CardTypeTally.JSONType>? {
-    switch self {
-    case .string, .state: [.string]
-    case .int, .dateEpoch: [.int]
-    case .double: [.int, .fraction]
-    case .bool: [.bool]
-    case .list: [.list]
-    case .object: [.object]
-    case .unknown: nil
-    }
+  private static func describe(_ unknown: UnknownStartTokens) -> String {
+    "\"\(unknown.tokens.attributesType)\" of \(unknown.tokens.app) (\(unknown.countText)"
+      + (unknown.nearest.map { "; its rules have \($0))" } ?? "; it has no live-activity rule)")
   }
 }

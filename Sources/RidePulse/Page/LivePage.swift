@@ -10,29 +10,26 @@ import Synchronization
 final class LivePage: Sendable {
   private let service: Service
   private let stream: LiveStream
-  private let timeline: TimelineCache
+  private let timeline, cards: AnswerCache
 
   init(_ service: Service) {
     self.service = service
     stream = LiveStream(service)
-    timeline = TimelineCache(
-      conninfo: service.conninfo, configuration: { service.engine.configuration })
+    timeline = AnswerCache(freshness: TimelineAnswer.freshness) {
+      try await TimelineAnswer.make(service.conninfo, service.engine.configuration)
+    }
+    cards = AnswerCache(freshness: CardUsageAnswer.freshness) {
+      try await CardUsageAnswer.make(service.conninfo, service.engine.configuration.rules)
+    }
   }
 
   var routes: [Route] {
     PageFile.routes + [
       Route("GET", "/live") { [stream] _ in stream.answer() },
       Route("GET", "/timeline") { [service, timeline] _ in
-        do {
-          // The timeline has a session of its own.
-          _ = try await service.admin.get()
-          return Self.json(try await timeline.json())
-        } catch let error as APIError {
-          return .text(error.code.status, error.message)
-        } catch {
-          return Self.noAnswer
-        }
+        await Self.answer(timeline, service)
       },
+      Route("GET", "/cards") { [service, cards] _ in await Self.answer(cards, service) },
       Route("GET", "/ride", isPrivate: true) { [service] request in
         await Self.ride(request, service)
       },
@@ -40,6 +37,18 @@ final class LivePage: Sendable {
   }
 
   func close() { stream.close() }
+
+  private static func answer(_ cache: AnswerCache, _ service: Service) async -> HTTPResponse {
+    do {
+      // The answer is read over a session of its own, but only if the service has a database.
+      _ = try await service.admin.get()
+      return json(try await cache.json())
+    } catch let error as APIError {
+      return .text(error.code.status, error.message)
+    } catch {
+      return noAnswer
+    }
+  }
 
   private static func ride(_ request: HTTPRequest, _ service: Service) async -> HTTPResponse {
     guard let id = request.query["id"], !id.isEmpty else {

@@ -75,39 +75,16 @@ struct Timeline {
   }
 }
 
-/// Computes the timeline on request, once for all requests within a few seconds.
-actor TimelineCache {
+/// Reads the current rides, and computes the timeline.
+enum TimelineAnswer {
   /// How long a timeline is reused.
-  private static let freshness: Duration = .seconds(15)
+  static let freshness: Duration = .seconds(15)
   /// The number of rides that are read: one page.
   static let rideLimit = RideSnapshot.pageSize
 
-  private let conninfo: String
-  private let configuration: @Sendable () -> EngineConfiguration
-  private var making: Task<[UInt8], any Error>?
-  private var last: (at: ContinuousClock.Instant, json: [UInt8])?
-
-  init(conninfo: String, configuration: @escaping @Sendable () -> EngineConfiguration) {
-    self.conninfo = conninfo
-    self.configuration = configuration
-  }
-
-  /// Returns the timeline as JSON.
-  func json() async throws -> [UInt8] {
-    if let last, ContinuousClock.now - last.at < Self.freshness { return last.json }
-    if let making { return try await making.value }
-    let (conninfo, configuration) = (conninfo, configuration())
-    let task = Task { try await Self.make(conninfo, configuration) }
-    making = task
-    defer { making = nil }
-    let json = try await task.value
-    last = (.now, json)
-    return json
-  }
-
   /// Reads over a session of its own, which is closed afterwards: reading a page of rides takes
   /// time, and other requests share the admin session.
-  private static func make(_ conninfo: String, _ configuration: EngineConfiguration) async throws
+  static func make(_ conninfo: String, _ configuration: EngineConfiguration) async throws
     -> [UInt8]
   {
     let (views, now) = try await Database.with(conninfo: conninfo, name: "timeline") { session in

@@ -42,6 +42,10 @@ static const unsigned char decision_js[] = {
 #embed "../../../page/decision.js"
 };
 
+static const unsigned char cards_js[] = {
+#embed "../../../page/cards.js"
+};
+
 static const unsigned char icon_svg[] = {
 #embed "../../../page/icon.svg"
 };
@@ -56,6 +60,7 @@ const struct ridepulse_page_file ridepulse_page_files[] = {
     {"ride.js", ride_js, sizeof ride_js},
     {"search.js", search_js, sizeof search_js},
     {"decision.js", decision_js, sizeof decision_js},
+    {"cards.js", cards_js, sizeof cards_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {NULL, NULL, 0},
 };

@@ -65,6 +65,22 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
     .payload(#"{"aps":{"alert":{"title":"x","body":""}}}"#, .aps),
     .payload(#"{"aps":{"alert":{"title":"x","subtext":"y"}}}"#, .aps),
     .payload(#"{"aps":{"content-changed":true,"widget":"a"}}"#, .aps, .badPayload, type: .widgets),
+    .payload(#"{"aps":{"alert":"x","sound":""}}"#, .aps, .badPayload),
+    .payload(#"{"aps":{"alert":"x","thread-id":""}}"#, .aps, .badPayload),
+    .payload(#"{"aps":{"alert":"x","badge":2.0}}"#, .aps, .badPayload),
+    .payload(#"{"aps":{"content-available":1.0}}"#, .aps, .badPayload, type: .background),
+    .payload(
+      Fixture.activity(#""event":"update","content-state":{}"#, timestamp: "1790000000.0"), .aps,
+      .badPayload, type: .liveactivity),
+    .payload(
+      Fixture.activity(#""event":"update","content-state":{},"stale-date":17900001e2"#), .aps,
+      .badPayload, type: .liveactivity),
+    .payload(
+      Fixture.activity(#""event":"update","content-state":{},"alert":{"title":""}"#), .aps,
+      type: .liveactivity),
+    .payload(
+      Fixture.activity(#""event":"update","content-state":{},"alert":{"body":"x","sound":""}"#), .aps,
+      type: .liveactivity),
     .jwt(#"{"iss":"SIMTEAM001","iat":1789999400.25}"#),
     .jwt(#"{"iss":"SIMTEAM001","iat":"1789999400"}"#),
     .jwt(#"{"iss":"SIMTEAM001","iat":1790003600}"#),
@@ -144,6 +160,31 @@ struct Tolerated: Sendable, CustomTestStringConvertible {
     let found = Push(request, in: context).pushType
     // Nothing but the header distinguishes it from an alert.
     #expect(found == (type == .mdm ? .alert : type))
+  }
+
+  /// The topic of device management is the user ID of its certificate.
+  @Test(arguments: [
+    ("com.apple.mgmt.External.18a16429-886b-41f1-9c30-2bd04ae4fc37", PushType.mdm, true),
+    ("com.example.customer", .mdm, true), ("com.example.other", .mdm, false),
+    ("com.apple.mgmt", .mdm, false),
+    ("com.apple.mgmt.External.18a16429-886b-41f1-9c30-2bd04ae4fc37", .alert, false),
+  ])
+  func `R104 device management has a topic of Apple's`(
+    topic: String, type: PushType, isAccepted: Bool
+  ) {
+    var request = Fixture.request(type)
+    request.set("apns-topic", topic)
+    var context = Fixture.context
+    let refusal = PushRules.evaluate(request, in: context).refusal
+    #expect(refusal?.reason == (isAccepted ? nil : .topicDisallowed))
+    guard topic.hasPrefix("com.apple.mgmt."), isAccepted else { return }
+    context.strictness = .standard
+    context.certificate = ClientCertificate(
+      commonName: "APSP:18a16429-886b-41f1-9c30-2bd04ae4fc37", userIDs: [topic], serial: "01")
+    #expect(PushRules.evaluate(request, in: context).refusal == nil)
+    request.set("apns-push-type", nil)
+    #expect(Push(request, in: context).pushType == .mdm)
+    #expect(PushRules.evaluate(request, in: context).refusal == nil)
   }
 
   @Test func `R104 a certificate of one app makes the topic needless`() {

@@ -264,7 +264,7 @@ extension WrongPush {
     activity(#""event":"update""#),
     activity(#""event":"update","content-state":[]"#),
     activity(#""event":"update","content-state":{},"attributes":{}"#),
-    activity(#""event":"update","content-state":{}"#, timestamp: "1790000000.0"),
+    activity(#""event":"update","content-state":{}"#, timestamp: "1790000000.5"),
     activity(#""event":"update","content-state":{}"#, timestamp: #""1790000000""#),
     activity(#""event":"update","content-state":{}"#, timestamp: "1790000000000"),
     activity(#""event":"update","content-state":{}"#, timestamp: "1789900000"),

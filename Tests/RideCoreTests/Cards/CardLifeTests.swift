@@ -155,8 +155,53 @@ import Testing
     stage.run(for: .seconds(86_400))
     #expect(stage.wire.allSatisfy { $0.event == "update" })
     let times = stage.wire.map(\.seconds)
-    #expect(times.first == 0 && times[1] == Self.appears)
+    #expect(times.first == 0 && times[1] == Self.appears + 90)
     #expect(times.dropFirst().count > 10, "from then on it is refreshed")
+  }
+
+  /// Changes of the pickup of a scheduled card, as seconds and hours from the start, and the pushes
+  /// with their stale dates that a phone then has before the card appears and 100 s later.
+  private static let appearances: [(String, [(at: Double, pickup: Double)], [(Double, Double)])] = [
+    ("it appears fresh", [], [(0, 1920), (1890, 2010)]),
+    ("earlier", [(60, 2700)], [(0, 1920), (990, 1110)]),
+    ("at once", [(60, 600)], [(0, 1920), (150, 270)]),
+    ("later", [(60, 4600)], [(0, 1920), (60, 2920), (2890, 3010)]),
+    ("later, and back", [(60, 4600), (90, 3600)], [(0, 1920), (60, 2920), (1890, 2010)]),
+  ]
+
+  @Test(arguments: appearances.indices)
+  func `R101: a scheduled card appears fresh, and stays so`(index: Int) {
+    let (name, changes, expected) = Self.appearances[index]
+    var stage = scheduled()
+    stage.ride.pickupAt = Sample.now + .seconds(3600)
+    var now = 0.0
+    for change in changes {
+      stage.run(for: .seconds(change.at - now))
+      now = change.at
+      stage.ride.pickupAt = Sample.now + .seconds(change.pickup)
+      stage.emit("ride_updated")
+    }
+    let appearance = max(now, (changes.last?.pickup ?? 3600) - 1800)
+    stage.run(for: .seconds(appearance + 100 - now))
+    let found = stage.wire.map { ($0.seconds, Double($0.staleDate ?? 0) - start) }
+    #expect(found.map(\.0) == expected.map(\.0), "\(name)")
+    #expect(found.map(\.1) == expected.map(\.1), "\(name)")
+    let shown = found.filter { $0.0 <= appearance }.map(\.1).max() ?? 0
+    #expect(shown > appearance, "\(name): it would be stale when it appears")
+  }
+
+  private var start: Double { Double(Sample.now.epochSeconds) }
+
+  /// A card that was scheduled by an earlier version has a stale date before its appearance.
+  @Test func `R101: a card that would appear stale is refreshed before`() throws {
+    var stage = scheduled()
+    stage.run(for: .seconds(60))
+    stage.memo.cards[.activity(1)]?.staleAt = Sample.now + .seconds(120)
+    stage.emit("ride_updated")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map(\.seconds) == [0, 60])
+    let last = try #require(stage.wire.last?.staleDate)
+    #expect(Double(last) - start == Self.appears + 120)
   }
 
   @Test func `R101: a clock that was set back leaves a scheduled card scheduled`() throws {
@@ -182,8 +227,8 @@ import Testing
     stage.run(for: .seconds(60))
     stage.ride.pickupAt = Sample.now + .seconds(3600)
     stage.emit("ride_updated")
-    stage.run(for: .seconds(1800))
-    #expect(stage.wire.map(\.seconds) == [0, 1800])
+    stage.run(for: .seconds(1840))
+    #expect(stage.wire.map(\.seconds) == [0, 1890])
     stage.ride.pickupAt = Sample.now + .seconds(86_400)
     stage.emit("ride_updated")
     stage.run(for: .seconds(1000))

@@ -225,29 +225,78 @@ import Testing
     #expect(stage.wire.last?.aps.value(at: ["content-state", "place"]) == .string("Gate r1"))
   }
 
-  /// ActivityKit counts attributes and content; APNs takes 5 KB of a broadcast.
-  @Test(arguments: [(3_000, true), (1_000, false)])
-  func `R98: more than 4 KB of attributes and content is not sent`(size: Int, isTooLarge: Bool)
-    throws
-  {
+  /// The bytes of an attribute, of a field of the content, and what is recorded; ActivityKit counts
+  /// both. A broadcast has up to 5 KB, and no attributes ever leave with it.
+  private static let sizes: [(Int, Int, isBroadcast: Bool, String?)] = [
+    (1_000, 1_500, false, nil), (0, 3_700, false, nil),
+    (
+      3_000, 1_500, false,
+      "attributes and content-state have 4564 bytes, ActivityKit takes 4096; the largest field of "
+        + "content-state is note with 1502"
+    ),
+    (3_000, 1_500, true, nil),
+    (
+      0, 4_100, true,
+      "content-state has 4140 bytes, ActivityKit takes 4096; the largest field of content-state is "
+        + "note with 4102"
+    ),
+  ]
+
+  @Test(arguments: sizes.indices)
+  func `R98: more than 4 KB of attributes and content is not sent`(index: Int) throws {
+    let (map, note, isBroadcast, reason) = Self.sizes[index]
     var stage = CardStage(start: [])
-    stage.life.broadcast = .latest
-    let id = try #require(ChannelID("dHN0LXNyY2gtY2hubA=="))
-    stage.channels = [
-      RideChannel(
-        id: 7, app: .customer, environment: .production, storage: .latest,
-        createdAt: CardStage.start, standing: .open(id))
-    ]
-    stage.life.attributes["map"] = .literal(.string(String(repeating: "m", count: size)))
-    stage.life.contentState["note"] = .literal(.string(String(repeating: "n", count: 1_500)))
-    stage.state("requested")
+    stage.life.attributes["map"] = .literal(.string(String(repeating: "m", count: map)))
+    stage.life.contentState["note"] = .literal(.string(String(repeating: "n", count: note)))
+    if isBroadcast {
+      stage.life.broadcast = .latest
+      let id = try #require(ChannelID("dHN0LXNyY2gtY2hubA=="))
+      stage.channels = [
+        RideChannel(
+          id: 7, app: .customer, environment: .production, storage: .latest,
+          createdAt: CardStage.start, standing: .open(id))
+      ]
+      stage.state("requested")
+    } else {
+      stage.register()
+    }
     stage.run()
-    #expect(stage.wire.isEmpty == isTooLarge)
-    if isTooLarge {
-      #expect(
-        stage.reasons.contains(
-          "suppressed: attributes and content-state have 4564 bytes, ActivityKit takes 4096; the "
-            + "largest field of content-state is note with 1502"))
+    #expect(stage.wire.isEmpty == (reason != nil))
+    #expect(stage.reasons.filter { $0.hasPrefix("suppressed") } == reason.map { ["suppressed: \($0)"] } ?? [])
+  }
+
+  /// A text in the attributes, the ride's attribute x, and whether a bound is known without
+  /// rendering.
+  private static let bounds: [(String, String, Bool)] = [
+    ("{{ride.id}}", "1", true), ("{{ride.id}} of {{ride.time_zone}}", "1", true),
+    ("{{ride.attributes.x}}", "\"\\u0001\\n\\\"é\\/\"", true),
+    ("{{ride.attributes.x}}", "-1.2345678901234567e-300", true),
+    ("a\u{1}\u{1}\u{1}{{ride.attributes.x}}", "true", true),
+    ("{{ride.attributes.x}}", "[1, 2]", false), ("{{ride.attributes.x}}", "null", false),
+    ("{{ride.attributes.y}}", "1", false), ("{{ride.attributes.x | default: 0}}", "1", false),
+    ("{{ride.pickup_at | time}}", "1", false), ("{{ride.pickup_at}}", "1", true),
+    ("{{ride.updated_at}}", "1", true), ("constant", "1", true),
+  ]
+
+  @Test(arguments: bounds.indices)
+  func `R98: the bound of the attributes' size is never below it`(index: Int) throws {
+    let (text, x, isKnown) = Self.bounds[index]
+    var ride = Sample.ride()
+    ride.attributes = "{\"x\": \(x)}"
+    ride.pickupAt = Sample.now
+    ride.updatedAt = Sample.now
+    let context = TemplateContext(
+      ride: ride, attributes: JSONValue(json: ride.attributes.utf8),
+      event: RideEvent(id: 1, name: "e", at: Sample.now))
+    for type in [FieldType.string, .int, .double, .dateEpoch, .unknown] {
+      let value = PayloadTemplate.value(Sample.text(text))
+      let payload = CompiledPayload(
+        fields: ["a": .field(value, CardField(type))], path: "attributes", states: [])
+      let isConstant = text == "constant"
+      let bound = payload.sizeBound(in: context)
+      if !isConstant { #expect((bound != nil) == isKnown, "\(text)") }
+      let size = (try? payload.render(in: context, locale: nil))?.count
+      if let bound, let size { #expect(bound >= size, "\(text) as \(type)") }
     }
   }
 

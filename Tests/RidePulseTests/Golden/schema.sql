@@ -624,7 +624,7 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text) IS 'Records that a phone of the owner made contact with the app''s backend, and returns the time of the last contact. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes.';
-CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text)
+CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -672,14 +672,14 @@ begin
     select place || '.' || l.settled_xid || '.' || l.apns_id, l.ride_id, l.event, l.rule, l.app,
       l.push_type, l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
-      l.token_suffix
+      l.token_suffix, l.seen_at, l.apns_unique_id
     from ridepulse.ledger l
     where (l.settled_xid, l.apns_id) > (last_xid, last_id) and l.settled_xid < limits.horizon
       and l.status <> 'pending'
     order by l.settled_xid, l.apns_id limit max;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.deliveries_after(cursor text, max integer) IS 'Returns the verdicts after a cursor, in the order in which they were committed, each with the cursor behind it (next) and the columns of the view deliveries, except apns_unique_id. No verdict is skipped; one that a repeated push changes is returned again. cursor: null begins with the oldest. max: 1 to 10000 rows. Errors: 22023 if an argument is malformed; 55000 on a standby, and for a cursor of another server or of commits that a failover has lost.';
+COMMENT ON FUNCTION ridepulse.deliveries_after(cursor text, max integer) IS 'Returns the verdicts after a cursor, in the order in which they were committed, each with the cursor behind it (next) and the columns of the view deliveries. No verdict is skipped; one that a repeated push changes is returned again. cursor: null begins with the oldest. max: 1 to 10000 rows. Errors: 22023 if an argument is malformed; 55000 on a standby, and for a cursor of another server or of commits that a failover has lost.';
 CREATE FUNCTION ridepulse.deliveries_cursor(since timestamp with time zone DEFAULT now()) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3097,6 +3097,22 @@ CREATE TABLE ridepulse.apps (
 COMMENT ON TABLE ridepulse.apps IS 'Apps that ridepulse serve is configured for. While there is no row, functions accept any app.';
 COMMENT ON COLUMN ridepulse.apps.app IS 'The app''s name, as rules and phones name it.';
 COMMENT ON COLUMN ridepulse.apps.seen_at IS 'When a service that is configured for the app last started.';
+CREATE TABLE ridepulse.card_type_hours (
+    attributes_type text NOT NULL,
+    field text NOT NULL,
+    json_type text NOT NULL,
+    hour timestamp with time zone DEFAULT date_trunc('hour'::text, now(), 'UTC'::text) NOT NULL,
+    count bigint NOT NULL,
+    last_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='50');
+COMMENT ON TABLE ridepulse.card_type_hours IS 'The JSON types that the fields of cards had in pushes which APNs accepted, by the hour. Each node adds its counts once a minute. Rows are kept for 1 day.';
+COMMENT ON COLUMN ridepulse.card_type_hours.attributes_type IS 'The attributes-type of the card''s rule.';
+COMMENT ON COLUMN ridepulse.card_type_hours.field IS 'The field with its part of the payload, such as content-state.etaEpoch.';
+COMMENT ON COLUMN ridepulse.card_type_hours.json_type IS 'string, int, fraction (a number with a fraction or an exponent), bool, null, list or object.';
+COMMENT ON COLUMN ridepulse.card_type_hours.hour IS 'The beginning of the hour.';
+COMMENT ON COLUMN ridepulse.card_type_hours.count IS 'How many pushes had this type in the hour.';
+COMMENT ON COLUMN ridepulse.card_type_hours.last_at IS 'When a node last recorded the type.';
 CREATE TABLE ridepulse.card_types (
     attributes_type text NOT NULL,
     field text NOT NULL,
@@ -3106,7 +3122,7 @@ CREATE TABLE ridepulse.card_types (
     last_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='50');
-COMMENT ON TABLE ridepulse.card_types IS 'The JSON types that the fields of cards had in pushes which APNs accepted. Each node adds its counts once a minute, and deletes what was not sent for a day.';
+COMMENT ON TABLE ridepulse.card_types IS 'The counts of nodes of an earlier version, kept for 1 day; card_type_hours has all others.';
 COMMENT ON COLUMN ridepulse.card_types.attributes_type IS 'The attributes-type of the card''s rule.';
 COMMENT ON COLUMN ridepulse.card_types.field IS 'The field with its part of the payload, such as content-state.etaEpoch.';
 COMMENT ON COLUMN ridepulse.card_types.json_type IS 'string, int, fraction (a number with a fraction or an exponent), bool, null, list or object.';
@@ -3456,6 +3472,7 @@ CREATE TABLE ridepulse.ledger (
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
     apns_unique_id text,
+    seen_at timestamp with time zone,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3484,6 +3501,7 @@ COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' 
 COMMENT ON COLUMN ridepulse.ledger.settled_xid IS 'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
 COMMENT ON COLUMN ridepulse.ledger.decided_by IS 'The rules and the program version that decided the status, an ID in revisions; null if a program that does not record it has.';
 COMMENT ON COLUMN ridepulse.ledger.apns_unique_id IS 'apns-unique-id of the last answer, which APNs sends in its sandbox and for broadcasts; null without one.';
+COMMENT ON COLUMN ridepulse.ledger.seen_at IS 'When the app reported that it displayed the push; null if it did not.';
 CREATE VIEW ridepulse.deliveries AS
  SELECT ledger.ride_id,
     ledger.event,
@@ -3501,9 +3519,10 @@ CREATE VIEW ridepulse.deliveries AS
     ledger.created_at,
     ledger.finished_at,
     ledger.token_suffix,
+    ledger.seen_at,
     ledger.apns_unique_id
    FROM ridepulse.ledger;
-COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent; seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
@@ -3565,6 +3584,7 @@ CREATE TABLE ridepulse.ledger_default (
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
     apns_unique_id text,
+    seen_at timestamp with time zone,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3965,6 +3985,8 @@ ALTER TABLE ONLY ridepulse.agenda
     ADD CONSTRAINT agenda_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.apps
     ADD CONSTRAINT apps_pkey PRIMARY KEY (app);
+ALTER TABLE ONLY ridepulse.card_type_hours
+    ADD CONSTRAINT card_type_hours_pkey PRIMARY KEY (attributes_type, field, json_type, hour);
 ALTER TABLE ONLY ridepulse.card_types
     ADD CONSTRAINT card_types_pkey PRIMARY KEY (attributes_type, field, json_type);
 ALTER TABLE ONLY ridepulse.channel_listings

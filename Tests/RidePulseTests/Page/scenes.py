@@ -40,6 +40,10 @@ def busy(browser, url, folder):
     browser.until("the hour", "return document.querySelectorAll('#hour-chart rect').length > 20"
                   " && document.querySelectorAll('#hour-list tbody tr').length > 10")
     assert browser.text("#ready") == "ready"
+    browser.until("the cards", "return document.querySelector('#cards').textContent"
+                  ".includes('the rule\'s type is date-epoch')")
+    for word in ("content-state.status", "1,200", "RideAttribute", "1 token"):
+        assert word in browser.text("#cards"), f"no {word} in {browser.text('#cards')}"
     browser.until("a minute of it", "return document.getElementById('window').textContent"
                   ".includes('last minute')", limit=90)
     fits(browser, 1280)
@@ -139,7 +143,7 @@ def explain(browser, url, folder):
         browser.keys(TAB)
         reached.add(browser.run("return document.activeElement.id"
                                 " || document.activeElement.textContent"))
-    for name in ("Skip to what is live", "ride-id", "Explain", "hour-list"):
+    for name in ("Skip to the live state", "ride-id", "Explain", "hour-list"):
         assert name in reached, f"{name} is not among {reached}"
     assert any(name.startswith("r-") for name in reached), f"no ride is among {reached}"
     at_peace(browser, url, lambda entry: "/ride?id=nobody" in entry["message"])

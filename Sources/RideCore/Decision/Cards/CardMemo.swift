@@ -69,7 +69,8 @@ package struct CardMemo: Hashable, Sendable, Codable {
       lastEventAt = min(lastEventAt, now)
     }
     retryAt = retryAt.map { min($0, now) }
-    staleAt = staleAt.map { min($0, now + freshness) }
+    // Of a card that is yet to appear, it counts from then.
+    staleAt = staleAt.map { min($0, max(now, since) + freshness) }
     endsAt = endsAt.map { min($0, now) }
     urgentAt = urgentAt.map { min($0, now.epochSeconds) }
   }

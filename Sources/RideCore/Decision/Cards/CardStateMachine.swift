@@ -68,15 +68,26 @@ struct CardStateMachine {
     if let start, start > now, isNew || memo.since > now {
       memo.since = start
       memo.lastEventAt = start
+      countStaleDate(from: start)
       defer { memo.alert = nil }
       return memo.alert
     }
     if memo.since > now {
       memo.since = now
       memo.lastEventAt = min(memo.lastEventAt, now)
+      countStaleDate(from: now)
     }
     return nil
   }
+
+  /// Makes a card that appears earlier than its last push assumed be refreshed as early, too.
+  private mutating func countStaleDate(from start: Timestamp) {
+    memo.staleAt = memo.staleAt.map { min($0, life.stale(from: start)) }
+  }
+
+  /// The stale date of an update sent now. That of a card that is yet to appear counts from then:
+  /// it would otherwise be stale until its first refresh arrives.
+  var staleAt: Timestamp { life.stale(from: max(now, memo.since)) }
 
   /// Records an event or state after which the card has another relevance score, if the rule names
   /// it.
@@ -176,9 +187,11 @@ struct CardStateMachine {
   /// The time until which changes wait for others that may follow.
   private var coalescedUntil: Timestamp { memo.sentAt.map { $0 + life.minInterval } ?? now }
 
-  /// A card that is yet to appear is refreshed when it does.
   private var refreshAt: Timestamp? {
-    memo.isRefused ? nil : memo.staleAt.map { max(life.refresh(before: $0), memo.since) }
+    guard !memo.isRefused, let staleAt = memo.staleAt else { return nil }
+    // It appears later than its last push assumed, and would be stale then.
+    if memo.since > now, staleAt <= memo.since { return coalescedUntil }
+    return max(life.refresh(before: staleAt), memo.since)
   }
 
   private var refreshEvent: RideEvent { .refresh(at: now) }

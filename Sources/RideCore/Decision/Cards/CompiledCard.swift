@@ -30,6 +30,8 @@ struct RenderedCard {
 struct CompiledCard: Sendable {
   let contentState: CompiledPayload
   let attributes: CompiledPayload
+  /// False for a broadcast card: nothing is started, and attributes go with a start only.
+  private let sendsAttributes: Bool
   let alerts: [String: CompiledPayload]
   /// Custom keys next to `aps`.
   private let data: [(key: String, value: CompiledPayload)]
@@ -39,6 +41,7 @@ struct CompiledCard: Sendable {
     contentState = CompiledPayload(
       fields: life.contentState, path: "content-state", states: states)
     attributes = CompiledPayload(fields: life.attributes, path: "attributes", states: states)
+    sendsAttributes = life.broadcast == nil
     let needed = Set(life.start).union(life.alerts.keys)
     alerts = Dictionary(
       uniqueKeysWithValues: needed.map { event in
@@ -55,14 +58,18 @@ struct CompiledCard: Sendable {
   func sizeProblem(
     of state: [UInt8], in context: TemplateContext, _ locale: String?
   ) -> LedgerReason? {
-    let attributes = (try? attributes.render(in: context, locale: locale)) ?? []
-    let size = attributes.count + state.count
-    if size <= LiveActivity.dataLimit { return nil }
+    let room = LiveActivity.dataLimit - state.count
+    // Nearly every card is far below the limit, which shows without rendering its attributes.
+    if let bound = sendsAttributes ? attributes.sizeBound(in: context) : 0, bound <= room {
+      return nil
+    }
+    let fixed = sendsAttributes ? (try? attributes.render(in: context, locale: locale)) ?? [] : []
+    if fixed.count <= room { return nil }
     return LedgerReason(
       .cardTooLarge,
-      "attributes and content-state have \(size) bytes, ActivityKit takes "
-        + "\(LiveActivity.dataLimit); the largest field of content-state is "
-        + PayloadSize.largestField(of: state))
+      "\(sendsAttributes ? "attributes and content-state have" : "content-state has") "
+        + "\(fixed.count + state.count) bytes, ActivityKit takes \(LiveActivity.dataLimit); "
+        + "the largest field of content-state is \(PayloadSize.largestField(of: state))")
   }
 
   /// Returns the whole JSON, with its keys sorted, as everywhere.

@@ -10,7 +10,7 @@ extension Decider {
     let isEnd = update.event == .end
     let validUntil = now + rule.validity
     let (priority, acceptedReason) = machine.priority(update, frequent: card.isFrequent)
-    let staleAt = isEnd ? nil : rule.life.stale(from: now)
+    let staleAt = isEnd ? nil : machine.staleAt
     let timestamp = machine.stamp()
     var aps = rule.life.members(
       update.event, timestamp: timestamp, staleAt: staleAt,

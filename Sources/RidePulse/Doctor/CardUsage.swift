@@ -1,0 +1,97 @@
+import PostgresStore
+import RideCore
+
+/// The types that a card's fields were really sent in the last day, compared with the rules: the
+/// source of `doctor` and of the page.
+struct CardUsage {
+  /// A field, with what is wrong with its types.
+  struct Field {
+    enum Fault {
+      case notInRules
+      case otherType(FieldType)
+      case severalTypes
+    }
+
+    let name: String
+    let sent: [SentCardType]
+    let fault: Fault?
+
+    init(_ name: String, _ sent: [SentCardType], of contract: CardContract?) {
+      self.name = name
+      self.sent = sent
+      fault = contract.flatMap { Self.fault(name, Set(sent.map(\.line.type)), $0) }
+    }
+
+    private static func fault(
+      _ name: String, _ types: Set<CardTypeTally.JSONType>, _ contract: CardContract
+    ) -> Fault? {
+      guard
+        let field = contract.fields.first(where: { $0.key.joined(separator: ".") == name })?.value
+      else { return .notInRules }
+      if let allowed = field.type.jsonTypes {
+        let others = types.subtracting(allowed).subtracting(field.isOptional ? [.null] : [])
+        return others.isEmpty ? nil : .otherType(field.type)
+      }
+      return types.count > 1 ? .severalTypes : nil
+    }
+  }
+
+  let attributesType: String
+  /// False if no rule has the type any more.
+  let hasRule: Bool
+  let fields: [Field]
+
+  /// Returns the cards that were sent, in the order of their types.
+  static func all(_ sent: [SentCardType], _ rules: RuleSet) -> [CardUsage] {
+    Dictionary(grouping: sent, by: \.line.attributesType).sorted { $0.key < $1.key }
+      .map { type, sent in
+        let contract = rules.contracts.first { $0.typeName == type }
+        let fields = Dictionary(grouping: sent, by: \.line.field).sorted { $0.key < $1.key }
+        return CardUsage(
+          attributesType: type, hasRule: contract != nil,
+          fields: fields.map { Field($0.key, $0.value, of: contract) })
+      }
+  }
+}
+
+/// Push-to-start tokens of an attributes-type that no rule of their app has: no card starts with
+/// them.
+struct UnknownStartTokens {
+  let tokens: StartTokenCount
+  /// The most similar type of the app's rules; nil if they have none.
+  let nearest: String?
+
+  /// Returns them in the order of `tokens`.
+  static func all(_ tokens: [StartTokenCount], _ rules: RuleSet) -> [UnknownStartTokens] {
+    tokens.filter { token in
+      !rules.cards(of: token.attributesType).contains { $0.app == token.app }
+    }
+    .map { token in
+      let own = rules.contracts.map(\.typeName)
+        .filter { name in rules.cards(of: name).contains { $0.app == token.app } }
+      return UnknownStartTokens(
+        tokens: token, nearest: nearestWord(to: token.attributesType, among: own) ?? own.first)
+    }
+  }
+
+  /// `7 tokens`, or that there are more than were counted.
+  var countText: String {
+    tokens.count >= StartTokenCount.limit
+      ? "\(StartTokenCount.limit) or more tokens" : counted(Int(tokens.count), "token")
+  }
+}
+
+extension FieldType {
+  /// The JSON types of its values; nil if any type will do, as long as it is the same.
+  fileprivate var jsonTypes: Set<CardTypeTally.JSONType>? {
+    switch self {
+    case .string, .state: [.string]
+    case .int, .dateEpoch: [.int]
+    case .double: [.int, .fraction]
+    case .bool: [.bool]
+    case .list: [.list]
+    case .object: [.object]
+    case .unknown: nil
+    }
+  }
+}
