@@ -95,7 +95,7 @@ package struct APICall: Hashable, Sendable {
 
   /// Calls `ridepulse.seen`.
   package static let seen = APICall(
-    "seen", "POST", "/v1/seen", fields: [APIField("apns_id", .uuid)])
+    "seen", "POST", "/v1/seen", fields: [APIField("apns_id", .pushID)])
 
   /// Calls `ridepulse.push` or, with a channel, `ridepulse.broadcast`.
   package static let push = APICall(

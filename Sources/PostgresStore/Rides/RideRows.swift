@@ -144,7 +144,7 @@ struct RideRows {
     let columns = ReceiptRead.all
     for row in 0..<rows.rowCount {
       guard let ride = rows[row, columns.ride].map(RideID.init),
-        let push = rows[row, columns.push].flatMap(PushID.init)
+        let push = rows[row, columns.push].flatMap({ PushID($0) })
       else { continue }
       seen[ride, default: []].insert(push)
     }

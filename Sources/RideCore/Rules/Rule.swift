@@ -111,6 +111,18 @@ package struct Rule: Hashable, Sendable {
     return expires.validity + (wait ?? .zero)
   }
 
+  /// Whether each push carries its `apns-id`, with which the app reports that it was seen.
+  ///
+  /// The phone does not get the header. An alert that a service extension handles can be reported, and
+  /// one that escalates must be.
+  var carriesID: Bool {
+    guard case .alert(let alert, _) = what, data[Self.idKey] == nil else { return false }
+    return alert.mutableContent || escalation != nil
+  }
+
+  /// The custom key of the `apns-id`.
+  static let idKey = "apns_id"
+
   /// The payload before its placeholders are filled in; of a card the largest one, its start.
   var payload: PayloadTemplate {
     var members = data

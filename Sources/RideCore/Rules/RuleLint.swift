@@ -24,7 +24,8 @@ package struct RuleLint: Hashable, Sendable {
     { rule, rules in one(exclusion(rule, in: rules)) }, { rule, _ in one(overflow(rule)) },
     { rule, _ in truncation(rule) }, { rule, _ in card(rule) },
     { rule, _ in DeliveryLint.lateness(rule) }, { rule, _ in DeliveryLint.interruption(rule) },
-    { rule, _ in DeliveryLint.content(rule) },
+    { rule, _ in DeliveryLint.content(rule) }, { rule, _ in DeliveryLint.receipt(rule) },
+    { rule, rules in one(unheard(rule, in: rules)) },
     { rule, rules in DeliveryLint.doubles(rule, in: rules) },
   ]
 
@@ -97,6 +98,24 @@ package struct RuleLint: Hashable, Sendable {
     if excluded.isEmpty { return nil }
     return "it can't fire on \(excluded.joined(separator: ", ")): while does not name this state, "
       + "in which the event leaves the ride"
+  }
+
+  /// Warns about an event that a rule emits and no rule fires on.
+  private static func unheard(_ rule: Rule, in rules: RuleSet) -> String? {
+    guard let event = rule.what.emittedEvent ?? rule.escalation?.event else { return nil }
+    let isMatched = rules.rules.contains { other in
+      switch other.when {
+      case .on(let events, _): events.contains(event)
+      case .at(let timing): timing.event == event
+      case .life:
+        if case .liveActivity(let life) = other.what {
+          (life.start + life.end + life.urgent).contains(event) || life.alerts[event] != nil
+        } else {
+          false
+        }
+      }
+    }
+    return isMatched ? nil : "it emits \(event), which no rule matches"
   }
 
   /// Warns about a payload that exceeds Apple's limit if its values are long.

@@ -160,6 +160,8 @@ final class CompiledRule: Sendable {
   let escalation: Escalation?
   /// The event that it emits in the place of a push.
   let emittedEvent: String?
+  /// Whether the payload carries the push's `apns-id`.
+  let carriesID: Bool
   let payload: CompiledPayload
 
   init(_ rule: Rule) {
@@ -182,6 +184,7 @@ final class CompiledRule: Sendable {
     wait = rule.wait
     escalation = rule.escalation
     emittedEvent = rule.what.emittedEvent
+    carriesID = rule.carriesID
     payload = CompiledPayload(rule.payload)
   }
 }
