@@ -71,6 +71,7 @@ struct RuleLoader {
         let draft = RuleDecoder(diagnostics: file.diagnostics, vocabulary: vocabulary).draft(entry)
         if let rule = draft.rule {
           Self.add(rule, at: draft.name, to: &rules, file.diagnostics)
+          EmitCircle.report(rule, at: draft.name, among: rules, file.diagnostics)
           let contract = RuleContract(rule, file: file.diagnostics.file, places: draft.places)
           if let contract { contracts.append(contract) }
         }
@@ -101,8 +102,10 @@ struct RuleLoader {
         expected: "one for each app: \(first.name) at \(first.source) is the other")
     }
     let target = rule.what.appExtension
-    if rule.when != .life, let name,
-      let first = rules.first(where: { $0.when != .life && $0.app == rule.app }),
+    if rule.when != .life, rule.what.emittedEvent == nil, let name,
+      let first = rules.first(where: {
+        $0.when != .life && $0.app == rule.app && $0.what.emittedEvent == nil
+      }),
       first.what.appExtension != target
     {
       let example = target.map { ", such as \(rule.app)_\($0.rawValue)" } ?? ""

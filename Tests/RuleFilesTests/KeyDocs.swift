@@ -7,7 +7,8 @@ import Foundation
 enum KeyDocs {
   static let forms = [
     KeyTable.file, KeyTable.states, KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
-    KeyTable.cardField, KeyTable.cardAlert, KeyTable.criticalSound,
+    KeyTable.cardField, KeyTable.cardAlert, KeyTable.criticalSound, TimerKeys.afterEvent,
+    TimerKeys.escalation,
   ]
 
   /// Returns a document with its tables of keys replaced; nil if it has no place for one of them.
@@ -59,6 +60,8 @@ enum KeyDocs {
     case .badge: "whole number, or one placeholder"
     case .duration(_, let limit):
       limit.map { "duration, at most \($0.longest.rideText)" } ?? "duration"
+    case .delay: "duration, or `0s`"
+    case .rideTimeOrEvent(let form): "`pickup_at`, `attributes.KEY`, or mapping: \(form.subject)"
     case .expiry: "duration or `never-store`"
     case .expression: "expression"
     case .attributes: "name, or list of names"

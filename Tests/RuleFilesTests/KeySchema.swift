@@ -56,8 +56,16 @@ enum KeySchema {
     var schema: Schema = [
       "type": "object", "additionalProperties": false, "properties": properties,
     ]
-    let required = form.keys.filter { $0.required != nil }.map(\.name)
-    if !required.isEmpty { schema["required"] = required }
+    // A key that depends on what the rule sends is required next to it, and not without it.
+    let required = form.keys.filter { $0.required != nil }
+    for key in required where !key.nextTo.isEmpty {
+      all.append([
+        "if": ["anyOf": key.nextTo.map { presence(of: $0, in: form) }],
+        "then": ["required": [key.name]],
+      ])
+    }
+    let always = required.filter(\.nextTo.isEmpty).map(\.name)
+    if !always.isEmpty { schema["required"] = always }
     if !needed.isEmpty { schema["dependentRequired"] = needed }
     if !dependent.isEmpty { schema["dependentSchemas"] = dependent }
     if !all.isEmpty { schema["allOf"] = all }
@@ -89,6 +97,8 @@ enum KeySchema {
     case .badge:
       ["anyOf": [["type": "integer", "minimum": 0], pattern(#"^\{\{.*\}\}$"#)]]
     case .duration: duration
+    case .delay: ["anyOf": [duration, ["const": "0s"]]]
+    case .rideTimeOrEvent(let form): ["anyOf": [value(.rideTime), mapping(form)]]
     case .expiry: ["anyOf": [duration, ["const": "never-store"]]]
     case .expression: text
     case .attributes:

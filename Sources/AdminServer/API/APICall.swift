@@ -93,6 +93,10 @@ package struct APICall: Hashable, Sendable {
   package static let contact = APICall(
     "contact", "POST", "/v1/contact", fields: [APIField("app", .app), APIField("owner_id", .word)])
 
+  /// Calls `ridepulse.seen`.
+  package static let seen = APICall(
+    "seen", "POST", "/v1/seen", fields: [APIField("apns_id", .pushID)])
+
   /// Calls `ridepulse.push` or, with a channel, `ridepulse.broadcast`.
   package static let push = APICall(
     "push", "POST", "/v1/push",
@@ -108,7 +112,7 @@ package struct APICall: Hashable, Sendable {
 
   package static let all = [
     events, rides, devices, deleteDevice, liveActivities, deleteLiveActivity, pushToStart,
-    deletePushToStart, contact, push,
+    deletePushToStart, contact, seen, push,
   ]
 
   /// Returns the arguments of the SQL function that a request carries in its path and its body.

@@ -102,7 +102,8 @@ extension HTTPResponse {
   /// Returns a response whose body is a text that is already JSON.
   package static func json(_ status: Int, _ text: String) -> HTTPResponse {
     HTTPResponse(
-      status: status, contentType: "application/json", body: Array((text + "\n").utf8))
+      status: status, contentType: "application/json",
+      body: text.isEmpty ? [] : Array((text + "\n").utf8))
   }
 
   /// Returns the response in the format of the path.

@@ -29,6 +29,8 @@ package struct APIField: Hashable, Sendable {
     case channel
     /// A value of `apns-collapse-id`.
     case collapseID
+    /// A value of `apns-id`.
+    case pushID
   }
 
   package let name: String
@@ -91,6 +93,10 @@ package struct APIField: Hashable, Sendable {
       if CollapseID(text) == nil {
         throw invalid("is not 1 to 64 bytes without control characters and outer spaces")
       }
+    case (.pushID, .string(let text)):
+      if PushID(text) == nil {
+        throw invalid("is \(APIBody.clipped(text)); send a UUID, the apns-id of the push")
+      }
     case (.expiry, .string(let text)):
       guard let expiry = RuleExpiry(text: text) else {
         throw invalid(
@@ -135,7 +141,7 @@ package struct APIField: Hashable, Sendable {
   private var kindName: String {
     switch kind {
     case .word, .app, .token, .environment, .time, .timeZone, .expiry, .pushType, .channel,
-      .collapseID:
+      .collapseID, .pushID:
       "a string"
     case .priority: "a whole number"
     case .flag: "true or false"

@@ -68,6 +68,13 @@ struct ClaimReader {
     }
   }
 
+  /// Pushes that escalations await.
+  var awaitedPushes: [(ride: RideID, push: PushID)] {
+    zip(claims, memos).flatMap { claim, memo in
+      memo.retries.flatMap { retry in (retry.awaited ?? []).map { (claim.rideID, $0) } }
+    }
+  }
+
   /// Rides whose phones are addressed in parts.
   var openParts: [(ride: RideID, part: OpenPart)] {
     zip(claims, memos).compactMap { claim, memo in memo.part.map { (claim.rideID, $0) } }

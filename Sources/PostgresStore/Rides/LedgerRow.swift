@@ -22,6 +22,8 @@ package struct LedgerRow: Hashable, Sendable {
   package var status: String
   /// The reason for the outcome.
   package var reason: String?
+  /// The reason as a code, a word of `LedgerReason.Code.word`.
+  package var reasonCode: String?
   /// The number of times it was sent to APNs.
   package var attempts: Int64
   /// `apns-id`.
@@ -40,6 +42,8 @@ package struct LedgerRow: Hashable, Sendable {
   package var createdAt: Timestamp
   /// When its verdict was written; nil until then.
   package var finishedAt: Timestamp?
+  /// When an app first reported it as seen; nil if none did.
+  package var seenAt: Timestamp?
   /// `Revision.id` of the rules and the program that decided the status; nil if not recorded.
   package var decidedBy: Int32?
 }
@@ -47,9 +51,9 @@ package struct LedgerRow: Hashable, Sendable {
 extension LedgerRow {
   private struct Columns: Sendable {
     let eventID, attempts, priority, expiration, decidedBy: ResultColumn<Int64>
-    let rideID, event, rule, app, pushType, cardEvent, status, reason, id, uniqueID,
+    let rideID, event, rule, app, pushType, cardEvent, status, reason, reasonCode, id, uniqueID,
       collapseID, tokenSuffix: ResultColumn<String>
-    let occurredAt, createdAt, finishedAt: ResultColumn<Timestamp>
+    let occurredAt, createdAt, finishedAt, seenAt: ResultColumn<Timestamp>
     let sql: String
 
     init() {
@@ -64,6 +68,7 @@ extension LedgerRow {
       cardEvent = list.text("card_event")
       status = list.text("status")
       reason = list.text("reason")
+      reasonCode = list.text("reason_code")
       attempts = list.integer("attempts")
       id = list.text("apns_id")
       uniqueID = list.text("apns_unique_id")
@@ -73,6 +78,13 @@ extension LedgerRow {
       tokenSuffix = list.text("token_suffix")
       createdAt = list.time("created_at")
       finishedAt = list.time("finished_at")
+      // The key has another name within, so that `apns_id` is that of the row.
+      seenAt = list.time(
+        """
+        (select r.first_seen from (
+          select apns_id as push, seen_at as first_seen from ridepulse.receipts) r
+         where r.push = apns_id)
+        """)
       decidedBy = list.integer("decided_by")
       sql = list.sql
     }
@@ -120,12 +132,13 @@ extension LedgerRow {
         rule: rows[row, columns.rule] ?? "", app: rows[row, columns.app] ?? "",
         pushType: rows[row, columns.pushType] ?? "", cardEvent: rows[row, columns.cardEvent],
         status: rows[row, columns.status] ?? "", reason: rows[row, columns.reason],
+        reasonCode: rows[row, columns.reasonCode],
         attempts: rows[row, columns.attempts] ?? 0, id: rows[row, columns.id] ?? "",
         uniqueID: rows[row, columns.uniqueID], collapseID: rows[row, columns.collapseID],
         priority: rows[row, columns.priority],
         expiration: rows[row, columns.expiration], tokenSuffix: rows[row, columns.tokenSuffix],
         createdAt: rows[row, columns.createdAt] ?? Timestamp(microseconds: 0),
-        finishedAt: rows[row, columns.finishedAt],
+        finishedAt: rows[row, columns.finishedAt], seenAt: rows[row, columns.seenAt],
         decidedBy: rows[row, columns.decidedBy].flatMap(Int32.init(exactly:)))
     }
   }

@@ -71,7 +71,9 @@ extension PostgresRideStore {
   private func settling(_ batch: [ClaimedSettlement]) throws -> [Call] {
     [
       Call(SettleStatements.writeSettings),
-      Call(SettleStatements.settle, try SettleRows.parameters(node: node, batch)),
+      Call(
+        SettleRows.emitsEvents(batch) ? SettleStatements.settleWithEvents : SettleStatements.settle,
+        try SettleRows.parameters(node: node, batch)),
     ]
   }
 

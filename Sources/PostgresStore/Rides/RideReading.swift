@@ -7,6 +7,7 @@ struct RideReading {
   private let startEvents: String
   private let broadcasts: Bool
   private let phones: Statement
+  private let lostContactApps: [App]
 
   /// - Parameter apps: the apps whose phones rules may address.
   init(apps: [App], rules: RuleSet) {
@@ -14,6 +15,7 @@ struct RideReading {
     cardApps = rules.cardApps
     startEvents = PostgresArray.literal(rules.startEvents)
     broadcasts = rules.broadcasts
+    lostContactApps = rules.lostContactApps
     phones = rules.asksForContacts ? PhoneRead.ofRidesWithContacts : PhoneRead.ofRides
   }
 
@@ -61,6 +63,18 @@ struct RideReading {
     if !raw.isEmpty {
       let rides = PostgresArray.literal(raw)
       reads.append(Read(PhoneRead.ofRawPushes, [rides]) { $0.readPhones($1) })
+    }
+    if !lostContactApps.isEmpty {
+      let apps = PostgresArray.literal(lostContactApps.map(\.rawValue))
+      reads.append(Read(ContactRead.all.statement, [rides, apps]) { $0.readContacts($1) })
+    }
+    let awaited = claims.awaitedPushes
+    if !awaited.isEmpty {
+      let parameters = [
+        PostgresArray.literal(awaited.map(\.ride)),
+        PostgresArray.literal(awaited.map(\.push.description)),
+      ]
+      reads.append(Read(ReceiptRead.all.statement, parameters) { $0.readReceipts($1) })
     }
     return cardApps.isEmpty ? reads : reads + readsOfCards(claims, rides)
   }

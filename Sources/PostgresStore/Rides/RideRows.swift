@@ -9,6 +9,8 @@ struct RideRows {
   private var cards: [RideID: [Card]] = [:]
   private var channels: [RideID: [RideChannel]] = [:]
   private var startTokens: [RideID: [StartToken]] = [:]
+  private var contacts: [RideID: [OwnerContact]] = [:]
+  private var seen: [RideID: Set<PushID>] = [:]
   private var withMoreEvents: Set<RideID> = []
   private(set) var highestEvent: Int64?
   /// Rides that did not fit into the read: what was read of them is incomplete.
@@ -97,6 +99,8 @@ struct RideRows {
     cards.merge(other.cards.filter { isComplete($0.key) }) { $1 }
     channels.merge(other.channels.filter { isComplete($0.key) }) { $1 }
     startTokens.merge(other.startTokens.filter { isComplete($0.key) }) { $1 }
+    contacts.merge(other.contacts.filter { isComplete($0.key) }) { $1 }
+    seen.merge(other.seen.filter { isComplete($0.key) }) { $1 }
     withMoreEvents.formUnion(other.withMoreEvents)
     unreadable.merge(other.unreadable.filter { isComplete($0.key) }) { $1 }
     highestEvent = [highestEvent, other.highestEvent].compactMap(\.self).max()
@@ -122,6 +126,27 @@ struct RideRows {
       phone.contactedAt = rows[row, columns.contactedAt]
       phone.installationID = rows[row, columns.installation].map(InstallationID.init)
       phones[ride, default: []].append(phone)
+    }
+  }
+
+  mutating func readContacts(_ rows: QueryResult) {
+    let columns = ContactRead.all
+    for row in 0..<rows.rowCount {
+      guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
+        let owner = rows[row, columns.owner], let at = rows[row, columns.contactedAt]
+      else { continue }
+      contacts[ride, default: []].append(
+        OwnerContact(app: App(rawValue: app), owner: OwnerID(owner), at: at))
+    }
+  }
+
+  mutating func readReceipts(_ rows: QueryResult) {
+    let columns = ReceiptRead.all
+    for row in 0..<rows.rowCount {
+      guard let ride = rows[row, columns.ride].map(RideID.init),
+        let push = rows[row, columns.push].flatMap({ PushID($0) })
+      else { continue }
+      seen[ride, default: []].insert(push)
     }
   }
 
@@ -198,6 +223,8 @@ struct RideRows {
       cards: cards[id] ?? [], startTokens: startTokens[id] ?? [], memo: memo)
     view.channels = channels[id] ?? []
     view.hasMoreEvents = withMoreEvents.contains(id)
+    view.contacts = contacts[id] ?? []
+    view.seen = seen[id] ?? []
     return view
   }
 }

@@ -92,7 +92,17 @@ enum SettleRows {
       .integer("expired") { $0.value.counts.expired },
     ])
 
-  /// Returns the parameters of a batch.
+  typealias Emitted = (place: Int, event: EmittedEvent)
+
+  /// Events that rules emit, only in `SettleStatements.settleWithEvents`.
+  static let emits = RowParameters<Part<Emitted>>(
+    after: tallies.last,
+    [
+      .text("ride_id") { $0.ride.text }, .text("event") { $0.value.event.name },
+      .text("data") { $0.value.event.data }, .integer("place") { $0.value.place },
+    ])
+
+  /// Returns the parameters of a batch; those of events only if there are any.
   ///
   /// - Throws: `StoreFailure` if a memo cannot be encoded: without it the ride would lose what its
   ///   next decision needs.
@@ -117,6 +127,15 @@ enum SettleRows {
         parts(of: settlements) { settlement in
           settlement.tallies.sorted { $0.key < $1.key }.map { (rule: $0.key, counts: $0.value) }
         })
+      + (emitsEvents(batch)
+        ? emits.arrays(
+          parts(of: settlements) { settlement in
+            settlement.emits.enumerated().map { (place: $0.offset, event: $0.element) }
+          }) : [])
+  }
+
+  static func emitsEvents(_ batch: [ClaimedSettlement]) -> Bool {
+    batch.contains { !$0.settlement.emits.isEmpty }
   }
 
   private static func parts<Value>(

@@ -29,8 +29,29 @@ enum SettleStatements {
   /// from may be lost, while the claim is not. Such a ride is due again at once, and stays on the
   /// agenda: it is decided again from what there is. An event that was given the ID of a lost one is
   /// not consumed.
-  static let settle = Statement(
-    name: "settle",
+  static let settle = settling("settle")
+
+  /// The same, with the events that rules emit, in the transaction that consumes their causes. A
+  /// statement of its own, because most settlements emit none.
+  static let settleWithEvents = settling(
+    "settle_with_events",
+    and: """
+      , emitted as (
+        -- The next decision on the ride handles them; they concern whom the ride names now.
+        insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
+        select m.ride_id, m.event, m.data::jsonb, r.customer_id, r.driver_id
+        from \(SettleRows.emits.table("m"))
+        join held on held.ride_id = m.ride_id
+        left join (
+          select id, customer_id, driver_id from ridepulse.rides
+          where id = any (\(SettleRows.emits.keys))) r on r.id = m.ride_id
+        order by m.ride_id, m.place
+      )
+      """)
+
+  private static func settling(_ name: String, and emitting: String = "") -> Statement {
+    Statement(
+    name: name,
     sql: """
       with here as materialized (
         select * from ridepulse.server_place()
@@ -134,7 +155,7 @@ enum SettleStatements {
           due = c.due + excluded.due, fired = c.fired + excluded.fired,
           skipped = c.skipped + excluded.skipped, missed = c.missed + excluded.missed,
           capped = c.capped + excluded.capped, expired = c.expired + excluded.expired
-      )
+      )\(emitting)
       select fence, node, (
         -- Only if switched on: NOTIFY lets one transaction commit at a time.
         select pg_notify('ridepulse_deliveries', '') from ridepulse.settings
@@ -143,4 +164,5 @@ enum SettleStatements {
           and pg_notification_queue_usage() < 0.01)
       from held
       """)
+  }
 }

@@ -144,6 +144,7 @@ struct Decider {
     return view.memo.slots[rule.name] != nil
       || view.ride?.state.map(rule.timing.states.contains) == true
       || view.events.contains { rule.timing.states.contains($0.name) }
+      || rule.timing.event.map { name in view.events.contains { $0.name == name } } == true
   }
 
   private func event(of rule: TimedRule, at slot: Timestamp) -> RideEvent {
@@ -151,31 +152,46 @@ struct Decider {
   }
 
   /// Fires one rule on one event, for each phone of its recipient.
+  ///
+  /// A rule that waits is decided when its time has come.
   private mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
     let app = rule.app
     var entry = draft(rule, context.event)
     let recipient = recipients.recipient(of: app, in: context)
     entry.owner = recipient?.owner
     let leftStates = rule.leftStates(context.ride.state)
-    if leftStates == nil, !isAdmitted(rule, context, entry) { return }
+    let waitsUntil = wait(of: rule, after: context.event)
+    if leftStates == nil, waitsUntil == nil, !isAdmitted(rule, context, entry) { return }
+    if rule.emittedEvent != nil {
+      return fireEmit(rule, draft(rule, context.event), context)
+    }
     guard let recipient else {
       if isFirstPart { close(entry, .suppressed, .noOwner(of: app)) }
       return
     }
     let owner = recipient.owner
+    entry.owner = owner
     let shown = recipient.image.map { self.context(context.event, as: $0) } ?? context
     var planner = Planner(
       rule: rule, context: shown, image: recipient.image, configuration: configuration, now: now)
     let before = livePushes
+    var awaited: [PushID] = []
     for phone in phones where phone.app == app && phone.ownerID == owner {
       entry.id = pushID(rule, context.event, phone.token)
       entry.phone = phone.id
       entry.tokenSuffix = String(phone.token.suffix(6))
+      if let waitsUntil {
+        planner.setCollapseID(of: &entry)
+        withhold(entry, until: waitsUntil, recipient.image)
+        if rule.escalation != nil { awaited.append(entry.id) }
+        continue
+      }
       if leftStates == nil, !isAdmitted(rule, context, entry, phone) { continue }
       if let reason = leftStates ?? contact(rule, phone) {
         close(entry, .suppressed, reason)
         continue
       }
+      if rule.escalation != nil { awaited.append(entry.id) }
       let cards = cards(showing: context.event, on: phone, insteadOf: rule)
       if cards.isEmpty {
         plan(&planner, entry, phone)
@@ -184,11 +200,13 @@ struct Decider {
         hold(entry, cards)
       }
     }
-    if livePushes > before { remember(rule) }
-    if entry.phone == nil, isFirstPart,
-      !decision.view.phones.contains(where: { $0.app == app && $0.ownerID == owner })
-    {
-      close(entry, .suppressed, .noPhone(of: app))
+    if livePushes > before, waitsUntil == nil { remember(rule) }
+    let hasNoPhone =
+      entry.phone == nil && isFirstPart
+      && !decision.view.phones.contains { $0.app == app && $0.ownerID == owner }
+    if hasNoPhone { close(entry, .suppressed, .noPhone(of: app)) }
+    if rule.escalation != nil, !awaited.isEmpty || hasNoPhone && leftStates == nil {
+      openEscalation(rule, context.event, of: owner, awaiting: awaited)
     }
   }
 
@@ -234,7 +252,7 @@ struct Decider {
   }
 
   /// Returns the same ID for the same event or slot, rule and phone, on every node and attempt.
-  private func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
+  func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
     if case .at = rule.when {
       return PushID(
         of: "slot", String(event.at.microseconds), decision.view.rideID.text, rule.name,

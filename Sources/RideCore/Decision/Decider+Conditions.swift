@@ -2,12 +2,15 @@
 extension Decider {
   /// Returns why a rule's `if` withholds a push; nil if it does not, or if there is none.
   ///
-  /// - Parameter phone: the phone that the push is for; nil if the condition does not depend on it.
+  /// - Parameters:
+  ///   - phone: the phone that the push is for; nil if the condition does not depend on it.
+  ///   - memos: what rules remember.
   func condition(
-    _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?
+    _ rule: CompiledRule, _ context: TemplateContext, _ phone: Phone?,
+    by memos: [String: ConditionMemo]
   ) -> LedgerReason? {
     guard let condition = rule.condition else { return nil }
-    let last = condition.readsLast ? conditions[rule.name]?.last : nil
+    let last = condition.readsLast ? memos[rule.name]?.last : nil
     let inputs = Condition.Inputs(
       context: context, phone: phone, defaultEnvironment: configuration.defaultEnvironment,
       last: last.flatMap { JSONValue(json: $0.utf8) }, now: now)
@@ -33,7 +36,7 @@ extension Decider {
     if phone == nil, let part = decision.view.memo.part {
       return part.withheld?.contains(firing) != true
     }
-    let reason = self.condition(rule, context, phone)
+    let reason = self.condition(rule, context, phone, by: conditions)
     let isUpdate = context.event.name == "ride_updated"
     // The rows of several phones have one text: known is what an earlier event recorded.
     let known = (phone == nil ? conditions : decision.view.memo.conditions)[rule.name]?.complaint
@@ -55,6 +58,21 @@ extension Decider {
         return false
       }
     }
+    close(entry, .suppressed, reason)
+    return false
+  }
+
+  /// Returns whether what waited for its time may leave, as far as its rule's `if` is concerned; closes
+  /// the entry if not.
+  ///
+  /// All phones of a firing are asked with what was remembered before any of them.
+  mutating func isStillAdmitted(
+    _ rule: CompiledRule, _ context: TemplateContext, _ entry: LedgerEntry, _ phone: Phone? = nil
+  ) -> Bool {
+    guard let condition = rule.condition else { return true }
+    let reason = self.condition(
+      rule, context, condition.readsPhone ? phone : nil, by: decision.view.memo.conditions)
+    guard let reason else { return true }
     close(entry, .suppressed, reason)
     return false
   }

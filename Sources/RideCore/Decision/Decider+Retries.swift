@@ -5,7 +5,8 @@ extension Decider {
     let retries = decision.view.memo.retries
     if retries.isEmpty { return }
     var places = self.places
-    for pending in retries { places.add(pending.entry) }
+    for pending in retries where !pending.isWithheld(at: now) { places.add(pending.entry) }
+    let placesWithWithheld = adding(withheld: retries, to: places)
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let addressed = Set(decision.pushes.compactMap(\.entry.recipient))
@@ -21,11 +22,19 @@ extension Decider {
         }
         pending.waitsForCard = nil
       }
+      let isWithheld = pending.isWithheld(at: now)
+      let rivals = pending.entry.reason?.code.withholds == true ? placesWithWithheld : places
+      if let newer = rivals.successor(of: pending.entry) {
+        close(pending.entry, .superseded, .superseded(by: newer.name))
+        continue
+      }
+      if isWithheld {
+        decision.waiting.append(showing(pending))
+        continue
+      }
       let recipient = pending.entry.recipient
       let isAhead = recipient.map(addressed.contains) == true
-      if let newer = places.successor(of: pending.entry) {
-        close(pending.entry, .superseded, .superseded(by: newer.name))
-      } else if let recipient, let due = waiting[recipient] {
+      if let recipient, let due = waiting[recipient] {
         decision.waiting.append(showing(pending, until: max(due, pending.due)))
       } else if tried >= OpenPart.size || pending.due > now && !isAhead {
         decision.waiting.append(showing(pending))
@@ -36,6 +45,12 @@ extension Decider {
       }
     }
     holdBack(waiting)
+  }
+
+  /// Returns the places with those of pushes that are kept back, which replace only each other.
+  private func adding(withheld retries: [PendingPush], to places: CollapseIndex) -> CollapseIndex {
+    let withheld = (retries + decision.postponed).filter { $0.isWithheld(at: now) }
+    return withheld.reduce(into: places) { $0.add($1.entry) }
   }
 
   /// The places of pushes that are sent, wait for a card, or may have been sent before.
@@ -65,13 +80,24 @@ extension Decider {
 
   /// Retries a pending push, rendered from the ride's current state.
   private mutating func retry(_ pending: PendingPush, _ phones: [Int64: Phone]) {
-    let entry = pending.entry
+    var entry = pending.entry
+    let hasWaited = entry.reason?.code == .engine(.waiting)
+    // Whatever kept it back is over: from here on it is like any other push.
+    if entry.reason?.code.withholds == true { entry.reason = nil }
     if let start = entry.startToken { return retryStart(entry, start) }
     if let source = RawPush.Source(of: entry.event, in: decision.view.rideID) {
       return retryRaw(entry, from: source)
     }
     guard let rule = configuration.rules.rule(named: entry.rule) else {
       return close(entry, .suppressed, .ruleGone)
+    }
+    if let pushes = pending.awaited { return escalate(rule, entry, unlessSeen: pushes) }
+    if rule.emittedEvent != nil {
+      guard let context = context(entry.event) else {
+        return close(entry, .suppressed, .rideNotFound)
+      }
+      if hasWaited, !isStillAdmitted(rule, context, entry) { return }
+      return emit(rule, entry, context)
     }
     guard let phone = entry.phone.flatMap({ phones[$0] }) else {
       return close(entry, .suppressed, .phoneDisabled)
@@ -91,14 +117,16 @@ extension Decider {
     if entry.isOfSlot, RecipientResolver.present(entry.app, in: context) != owner {
       return close(entry, .suppressed, .otherOwner(of: entry.app))
     }
+    if hasWaited, !isStillAdmitted(rule, context, entry, phone) { return }
     if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
+    let before = livePushes
+    defer { if hasWaited, livePushes > before { remember(rule) } }
     let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
     let shown = image.map { self.context(entry.event, as: $0) } ?? context
     var planner = Planner(
       rule: rule, context: shown, image: image, configuration: configuration, now: now)
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
     if !cards.isEmpty {
-      var entry = entry
       planner.setCollapseID(of: &entry)
       return hold(entry, cards)
     }
@@ -140,12 +168,16 @@ extension Decider {
     func doubt(_ entry: inout LedgerEntry) {
       if entry.recipient != nil { entry.doubt = entry.doubt ?? .takenOver }
     }
+    // What is kept back until later was not sent by anybody.
+    func doubt(_ pending: inout PendingPush) {
+      if !pending.isWithheld(at: now) { doubt(&pending.entry) }
+    }
     // What must not repeat is journalled before it is sent: no journal, no doubt.
     for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
       doubt(&decision.pushes[index].entry)
     }
-    for index in decision.postponed.indices { doubt(&decision.postponed[index].entry) }
-    for index in decision.waiting.indices { doubt(&decision.waiting[index].entry) }
+    for index in decision.postponed.indices { doubt(&decision.postponed[index]) }
+    for index in decision.waiting.indices { doubt(&decision.waiting[index]) }
     for index in decision.held.indices { doubt(&decision.held[index].entry) }
   }
 }

@@ -14,6 +14,8 @@ package struct Decision: Sendable {
   package var waiting: [PendingPush] = []
   /// Pushes that this decision postponed without trying them.
   package var postponed: [PendingPush] = []
+  /// Events that rules emit, in order.
+  package var emits: [EmittedEvent] = []
   /// How far each schedule rule has progressed, by rule name.
   package var slots: [String: SlotMemo] = [:]
   /// The outcomes of slots that were due, by rule name.

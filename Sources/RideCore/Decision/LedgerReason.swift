@@ -96,6 +96,10 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case rideInactive = "ride_silent"
     case invalidRequest = "invalid_request"
     case settlementCheck = "settlement_check"
+    case waiting
+    case waitingForReceipt = "waiting_for_receipt"
+    case seen
+    case emitted
     case unlisted = "other"
   }
 }
@@ -132,6 +136,11 @@ extension LedgerReason.Code {
     case .status: false
     case .engine(let engine): [.noBundleID, .noCredential].contains(engine)
     }
+  }
+
+  /// Whether a push with this reason is kept back on purpose until it is due.
+  var withholds: Bool {
+    self == .engine(.waiting) || self == .engine(.waitingForReceipt)
   }
 
   /// What the reason means and how to resolve it; nil if no table explains it.
@@ -184,6 +193,14 @@ extension LedgerReason {
   static let phoneDisabled = LedgerReason(.phoneDisabled, "the phone is disabled")
   static let badDeviceToken = LedgerReason(.badDeviceToken, "BadDeviceToken")
   static let tooManyRequests = LedgerReason(.apns("TooManyRequests"), "TooManyRequests")
+
+  static func waiting(until due: Timestamp) -> LedgerReason {
+    LedgerReason(.waiting, "waits until \(CivilTime.iso(due))")
+  }
+
+  static func emitted(_ event: String) -> LedgerReason {
+    LedgerReason(.emitted, "emitted \(event)")
+  }
 
   static func superseded(by what: String) -> LedgerReason {
     LedgerReason(.superseded, "superseded by \(what)")

@@ -35,11 +35,19 @@ package struct PendingPush: Hashable, Sendable {
   package var waitsForCard: Bool?
   /// The row that its text shows, if the ride names another person by now.
   package var image: RideImage?
+  /// The pushes one of which is to be seen, of an escalation; nil for a push.
+  package var awaited: [PushID]?
 
   package init(entry: LedgerEntry, due: Timestamp, image: RideImage? = nil) {
     self.entry = entry
     self.due = due
     self.image = image
+  }
+
+  /// Whether it is kept back on purpose until it is due: it delays no other push to its phone, and
+  /// none takes it along.
+  func isWithheld(at now: Timestamp) -> Bool {
+    due > now && entry.reason?.code.withholds == true
   }
 }
 
@@ -49,7 +57,8 @@ package struct SlotMemo: Hashable, Sendable {
   package var anchor: Timestamp?
   /// The time up to which every slot is accounted for.
   package var through: Timestamp
-  /// The slot that follows from a time of the ride, as of the last decision.
+  /// The slot that follows from a time of the ride, as of the last decision; for a slot after an
+  /// event, the time of the event until the slot is accounted for.
   package var planned: Timestamp?
   /// The last such slot at which the rule fired.
   package var fired: Timestamp?
@@ -121,6 +130,7 @@ extension Memo: Codable {
     var due: Timestamp
     var waitsForCard: Bool?
     var image: Int?
+    var awaited: [PushID]?
   }
 
   package init(from decoder: any Decoder) throws {
@@ -137,6 +147,7 @@ extension Memo: Codable {
       try container.decodeIfPresent([Retry].self, forKey: .retries)?.map { retry in
         var pending = PendingPush(entry: retry.entry, due: retry.due)
         pending.waitsForCard = retry.waitsForCard
+        pending.awaited = retry.awaited
         pending.image = retry.image.flatMap { images.indices.contains($0) ? images[$0] : nil }
         return pending
       } ?? []
@@ -178,6 +189,7 @@ extension Memo: Codable {
     let written = retries.map { pending in
       var retry = Retry(
         entry: pending.entry, due: pending.due, waitsForCard: pending.waitsForCard)
+      retry.awaited = pending.awaited
       guard let image = pending.image else { return retry }
       retry.image = places[ObjectIdentifier(image)] ?? images.firstIndex(of: image) ?? images.count
       if retry.image == images.count { images.append(image) }

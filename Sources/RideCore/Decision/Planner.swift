@@ -36,7 +36,11 @@ struct Planner {
         status: .suppressed, reason: LedgerReason(.badToken, "the phone's token is not hexadecimal")
       )
     }
-    let payload = try payload(for: phone.locale)
+    var payload = try payload(for: phone.locale)
+    if rule.carriesID {
+      Self.add(entry.id, to: &payload)
+      try Self.check(payload)
+    }
     let collapseID = try collapseID() ?? CollapseID(entry.id.description)
     let expiration: PushExpiration =
       rule.expires == .neverStore ? .neverStore : .at(validUntil)
@@ -47,6 +51,13 @@ struct Planner {
       entry, headers, payload, to: phone, token: token, validUntil: validUntil, by: configuration)
     push.image = image
     return push
+  }
+
+  /// Adds the push's ID to a payload that all phones with a locale share.
+  private static func add(_ id: PushID, to payload: inout [UInt8]) {
+    guard payload.last == UInt8(ascii: "}"), payload.count > 2 else { return }
+    payload.removeLast()
+    payload += Array(",\"\(Rule.idKey)\":\"\(id)\"}".utf8)
   }
 
   /// Sets the collapse ID that a push of this rule would have, before the push is made.

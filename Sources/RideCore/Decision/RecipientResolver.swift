@@ -96,7 +96,7 @@ struct RecipientResolver {
     }
   }
 
-  private static func owner(_ app: App, _ image: RideImage) -> OwnerID? {
+  static func owner(_ app: App, _ image: RideImage) -> OwnerID? {
     switch app {
     case .customer: image.customer
     case .driver: image.driver

@@ -16,6 +16,12 @@ package struct RideView: Hashable, Sendable {
   package var channels: [RideChannel] = []
   /// Tokens that can start a card on a phone of a person whom the ride concerns.
   package var startTokens: [StartToken]
+  /// The last contacts of the ride's people, if a rule has `lost-contact`.
+  package var contacts: [OwnerContact] = []
+  /// Those of the pushes that escalations in the memo await which apps have reported as seen.
+  package var seen: Set<PushID> = []
+  /// The highest ID of an event that a replay gave out; 0 outside of replays.
+  var lastEmitted: Int64 = 0
   /// What the last decision left for this one.
   package var memo: Memo
   /// Whether the previous holder lost the ride only when its lease ended, without releasing it.
@@ -32,6 +38,19 @@ package struct RideView: Hashable, Sendable {
     self.cards = cards
     self.startTokens = startTokens
     self.memo = memo
+  }
+}
+
+/// The last contact of an owner: one row of `ridepulse.contacts`.
+package struct OwnerContact: Hashable, Sendable {
+  package var app: App
+  package var owner: OwnerID
+  package var at: Timestamp
+
+  package init(app: App, owner: OwnerID, at: Timestamp) {
+    self.app = app
+    self.owner = owner
+    self.at = at
   }
 }
 

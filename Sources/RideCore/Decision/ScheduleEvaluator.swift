@@ -27,6 +27,17 @@ struct ScheduleEvaluator {
 
   /// Follows the ride through its events, and then up to now.
   mutating func run(isState: (String) -> Bool) {
+    switch rule.timing.slots {
+    case .every, .relative, .cron: break
+    case .afterEvent(let event, let offset):
+      var timer = EventTimer(rule, event, by: offset, now: now, memo)
+      timer.run(view, isState: isState)
+      return take(timer.result)
+    case .lostContact(let limit):
+      var timer = ContactTimer(rule, limit, now: now, memo)
+      timer.run(view, attributes: attributes, isState: isState)
+      return take(timer.result)
+    }
     skipWhileLost()
     for event in view.events where isState(event.name) {
       if rule.timing.states.contains(event.name) {
@@ -46,6 +57,11 @@ struct ScheduleEvaluator {
     } else {
       leave(at: now)
     }
+  }
+
+  private mutating func take(_ result: TimerResult) {
+    (memo, tally, due, skipped) = (result.memo, result.tally, result.due, result.skipped)
+    next = result.next
   }
 
   /// Skips the heartbeats of a time in which the ride did not change for longer than `lost-after`.
@@ -229,6 +245,7 @@ struct ScheduleEvaluator {
         .beats(since: $0, period: period, of: view.rideID, rule: rule.name)
       }
     case .relative: return memo.planned.map { .once($0) }
+    case .afterEvent, .lostContact: return nil
     case .cron(let schedule, .named(let zone), _): return .cron(schedule, zone)
     case .cron(let schedule, .ride, _):
       return view.ride.flatMap { ZoneTimes(identifier: $0.timeZone) }.map { .cron(schedule, $0) }

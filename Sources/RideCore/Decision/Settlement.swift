@@ -15,6 +15,8 @@ package struct Settlement: Hashable, Sendable {
   package var mistakes: [ConfigurationMistake] = []
   /// Broadcast channels that the ride needs, repeated until it has them.
   package var needs: [ChannelNeed] = []
+  /// Events of the ride that rules emit; the next decision handles them.
+  package var emits: [EmittedEvent] = []
   /// The memo for the next decision.
   package var memo: Memo
   /// The outcomes of slots that were due, by rule name.
@@ -25,6 +27,15 @@ package struct Settlement: Hashable, Sendable {
   package var nextDue: Timestamp?
   /// Whether the ride leaves the agenda.
   package var isOver: Bool
+}
+
+/// An event that a rule emits.
+package struct EmittedEvent: Hashable, Sendable {
+  package var name: String
+  /// A JSON object: the data of the event that made the rule fire.
+  package var data: String
+  /// When it is emitted, as far as the caller can tell; the database records its own time.
+  package var at: Timestamp
 }
 
 /// A token to invalidate, because APNs reports it as gone or its card has ended.
@@ -90,6 +101,7 @@ extension Decision {
     settlement.memo.conditions = conditions
     settlement.falseConditions = falseConditions
     settlement.needs = needs
+    settlement.emits = emits
     settlement.mistakes = closed.compactMap { ConfigurationMistake(unsent: $0) }
     var dues = [nextSlot, nextCard].compactMap { $0 }
     var alerts = CardAlertOutcomes()
@@ -116,7 +128,9 @@ extension Decision {
     }
     // The next part of a pass follows at once, and after the last part whatever the parts left
     // boxedStep.
-    if part != nil || view.memo.part != nil || view.hasMoreEvents { dues.append(now) }
+    if part != nil || view.memo.part != nil || view.hasMoreEvents || !emits.isEmpty {
+      dues.append(now)
+    }
     settlement.nextDue = (settlement.memo.retries.map(\.due) + dues).min()
     settlement.isOver = !isActive && settlement.nextDue == nil
     return settlement
@@ -252,6 +266,7 @@ extension Settlement {
       memo: Memo(),
       tallies: [word: tally], nextDue: isOver ? nil : now, isOver: isOver)
     settlement.observations = [PhoneObservation(phone: 0, .good)]
+    settlement.emits = [EmittedEvent(name: word, data: "{}", at: now)]
     return settlement
   }
 }

@@ -15,7 +15,7 @@ package struct UnfinishedPushes: Sendable {
   package mutating func add(_ settlements: [Settlement]) {
     for entry in settlements.lazy.flatMap(\.entries) {
       waiting[entry.id] =
-        entry.status == .pending
+        entry.status == .pending && entry.reason?.code.withholds != true
         ? Group(app: entry.app, reason: entry.reason?.code.word ?? "") : nil
     }
   }

@@ -54,6 +54,7 @@ extension RideView {
   package mutating func apply(_ settlement: Settlement) {
     let consumed = Set(settlement.consumed)
     events.removeAll { consumed.contains($0.key) }
+    append(settlement.emits, after: settlement)
     memo = settlement.isOver ? Memo() : settlement.memo
     for token in settlement.invalidations {
       switch token.kind {
@@ -71,6 +72,25 @@ extension RideView {
           cards[index].isGone = true
         }
       }
+    }
+  }
+}
+
+extension RideView {
+  /// Adds emitted events, with IDs above those of all events that the ride has had.
+  private mutating func append(_ emits: [EmittedEvent], after settlement: Settlement) {
+    if emits.isEmpty { return }
+    let known = events.map(\.id) + settlement.consumed.map(\.id)
+      + (memo.retries + settlement.memo.retries).map(\.entry.event.id)
+      + settlement.entries.map(\.event.id)
+    lastEmitted = max(lastEmitted, known.max() ?? 0)
+    let people = ride.map { EventPeople(customer: $0.customerID, driver: $0.driverID) }
+    for emitted in emits where lastEmitted < .max {
+      lastEmitted += 1
+      var event = RideEvent(
+        id: lastEmitted, name: emitted.name, at: emitted.at, data: emitted.data)
+      event.people = people
+      events.append(event)
     }
   }
 }

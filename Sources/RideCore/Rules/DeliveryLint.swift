@@ -37,6 +37,17 @@ enum DeliveryLint {
   /// How far ahead a time-sensitive alert may be.
   private static let timely: Duration = .seconds(3600)
 
+  /// Warns about an escalation that the app can't prevent unless it is open.
+  static func receipt(_ rule: Rule) -> [String] {
+    guard rule.escalation != nil, case .alert(let alert, _) = rule.what, !alert.mutableContent else {
+      return []
+    }
+    return [
+      "escalate without mutable-content: true in the alert: iOS runs the app only if it is open, so "
+        + "who reads the alert on the lock screen has not seen it"
+    ]
+  }
+
   /// Warns about values that the phone does not receive or can't use.
   static func content(_ rule: Rule) -> [String] {
     switch rule.what {

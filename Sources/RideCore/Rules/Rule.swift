@@ -18,6 +18,10 @@ package struct Rule: Hashable, Sendable {
   package var unlessContactWithin: Duration?
   /// `if`: the condition on which it fires; nil if it has none.
   package var condition: Condition?
+  /// `wait`: how long after its event it fires, if it still may.
+  package var wait: Duration?
+  /// `escalate`: what follows if nobody sees what it sends.
+  package var escalation: Escalation?
   /// Where it is defined, such as `schedules/customer.yaml:12`.
   package var source: String
 
@@ -59,12 +63,15 @@ package struct Rule: Hashable, Sendable {
     case toExtension(AppExtension, priority: PushPriority? = nil)
     /// A Live Activity card on the lock screen.
     case liveActivity(LiveActivity)
+    /// No push: an event of the ride.
+    case emit(String)
 
     /// The push type that carries it.
     package var pushType: PushType {
       switch self {
       case .alert: .alert
-      case .background: .background
+      // The ledger needs a type; an event is the one that shows nothing.
+      case .background, .emit: .background
       case .toExtension(let target, _): target.pushType
       case .liveActivity: .liveactivity
       }
@@ -81,8 +88,13 @@ package struct Rule: Hashable, Sendable {
       case .alert(let alert, let priority): priority ?? alert.defaultPriority
       case .toExtension(let target, let priority):
         priority ?? target.pushType.rules.defaultPriority
-      case .background, .liveActivity: .powerAware
+      case .background, .liveActivity, .emit: .powerAware
       }
+    }
+
+    /// The event that it emits in the place of a push; nil if it sends one.
+    package var emittedEvent: String? {
+      if case .emit(let event) = self { event } else { nil }
     }
 
     /// The extension whose token the push needs; nil for the app's own.
@@ -98,8 +110,20 @@ package struct Rule: Hashable, Sendable {
     if case .at(let timing) = when, case .every(let period) = timing.slots {
       return min(period, expires.validity)
     }
-    return expires.validity
+    return expires.validity + (wait ?? .zero)
   }
+
+  /// Whether each push carries its `apns-id`, with which the app reports that it was seen.
+  ///
+  /// The phone does not get the header. An alert that a service extension handles can be reported, and
+  /// one that escalates must be.
+  var carriesID: Bool {
+    guard case .alert(let alert, _) = what, data[Self.idKey] == nil else { return false }
+    return alert.mutableContent || escalation != nil
+  }
+
+  /// The custom key of the `apns-id`.
+  static let idKey = "apns_id"
 
   /// The payload before its placeholders are filled in; of a card the largest one, its start.
   var payload: PayloadTemplate {
@@ -108,9 +132,23 @@ package struct Rule: Hashable, Sendable {
     case .alert(let alert, _): members["aps"] = alert.aps
     case .background: members["aps"] = .object(["content-available": .literal(.integer(1))])
     case .toExtension(let target, _): members["aps"] = target.aps
+    case .emit: return .object([:])
     case .liveActivity(let life): return life.template(data: data)
     }
     return .object(members)
+  }
+}
+
+/// `escalate`: the event that follows if an owner sees none of the pushes of one firing in time.
+package struct Escalation: Hashable, Sendable {
+  /// `unless-seen-within`: counted from the event or slot, plus `wait`.
+  package var limit: Duration
+  /// `emit`: the event.
+  package var event: String
+
+  package init(unlessSeenWithin limit: Duration, emit event: String) {
+    self.limit = limit
+    self.event = event
   }
 }
 
@@ -149,6 +187,9 @@ package enum RuleExpiry: Hashable, Sendable {
 
   /// `never-store`: for phones that are reachable now, `apns-expiration: 0`.
   case neverStore
+
+  /// That of a rule which sends nothing: an event is emitted however late its cause is handled.
+  package static let ofEmit = Self.after(.seconds(100 * 365 * 86_400))
 
   /// Parses `never-store` or a duration such as `5m`; nil for anything else.
   package init?(text: String) {

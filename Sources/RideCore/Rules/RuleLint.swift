@@ -24,7 +24,8 @@ package struct RuleLint: Hashable, Sendable {
     { rule, rules in one(exclusion(rule, in: rules)) }, { rule, _ in one(overflow(rule)) },
     { rule, _ in truncation(rule) }, { rule, _ in card(rule) },
     { rule, _ in DeliveryLint.lateness(rule) }, { rule, _ in DeliveryLint.interruption(rule) },
-    { rule, _ in DeliveryLint.content(rule) },
+    { rule, _ in DeliveryLint.content(rule) }, { rule, _ in DeliveryLint.receipt(rule) },
+    { rule, rules in one(unheard(rule, in: rules)) },
     { rule, rules in DeliveryLint.doubles(rule, in: rules) },
   ]
 
@@ -46,14 +47,14 @@ package struct RuleLint: Hashable, Sendable {
 
   private static func heartbeat(_ rule: Rule) -> String? {
     guard case .at(let timing) = rule.when, case .every(let period) = timing.slots,
-      rule.what.pushType == .background, period < .seconds(1200)
+      rule.what == .background, period < .seconds(1200)
     else { return nil }
     return "every \(period.rideText): Apple delivers two or three background pushes an hour at "
       + "best; 20m is the shortest period that makes sense"
   }
 
   private static func total(of app: App, in rules: RuleSet) -> RuleLint? {
-    let beats = rules.rules.filter { $0.app == app && $0.what.pushType == .background }
+    let beats = rules.rules.filter { $0.app == app && $0.what == .background }
       .compactMap(Heartbeats.init)
     let worst = rules.activeStates.sorted().map { state in
       (state: state, beats: beats.filter { $0.states.contains(state) })
@@ -97,6 +98,24 @@ package struct RuleLint: Hashable, Sendable {
     if excluded.isEmpty { return nil }
     return "it can't fire on \(excluded.joined(separator: ", ")): while does not name this state, "
       + "in which the event leaves the ride"
+  }
+
+  /// Warns about an event that a rule emits and no rule fires on.
+  private static func unheard(_ rule: Rule, in rules: RuleSet) -> String? {
+    guard let event = rule.what.emittedEvent ?? rule.escalation?.event else { return nil }
+    let isMatched = rules.rules.contains { other in
+      switch other.when {
+      case .on(let events, _): events.contains(event)
+      case .at(let timing): timing.event == event
+      case .life:
+        if case .liveActivity(let life) = other.what {
+          (life.start + life.end + life.urgent).contains(event) || life.alerts[event] != nil
+        } else {
+          false
+        }
+      }
+    }
+    return isMatched ? nil : "it emits \(event), which no rule matches"
   }
 
   /// Warns about a payload that exceeds Apple's limit if its values are long.
@@ -182,7 +201,7 @@ private struct Heartbeats {
     self.rule = rule
     states = timing.states
     switch timing.slots {
-    case .relative: return nil
+    case .relative, .afterEvent, .lostContact: return nil
     case .every(let period):
       perHour = max(1, Int(Duration.seconds(3600).microseconds / max(1, period.microseconds)))
     case .cron(let schedule, _, _):

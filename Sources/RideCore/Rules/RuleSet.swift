@@ -111,6 +111,14 @@ package struct RuleSet: Sendable {
   /// Whether any rule depends on when an owner was last in contact.
   package var asksForContacts: Bool { rules.contains { $0.unlessContactWithin != nil } }
 
+  /// The apps whose owners' last contacts `lost-contact` reads.
+  package var lostContactApps: [App] {
+    let apps = timed.compactMap { timed -> App? in
+      if case .lostContact = timed.timing.slots { timed.rule.app } else { nil }
+    }
+    return Set(apps).sorted { $0.rawValue < $1.rawValue }
+  }
+
   /// The events on which a card is started.
   package var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 
@@ -149,6 +157,12 @@ final class CompiledRule: Sendable {
   let isSentWithCard: Bool
   let unlessContactWithin: Duration?
   let condition: Condition?
+  let wait: Duration?
+  let escalation: Escalation?
+  /// The event that it emits in the place of a push.
+  let emittedEvent: String?
+  /// Whether the payload carries the push's `apns-id`.
+  let carriesID: Bool
   let payload: CompiledPayload
 
   init(_ rule: Rule) {
@@ -169,6 +183,10 @@ final class CompiledRule: Sendable {
     isSentWithCard = rule.isSentWithCard
     unlessContactWithin = rule.unlessContactWithin
     condition = rule.condition
+    wait = rule.wait
+    escalation = rule.escalation
+    emittedEvent = rule.what.emittedEvent
+    carriesID = rule.carriesID
     payload = CompiledPayload(rule.payload)
   }
 }

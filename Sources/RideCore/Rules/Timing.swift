@@ -24,6 +24,11 @@ package struct Timing: Hashable, Sendable {
     /// `before` and `after` with `by`: once, this long before (negative) or after a time of the
     /// ride.
     case relative(to: RideTime, by: Duration)
+    /// `after: { event: … }` with `by`: once for each occurrence of an event, this long after it.
+    case afterEvent(String, by: Duration)
+    /// `lost-contact`: once the owner's last contact and the entry into the states are older than
+    /// this; again only after another contact.
+    case lostContact(Duration)
     /// `cron` with `time-zone` and `missed`.
     case cron(CronSchedule, zone: Zone, missed: Missed)
   }
@@ -59,8 +64,15 @@ package struct Timing: Hashable, Sendable {
     switch slots {
     case .every: "every"
     case .relative(_, let offset): offset < .zero ? "before" : "after"
+    case .afterEvent: "after"
+    case .lostContact: "lost-contact"
     case .cron: "cron"
     }
+  }
+
+  /// The event that its slots follow from; nil for other rules.
+  var event: String? {
+    if case .afterEvent(let event, _) = slots { event } else { nil }
   }
 }
 
@@ -71,6 +83,8 @@ extension Timing {
       switch slots {
       case .every(let period): "\(period) \(lostAfter)"
       case .relative(let time, let offset): "\(time) \(offset)"
+      case .afterEvent(let event, let offset): "event \(event) \(offset)"
+      case .lostContact(let limit): "\(limit)"
       case .cron(let schedule, .ride, let missed): "\(schedule) ride \(missed)"
       case .cron(let schedule, .named(let zone), let missed):
         "\(schedule) \(zone.identifier) \(missed)"

@@ -14,6 +14,14 @@ struct LedgerLines {
     if entry.attempts > 1 { verdict += ", \(entry.attempts) attempts" }
     if let reason = entry.reason { verdict += ": \(reason)" }
     if entry.rule.isEmpty { return ["  \(LedgerText.rule(entry.rule)): \(verdict)"] }
+    if let seenAt = entry.seenAt, entry.status != LedgerEntry.Status.pending.rawValue {
+      let after = (seenAt - entry.occurredAt).microseconds / 1000
+      verdict += ", seen after \(after) ms"
+    }
+    // An event is not a push that was withheld.
+    if entry.reasonCode == LedgerReason.Engine.emitted.rawValue {
+      return ["  \(entry.rule): \(entry.reason ?? "")"]
+    }
     let kind = LedgerText.kind(entry.pushType, entry.cardEvent)
     let recipient = LedgerText.recipient(entry.app, entry.tokenSuffix)
     let first = "  \(entry.rule) (\(kind)) to \(recipient): \(verdict)"

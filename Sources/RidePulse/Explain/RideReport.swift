@@ -128,6 +128,7 @@ extension LedgerRow {
       "priority": .orNull(priority), "expiration": .orNull(expiration),
       "token_suffix": .orNull(tokenSuffix), "created_at": .orNull(createdAt),
       "finished_at": .orNull(finishedAt), "latency_ms": .orNull(latency),
+      "seen_at": .orNull(seenAt), "reason_code": .orNull(reasonCode),
       "decided_by": decidedBy ?? .null,
     ]
   }

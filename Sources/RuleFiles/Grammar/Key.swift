@@ -78,12 +78,16 @@ indirect enum ValueForm: Sendable {
   /// A number, or one placeholder.
   case badge
   case duration(such: String, limit: (longest: Duration, why: String)? = nil)
+  /// A duration, or `0s`.
+  case delay(such: String)
   case expiry
   case rideTime
   /// An expression in CEL.
   case expression
   /// Names of attributes, at least one.
   case attributes
+  /// Such a time, or a mapping that names an event.
+  case rideTimeOrEvent(MappingForm)
   case cron
   case timeZone
   case missed

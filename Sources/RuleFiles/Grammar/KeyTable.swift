@@ -7,9 +7,9 @@ import RideCore
 /// both.
 enum KeyTable {
   /// The keys that determine when a rule fires.
-  static let triggers = ["on", "every", "before", "after", "cron"]
+  static let triggers = ["on", "every", "before", "after", "lost-contact", "cron"]
   /// The keys that determine what a rule sends.
-  static let actions = pushes + ["live-activity"]
+  static let actions = pushes + ["live-activity", "emit"]
   /// Those that send a push when the rule fires; a card has a life of its own.
   static let pushes = ["alert", "background"] + AppExtension.allCases.map(\.rawValue)
   /// The allowed N of `missed: { all: N }`.
@@ -43,7 +43,7 @@ enum KeyTable {
       partner: (name: String, why: String)? = nil
     ) -> Key {
       Key(
-        name, form, summary, partner: partner, nextTo: pushes, otherwise: notInCards)
+        name, form, summary, partner: partner, nextTo: pushes + ["emit"], otherwise: notInCards)
     }
     let duration = ValueForm.duration(such: "15s, 20m or 1h30m")
     return MappingForm(
@@ -64,11 +64,18 @@ enum KeyTable {
           "before", .rideTime, "Fires before this time of the ride.",
           partner: ("by", "how long before the time, such as 15m")),
         trigger(
-          "after", .rideTime, "Fires after this time of the ride.",
+          "after", .rideTimeOrEvent(TimerKeys.afterEvent),
+          "Fires after this time of the ride, or after each occurrence of an event.",
           partner: ("by", "how long after the time, such as 15m")),
         Key(
-          "by", duration, "How long before or after the time.", nextTo: ["before", "after"],
+          "by", .delay(such: "15s, 20m or 1h30m"),
+          "How long before or after the time; `0s` at the time.", nextTo: ["before", "after"],
           otherwise: "it next to before or after: how long before or after the time"),
+        trigger(
+          "lost-contact", duration,
+          "Fires once when the owner has made no contact for this time, again after a new contact.",
+          partner: ("while", "the states in which contact counts, such as [ride_started]")),
+        TimerKeys.wait,
         trigger("cron", .cron, "Fires at these times: minute, hour, day of month, month, weekday."),
         Key(
           "time-zone", .timeZone, "The zone of `cron`; without it, UTC.", nextTo: ["cron"],
@@ -100,11 +107,18 @@ enum KeyTable {
         Key("controls", .emptyMapping, "Reloads one of the app's controls (iOS 18)."),
         Key("location", .emptyMapping, "Makes the app's location extension report the position."),
         Key("live-activity", .mapping(liveActivity), "Keeps a card on the lock screen."),
-        Key("data", .payload(reserved: "aps"), "Custom keys next to `aps`."),
+        TimerKeys.emit,
         Key(
-          "expires", .expiry, "How long the push is valid, counted from the event or slot.",
+          "data", .payload(reserved: "aps"), "Custom keys next to `aps`.",
+          nextTo: pushes + ["live-activity"],
+          otherwise: "nothing: an emitted event has the data of the event that made the rule fire"),
+        Key(
+          "expires", .expiry,
+          "How long the push is valid, counted from the event or slot, plus `wait`.",
           required: "a duration such as 5m, or never-store: without it Apple may keep the push for "
-            + "30 days"),
+            + "30 days",
+          nextTo: pushes + ["live-activity"],
+          otherwise: "nothing: an event is emitted however late"),
         Key(
           "collapse", .text(expected: "a text of at most 64 bytes such as \"ride-{{ride.id}}\""),
           "`apns-collapse-id`: a newer push replaces an older one.",
@@ -123,8 +137,9 @@ enum KeyTable {
           "unless-contact-within", .duration(such: "5m or 90s"),
           "Sends nothing to phones whose owner made contact within this time.", nextTo: pushes,
           otherwise: "it next to alert or background: a card shows everyone the current state"),
+        TimerKeys.escalate,
       ],
-      reserved: ["lost-contact"], exactlyOne: [triggers + ["live-activity"], actions])
+      exactlyOne: [triggers + ["live-activity"], actions])
   }()
 
   static let alert: MappingForm = {

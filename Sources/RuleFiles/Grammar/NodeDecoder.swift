@@ -119,6 +119,12 @@ struct NodeDecoder {
     return duration
   }
 
+  /// Reads a duration that may be zero.
+  func delay(_ field: Field) -> Duration? {
+    guard case .delay(let example) = field.key.form else { return nil }
+    return time(field.node, for: field.name, such: example, limit: nil, allowsZero: true)
+  }
+
   /// Reads `never-store` or a duration.
   func expiry(_ field: Field) -> RuleExpiry? {
     if let expiry = field.node.string.flatMap({ RuleExpiry(text: $0) }) { return expiry }

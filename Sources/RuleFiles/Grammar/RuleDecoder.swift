@@ -38,18 +38,22 @@ struct RuleDecoder {
     let action = fields.single(
       of: KeyTable.actions, lack: "what it sends",
       expected: "alert with a title, body or loc-key, background: {}, widgets: {}, controls: {}, "
-        + "location: {} or live-activity",
+        + "location: {}, live-activity or emit",
       misplaced: KeyTable.alert.names)
     reportMisplaced(fields, action)
     let when = TriggerDecoder(diagnostics: diagnostics, vocabulary: vocabulary).when(fields, action)
     var places: [[String]: SourceLocation] = [:]
     let what = action.flatMap { self.what($0, fields, &places) }
     let data = fields["data"].map(templates.payload) ?? [:]
-    let expires = fields.required("expires").flatMap(decode.expiry)
+    let expires =
+      action?.name == "emit"
+      ? RuleExpiry.ofEmit : fields.required("expires").flatMap(decode.expiry)
     let collapse = fields["collapse"].flatMap(self.collapse)
     let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
     let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
+    let wait = fields["wait"].flatMap(decode.duration)
+    let escalation = fields["escalate"].flatMap(self.escalation)
     guard let name, let app, let when, let what, let data, let expires else {
       return Draft(name: name)
     }
@@ -58,6 +62,9 @@ struct RuleDecoder {
       expires: expires, collapse: collapse, isSentWithCard: isSentWithCard,
       unlessContactWithin: contact, source: "\(diagnostics.file):\(node.location.line)")
     rule.condition = condition
+    rule.wait = wait
+    rule.escalation = escalation
+    checkEscalation(of: rule, fields["escalate"])
     return Draft(name: name, rule: rule, places: places)
   }
 
@@ -81,6 +88,27 @@ struct RuleDecoder {
     }
   }
 
+  private func escalation(_ field: Field) -> Escalation? {
+    guard case .mapping(let form) = field.key.form,
+      let fields = Fields(field.node, as: form, diagnostics: diagnostics)
+    else { return nil }
+    let limit = fields.required("unless-seen-within").flatMap(decode.duration)
+    let event = fields.required("emit").flatMap(decode.word)
+      .flatMap { vocabulary.emitted($0, of: "emit in escalate", diagnostics: diagnostics) }
+    guard let limit, let event else { return nil }
+    return Escalation(unlessSeenWithin: limit, emit: event)
+  }
+
+  /// Reports an escalation that could only come when the rule's pushes are no longer valid.
+  private func checkEscalation(of rule: Rule, _ field: Field?) {
+    let validity = rule.validity - (rule.wait ?? .zero)
+    guard let limit = rule.escalation?.limit, limit > validity, let field else { return }
+    diagnostics.report(
+      field.location,
+      "escalate after \(limit.rideText), and the push is valid for \(validity.rideText)",
+      expected: "unless-seen-within of at most \(validity.rideText), or a longer expires")
+  }
+
   private func what(
     _ action: Field, _ fields: Fields, _ places: inout [[String]: SourceLocation]
   ) -> Rule.What? {
@@ -88,6 +116,11 @@ struct RuleDecoder {
       var decoder = CardDecoder(diagnostics: diagnostics, vocabulary: vocabulary)
       defer { places = decoder.places }
       return decoder.card(action).map { .liveActivity($0) }
+    }
+    if action.name == "emit" {
+      return decode.word(action)
+        .flatMap { vocabulary.emitted($0, of: "emit", diagnostics: diagnostics) }
+        .map { .emit($0) }
     }
     let priority = fields["priority"].flatMap(decode.priority)
     let what: Rule.What?

@@ -22,7 +22,7 @@ struct TriggerDecoder {
       : fields.single(
         of: KeyTable.triggers, lack: "when it fires",
         expected: "on with an event such as driver_arrived, or with a list of events; or every, "
-          + "before, after or cron")
+          + "before, after, lost-contact or cron")
     guard let trigger else { return nil }
     for field in fields.present(fields.keys) {
       let triggers = field.key.nextTo.filter(KeyTable.triggers.contains)
@@ -35,6 +35,7 @@ struct TriggerDecoder {
     case "live-activity": return .life
     case "every": return every(trigger, fields)
     case "before", "after": return relative(trigger, fields)
+    case "lost-contact": return lostContact(trigger, fields)
     case "cron": return cron(trigger, fields)
     default:
       let events = vocabulary.events(
@@ -54,20 +55,42 @@ struct TriggerDecoder {
     return .at(Timing(.every(period), while: states, lostAfter: lostAfter))
   }
 
+  private func lostContact(_ field: Field, _ fields: Fields) -> Rule.When? {
+    let limit = decode.duration(field)
+    guard let states = fields.partner(of: field), let states = self.states(states, final: false),
+      let limit
+    else { return nil }
+    return .at(Timing(.lostContact(limit), while: states))
+  }
+
   private func relative(_ field: Field, _ fields: Fields) -> Rule.When? {
+    if case .rideTimeOrEvent(let form) = field.key.form, case .mapping = field.node.kind {
+      return afterEvent(Fields(field.node, as: form, diagnostics: diagnostics), field, fields)
+    }
     let time = field.node.string.flatMap(RideTime.init)
     if time == nil {
       diagnostics.reportType(
         of: field.node, for: field.name,
         expected: "a time of the ride: pickup_at, or attributes.KEY with seconds since 1970 or "
-          + "ISO 8601", among: ["pickup_at"])
+          + "ISO 8601" + (field.name == "after" ? "; or { event: driver_arrived }" : ""),
+        among: ["pickup_at"])
     }
-    guard let offset = fields.partner(of: field).flatMap(decode.duration), let time,
+    guard let offset = fields.partner(of: field).flatMap(decode.delay), let time,
       let states = states(fields["while"], final: true)
     else { return nil }
     return .at(
       Timing(
         .relative(to: time, by: field.name == "before" ? .zero - offset : offset), while: states))
+  }
+
+  private func afterEvent(_ form: Fields?, _ field: Field, _ fields: Fields) -> Rule.When? {
+    let word = form?.required("event").flatMap(decode.word)
+    let events = vocabulary.events(
+      word.map { [$0] } ?? [], of: "after", diagnostics: diagnostics)
+    guard let offset = fields.partner(of: field).flatMap(decode.delay), let event = events.first,
+      let states = states(fields["while"], final: true)
+    else { return nil }
+    return .at(Timing(.afterEvent(event, by: offset), while: states))
   }
 
   private func cron(_ field: Field, _ fields: Fields) -> Rule.When? {

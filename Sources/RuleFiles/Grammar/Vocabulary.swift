@@ -39,6 +39,29 @@ struct Vocabulary {
     return words.map(\.text)
   }
 
+  /// Returns the word as the name of an event that a rule may emit; reports any other.
+  ///
+  /// The event of a state comes with the state, and `ride_updated` with a change of the row: neither
+  /// would be true.
+  func emitted(_ word: LocatedWord, of key: String, diagnostics: Diagnostics) -> String? {
+    if declared.contains(word.text) || !isComplete { return word.text }
+    let known = declared.sorted()
+    if events.contains(word.text) {
+      let what = word.text == "ride_updated" ? "ride_updated" : "the state \(quoted(word.text))"
+      diagnostics.report(
+        word.location, "\(key) names \(what)",
+        expected: "an event that is declared under events: this one comes with a change of the ride")
+    } else {
+      diagnostics.report(
+        word.location, "\(key) names the unknown event \(quoted(word.text))",
+        expected: known.isEmpty
+          ? "an event that is declared under events, where there is none"
+          : "one that is declared under events: \(known.joined(separator: ", "))",
+        word: word.text, among: known)
+    }
+    return nil
+  }
+
   /// Adds the states and events of one file.
   mutating func add(_ file: Fields, diagnostics: Diagnostics) {
     if !file.isWhole { isComplete = false }

@@ -106,6 +106,10 @@ static const char text_0025[] = {
 #embed "../../../sql/0025_deliveries_and_card_types.sql" suffix(, 0)
 };
 
+static const char text_0026[] = {
+#embed "../../../sql/0026_receipts.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -132,5 +136,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0023_card_types", text_0023},
     {"0024_unique_ids", text_0024},
     {"0025_deliveries_and_card_types", text_0025},
+    {"0026_receipts", text_0026},
     {NULL, NULL},
 };

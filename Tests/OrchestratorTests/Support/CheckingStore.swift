@@ -219,6 +219,13 @@ final class CheckingStore: RideStore {
     state.holders[ride] = nil
     for event in result.consumed { state.settled[event.id, default: 0] += 1 }
     state.events[ride]?.removeAll { result.consumed.contains($0.key) }
+    if !result.emits.isEmpty, var view = state.views[ride] {
+      view.events = state.events[ride] ?? []
+      view.memo = state.memos[ride] ?? Memo()
+      view.apply(result)
+      state.events[ride] = view.events
+      state.views[ride] = view
+    }
     if state.events[ride]?.isEmpty == true { state.events[ride] = nil }
     state.memos[ride] = result.memo.isEmpty ? nil : result.memo
     state.views[ride]?.cards.removeAll { card in

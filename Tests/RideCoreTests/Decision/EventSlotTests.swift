@@ -1,0 +1,140 @@
+import Testing
+import TestSupport
+
+@testable import RideCore
+
+/// R87: slots after an event, and `by: 0s`.
+@Suite("Slots after an event") struct EventSlotTests {
+  private func stage(_ minutes: Int64 = 10, while states: Set<String> = ["driver_arrived"])
+    -> AgendaStage
+  {
+    AgendaStage(.afterEvent("driver_arrived", by: .seconds(minutes * 60)), while: states)
+  }
+
+  @Test func `R87: once, ten minutes after arrival`() {
+    var stage = stage()
+    stage.state("driver_arrived", at: 0)
+    // The event is consumed at once: the memo has its time.
+    #expect(stage.claim(at: 0) == 10)
+    stage.emit("ride_updated", at: 4)
+    #expect(stage.claim(at: 4) == 10)
+    stage.run(until: 100, from: 10)
+    #expect(stage.minutes == [10] && stage.tally.fired == 1 && stage.tally.remainder == 0)
+  }
+
+  @Test func `each occurrence sets it anew, and fires once`() {
+    var stage = stage()
+    stage.state("driver_arrived", at: 0)
+    stage.claim(at: 0)
+    stage.emit("driver_arrived", at: 5)
+    #expect(stage.claim(at: 5) == 15)
+    stage.run(until: 20, from: 15)
+    stage.emit("driver_arrived", at: 21)
+    stage.run(until: 100, from: 21)
+    #expect(stage.minutes == [15, 31])
+  }
+
+  /// When the ride leaves the states and comes back, when it is handled, and when the rule fires.
+  static let absences: [(leaves: Double, returns: Double?, claims: [Double], fires: [Double])] = [
+    (3, nil, [0, 3, 10, 20], []), (3, 6, [0, 3, 6, 10], [10]), (3, 12, [0, 3, 12, 30], []),
+    // It fell due in the states, and was handled after them.
+    (12, nil, [0, 13], []), (12, nil, [0, 10, 13], [10]),
+  ]
+
+  @Test(arguments: absences.indices)
+  func `only in the states at that time`(index: Int) {
+    let (leaves, returns, claims, fires) = Self.absences[index]
+    var stage = stage()
+    stage.state("driver_arrived", at: 0)
+    var changes = [(leaves, "requested")]
+    if let returns { changes.append((returns, "scheduled")) }
+    for claim in claims {
+      for (at, state) in changes where at <= claim {
+        // The return is no new arrival: the event has another name than the state.
+        stage.state(state == "scheduled" ? "requested" : state, at: at)
+        if state == "scheduled" { stage.ride.state = "driver_arrived" }
+      }
+      changes.removeAll { $0.0 <= claim }
+      stage.claim(at: claim)
+    }
+    #expect(stage.minutes == fires && stage.tally.remainder == 0)
+    let isTooLate = fires.isEmpty && claims == [0, 13]
+    #expect(stage.reasons == (isTooLate ? ["the ride left the states of the rule"] : []))
+  }
+
+  @Test func `an event before the states counts from its own time`() {
+    var stage = AgendaStage(
+      .afterEvent("eta_changed", by: .seconds(600)), while: ["driver_arrived"])
+    stage.emit("eta_changed", at: 0)
+    stage.claim(at: 0)
+    stage.state("driver_arrived", at: 4)
+    stage.run(until: 60, from: 4)
+    #expect(stage.minutes == [10])
+  }
+
+  @Test func `R87: by 0s fires at the event itself, and at the pickup itself`() {
+    var stage = stage(0)
+    stage.state("driver_arrived", at: 0)
+    stage.run(until: 60)
+    #expect(stage.minutes == [0])
+    var pickup = AgendaStage(.relative(to: .pickupAt, by: .zero), while: ["requested"])
+    pickup.ride.pickupAt = AgendaStage.at(30)
+    pickup.state("requested", at: 0)
+    pickup.run(until: 60)
+    #expect(pickup.minutes == [30])
+  }
+
+  @Test func `after a final state, and then the ride is over`() {
+    var stage = AgendaStage(
+      .afterEvent("ride_completed", by: .seconds(3600)), while: ["ride_completed"])
+    stage.state("ride_completed", at: 0)
+    #expect(stage.claim(at: 0) == 60)
+    stage.run(until: 200, from: 60)
+    #expect(stage.minutes == [60] && stage.memo.isEmpty)
+  }
+
+  @Test func `a rule with another time moves the slot of an event that is long consumed`() {
+    var stage = stage()
+    stage.state("driver_arrived", at: 0)
+    stage.claim(at: 0)
+    stage.rule.when = .at(
+      Timing(.afterEvent("driver_arrived", by: .seconds(1200)), while: ["driver_arrived"]))
+    stage.run(until: 60, from: 1)
+    #expect(stage.minutes == [20])
+  }
+
+  /// A ride's random life, handled at random times and whenever it is due, fires as an independent
+  /// calculation does: for each arrival, unless another follows within the time.
+  @Test(arguments: 0..<60)
+  func `random lives`(seed: UInt64) {
+    var numbers = SeededGenerator(seed: TestSeed.value(7) &+ seed)
+    var events: [(at: Double, name: String)] = []
+    var minute = 0.0
+    for _ in 0..<Int.random(in: 1...12, using: &numbers) {
+      minute += Double(Int.random(in: 1...14, using: &numbers))
+      let names = ["driver_arrived", "requested", "eta_changed"]
+      events.append((minute, names.randomElement(using: &numbers) ?? ""))
+    }
+    var stage = stage()
+    stage.ride.state = nil
+    var due: Double?
+    for (at, name) in events {
+      while let next = due, next < at { due = stage.claim(at: next) }
+      if name == "eta_changed" { stage.emit(name, at: at) } else { stage.state(name, at: at) }
+      due = stage.claim(at: at)
+    }
+    while let next = due, next < 1000 { due = stage.claim(at: next) }
+    var expected: [Double] = []
+    var arrivedAt: Double?
+    for (index, event) in events.enumerated() {
+      if event.name == "driver_arrived" { arrivedAt = event.at }
+      if event.name == "requested" { arrivedAt = nil }
+      let next = index + 1 < events.count ? events[index + 1].at : .infinity
+      if let slot = arrivedAt.map({ $0 + 10 }), slot < next { expected.append(slot); arrivedAt = nil }
+      else if let slot = arrivedAt.map({ $0 + 10 }), slot == next,
+        events[index + 1].name != "requested" { expected.append(slot); arrivedAt = nil }
+    }
+    #expect(stage.minutes == expected, "seed \(seed): \(events)")
+    #expect(stage.tally.remainder == 0)
+  }
+}

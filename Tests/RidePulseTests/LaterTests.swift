@@ -1,0 +1,240 @@
+import Foundation
+import PostgresStore
+import RideCore
+import TestSupport
+import Testing
+
+/// Rules that act later than their event, with real processes.
+@Suite("Later: emit, escalate, wait, lost-contact", .timeLimit(.minutes(60))) struct LaterTests {
+  private static let rules = """
+    events: [ping, pong, offer, offer_unseen, driver_lost]
+    rules:
+      - { name: relay, app: customer, on: ping, emit: pong }
+      - name: pong
+        app: customer
+        on: pong
+        alert: { title: "{{event.data.n}}" }
+        data: { event: "{{event.name}}" }
+        expires: 5m
+      - name: offer
+        app: driver
+        on: offer
+        while: [requested]
+        alert: { title: New ride, mutable-content: true }
+        expires: 1m
+        escalate: { unless-seen-within: 1s, emit: offer_unseen }
+      - name: unseen
+        app: driver
+        on: offer_unseen
+        alert: { title: "{{event.data.driver_id}} {{event.data.fare}}" }
+        data: { event: "{{event.name}}" }
+        expires: 5m
+      - name: check-in
+        app: customer
+        on: requested
+        wait: 1s
+        while: [requested]
+        alert: { title: Still looking }
+        data: { event: check-in }
+        expires: 5m
+      - { name: lost, app: driver, lost-contact: 2m, while: [requested], emit: driver_lost }
+      - name: driver-lost
+        app: customer
+        on: driver_lost
+        alert: { title: Connection lost }
+        data: { event: "{{event.name}}" }
+        expires: 5m
+
+    """
+
+  @Test func `kill -9 at any time: each emitted event is emitted exactly once`() async throws {
+    let rides = 30
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules)
+      try await stage.sql(
+        """
+        insert into ridepulse.rides (id, state, customer_id)
+        select 'ride-' || n, 'driver_arrived', 'customer-' || n from generate_series(1, \(rides)) n;
+        select ridepulse.register_device('customer', 'customer-' || n, md5(n::text) || md5('x' || n))
+        from generate_series(1, \(rides)) n;
+        create table public.emitted (id bigint, ride_id text, event text, data jsonb);
+        create function public.note() returns trigger language plpgsql security definer as $$
+        begin
+          insert into public.emitted values (new.id, new.ride_id, new.event, new.data); return null;
+        end $$;
+        create trigger note after insert on ridepulse.events for each row
+        when (new.event = 'pong') execute function public.note()
+        """)
+      var random = SeededGenerator(seed: TestSeed.value(11))
+      for round in 1...5 {
+        let server = try Server(environment)
+        try await stage.sql(
+          """
+          select ridepulse.emit('ping', 'ride-' || n, '{"n": "\(round)"}')
+          from generate_series(1, \(rides)) n
+          """)
+        let delay = Int.random(in: 0...80, using: &random)
+        try await Task.sleep(for: .milliseconds(delay))  // poll: the kill is to come at random
+        server.kill9()
+      }
+      let server = try Server(environment)
+      defer { server.stop() }
+      try await stage.settled()
+      // A row that was inserted and rolled back left no trace here, either.
+      let counts = try await stage.rows(
+        """
+        select count(*), count(distinct (ride_id, data ->> 'n')) from public.emitted
+        """)
+      #expect(counts == [["\(rides * 5)", "\(rides * 5)"]])
+      #expect(
+        try await stage.rows(
+          """
+          select rule, status, reason, reason_code, count(*) from ridepulse.ledger
+          where rule = 'relay' group by 1, 2, 3, 4
+          """) == [["relay", "suppressed", "emitted pong", "emitted", "\(rides * 5)"]])
+      let told = try await stage.value(
+        "select count(distinct event_id) from ridepulse.ledger where rule = 'pong'")
+      #expect(told == "\(rides * 5)")
+      let shown = try Command.ridepulse(["explain", "ride-1"], environment)
+      #expect(shown.output.contains("\n  relay: emitted pong\n"), "\(shown.output)")
+    }
+  }
+
+  @Test func `R90: an offer that nobody sees escalates once; one that is seen does not`() async throws {
+    try await Stage.run { stage in
+      let (server, api) = try await APIClient.serve(stage.environment(rules: Self.rules))
+      defer { server.stop() }
+      try await stage.addRide()
+      try await stage.settled()
+      func offer() async throws -> String {
+        let count = try stage.arrivals().count
+        try await stage.sql("select ridepulse.emit('offer', 'r1', '{\"fare\": 12}')")
+        try await wait(until: "the offer arrives") { try stage.arrivals().count > count }
+        return try #require(try stage.arrivals().dropFirst(count).first?.text("payload", "apns_id"))
+      }
+      _ = try await offer()
+      try await stage.settled()
+      let unseen = try stage.arrivals().filter { $0.event == "offer_unseen" }
+      #expect(unseen.map { $0.aps("alert", "title") } == ["d1 12"])
+      let seen = try await offer()
+      let answer = try api.post("/v1/seen", #"{"apns_id": "\#(seen)"}"#)
+      #expect(answer.status == 204 && answer.text.isEmpty, "\(answer)")
+      // The first report counts, and an unknown ID is no error.
+      #expect(try api.post("/v1/seen", #"{"apns_id": "\#(seen.uppercased())"}"#).status == 204)
+      #expect(
+        try api.post("/v1/seen", #"{"apns_id": "00000000-0000-8000-8000-000000000000"}"#).status == 204)
+      #expect(try api.post("/v1/seen", #"{"apns_id": "offer"}"#).status == 422)
+      try await stage.settled()
+      #expect(try stage.arrivals().count { $0.event == "offer_unseen" } == 1)
+      #expect(
+        try await stage.rows(
+          """
+          select reason_code, count(*) from ridepulse.ledger
+          where rule = 'offer' and device_id is null group by 1 order by 1
+          """) == [["emitted", "1"], ["seen", "1"]])
+      #expect(
+        try await stage.rows(
+          """
+          select apns_id, seen_at > created_at - interval '1 minute' from ridepulse.deliveries
+          where seen_at is not null and apns_id is not null
+          """) == [[seen, "t"]])
+      let shown = try Command.ridepulse(
+        ["explain", "r1"], stage.environment(rules: Self.rules))
+      #expect(shown.output.contains(", seen after "), "\(shown.output)")
+      #expect(shown.output.contains("  offer: emitted offer_unseen: not seen within 1s"))
+    }
+  }
+
+  @Test func `R90: kill -9 between the offer and its escalation: one escalation`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules)
+      try await stage.addRide()
+      for _ in 0..<4 {
+        let server = try Server(environment)
+        let count = try stage.arrivals().count
+        try await stage.sql("select ridepulse.emit('offer', 'r1', '{\"fare\": 12}')")
+        try await wait(until: "the offer arrives") { try stage.arrivals().count > count }
+        server.kill9()
+        // The effect of 20 seconds.
+        try await stage.sql("update ridepulse.agenda set leased_until = now() where node is not null")
+        let next = try Server(environment)
+        try await stage.settled()
+        #expect(next.stop() == 0)
+      }
+      #expect(
+        try await stage.value(
+          "select count(distinct event_id) from ridepulse.ledger where rule = 'unseen'") == "4")
+      #expect(
+        try await stage.value("select count(*) from ridepulse.ledger where reason_code = 'emitted'")
+          == "4")
+    }
+  }
+
+  @Test func `R87: a push that waits survives a restart, and a ride that left receives none`()
+    async throws
+  {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules)
+      let server = try Server(environment)
+      try await stage.addRide()
+      try await stage.until(
+        "select reason_code from ridepulse.ledger where rule = 'check-in'", is: "waiting")
+      server.kill9()
+      try await stage.sql("update ridepulse.agenda set leased_until = now() where node is not null")
+      let next = try Server(environment)
+      try await stage.settled()
+      #expect(
+        try await stage.rows("select status from ridepulse.ledger where rule = 'check-in'")
+          == [["accepted"]])
+      #expect(try stage.arrivals().count { $0.event == "check-in" } == 1)
+      try await stage.sql(
+        """
+        update ridepulse.rides set state = 'driver_assigned';
+        update ridepulse.rides set state = 'requested';
+        """)
+      try await stage.until(
+        "select count(*) from ridepulse.ledger where reason_code = 'waiting'", is: "1")
+      try await stage.sql("update ridepulse.rides set state = 'driver_assigned'")
+      try await stage.settled()
+      #expect(
+        try await stage.value(
+          "select count(*) from ridepulse.ledger where rule = 'check-in' and reason_code = 'left_states'")
+          == "1")
+      #expect(next.stop() == 0)
+    }
+  }
+
+  @Test func `R88: a driver without contact is reported once, until the next contact`() async throws {
+    try await Stage.run { stage in
+      let environment = try stage.environment(rules: Self.rules)
+      try await stage.addRide()
+      let lost = "select count(*) from ridepulse.ledger where reason_code = 'emitted' and rule = 'lost'"
+      /// Moves the entry into the states, and what is planned, into the past.
+      func pass(minutes: Int) async throws {
+        try await stage.sql(
+          """
+          update ridepulse.rides set updated_at = updated_at - interval '\(minutes) minutes';
+          update ridepulse.contacts set contacted_at = contacted_at - interval '\(minutes) minutes';
+          update ridepulse.agenda set memo = null, due_at = now();
+          delete from ridepulse.events
+          """)
+      }
+      try await stage.sql("select ridepulse.contact('driver', 'd1')")
+      try await pass(minutes: 1)
+      let server = try Server(environment)
+      defer { server.stop() }
+      try await stage.settled()
+      try await stage.sql("select ridepulse.emit('ride_updated', 'r1')")
+      try await stage.settled()
+      #expect(try await stage.value(lost) == "0")
+      try await pass(minutes: 2)
+      try await stage.until(lost, is: "1")
+      try await stage.settled()
+      #expect(try stage.arrivals().count { $0.event == "driver_lost" } == 1)
+      // No contact: handled again, and not reported again.
+      try await stage.sql("select ridepulse.emit('ride_updated', 'r1')")
+      try await stage.settled()
+      #expect(try await stage.value(lost) == "1")
+    }
+  }
+}
