@@ -22,6 +22,8 @@ struct Decider {
   /// split pass.
   let newEvents: [RideEvent]
   let recipients: RecipientResolver
+  /// The ride whose values decisions show: the row, or a pseudo ride's stand-in without values.
+  let ride: Ride?
   /// The phones that this decision addresses.
   var phones: [Phone] = []
   var decision: Decision
@@ -29,13 +31,16 @@ struct Decider {
   var suppressedCards: Set<CardTarget> = []
   /// The number of phones of each owner, counted once if cards need it.
   var phoneCounts: [PhoneOwner: Int]?
+  /// `phones` by owner, grouped once if an event concerns several people.
+  var phonesOfPeople: [PhoneOwner: [Phone]]?
 
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
     self.now = now
     decision = Decision(view: view)
     decision.revision = configuration.revision?.id
-    switch view.ride?.attributes {
+    ride = view.ride ?? view.pseudoRide
+    switch ride?.attributes {
     case "{}": attributes = .object([:])
     case let text?: attributes = JSONValue(json: text.utf8)
     case nil: attributes = nil
@@ -143,22 +148,43 @@ struct Decider {
     RideEvent(id: 0, name: rule.timing.keyword, at: slot)
   }
 
-  /// Fires one rule on one event, for each phone of its recipient.
+  /// Fires one rule on one event, for the people of each of its apps.
   private mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
-    let app = rule.app
-    var entry = draft(rule, context.event)
-    guard let recipient = recipients.recipient(of: app, in: context) else {
-      if isFirstPart { close(entry, .suppressed, .noOwner(of: app)) }
-      return
+    for app in rule.apps {
+      let people = recipients.recipients(of: app, in: context)
+      guard let first = people.first else {
+        if isFirstPart, concerns(rule, app, context) {
+          close(draft(rule, context.event, app), .suppressed, noOwner(app, context))
+        }
+        continue
+      }
+      var planner = planner(rule, context, first.image)
+      fire(&planner, context, app, first)
+      if people.others.isEmpty { continue }
+      // Only the owner in the app's role may be a former one, to whom the former row is shown.
+      if first.image != nil { planner = self.planner(rule, context, nil) }
+      groupPhones()
+      for person in people.others { fire(&planner, context, app, person, isFurther: true) }
     }
-    let owner = recipient.owner
+  }
+
+  /// Fires one rule on one event, for each phone of one person.
+  ///
+  /// - Parameter isFurther: Whether the event concerns others before this person.
+  private mutating func fire(
+    _ planner: inout Planner, _ context: TemplateContext, _ app: App,
+    _ person: RecipientResolver.Recipient, isFurther: Bool = false
+  ) {
+    let rule = planner.rule
+    let owner = person.owner
+    var entry = draft(rule, context.event, app, of: isFurther ? owner : nil)
     entry.owner = owner
-    let shown = recipient.image.map { self.context(context.event, as: $0) } ?? context
-    var planner = Planner(
-      rule: rule, context: shown, image: recipient.image, configuration: configuration, now: now)
+    if person.isParticipant { entry.isOfParticipant = true }
     let leftStates = rule.leftStates(context.ride.state)
-    for phone in phones where phone.app == app && phone.ownerID == owner {
-      entry.id = pushID(rule, context.event, phone.token)
+    let candidates =
+      isFurther ? phonesOfPeople?[PhoneOwner(app, owner)] ?? [] : phones
+    for phone in candidates where phone.app == app && phone.ownerID == owner {
+      entry.id = pushID(rule, context.event, phone.token, app)
       entry.phone = phone.id
       entry.tokenSuffix = String(phone.token.suffix(6))
       if let reason = leftStates ?? contact(rule, phone) {
@@ -173,9 +199,7 @@ struct Decider {
         hold(entry, cards)
       }
     }
-    if entry.phone == nil, isFirstPart,
-      !decision.view.phones.contains(where: { $0.app == app && $0.ownerID == owner })
-    {
+    if entry.phone == nil, isFirstPart, !hasPhone(owner, app, isFurther) {
       close(entry, .suppressed, .noPhone(of: app))
     }
   }
@@ -205,7 +229,10 @@ struct Decider {
   }
 
   func context(_ event: RideEvent) -> TemplateContext? {
-    decision.view.ride.map { TemplateContext(ride: $0, attributes: attributes, event: event) }
+    ride.map {
+      TemplateContext(
+        ride: $0, attributes: attributes, event: event, hasRide: decision.view.ride != nil)
+    }
   }
 
   /// Returns the template context of a push to a former owner: the row as it was for that owner.
@@ -215,14 +242,27 @@ struct Decider {
       attributes: JSONValue(json: image.attributes.utf8), event: event)
   }
 
-  func draft(_ rule: CompiledRule, _ event: RideEvent) -> LedgerEntry {
-    LedgerEntry(
-      id: pushID(rule, event, ""), event: event, rule: rule.name, app: rule.app,
+  /// - Parameters:
+  ///   - app: One of the rule's apps; nil for the first.
+  ///   - person: Whom the entry is about, if the event concerns others before them.
+  func draft(
+    _ rule: CompiledRule, _ event: RideEvent, _ app: App? = nil, of person: OwnerID? = nil
+  ) -> LedgerEntry {
+    let app = app ?? rule.app
+    // No token contains a space.
+    let place = person.map { "owner " + $0.text } ?? ""
+    return LedgerEntry(
+      id: pushID(rule, event, place, app), event: event, rule: rule.name, app: app,
       pushType: rule.pushType, status: .pending, attempts: 0)
   }
 
   /// Returns the same ID for the same event or slot, rule and phone, on every node and attempt.
-  private func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
+  ///
+  /// - Parameter app: One of the rule's apps; the ID of the first one does not depend on it.
+  private func pushID(
+    _ rule: CompiledRule, _ event: RideEvent, _ token: String, _ app: App
+  ) -> PushID {
+    let token = app == rule.app ? token : "app \(app) \(token)"
     if case .at = rule.when {
       return PushID(
         of: "slot", String(event.at.microseconds), decision.view.rideID.text, rule.name,

@@ -58,7 +58,9 @@ struct APIRoutes: Sendable {
   /// Returns the state that the ride of a posted event must be in; nil for any.
   private func awaitedState(_ arguments: [String: JSONValue]) throws(APIError) -> String? {
     guard let rules = rules(), case .string(let event) = arguments["event"] else { return nil }
-    return try EventCheck.awaitedState(event, by: rules)
+    let state = try EventCheck.awaitedState(event, by: rules)
+    if let state, arguments["ride_id"] == nil { throw EventCheck.lacksRide(awaited: state) }
+    return state
   }
 
   private func explain(_ id: String) async -> HTTPResponse {

@@ -31,6 +31,11 @@ enum EventCheck {
         + "which emits the event", field: "event")
   }
 
+  static func lacksRide(awaited: String) -> APIError {
+    APIError(
+      .missingField, "\(awaited) is a state, and no ride is named; send ride_id", field: "ride_id")
+  }
+
   static func noRide(awaited: String) -> APIError {
     APIError(
       .wrongState,

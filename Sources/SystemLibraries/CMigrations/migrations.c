@@ -102,6 +102,10 @@ static const char text_0024[] = {
 #embed "../../../sql/0024_unique_ids.sql" suffix(, 0)
 };
 
+static const char text_0027[] = {
+#embed "../../../sql/0027_participants.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -127,5 +131,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0022_search", text_0022},
     {"0023_card_types", text_0023},
     {"0024_unique_ids", text_0024},
+    {"0027_participants", text_0027},
     {NULL, NULL},
 };
