@@ -15,7 +15,7 @@ extension Decider {
     if decision.view.ride != nil { return true }
     let rules = configuration.rules.rules(on: context.event.name)
     return !rules.contains { rule in
-      rule.apps.contains { RecipientResolver.named($0, by: context) != .none }
+      rule.apps.contains { !RecipientResolver.named($0, by: context).all.isEmpty }
     }
   }
 

@@ -89,5 +89,5 @@ extension RideID {
   }
 
   /// Whether it is a person's pseudo ride, unless the service has a ride with this ID.
-  var isOfPerson: Bool { text.utf8.starts(with: Self.personPrefix.utf8) }
+  package var isOfPerson: Bool { text.utf8.starts(with: Self.personPrefix.utf8) }
 }

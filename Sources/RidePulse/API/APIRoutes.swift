@@ -33,6 +33,7 @@ struct APIRoutes: Sendable {
       let key = try IdempotencyKey.of(request)
       let arguments = try call.arguments(of: request, apps: apps)
       if call == .push { try PushCheck.check(arguments) }
+      if call == .events { try EventCheck.checkAddress(arguments, apps: apps) }
       let state = try call == .events ? awaitedState(arguments) : nil
       switch try await answer(call.name, JSONValue.object(arguments).text, key, state) {
       case .answered(let status, let body, let isReplayed):
