@@ -207,20 +207,6 @@ comment on function ridepulse.raw_ride(text, text, text) is
   'ride. kind: push, broadcast or person. address: the token in lower-case hexadecimal, the '
   'channel''s ID, or the owner''s ID.';
 
-create or replace function ridepulse.owner_apps(owner_id text, app text) returns setof text
-language sql stable set search_path = pg_catalog, pg_temp as $$
-  select $2 where $2 is not null
-  union
-  select a.app from (
-    select 'customer' as app union select 'driver' union select s.app from ridepulse.apps s
-    union select d.app from ridepulse.devices d where d.owner_id = $1
-    union select c.app from ridepulse.live_activities c where c.owner_id = $1
-    union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
-    union select k.app from ridepulse.contacts k where k.owner_id = $1
-    union select t.app from ridepulse.participants t where t.owner_id = $1) a
-  where $2 is null
-$$;
-
 -- Reads whole tables, and locks nothing.
 create or replace function ridepulse.find_person(owner_id text, app text) returns ridepulse.erasure
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
