@@ -95,9 +95,8 @@ comment on function ridepulse.rides_removed() is
 create trigger removed after delete on ridepulse.rides referencing old table as gone
 for each statement execute function ridepulse.rides_removed();
 
--- Each person has an event of their own, in a pseudo ride of their own: their events stay in order,
--- whoever else is named, and what is stored for one person names no other. The data keeps all keys
--- but those of other people.
+-- Each person has an event and a pseudo ride of their own: their events stay in order, and what is
+-- stored for one person names no other. The data keeps all keys but those of other people.
 create function ridepulse.emit_to_people(event text, data jsonb)
 returns table (event_id bigint, ride_id text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -136,8 +135,7 @@ begin
   if cardinality(owners) = 0 then
     raise exception 'ridepulse.emit needs a ride, or a person in data'
       using errcode = 'invalid_parameter_value',
-            hint = 'Send a ride_id, or name the person by one of: '
-              || array_to_string(keys, ', ') || '.';
+            hint = format('Send a ride_id, or one of: %s.', array_to_string(keys, ', '));
   elsif cardinality(owners) > 1000 then
     raise exception 'data of ridepulse.emit names % people', cardinality(owners)
       using errcode = 'invalid_parameter_value', hint = 'Name 1000 at most in one call.';
@@ -203,9 +201,8 @@ comment on column ridepulse.erasure.legacy is
   'Pseudo rides of the person, of the phones, of cards and of start tokens.';
 
 comment on function ridepulse.raw_ride(text, text, text) is
-  'Returns the ID of a pseudo ride: of raw pushes to an address, or of a person''s events about no '
-  'ride. kind: push, broadcast or person. address: the token in lower-case hexadecimal, the '
-  'channel''s ID, or the owner''s ID.';
+  'Returns the ID of the pseudo ride of an address or a person. kind: push, broadcast or person. '
+  'address: the token in lower-case hexadecimal, the channel''s ID, or the owner''s ID.';
 
 -- Reads whole tables, and locks nothing.
 create or replace function ridepulse.find_person(owner_id text, app text) returns ridepulse.erasure

@@ -71,7 +71,8 @@ private struct RideLine {
     let attributes = members["attributes"] ?? .object([:])
     guard case .object = attributes else { throw Problem("attributes is not an object") }
     ride.attributes = String(decoding: attributes.json, as: UTF8.self)
-    ride.participants = try list(members, "participants").map(participant)
+    for person in try list(members, "participants").map(participant)
+    where !ride.participants.contains(person) { ride.participants.append(person) }
     let events = try list(members, "events").enumerated().map { index, value in
       try event(value, Int64(index + 1), at: instant)
     }
