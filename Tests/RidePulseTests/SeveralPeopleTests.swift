@@ -166,6 +166,31 @@ import TestSupport
     }
   }
 
+  @Test func `R89: the preview of a rides file has participants`() throws {
+    let folder = try ScratchFolder.create()
+    defer { ScratchFolder.remove(folder) }
+    try FileManager.default.createDirectory(
+      atPath: folder + "/rules", withIntermediateDirectories: true)
+    try Data(Self.rules.utf8).write(to: URL(fileURLWithPath: folder + "/rules/a.yaml"))
+    let people = #"[{"app":"customer","owner_id":"c2"},{"app":"fleet","owner_id":"f1"}]"#
+    let phones = #"[{"app":"customer","token":"aa"},{"app":"customer","token":"bb","owner_id":"c2"},"#
+      + #"{"app":"fleet","token":"cc","owner_id":"f1"}]"#
+    let ride = #"{"id":"r1","state":"driver_arrived","customer_id":"c1","attributes":{"plate":"P"},"#
+      + #""participants":\#(people),"phones":\#(phones),"events":[{"event":"driver_arrived"}]}"#
+    try Data(ride.utf8).write(to: URL(fileURLWithPath: folder + "/rides.jsonl"))
+    let result = try Command.ridepulse(
+      ["preview", "--rides", folder + "/rides.jsonl", "--format", "json"],
+      [
+        "RIDEPULSE_SCHEDULES": folder + "/rules", "APNS_CUSTOMER_BUNDLE_ID": "com.example.customer",
+        "APNS_DRIVER_BUNDLE_ID": "com.example.driver", "APNS_FLEET_BUNDLE_ID": "com.example.fleet",
+      ])
+    let lines = result.output.split(separator: "\n").compactMap { JSONValue(json: $0.utf8) }
+    let pushes = lines.compactMap { line -> String? in
+      if case .string(let app) = line.value(at: ["app"]) { app } else { nil }
+    }
+    #expect(pushes.sorted() == ["customer", "customer", "fleet"], "\(result.output) \(result.errors)")
+  }
+
   @Test(
     arguments: [
       (#"{"event": "document_expires"}"#, "missing_field", "ride_id"),
