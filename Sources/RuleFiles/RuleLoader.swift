@@ -102,16 +102,17 @@ struct RuleLoader {
         expected: "one for each app: \(first.name) at \(first.source) is the other")
     }
     let target = rule.what.appExtension
-    if rule.when != .life, rule.what.emittedEvent == nil, let name,
-      let first = rules.first(where: {
-        $0.when != .life && $0.app == rule.app && $0.what.emittedEvent == nil
-      }),
-      first.what.appExtension != target
-    {
-      let example = target.map { ", such as \(rule.app)_\($0.rawValue)" } ?? ""
+    for app in rule.apps where rule.when != .life && rule.what.emittedEvent == nil {
+      guard let name,
+        let first = rules.first(where: {
+          $0.when != .life && $0.apps.contains(app) && $0.what.emittedEvent == nil
+        }),
+        first.what.appExtension != target
+      else { continue }
+      let example = target.map { ", such as \(app)_\($0.rawValue)" } ?? ""
       diagnostics.report(
         name.location,
-        "push type \(rule.what.pushType.rawValue) for app \(rule.app), which gets push type "
+        "push type \(rule.what.pushType.rawValue) for app \(app), which gets push type "
           + "\(first.what.pushType.rawValue) by \(first.name) at \(first.source)",
         expected: "another app\(example): each of the two needs a token of its own, see Tokens in "
           + "docs/rules.md")

@@ -61,7 +61,7 @@ import Testing
       APICall.events, #"{"event": "x", "ride": "r"}"#, APIError.Code.unknownField, "ride",
       "mean ride_id"
     ),
-    (.events, #"{"event": "x"}"#, .missingField, "ride_id", "missing"),
+    (.liveActivities, #"{"app": "customer"}"#, .missingField, "ride_id", "missing"),
     (.events, #"{"event": null, "ride_id": "r"}"#, .missingField, "event", "missing"),
     (.events, #"{"event": 7, "ride_id": "r"}"#, .wrongType, "event", "a number; send a string"),
     (.events, #"{"event": "x", "ride_id": ""}"#, .invalidValue, "ride_id", "empty"),

@@ -39,8 +39,10 @@ import TestSupport
         collapse: name == "told" ? nil : try TextTemplate("\(name)-{{ride.id}}"),
         source: "test.yaml:1")
     }
+    var told = try rule("told", .customer, .on(["driver_arrived", "ride_updated"]))
+    told.otherApps = [.driver]
     let rules = [
-      try rule("told", .customer, .on(["driver_arrived", "ride_updated"])),
+      told,
       try rule("beat", .driver, .at(Timing(.every(.seconds(2700)), while: half)), .background),
       try rule(
         "before", .customer,
@@ -95,10 +97,18 @@ import TestSupport
       if !chance(3) { ride.attributes = #"{"lands": \#(soon().epochSeconds)}"# }
       var events: [RideEvent] = []
       if chance(3), let state = ride.state {
-        events = [RideEvent(id: Int64(number + 1), name: state, at: start - .seconds(5))]
+        let data = chance(3) ? #"{"driver_id": ["d\#(number)b", "d\#(number)"]}"# : "{}"
+        events = [
+          RideEvent(id: Int64(number + 1), name: state, at: start - .seconds(5), data: data)
+        ]
+      }
+      let further: [(App, OwnerID)] = [(.customer, "c\(number)b"), (.driver, "d\(number)b")]
+      for (app, owner) in further where chance(3) {
+        ride.participants.append(Participant(app: app, ownerID: owner))
       }
       var phones: [Phone] = []
-      for (app, owner) in [(App.customer, ride.customerID), (.driver, ride.driverID)] {
+      let own = [(App.customer, ride.customerID), (.driver, ride.driverID)]
+      for (app, owner) in own + further.map({ ($0, Optional($1)) }) {
         guard let owner else { continue }
         for copy in 0..<Int.random(in: 0...2, using: &numbers) {
           let id = Int64(number * 10 + phones.count)
@@ -117,11 +127,12 @@ import TestSupport
             registeredAt: start)
         ]
       } else if chance(2) {
-        view.startTokens = [
+        view.startTokens = ["c\(number)", "c\(number)b"].enumerated().map { index, owner in
           StartToken(
-            id: Int64(number), app: .customer, ownerID: "c\(number)", attributesType: "T",
-            token: "5a\(100_000 + number)", registeredAt: start)
-        ]
+            id: Int64(number + index * 1000), app: .customer, ownerID: OwnerID(owner),
+            attributesType: "T", token: "5a\(100_000 + number + index * 1000)",
+            registeredAt: start)
+        }
       }
       return view
     }

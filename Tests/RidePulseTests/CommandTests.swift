@@ -9,7 +9,14 @@ import TestSupport
     (["sevre"], [:], 64, ["unknown command sevre", "did you mean serve?"]),
     (["serve", "--schedule", "x"], [:], 64, ["unknown option --schedule", "--schedules?"]),
     (["trigger"], [:], 64, ["EVENT is missing"]),
-    (["trigger", "driver_arrived"], [:], 64, ["--ride ID is missing"]),
+    (
+      ["trigger", "driver_arrived"], ["RIDEPULSE_SCHEDULES": Stage.rules], 64,
+      ["driver_arrived is a state", "--ride ID"]
+    ),
+    (
+      ["trigger", "ride_updated", "--data", "x_id=d7"], ["RIDEPULSE_SCHEDULES": Stage.rules], 64,
+      ["neither a ride nor a person", "--ride ID", "customer_id, driver_id"]
+    ),
     (
       ["trigger", "driver_arrived", "--ride", String(repeating: "é", count: 257)], [:], 64,
       ["--ride has 514 bytes", "512 at most"]

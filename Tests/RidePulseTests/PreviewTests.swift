@@ -91,6 +91,11 @@ import TestSupport
     (#"{"id":"a","pickup_at":"2026-10-25T00:00:00Zoo"}"#, "pickup_at is not a time such as"),
     (#"{"id":"a","attributes":[]}"#, "attributes is not an object"),
     (#"{"id":"a","phones":{}}"#, "phones is not a list"),
+    (#"{"id":"a","participants":[{"app":"x"}]}"#, "a participant without app or owner_id"),
+    (
+      #"{"id":"a","participants":[{"app":"x","owner":"y"}]}"#,
+      "unknown key owner in a participant; did you mean owner_id?"
+    ),
     (#"{"id":"a","phones":[{"app":"x"}]}"#, "a phone without app or token"),
     (
       #"{"id":"a","phones":[{"app":"x","token":"aa","environment":"test"}]}"#,

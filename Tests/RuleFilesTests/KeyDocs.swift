@@ -47,6 +47,7 @@ enum KeyDocs {
     case .word(.app): "a-z, 0-9, `-`, `_`"
     case .word(.event): "word"
     case .words: "list of words"
+    case .oneOrMore(let form, _): "\(value(.word(form))), or a list"
     case .oneOrMoreWords: "word or list of words"
     case .text: "text"
     case .localizedText: "text, or map of locale to text"

@@ -82,6 +82,8 @@ enum KeySchema {
     switch form {
     case .word(let form): word(form)
     case .words: list(of: word(.event), ["minItems": 1, "uniqueItems": true])
+    case .oneOrMore(let form, _):
+      ["anyOf": [word(form), list(of: word(form), ["minItems": 1, "uniqueItems": true])]]
     case .oneOrMoreWords: ["anyOf": [word(.event), value(.words)]]
     case .text: ["type": "string", "pattern": #"\S"#]
     case .localizedText: ["anyOf": [text, map(to: text, keys: locale, ["minProperties": 1])]]

@@ -41,6 +41,8 @@ import Testing
         == .at(
           Timing(.every(.seconds(1200)), while: ["ride_started"], lostAfter: .seconds(7200))))
     #expect(try self.rule("app: courier_2").app == App(rawValue: "courier_2"))
+    #expect(
+      try self.rule("app: [driver, fleet]").apps == [.driver, App(rawValue: "fleet")])
   }
 
   @Test(arguments: [

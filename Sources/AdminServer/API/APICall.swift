@@ -27,7 +27,7 @@ package struct APICall: Hashable, Sendable {
   package static let events = APICall(
     "events", "POST", "/v1/events",
     fields: [
-      APIField("event", .word), APIField("ride_id", .word),
+      APIField("event", .word), APIField("ride_id", .word, isRequired: false),
       APIField("data", .object, isRequired: false),
     ])
 

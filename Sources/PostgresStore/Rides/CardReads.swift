@@ -123,6 +123,16 @@ struct StartTokenRead: Sendable {
           where o.app = any ($2::text[])
             and r.id in (select e.ride_id from ridepulse.events e
                          where e.ride_id = any ($1::text[]) and e.event = any ($3::text[]))
+          union
+          select p.ride_id, p.app, p.owner_id from (\(RideOwners.participants)) p
+          where p.app = any ($2::text[])
+            and p.ride_id in (select e.ride_id from ridepulse.events e
+                              where e.ride_id = any ($1::text[]) and e.event = any ($3::text[]))
+          union
+          select e.ride_id, a.app, named.owner_id
+          from ridepulse.events e, unnest($2::text[]) a (app),
+            \(RideOwners.named(in: "e.data", app: "a.app")) named
+          where e.ride_id = any ($1::text[]) and e.event = any ($3::text[]) and e.data <> '{}'
         ) owner
         join ridepulse.current_start_tokens t
           on t.app = owner.app and t.owner_id = owner.owner_id

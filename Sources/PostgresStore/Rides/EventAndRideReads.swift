@@ -114,6 +114,29 @@ struct RideRead: Sendable {
   }
 }
 
+/// Reads the further people of rides.
+struct ParticipantRead: Sendable {
+  let ride: ResultColumn<String>
+  let app: ResultColumn<String>
+  let owner: ResultColumn<String>
+  /// $1 ride IDs.
+  let statement: Statement
+
+  static let all = ParticipantRead()
+
+  private init() {
+    var list = SelectList()
+    ride = list.text("ride_id")
+    app = list.text("app")
+    owner = list.text("owner_id")
+    statement = Statement(
+      name: "claimed_participants",
+      sql: """
+        select \(list.sql) from (\(RideOwners.participants)) p order by ride_id, app, owner_id
+        """)
+  }
+}
+
 /// Limits on the JSON that one read fetches from the database.
 ///
 /// The limits apply to the text that reaches this process. Without decompressing a value,

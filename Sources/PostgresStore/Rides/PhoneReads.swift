@@ -71,9 +71,12 @@ struct PhoneRead: Sendable {
           from ridepulse.rides r, \(RideOwners.lateral(apps: "$2::text[]")) o
           where r.id = any ($1::text[])
           union
+          \(RideOwners.participants)
+          union
           -- Events name people of their own, and those of the ride before and after its change.
-          select e.ride_id, a.app, e.data ->> (a.app || '_id')
-          from e, unnest($2::text[]) a (app) where e.data <> '{}'
+          select e.ride_id, a.app, named.owner_id
+          from e, unnest($2::text[]) a (app), \(RideOwners.named(in: "e.data", app: "a.app")) named
+          where e.data <> '{}'
           union
           select e.ride_id, 'customer', e.customer_id from e where e.customer_id is not null
           union
@@ -130,7 +133,7 @@ struct PhoneRead: Sendable {
 /// The owners of a ride's phones, as docs/sql.md defines them: SQL that all reads share.
 enum RideOwners {
   /// A lateral table `(app, owner_id)` of a ride `r`, with a row for the customer, the driver and
-  /// each other app.
+  /// each other app. Who else takes part is in `participants`.
   ///
   /// - Parameter apps: SQL for an array of apps; it may refer to `r`.
   static func lateral(apps: String) -> String {
@@ -144,5 +147,31 @@ enum RideOwners {
       where a.app not in ('customer', 'driver')
     )
     """
+  }
+
+  /// A select of `(ride_id, app, owner_id)` of the participants of the rides $1.
+  ///
+  /// If there are none in the whole table, no ride is looked up.
+  static let participants = """
+    select p.ride_id, p.app, p.owner_id from ridepulse.participants p
+    where p.ride_id = any ($1::text[]) and (select exists (select from ridepulse.participants))
+    """
+
+  /// A lateral table `(owner_id)` of the people whom an event's data names for an app: one ID, or a
+  /// list of IDs.
+  ///
+  /// - Parameters:
+  ///   - data: SQL for the data.
+  ///   - app: SQL for the app.
+  static func named(in data: String, app: String) -> String {
+    let value = "\(data) -> (\(app) || '_id')"
+    return """
+      lateral (
+        select \(data) ->> (\(app) || '_id') as owner_id
+        where jsonb_typeof(\(value)) <> 'array'
+        union all
+        select jsonb_array_elements_text(\(value)) where jsonb_typeof(\(value)) = 'array'
+      )
+      """
   }
 }

@@ -139,10 +139,15 @@ extension RideHistory.Contact {
     name: "history_contacts",
     sql: """
       select \(columns.sql)
-      from ridepulse.rides r
-      cross join \(RideOwners.lateral(apps: appsOfRide)) owner
+      from (
+        select o.app, o.owner_id
+        from ridepulse.rides r cross join \(RideOwners.lateral(apps: appsOfRide)) o
+        where r.id = $1
+        union
+        select p.app, p.owner_id from ridepulse.participants p where p.ride_id = $1
+      ) owner
       join ridepulse.contacts c on c.app = owner.app and c.owner_id = owner.owner_id
-      where r.id = $1 order by c.app
+      order by c.app, c.owner_id
       """)
 
   private static let appsOfRide = """
@@ -217,12 +222,14 @@ extension RideQueries {
       Call(EventRead.all.statement, [rides, String(EventRead.limit)]),
       Call(RideSnapshot.memos, [rides]), Call(RideHistory.Plan.ofRide, [id]),
       Call(LedgerRow.ofRide, [id]), Call(RideHistory.Activity.ofRide, [id]),
-      Call(RideHistory.Contact.ofRide, [id]), Call(RideSnapshot.commit),
+      Call(RideHistory.Contact.ofRide, [id]), Call(ParticipantRead.all.statement, [rides]),
+      Call(RideSnapshot.commit),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
     reader.readClaims(results[3])
     reader.rows.readRides(results[1])
     reader.rows.readEvents(results[2])
+    reader.rows.readParticipants(results[8])
     let view = reader.claim.rides.first?.view
     let entries = LedgerRow.all(results[5])
     return RideHistory(

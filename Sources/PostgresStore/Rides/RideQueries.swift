@@ -15,6 +15,10 @@ package struct RideQueries: Sendable {
   private static let emit = Statement(
     name: "api_emit", sql: "select ridepulse.emit($1, $2, $3::jsonb)")
 
+  private static let emitToPeople = Statement(
+    name: "api_emit_to_people",
+    sql: "select event_id, ride_id from ridepulse.emit_to_people($1, $2::jsonb)")
+
   private static let waiting = Statement(
     name: "api_waiting", sql: "select from ridepulse.events where id = $1::bigint")
 
@@ -26,6 +30,18 @@ package struct RideQueries: Sendable {
     return results[0].int64(0, 0) ?? 0
   }
 
+  /// Emits an event about no ride; returns the event and the pseudo ride of each person whom the data
+  /// names.
+  package func emit(
+    _ event: String, data: String
+  ) async throws -> [(event: Int64, ride: RideID)] {
+    let rows = try await session.run([Call(Self.emitToPeople, [event, data])])[0]
+    return (0..<rows.rowCount).compactMap { row in
+      guard let id = rows.int64(row, 0), let ride = rows.string(row, 1) else { return nil }
+      return (id, RideID(ride))
+    }
+  }
+
   /// Returns what a decision would read if the event came now, including the ride's memo; writes
   /// nothing.
   package func view(_ event: String, ride: RideID, data: String, apps: [App]) async throws
@@ -35,14 +51,17 @@ package struct RideQueries: Sendable {
     let read = try await session.run([
       Call(RideRead.all.statement, [rides]), Call(RideSnapshot.memos, [rides]),
       Call(CardRead.all.statement, [rides]), Call(ChannelRead.all.statement, [rides]),
+      Call(ParticipantRead.all.statement, [rides]),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
     reader.readClaims(read[1])
     reader.rows.readRides(read[0])
     reader.rows.readCards(read[2])
     reader.rows.readChannels(read[3])
+    reader.rows.readParticipants(read[4])
     let (now, rows) = (reader.claim.now, reader.rows)
     let event = RideEvent(id: 0, name: event, at: now, data: data)
+    // A ride that does not exist may be a person's pseudo ride, whose owner the data names.
     let owners = rows.view(of: ride).owners(of: apps, on: event)
     let words = [
       ride.text, PostgresArray.literal(owners.map(\.app.rawValue)),

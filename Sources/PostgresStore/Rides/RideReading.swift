@@ -48,6 +48,7 @@ struct RideReading {
         $0.readEvents($1, limit: eventLimit)
       },
       Read(RideRead.all.statement, [rides]) { $0.readRides($1) },
+      Read(ParticipantRead.all.statement, [rides]) { $0.readParticipants($1) },
       Read(
         phones,
         [

@@ -4,6 +4,7 @@ import RideCore
 /// Rides and what belongs to them, decoded from rows.
 struct RideRows {
   private var rides: [RideID: Ride] = [:]
+  private var participants: [RideID: [Participant]] = [:]
   private var events: [RideID: [RideEvent]] = [:]
   private var phones: [RideID: [Phone]] = [:]
   private var cards: [RideID: [Card]] = [:]
@@ -90,10 +91,22 @@ struct RideRows {
     }
   }
 
+  mutating func readParticipants(_ rows: QueryResult) {
+    let columns = ParticipantRead.all
+    for row in 0..<rows.rowCount {
+      guard let ride = rows[row, columns.ride].map(RideID.init), let app = rows[row, columns.app],
+        let owner = rows[row, columns.owner].map(OwnerID.init)
+      else { continue }
+      participants[ride, default: []].append(
+        Participant(app: App(rawValue: app), ownerID: owner))
+    }
+  }
+
   /// Adds the rows of another read, except those of rides that did not fit into it.
   mutating func add(_ other: RideRows) {
     let isComplete = { (ride: RideID) in !other.oversized.contains(ride) }
     rides.merge(other.rides.filter { isComplete($0.key) }) { $1 }
+    participants.merge(other.participants.filter { isComplete($0.key) }) { $1 }
     events.merge(other.events.filter { isComplete($0.key) }) { $1 }
     phones.merge(other.phones.filter { isComplete($0.key) }) { $1 }
     cards.merge(other.cards.filter { isComplete($0.key) }) { $1 }
@@ -221,6 +234,7 @@ struct RideRows {
     var view = RideView(
       rideID: id, ride: rides[id], events: events[id] ?? [], phones: phones[id] ?? [],
       cards: cards[id] ?? [], startTokens: startTokens[id] ?? [], memo: memo)
+    if let people = participants[id] { view.ride?.participants = people }
     view.channels = channels[id] ?? []
     view.hasMoreEvents = withMoreEvents.contains(id)
     view.contacts = contacts[id] ?? []

@@ -19,6 +19,7 @@ enum Grants {
   private static let tables: [Grant] = [
     .table("migrations", engine: read, reader: read),
     .table("rides", app: add, engine: read, reader: read),
+    .table("participants", app: [.select, .insert, .delete], engine: read, reader: read),
     .table("events", engine: [.select, .insert, .delete], reader: read),
     .table("devices", engine: add, reader: read),
     .table("live_activities", engine: [.select, .update], reader: read),
@@ -60,6 +61,7 @@ enum Grants {
 
   private static let functions: [Grant] = [
     .function("emit", .app, .engine),
+    .function("emit_to_people", .app, .engine, loss: .reports),
     .function("register_device", .app),
     .function("register_live_activity", .app),
     .function("register_push_to_start", .app),

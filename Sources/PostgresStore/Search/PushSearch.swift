@@ -94,12 +94,15 @@ package struct PushSearch: Sendable {
     let cards = try await reads.read([
       Call(SearchStatements.cardsOfOwner, whose + [rideIDs, Self.more])
     ])
+    // Events about no ride are in a pseudo ride for each app.
+    let own = names.map { RideID(ofPerson: owner, app: App(rawValue: $0)) }
     let pushes = try await newest(
       reads, SearchStatements.pushesOfPerson,
       [
         PostgresArray.literal(phones.map(\.tokenSuffix)),
-        PostgresArray.literal(phones.map { "\($0.id)" }), rideIDs,
-        PostgresArray.literal(rides.items.map(\.app)), Self.more,
+        PostgresArray.literal(phones.map { "\($0.id)" }),
+        PostgresArray.literal(rides.items.map(\.id) + own),
+        PostgresArray.literal(rides.items.map(\.app) + names), Self.more,
       ])
     return SearchResult(
       now: cards.now, phones: Page(phones),

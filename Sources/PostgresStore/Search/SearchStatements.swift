@@ -82,7 +82,8 @@ enum SearchStatements {
   /// `(attributes ->> 'fleet_id')`; the names are parameters, because a session replaces the schema's
   /// name in the text.
   static func ridesOfOwner(apps: [String]) -> Statement {
-    let parts = apps.enumerated().map { number, app in
+    let names = apps.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
+    let roles = apps.enumerated().map { number, app in
       let name = "$\(number + 3)::text"
       let owner =
         switch app {
@@ -95,11 +96,20 @@ enum SearchStatements {
          from ridepulse.rides r where \(owner) = $1 order by \(liveFirst) limit $2::int)
         """
     }
+    let parts = roles + [
+      """
+      (select r.id, r.state, r.updated_at, p.app
+       from ridepulse.participants p join ridepulse.rides r on r.id = p.ride_id
+       where p.owner_id = $1 and p.app = any (array[\(names)]::text[])
+       order by \(liveFirst) limit $2::int)
+      """
+    ]
+    // A person may be in a role and a participant of the same app.
     return Statement(
       name: "",
       sql: """
         select \(FoundRide.selected)
-        from (\(parts.joined(separator: " union all "))) r
+        from (\(parts.joined(separator: " union "))) r
         left join ridepulse.agenda a on a.ride_id = r.id
         order by \(liveFirst) limit $2::int
         """)

@@ -22,6 +22,8 @@ struct Decider {
   /// split pass.
   let newEvents: [RideEvent]
   let recipients: RecipientResolver
+  /// The ride whose values decisions show: the row, or a pseudo ride's stand-in without values.
+  let ride: Ride?
   /// The phones that this decision addresses.
   var phones: [Phone] = []
   var decision: Decision
@@ -34,6 +36,8 @@ struct Decider {
   /// The firings that `if` withholds, and what rules remember, in this decision.
   var withheld: [WithheldFiring] = []
   var remembered: [String: String] = [:]
+  /// `phones` by owner, grouped once if an event concerns several people.
+  var phonesOfPeople: [PhoneOwner: [Phone]]?
 
   init(view: RideView, configuration: EngineConfiguration, now: Timestamp) {
     self.configuration = configuration
@@ -41,7 +45,8 @@ struct Decider {
     decision = Decision(view: view)
     conditions = view.memo.conditions
     decision.revision = configuration.revision?.id
-    switch view.ride?.attributes {
+    ride = view.ride ?? view.pseudoRide
+    switch ride?.attributes {
     case "{}": attributes = .object([:])
     case let text?: attributes = JSONValue(json: text.utf8)
     case nil: attributes = nil
@@ -151,65 +156,6 @@ struct Decider {
     RideEvent(id: 0, name: rule.timing.keyword, at: slot)
   }
 
-  /// Fires one rule on one event, for each phone of its recipient.
-  ///
-  /// A rule that waits is decided when its time has come.
-  private mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
-    let app = rule.app
-    var entry = draft(rule, context.event)
-    let recipient = recipients.recipient(of: app, in: context)
-    entry.owner = recipient?.owner
-    let leftStates = rule.leftStates(context.ride.state)
-    let waitsUntil = wait(of: rule, after: context.event)
-    if leftStates == nil, waitsUntil == nil, !isAdmitted(rule, context, entry) { return }
-    if rule.emittedEvent != nil {
-      return fireEmit(rule, draft(rule, context.event), context)
-    }
-    guard let recipient else {
-      if isFirstPart { close(entry, .suppressed, .noOwner(of: app)) }
-      return
-    }
-    let owner = recipient.owner
-    entry.owner = owner
-    let shown = recipient.image.map { self.context(context.event, as: $0) } ?? context
-    var planner = Planner(
-      rule: rule, context: shown, image: recipient.image, configuration: configuration, now: now)
-    let before = livePushes
-    var awaited: [PushID] = []
-    for phone in phones where phone.app == app && phone.ownerID == owner {
-      entry.id = pushID(rule, context.event, phone.token)
-      entry.phone = phone.id
-      entry.tokenSuffix = String(phone.token.suffix(6))
-      if let waitsUntil {
-        planner.setCollapseID(of: &entry)
-        withhold(entry, until: waitsUntil, recipient.image)
-        if rule.escalation != nil { awaited.append(entry.id) }
-        continue
-      }
-      if leftStates == nil, !isAdmitted(rule, context, entry, phone) { continue }
-      if let reason = leftStates ?? contact(rule, phone) {
-        close(entry, .suppressed, reason)
-        continue
-      }
-      if rule.escalation != nil { awaited.append(entry.id) }
-      let cards = cards(showing: context.event, on: phone, insteadOf: rule)
-      if cards.isEmpty {
-        plan(&planner, entry, phone)
-      } else {
-        planner.setCollapseID(of: &entry)
-        hold(entry, cards)
-      }
-    }
-    if livePushes > before, waitsUntil == nil { remember(rule) }
-    let hasNoPhone =
-      entry.phone == nil && isFirstPart
-      && !decision.view.phones.contains { $0.app == app && $0.ownerID == owner }
-    if hasNoPhone { close(entry, .suppressed, .noPhone(of: app)) }
-    if rule.escalation != nil, !awaited.isEmpty || hasNoPhone && leftStates == nil {
-      openEscalation(rule, context.event, of: owner, awaiting: awaited)
-    }
-  }
-
   /// Records an event that no rule file declares, instead of passing over it.
   private mutating func reportUnknownWord(_ event: RideEvent) {
     let state = decision.view.ride?.state
@@ -235,7 +181,10 @@ struct Decider {
   }
 
   func context(_ event: RideEvent) -> TemplateContext? {
-    decision.view.ride.map { TemplateContext(ride: $0, attributes: attributes, event: event) }
+    ride.map {
+      TemplateContext(
+        ride: $0, attributes: attributes, event: event, hasRide: decision.view.ride != nil)
+    }
   }
 
   /// Returns the template context of a push to a former owner: the row as it was for that owner.
@@ -245,14 +194,27 @@ struct Decider {
       attributes: JSONValue(json: image.attributes.utf8), event: event)
   }
 
-  func draft(_ rule: CompiledRule, _ event: RideEvent) -> LedgerEntry {
-    LedgerEntry(
-      id: pushID(rule, event, ""), event: event, rule: rule.name, app: rule.app,
+  /// - Parameters:
+  ///   - app: One of the rule's apps; nil for the first.
+  ///   - person: Whom the entry is about, if the event concerns others before them.
+  func draft(
+    _ rule: CompiledRule, _ event: RideEvent, _ app: App? = nil, of person: OwnerID? = nil
+  ) -> LedgerEntry {
+    let app = app ?? rule.app
+    // No token contains a space.
+    let place = person.map { "owner " + $0.text } ?? ""
+    return LedgerEntry(
+      id: pushID(rule, event, place, app), event: event, rule: rule.name, app: app,
       pushType: rule.pushType, status: .pending, attempts: 0)
   }
 
   /// Returns the same ID for the same event or slot, rule and phone, on every node and attempt.
-  func pushID(_ rule: CompiledRule, _ event: RideEvent, _ token: String) -> PushID {
+  ///
+  /// - Parameter app: One of the rule's apps; the ID of the first one does not depend on it.
+  func pushID(
+    _ rule: CompiledRule, _ event: RideEvent, _ token: String, _ app: App
+  ) -> PushID {
+    let token = app == rule.app ? token : "app \(app) \(token)"
     if case .at = rule.when {
       return PushID(
         of: "slot", String(event.at.microseconds), decision.view.rideID.text, rule.name,

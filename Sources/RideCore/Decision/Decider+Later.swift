@@ -42,11 +42,12 @@ extension Decider {
   ///
   /// It waits among the retries, where a ride's memo, its due time and `ridepulse.forget` find it.
   mutating func openEscalation(
-    _ rule: CompiledRule, _ event: RideEvent, of owner: OwnerID, awaiting pushes: [PushID]
+    _ rule: CompiledRule, _ event: RideEvent, of owner: OwnerID, in app: App,
+    awaiting pushes: [PushID]
   ) {
     guard let escalation = rule.escalation else { return }
-    var entry = draft(rule, event)
-    entry.id = pushID(rule, event, "escalation to \(owner.text)")
+    var entry = draft(rule, event, app)
+    entry.id = pushID(rule, event, "escalation to \(owner.text)", app)
     if !isFirstPart,
       let index = decision.view.memo.retries.firstIndex(where: { $0.entry.id == entry.id })
     {

@@ -114,8 +114,13 @@ extension Decider {
       return close(entry, .suppressed, reason)
     }
     // A slot concerns whom the ride names now, and the row that its text would show is theirs.
-    if entry.isOfSlot, RecipientResolver.present(entry.app, in: context) != owner {
-      return close(entry, .suppressed, .otherOwner(of: entry.app))
+    if entry.isOfSlot || entry.isOfParticipant == true,
+      !RecipientResolver.isPresent(owner, entry.app, in: context)
+    {
+      let isParticipant = entry.isOfParticipant == true
+      return close(
+        entry, .suppressed,
+        isParticipant ? .noLongerParticipates(entry.app) : .otherOwner(of: entry.app))
     }
     if hasWaited, !isStillAdmitted(rule, context, entry, phone) { return }
     if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }

@@ -229,6 +229,8 @@ package struct LedgerEntry: Hashable, Sendable, Codable {
   package var doubt: Doubt?
   /// The owner of its phone; nil in memos of earlier versions.
   package var owner: OwnerID?
+  /// True if the owner received it as a participant of the ride; nil otherwise.
+  package var isOfParticipant: Bool?
   /// `apns-unique-id` of the last answer, by which Apple's console finds the push; nil without one.
   package var uniqueID: String?
 }

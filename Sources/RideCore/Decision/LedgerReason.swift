@@ -214,6 +214,14 @@ extension LedgerReason {
     LedgerReason(.noOwner, "the ride has no \(app)")
   }
 
+  static func namesNobody(of app: App) -> LedgerReason {
+    LedgerReason(.noOwner, "the event names no \(app)")
+  }
+
+  static func noLongerParticipates(_ app: App) -> LedgerReason {
+    LedgerReason(.otherOwner, "the person is no \(app) of the ride any more")
+  }
+
   static func otherOwner(of app: App) -> LedgerReason {
     LedgerReason(.otherOwner, "the ride has another \(app) now")
   }

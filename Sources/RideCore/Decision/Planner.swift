@@ -30,7 +30,7 @@ struct Planner {
   mutating func push(_ entry: LedgerEntry, to phone: Phone) throws(Problem) -> PlannedPush {
     let validUntil = entry.event.at + rule.validity
     try Self.check(validUntil, at: now)
-    let topic = try Self.topic(of: rule.app, rule.pushType, configuration)
+    let topic = try Self.topic(of: entry.app, rule.pushType, configuration)
     guard let token = DeviceToken(phone.token) else {
       throw Problem(
         status: .suppressed, reason: LedgerReason(.badToken, "the phone's token is not hexadecimal")

@@ -1,7 +1,7 @@
 /// Finds who receives an app's pushes about an event, and which row of the ride their texts show.
 ///
-/// An event is addressed to the person that the ride named when it was emitted, however late it is
-/// handled. If the ride names another person by then, texts to the former one show the row as it
+/// An event is addressed to the owner that the ride named when it was emitted, however late it is
+/// handled, and to those who participate when it is handled. If the ride names another person by then, texts to the former one show the row as it
 /// was for them.
 struct RecipientResolver {
   /// The owner whose phones are addressed, and the row for their texts.
@@ -9,6 +9,16 @@ struct RecipientResolver {
     var owner: OwnerID
     /// The row that the texts show; nil means the present one.
     var image: RideImage?
+    /// Whether the ride names the owner as a participant only.
+    var isParticipant = false
+  }
+
+  /// The people of one app who receive an event's pushes. The first one is apart, because most
+  /// events concern one person, for whom no list is made.
+  struct Recipients: Equatable {
+    /// Nil if there is nobody.
+    var first: Recipient?
+    var others: [Recipient] = []
   }
 
   /// Events that replaced or removed one of the ride's people, oldest first.
@@ -21,13 +31,33 @@ struct RecipientResolver {
   /// Whether one of these events changed the ride's people.
   var haveChanged: Bool { !changes.isEmpty }
 
-  /// Returns the recipient of an app's pushes about an event.
+  /// Returns the recipients of an app's pushes about an event: those whom its data names, otherwise
+  /// the ride's owner in the app's role and every participant of the app.
   ///
-  /// An event's data may name another recipient with the key `<app>_id`, as an offer does:
-  /// `{"driver_id": "d9"}`. The owner for an app other than customer and driver is the ride's
-  /// attribute of that name.
-  func recipient(of app: App, in context: TemplateContext) -> Recipient? {
-    if let named = Self.named(app, by: context) { return Recipient(owner: named) }
+  /// An event's data may name others with the key `<app>_id`, as an offer does:
+  /// `{"driver_id": "d9"}`, `{"driver_id": ["d7", "d8"]}`.
+  func recipients(of app: App, in context: TemplateContext) -> Recipients {
+    switch Self.named(app, by: context) {
+    case .one(let owner): return Recipients(first: Recipient(owner: owner))
+    case .several(let owners):
+      return Recipients(
+        first: owners.first.map { Recipient(owner: $0) },
+        others: owners.dropFirst().map { Recipient(owner: $0) })
+    case .none: break
+    }
+    let first = owner(of: app, in: context)
+    if context.ride.participants.isEmpty { return Recipients(first: first) }
+    let others = context.ride.participants
+      .filter { $0.app == app && $0.ownerID != first?.owner }
+      .map { Recipient(owner: $0.ownerID, isParticipant: true) }
+    if first != nil { return Recipients(first: first, others: others) }
+    return Recipients(first: others.first, others: Array(others.dropFirst()))
+  }
+
+  /// Returns the owner in the app's role, to whom an event is addressed that names nobody.
+  ///
+  /// The owner for an app other than customer and driver is the ride's attribute `<app>_id`.
+  private func owner(of app: App, in context: TemplateContext) -> Recipient? {
     let present = Self.present(app, in: context)
     // A slot uses the present row.
     if context.event.id == 0 { return present.map { Recipient(owner: $0) } }
@@ -48,7 +78,7 @@ struct RecipientResolver {
   func recipient(_ owner: OwnerID, of app: App, in context: TemplateContext, _ known: RideImage?)
     -> Recipient
   {
-    if Self.named(app, by: context) == owner || Self.present(app, in: context) == owner {
+    if Self.named(app, by: context).contains(owner) || Self.isPresent(owner, app, in: context) {
       return Recipient(owner: owner)
     }
     let later = changes.lazy.filter { $0.id > context.event.id }.map(\.former)
@@ -72,19 +102,22 @@ struct RecipientResolver {
         customer: app == .customer ? owner : nil, driver: app == .driver ? owner : nil)
   }
 
-  private static func named(_ app: App, by context: TemplateContext) -> OwnerID? {
-    guard let named = context.datum(key(app)), named != .null, !named.text.isEmpty else {
-      return nil
-    }
-    return OwnerID(named.text)
+  static func named(_ app: App, by context: TemplateContext) -> NamedPeople {
+    NamedPeople(context.datum(app.ownerKey))
   }
 
-  /// Returns the owner that the present row names.
-  static func present(_ app: App, in context: TemplateContext) -> OwnerID? {
+  /// Returns whether the ride names a person now, in the app's role or as a participant.
+  static func isPresent(_ owner: OwnerID, _ app: App, in context: TemplateContext) -> Bool {
+    present(app, in: context) == owner
+      || context.ride.participants.contains { $0.app == app && $0.ownerID == owner }
+  }
+
+  /// Returns the owner that the present row names in the app's role.
+  private static func present(_ app: App, in context: TemplateContext) -> OwnerID? {
     switch app {
     case .customer: context.ride.customerID
     case .driver: context.ride.driverID
-    default: context.attribute(key(app)).flatMap { $0 == .null ? nil : OwnerID($0.text) }
+    default: context.attribute(app.ownerKey).flatMap { $0 == .null ? nil : OwnerID($0.text) }
     }
   }
 
@@ -101,23 +134,22 @@ struct RecipientResolver {
     case .customer: image.customer
     case .driver: image.driver
     default:
-      JSONValue(json: image.attributes.utf8)?.value(at: [key(app)])
+      JSONValue(json: image.attributes.utf8)?.value(at: [app.ownerKey])
         .flatMap { $0 == .null ? nil : OwnerID($0.text) }
     }
   }
-
-  private static func key(_ app: App) -> String { app.rawValue + "_id" }
 }
 
 extension RideView {
   /// Returns the owners whose phones a decision about an event of this ride would address, by app.
   package func owners(of apps: [App], on event: RideEvent) -> [(app: App, owner: OwnerID)] {
-    guard let ride else { return [] }
+    guard let ride = ride ?? pseudoRide else { return [] }
     let context = TemplateContext(
       ride: ride, attributes: JSONValue(json: ride.attributes.utf8), event: event)
     let resolver = RecipientResolver([event])
-    return apps.compactMap { app in
-      resolver.recipient(of: app, in: context).map { (app, $0.owner) }
+    return apps.flatMap { app in
+      let people = resolver.recipients(of: app, in: context)
+      return ([people.first].compactMap(\.self) + people.others).map { (app, $0.owner) }
     }
   }
 }

@@ -55,6 +55,11 @@ package struct OwnerContact: Hashable, Sendable {
 }
 
 extension RideView {
+  /// The ride that stands in for a row in decisions about a person's events; nil for a real ride.
+  var pseudoRide: Ride? {
+    ride == nil && rideID.isOfPerson ? Ride(id: rideID, state: nil) : nil
+  }
+
   /// The size of the JSON texts in it, in bytes; it may exceed all the rest by far.
   package var textBytes: Int {
     (ride?.attributes.utf8.count ?? 0) + events.reduce(0) { $0 + $1.data.utf8.count }

@@ -13,6 +13,8 @@ package struct Ride: Hashable, Sendable {
   /// The JSON text from Postgres, parsed once for each decision.
   package var attributes: String
   package var updatedAt: Timestamp?
+  /// Further people of the ride, for any app, in the order of `ridepulse.participants`' key.
+  package var participants: [Participant] = []
 
   package init(id: RideID, state: String?) {
     self.id = id

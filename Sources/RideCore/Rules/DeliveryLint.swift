@@ -71,7 +71,7 @@ enum DeliveryLint {
   /// Warns about an alert that a phone shows next to the one of its card.
   static func doubles(_ rule: Rule, in rules: RuleSet) -> [String] {
     guard case .alert = rule.what, case .on(let events, _) = rule.when else { return [] }
-    return rules.cards.filter { $0.app == rule.app }.flatMap { card -> [String] in
+    return rules.cards.filter { rule.apps.contains($0.app) }.flatMap { card -> [String] in
       let isBroadcast = card.life.broadcast != nil
       let both = events.filter { card.life.alerts[$0] != nil }
       if both.isEmpty || !rule.isSentWithCard && !isBroadcast { return [] }

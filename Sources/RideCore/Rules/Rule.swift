@@ -4,6 +4,8 @@ package struct Rule: Hashable, Sendable {
   package var name: String
   /// The app whose phones receive its pushes.
   package var app: App
+  /// The further apps of a rule with a list of apps.
+  package var otherApps: [App] = []
   package var when: When
   package var what: What
   /// Custom keys next to `aps`.
@@ -41,6 +43,9 @@ package struct Rule: Hashable, Sendable {
     self.unlessContactWithin = unlessContactWithin
     self.source = source
   }
+
+  /// The apps whose phones receive its pushes, in the order of the rule.
+  package var apps: [App] { [app] + otherApps }
 
   /// When a rule fires.
   package enum When: Hashable, Sendable {

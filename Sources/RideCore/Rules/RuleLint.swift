@@ -54,7 +54,7 @@ package struct RuleLint: Hashable, Sendable {
   }
 
   private static func total(of app: App, in rules: RuleSet) -> RuleLint? {
-    let beats = rules.rules.filter { $0.app == app && $0.what == .background }
+    let beats = rules.rules.filter { $0.apps.contains(app) && $0.what == .background }
       .compactMap(Heartbeats.init)
     let worst = rules.activeStates.sorted().map { state in
       (state: state, beats: beats.filter { $0.states.contains(state) })

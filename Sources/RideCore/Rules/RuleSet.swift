@@ -79,7 +79,7 @@ package struct RuleSet: Sendable {
   }
 
   /// The apps whose phones rules address, by name.
-  package var apps: [App] { Set(rules.map(\.app)).sorted { $0.rawValue < $1.rawValue } }
+  package var apps: [App] { Set(rules.flatMap(\.apps)).sorted { $0.rawValue < $1.rawValue } }
 
   /// The cards of an attributes-type: where each rule is, its app, and what starts it by push.
   package func cards(of type: String) -> [(source: String, app: App, startEvents: [String])] {
@@ -144,7 +144,10 @@ package struct RuleSet: Sendable {
 /// An object, because each decision copies the rules that it evaluates.
 final class CompiledRule: Sendable {
   let name: String
+  /// The first of its apps; a card rule has only this one.
   let app: App
+  /// The apps for which it fires, in the order of the rule.
+  let apps: [App]
   let when: Rule.When
   let pushType: PushType
   let priority: PushPriority
@@ -168,6 +171,7 @@ final class CompiledRule: Sendable {
   init(_ rule: Rule) {
     name = rule.name
     app = rule.app
+    apps = rule.apps
     when = rule.when
     pushType = rule.what.pushType
     priority = rule.what.priority

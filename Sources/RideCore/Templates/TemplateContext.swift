@@ -8,10 +8,13 @@ struct TemplateContext {
   let attributes: JSONValue?
   /// The event's data; nil if it is unreadable.
   let data: JSONValue?
+  /// False for an event about no ride: then no value of a ride is there.
+  let hasRide: Bool
 
   /// Parses the event's data once for all rules and phones; the ride's attributes come parsed.
-  init(ride: Ride, attributes: JSONValue?, event: RideEvent) {
+  init(ride: Ride, attributes: JSONValue?, event: RideEvent, hasRide: Bool = true) {
     self.ride = ride
+    self.hasRide = hasRide
     self.event = event
     self.attributes = attributes
     data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
@@ -61,6 +64,7 @@ struct TemplateContext {
     case .eventData(let keys):
       guard let data else { throw .unreadable("event.data") }
       return data.value(at: keys)
+    case .ride where !hasRide: return nil
     case .ride(let field):
       switch field {
       case .id: return .string(ride.id.text)

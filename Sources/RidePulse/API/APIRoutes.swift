@@ -33,6 +33,7 @@ struct APIRoutes: Sendable {
       let key = try IdempotencyKey.of(request)
       let arguments = try call.arguments(of: request, apps: apps)
       if call == .push { try PushCheck.check(arguments) }
+      if call == .events { try EventCheck.checkAddress(arguments, apps: apps) }
       let state = try call == .events ? awaitedState(arguments) : nil
       switch try await answer(call.name, JSONValue.object(arguments).text, key, state) {
       case .answered(let status, let body, let isReplayed):
@@ -58,7 +59,9 @@ struct APIRoutes: Sendable {
   /// Returns the state that the ride of a posted event must be in; nil for any.
   private func awaitedState(_ arguments: [String: JSONValue]) throws(APIError) -> String? {
     guard let rules = rules(), case .string(let event) = arguments["event"] else { return nil }
-    return try EventCheck.awaitedState(event, by: rules)
+    let state = try EventCheck.awaitedState(event, by: rules)
+    if let state, arguments["ride_id"] == nil { throw EventCheck.lacksRide(awaited: state) }
+    return state
   }
 
   private func explain(_ id: String) async -> HTTPResponse {

@@ -31,6 +31,23 @@ enum EventCheck {
         + "which emits the event", field: "event")
   }
 
+  /// Checks that an event without a ride names a person.
+  static func checkAddress(_ arguments: [String: JSONValue], apps: [App]) throws(APIError) {
+    if arguments["ride_id"] != nil { return }
+    let data = arguments["data"].map { String(decoding: $0.json, as: UTF8.self) } ?? "{}"
+    if !PersonalEvent.split(data, apps: apps).isEmpty { return }
+    let keys = Set(apps).union([.customer, .driver]).map(\.ownerKey).sorted()
+    throw APIError(
+      .missingField,
+      "ride_id is missing, and data names no person; send one of them, a person by "
+        + keys.joined(separator: ", "), field: "ride_id")
+  }
+
+  static func lacksRide(awaited: String) -> APIError {
+    APIError(
+      .missingField, "\(awaited) is a state, and no ride is named; send ride_id", field: "ride_id")
+  }
+
   static func noRide(awaited: String) -> APIError {
     APIError(
       .wrongState,

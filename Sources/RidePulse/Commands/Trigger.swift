@@ -6,10 +6,10 @@ import RuleFiles
 /// `ridepulse trigger`: emits an event by hand, or shows what it would send.
 enum Trigger: Command {
   static let form = CommandForm(
-    name: "trigger", summary: "emit an event of a ride by hand, or show what it would send",
+    name: "trigger", summary: "emit an event by hand, or show what it would send",
     operands: [.init(name: "EVENT", help: "the event, such as driver_arrived")],
     options: [
-      .init(name: "--ride", value: "ID", isRequired: true, help: "the ride"),
+      .init(name: "--ride", value: "ID", help: "the ride; without it, --data names the person"),
       .init(
         name: "--data", value: "KEY=VALUE", isRepeatable: true,
         help: "a text of the event's data; KEY:=JSON for a number, true, false, a list"),
@@ -20,15 +20,17 @@ enum Trigger: Command {
     notes: [
       "A dry run makes the service's own decision and stops before the transport. The event has no ID",
       "yet, so apns-id will differ, and apns-expiration counts from the time of the event.",
+      "",
+      "An event without a ride concerns the people whom the data names: --data driver_id=d7, or",
+      "--data 'driver_id:=[\"d7\",\"d8\"]'.",
     ])
 
   static func run(_ context: CommandContext) async throws -> ExitStatus {
     let arguments = context.arguments
-    let ride = arguments.value("--ride") ?? ""
+    let ride = arguments.value("--ride").map(RideID.init)
     // The limit of the schema, checked before any query.
-    if ride.utf8.count > RideQueries.idLimit {
-      throw arguments.error(
-        "--ride has \(ride.utf8.count) bytes; an ID has \(RideQueries.idLimit) at most")
+    if let size = ride?.text.utf8.count, size > RideQueries.idLimit {
+      throw arguments.error("--ride has \(size) bytes; an ID has \(RideQueries.idLimit) at most")
     }
     let event = arguments.operands[0]
     let data = try EventData.json(arguments.all("--data"))
@@ -46,40 +48,83 @@ enum Trigger: Command {
           + ". To declare it, \(vocabulary.remedy(for: event, as: .event)); "
           + "if it is a state, \(vocabulary.remedy(for: event, as: .state))")
     }
+    let people = ride == nil ? PersonalEvent.split(data, apps: rules.apps) : []
+    if ride == nil { try checkPerson(people, event, rules, arguments) }
     return try await Database.with(context.environment, name: "trigger") { session in
       let queries = RideQueries(session: session)
       if arguments.has("--dry-run") {
-        return try await dryRun(event, RideID(ride), data, rules, queries, context.environment)
+        let subjects =
+          ride.map { [(ride: $0, data: data)] }
+          ?? people.map { (RideID(ofPerson: $0.ownerID, app: $0.app), $0.data) }
+        return try await dryRun(
+          event, subjects, isOfRide: ride != nil, rules, queries, context.environment)
       }
-      return try await fire(event, RideID(ride), data, queries, waits: arguments.has("--wait"))
+      let emitted =
+        if let ride {
+          [(event: try await queries.emit(event, ride: ride, data: data), ride: ride)]
+        } else {
+          try await queries.emit(event, data: data)
+        }
+      return try await follow(event, emitted, queries, waits: arguments.has("--wait"))
     }
+  }
+
+  /// Checks that an event without a ride names a person, and is no state.
+  private static func checkPerson(
+    _ people: [PersonalEvent], _ event: String, _ rules: RuleSet, _ arguments: Arguments
+  ) throws {
+    if rules.activeStates.contains(event) || rules.finalStates.contains(event) {
+      throw arguments.error("\(event) is a state: name the ride with --ride ID")
+    }
+    if !people.isEmpty { return }
+    let keys = Set(rules.apps).union([.customer, .driver]).map(\.ownerKey).sorted()
+    throw arguments.error(
+      "neither a ride nor a person: add --ride ID, or --data KEY=ID with KEY one of "
+        + keys.joined(separator: ", "))
   }
 
   private static func dryRun(
-    _ event: String, _ ride: RideID, _ data: String, _ rules: RuleSet, _ queries: RideQueries,
-    _ environment: [String: String]
+    _ event: String, _ subjects: [(ride: RideID, data: String)], isOfRide: Bool, _ rules: RuleSet,
+    _ queries: RideQueries, _ environment: [String: String]
   ) async throws -> ExitStatus {
     let configuration = try APNsVariables.configuration(of: rules, environment)
-    let (view, now) = try await queries.view(event, ride: ride, data: data, apps: rules.apps)
-    if view.ride == nil {
-      throw CommandFailure("\(Database.schema).rides has no ride \(Escape.line(ride.text))")
+    for (index, subject) in subjects.enumerated() {
+      let (view, now) = try await queries.view(
+        event, ride: subject.ride, data: subject.data, apps: rules.apps)
+      if isOfRide, view.ride == nil {
+        throw CommandFailure(
+          "\(Database.schema).rides has no ride \(Escape.line(subject.ride.text))")
+      }
+      // Schedules that are due at the same time are left to `preview`.
+      var decision = decide(view, by: configuration, now: now)
+      decision.pushes.removeAll { !view.events.contains($0.entry.event) }
+      decision.closed.removeAll { !view.events.contains($0.event) }
+      decision.held.removeAll { !view.events.contains($0.entry.event) }
+      if index > 0 { Terminal.print("") }
+      Terminal.print(DryRunReport.text(of: decision))
     }
-    // Schedules that are due at the same time are left to `preview`.
-    var decision = decide(view, by: configuration, now: now)
-    decision.pushes.removeAll { !view.events.contains($0.entry.event) }
-    decision.closed.removeAll { !view.events.contains($0.event) }
-    decision.held.removeAll { !view.events.contains($0.entry.event) }
-    Terminal.print(DryRunReport.text(of: decision))
     return .done
   }
 
-  private static func fire(
-    _ event: String, _ ride: RideID, _ data: String, _ queries: RideQueries, waits: Bool
+  private static func follow(
+    _ event: String, _ emitted: [(event: Int64, ride: RideID)], _ queries: RideQueries, waits: Bool
   ) async throws -> ExitStatus {
-    let id = try await queries.emit(event, ride: ride, data: data)
-    Terminal.print("event \(id): \(event) of ride \(Escape.line(ride.text))")
+    for (id, ride) in emitted {
+      Terminal.print("event \(id): \(event) of ride \(Escape.line(ride.text))")
+    }
     if !waits { return .done }
     let limit = ContinuousClock.now + .seconds(60)
+    var status = ExitStatus.done
+    for (id, ride) in emitted {
+      let found = try await verdict(of: id, ride, queries, until: limit)
+      if found != .done { status = found }
+    }
+    return status
+  }
+
+  private static func verdict(
+    of id: Int64, _ ride: RideID, _ queries: RideQueries, until limit: ContinuousClock.Instant
+  ) async throws -> ExitStatus {
     while true {
       let (deliveries, isComplete) = try await queries.deliveries(of: id, ride: ride)
       if isComplete {

@@ -29,7 +29,7 @@ struct RuleState: Sendable {
     case .success(let loaded):
       (rules, files) = (loaded.ruleCount, loaded.fileCount)
       advice = RuleLint.all(about: loaded.ruleSet).map(\.text)
-      apps = Set(loaded.ruleSet.rules.map(\.app))
+      apps = Set(loaded.ruleSet.apps)
       vocabulary = RuleVocabulary(loaded, directory: path)
       ruleSet = loaded.ruleSet
     }

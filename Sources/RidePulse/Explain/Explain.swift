@@ -99,6 +99,12 @@ struct ExplainTable {
       }
       let parts = ["ride \(ride.id): \(ride.state ?? "no state")"] + people
       lines.append(parts.joined(separator: ", "))
+      let participants = ride.participants.map { "\($0.app) \($0.ownerID)" }
+      if !participants.isEmpty {
+        lines.append("participants: \(participants.joined(separator: ", "))")
+      }
+    } else if RideID(report.id).isOfPerson {
+      lines.append("events about no ride, of one person")
     } else {
       lines.append("the ride is gone from \(Database.schema).rides")
     }

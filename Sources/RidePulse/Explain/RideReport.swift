@@ -58,7 +58,11 @@ struct RideReport {
     .object([
       "id": .string(ride.id.text), "state": .orNull(ride.state),
       "customer_id": .orNull(ride.customerID?.text),
-      "driver_id": .orNull(ride.driverID?.text), "pickup_at": .orNull(ride.pickupAt),
+      "driver_id": .orNull(ride.driverID?.text),
+      "participants": .array(
+        ride.participants.map {
+          .object(["app": .string($0.app.rawValue), "owner_id": .string($0.ownerID.text)])
+        }), "pickup_at": .orNull(ride.pickupAt),
       "time_zone": .string(ride.timeZone), "updated_at": .orNull(ride.updatedAt),
       "attributes": JSONValue(json: ride.attributes.utf8) ?? .null,
     ])

@@ -1,7 +1,7 @@
 import Foundation
 import RideCore
 
-/// The pushes of one rule for one ride at one time: one for each phone.
+/// The pushes of one rule to one app for one ride at one time: one for each phone.
 struct PreviewGroup {
   var at: Timestamp
   var ride: Ride
@@ -9,13 +9,13 @@ struct PreviewGroup {
 
   var first: PlannedPush { pushes[0] }
 
-  /// Groups the pushes of one decision by rule and slot.
+  /// Groups the pushes of one decision by rule, app and slot.
   static func groups(_ decision: Decision, at instant: Timestamp) -> [PreviewGroup] {
     guard let ride = decision.view.ride else { return [] }
     var groups: [PreviewGroup] = []
     for push in decision.pushes {
       if let last = groups.last?.first.entry, last.rule == push.entry.rule,
-        last.event == push.entry.event
+        last.app == push.entry.app, last.event == push.entry.event
       {
         groups[groups.count - 1].pushes.append(push)
       } else {

@@ -1,8 +1,8 @@
 import Foundation
 import RideCore
 
-/// Reads rides from a file of JSON lines: the columns of `ridepulse.rides`, with `phones`,
-/// `events`, `live_activities` and `push_to_start`.
+/// Reads rides from a file of JSON lines: the columns of `ridepulse.rides`, with
+/// `participants`, `phones`, `events`, `live_activities` and `push_to_start`.
 enum RidesFile {
   /// - Throws: `CommandFailure` with the line that can't be read.
   static func read(_ path: String, at instant: Timestamp) throws -> [RideView] {
@@ -37,8 +37,9 @@ private struct RideLine {
 
   private static let keys: Set = [
     "id", "state", "customer_id", "driver_id", "pickup_at", "time_zone", "attributes",
-    "updated_at", "phones", "events", "live_activities", "push_to_start",
+    "updated_at", "participants", "phones", "events", "live_activities", "push_to_start",
   ]
+  private static let participantKeys: Set = ["app", "owner_id"]
   private static let phoneKeys: Set = [
     "app", "token", "owner_id", "environment", "locale", "installation_id",
   ]
@@ -70,6 +71,8 @@ private struct RideLine {
     let attributes = members["attributes"] ?? .object([:])
     guard case .object = attributes else { throw Problem("attributes is not an object") }
     ride.attributes = String(decoding: attributes.json, as: UTF8.self)
+    for person in try list(members, "participants").map(participant)
+    where !ride.participants.contains(person) { ride.participants.append(person) }
     let events = try list(members, "events").enumerated().map { index, value in
       try event(value, Int64(index + 1), at: instant)
     }
@@ -84,6 +87,14 @@ private struct RideLine {
     }
     return RideView(
       rideID: id, ride: ride, events: events, phones: phones, cards: cards, startTokens: tokens)
+  }
+
+  private func participant(_ value: JSONValue) throws -> Participant {
+    let members = try object(value, "a participant", Self.participantKeys)
+    guard let app = try text(members, "app"), let owner = try text(members, "owner_id") else {
+      throw Problem("a participant without app or owner_id")
+    }
+    return Participant(app: App(rawValue: app), ownerID: OwnerID(owner))
   }
 
   private func event(_ value: JSONValue, _ id: Int64, at instant: Timestamp) throws -> RideEvent {

@@ -62,6 +62,8 @@ indirect enum ValueForm: Sendable {
   /// A list of distinct words, at least one.
   case words
   case oneOrMoreWords
+  /// A word of another form, or a list of distinct ones.
+  case oneOrMore(WordForm, such: String)
   /// A text with placeholders that is not empty.
   case text(expected: String)
   /// A text, or a map of locale to text.

@@ -53,7 +53,8 @@ enum KeyTable {
           "name", .word(.ruleName), "Unique in all files; the ledger, commands and metrics use it.",
           required: WordForm.ruleName.rule),
         Key(
-          "app", .word(.app), "The app whose phones receive the push.",
+          "app", .oneOrMore(.app, such: "[customer, fleet]"),
+          "The app whose phones receive the push, or a list of apps. A card has one.",
           required: WordForm.app.rule),
         trigger("on", .oneOrMoreWords, "Fires on these events."),
         trigger(

@@ -25,10 +25,12 @@ struct NodeDecoder {
   }
 
   /// Reads a list of distinct words; wrong or repeated ones are reported and left out.
-  func words(_ node: YAMLNode, for key: String) -> [LocatedWord] {
+  func words(
+    _ node: YAMLNode, for key: String, form: WordForm = .event,
+    such example: String = "[driver_assigned, ride_started]"
+  ) -> [LocatedWord] {
     guard case .sequence(let elements) = node.kind else {
-      diagnostics.reportType(
-        of: node, for: key, expected: "a list such as [driver_assigned, ride_started]")
+      diagnostics.reportType(of: node, for: key, expected: "a list such as \(example)")
       return []
     }
     if elements.isEmpty {
@@ -36,13 +38,22 @@ struct NodeDecoder {
     }
     var first: [String: SourceLocation] = [:]
     return elements.compactMap { element in
-      guard let word = word(element, for: "an entry of \(key)", form: .event) else { return nil }
+      guard let word = word(element, for: "an entry of \(key)", form: form) else { return nil }
       guard let location = first.updateValue(word.location, forKey: word.text) else { return word }
       first[word.text] = location
       diagnostics.report(
         word.location, "\(quoted(word.text)) for the second time in \(key)",
         expected: "it once (the first is at line \(location.line))")
       return nil
+    }
+  }
+
+  /// Reads one word of the key's own form, or a list of distinct ones.
+  func oneOrMore(_ field: Field) -> [LocatedWord] {
+    guard case .oneOrMore(let form, let example) = field.key.form else { return [] }
+    switch field.node.kind {
+    case .sequence: return words(field.node, for: field.name, form: form, such: example)
+    default: return word(field.node, for: field.name, form: form).map { [$0] } ?? []
     }
   }
 

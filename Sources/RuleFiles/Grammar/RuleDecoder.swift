@@ -34,7 +34,7 @@ struct RuleDecoder {
     guard let fields else { return Draft() }
     reportReserved(fields)
     let name = fields.required("name").flatMap(decode.word)
-    let app = fields.required("app").flatMap(decode.word)
+    let apps = fields.required("app").map(decode.oneOrMore) ?? []
     let action = fields.single(
       of: KeyTable.actions, lack: "what it sends",
       expected: "alert with a title, body or loc-key, background: {}, widgets: {}, controls: {}, "
@@ -54,7 +54,8 @@ struct RuleDecoder {
     let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
     let wait = fields["wait"].flatMap(decode.duration)
     let escalation = fields["escalate"].flatMap(self.escalation)
-    guard let name, let app, let when, let what, let data, let expires else {
+    reportFurtherApps(apps, action)
+    guard let name, let app = apps.first, let when, let what, let data, let expires else {
       return Draft(name: name)
     }
     var rule = Rule(
@@ -65,7 +66,16 @@ struct RuleDecoder {
     rule.wait = wait
     rule.escalation = escalation
     checkEscalation(of: rule, fields["escalate"])
+    rule.otherApps = apps.dropFirst().map { App(rawValue: $0.text) }
     return Draft(name: name, rule: rule, places: places)
+  }
+
+  /// A card belongs to one app, whose activities it updates.
+  private func reportFurtherApps(_ apps: [LocatedWord], _ action: Field?) {
+    guard action?.name == "live-activity", apps.count > 1 else { return }
+    diagnostics.report(
+      apps[1].location, "a second app of a live-activity rule",
+      expected: "one app: write a rule for the cards of \(apps[1].text)")
   }
 
   private func reportReserved(_ fields: Fields) {

@@ -77,6 +77,7 @@ struct BookMaker {
       name: name, app: chance.pick(.customer, .customer, .driver, RideMaker.apps[2]), when: when,
       what: isSilent ? .background : .alert(alert, priority: priority),
       expires: chance.percent(80) ? .after(duration()) : .neverStore, source: "fuzz.yaml:1")
+    if chance.percent(20), rule.app != .driver { rule.otherApps = [.driver] }
     for key in ["a", "b"] where chance.percent(40) { rule.data[key] = .value(text()) }
     rule.collapse = chance.percent(40) ? text() : nil
     rule.isSentWithCard = chance.percent(20)

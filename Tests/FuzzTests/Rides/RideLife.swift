@@ -24,6 +24,9 @@ struct RideLife {
     book = books.book()
     maker = RideMaker(chance: books.chance)
     view = RideView(rideID: "r1", ride: maker.ride())
+    if maker.chance.percent(3) {
+      view = RideView(rideID: RideID(ofPerson: "c", app: .customer), ride: nil)
+    }
     now = maker.now
     if maker.chance.percent(10) { now = maker.instant() }
     maker.now = now

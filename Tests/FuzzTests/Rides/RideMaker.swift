@@ -46,6 +46,11 @@ struct RideMaker {
       "UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",
       "Africa/Casablanca", "Pacific/Apia", "GMT+14", "", "Mars/Phobos", "../../etc/passwd", text())
     ride.attributes = attributes()
+    let people = (0..<chance.number(0...2)).map { _ in
+      let app = app()
+      return Participant(app: app, ownerID: chance.pick(owner(of: app), "p"))
+    }
+    ride.participants = people.first == people.last ? Array(people.prefix(1)) : people
     return ride
   }
 
@@ -68,7 +73,7 @@ struct RideMaker {
   mutating func phone(_ id: Int64) -> Phone {
     let app = app()
     var phone = Phone(
-      id: id, app: app, ownerID: owner(of: app), token: token(), environment: environment(),
+      id: id, app: app, ownerID: chance.percent(85) ? owner(of: app) : "p", token: token(), environment: environment(),
       locale: chance.pick(nil, "de", "en-GB", "zh-Hant-TW", "", "-", text()))
     phone.installationID = installation()
     return phone

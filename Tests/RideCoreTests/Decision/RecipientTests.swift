@@ -142,8 +142,8 @@ import Testing
     ])
     let context = TemplateContext(
       ride: Self.ride, attributes: .object([:]), event: event(1, "driver_arrived", driver: "d1"))
-    #expect(resolver.recipient(of: .driver, in: context)?.owner == "d1")
-    #expect(resolver.recipient(of: .driver, in: context)?.image != nil)
-    #expect(resolver.recipient(of: .customer, in: context) == .init(owner: "c"))
+    #expect(resolver.recipients(of: .driver, in: context).first?.owner == "d1")
+    #expect(resolver.recipients(of: .driver, in: context).first?.image != nil)
+    #expect(resolver.recipients(of: .customer, in: context) == .init(first: .init(owner: "c")))
   }
 }

@@ -67,7 +67,8 @@ extension Decider {
     if starts.contains(where: { $0.shown != rendered.shown }) { machine.memo.isUrgent = true }
     closeReplacedAlerts(&machine, of: rule, card)
     let end = endCondition(machine, card, rule, refreshContext)
-    if let refreshContext, RecipientResolver.present(card.app, in: refreshContext) == card.ownerID {
+    if let refreshContext, RecipientResolver.isPresent(card.ownerID, card.app, in: refreshContext)
+    {
       machine.memo.hasMatchedOwner = true
     }
     // An end leaves without content: its row must not be that of the problem.
@@ -165,7 +166,9 @@ extension Decider {
     }
     if let end = rideEnd(rule) { return end }
     let app = rule.app
-    if machine.memo.hasMatchedOwner, RecipientResolver.present(app, in: context) != card.ownerID {
+    if machine.memo.hasMatchedOwner,
+      !RecipientResolver.isPresent(card.ownerID, app, in: context)
+    {
       return CardEnd(at: now, reason: LedgerReason(.otherOwner, "the ride has another \(app)"))
     }
     return machine.expiry.map { CardEnd(at: $0.at, reason: $0.reason) }

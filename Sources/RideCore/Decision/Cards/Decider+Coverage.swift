@@ -58,14 +58,17 @@ extension Decider {
     return isFirstPart && count(of: phone) == 1
   }
 
-  private mutating func count(of phone: Phone) -> Int {
+  private mutating func count(of phone: Phone) -> Int { count(of: PhoneOwner(phone)) }
+
+  /// Returns the number of phones that a person has in an app, of those that were read.
+  mutating func count(of owner: PhoneOwner) -> Int {
     let counts =
       phoneCounts
       ?? decision.view.phones.reduce(into: [:]) { counts, phone in
         counts[PhoneOwner(phone), default: 0] += 1
       }
     phoneCounts = counts
-    return counts[PhoneOwner(phone)] ?? 0
+    return counts[owner] ?? 0
   }
 }
 
@@ -77,5 +80,10 @@ struct PhoneOwner: Hashable {
   init(_ phone: Phone) {
     app = phone.app
     owner = phone.ownerID
+  }
+
+  init(_ app: App, _ owner: OwnerID) {
+    self.app = app
+    self.owner = owner
   }
 }

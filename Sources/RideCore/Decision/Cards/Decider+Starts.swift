@@ -24,14 +24,31 @@ extension Decider {
     let app = rule.app
     var unaddressed = draft(rule.rule, event)
     unaddressed.cardEvent = .start
-    guard let context = context(event) else {
+    // A card is about a ride: an event about no ride starts none.
+    guard decision.view.ride != nil, let context = context(event) else {
       return close(unaddressed, .suppressed, .rideNotFound)
     }
-    guard let recipient = recipients.recipient(of: app, in: context) else {
+    let people = recipients.recipients(of: app, in: context)
+    guard let first = people.first else {
       return close(unaddressed, .suppressed, .noOwner(of: app))
     }
+    start(rule, on: event, rendered, unaddressed, first)
+    for person in people.others {
+      unaddressed.id = draft(rule.rule, event, app, of: person.owner).id
+      start(rule, on: event, rendered, unaddressed, person)
+    }
+  }
+
+  /// Starts the cards of one person.
+  private mutating func start(
+    _ rule: CardRule, on event: RideEvent, _ rendered: RenderedCard, _ unaddressed: LedgerEntry,
+    _ recipient: RecipientResolver.Recipient
+  ) {
+    let app = rule.app
+    var unaddressed = unaddressed
     let owner = recipient.owner
     unaddressed.owner = owner
+    if recipient.isParticipant { unaddressed.isOfParticipant = true }
     if recipient.image != nil {
       return close(unaddressed, .suppressed, .otherOwner(of: app))
     }
@@ -71,6 +88,12 @@ extension Decider {
         entry, .suppressed,
         LedgerReason(.otherOwner, "the push-to-start token belongs to another person now"))
     }
+    let refreshContext = context(RideEvent.refresh(at: now))
+    if entry.isOfParticipant == true, let refreshContext,
+      !RecipientResolver.isPresent(token.ownerID, entry.app, in: refreshContext)
+    {
+      return close(entry, .suppressed, .noLongerParticipates(entry.app))
+    }
     if decision.view.cards.contains(where: {
       $0.app == entry.app && $0.ownerID == token.ownerID
         && ($0.installationID ?? token.installationID)
@@ -78,7 +101,6 @@ extension Decider {
     }) {
       return close(entry, .suppressed, LedgerReason(.cardThere, "the phone has a card already"))
     }
-    let refreshContext = context(RideEvent.refresh(at: now))
     planStart(entry, token, rule, RenderedCard(rule, in: refreshContext))
   }
 

@@ -1,0 +1,133 @@
+// How a rule fires: for the people of its apps, and for each of their phones.
+extension Decider {
+  /// What the pushes of one firing have in common.
+  private struct Firing {
+    let rule: CompiledRule
+    let context: TemplateContext
+    /// Why nothing leaves because of the ride's state; nil if the rule allows it.
+    let leftStates: LedgerReason?
+    /// When `wait` is over; nil if it is, or if the rule does not wait. What waits is decided then.
+    let waitsUntil: Timestamp?
+
+    /// Whether the firing is decided now.
+    var isDecided: Bool { leftStates == nil && waitsUntil == nil }
+  }
+
+  /// Fires one rule on one event, for the people of each of its apps.
+  mutating func fire(_ rule: CompiledRule, _ context: TemplateContext) {
+    let firing = Firing(
+      rule: rule, context: context, leftStates: rule.leftStates(context.ride.state),
+      waitsUntil: wait(of: rule, after: context.event))
+    if rule.condition != nil, firing.isDecided {
+      var entry = draft(rule, context.event)
+      entry.owner = recipients.recipients(of: rule.app, in: context).first?.owner
+      if !isAdmitted(rule, context, entry) { return }
+    }
+    if rule.emittedEvent != nil { return fireEmit(rule, draft(rule, context.event), context) }
+    let before = livePushes
+    for app in rule.apps { fire(firing, app) }
+    if rule.condition != nil, firing.waitsUntil == nil, livePushes > before { remember(rule) }
+  }
+
+  private mutating func fire(_ firing: Firing, _ app: App) {
+    let (rule, context) = (firing.rule, firing.context)
+    let people = recipients.recipients(of: app, in: context)
+    guard let first = people.first else {
+      if isFirstPart, concerns(rule, app, context) {
+        close(draft(rule, context.event, app), .suppressed, noOwner(app, context))
+      }
+      return
+    }
+    var planner = planner(rule, context, first.image)
+    fire(firing, &planner, app, first)
+    if people.others.isEmpty { return }
+    // Only the owner in the app's role may be a former one, to whom the former row is shown.
+    if first.image != nil { planner = self.planner(rule, context, nil) }
+    if phonesOfPeople == nil { phonesOfPeople = Dictionary(grouping: phones) { PhoneOwner($0) } }
+    for person in people.others { fire(firing, &planner, app, person, isFurther: true) }
+  }
+
+  /// Fires for each phone of one person.
+  ///
+  /// - Parameter isFurther: Whether the event concerns others before this person.
+  private mutating func fire(
+    _ firing: Firing, _ planner: inout Planner, _ app: App,
+    _ person: RecipientResolver.Recipient, isFurther: Bool = false
+  ) {
+    let (rule, event, owner) = (firing.rule, firing.context.event, person.owner)
+    var entry = draft(rule, event, app, of: isFurther ? owner : nil)
+    entry.owner = owner
+    if person.isParticipant { entry.isOfParticipant = true }
+    var awaited: [PushID] = []
+    let candidates = isFurther ? phonesOfPeople?[PhoneOwner(app, owner)] ?? [] : phones
+    for phone in candidates where phone.app == app && phone.ownerID == owner {
+      entry.id = pushID(rule, event, phone.token, app)
+      entry.phone = phone.id
+      entry.tokenSuffix = String(phone.token.suffix(6))
+      let isSent = fire(firing, &planner, entry, phone, person.image)
+      if isSent, rule.escalation != nil { awaited.append(entry.id) }
+    }
+    let hasNoPhone = entry.phone == nil && isFirstPart && !hasPhone(owner, app, isFurther)
+    if hasNoPhone { close(entry, .suppressed, .noPhone(of: app)) }
+    if rule.escalation != nil, !awaited.isEmpty || hasNoPhone && firing.leftStates == nil {
+      openEscalation(rule, event, of: owner, in: app, awaiting: awaited)
+    }
+  }
+
+  /// Fires for one phone; returns whether a receipt of it may follow.
+  private mutating func fire(
+    _ firing: Firing, _ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone,
+    _ image: RideImage?
+  ) -> Bool {
+    var entry = entry
+    let rule = firing.rule
+    if let waitsUntil = firing.waitsUntil {
+      planner.setCollapseID(of: &entry)
+      withhold(entry, until: waitsUntil, image)
+      return true
+    }
+    if firing.leftStates == nil, !isAdmitted(rule, firing.context, entry, phone) { return false }
+    if let reason = firing.leftStates ?? contact(rule, phone) {
+      close(entry, .suppressed, reason)
+      return false
+    }
+    let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
+    if cards.isEmpty {
+      plan(&planner, entry, phone)
+    } else {
+      planner.setCollapseID(of: &entry)
+      hold(entry, cards)
+    }
+    return true
+  }
+
+  private func planner(
+    _ rule: CompiledRule, _ context: TemplateContext, _ image: RideImage?
+  ) -> Planner {
+    let shown = image.map { self.context(context.event, as: $0) } ?? context
+    return Planner(
+      rule: rule, context: shown, image: image, configuration: configuration, now: now)
+  }
+
+  /// Returns whether the ledger records that a rule found no owner in an app.
+  ///
+  /// An event about no ride concerns one person: other apps of its rules are not meant.
+  private func concerns(_ rule: CompiledRule, _ app: App, _ context: TemplateContext) -> Bool {
+    if decision.view.ride != nil { return true }
+    let rules = configuration.rules.rules(on: context.event.name)
+    return !rules.contains { rule in
+      rule.apps.contains { !RecipientResolver.named($0, by: context).all.isEmpty }
+    }
+  }
+
+  private func noOwner(_ app: App, _ context: TemplateContext) -> LedgerReason {
+    let isOfRide =
+      decision.view.ride != nil && RecipientResolver.named(app, by: context) == .none
+    return isOfRide ? .noOwner(of: app) : .namesNobody(of: app)
+  }
+
+  private mutating func hasPhone(_ owner: OwnerID, _ app: App, _ isFurther: Bool) -> Bool {
+    if isFurther { return count(of: PhoneOwner(app, owner)) > 0 }
+    return decision.view.phones.contains { $0.app == app && $0.ownerID == owner }
+  }
+}
