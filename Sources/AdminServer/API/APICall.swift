@@ -93,6 +93,14 @@ package struct APICall: Hashable, Sendable {
   package static let contact = APICall(
     "contact", "POST", "/v1/contact", fields: [APIField("app", .app), APIField("owner_id", .word)])
 
+  /// Calls `ridepulse.set_preference`.
+  package static let preferences = APICall(
+    "preferences", "PUT", "/v1/preferences",
+    fields: [
+      APIField("app", .app), APIField("owner_id", .word), APIField("topic", .topic),
+      APIField("allowed", .flag),
+    ])
+
   /// Calls `ridepulse.push` or, with a channel, `ridepulse.broadcast`.
   package static let push = APICall(
     "push", "POST", "/v1/push",
@@ -108,7 +116,7 @@ package struct APICall: Hashable, Sendable {
 
   package static let all = [
     events, rides, devices, deleteDevice, liveActivities, deleteLiveActivity, pushToStart,
-    deletePushToStart, contact, push,
+    deletePushToStart, contact, preferences, push,
   ]
 
   /// Returns the arguments of the SQL function that a request carries in its path and its body.

@@ -7,6 +7,9 @@ struct RideReading {
   private let startEvents: String
   private let broadcasts: Bool
   private let phones: Statement
+  private let cards: Statement
+  private let startTokens: Statement
+  private let cappedRules: Set<String>
 
   /// - Parameter apps: the apps whose phones rules may address.
   init(apps: [App], rules: RuleSet) {
@@ -14,7 +17,11 @@ struct RideReading {
     cardApps = rules.cardApps
     startEvents = PostgresArray.literal(rules.startEvents)
     broadcasts = rules.broadcasts
-    phones = rules.asksForContacts ? PhoneRead.ofRidesWithContacts : PhoneRead.ofRides
+    phones = PhoneRead.ofRides(for: rules)
+    let asks = rules.cardsHaveTopics
+    cards = (asks ? CardRead.withOptOuts : CardRead.all).statement
+    startTokens = (asks ? StartTokenRead.withOptOuts : StartTokenRead.all).ofRides
+    cappedRules = rules.cappedRules
   }
 
   /// A statement, and the function that takes its rows.
@@ -62,6 +69,19 @@ struct RideReading {
       let rides = PostgresArray.literal(raw)
       reads.append(Read(PhoneRead.ofRawPushes, [rides]) { $0.readPhones($1) })
     }
+    if !cappedRules.isEmpty {
+      let permits = claims.permits(ofRules: cappedRules)
+      if !permits.isEmpty {
+        reads.append(
+          Read(
+            PermitRead.all.ofRides,
+            [
+              PostgresArray.literal(permits.map(\.ride)),
+              PostgresArray.literal(permits.map(\.id.description)),
+            ]
+          ) { $0.readPermits($1) })
+      }
+    }
     return cardApps.isEmpty ? reads : reads + readsOfCards(claims, rides)
   }
 
@@ -69,9 +89,9 @@ struct RideReading {
     let starts = claims.startsInMemos
     let channels = Read(ChannelRead.all.statement, [rides]) { $0.readChannels($1) }
     return (broadcasts ? [channels] : []) + [
-      Read(CardRead.all.statement, [rides]) { $0.readCards($1) },
+      Read(cards, [rides]) { $0.readCards($1) },
       Read(
-        StartTokenRead.all.ofRides,
+        startTokens,
         [
           rides, PostgresArray.literal(cardApps.map(\.rawValue)), startEvents,
           PostgresArray.literal(starts.map(\.ride)),

@@ -75,6 +75,8 @@ struct Decider {
       if let context = context(event(of: rule, at: slot)) { fire(rule.rule, context) }
     }
     retryDuePushes()
+    followPermits()
+    supersedeHeld()
     orderPushes()
     doubtPushes()
   }
@@ -157,11 +159,12 @@ struct Decider {
     var planner = Planner(
       rule: rule, context: shown, image: recipient.image, configuration: configuration, now: now)
     let leftStates = rule.leftStates(context.ride.state)
+    let exclusion = exclusion(of: owner, by: rule)
     for phone in phones where phone.app == app && phone.ownerID == owner {
       entry.id = pushID(rule, context.event, phone.token)
       entry.phone = phone.id
       entry.tokenSuffix = String(phone.token.suffix(6))
-      if let reason = leftStates ?? contact(rule, phone) {
+      if let reason = leftStates ?? exclusion ?? contact(rule, phone) {
         close(entry, .suppressed, reason)
         continue
       }

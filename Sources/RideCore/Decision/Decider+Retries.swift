@@ -22,14 +22,14 @@ extension Decider {
         pending.waitsForCard = nil
       }
       let recipient = pending.entry.recipient
-      let isAhead = recipient.map(addressed.contains) == true
+      let isAhead = recipient.map(addressed.contains) == true && !pending.isHeldByRule
       if let newer = places.successor(of: pending.entry) {
         close(pending.entry, .superseded, .superseded(by: newer.name))
       } else if let recipient, let due = waiting[recipient] {
         decision.waiting.append(showing(pending, until: max(due, pending.due)))
       } else if tried >= OpenPart.size || pending.due > now && !isAhead {
         decision.waiting.append(showing(pending))
-        if let recipient { waiting[recipient] = max(pending.due, now) }
+        if let recipient, !pending.isHeldByRule { waiting[recipient] = max(pending.due, now) }
       } else {
         tried += 1
         retry(pending, phones)
@@ -39,7 +39,7 @@ extension Decider {
   }
 
   /// The places of pushes that are sent, wait for a card, or may have been sent before.
-  private var places: CollapseIndex {
+  var places: CollapseIndex {
     var places = CollapseIndex(decision.pushes)
     for held in decision.held { places.add(held.entry) }
     for entry in decision.closed where entry.status == .uncertain { places.add(entry) }
@@ -91,7 +91,9 @@ extension Decider {
     if entry.isOfSlot, RecipientResolver.present(entry.app, in: context) != owner {
       return close(entry, .suppressed, .otherOwner(of: entry.app))
     }
-    if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
+    if let reason = exclusion(of: owner, by: rule) ?? contact(rule, phone) {
+      return close(entry, .suppressed, reason)
+    }
     let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
     let shown = image.map { self.context(entry.event, as: $0) } ?? context
     var planner = Planner(
@@ -144,7 +146,10 @@ extension Decider {
     for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
       doubt(&decision.pushes[index].entry)
     }
-    for index in decision.postponed.indices { doubt(&decision.postponed[index].entry) }
+    // Without a permit it has not been sent by anybody.
+    for index in decision.postponed.indices where !decision.postponed[index].entry.awaitsPermit {
+      doubt(&decision.postponed[index].entry)
+    }
     for index in decision.waiting.indices { doubt(&decision.waiting[index].entry) }
     for index in decision.held.indices { doubt(&decision.held[index].entry) }
   }

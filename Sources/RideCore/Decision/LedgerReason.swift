@@ -94,6 +94,11 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case rideInactive = "ride_silent"
     case invalidRequest = "invalid_request"
     case settlementCheck = "settlement_check"
+    case notInSample = "not_in_sample"
+    case optedOut = "opted_out"
+    case quietHours = "quiet_hours"
+    case overCap = "over_cap"
+    case awaitsPermit = "awaits_permit"
     case unlisted = "other"
   }
 }

@@ -16,6 +16,10 @@ package struct RideView: Hashable, Sendable {
   package var channels: [RideChannel] = []
   /// Tokens that can start a card on a phone of a person whom the ride concerns.
   package var startTokens: [StartToken]
+  /// What owners have turned off; read only if a rule has a topic.
+  package var optOuts: Set<OptOut> = []
+  /// The permits of the memo's waiting pushes.
+  package var permits: [PushID: HeldPermit] = [:]
   /// What the last decision left for this one.
   package var memo: Memo
   /// Whether the previous holder lost the ride only when its lease ended, without releasing it.
@@ -32,6 +36,19 @@ package struct RideView: Hashable, Sendable {
     self.cards = cards
     self.startTokens = startTokens
     self.memo = memo
+  }
+}
+
+/// A topic that an owner has turned off.
+package struct OptOut: Hashable, Sendable {
+  package var app: App
+  package var owner: OwnerID
+  package var topic: Topic
+
+  package init(app: App, owner: OwnerID, topic: Topic) {
+    self.app = app
+    self.owner = owner
+    self.topic = topic
   }
 }
 

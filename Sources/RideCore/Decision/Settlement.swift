@@ -15,6 +15,8 @@ package struct Settlement: Hashable, Sendable {
   package var mistakes: [ConfigurationMistake] = []
   /// Broadcast channels that the ride needs, repeated until it has them.
   package var needs: [ChannelNeed] = []
+  /// What it asks for and reports about permits.
+  package var permits = PermitChanges()
   /// The memo for the next decision.
   package var memo: Memo
   /// The outcomes of slots that were due, by rule name.
@@ -103,6 +105,7 @@ extension Decision {
       }
     }
     settlement.memo.retries = queue.retries
+    settlement.permits = permitChanges(outcomes, waiting: queue.retries)
     for (card, event) in alerts.shown {
       settlement.memo.part?.shown[card.rawValue, default: []].append(event.id)
     }

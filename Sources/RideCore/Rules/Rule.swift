@@ -16,6 +16,8 @@ package struct Rule: Hashable, Sendable {
   package var isSentWithCard: Bool
   /// `unless-contact-within`: nothing is sent if the owner was in contact within this time.
   package var unlessContactWithin: Duration?
+  /// Its topic, sample, quiet hours and cap.
+  package var limits = RuleLimits()
   /// Where it is defined, such as `schedules/customer.yaml:12`.
   package var source: String
 

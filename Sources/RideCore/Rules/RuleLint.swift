@@ -24,7 +24,7 @@ package struct RuleLint: Hashable, Sendable {
     { rule, rules in one(exclusion(rule, in: rules)) }, { rule, _ in one(overflow(rule)) },
     { rule, _ in truncation(rule) }, { rule, _ in card(rule) },
     { rule, _ in DeliveryLint.lateness(rule) }, { rule, _ in DeliveryLint.interruption(rule) },
-    { rule, _ in DeliveryLint.content(rule) },
+    { rule, _ in DeliveryLint.content(rule) }, { rule, _ in LimitLint.quiet(rule) },
     { rule, rules in DeliveryLint.doubles(rule, in: rules) },
   ]
 

@@ -18,8 +18,19 @@ package struct RuleSet: Sendable {
   /// The SHA-256 of the files, in hexadecimal; empty for rules that were not read from files.
   package var digest = ""
 
+  /// `defaults`: its quiet hours are already those of the rules that they are for.
+  package var defaults = RuleDefaults()
+
   /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
   package let knownEvents: Set<String>
+
+  /// The longest period of `at-most` of each counted topic.
+  private let permitWindows: [CountedTopic: Duration]
+
+  private struct CountedTopic: Hashable {
+    var app: App
+    var topic: Topic
+  }
 
   private let rulesByEvent: [String: [CompiledRule]]
   private let rulesByName: [String: CompiledRule]
@@ -50,13 +61,21 @@ package struct RuleSet: Sendable {
     }
     self.cards = cards
     self.timed = timed
+    permitWindows = rules.reduce(into: [:]) { windows, rule in
+      guard let topic = rule.limits.topic, let cap = rule.limits.cap else { return }
+      let counted = CountedTopic(app: rule.app, topic: topic)
+      windows[counted] = max(windows[counted] ?? .zero, cap.period)
+    }
     rulesByEvent = byEvent
     rulesByName = Dictionary(compiled.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a })
   }
 
   /// Returns a rule set with the same states and events, and other rules.
   package func keeping(_ rules: [Rule]) -> RuleSet {
-    RuleSet(activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
+    var set = RuleSet(
+      activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
+    set.defaults = defaults
+    return set
   }
 
   /// Returns the rules that fire on an event of this name, in the order of the files.
@@ -111,6 +130,25 @@ package struct RuleSet: Sendable {
   /// Whether any rule depends on when an owner was last in contact.
   package var asksForContacts: Bool { rules.contains { $0.unlessContactWithin != nil } }
 
+  /// Whether any rule depends on what owners have turned off.
+  package var asksForPreferences: Bool { rules.contains { $0.limits.topic != nil } }
+
+  /// The names of the rules with `at-most`.
+  package var cappedRules: Set<String> {
+    Set(rules.filter { $0.limits.cap != nil }.map(\.name))
+  }
+
+  /// The longest period of any `at-most`; nil if there is none.
+  package var longestPermitWindow: Duration? { permitWindows.values.max() }
+
+  /// Whether any card can be turned off.
+  package var cardsHaveTopics: Bool { cards.contains { $0.rule.limits?.topic != nil } }
+
+  /// Returns how long pushes of an app's topic are counted; nil if no rule counts them.
+  package func window(of topic: Topic, for app: App) -> Duration? {
+    permitWindows.isEmpty ? nil : permitWindows[CountedTopic(app: app, topic: topic)]
+  }
+
   /// The events on which a card is started.
   package var startEvents: [String] { Set(cards.flatMap(\.life.start)).sorted() }
 
@@ -148,6 +186,8 @@ final class CompiledRule: Sendable {
   let collapse: TextTemplate?
   let isSentWithCard: Bool
   let unlessContactWithin: Duration?
+  /// Nil for most rules, so that they are asked nothing.
+  let limits: RuleLimits?
   let payload: CompiledPayload
 
   init(_ rule: Rule) {
@@ -167,6 +207,7 @@ final class CompiledRule: Sendable {
     collapse = rule.collapse
     isSentWithCard = rule.isSentWithCard
     unlessContactWithin = rule.unlessContactWithin
+    limits = rule.limits.isEmpty ? nil : rule.limits
     payload = CompiledPayload(rule.payload)
   }
 }

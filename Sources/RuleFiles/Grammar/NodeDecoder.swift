@@ -1,3 +1,4 @@
+import Foundation
 import RideCore
 
 /// A word of a file and its location.
@@ -117,6 +118,17 @@ struct NodeDecoder {
         expected: "at most \(limit.longest.rideText): \(limit.why)")
     }
     return duration
+  }
+
+  /// Reads `ride` or the name of a time zone.
+  func timeZone(_ field: Field) -> Timing.Zone? {
+    if field.node.string == "ride" { return .ride }
+    if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
+    diagnostics.reportType(
+      of: field.node, for: field.name,
+      expected: "ride (the ride's own zone), or a name of the tz database such as Europe/Berlin",
+      among: ["ride"] + TimeZone.knownTimeZoneIdentifiers)
+    return nil
   }
 
   /// Reads `never-store` or a duration.

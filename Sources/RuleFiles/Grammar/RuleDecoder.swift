@@ -6,8 +6,10 @@ struct RuleDecoder {
   private let vocabulary: Vocabulary
   private let decode: NodeDecoder
   private let templates: TemplateDecoder
+  private let defaults: RuleDefaults
 
-  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
+  init(diagnostics: Diagnostics, vocabulary: Vocabulary, defaults: RuleDefaults) {
+    self.defaults = defaults
     self.diagnostics = diagnostics
     self.vocabulary = vocabulary
     decode = NodeDecoder(diagnostics: diagnostics)
@@ -49,13 +51,15 @@ struct RuleDecoder {
     let collapse = fields["collapse"].flatMap(self.collapse)
     let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
-    guard let name, let app, let when, let what, let data, let expires else {
+    let limits = LimitsDecoder(diagnostics: diagnostics).limits(fields, what, defaults)
+    guard let name, let app, let when, let what, let data, let expires, let limits else {
       return Draft(name: name)
     }
-    let rule = Rule(
+    var rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
       expires: expires, collapse: collapse, isSentWithCard: isSentWithCard,
       unlessContactWithin: contact, source: "\(diagnostics.file):\(node.location.line)")
+    rule.limits = limits
     return Draft(name: name, rule: rule, places: places)
   }
 
