@@ -81,7 +81,8 @@ import TestSupport
         .at(Timing(.relative(to: .pickupAt, by: .seconds(-1234)), while: half)), limits: capped),
       try rule(
         "some", .customer,
-        .at(Timing(.cron(try CronSchedule("7 * * * *"), zone: .ride, missed: .latest), while: half)),
+        .at(
+          Timing(.cron(try CronSchedule("7 * * * *"), zone: .ride, missed: .latest), while: half)),
         limits: some),
     ]
     var card = LiveActivity(attributesType: "T")

@@ -37,7 +37,8 @@ import Testing
     return ClaimedSettlement(claim: claim, settlement: settlement)
   }
 
-  private static func permit(_ number: Int, _ owner: OwnerID = "c", _ topic: Topic = "t") -> Permit {
+  private static func permit(_ number: Int, _ owner: OwnerID = "c", _ topic: Topic = "t") -> Permit
+  {
     Permit(
       id: PushID(of: "\(number)", owner.text, topic.text), app: .customer, owner: owner,
       topic: topic, window: .seconds(3600))
@@ -155,7 +156,8 @@ import Testing
     }
   }
 
-  @Test func `a claim reads permits and what people have turned off, if a rule asks`() async throws {
+  @Test func `a claim reads permits and what people have turned off, if a rule asks`() async throws
+  {
     try await session.script(
       """
       insert into ridepulse.rides (id, state, customer_id, driver_id) values ('r', 'e', 'c', 'd');

@@ -39,7 +39,8 @@ import Testing
       let environment = try stage.environment(rules: Self.capped)
       try stage.faults(
         #"[{"match": {"every": 5}, "action": {"delay_ms": 60}}, "#
-          + #"{"match": {"every": 7}, "action": {"answer": {"status": 503, "reason": "ServiceUnavailable"}}}]"#)
+          + #"{"match": {"every": 7}, "action": {"answer": {"status": 503, "reason": "ServiceUnavailable"}}}]"#
+      )
       var random = SeededGenerator(seed: TestSeed.value(8))
       let lasting = try Server(environment)
       defer { lasting.stop() }
@@ -99,9 +100,11 @@ import Testing
   }
 
   private static let card = CardTests.rules.replacing(
-    "  - name: card\n    app: customer\n", with: "  - name: card\n    app: customer\n    topic: card\n")
+    "  - name: card\n    app: customer\n",
+    with: "  - name: card\n    app: customer\n    topic: card\n")
 
-  @Test func `R82: turning the topic of a card off ends it at once, and starts none`() async throws {
+  @Test func `R82: turning the topic of a card off ends it at once, and starts none`() async throws
+  {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(try stage.environment(rules: Self.card))
       defer { server.stop() }
@@ -139,7 +142,8 @@ import Testing
       #expect(row == [["suppressed", "the owner has turned card off"]])
       try await stage.sql("select ridepulse.set_preference('customer', 'c1', 'card', true)")
       try await stage.sql(
-        "insert into ridepulse.rides (id, state, customer_id) values ('r3', 'driver_assigned', 'c1')")
+        "insert into ridepulse.rides (id, state, customer_id) values ('r3', 'driver_assigned', 'c1')"
+      )
       try await wait(until: "a card starts") {
         try cards().contains { $0.aps("event") == "start" && $0.isAccepted }
       }
@@ -185,7 +189,8 @@ import Testing
       let text = try String(contentsOfFile: Project.path("docs/rules.md"), encoding: .utf8)
       let block = try #require(text.components(separatedBy: "the expression of samples").last)
       let expression = try #require(block.components(separatedBy: "```").dropFirst().first)
-        .dropFirst("sql".count).replacing("'receipt'", with: "'some'").replacing("0.10", with: "0.5")
+        .dropFirst("sql".count).replacing("'receipt'", with: "'some'").replacing(
+          "0.10", with: "0.5")
       let wrong = try await stage.value(
         """
         select count(*) from ridepulse.ledger l join ridepulse.devices d on d.id = l.device_id

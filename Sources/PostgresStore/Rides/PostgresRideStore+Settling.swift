@@ -74,7 +74,7 @@ extension PostgresRideStore {
     _ batch: [ClaimedSettlement], after permits: [Call] = []
   ) throws -> [Call] {
     [Call(SettleStatements.writeSettings)] + permits + [
-      Call(SettleStatements.settle, try SettleRows.parameters(node: node, batch)),
+      Call(SettleStatements.settle, try SettleRows.parameters(node: node, batch))
     ]
   }
 

@@ -119,7 +119,9 @@ struct RideRows {
   }
 
   /// - Parameter topics: a JSON list, which PostgreSQL made; nil for none.
-  private mutating func addOptOuts(_ topics: String?, _ app: String, _ owner: OwnerID, _ ride: RideID) {
+  private mutating func addOptOuts(
+    _ topics: String?, _ app: String, _ owner: OwnerID, _ ride: RideID
+  ) {
     guard let topics, case .array(let names) = JSONValue(json: topics.utf8) else { return }
     for case .string(let name) in names {
       optOuts[ride, default: []].insert(

@@ -159,6 +159,10 @@ extension Decision {
       let verdict = Verdict(outcome)
       if outcome == .accepted || verdict.mayHaveArrived { sent.insert(permit.id) }
     }
+    // The ride's previous holder had these permits, and may have used them before it ended.
+    if view.isTakenOver {
+      sent.formUnion(view.permits.values.filter { $0.standing == .granted }.map(\.permit.id))
+    }
     // Those that this decision used, and those that its waiting pushes had before.
     var known = Dictionary(
       permits.values.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -113,7 +113,8 @@ actor TimelineCache {
   private static func make(_ conninfo: String, _ configuration: EngineConfiguration) async throws
     -> [UInt8]
   {
-    let (views, now, permits) = try await Database.with(conninfo: conninfo, name: "timeline") { session in
+    let (views, now, permits) = try await Database.with(conninfo: conninfo, name: "timeline") {
+      session in
       try await read(session, configuration)
     }
     return await withCheckedContinuation { continuation in

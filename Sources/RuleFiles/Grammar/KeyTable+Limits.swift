@@ -17,7 +17,8 @@ extension KeyTable {
       subject: "quiet",
       keys: [
         Key("from", .timeOfDay, "When they begin.", required: hours),
-        Key("to", .timeOfDay, "When they end; over midnight if it is before `from`.", required: hours),
+        Key(
+          "to", .timeOfDay, "When they end; over midnight if it is before `from`.", required: hours),
         Key("time-zone", .timeZone, "The zone of the two times; without it, `ride`."),
         Key(
           "then", .choice(QuietHours.Action.allCases.map(\.rawValue)),
@@ -34,7 +35,8 @@ extension KeyTable {
         Key("count", .integer(1...1000), "How many pushes.", required: both),
         Key(
           "per",
-          .duration(such: "10m or 1h", limit: (.seconds(7 * 86_400), "pushes are counted for a week")),
+          .duration(
+            such: "10m or 1h", limit: (.seconds(7 * 86_400), "pushes are counted for a week")),
           "Within how long, at any time.", required: both),
       ])
   }()

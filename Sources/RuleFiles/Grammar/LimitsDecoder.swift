@@ -83,7 +83,9 @@ struct LimitsDecoder {
   }
 
   private func hours(_ node: YAMLNode) -> QuietHours? {
-    guard let fields = Fields(node, as: KeyTable.quiet, diagnostics: diagnostics) else { return nil }
+    guard let fields = Fields(node, as: KeyTable.quiet, diagnostics: diagnostics) else {
+      return nil
+    }
     let from = fields.required("from").flatMap(time)
     let to = fields.required("to").flatMap(time)
     let zone = fields["time-zone"].map(decode.timeZone) ?? .ride

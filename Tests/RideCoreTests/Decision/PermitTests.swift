@@ -36,6 +36,7 @@ import Testing
     var book = PermitBook()
     var sent: [(at: Timestamp, entry: LedgerEntry)] = []
     var entries: [PushID: LedgerEntry] = [:]
+    private var takenOver: Set<RideID> = []
 
     /// Handles a ride until nothing is due; an outcome that is nil is a node that died after it sent.
     mutating func handle(
@@ -44,13 +45,18 @@ import Testing
     ) {
       for _ in 0..<10 {
         view.permits = book.permits(of: view)
+        view.isTakenOver = takenOver.contains(view.rideID)
         let decision = decide(view, by: rules, now: now)
         let outcomes = decision.pushes.map(outcome)
-        for (push, outcome) in zip(decision.pushes, outcomes) where outcome ?? .accepted == .accepted
-        {
+        for (push, outcome) in zip(decision.pushes, outcomes)
+        where outcome ?? .accepted == .accepted {
           sent.append((now, push.entry))
         }
-        if outcomes.contains(where: { $0 == nil }) { return }
+        if outcomes.contains(where: { $0 == nil }) {
+          takenOver.insert(view.rideID)
+          return
+        }
+        takenOver.remove(view.rideID)
         let settlement = decision.settled(outcomes.compactMap(\.self), now: now) { 0 }
         view.apply(settlement)
         book.settle(settlement.permits, at: now)
@@ -138,7 +144,8 @@ import Testing
     var store = Store()
     var now = Sample.now
     var view = Self.view(0, at: now)
-    store.handle(&view, by: book, at: &now) { _ in .refused(Refusal(status: 400, reason: "BadTopic"))
+    store.handle(&view, by: book, at: &now) { _ in
+      .refused(Refusal(status: 400, reason: "BadTopic"))
     }
     #expect(store.sent.isEmpty)
     var next = Self.view(1, at: now)
@@ -159,6 +166,24 @@ import Testing
     var now = Sample.now
     store.handle(&view, by: book, at: &now)
     #expect(store.entries.values.map(\.reason?.code) == [.engine(.leftStates)])
+    var next = Self.view(1, at: now)
+    store.handle(&next, by: book, at: &now)
+    #expect(store.sent.count == 1)
+  }
+
+  @Test func `a push that a dead node may have sent counts, whatever comes of it`() {
+    var rule = Self.rule(1)
+    rule.when = .on(["driver_arrived"], while: ["driver_arrived"])
+    let book = Sample.book([rule])
+    var store = Store()
+    var now = Sample.now
+    var view = Self.view(0, at: now)
+    store.handle(&view, by: book, at: &now) { _ in nil }
+    #expect(store.sent.count == 1)
+    view.ride?.state = "requested"
+    store.handle(&view, by: book, at: &now)
+    #expect(store.entries.values.map(\.reason?.code) == [.engine(.leftStates)])
+    now = now + .seconds(590)
     var next = Self.view(1, at: now)
     store.handle(&next, by: book, at: &now)
     #expect(store.sent.count == 1)

@@ -10,7 +10,8 @@ import Testing
     return Sample.book([rule])
   }
 
-  private func view(optedOutOf topic: Topic, app: App = .customer, owner: OwnerID = "c") -> RideView {
+  private func view(optedOutOf topic: Topic, app: App = .customer, owner: OwnerID = "c") -> RideView
+  {
     var view = Sample.view(phones: [Sample.phone()])
     view.optOuts = [OptOut(app: app, owner: owner, topic: topic)]
     return view
@@ -23,7 +24,8 @@ import Testing
     #expect(decision.closed.first?.reason?.code == .engine(.optedOut))
   }
 
-  @Test func `a rule without a topic, and other topics, owners and apps are not concerned`() throws {
+  @Test func `a rule without a topic, and other topics, owners and apps are not concerned`() throws
+  {
     let cases: [(Topic?, RideView)] = [
       (nil, view(optedOutOf: "news")), ("arrival", view(optedOutOf: "news")),
       ("news", view(optedOutOf: "news", owner: "e")),
@@ -44,10 +46,11 @@ import Testing
     #expect(decide(view, by: book, now: later).closed.map(\.reason?.code) == [.engine(.optedOut)])
   }
 
-  @Test(arguments: [
-    ("10%", 100_000, "10%"), ("0.5%", 5000, "0.5%"), ("100%", 1_000_000, "100%"),
-    ("0.0001%", 1, "0.0001%"), ("33.30%", 333_000, "33.3%"), ("007%", 70_000, "7%"),
-  ] as [(String, UInt64, String)])
+  @Test(
+    arguments: [
+      ("10%", 100_000, "10%"), ("0.5%", 5000, "0.5%"), ("100%", 1_000_000, "100%"),
+      ("0.0001%", 1, "0.0001%"), ("33.30%", 333_000, "33.3%"), ("007%", 70_000, "7%"),
+    ] as [(String, UInt64, String)])
   func `a sample is a percentage`(text: String, millionths: UInt64, shown: String) throws {
     let sample = try #require(OwnerSample(text: text))
     #expect(sample.millionths == millionths && sample.text == shown)
@@ -87,7 +90,9 @@ import Testing
         Sample.view(ride: ride, phones: [phone]), by: book, now: Sample.now)
       seen.insert(decision.pushes.isEmpty)
       #expect(decision.closed.allSatisfy { $0.reason?.code == .engine(.notInSample) })
-      #expect(decision.reasons == (decision.pushes.isEmpty ? ["suppressed: not in the sample of 50%"] : []))
+      #expect(
+        decision.reasons
+          == (decision.pushes.isEmpty ? ["suppressed: not in the sample of 50%"] : []))
     }
     #expect(seen == [true, false])
   }
