@@ -48,8 +48,8 @@ import Testing
         view.isTakenOver = takenOver.contains(view.rideID)
         let decision = decide(view, by: rules, now: now)
         let outcomes = decision.pushes.map(outcome)
-        for (push, outcome) in zip(decision.pushes, outcomes)
-        where outcome ?? .accepted == .accepted {
+        for (push, outcome) in zip(decision.pushes, outcomes) where outcome?.mayHaveArrived ?? true
+        {
           sent.append((now, push.entry))
         }
         if outcomes.contains(where: { $0 == nil }) {
