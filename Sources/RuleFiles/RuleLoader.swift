@@ -16,7 +16,8 @@ struct RuleLoader {
     let readable = zip(sorted, diagnostics).compactMap { Self.file($0.bytes, diagnostics: $1) }
     var vocabulary = Vocabulary(isComplete: unread.isEmpty && readable.count == files.count)
     for file in readable { vocabulary.add(file.fields, diagnostics: file.diagnostics) }
-    let (rules, contracts) = Self.rules(readable, vocabulary)
+    let defaults = Self.defaults(readable)
+    let (rules, contracts) = Self.rules(readable, vocabulary, defaults)
     let problems = unread + diagnostics.flatMap(\.problems)
     guard problems.isEmpty else {
       // The tree builder and libyaml may both have reported the same problem.
@@ -26,6 +27,7 @@ struct RuleLoader {
       activeStates: Set(vocabulary.active), finalStates: Set(vocabulary.final),
       events: vocabulary.declared, rules: rules)
     ruleSet.digest = RulesDigest.of(files)
+    ruleSet.defaults = defaults
     func file(with key: String) -> String? {
       readable.first { $0.fields[key] != nil }?.diagnostics.file
     }
@@ -54,8 +56,26 @@ struct RuleLoader {
     }
   }
 
+  /// Decodes `defaults`, which one file only may have.
+  private static func defaults(_ files: [File]) -> RuleDefaults {
+    var first: String?
+    var defaults = RuleDefaults()
+    for file in files {
+      guard let field = file.fields["defaults"] else { continue }
+      if let first {
+        file.diagnostics.report(
+          field.location, "defaults for the second time",
+          expected: "them in one file only (the first are at \(first))")
+      } else {
+        first = "\(file.diagnostics.file):\(field.location)"
+        defaults = LimitsDecoder(diagnostics: file.diagnostics).defaults(field)
+      }
+    }
+    return defaults
+  }
+
   private static func rules(
-    _ files: [File], _ vocabulary: Vocabulary
+    _ files: [File], _ vocabulary: Vocabulary, _ defaults: RuleDefaults
   ) -> ([Rule], [RuleContract]) {
     var rules: [Rule] = []
     var contracts: [RuleContract] = []
@@ -68,7 +88,9 @@ struct RuleLoader {
         continue
       }
       for entry in entries {
-        let draft = RuleDecoder(diagnostics: file.diagnostics, vocabulary: vocabulary).draft(entry)
+        let draft = RuleDecoder(
+          diagnostics: file.diagnostics, vocabulary: vocabulary, defaults: defaults
+        ).draft(entry)
         if let rule = draft.rule {
           Self.add(rule, at: draft.name, to: &rules, file.diagnostics)
           EmitCircle.report(rule, at: draft.name, among: rules, file.diagnostics)

@@ -79,6 +79,18 @@ import Testing
     ),
     (.contact, #"{"app": "custmer", "owner_id": "c"}"#, .invalidValue, "app", "mean customer"),
     (.contact, #"{"app": "x", "owner_id": "c"}"#, .invalidValue, "app", "customer, driver"),
+    (
+      .preferences, #"{"app": "customer", "owner_id": "c", "topic": "My News", "allowed": true}"#,
+      .invalidValue, "topic", "a-z, 0-9, - and _"
+    ),
+    (
+      .preferences, #"{"app": "customer", "owner_id": "c", "topic": "news", "allowed": "no"}"#,
+      .wrongType, "allowed", "true or false"
+    ),
+    (
+      .preferences, #"{"app": "customer", "owner_id": "c", "topic": "news"}"#, .missingField,
+      "allowed", "send it"
+    ),
     (.contact, #"{"app": "customer", "owner_id": true}"#, .wrongType, "owner_id", "a boolean"),
     (
       .devices, #"{"app": "customer", "owner_id": "c", "token": "abc"}"#, .invalidValue, "token",
@@ -201,13 +213,15 @@ import Testing
           case .token: (field.name, .string(String(repeating: "a1", count: 256)))
           case .app: (field.name, .string("customer"))
           case .payload: (field.name, .object([:]))
-          case .environment, .flag, .object, .time, .timeZone, .expiry, .pushType, .priority,
+          case .topic: (field.name, .string(String(repeating: "t", count: 64)))
+          case .flag: (field.name, .bool(true))
+          case .environment, .object, .time, .timeZone, .expiry, .pushType, .priority,
             .channel, .collapseID:
             nil
           }
         })
       _ = try call.arguments(good, apps: [.customer])
-      for (name, value) in good where name != "app" {
+      for (name, value) in good where name != "app" && name != "topic" {
         guard case .string(let text) = value else { continue }
         let long = good.merging([name: .string(text + "a1")]) { $1 }
         let error = #expect(throws: APIError.self) {

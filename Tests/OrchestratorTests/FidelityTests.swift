@@ -30,17 +30,29 @@ import TestSupport
     ])
     let berlin = try #require(ZoneTimes(identifier: "Europe/Berlin"))
     let half: Set = ["requested", "driver_arrived"]
-    func rule(_ name: String, _ app: App, _ when: Rule.When, _ what: Rule.What? = nil) throws
-      -> Rule
-    {
-      Rule(
+    func rule(
+      _ name: String, _ app: App, _ when: Rule.When, _ what: Rule.What? = nil,
+      expires: Duration = .seconds(600), limits: RuleLimits = RuleLimits()
+    ) throws -> Rule {
+      var rule = Rule(
         name: name, app: app, when: when, what: what ?? .alert(alert),
-        data: ["ride_id": .value(try TextTemplate("{{ride.id}}"))], expires: .after(.seconds(600)),
-        collapse: name == "told" ? nil : try TextTemplate("\(name)-{{ride.id}}"),
+        data: ["ride_id": .value(try TextTemplate("{{ride.id}}"))], expires: .after(expires),
+        collapse: ["told", "night"].contains(name)
+          ? nil : try TextTemplate("\(name)-{{ride.id}}"),
         source: "test.yaml:1")
+      rule.limits = limits
+      return rule
     }
     var told = try rule("told", .customer, .on(["driver_arrived", "ride_updated"]))
     told.otherApps = [.driver]
+    var (night, capped, some) = (RuleLimits(), RuleLimits(), RuleLimits())
+    night.quiet = QuietHours(
+      from: try #require(.init(text: "23:30")), to: try #require(.init(text: "02:30")), zone: .ride,
+      then: .hold)
+    capped.topic = "capped"
+    capped.cap = PushCap(count: 1, per: .seconds(7200))
+    some.topic = "some"
+    some.sample = OwnerSample(text: "60%")
     let rules = [
       told,
       try rule("beat", .driver, .at(Timing(.every(.seconds(2700)), while: half)), .background),
@@ -61,6 +73,19 @@ import TestSupport
         .at(
           Timing(.cron(try CronSchedule("*/40 * * * *"), zone: .ride, missed: .latest), while: half)
         )),
+      try rule(
+        "night", .driver,
+        .at(
+          Timing(.cron(try CronSchedule("5 * * * *"), zone: .ride, missed: .latest), while: half)),
+        expires: .seconds(7200), limits: night),
+      try rule(
+        "capped", .customer,
+        .at(Timing(.relative(to: .pickupAt, by: .seconds(-1234)), while: half)), limits: capped),
+      try rule(
+        "some", .customer,
+        .at(
+          Timing(.cron(try CronSchedule("7 * * * *"), zone: .ride, missed: .latest), while: half)),
+        limits: some),
     ]
     var card = LiveActivity(attributesType: "T")
     card.contentState = ["status": .value(try TextTemplate("{{ride.state}} {{ride.pickup_at}}"))]
@@ -84,7 +109,8 @@ import TestSupport
       var ride = Ride(
         id: "ride-\(1000 + number)",
         state: ["scheduled", "requested", "driver_arrived", "over"].randomElement(using: &numbers))
-      ride.customerID = "c\(number)"
+      // Two rides have one customer, whose pushes about both count for `at-most`.
+      ride.customerID = "c\(number / 2)"
       ride.driverID = chance(5) ? nil : "d\(number)"
       ride.timeZone =
         ["Europe/Berlin", "America/New_York", "Asia/Kathmandu"].randomElement(using: &numbers)
@@ -119,15 +145,19 @@ import TestSupport
         }
       }
       var view = RideView(rideID: ride.id, ride: ride, events: events, phones: phones)
+      if number % 10 < 2 {
+        view.optOuts = [OptOut(app: .customer, owner: "c\(number / 2)", topic: "some")]
+      }
       if chance(3) {
         view.cards = [
           Card(
-            .activity(Int64(number)), app: .customer, ownerID: "c\(number)",
+            .activity(Int64(number)), app: .customer, ownerID: "c\(number / 2)",
             token: "ca\(100_000 + number)",
             registeredAt: start)
         ]
       } else if chance(2) {
         view.startTokens = ["c\(number)", "c\(number)b"].enumerated().map { index, owner in
+          StartToken(
           StartToken(
             id: Int64(number + index * 1000), app: .customer, ownerID: OwnerID(owner),
             attributesType: "T", token: "5a\(100_000 + number + index * 1000)",
@@ -199,8 +229,16 @@ import TestSupport
     let shown = Self.previewed(views, configuration, start, end)
     print("fidelity: \(shown.count) pushes, seed \(seed)")
     #expect(transport.faults == [])
-    #expect(Set(shown.map(\.rule)).count == 7, "seed \(seed)")
+    #expect(Set(shown.map(\.rule)).count == 10, "seed \(seed)")
     #expect(shown.count > 2_000 && Set(shown).count == shown.count, "seed \(seed)")
+    // Quiet hours, the sample, what people have turned off and the caps have all kept pushes back.
+    let codes = Set(
+      store.state.withLock { $0.entries }.compactMap { entry in
+        entry.reason?.code.word
+      })
+    for code in ["quiet_hours", "not_in_sample", "opted_out", "over_cap"] {
+      #expect(codes.contains(code), "seed \(seed)")
+    }
     // Rides that are due together may be sent in another order.
     let missing = Set(shown).subtracting(sent)
     let unforeseen = Set(sent).subtracting(shown)

@@ -64,6 +64,8 @@ import TestSupport
     "push-to-start":
       #"{"app": "customer", "owner_id": "c1", "token": "\#(token)", "attributes_type": "T"}"#,
     "contact": #"{"app": "customer", "owner_id": "c1"}"#,
+    "preferences":
+      #"{"app": "customer", "owner_id": "c1", "topic": "news", "allowed": false}"#,
     "push":
       #"{"app": "customer", "token": "\#(token)", "payload": {"aps": {"alert": "Hi"}}}"#,
   ]

@@ -31,6 +31,10 @@ import Testing
       ]
     ),
     (.contact, "contact", ["app": "customer", "owner_id": "c"]),
+    (
+      .preferences, "set_preference",
+      ["app": "customer", "owner_id": "c", "topic": "news", "allowed": "true"]
+    ),
     (.deleteDevice, "unregister_device", ["app": "customer", "token": "ab"]),
     (.deletePushToStart, "unregister_push_to_start", ["app": "customer", "token": "ab"]),
     (.deleteLiveActivity, "end_live_activity", ["app": "customer", "activity_id": "a"]),
@@ -58,6 +62,12 @@ import Testing
         ("a", false), ("xy", false), (" ab", false), ("ab\n", false), ("éé", false),
         (String(repeating: "0f", count: 257), false), ("ab\u{301}", false),
       ]
+    case .topic:
+      [
+        ("a", true), ("ride-news_2", true), (String(repeating: "t", count: 64), true), ("", false),
+        (String(repeating: "t", count: 65), false), ("News", false), ("a b", false), ("a\n", false),
+        ("é", false), ("a.b", false),
+      ]
     case .environment: [("sandbox", true), ("", false), ("prod", false), ("Production", false)]
     case .flag, .object, .time, .timeZone: []
     // PushTests covers the fields of a raw push, whose payload is no text.
@@ -83,7 +93,8 @@ import Testing
 
   private func httpError(_ call: APICall, _ arguments: [String: String]) -> APIError? {
     let inPath = Set(call.parameters.map(\.name))
-    let body = arguments.filter { !inPath.contains($0.key) }.mapValues { JSONValue.string($0) }
+    let body = arguments.filter { !inPath.contains($0.key) }
+      .mapValues { $0 == "true" ? JSONValue.bool(true) : .string($0) }
     var request = HTTPRequest(
       method: call.method, path: call.path, headers: ["content-type": "application/json"],
       body: body.isEmpty ? [] : Array(JSONValue.object(body).json))

@@ -6,7 +6,8 @@ import Foundation
 /// The tables of keys in `docs/rules.md`, made from the key table.
 enum KeyDocs {
   static let forms = [
-    KeyTable.file, KeyTable.states, KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
+    KeyTable.file, KeyTable.states, KeyTable.defaults, KeyTable.quiet, KeyTable.cap,
+    KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
     KeyTable.cardField, KeyTable.cardAlert, KeyTable.criticalSound, TimerKeys.afterEvent,
     TimerKeys.escalation,
   ]
@@ -46,6 +47,8 @@ enum KeyDocs {
     case .word(.ruleName): "a-z, 0-9, `-`"
     case .word(.app): "a-z, 0-9, `-`, `_`"
     case .word(.event): "word"
+    case .word(.topic): "a-z, 0-9, `-`, `_`"
+    case .word(.locale): "locale"
     case .words: "list of words"
     case .oneOrMore(let form, _): "\(value(.word(form))), or a list"
     case .oneOrMoreWords: "word or list of words"
@@ -69,6 +72,8 @@ enum KeyDocs {
     case .rideTime: "`pickup_at` or `attributes.KEY`"
     case .cron: "cron expression"
     case .timeZone: "`ride` or an IANA name"
+    case .timeOfDay: "`HH:MM`"
+    case .percentage: "percentage such as `10%`"
     case .missed: "`skip`, `latest`, `all` or `{ all: N }`"
     case .ends(let longest, _):
       "word, list of words, or map of event to duration, at most \(longest.rideText)"
@@ -79,6 +84,7 @@ enum KeyDocs {
     case .fieldValue: "any"
     case .emptyMapping: "`{}`"
     case .mapping(let form): "mapping: \(form.subject)"
+    case .offOrMapping(let form): "`off`, or mapping: \(form.subject)"
     case .textOrMapping(_, let form): "text, or mapping: \(form.subject)"
     case .mappings(let form): "list of mappings: \(form.subject)"
     case .mappingByEvent(let form): "map of event to \(form.subject)"

@@ -108,6 +108,8 @@ enum KeySchema {
     case .rideTime: pattern(#"^(pickup_at|attributes(\.[^.]+)+)$"#)
     case .cron: pattern(#"^\s*(\S+\s+){4}\S+\s*$"#)
     case .timeZone: ["type": "string"]
+    case .timeOfDay: pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$")
+    case .percentage: pattern(#"^(?=.*[1-9])\d{1,2}(\.\d{1,4})?%$|^100(\.0{1,4})?%$"#)
     case .missed: missed
     case .ends:
       [
@@ -124,6 +126,7 @@ enum KeySchema {
     case .fieldValue: ["$ref": "#/$defs/fields"]
     case .emptyMapping: ["type": "object", "maxProperties": 0]
     case .mapping(let form): mapping(form)
+    case .offOrMapping(let form): ["anyOf": [["const": "off"], mapping(form)]]
     case .textOrMapping(let expected, let form):
       ["anyOf": [value(.text(expected: expected)), mapping(form)]]
     case .mappings(let form): list(of: mapping(form))
@@ -154,6 +157,8 @@ enum KeySchema {
       switch form {
       case .ruleName: "a-z0-9-"
       case .app: "a-z0-9_-"
+      case .topic: "a-z0-9_-"
+      case .locale: "A-Za-z0-9_-"
       case .event: "A-Za-z0-9_.-"
       }
     return pattern("^[\(letters)]{1,\(WordForm.lengthLimit)}$")

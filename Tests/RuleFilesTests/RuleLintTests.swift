@@ -38,6 +38,37 @@ import Testing
     ),
     ("on: ride_updated\nwhile: ride_started", []),
     (
+      "quiet: { from: \"22:00\", to: \"07:00\", then: hold }",
+      [
+        "a.yaml:2: r: quiet hours last 9h and expires is 5m: of a night only what falls due in its "
+          + "last 5m is held, and the rest is suppressed; lengthen expires, or write quiet: off or "
+          + "then: drop"
+      ]
+    ),
+    ("quiet: { from: \"22:00\", to: \"07:00\", then: drop }", []),
+    ("quiet: { from: \"22:00\", to: \"07:00\", then: hold }\nexpires: 9h", []),
+    ("quiet: { from: \"13:00\", to: \"13:15\", then: hold }", []),
+    (
+      "-on\ncron: 30 22,23 * * *\ntime-zone: ride\n"
+        + "quiet: { from: \"22:00\", to: \"07:00\", then: hold }\nexpires: 7h",
+      [
+        "a.yaml:2: r: it can never be sent: each slot of cron is within its quiet hours, which end "
+          + "after it expires"
+      ]
+    ),
+    (
+      "-on\ncron: 30 22,23 * * *\ntime-zone: ride\n"
+        + "quiet: { from: \"22:00\", to: \"07:00\", then: drop }\nexpires: 9h",
+      [
+        "a.yaml:2: r: it can never be sent: each slot of cron is within its quiet hours, which drop "
+          + "it"
+      ]
+    ),
+    (
+      "-on\ncron: 30 6,22 * * *\ntime-zone: ride\n"
+        + "quiet: { from: \"22:00\", to: \"07:00\", then: hold }\nexpires: 7h", []
+    ),
+    (
       "-on\ncron: 0 8 * * *\ndata: { a: \"{{event.data.x}}\" }",
       [
         "a.yaml:2: r: it can never fire: a slot of cron has no data, and {{event.data.x}} has no "

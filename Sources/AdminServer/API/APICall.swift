@@ -96,6 +96,13 @@ package struct APICall: Hashable, Sendable {
   /// Calls `ridepulse.seen`.
   package static let seen = APICall(
     "seen", "POST", "/v1/seen", fields: [APIField("apns_id", .pushID)])
+  /// Calls `ridepulse.set_preference`.
+  package static let preferences = APICall(
+    "preferences", "PUT", "/v1/preferences",
+    fields: [
+      APIField("app", .app), APIField("owner_id", .word), APIField("topic", .topic),
+      APIField("allowed", .flag),
+    ])
 
   /// Calls `ridepulse.push` or, with a channel, `ridepulse.broadcast`.
   package static let push = APICall(
@@ -112,7 +119,7 @@ package struct APICall: Hashable, Sendable {
 
   package static let all = [
     events, rides, devices, deleteDevice, liveActivities, deleteLiveActivity, pushToStart,
-    deletePushToStart, contact, seen, push,
+    deletePushToStart, contact, seen, preferences, push,
   ]
 
   /// Returns the arguments of the SQL function that a request carries in its path and its body.

@@ -8,6 +8,8 @@ package struct APIField: Hashable, Sendable {
     case word
     /// The name of one of the service's apps.
     case app
+    /// A topic, in the form in which rules name it.
+    case topic
     /// The token of a phone or a card, in hexadecimal.
     case token
     case environment
@@ -60,6 +62,12 @@ package struct APIField: Hashable, Sendable {
         throw invalid("contains \\u0000, which Postgres does not store; leave it out")
       }
     case (.word, .string(let text)): try checkWord(text)
+    case (.topic, .string(let text)):
+      try checkWord(text)
+      if !Topic.isValid(text) {
+        throw invalid(
+          "is \(APIBody.clipped(text)); a topic has a-z, 0-9, - and _, at most 64")
+      }
     case (.time, .string(let text)):
       if CivilTime.instant(iso: text) == nil {
         throw invalid(
@@ -140,7 +148,7 @@ package struct APIField: Hashable, Sendable {
 
   private var kindName: String {
     switch kind {
-    case .word, .app, .token, .environment, .time, .timeZone, .expiry, .pushType, .channel,
+    case .word, .app, .topic, .token, .environment, .time, .timeZone, .expiry, .pushType, .channel,
       .collapseID, .pushID:
       "a string"
     case .priority: "a whole number"

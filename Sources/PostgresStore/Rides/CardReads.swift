@@ -13,12 +13,15 @@ struct CardRead: Sendable {
   let registeredAt: ResultColumn<Timestamp>
   let isGone: ResultColumn<Bool>
   let installation: ResultColumn<String>
+  /// The topics that the owner has turned off; nil for none, and if they were not read.
+  let optOuts: ResultColumn<String>
   /// $1 ride IDs.
   let statement: Statement
 
   static let all = CardRead()
+  static let withOptOuts = CardRead(optOuts: true)
 
-  private init() {
+  private init(optOuts: Bool = false) {
     var list = SelectList()
     ride = list.text("ride_id")
     id = list.integer("id")
@@ -30,11 +33,12 @@ struct CardRead: Sendable {
     registeredAt = list.time("registered_at")
     isGone = list.boolean("ended_at is not null")
     installation = list.text("installation_id")
+    self.optOuts = list.text(optOuts ? OptOutColumn.sql(of: "a") : OptOutColumn.none)
     statement = Statement(
-      name: "claimed_cards",
+      name: optOuts ? "claimed_cards_topics" : "claimed_cards",
       sql: """
         select \(list.sql)
-        from ridepulse.current_live_activities
+        from ridepulse.current_live_activities a
         where ride_id = any ($1::text[])
           and (ended_at is null or ended_reason not in ('ended', 'expired', 'signed_out'))
         order by id
@@ -92,6 +96,8 @@ struct StartTokenRead: Sendable {
   let environment: ResultColumn<String>
   let registeredAt: ResultColumn<Timestamp>
   let installation: ResultColumn<String>
+  /// The topics that the owner has turned off; nil for none, and if they were not read.
+  let optOuts: ResultColumn<String>
   /// Tokens for rides with an event that starts a card, and for starts that are retried.
   ///
   /// $1 ride IDs, $2 apps that have cards, $3 events that start one; for each start in a memo $4
@@ -101,8 +107,9 @@ struct StartTokenRead: Sendable {
   let ofOwners: Statement
 
   static let all = StartTokenRead()
+  static let withOptOuts = StartTokenRead(optOuts: true)
 
-  private init() {
+  private init(optOuts: Bool = false) {
     var list = SelectList()
     ride = list.text("ride_id")
     id = list.integer("t.id")
@@ -113,8 +120,9 @@ struct StartTokenRead: Sendable {
     environment = list.text("t.environment")
     registeredAt = list.time("t.registered_at")
     installation = list.text("t.installation_id")
+    self.optOuts = list.text(optOuts ? OptOutColumn.sql(of: "t") : OptOutColumn.none)
     ofRides = Statement(
-      name: "claimed_start_tokens",
+      name: optOuts ? "claimed_start_tokens_topics" : "claimed_start_tokens",
       sql: """
         select \(list.sql)
         from (
@@ -143,7 +151,7 @@ struct StartTokenRead: Sendable {
         order by 2
         """)
     ofOwners = Statement(
-      name: "start_tokens_of_owners",
+      name: optOuts ? "start_tokens_of_owners_topics" : "start_tokens_of_owners",
       sql: """
         select \(list.sql)
         from unnest($2::text[], $3::text[]) owner (owner_app, owner)

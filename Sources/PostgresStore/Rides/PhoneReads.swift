@@ -14,17 +14,17 @@ struct PhoneRead: Sendable {
   let problem: ResultColumn<String>
   /// The owner's last contact; nil if it was not read.
   let contactedAt: ResultColumn<Timestamp>
+  /// The topics that the owner has turned off; nil for none, and if they were not read.
+  let optOuts: ResultColumn<String>
   private let sql: String
 
   /// With the last contact of the owners, for rules that use it: one more lookup for each phone.
-  static let withContacts = PhoneRead(
-    contact: """
-      (select \(SQLTime.micros("c.contacted_at")) from ridepulse.contacts c
-       where c.app = d.app and c.owner_id = d.owner_id)
-      """)
-  static let withoutContacts = PhoneRead(contact: "null::bigint")
+  static let withContacts = PhoneRead(contacts: true)
+  static let withoutContacts = PhoneRead()
 
-  private init(contact: String) {
+  /// - Parameter optOuts: whether to read what owners have turned off, for rules with a topic: one
+  ///   more lookup for each phone.
+  private init(contacts: Bool = false, optOuts: Bool = false) {
     var list = SelectList()
     ride = list.text("ride_id")
     id = list.integer("d.id")
@@ -42,7 +42,13 @@ struct PhoneRead: Sendable {
         'quietUntil', \(SQLTime.micros("d.quiet_until")),
         'isQuarantined', d.quarantined_at is not null)) end
       """)
-    contactedAt = list.time(micros: contact)
+    contactedAt = list.time(
+      micros: contacts
+        ? """
+        (select \(SQLTime.micros("c.contacted_at")) from ridepulse.contacts c
+         where c.app = d.app and c.owner_id = d.owner_id)
+        """ : "null::bigint")
+    self.optOuts = list.text(optOuts ? OptOutColumn.sql(of: "d") : OptOutColumn.none)
     sql = list.sql
   }
 
@@ -54,6 +60,20 @@ struct PhoneRead: Sendable {
   /// addressed; this statement may read more phones than that, never fewer.
   static let ofRides = withoutContacts.ofRides("claimed_phones")
   static let ofRidesWithContacts = withContacts.ofRides("claimed_phones_contacts")
+  private static let ofRidesWithOptOuts =
+    PhoneRead(optOuts: true).ofRides("claimed_phones_topics")
+  private static let ofRidesWithBoth =
+    PhoneRead(contacts: true, optOuts: true).ofRides("claimed_phones_contacts_topics")
+
+  /// The statement that reads what these rules depend on.
+  static func ofRides(for rules: RuleSet) -> Statement {
+    switch (rules.asksForContacts, rules.asksForPreferences) {
+    case (false, false): ofRides
+    case (true, false): ofRidesWithContacts
+    case (false, true): ofRidesWithOptOuts
+    case (true, true): ofRidesWithBoth
+    }
+  }
 
   private func ofRides(_ name: String) -> Statement {
     Statement(
@@ -118,11 +138,11 @@ struct PhoneRead: Sendable {
       where e.ride_id = any ($1::text[])
       """)
 
-  /// The phones of owners, with their last contacts: $1 ride ID, $2 apps, $3 owners.
+  /// The phones of owners, with their last contacts and what they have turned off: $1 ride ID, $2 apps, $3 owners.
   static let ofOwners = Statement(
     name: "phones_of_owners",
     sql: """
-      select \(withContacts.sql)
+      select \(PhoneRead(contacts: true, optOuts: true).sql)
       from unnest($2::text[], $3::text[]) owner (owner_app, owner)
       cross join (select $1::text as ride_id) ride
       join ridepulse.current_devices d on d.app = owner_app and d.owner_id = owner

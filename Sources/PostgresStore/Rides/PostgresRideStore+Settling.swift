@@ -51,8 +51,9 @@ extension PostgresRideStore {
   }
 
   private func settleOnce(_ batch: [ClaimedSettlement]) async throws -> SettleResult {
-    let results = try await run(settlements, try settling(batch))
-    let written = Self.keys(results[1])
+    let permits = try PermitStatements.settling(batch)
+    let results = try await run(settlements, try settling(batch, after: permits))
+    let written = Self.keys(results[permits.count + 1])
     let missing = batch.map(\.claim).filter { !written.contains(ClaimKey($0)) }
     if missing.isEmpty { return SettleResult() }
     // A claim that is not known to be lost is reported as locked, so that it is tried again.
@@ -68,12 +69,14 @@ extension PostgresRideStore {
       locked: missing.filter { held.contains(ClaimKey($0)) })
   }
 
-  private func settling(_ batch: [ClaimedSettlement]) throws -> [Call] {
-    [
-      Call(SettleStatements.writeSettings),
+  /// - Parameter permits: calls that need the rides as they are held before the settlement.
+  private func settling(
+    _ batch: [ClaimedSettlement], after permits: [Call] = []
+  ) throws -> [Call] {
+    [Call(SettleStatements.writeSettings)] + permits + [
       Call(
         SettleRows.emitsEvents(batch) ? SettleStatements.settleWithEvents : SettleStatements.settle,
-        try SettleRows.parameters(node: node, batch)),
+        try SettleRows.parameters(node: node, batch))
     ]
   }
 

@@ -50,7 +50,7 @@ package struct RideQueries: Sendable {
     let rides = PostgresArray.literal([ride])
     let read = try await session.run([
       Call(RideRead.all.statement, [rides]), Call(RideSnapshot.memos, [rides]),
-      Call(CardRead.all.statement, [rides]), Call(ChannelRead.all.statement, [rides]),
+      Call(CardRead.withOptOuts.statement, [rides]), Call(ChannelRead.all.statement, [rides]),
       Call(ParticipantRead.all.statement, [rides]),
     ])
     var reader = ClaimReader(log: Log { _, _, _ in })
@@ -68,13 +68,18 @@ package struct RideQueries: Sendable {
       PostgresArray.literal(owners.map(\.owner)),
     ]
     let found = try await session.run([
-      Call(PhoneRead.ofOwners, words), Call(StartTokenRead.all.ofOwners, words),
+      Call(PhoneRead.ofOwners, words), Call(StartTokenRead.withOptOuts.ofOwners, words),
     ])
     reader.rows.readPhones(found[0])
     reader.rows.readStartTokens(found[1])
     guard var view = reader.claim.rides.first?.view else { return (rows.view(of: ride), now) }
     view.events = [event]
     return (view, now)
+  }
+
+  /// Returns the pushes that the rules' `at-most` still count.
+  package func permits(for rules: RuleSet) async throws -> PermitBook {
+    try await PermitRead.all.book(for: rules, session)
   }
 
   /// Returns the outcomes of an event so far, and whether they are complete.

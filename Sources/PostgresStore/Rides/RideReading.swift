@@ -8,6 +8,9 @@ struct RideReading {
   private let broadcasts: Bool
   private let phones: Statement
   private let lostContactApps: [App]
+  private let cards: Statement
+  private let startTokens: Statement
+  private let cappedRules: Set<String>
 
   /// - Parameter apps: the apps whose phones rules may address.
   init(apps: [App], rules: RuleSet) {
@@ -16,7 +19,11 @@ struct RideReading {
     startEvents = PostgresArray.literal(rules.startEvents)
     broadcasts = rules.broadcasts
     lostContactApps = rules.lostContactApps
-    phones = rules.asksForContacts ? PhoneRead.ofRidesWithContacts : PhoneRead.ofRides
+    phones = PhoneRead.ofRides(for: rules)
+    let asks = rules.cardsHaveTopics
+    cards = (asks ? CardRead.withOptOuts : CardRead.all).statement
+    startTokens = (asks ? StartTokenRead.withOptOuts : StartTokenRead.all).ofRides
+    cappedRules = rules.cappedRules
   }
 
   /// A statement, and the function that takes its rows.
@@ -77,6 +84,19 @@ struct RideReading {
       ]
       reads.append(Read(ReceiptRead.all.statement, parameters) { $0.readReceipts($1) })
     }
+    if !cappedRules.isEmpty {
+      let permits = claims.permits(ofRules: cappedRules)
+      if !permits.isEmpty {
+        reads.append(
+          Read(
+            PermitRead.all.ofRides,
+            [
+              PostgresArray.literal(permits.map(\.ride)),
+              PostgresArray.literal(permits.map(\.id.description)),
+            ]
+          ) { $0.readPermits($1) })
+      }
+    }
     return cardApps.isEmpty ? reads : reads + readsOfCards(claims, rides)
   }
 
@@ -84,9 +104,9 @@ struct RideReading {
     let starts = claims.startsInMemos
     let channels = Read(ChannelRead.all.statement, [rides]) { $0.readChannels($1) }
     return (broadcasts ? [channels] : []) + [
-      Read(CardRead.all.statement, [rides]) { $0.readCards($1) },
+      Read(cards, [rides]) { $0.readCards($1) },
       Read(
-        StartTokenRead.all.ofRides,
+        startTokens,
         [
           rides, PostgresArray.literal(cardApps.map(\.rawValue)), startEvents,
           PostgresArray.literal(starts.map(\.ride)),

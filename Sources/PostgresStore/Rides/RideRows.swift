@@ -12,6 +12,8 @@ struct RideRows {
   private var startTokens: [RideID: [StartToken]] = [:]
   private var contacts: [RideID: [OwnerContact]] = [:]
   private var seen: [RideID: Set<PushID>] = [:]
+  private var optOuts: [RideID: Set<OptOut>] = [:]
+  private var permits: [RideID: [PushID: HeldPermit]] = [:]
   private var withMoreEvents: Set<RideID> = []
   private(set) var highestEvent: Int64?
   /// Rides that did not fit into the read: what was read of them is incomplete.
@@ -114,10 +116,34 @@ struct RideRows {
     startTokens.merge(other.startTokens.filter { isComplete($0.key) }) { $1 }
     contacts.merge(other.contacts.filter { isComplete($0.key) }) { $1 }
     seen.merge(other.seen.filter { isComplete($0.key) }) { $1 }
+    optOuts.merge(other.optOuts.filter { isComplete($0.key) }) { $0.union($1) }
+    permits.merge(other.permits.filter { isComplete($0.key) }) { $1 }
     withMoreEvents.formUnion(other.withMoreEvents)
     unreadable.merge(other.unreadable.filter { isComplete($0.key) }) { $1 }
     highestEvent = [highestEvent, other.highestEvent].compactMap(\.self).max()
     bytes += other.bytes
+  }
+
+  mutating func readPermits(_ rows: QueryResult) {
+    let columns = PermitRead.all
+    for row in 0..<rows.rowCount {
+      guard let ride = rows[row, columns.ride].map(RideID.init),
+        let permit = columns.permit(rows, row)
+      else { continue }
+      permits[ride, default: [:]][permit.id] = HeldPermit(
+        permit: permit, standing: rows[row, columns.isGranted] == true ? .granted : .refused)
+    }
+  }
+
+  /// - Parameter topics: a JSON list, which PostgreSQL made; nil for none.
+  private mutating func addOptOuts(
+    _ topics: String?, _ app: String, _ owner: OwnerID, _ ride: RideID
+  ) {
+    guard let topics, case .array(let names) = JSONValue(json: topics.utf8) else { return }
+    for case .string(let name) in names {
+      optOuts[ride, default: []].insert(
+        OptOut(app: App(rawValue: app), owner: owner, topic: Topic(name)))
+    }
   }
 
   mutating func readPhones(_ rows: QueryResult) {
@@ -139,6 +165,7 @@ struct RideRows {
       phone.contactedAt = rows[row, columns.contactedAt]
       phone.installationID = rows[row, columns.installation].map(InstallationID.init)
       phones[ride, default: []].append(phone)
+      addOptOuts(rows[row, columns.optOuts], app, owner, ride)
     }
   }
 
@@ -177,6 +204,7 @@ struct RideRows {
         registeredAt: registered, isGone: rows[row, columns.isGone] == true)
       card.installationID = rows[row, columns.installation].map(InstallationID.init)
       cards[ride, default: []].append(card)
+      addOptOuts(rows[row, columns.optOuts], app, owner, ride)
     }
   }
 
@@ -194,6 +222,7 @@ struct RideRows {
         registeredAt: registered)
       start.installationID = rows[row, columns.installation].map(InstallationID.init)
       startTokens[ride, default: []].append(start)
+      addOptOuts(rows[row, columns.optOuts], app, owner, ride)
     }
   }
 
@@ -236,6 +265,8 @@ struct RideRows {
       cards: cards[id] ?? [], startTokens: startTokens[id] ?? [], memo: memo)
     if let people = participants[id] { view.ride?.participants = people }
     view.channels = channels[id] ?? []
+    view.optOuts = optOuts[id] ?? []
+    view.permits = permits[id] ?? [:]
     view.hasMoreEvents = withMoreEvents.contains(id)
     view.contacts = contacts[id] ?? []
     view.seen = seen[id] ?? []

@@ -61,6 +61,11 @@ package struct RideSnapshot {
     Timestamp(microseconds: try await session.run([Call(Self.now)])[0].int64(0, 0) ?? 0)
   }
 
+  /// Returns the pushes that the rules' `at-most` still count.
+  package func permits(for rules: RuleSet) async throws -> PermitBook {
+    try await PermitRead.all.book(for: rules, session)
+  }
+
   /// Reads one ride; nil if it does not exist.
   package func ride(_ id: RideID) async throws -> RideView? {
     try await views([id.text]).first { $0.ride != nil }

@@ -86,6 +86,8 @@ struct Decider {
       if let context = context(event(of: rule, at: slot)) { fire(rule.rule, context) }
     }
     retryDuePushes()
+    followPermits()
+    supersedeHeld()
     orderPushes()
     doubtPushes()
     keepConditions()

@@ -87,7 +87,9 @@ extension Decider {
       return true
     }
     if firing.leftStates == nil, !isAdmitted(rule, firing.context, entry, phone) { return false }
-    if let reason = firing.leftStates ?? contact(rule, phone) {
+    if let reason = firing.leftStates ?? exclusion(of: phone.ownerID, in: phone.app, by: rule)
+      ?? contact(rule, phone)
+    {
       close(entry, .suppressed, reason)
       return false
     }

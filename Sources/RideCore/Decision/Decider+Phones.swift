@@ -5,7 +5,9 @@ extension Decider {
   /// A push to a phone that APNs has refused or throttled may be postponed or closed instead.
   mutating func plan(_ planner: inout Planner, _ entry: LedgerEntry, _ phone: Phone) {
     do {
-      plan(try planner.push(entry, to: phone), entry, phone)
+      let push = try planner.push(entry, to: phone)
+      if keepQuiet(push, entry, planner) { return }
+      plan(push, entry, phone, by: planner.rule)
     } catch {
       var entry = entry
       // The ride's previous holder may have sent it: what it would replace must not follow it.
@@ -26,11 +28,11 @@ extension Decider {
       : nil
   }
 
-  mutating func plan(_ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone) {
-    guard let problem = phone.problem else {
-      decision.pushes.append(push)
-      return
-    }
+  /// - Parameter rule: the rule whose push it is; nil for a raw push.
+  mutating func plan(
+    _ push: PlannedPush, _ entry: LedgerEntry, _ phone: Phone, by rule: CompiledRule? = nil
+  ) {
+    guard let problem = phone.problem else { return send(push, entry, by: rule) }
     if problem.isQuarantined {
       close(
         entry, .suppressed,
@@ -47,7 +49,7 @@ extension Decider {
       // Another push is trying the other environment for this phone.
       postpone(push, until: now + .seconds(1), .badDeviceToken)
     } else {
-      decision.pushes.append(push)
+      send(push, entry, by: rule)
     }
   }
 

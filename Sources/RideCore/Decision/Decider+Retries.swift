@@ -54,7 +54,7 @@ extension Decider {
   }
 
   /// The places of pushes that are sent, wait for a card, or may have been sent before.
-  private var places: CollapseIndex {
+  var places: CollapseIndex {
     var places = CollapseIndex(decision.pushes)
     for held in decision.held { places.add(held.entry) }
     for entry in decision.closed where entry.status == .uncertain { places.add(entry) }
@@ -123,7 +123,9 @@ extension Decider {
         isParticipant ? .noLongerParticipates(entry.app) : .otherOwner(of: entry.app))
     }
     if hasWaited, !isStillAdmitted(rule, context, entry, phone) { return }
-    if let reason = contact(rule, phone) { return close(entry, .suppressed, reason) }
+    if let reason = exclusion(of: owner, in: entry.app, by: rule) ?? contact(rule, phone) {
+      return close(entry, .suppressed, reason)
+    }
     let before = livePushes
     defer { if hasWaited, livePushes > before { remember(rule) } }
     let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
@@ -181,7 +183,10 @@ extension Decider {
     for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
       doubt(&decision.pushes[index].entry)
     }
-    for index in decision.postponed.indices { doubt(&decision.postponed[index]) }
+    // Without a permit it has not been sent by anybody.
+    for index in decision.postponed.indices where !decision.postponed[index].entry.awaitsPermit {
+      doubt(&decision.postponed[index])
+    }
     for index in decision.waiting.indices { doubt(&decision.waiting[index]) }
     for index in decision.held.indices { doubt(&decision.held[index].entry) }
   }

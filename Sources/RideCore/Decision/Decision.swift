@@ -36,6 +36,10 @@ package struct Decision: Sendable {
   package var invalidations: [TokenInvalidation] = []
   /// Broadcast channels that the ride needs.
   package var needs: [ChannelNeed] = []
+  /// Permits that postponed pushes need.
+  package var permitRequests: [PermitChanges.Request] = []
+  /// The permits that count planned pushes, by the push.
+  var permits: [PushID: Permit] = [:]
   /// Whether the ride's state is one of the active ones.
   package var isActive = false
   /// The events that the settlement consumes.

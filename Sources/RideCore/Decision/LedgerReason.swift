@@ -100,6 +100,11 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case waitingForReceipt = "waiting_for_receipt"
     case seen
     case emitted
+    case notInSample = "not_in_sample"
+    case optedOut = "opted_out"
+    case quietHours = "quiet_hours"
+    case overCap = "over_cap"
+    case awaitsPermit = "awaits_permit"
     case unlisted = "other"
   }
 }
@@ -140,7 +145,10 @@ extension LedgerReason.Code {
 
   /// Whether a push with this reason is kept back on purpose until it is due.
   var withholds: Bool {
-    self == .engine(.waiting) || self == .engine(.waitingForReceipt)
+    switch self {
+    case .engine(.waiting), .engine(.waitingForReceipt), .engine(.quietHours): true
+    default: false
+    }
   }
 
   /// What the reason means and how to resolve it; nil if no table explains it.

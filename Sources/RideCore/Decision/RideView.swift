@@ -22,6 +22,10 @@ package struct RideView: Hashable, Sendable {
   package var seen: Set<PushID> = []
   /// The highest ID of an event that a replay gave out; 0 outside of replays.
   var lastEmitted: Int64 = 0
+  /// What owners have turned off; read only if a rule has a topic.
+  package var optOuts: Set<OptOut> = []
+  /// The permits of the memo's waiting pushes.
+  package var permits: [PushID: HeldPermit] = [:]
   /// What the last decision left for this one.
   package var memo: Memo
   /// Whether the previous holder lost the ride only when its lease ended, without releasing it.
@@ -51,6 +55,19 @@ package struct OwnerContact: Hashable, Sendable {
     self.app = app
     self.owner = owner
     self.at = at
+  }
+}
+
+/// A topic that an owner has turned off.
+package struct OptOut: Hashable, Sendable {
+  package var app: App
+  package var owner: OwnerID
+  package var topic: Topic
+
+  package init(app: App, owner: OwnerID, topic: Topic) {
+    self.app = app
+    self.owner = owner
+    self.topic = topic
   }
 }
 

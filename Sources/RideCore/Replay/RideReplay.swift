@@ -7,10 +7,18 @@ package struct RideReplay: Sendable {
   private let configuration: EngineConfiguration
   private var views: [RideView]
   private var agenda: Heap<Due>
+  /// What `at-most` counts, over all rides.
+  private var permits: PermitBook
 
   /// Creates a replay of rides in their present state, all of them due first at `start`.
-  package init(_ views: [RideView], by configuration: EngineConfiguration, from start: Timestamp) {
+  ///
+  /// - Parameter permits: what was sent before.
+  package init(
+    _ views: [RideView], by configuration: EngineConfiguration, from start: Timestamp,
+    permits: PermitBook = PermitBook()
+  ) {
     self.views = views
+    self.permits = permits
     self.configuration = configuration
     agenda = Heap(views.indices.map { Due(due: start, ride: $0) })
   }
@@ -25,9 +33,16 @@ package struct RideReplay: Sendable {
     let accepted = decision.pushes.map { _ in PushOutcome.accepted }
     let settlement = decision.settled(accepted, now: now) { 0 }
     views[ride].apply(settlement)
+    if !settlement.permits.isEmpty {
+      permits.settle(settlement.permits, at: now)
+      views[ride].permits = permits.permits(of: views[ride])
+    }
     open(settlement.needs, ofRide: ride, at: now)
     if !settlement.needs.isEmpty, !settlement.isOver {
       agenda.replaceFirst(with: Due(due: now + .microseconds(1), ride: ride))
+    } else if !settlement.permits.requests.isEmpty {
+      // The permits are there, and the pushes leave in the same instant.
+      agenda.replaceFirst(with: Due(due: now, ride: ride))
     } else if let due = settlement.nextDue, !settlement.isOver {
       // At least a microsecond later, so that the clock always advances.
       agenda.replaceFirst(with: Due(due: max(due, now + .microseconds(1)), ride: ride))

@@ -8,6 +8,8 @@ package enum InternalEvent: String, CaseIterable, Hashable, Sendable {
   case cardRegistered = "card_registered"
   /// An app reported that a card is gone, or its phone signed out.
   case cardEnded = "card_ended"
+  /// The owner of a live card turned a topic on or off.
+  case preferenceChanged = "preference_changed"
   /// APNs created the ride's channel.
   case channelOpened = "channel_opened"
   /// APNs refused the ride a channel.

@@ -24,6 +24,8 @@ package struct Rule: Hashable, Sendable {
   package var wait: Duration?
   /// `escalate`: what follows if nobody sees what it sends.
   package var escalation: Escalation?
+  /// Its topic, sample, quiet hours and cap.
+  package var limits = RuleLimits()
   /// Where it is defined, such as `schedules/customer.yaml:12`.
   package var source: String
 

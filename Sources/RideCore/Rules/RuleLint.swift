@@ -25,7 +25,7 @@ package struct RuleLint: Hashable, Sendable {
     { rule, _ in truncation(rule) }, { rule, _ in card(rule) },
     { rule, _ in DeliveryLint.lateness(rule) }, { rule, _ in DeliveryLint.interruption(rule) },
     { rule, _ in DeliveryLint.content(rule) }, { rule, _ in DeliveryLint.receipt(rule) },
-    { rule, rules in one(unheard(rule, in: rules)) },
+    { rule, rules in one(unheard(rule, in: rules)) }, { rule, _ in LimitLint.quiet(rule) },
     { rule, rules in DeliveryLint.doubles(rule, in: rules) },
   ]
 

@@ -18,8 +18,19 @@ package struct RuleSet: Sendable {
   /// The SHA-256 of the files, in hexadecimal; empty for rules that were not read from files.
   package var digest = ""
 
+  /// `defaults`: its quiet hours are already those of the rules that they are for.
+  package var defaults = RuleDefaults()
+
   /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
   package let knownEvents: Set<String>
+
+  /// The longest period of `at-most` of each counted topic.
+  private let permitWindows: [CountedTopic: Duration]
+
+  private struct CountedTopic: Hashable {
+    var app: App
+    var topic: Topic
+  }
 
   private let rulesByEvent: [String: [CompiledRule]]
   private let rulesByName: [String: CompiledRule]
@@ -50,13 +61,23 @@ package struct RuleSet: Sendable {
     }
     self.cards = cards
     self.timed = timed
+    permitWindows = rules.reduce(into: [:]) { windows, rule in
+      guard let topic = rule.limits.topic, let cap = rule.limits.cap else { return }
+      for app in rule.apps {
+        let counted = CountedTopic(app: app, topic: topic)
+        windows[counted] = max(windows[counted] ?? .zero, cap.period)
+      }
+    }
     rulesByEvent = byEvent
     rulesByName = Dictionary(compiled.map { ($0.name, $0) }, uniquingKeysWith: { a, _ in a })
   }
 
   /// Returns a rule set with the same states and events, and other rules.
   package func keeping(_ rules: [Rule]) -> RuleSet {
-    RuleSet(activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
+    var set = RuleSet(
+      activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
+    set.defaults = defaults
+    return set
   }
 
   /// Returns the rules that fire on an event of this name, in the order of the files.
@@ -113,10 +134,29 @@ package struct RuleSet: Sendable {
 
   /// The apps whose owners' last contacts `lost-contact` reads.
   package var lostContactApps: [App] {
-    let apps = timed.compactMap { timed -> App? in
-      if case .lostContact = timed.timing.slots { timed.rule.app } else { nil }
+    let apps = timed.flatMap { timed -> [App] in
+      if case .lostContact = timed.timing.slots { timed.rule.apps } else { [] }
     }
     return Set(apps).sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// Whether any rule depends on what owners have turned off.
+  package var asksForPreferences: Bool { rules.contains { $0.limits.topic != nil } }
+
+  /// The names of the rules with `at-most`.
+  package var cappedRules: Set<String> {
+    Set(rules.filter { $0.limits.cap != nil }.map(\.name))
+  }
+
+  /// The longest period of any `at-most`; nil if there is none.
+  package var longestPermitWindow: Duration? { permitWindows.values.max() }
+
+  /// Whether any card can be turned off.
+  package var cardsHaveTopics: Bool { cards.contains { $0.rule.limits?.topic != nil } }
+
+  /// Returns how long pushes of an app's topic are counted; nil if no rule counts them.
+  package func window(of topic: Topic, for app: App) -> Duration? {
+    permitWindows.isEmpty ? nil : permitWindows[CountedTopic(app: app, topic: topic)]
   }
 
   /// The events on which a card is started.
@@ -166,6 +206,8 @@ final class CompiledRule: Sendable {
   let emittedEvent: String?
   /// Whether the payload carries the push's `apns-id`.
   let carriesID: Bool
+  /// Nil for most rules, so that they are asked nothing.
+  let limits: RuleLimits?
   let payload: CompiledPayload
 
   init(_ rule: Rule) {
@@ -191,6 +233,7 @@ final class CompiledRule: Sendable {
     escalation = rule.escalation
     emittedEvent = rule.what.emittedEvent
     carriesID = rule.carriesID
+    limits = rule.limits.isEmpty ? nil : rule.limits
     payload = CompiledPayload(rule.payload)
   }
 }

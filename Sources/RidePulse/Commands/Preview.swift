@@ -41,12 +41,13 @@ enum Preview: Command {
     let limit = try arguments.integer("--limit", in: 1...Int.max)
     let configuration = try configuration(arguments.value("--schedules"), context)
     let other = try arguments.value("--diff").map { try Preview.configuration($0, context) }
-    let (views, start) = try await rides(configuration, from, context)
+    let (views, start, permits) = try await rides(configuration, from, context)
     let begin = from ?? start
-    let window =
+    var window =
       arguments.has("--rides")
       ? PreviewWindow.file(from: begin, to: begin + length, limit: limit)
       : PreviewWindow(from: begin, to: begin + length, start: min(start, begin), limit: limit)
+    window.permits = permits
     let output = try PreviewOutput(path: arguments.value("--output"))
     if let other {
       var diff = PreviewDiff()
@@ -118,10 +119,10 @@ enum Preview: Command {
     return configuration
   }
 
-  /// Returns the rides, and the time at which they have this state.
+  /// Returns the rides, the time at which they have this state, and what `at-most` counts then.
   private static func rides(
     _ configuration: EngineConfiguration, _ from: Timestamp?, _ context: CommandContext
-  ) async throws -> ([RideView], Timestamp) {
+  ) async throws -> ([RideView], Timestamp, PermitBook) {
     let ride = context.arguments.value("--ride").map(RideID.init)
     if let path = context.arguments.value("--rides") {
       let now = Timestamp(epochSeconds: Int64(Date().timeIntervalSince1970))
@@ -132,7 +133,7 @@ enum Preview: Command {
       if let ride, views.isEmpty {
         throw CommandFailure("\(path) has no ride \(Escape.line(ride.text))")
       }
-      return (views, start)
+      return (views, start, PermitBook())
     }
     return try await Database.with(context.environment, name: "preview") { session in
       try await read(ride, configuration, session, context.log.log)
@@ -141,15 +142,16 @@ enum Preview: Command {
 
   private static func read(
     _ ride: RideID?, _ configuration: EngineConfiguration, _ session: PostgresSession, _ log: Log
-  ) async throws -> ([RideView], Timestamp) {
+  ) async throws -> ([RideView], Timestamp, PermitBook) {
     let snapshot = RideSnapshot(
       session: session, apps: configuration.rules.apps, rules: configuration.rules, log: log)
     let now = try await snapshot.now()
+    let permits = try await snapshot.permits(for: configuration.rules)
     if let ride {
       guard let view = try await snapshot.ride(ride) else {
         throw CommandFailure("\(Database.schema).rides has no ride \(Escape.line(ride.text))")
       }
-      return ([view], now)
+      return ([view], now, permits)
     }
     var views: [RideView] = []
     var progress = ProgressLine()
@@ -158,6 +160,6 @@ enum Preview: Command {
       views += page
       progress.show("reading rides: \(views.count)")
     }
-    return (views, now)
+    return (views, now, permits)
   }
 }

@@ -96,14 +96,35 @@ enum Trigger: Command {
           "\(Database.schema).rides has no ride \(Escape.line(subject.ride.text))")
       }
       // Schedules that are due at the same time are left to `preview`.
-      var decision = decide(view, by: configuration, now: now)
+      var decision = try await decision(on: view, configuration, now, queries)
       decision.pushes.removeAll { !view.events.contains($0.entry.event) }
       decision.closed.removeAll { !view.events.contains($0.event) }
       decision.held.removeAll { !view.events.contains($0.entry.event) }
+      decision.postponed.removeAll { !view.events.contains($0.entry.event) }
       if index > 0 { Terminal.print("") }
       Terminal.print(DryRunReport.text(of: decision))
     }
     return .done
+  }
+
+  /// Decides, and decides again with the permits that the first decision asked for.
+  private static func decision(
+    on view: RideView, _ configuration: EngineConfiguration, _ now: Timestamp,
+    _ queries: RideQueries
+  ) async throws -> Decision {
+    let first = decide(view, by: configuration, now: now)
+    if first.permitRequests.isEmpty { return first }
+    let permits = try await queries.permits(for: configuration.rules)
+    var replay = RideReplay([view], by: configuration, from: now, permits: permits)
+    _ = replay.next(before: now + .microseconds(1))
+    guard var decision = replay.next(before: now + .microseconds(1))?.decision else { return first }
+    decision.pushes = first.pushes + decision.pushes
+    decision.closed = first.closed + decision.closed
+    decision.held = first.held + decision.held
+    decision.postponed += first.postponed.filter { pending in
+      !decision.view.memo.retries.contains { $0.entry.id == pending.entry.id }
+    }
+    return decision
   }
 
   private static func follow(
@@ -170,7 +191,7 @@ enum EventData {
 enum DryRunReport {
   static func text(of decision: Decision) -> String {
     var blocks = decision.pushes.map(block)
-    blocks += decision.unsent.map { entry in
+    blocks += (decision.unsent + decision.postponed.map(\.entry)).map { entry in
       "\(entry.status.rawValue): \(target(entry.rule, entry.app.rawValue, entry.tokenSuffix))"
         + ": \(Escape.line(entry.reason?.text ?? ""))"
     }

@@ -24,12 +24,15 @@ struct Timeline {
 
   /// Replays rides, in their state at `from`, through the hour. This may take a second, so it must
   /// not run on a thread that others wait for.
-  init(_ views: [RideView], hasMore: Bool, by configuration: EngineConfiguration, from: Timestamp) {
+  init(
+    _ views: [RideView], hasMore: Bool, by configuration: EngineConfiguration, from: Timestamp,
+    permits: PermitBook = PermitBook()
+  ) {
     self.from = from
     rides = views.count
     hasMoreRides = hasMore
     let end = from + Self.length
-    var replay = RideReplay(views, by: configuration, from: from)
+    var replay = RideReplay(views, by: configuration, from: from, permits: permits)
     var decisions = 0
     while let (now, decision) = replay.next(before: end) {
       if pushes >= Self.pushLimit || decisions >= Self.decisionLimit {
@@ -87,13 +90,15 @@ enum TimelineAnswer {
   static func make(_ conninfo: String, _ configuration: EngineConfiguration) async throws
     -> [UInt8]
   {
-    let (views, now) = try await Database.with(conninfo: conninfo, name: "timeline") { session in
+    let (views, now, permits) = try await Database.with(conninfo: conninfo, name: "timeline") {
+      session in
       try await read(session, configuration)
     }
     return await withCheckedContinuation { continuation in
       DispatchQueue.global(qos: .utility).async {
         let timeline = Timeline(
-          views, hasMore: views.count >= rideLimit, by: configuration, from: now)
+          views, hasMore: views.count >= rideLimit, by: configuration, from: now,
+          permits: permits)
         continuation.resume(returning: timeline.json)
       }
     }
@@ -101,7 +106,7 @@ enum TimelineAnswer {
 
   private static func read(
     _ session: PostgresSession, _ configuration: EngineConfiguration
-  ) async throws -> ([RideView], Timestamp) {
+  ) async throws -> ([RideView], Timestamp, PermitBook) {
     let snapshot = RideSnapshot(
       session: session, apps: configuration.rules.apps, rules: configuration.rules,
       log: Log { _, _, _ in })
@@ -110,6 +115,6 @@ enum TimelineAnswer {
     try await snapshot.rides(in: configuration.rules.activeStates, atLeast: rideLimit) {
       views += $0
     }
-    return (views, now)
+    return (views, now, try await snapshot.permits(for: configuration.rules))
   }
 }

@@ -45,7 +45,8 @@ struct PreviewDiff {
     _ view: RideView, _ window: PreviewWindow, _ configuration: EngineConfiguration
   ) -> [String: [Sent]] {
     var sent: [String: [Sent]] = [:]
-    var replay = RideReplay([view], by: configuration, from: window.start)
+    var replay = RideReplay(
+      [view], by: configuration, from: window.start, permits: window.permits)
     while let (now, decision) = replay.next(before: window.to) {
       guard let at = window.shownTime(now) else { continue }
       for push in decision.pushes {

@@ -7,6 +7,8 @@ struct PreviewWindow {
   /// The time at which the rides have their state: decisions begin here, even before the window.
   var start: Timestamp
   var limit: Int?
+  /// What `at-most` counts at the start.
+  var permits = PermitBook()
 
   /// Returns a window over rides whose state is that just before it. A slot at its first instant is
   /// included, and what is already due is shown at that instant.
@@ -27,7 +29,7 @@ struct PreviewWindow {
     summary.rides = views.count
     var progress = ProgressLine()
     defer { progress.end() }
-    var replay = RideReplay(views, by: configuration, from: start)
+    var replay = RideReplay(views, by: configuration, from: start, permits: permits)
     while !summary.isCut, let (now, decision) = replay.next(before: to) {
       progress.show("\(CivilTime.iso(now)): \(summary.pushes) pushes about \(views.count) rides")
       guard let at = shownTime(now) else { continue }

@@ -92,6 +92,10 @@ indirect enum ValueForm: Sendable {
   case rideTimeOrEvent(MappingForm)
   case cron
   case timeZone
+  /// `HH:MM`.
+  case timeOfDay
+  /// A share such as `10%`.
+  case percentage
   case missed
   /// An event or a list of events, or a map of event to a duration, which may be zero.
   case ends(longest: Duration, why: String)
@@ -106,6 +110,8 @@ indirect enum ValueForm: Sendable {
   case fieldValue
   case emptyMapping
   case mapping(MappingForm)
+  /// `off`, or such a mapping.
+  case offOrMapping(MappingForm)
   /// A text, or such a mapping.
   case textOrMapping(expected: String, MappingForm)
   case mappings(MappingForm)
@@ -121,6 +127,10 @@ enum WordForm: Sendable {
   case app
   /// A state or an event that the service defines.
   case event
+  /// A kind of notification that a person can turn off.
+  case topic
+  /// A language tag such as `de` or `pt-BR`.
+  case locale
 
   /// The maximum number of letters of a name.
   static let lengthLimit = 64
@@ -130,6 +140,8 @@ enum WordForm: Sendable {
     switch self {
     case .ruleName: "a name of a-z, 0-9 and -, at most 64, such as driver-arrived"
     case .app: "an app such as customer or driver: a-z, 0-9, - and _, at most 64"
+    case .topic: "a topic such as arrival: a-z, 0-9, - and _, at most 64"
+    case .locale: "a locale such as en or pt-BR"
     case .event: "a word of letters, digits, _, - and ., at most 64, such as driver_arrived"
     }
   }
@@ -139,7 +151,7 @@ enum WordForm: Sendable {
     guard !word.contains("{{"), word.utf8.count <= Self.lengthLimit,
       word.utf8.allSatisfy({ $0 < 0x80 })
     else { return nil }
-    let cased = self == .event ? word : word.lowercased()
+    let cased = self == .event || self == .locale ? word : word.lowercased()
     let letters = cased.split { !allows(String($0)) }
     let repaired = letters.joined(separator: self == .ruleName ? "-" : "_")
     return allows(repaired) ? repaired : nil
@@ -153,7 +165,8 @@ enum WordForm: Sendable {
         UInt8(ascii: "-"):
         true
       case UInt8(ascii: "_"): self != .ruleName
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."): self == .event
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): self == .event || self == .locale
+      case UInt8(ascii: "."): self == .event
       default: false
       }
     }

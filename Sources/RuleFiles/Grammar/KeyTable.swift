@@ -24,6 +24,9 @@ enum KeyTable {
     keys: [
       Key("states", .mapping(states), "The states of rides; in one file only."),
       Key("events", .words, "Further events. Each state is also an event, as is `ride_updated`."),
+      Key(
+        "defaults", .mapping(defaults),
+        "What rules of all files have unless they state it; in one file only."),
       Key("rules", .mappings(rule), "The rules."),
     ])
 
@@ -139,7 +142,7 @@ enum KeyTable {
           "Sends nothing to phones whose owner made contact within this time.", nextTo: pushes,
           otherwise: "it next to alert or background: a card shows everyone the current state"),
         TimerKeys.escalate,
-      ],
+      ] + limits,
       exactlyOne: [triggers + ["live-activity"], actions])
   }()
 

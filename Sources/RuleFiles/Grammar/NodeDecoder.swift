@@ -1,3 +1,4 @@
+import Foundation
 import RideCore
 
 /// A word of a file and its location.
@@ -134,6 +135,17 @@ struct NodeDecoder {
   func delay(_ field: Field) -> Duration? {
     guard case .delay(let example) = field.key.form else { return nil }
     return time(field.node, for: field.name, such: example, limit: nil, allowsZero: true)
+  }
+
+  /// Reads `ride` or the name of a time zone.
+  func timeZone(_ field: Field) -> Timing.Zone? {
+    if field.node.string == "ride" { return .ride }
+    if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
+    diagnostics.reportType(
+      of: field.node, for: field.name,
+      expected: "ride (the ride's own zone), or a name of the tz database such as Europe/Berlin",
+      among: ["ride"] + TimeZone.knownTimeZoneIdentifiers)
+    return nil
   }
 
   /// Reads `never-store` or a duration.

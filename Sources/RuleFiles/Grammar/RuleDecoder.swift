@@ -6,8 +6,10 @@ struct RuleDecoder {
   private let vocabulary: Vocabulary
   private let decode: NodeDecoder
   private let templates: TemplateDecoder
+  private let defaults: RuleDefaults
 
-  init(diagnostics: Diagnostics, vocabulary: Vocabulary) {
+  init(diagnostics: Diagnostics, vocabulary: Vocabulary, defaults: RuleDefaults) {
+    self.defaults = defaults
     self.diagnostics = diagnostics
     self.vocabulary = vocabulary
     decode = NodeDecoder(diagnostics: diagnostics)
@@ -55,7 +57,9 @@ struct RuleDecoder {
     let wait = fields["wait"].flatMap(decode.duration)
     let escalation = fields["escalate"].flatMap(self.escalation)
     reportFurtherApps(apps, action)
-    guard let name, let app = apps.first, let when, let what, let data, let expires else {
+    let limits = LimitsDecoder(diagnostics: diagnostics).limits(fields, what, defaults)
+    guard let name, let app = apps.first, let when, let what, let data, let expires, let limits
+    else {
       return Draft(name: name)
     }
     var rule = Rule(
@@ -67,6 +71,7 @@ struct RuleDecoder {
     rule.escalation = escalation
     checkEscalation(of: rule, fields["escalate"])
     rule.otherApps = apps.dropFirst().map { App(rawValue: $0.text) }
+    rule.limits = limits
     return Draft(name: name, rule: rule, places: places)
   }
 

@@ -1,4 +1,3 @@
-import Foundation
 import RideCore
 
 /// Decodes when a rule fires: on events, or at slots of time.
@@ -123,13 +122,7 @@ struct TriggerDecoder {
 
   private func timeZone(_ field: Field?) -> Timing.Zone? {
     guard let field else { return ZoneTimes(identifier: "UTC").map { .named($0) } }
-    if field.node.string == "ride" { return .ride }
-    if let zone = field.node.string.flatMap(ZoneTimes.init(identifier:)) { return .named(zone) }
-    diagnostics.reportType(
-      of: field.node, for: field.name,
-      expected: "ride (the ride's own zone), or a name of the tz database such as Europe/Berlin",
-      among: ["ride"] + TimeZone.knownTimeZoneIdentifiers)
-    return nil
+    return decode.timeZone(field)
   }
 
   private func missedSlots(_ field: Field) -> Timing.Missed? {

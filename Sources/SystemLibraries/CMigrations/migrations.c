@@ -108,8 +108,14 @@ static const char text_0025[] = {
 
 static const char text_0026[] = {
 #embed "../../../sql/0026_receipts.sql" suffix(, 0)
+};
+
 static const char text_0027[] = {
 #embed "../../../sql/0027_participants.sql" suffix(, 0)
+};
+
+static const char text_0028[] = {
+#embed "../../../sql/0028_limits.sql" suffix(, 0)
 };
 
 const struct ridepulse_migration ridepulse_migrations[] = {
@@ -140,5 +146,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0025_deliveries_and_card_types", text_0025},
     {"0026_receipts", text_0026},
     {"0027_participants", text_0027},
+    {"0028_limits", text_0028},
     {NULL, NULL},
 };

@@ -15,6 +15,7 @@ final class CheckingStore: RideStore {
     var holders: [RideID: Int64] = [:]
     var settled: [Int64: Int] = [:]
     var entries: [LedgerEntry] = []
+    var permits = PermitBook()
     var gone: [TokenInvalidation] = []
     var claims: [(rides: Int, limit: Int, asleep: Bool)] = []
     var mostHeld = 0
@@ -202,6 +203,7 @@ final class CheckingStore: RideStore {
     if var view = state.views[ride] {
       view.events = state.events[ride] ?? []
       view.memo = state.memos[ride] ?? Memo()
+      view.permits = state.permits.permits(of: view)
       return view
     }
     var row = Ride(id: ride, state: "driver_arrived")
@@ -231,6 +233,7 @@ final class CheckingStore: RideStore {
     state.views[ride]?.cards.removeAll { card in
       result.invalidations.contains { $0.kind == .activity && .activity($0.id) == card.target }
     }
+    state.permits.settle(result.permits, at: state.now)
     state.due[ride] = result.nextDue
     state.entries += result.entries
     state.gone += result.invalidations

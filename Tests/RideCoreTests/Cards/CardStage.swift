@@ -40,6 +40,9 @@ struct CardStage {
 
   var life: LiveActivity
   var others: [Rule] = []
+  /// `topic` of the card's rule, and what owners have turned off.
+  var topic: Topic?
+  var optOuts: Set<OptOut> = []
   /// Custom keys next to `aps`.
   var data: [String: PayloadTemplate] = [:]
   var expires: RuleExpiry = .after(.seconds(120))
@@ -80,9 +83,10 @@ struct CardStage {
   }
 
   var configuration: EngineConfiguration {
-    let card = Rule(
+    var card = Rule(
       name: "card", app: .customer, when: .life, what: .liveActivity(life), data: data,
       expires: expires, source: "sample.yaml:1")
+    card.limits.topic = topic
     return EngineConfiguration(
       rules: RuleSet(
         activeStates: [
@@ -97,6 +101,7 @@ struct CardStage {
       rideID: ride.id, ride: ride, events: events, phones: phones, cards: cards,
       startTokens: startTokens, memo: memo)
     view.channels = channels
+    view.optOuts = optOuts
     return view
   }
 }

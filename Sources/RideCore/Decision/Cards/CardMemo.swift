@@ -41,6 +41,9 @@ package struct CardMemo: Hashable, Sendable, Codable {
   /// The event or state that ended the card, which determines how long it stays; nil in memos of
   /// earlier versions, and if the card's own time was over.
   package var endedBy: String?
+  /// Whether the ended card leaves the lock screen at once, because its owner has turned cards off;
+  /// nil in memos of earlier versions, and if not.
+  package var isDismissed: Bool?
   /// The last event that gave the card a relevance score, if its rule has any.
   package var scoredBy: String?
   /// Whether APNs rejected the last push: nothing is sent again without a cause.

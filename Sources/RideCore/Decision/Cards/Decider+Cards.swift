@@ -5,6 +5,8 @@ struct CardEnd {
   var cause: String?
   /// The ledger's reason; nil if the ride is over.
   var reason: LedgerReason?
+  /// Whether it leaves the lock screen at once, whatever the rule states.
+  var isAtOnce = false
 }
 
 extension Decider {
@@ -76,6 +78,8 @@ extension Decider {
       complain(&machine, .suppressed, problem, rule, card)
     }
     if let end, machine.memo.endsAt == nil { self.end(&machine, end, card, rule) }
+    // A card that is removed shows no alert: its rule's own is sent.
+    if machine.memo.isDismissed == true { machine.memo.alert = nil }
     let shown = machine.fingerprint(of: rendered.shown)
     defer { decision.cards[card.target] = machine.memo }
     if machine.isPastScreen {
@@ -155,6 +159,7 @@ extension Decider {
       machine.memo.subject = nil
     }
     machine.end(at: end.at, by: end.cause)
+    if end.isAtOnce { machine.memo.isDismissed = true }
   }
 
   /// Returns since when, and why, a card of this ride can only end; nil if it need not end.
@@ -170,6 +175,9 @@ extension Decider {
       !RecipientResolver.isPresent(card.ownerID, app, in: context)
     {
       return CardEnd(at: now, reason: LedgerReason(.otherOwner, "the ride has another \(app)"))
+    }
+    if let reason = optOut(of: card.ownerID, in: card.app, from: rule.rule) {
+      return CardEnd(at: now, reason: reason, isAtOnce: true)
     }
     return machine.expiry.map { CardEnd(at: $0.at, reason: $0.reason) }
   }

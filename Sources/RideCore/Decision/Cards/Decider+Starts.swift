@@ -52,6 +52,9 @@ extension Decider {
     if recipient.image != nil {
       return close(unaddressed, .suppressed, .otherOwner(of: app))
     }
+    if let reason = optOut(of: owner, in: app, from: rule.rule) {
+      return close(unaddressed, .suppressed, reason)
+    }
     let isOwners = { (other: App, id: OwnerID) in other == app && id == owner }
     let plan = StartPlan(
       phones: decision.view.phones.filter { isOwners($0.app, $0.ownerID) },
@@ -109,6 +112,9 @@ extension Decider {
   ) {
     if rideEnd(rule) != nil {
       return close(entry, .suppressed, LedgerReason(.rideOver, "the ride is over already"))
+    }
+    if let reason = optOut(of: token.ownerID, in: entry.app, from: rule.rule) {
+      return close(entry, .suppressed, reason)
     }
     let rendered = content(rendered, of: rule, for: token.ownerID, token.installationID)
     if let problem = rendered.problem { return close(entry, .suppressed, problem) }

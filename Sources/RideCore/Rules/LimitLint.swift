@@ -1,0 +1,34 @@
+/// Warnings about quiet hours that a rule's pushes can't outlast.
+enum LimitLint {
+  /// Warns about a rule that holds pushes through hours that few of them survive.
+  static func quiet(_ rule: Rule) -> [String] {
+    guard let quiet = rule.limits.quiet else { return [] }
+    if let slots = slots(rule, quiet) { return [slots] }
+    guard quiet.action == .hold, rule.validity < quiet.length / 4 else { return [] }
+    return [
+      "quiet hours last \(quiet.length.rideText) and expires is \(rule.validity.rideText): of a "
+        + "night only what falls due in its last \(rule.validity.rideText) is held, and the rest is "
+        + "suppressed; lengthen expires, or write quiet: off or then: drop"
+    ]
+  }
+
+  /// Warns about a cron rule each slot of which is quiet for too long.
+  private static func slots(_ rule: Rule, _ quiet: QuietHours) -> String? {
+    guard case .at(let timing) = rule.when, case .cron(let schedule, let zone, _) = timing.slots,
+      zone == quiet.zone, let utc = ZoneTimes(identifier: "UTC")
+    else { return nil }
+    // A week has every minute, hour and weekday of an expression, and UTC no change of clocks.
+    let monday = Timestamp(epochSeconds: 1_795_392_000)
+    var slot = monday - .seconds(1)
+    var count = 0
+    while let next = schedule.next(after: slot, in: utc), next < monday + .seconds(7 * 86_400) {
+      guard let end = quiet.end(at: next, in: utc) else { return nil }
+      if quiet.action == .hold, end < next + rule.validity { return nil }
+      count += 1
+      slot = next
+    }
+    if count == 0 { return nil }
+    return "it can never be sent: each slot of cron is within its quiet hours, "
+      + (quiet.action == .hold ? "which end after it expires" : "which drop it")
+  }
+}

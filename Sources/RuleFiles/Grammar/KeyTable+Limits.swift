@@ -1,0 +1,63 @@
+import RideCore
+
+// The keys by which a rule spares people, and `defaults`.
+extension KeyTable {
+  static let defaults = MappingForm(
+    subject: "defaults",
+    keys: [
+      Key(
+        "quiet", .mapping(quiet),
+        "The quiet hours of alerts with a `topic`, except time-sensitive and critical ones."),
+      Key("locale", .word(.locale), "The locale whose text other phones get."),
+    ])
+
+  static let quiet: MappingForm = {
+    let hours = "from and to: times of day such as \"22:00\" and \"07:00\""
+    return MappingForm(
+      subject: "quiet",
+      keys: [
+        Key("from", .timeOfDay, "When they begin.", required: hours),
+        Key(
+          "to", .timeOfDay, "When they end; over midnight if it is before `from`.", required: hours),
+        Key("time-zone", .timeZone, "The zone of the two times; without it, `ride`."),
+        Key(
+          "then", .choice(QuietHours.Action.allCases.map(\.rawValue)),
+          "`hold` sends the push when they end, if it is still valid; `drop` never.",
+          required: "then: hold, or then: drop"),
+      ])
+  }()
+
+  static let cap: MappingForm = {
+    let both = "count and per, such as { count: 3, per: 10m }"
+    return MappingForm(
+      subject: "at-most",
+      keys: [
+        Key("count", .integer(1...1000), "How many pushes.", required: both),
+        Key(
+          "per",
+          .duration(
+            such: "10m or 1h", limit: (.seconds(7 * 86_400), "pushes are counted for a week")),
+          "Within how long, at any time.", required: both),
+      ])
+  }()
+
+  /// The last keys of a rule.
+  static let limits: [Key] = {
+    let notInCards = "the rule without it: a card keeps what it shows up to date, without a sound"
+    return [
+      Key(
+        "topic", .word(.topic),
+        "What a person can turn off; without it, preferences don't apply to the rule."),
+      Key(
+        "sample", .percentage, "Only this share of owners receives it, always the same ones.",
+        nextTo: pushes, otherwise: notInCards),
+      Key(
+        "quiet", .offOrMapping(quiet), "Hours of the day without its pushes; `off` for none.",
+        nextTo: pushes, otherwise: notInCards),
+      Key(
+        "at-most", .mapping(cap), "How many pushes of its `topic` an owner gets within a time.",
+        partner: ("topic", "what is counted, together with other rules of the topic"),
+        nextTo: pushes, otherwise: notInCards),
+    ]
+  }()
+}

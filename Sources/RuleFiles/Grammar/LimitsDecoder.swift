@@ -1,0 +1,109 @@
+import Foundation
+import RideCore
+
+/// Decodes the keys by which a rule spares people, and `defaults`.
+struct LimitsDecoder {
+  private let diagnostics: Diagnostics
+  private let decode: NodeDecoder
+
+  init(diagnostics: Diagnostics) {
+    self.diagnostics = diagnostics
+    decode = NodeDecoder(diagnostics: diagnostics)
+  }
+
+  /// Returns the limits of a rule; nil if one of them can't be read.
+  func limits(_ fields: Fields, _ what: Rule.What?, _ defaults: RuleDefaults) -> RuleLimits? {
+    var limits = RuleLimits()
+    var isWhole = true
+    func value<Value>(_ name: String, _ decoded: (Field) -> Value?) -> Value? {
+      guard let field = fields[name] else { return nil }
+      let value = decoded(field)
+      if value == nil { isWhole = false }
+      return value
+    }
+    limits.topic = value("topic") { decode.word($0).map { Topic($0.text) } }
+    limits.sample = value("sample", sample)
+    limits.cap = value("at-most") { field in
+      let cap = cap(field)
+      return fields.partner(of: field) == nil ? nil : cap
+    }
+    if fields["quiet"] != nil {
+      limits.quiet = value("quiet", quiet)?.hours
+    } else if let what {
+      limits.quiet = defaults.quiet(for: what, topic: limits.topic)
+    }
+    if let what, let field = fields["topic"] { check(field, what) }
+    return isWhole ? limits : nil
+  }
+
+  func defaults(_ field: Field) -> RuleDefaults {
+    guard let fields = Fields(field.node, as: KeyTable.defaults, diagnostics: diagnostics) else {
+      return RuleDefaults()
+    }
+    return RuleDefaults(
+      quiet: fields["quiet"].flatMap { hours($0.node) },
+      locale: fields["locale"].flatMap(decode.word)?.text)
+  }
+
+  /// Reports a topic that nobody could turn off.
+  private func check(_ field: Field, _ what: Rule.What) {
+    guard case .liveActivity(let life) = what, life.broadcast != nil else { return }
+    diagnostics.report(
+      field.location, "topic in a rule with a broadcast card",
+      expected: "the rule without it: everyone watches one channel, so no person can turn it off")
+  }
+
+  private func sample(_ field: Field) -> OwnerSample? {
+    if let sample = field.node.string.flatMap(OwnerSample.init(text:)) { return sample }
+    diagnostics.reportType(
+      of: field.node, for: field.name,
+      expected: "a percentage above 0% and up to 100% such as 10% or 0.5%")
+    return nil
+  }
+
+  private func cap(_ field: Field) -> PushCap? {
+    guard let fields = Fields(field.node, as: KeyTable.cap, diagnostics: diagnostics) else {
+      return nil
+    }
+    let count = fields.required("count").flatMap(decode.integer)
+    let period = fields.required("per").flatMap(decode.duration)
+    guard let count, let period else { return nil }
+    return PushCap(count: count, per: period)
+  }
+
+  /// Decodes `off`, which has no hours, or quiet hours.
+  private func quiet(_ field: Field) -> (hours: QuietHours?, Void)? {
+    if field.node.string == "off" { return (nil, ()) }
+    if case .mapping = field.node.kind { return hours(field.node).map { ($0, ()) } }
+    diagnostics.reportType(
+      of: field.node, for: field.name,
+      expected: "off, or hours such as { from: \"22:00\", to: \"07:00\", then: hold }",
+      among: ["off"])
+    return nil
+  }
+
+  private func hours(_ node: YAMLNode) -> QuietHours? {
+    guard let fields = Fields(node, as: KeyTable.quiet, diagnostics: diagnostics) else {
+      return nil
+    }
+    let from = fields.required("from").flatMap(time)
+    let to = fields.required("to").flatMap(time)
+    let zone = fields["time-zone"].map(decode.timeZone) ?? .ride
+    let action = fields.required("then").flatMap { decode.choice($0, of: QuietHours.Action.self) }
+    guard let from, let to, let zone, let action else { return nil }
+    if from == to, let field = fields["to"] {
+      diagnostics.report(
+        field.node.location, "quiet hours from \(from.text) to \(to.text)",
+        expected: "two times: with one, nothing is quiet, or everything")
+      return nil
+    }
+    return QuietHours(from: from, to: to, zone: zone, then: action)
+  }
+
+  private func time(_ field: Field) -> QuietHours.TimeOfDay? {
+    if let time = field.node.string.flatMap(QuietHours.TimeOfDay.init(text:)) { return time }
+    diagnostics.reportType(
+      of: field.node, for: field.name, expected: "a time of day such as \"22:00\", up to \"23:59\"")
+    return nil
+  }
+}

@@ -1,0 +1,194 @@
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+@testable import RideCore
+
+@Suite("R84: permits in the database", .timeLimit(.minutes(60))) struct PermitStoreTests {
+  private static let node = "11111111-2222-8333-8444-555555555555"
+  private let conninfo: String
+  private let session: PostgresSession
+
+  init() async throws {
+    conninfo = try await makeDatabase()
+    session = try PostgresSession(conninfo: conninfo)
+    _ = try await Migrations.apply(session: session)
+  }
+
+  private func hold(_ rides: Int) async throws {
+    try await session.script(
+      """
+      insert into ridepulse.agenda (ride_id, node, fence, leased_until)
+      select 'r' || n, '\(Self.node)', n, now() + interval '1 hour'
+      from generate_series(1, \(rides)) n
+      """)
+  }
+
+  private static func claimed(
+    _ ride: Int, requests: [PermitChanges.Request] = [], outcomes: [PermitChanges.Outcome] = [],
+    fence: Int64? = nil
+  ) -> ClaimedSettlement {
+    var claim = RideClaim(rideID: "r\(ride)", fence: fence ?? Int64(ride))
+    claim.holder = node
+    var settlement = Settlement.synthetic(
+      ride: claim.rideID, now: Timestamp(epochSeconds: 1_800_000_000), isOver: false)
+    settlement.permits.requests = requests
+    settlement.permits.outcomes = outcomes
+    return ClaimedSettlement(claim: claim, settlement: settlement)
+  }
+
+  private static func permit(_ number: Int, _ owner: OwnerID = "c", _ topic: Topic = "t") -> Permit
+  {
+    Permit(
+      id: PushID(of: "\(number)", owner.text, topic.text), app: .customer, owner: owner,
+      topic: topic, window: .seconds(3600))
+  }
+
+  private static func request(
+    _ permit: Permit, _ count: Int = 3, at second: Int64 = 0
+  ) -> PermitChanges.Request {
+    PermitChanges.Request(
+      permit: permit, cap: PushCap(count: count, per: .seconds(3600)),
+      // Beyond all that the test takes.
+      validUntil: Timestamp(epochSeconds: 4_000_000_000),
+      occurredAt: Timestamp(epochSeconds: second))
+  }
+
+  private func settle(
+    _ batch: [ClaimedSettlement], over session: PostgresSession? = nil
+  ) async throws {
+    _ = try await (session ?? self.session).run(
+      [Call(SettleStatements.writeSettings)] + (try PermitStatements.settling(batch)),
+      timeout: .seconds(60))
+  }
+
+  private func granted() async throws -> Set<String> {
+    let text = try await session.value(
+      "select coalesce(string_agg(id::text, ' '), '') from ridepulse.permits where is_granted")
+    return Set((text ?? "").split(separator: " ").map(String.init))
+  }
+
+  @Test func `concurrent settlements grant as many as the cap, without a deadlock`() async throws {
+    let (sessions, rides) = (6, 60)
+    try await hold(rides)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<sessions {
+        group.addTask {
+          let session = try PostgresSession(conninfo: conninfo)
+          for ride in (1...rides) where ride % sessions == worker {
+            // Two owners and topics in each settlement, in both orders.
+            let permits = [Self.permit(ride, "c"), Self.permit(ride, "e", "u")]
+            let requests = permits.map { Self.request($0) }
+            try await settle(
+              [Self.claimed(ride, requests: ride % 2 == 0 ? requests : requests.reversed())],
+              over: session)
+          }
+          await session.close()
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await granted().count == 6)
+    #expect(try await session.value("select count(*) from ridepulse.permits") == "\(2 * rides)")
+  }
+
+  @Test func `a settlement that is repeated asks for the same permits`() async throws {
+    try await hold(1)
+    let batch = [
+      Self.claimed(1, requests: (0..<4).map { Self.request(Self.permit($0), at: Int64($0)) })
+    ]
+    try await settle(batch)
+    let first = try await granted()
+    #expect(first == Set((0..<3).map { Self.permit($0).id.description }))
+    try await settle(batch)
+    #expect(try await granted() == first)
+  }
+
+  @Test func `a ride that another node holds gets none, and gives none back`() async throws {
+    try await hold(2)
+    try await settle([Self.claimed(1, requests: [Self.request(Self.permit(0))], fence: 99)])
+    #expect(try await granted().isEmpty)
+    try await settle([Self.claimed(1, requests: [Self.request(Self.permit(0))])])
+    let lost = PermitChanges.Outcome(permit: Self.permit(0), isSent: false, isDone: true)
+    try await settle([Self.claimed(1, outcomes: [lost], fence: 99)])
+    #expect(try await granted().count == 1)
+    // What was sent counts, whoever holds the ride.
+    let sent = PermitChanges.Outcome(permit: Self.permit(7), isSent: true, isDone: true)
+    try await settle([Self.claimed(2, outcomes: [sent], fence: 99)])
+    #expect(try await granted().count == 2)
+  }
+
+  /// The rule of `PermitBook`, which the preview uses, and that of the function are one.
+  @Test(arguments: [TestSeed.value(1)])
+  func `SQL and the preview's book agree`(seed: UInt64) async throws {
+    try await hold(5)
+    var numbers = SeededGenerator(seed: seed)
+    var book = PermitBook()
+    for step in 0..<200 {
+      var changes = PermitChanges()
+      for _ in 0..<Int.random(in: 1...3, using: &numbers) {
+        let owner: OwnerID = ["c", "é\"\\"].randomElement(using: &numbers) ?? "c"
+        let permit = Self.permit(Int.random(in: 0..<12, using: &numbers), owner)
+        if changes.requests.contains(where: { $0.permit == permit })
+          || changes.outcomes.contains(where: { $0.permit == permit })
+        {
+          continue
+        }
+        if Bool.random(using: &numbers) {
+          let count = Int.random(in: 1...4, using: &numbers)
+          changes.requests.append(
+            Self.request(permit, count, at: Int64(changes.requests.count)))
+        } else {
+          changes.outcomes.append(
+            PermitChanges.Outcome(
+              permit: permit, isSent: Int.random(in: 0..<3, using: &numbers) == 0,
+              isDone: Bool.random(using: &numbers)))
+        }
+      }
+      book.settle(changes, at: Timestamp(epochSeconds: 1_800_000_000 + Int64(step)))
+      try await settle([
+        Self.claimed(
+          Int.random(in: 1...5, using: &numbers), requests: changes.requests,
+          outcomes: changes.outcomes)
+      ])
+      let expected = book.granted.map(\.id.description)
+      #expect(try await granted() == Set(expected), "step \(step) seed \(seed)")
+    }
+  }
+
+  @Test func `a claim reads permits and what people have turned off, if a rule asks`() async throws
+  {
+    try await session.script(
+      """
+      insert into ridepulse.rides (id, state, customer_id, driver_id) values ('r', 'e', 'c', 'd');
+      select ridepulse.register_device('customer', 'c', 'ab'), ridepulse.register_device('driver', 'd', 'cd'),
+        ridepulse.register_live_activity('r', 'customer', 'c', 'ef', 'a'),
+        ridepulse.set_preference('customer', 'c', 'off', false),
+        ridepulse.set_preference('customer', 'c', 'on', false),
+        ridepulse.set_preference('customer', 'c', 'on', true),
+        ridepulse.set_preference('driver', 'x', 'off', false)
+      """)
+    func store(_ topic: Topic?, _ digit: String) -> PostgresRideStore {
+      var alert = Alert()
+      alert.title = LocalizedText(TextTemplate(literal: "x"))
+      var rule = Rule(
+        name: "r", app: .customer, when: .on(["e"]), what: .alert(alert),
+        expires: .after(.seconds(60)), source: "a.yaml:1")
+      rule.limits.topic = topic
+      return PostgresRideStore(
+        node: "\(digit)1111111-2222-8333-8444-555555555555", host: "test",
+        apps: [.customer, .driver],
+        rules: RuleSet(activeStates: ["e"], finalStates: [], events: [], rules: [rule]),
+        lease: .seconds(60), claims: session, settlements: session, log: Log { _, _, _ in })
+    }
+    let without = try #require(
+      try await store(nil, "1").claim(limit: 1, asleep: false).rides.first?.view)
+    #expect(without.optOuts.isEmpty && without.phones.count == 2)
+    // The card makes the ride due.
+    #expect(without.events.map(\.name).contains("preference_changed"))
+    try await session.script("update ridepulse.agenda set leased_until = now()")
+    let view = try #require(
+      try await store("t", "2").claim(limit: 1, asleep: false).rides.first?.view)
+    #expect(view.optOuts == [OptOut(app: .customer, owner: "c", topic: "off")])
+  }
+}

@@ -1,0 +1,274 @@
+import TestSupport
+import Testing
+
+@testable import RideCore
+
+@Suite("R84: at-most over all rides") struct PermitTests {
+  private static func rule(
+    _ name: String = "capped", _ count: Int?, per: Duration = .seconds(600),
+    on event: String = "driver_arrived", collapse: String? = nil
+  ) -> Rule {
+    var rule = Sample.rule(name, on: [event], expires: .after(.seconds(300)), collapse: collapse)
+    rule.limits.topic = "news"
+    rule.limits.cap = count.map { PushCap(count: $0, per: per) }
+    return rule
+  }
+
+  private static func view(
+    _ number: Int, at: Timestamp, owner: OwnerID = "c", phones: Int = 1,
+    names: [String] = ["driver_arrived"]
+  ) -> RideView {
+    var ride = Sample.ride()
+    ride.id = "r\(number)"
+    ride.customerID = owner
+    let events = names.enumerated().map {
+      RideEvent(id: Int64(number * 10 + $0.offset), name: $0.element, at: at)
+    }
+    return RideView(
+      rideID: ride.id, ride: ride, events: events,
+      phones: (0..<phones).map {
+        Sample.phone(Int64(number * 10 + $0), owner: owner, token: "\(100_000 + number * 10 + $0)")
+      })
+  }
+
+  /// Several rides, handled by a store with one book of permits.
+  private struct Store {
+    var book = PermitBook()
+    var sent: [(at: Timestamp, entry: LedgerEntry)] = []
+    var entries: [PushID: LedgerEntry] = [:]
+    private var takenOver: Set<RideID> = []
+
+    /// Handles a ride until nothing is due; an outcome that is nil is a node that died after it sent.
+    mutating func handle(
+      _ view: inout RideView, by rules: EngineConfiguration, at now: inout Timestamp,
+      outcome: (PlannedPush) -> PushOutcome? = { _ in .accepted }
+    ) {
+      for _ in 0..<10 {
+        view.permits = book.permits(of: view)
+        view.isTakenOver = takenOver.contains(view.rideID)
+        let decision = decide(view, by: rules, now: now)
+        let outcomes = decision.pushes.map(outcome)
+        for (push, outcome) in zip(decision.pushes, outcomes) where outcome?.mayHaveArrived ?? true
+        {
+          sent.append((now, push.entry))
+        }
+        if outcomes.contains(where: { $0 == nil }) {
+          takenOver.insert(view.rideID)
+          return
+        }
+        takenOver.remove(view.rideID)
+        let settlement = decision.settled(outcomes.compactMap(\.self), now: now) { 0 }
+        view.apply(settlement)
+        book.settle(settlement.permits, at: now)
+        for entry in settlement.entries { entries[entry.id] = entry }
+        guard let due = settlement.nextDue, due <= now else { return }
+        now = now + .milliseconds(3)
+      }
+    }
+
+    var reasons: [String] {
+      entries.values.map { "\($0.status.rawValue): \($0.reason?.text ?? "")" }.sorted()
+    }
+  }
+
+  @Test func `one push too many is suppressed, and the next window has room again`() {
+    let book = Sample.book([Self.rule(2)])
+    var store = Store()
+    var now = Sample.now
+    for number in 0..<3 {
+      var view = Self.view(number, at: now)
+      store.handle(&view, by: book, at: &now)
+      #expect(view.memo.isEmpty)
+    }
+    #expect(store.sent.count == 2)
+    #expect(
+      store.reasons == ["accepted: ", "accepted: ", "suppressed: 2 pushes of news within 10m"])
+    #expect(store.entries.values.contains { $0.reason?.code == .engine(.overCap) })
+    now = now + .seconds(600)
+    var view = Self.view(3, at: now)
+    store.handle(&view, by: book, at: &now)
+    #expect(store.sent.count == 3)
+  }
+
+  @Test func `waits for its permit with a reason, and no longer`() throws {
+    let book = Sample.book([Self.rule(1)])
+    let view = Self.view(0, at: Sample.now)
+    let decision = decide(view, by: book, now: Sample.now)
+    #expect(decision.pushes.isEmpty)
+    let settlement = decision.settled([], now: Sample.now) { 0 }
+    #expect(settlement.nextDue == Sample.now)
+    #expect(settlement.entries.map(\.reason?.code) == [.engine(.awaitsPermit)])
+    let request = try #require(settlement.permits.requests.first)
+    #expect(request.cap == PushCap(count: 1, per: .seconds(600)))
+    #expect(request.permit.owner == "c" && request.permit.topic == "news")
+    #expect(request.validUntil == Sample.now + .seconds(300))
+  }
+
+  @Test func `two phones of an owner count once`() {
+    let book = Sample.book([Self.rule(1)])
+    var store = Store()
+    var now = Sample.now
+    var views = [Self.view(0, at: now, phones: 2), Self.view(1, at: now, phones: 2)]
+    for index in views.indices { store.handle(&views[index], by: book, at: &now) }
+    #expect(store.sent.map(\.entry.event.id) == [0, 0])
+  }
+
+  @Test func `other owners and topics have their own counts`() {
+    var other = Self.rule("other", 1)
+    other.limits.topic = "offers"
+    let book = Sample.book([Self.rule(1), other])
+    var store = Store()
+    var now = Sample.now
+    var views = [Self.view(0, at: now), Self.view(1, at: now, owner: "e"), Self.view(2, at: now)]
+    for index in views.indices { store.handle(&views[index], by: book, at: &now) }
+    #expect(store.sent.count == 4)
+  }
+
+  @Test func `each rule compares its own count with all that was sent for the topic`() {
+    let book = Sample.book([
+      Self.rule("one", 1, on: "driver_arrived"), Self.rule("three", 3, on: "eta_changed"),
+      Self.rule("free", nil, on: "requested"),
+    ])
+    var store = Store()
+    var now = Sample.now
+    let names = ["requested", "eta_changed", "driver_arrived", "eta_changed", "eta_changed"]
+    for (number, name) in names.enumerated() {
+      var view = Self.view(number, at: now, names: [name])
+      store.handle(&view, by: book, at: &now)
+    }
+    #expect(store.sent.map(\.entry.rule) == ["free", "three", "three"])
+  }
+
+  @Test func `what APNs refuses does not count`() {
+    let book = Sample.book([Self.rule(1)])
+    var store = Store()
+    var now = Sample.now
+    var view = Self.view(0, at: now)
+    store.handle(&view, by: book, at: &now) { _ in
+      .refused(Refusal(status: 400, reason: "BadTopic"))
+    }
+    #expect(store.sent.isEmpty)
+    var next = Self.view(1, at: now)
+    store.handle(&next, by: book, at: &now)
+    #expect(store.sent.count == 1)
+  }
+
+  @Test func `a push that no longer concerns the ride gives its permit back`() {
+    var rule = Self.rule(1)
+    rule.when = .on(["driver_arrived"], while: ["driver_arrived"])
+    let book = Sample.book([rule])
+    var store = Store()
+    var view = Self.view(0, at: Sample.now)
+    let settlement = decide(view, by: book, now: Sample.now).settled([], now: Sample.now) { 0 }
+    view.apply(settlement)
+    store.book.settle(settlement.permits, at: Sample.now)
+    view.ride?.state = "requested"
+    var now = Sample.now
+    store.handle(&view, by: book, at: &now)
+    #expect(store.entries.values.map(\.reason?.code) == [.engine(.leftStates)])
+    var next = Self.view(1, at: now)
+    store.handle(&next, by: book, at: &now)
+    #expect(store.sent.count == 1)
+  }
+
+  @Test func `a push that a dead node may have sent counts, whatever comes of it`() {
+    var rule = Self.rule(1)
+    rule.when = .on(["driver_arrived"], while: ["driver_arrived"])
+    let book = Sample.book([rule])
+    var store = Store()
+    var now = Sample.now
+    var view = Self.view(0, at: now)
+    store.handle(&view, by: book, at: &now) { _ in nil }
+    #expect(store.sent.count == 1)
+    view.ride?.state = "requested"
+    store.handle(&view, by: book, at: &now)
+    #expect(store.entries.values.map(\.reason?.code) == [.engine(.leftStates)])
+    now = now + .seconds(590)
+    var next = Self.view(1, at: now)
+    store.handle(&next, by: book, at: &now)
+    #expect(store.sent.count == 1)
+  }
+
+  @Test func `a permit whose outcome is unknown counts until its push has expired`() {
+    let book = Sample.book([Self.rule(1)])
+    var store = Store()
+    var now = Sample.now
+    var view = Self.view(0, at: now)
+    store.handle(&view, by: book, at: &now) { _ in nil }
+    #expect(store.sent.count == 1)
+    // It may have left at any time within 300 s, and counts for 600 s after that.
+    now = Sample.now + .seconds(890)
+    var early = Self.view(1, at: now)
+    store.handle(&early, by: book, at: &now)
+    #expect(store.sent.count == 1)
+    now = Sample.now + .seconds(901)
+    var late = Self.view(2, at: now)
+    store.handle(&late, by: book, at: &now)
+    #expect(store.sent.count == 2)
+  }
+
+  @Test func `keeps the order of a phone's pushes`() {
+    let free = Sample.rule("free", on: ["eta_changed"])
+    let book = Sample.book([Self.rule(1), free])
+    var store = Store()
+    var now = Sample.now
+    var view = Self.view(0, at: now, names: ["driver_arrived", "eta_changed"])
+    store.handle(&view, by: book, at: &now)
+    #expect(store.sent.map(\.entry.rule) == ["capped", "free"])
+  }
+
+  @Test func `a newer push with its collapse ID supersedes one that waits for a permit`() {
+    let free = Sample.rule("free", on: ["eta_changed"], collapse: "one")
+    let book = Sample.book([Self.rule(1, collapse: "one"), free])
+    var store = Store()
+    var now = Sample.now
+    var view = Self.view(0, at: now, names: ["driver_arrived", "eta_changed"])
+    store.handle(&view, by: book, at: &now)
+    #expect(store.sent.map(\.entry.rule) == ["free"])
+    #expect(store.reasons == ["accepted: ", "superseded: superseded by eta_changed"])
+  }
+
+  /// Random rides, retries and deaths of nodes: no window of any length `per` has more than `count`.
+  @Test(arguments: [TestSeed.value(1)])
+  func `is never exceeded, and nothing is lost`(seed: UInt64) {
+    var numbers = SeededGenerator(seed: seed)
+    let (count, per) = (3, Duration.seconds(600))
+    let book = Sample.book([Self.rule(count, per: per)])
+    var store = Store()
+    var now = Sample.now
+    var views: [RideView] = []
+    var fired = 0
+    for number in 0..<2000 {
+      now = now + .milliseconds(Int64.random(in: 0...120_000, using: &numbers))
+      let owner: OwnerID = ["c", "e"].randomElement(using: &numbers) ?? "c"
+      views.append(
+        Self.view(number, at: now, owner: owner, phones: Int.random(in: 1...2, using: &numbers)))
+      fired += views[number].phones.count
+      for index in views.indices.suffix(5) {
+        guard !views[index].events.isEmpty || !views[index].memo.isEmpty else { continue }
+        store.handle(&views[index], by: book, at: &now) { _ in
+          switch Int.random(in: 0..<8, using: &numbers) {
+          case 0: nil
+          case 1: .refused(Refusal(status: 503))
+          case 2: .unanswered(.timeout)
+          case 3: .refused(Refusal(status: 400, reason: "BadTopic"))
+          default: .accepted
+          }
+        }
+      }
+    }
+    now = now + .seconds(3600)
+    for index in views.indices { store.handle(&views[index], by: book, at: &now) }
+    let open = store.entries.values.filter { $0.status == .pending }
+    #expect(open.isEmpty, "seed \(seed)")
+    #expect(store.entries.count == fired, "seed \(seed)")
+    let byOwner = Dictionary(grouping: store.sent) { $0.entry.owner }
+    for (owner, sent) in byOwner {
+      for first in sent {
+        let window = sent.filter { $0.at >= first.at && $0.at < first.at + per }
+        #expect(Set(window.map(\.entry.event.id)).count <= count, "\(owner) seed \(seed)")
+      }
+    }
+    #expect(store.sent.count > 300 && store.reasons.contains { $0.contains("3 pushes of news") })
+  }
+}

@@ -1,0 +1,324 @@
+-- What people have turned off, and how often they were disturbed.
+-- Contract: docs/sql.md; reasons: docs/decisions/0060-limits-per-person.md.
+
+create table ridepulse.preferences (
+  app         text not null,
+  owner_id    text not null,
+  topic       text not null,
+  is_allowed  boolean not null,
+  changed_at  timestamptz not null default clock_timestamp(),
+  primary key (app, owner_id, topic)
+);
+
+comment on table ridepulse.preferences is
+  'Topics that people have turned on or off. A topic without a row is on.';
+comment on column ridepulse.preferences.app is 'The app whose pushes it concerns.';
+comment on column ridepulse.preferences.owner_id is 'The owner of the phones.';
+comment on column ridepulse.preferences.topic is 'The topic, as rules name it.';
+comment on column ridepulse.preferences.is_allowed is 'Whether the topic is on.';
+comment on column ridepulse.preferences.changed_at is 'When it was last turned on or off.';
+
+create function ridepulse.set_preference(
+  app text, owner_id text, topic text, allowed boolean
+) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  has_changed boolean;
+begin
+  perform ridepulse.check_app('set_preference', app),
+    ridepulse.check_text('set_preference', 'owner_id', owner_id),
+    ridepulse.check_text('set_preference', 'topic', topic);
+  if topic !~ '^[a-z0-9_-]{1,64}$' then
+    raise exception 'topic of ridepulse.set_preference is %', quote_literal(left(topic, 80))
+      using errcode = 'invalid_parameter_value',
+            hint = 'A topic has a-z, 0-9, - and _, at most 64, as rule files name it.';
+  elsif allowed is null then
+    raise exception 'ridepulse.set_preference needs allowed, got NULL'
+      using errcode = 'invalid_parameter_value', hint = 'Send true or false.';
+  end if;
+  -- An unknown topic is on, so turning it on for the first time changes nothing.
+  insert into ridepulse.preferences as p (app, owner_id, topic, is_allowed)
+  values (set_preference.app, set_preference.owner_id, set_preference.topic, allowed)
+  on conflict on constraint preferences_pkey do update
+  set is_allowed = excluded.is_allowed, changed_at = excluded.changed_at
+  where p.is_allowed <> excluded.is_allowed
+  returning xmax <> 0 or not is_allowed into has_changed;
+  if has_changed is not true then
+    return false;
+  end if;
+  -- A card that runs is ended by its ride's next decision.
+  insert into ridepulse.events (ride_id, event, data)
+  select distinct c.ride_id, 'preference_changed', '{}'::jsonb
+  from ridepulse.current_live_activities c
+  where c.app = set_preference.app and c.owner_id = set_preference.owner_id and c.ended_at is null
+  order by 1;
+  return true;
+end
+$$;
+
+comment on function ridepulse.set_preference(text, text, text, boolean) is
+  'Turns a topic on or off for a person; returns whether that changed anything. Rides with a live '
+  'card of the person become due: a card whose topic is off ends at once. Errors: 22023 for an '
+  'argument that is not what the function takes.';
+
+create table ridepulse.permits (
+  id          uuid primary key,
+  app         text not null,
+  owner_id    text not null,
+  topic       text not null,
+  is_granted  boolean not null,
+  is_sent     boolean not null default false,
+  counts_at   timestamptz not null,
+  keep_until  timestamptz not null
+);
+
+create index permits_by_owner on ridepulse.permits (app, owner_id, topic, counts_at)
+  where is_granted;
+create index permits_by_age on ridepulse.permits (keep_until);
+
+comment on table ridepulse.permits is
+  'Pushes that at-most counts: one row for each event or slot, rule and owner.';
+comment on column ridepulse.permits.id is 'The same on every node and in every attempt.';
+comment on column ridepulse.permits.app is 'The app of the phones.';
+comment on column ridepulse.permits.owner_id is 'The owner of the phones.';
+comment on column ridepulse.permits.topic is 'The topic of the rule.';
+comment on column ridepulse.permits.is_granted is
+  'Whether it may be sent; a refused one is deleted when its push has ended.';
+comment on column ridepulse.permits.is_sent is 'Whether it was sent to a phone, or may have been.';
+comment on column ridepulse.permits.counts_at is
+  'When it was sent; until that is known, the end of its validity.';
+comment on column ridepulse.permits.keep_until is 'When no rule counts it any more.';
+
+-- Locks owners and topics in the order of their numbers, so that two settlements can't deadlock,
+-- and counts after that: a statement sees what was committed before it began. It waits for no row:
+-- an agenda row that another session has locked counts as not held, as in the settlement itself.
+create function ridepulse.settle_permits(changes jsonb) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  held text[];
+  change record;
+  used bigint;
+begin
+  held := array(
+    select a.ride_id from jsonb_to_recordset(changes -> 'rides')
+      as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by a.ride_id for update of a skip locked);
+  perform pg_advisory_xact_lock(k.number) from (
+    select distinct hashtextextended(
+      jsonb_build_array('ridepulse permits', c.app, c.owner_id, c.topic)::text, 0) as number
+    from (
+      select * from jsonb_to_recordset(changes -> 'outcomes')
+        as o (app text, owner_id text, topic text)
+      union all
+      select * from jsonb_to_recordset(changes -> 'requests')
+        as q (app text, owner_id text, topic text)) c
+    order by 1) k;
+  for change in
+    select * from jsonb_to_recordset(changes -> 'outcomes') as o (
+      ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
+      "window" bigint)
+  loop
+    if change.sent then
+      insert into ridepulse.permits as p
+        (id, app, owner_id, topic, is_granted, is_sent, counts_at, keep_until)
+      values (change.id, change.app, change.owner_id, change.topic, true, true,
+        clock_timestamp(), clock_timestamp() + change."window" * interval '1 microsecond')
+      on conflict (id) do update set is_granted = true, is_sent = true;
+    end if;
+    -- Of a ride that has passed to another node, that node may still be sending.
+    continue when not change.done or change.ride_id <> all (held);
+    update ridepulse.permits p set counts_at = clock_timestamp()
+    where p.id = change.id and p.is_sent;
+    delete from ridepulse.permits p where p.id = change.id and not p.is_sent;
+  end loop;
+  for change in
+    select * from jsonb_to_recordset(changes -> 'requests') as q (
+      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
+      valid_until bigint, "window" bigint, occurred_at bigint)
+    where q.ride_id = any (held)
+    order by q.occurred_at, q.id
+  loop
+    update ridepulse.permits p set counts_at = greatest(p.counts_at,
+      timestamptz 'epoch' + change.valid_until * interval '1 microsecond')
+    where p.id = change.id and p.is_granted;
+    continue when found;
+    select count(*) into used from ridepulse.permits p
+    where p.app = change.app and p.owner_id = change.owner_id and p.topic = change.topic
+      and p.is_granted and p.counts_at > clock_timestamp() - change.per * interval '1 microsecond';
+    insert into ridepulse.permits as p
+      (id, app, owner_id, topic, is_granted, counts_at, keep_until)
+    values (change.id, change.app, change.owner_id, change.topic, used < change.count,
+      timestamptz 'epoch' + change.valid_until * interval '1 microsecond',
+      timestamptz 'epoch' + (change.valid_until + change."window") * interval '1 microsecond')
+    on conflict (id) do nothing;
+  end loop;
+end
+$$;
+
+comment on function ridepulse.settle_permits(jsonb) is
+  'Grants or refuses permits, and records what became of them; called in the transaction of a '
+  'settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides '
+  'that are held under their claim, permits are granted and released; what was sent counts anyway.';
+
+create or replace function ridepulse.answer(call text, arguments jsonb, out status integer, out body text)
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  a constant jsonb := arguments;
+  suffix constant text := right(lower(a ->> 'token'), 6);
+  is_new boolean;
+  answer jsonb;
+begin
+  status := 200;
+  case call
+    when 'events' then
+      status := 201;
+      answer := jsonb_build_object('event_id',
+        ridepulse.emit(a ->> 'event', a ->> 'ride_id', coalesce(a -> 'data', '{}')));
+    when 'devices' then
+      perform ridepulse.register_device(a ->> 'app', a ->> 'owner_id', a ->> 'token',
+        a ->> 'environment', a ->> 'installation_id', a ->> 'locale');
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'token_suffix', suffix);
+    when 'live-activities' then
+      perform ridepulse.register_live_activity(a ->> 'ride_id', a ->> 'app', a ->> 'owner_id',
+        a ->> 'token', a ->> 'activity_id', a ->> 'environment', (a ->> 'frequent')::boolean,
+        a ->> 'installation_id');
+      answer := jsonb_build_object('ride_id', a -> 'ride_id', 'app', a -> 'app',
+        'activity_id', a -> 'activity_id', 'token_suffix', suffix);
+    when 'push-to-start' then
+      perform ridepulse.register_push_to_start(a ->> 'app', a ->> 'owner_id', a ->> 'token',
+        a ->> 'attributes_type', a ->> 'environment', a ->> 'installation_id');
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'attributes_type', a -> 'attributes_type', 'token_suffix', suffix);
+    when 'contact' then
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
+          at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+    when 'preferences' then
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'topic', a -> 'topic', 'allowed', a -> 'allowed',
+        'changed', ridepulse.set_preference(a ->> 'app', a ->> 'owner_id', a ->> 'topic',
+          (a ->> 'allowed')::boolean));
+    when 'seen' then
+      perform ridepulse.seen((a ->> 'apns_id')::uuid);
+      status := 204;
+    when 'rides' then
+      is_new := ridepulse.put_ride(a);
+      status := case when is_new then 201 else 200 end;
+      answer := jsonb_build_object('id', a -> 'id', 'created', is_new);
+    when 'delete-device' then
+      answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
+        'withdrawn', ridepulse.unregister_device(a ->> 'app', a ->> 'token'));
+    when 'delete-live-activity' then
+      answer := jsonb_build_object('app', a -> 'app', 'activity_id', a -> 'activity_id',
+        'withdrawn', ridepulse.end_live_activity(a ->> 'app', a ->> 'activity_id'));
+    when 'delete-push-to-start' then
+      answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
+        'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
+    when 'push' then
+      status := 201;
+      answer := jsonb_build_object('apns_id', case when a ? 'channel'
+        then ridepulse.broadcast(a ->> 'app', a ->> 'channel', (a ->> 'payload')::json,
+          make_interval(secs => (a ->> 'expires')::double precision), (a ->> 'priority')::integer)
+        else ridepulse.push(a ->> 'app', a ->> 'token', (a ->> 'payload')::json,
+          coalesce(a ->> 'push_type', 'alert'), (a ->> 'priority')::integer,
+          make_interval(secs => (a ->> 'expires')::double precision), a ->> 'environment',
+          a ->> 'collapse_id') end);
+  end case;
+  body := coalesce(answer::text, '');
+end
+$$;
+
+create or replace function ridepulse.forget_tokens(p ridepulse.erasure) returns jsonb
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  counts jsonb := '{}';
+  name text;
+  rows bigint;
+begin
+  delete from ridepulse.token_outcomes o
+  where o.kind = 'phone' and o.token_id = any (p.phones)
+    or o.kind = 'activity' and o.token_id = any (p.cards)
+    or o.kind = 'start' and o.token_id = any (p.starts);
+  get diagnostics rows = row_count;
+  counts := counts || jsonb_build_object('token_outcomes', rows);
+  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
+                              'preferences', 'permits'] loop
+    execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
+      using p.apps, p.owner_id;
+    get diagnostics rows = row_count;
+    counts := counts || jsonb_build_object(name, rows);
+  end loop;
+  delete from ridepulse.idempotency_keys k
+  where ridepulse.names_person(k.key, p) or ridepulse.names_person(k.body, p)
+    or strpos(k.body, to_jsonb(p.owner_id)::text) > 0
+    or exists (select from unnest(p.suffixes) s where strpos(k.body, '"' || s || '"') > 0);
+  get diagnostics rows = row_count;
+  counts := counts || jsonb_build_object('idempotency_keys', rows);
+  return counts;
+end
+$$;
+
+comment on function ridepulse.forget_tokens(ridepulse.erasure) is
+  'Deletes a person''s phones, cards, start tokens, contacts, preferences and permits, what APNs '
+  'answered about them, and stored answers to API calls; returns counts by table.';
+
+create or replace function ridepulse.owner_apps(owner_id text, app text) returns setof text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select $2 where $2 is not null
+  union
+  select a.app from (
+    select 'customer' as app union select 'driver' union select s.app from ridepulse.apps s
+    union select d.app from ridepulse.devices d where d.owner_id = $1
+    union select c.app from ridepulse.live_activities c where c.owner_id = $1
+    union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
+    union select k.app from ridepulse.contacts k where k.owner_id = $1
+    union select p.app from ridepulse.preferences p where p.owner_id = $1
+    union select p.app from ridepulse.permits p where p.owner_id = $1) a
+  where $2 is null
+$$;
+
+insert into ridepulse.sweeps (name, place) values ('preferences', 11), ('permits', 12);
+
+create or replace function ridepulse.sweep_condition(name text) returns text
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select case $1
+    when 'rides' then
+      't.updated_at < now() - k.rides'
+      ' and (t.pickup_at is null or t.pickup_at < now() - k.rides)'
+      ' and not exists (select from ridepulse.agenda a where a.ride_id = t.id)'
+      ' and not exists (select from ridepulse.events e where e.ride_id = t.id)'
+    when 'live_activities' then
+      'coalesce(t.ended_at, t.registered_at + interval ''1 day'') < now() - k.cards'
+    when 'push_to_start_tokens' then
+      'case when t.disabled_at is null then t.registered_at < now() - k.start_tokens'
+      ' else t.disabled_at < now() - k.disabled_tokens end'
+    when 'devices' then
+      -- A phone that only the legacy gateway has added was never registered: it goes with its
+      -- last push.
+      'case when t.disabled_at is not null then t.disabled_at < now() - k.disabled_phones'
+      ' when t.registered_at = ''-infinity'' then not exists ('
+      'select from ridepulse.ledger l where l.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' and not exists (select from ridepulse.events e'
+      ' where e.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' and not exists (select from ridepulse.agenda a'
+      ' where a.ride_id = ridepulse.legacy_ride(t.app, t.token))'
+      ' else t.registered_at < now() - k.phones and not exists ('
+      'select from ridepulse.contacts c where c.app = t.app and c.owner_id = t.owner_id'
+      ' and c.contacted_at >= now() - k.phones) end'
+    when 'contacts' then 't.contacted_at < now() - k.contacts'
+    when 'preferences' then
+      't.changed_at < now() - k.phones and not exists ('
+      'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
+    when 'permits' then 't.keep_until < now()'
+    when 'receipts' then 't.seen_at < now() - k.keep'
+    when 'channels' then
+      'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
+      ' < now() - k.channels'
+    when 'watch_errors' then 't.last_at < now() - k.watch_errors'
+    when 'nodes' then 't.seen_at < now() - interval ''1 day'''
+    when 'idempotency_keys' then 't.created_at < now() - interval ''1 day'''
+    when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
+  end
+$$;
