@@ -132,7 +132,6 @@ struct CELParser {
   }
 
   private mutating func unary() throws(CELProblem) -> CELNode {
-    let start = self.start
     for (sign, function) in [("!", CELFunction.not), ("-", .negate)] where kind == .sign(sign) {
       var places: [Int] = []
       while kind == .sign(sign) {
@@ -141,12 +140,14 @@ struct CELParser {
       }
       // The smallest integer has no positive counterpart: the sign belongs to the number.
       if sign == "-", let literal = negative() {
-        places.removeLast()
+        let place = places.removeLast()
         index += 1
-        let number = try node(.literal(literal), from: end - 1)
-        return try repeated(function, places, try member(after: number), from: start)
+        let number = try node(.literal(literal), from: place)
+        let operand = try member(after: number)
+        return try repeated(function, places, operand)
       }
-      return try repeated(function, places, try member(), from: start)
+      let operand = try member()
+      return try repeated(function, places, operand)
     }
     return try member()
   }
@@ -161,7 +162,7 @@ struct CELParser {
   }
 
   private func repeated(
-    _ function: CELFunction, _ places: [Int], _ operand: CELNode, from start: Int
+    _ function: CELFunction, _ places: [Int], _ operand: CELNode
   ) throws(CELProblem) -> CELNode {
     var result = operand
     for place in places.reversed() {
@@ -180,7 +181,7 @@ struct CELParser {
     var result = first
     let start = first.range.lowerBound
     while true {
-      let place = self.start
+      let bracket = self.start
       if take(".") {
         let place = self.start
         let name = try fieldName()
@@ -192,7 +193,7 @@ struct CELParser {
       } else if take("[") {
         let index = try expression()
         try require("]")
-        result = try node(.index(result, index), from: start, at: place, in: [result, index])
+        result = try node(.index(result, index), from: start, at: bracket, in: [result, index])
       } else {
         return result
       }
