@@ -45,6 +45,7 @@ enum KeyDocs {
     case .word(.ruleName): "a-z, 0-9, `-`"
     case .word(.app): "a-z, 0-9, `-`, `_`"
     case .word(.event): "word"
+    case .word(.locale): "locale"
     case .words: "list of words"
     case .oneOrMoreWords: "word or list of words"
     case .text: "text"

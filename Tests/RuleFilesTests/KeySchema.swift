@@ -139,6 +139,7 @@ enum KeySchema {
       switch form {
       case .ruleName: "a-z0-9-"
       case .app: "a-z0-9_-"
+      case .locale: "A-Za-z0-9_-"
       case .event: "A-Za-z0-9_.-"
       }
     return pattern("^[\(letters)]{1,\(WordForm.lengthLimit)}$")

@@ -205,14 +205,16 @@ struct Decider {
   }
 
   func context(_ event: RideEvent) -> TemplateContext? {
-    decision.view.ride.map { TemplateContext(ride: $0, attributes: attributes, event: event) }
+    decision.view.ride.map {
+      TemplateContext(ride: $0, attributes: attributes, event: event, now: now)
+    }
   }
 
   /// Returns the template context of a push to a former owner: the row as it was for that owner.
   func context(_ event: RideEvent, as image: RideImage) -> TemplateContext {
     TemplateContext(
       ride: image.ride(decision.view.rideID),
-      attributes: JSONValue(json: image.attributes.utf8), event: event)
+      attributes: JSONValue(json: image.attributes.utf8), event: event, now: now)
   }
 
   func draft(_ rule: CompiledRule, _ event: RideEvent) -> LedgerEntry {

@@ -9,6 +9,9 @@ package struct RuleSet: Sendable {
   /// The rules, ordered by file name and by line.
   package let rules: [Rule]
 
+  /// `defaults.locale`: the language of phones that have none of a text's.
+  package let defaultLocale: String?
+
   /// The schedule rules, each with its timing, in the order of the files.
   let timed: [TimedRule]
 
@@ -26,14 +29,16 @@ package struct RuleSet: Sendable {
 
   /// Compiles the rules of a directory; if two have one name, a lookup by name returns the first.
   package init(
-    activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule]
+    activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule],
+    defaultLocale: String? = nil
   ) {
     self.activeStates = activeStates
     self.finalStates = finalStates
     self.events = events
     self.rules = rules
+    self.defaultLocale = defaultLocale
     knownEvents = activeStates.union(finalStates).union(events).union(["ride_updated"])
-    let compiled = rules.map(CompiledRule.init)
+    let compiled = rules.map { CompiledRule($0, defaultLocale: defaultLocale) }
     var byEvent: [String: [CompiledRule]] = [:]
     var timed: [TimedRule] = []
     var cards: [CardRule] = []
@@ -44,7 +49,8 @@ package struct RuleSet: Sendable {
       case .life:
         guard case .liveActivity(let life) = definition.what else { continue }
         let card = CompiledCard(
-          life, data: definition.data, states: activeStates.union(finalStates))
+          life, data: definition.data, states: activeStates.union(finalStates),
+          defaultLocale: defaultLocale)
         cards.append(CardRule(rule: rule, life: life, compiled: card))
       }
     }
@@ -56,7 +62,9 @@ package struct RuleSet: Sendable {
 
   /// Returns a rule set with the same states and events, and other rules.
   package func keeping(_ rules: [Rule]) -> RuleSet {
-    RuleSet(activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
+    RuleSet(
+      activeStates: activeStates, finalStates: finalStates, events: events, rules: rules,
+      defaultLocale: defaultLocale)
   }
 
   /// Returns the rules that fire on an event of this name, in the order of the files.
@@ -150,7 +158,7 @@ final class CompiledRule: Sendable {
   let unlessContactWithin: Duration?
   let payload: CompiledPayload
 
-  init(_ rule: Rule) {
+  init(_ rule: Rule, defaultLocale: String?) {
     name = rule.name
     app = rule.app
     when = rule.when
@@ -167,7 +175,7 @@ final class CompiledRule: Sendable {
     collapse = rule.collapse
     isSentWithCard = rule.isSentWithCard
     unlessContactWithin = rule.unlessContactWithin
-    payload = CompiledPayload(rule.payload)
+    payload = CompiledPayload(rule.payload, defaultLocale: defaultLocale)
   }
 }
 

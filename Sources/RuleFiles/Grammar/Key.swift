@@ -111,6 +111,8 @@ enum WordForm: Sendable {
   case app
   /// A state or an event that the service defines.
   case event
+  /// A language tag such as `de` or `pt-BR`.
+  case locale
 
   /// The maximum number of letters of a name.
   static let lengthLimit = 64
@@ -120,6 +122,7 @@ enum WordForm: Sendable {
     switch self {
     case .ruleName: "a name of a-z, 0-9 and -, at most 64, such as driver-arrived"
     case .app: "an app such as customer or driver: a-z, 0-9, - and _, at most 64"
+    case .locale: "a locale such as en or pt-BR"
     case .event: "a word of letters, digits, _, - and ., at most 64, such as driver_arrived"
     }
   }
@@ -129,7 +132,7 @@ enum WordForm: Sendable {
     guard !word.contains("{{"), word.utf8.count <= Self.lengthLimit,
       word.utf8.allSatisfy({ $0 < 0x80 })
     else { return nil }
-    let cased = self == .event ? word : word.lowercased()
+    let cased = self == .event || self == .locale ? word : word.lowercased()
     let letters = cased.split { !allows(String($0)) }
     let repaired = letters.joined(separator: self == .ruleName ? "-" : "_")
     return allows(repaired) ? repaired : nil
@@ -143,7 +146,8 @@ enum WordForm: Sendable {
         UInt8(ascii: "-"):
         true
       case UInt8(ascii: "_"): self != .ruleName
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."): self == .event
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): self == .event || self == .locale
+      case UInt8(ascii: "."): self == .event
       default: false
       }
     }

@@ -24,7 +24,16 @@ enum KeyTable {
     keys: [
       Key("states", .mapping(states), "The states of rides; in one file only."),
       Key("events", .words, "Further events. Each state is also an event, as is `ride_updated`."),
+      Key(
+        "defaults", .mapping(defaults),
+        "What rules of all files have unless they state it; in one file only."),
       Key("rules", .mappings(rule), "The rules."),
+    ])
+
+  static let defaults = MappingForm(
+    subject: "defaults",
+    keys: [
+      Key("locale", .word(.locale), "The locale whose text other phones get.")
     ])
 
   static let states: MappingForm = {
