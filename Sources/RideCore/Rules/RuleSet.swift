@@ -158,7 +158,7 @@ final class CompiledRule: Sendable {
   let unlessContactWithin: Duration?
   let payload: CompiledPayload
 
-  init(_ rule: Rule, defaultLocale: String?) {
+  init(_ rule: Rule, defaultLocale: String? = nil) {
     name = rule.name
     app = rule.app
     when = rule.when

@@ -17,7 +17,7 @@ package final class LocaleFormats: Sendable {
 
   private static let known = Mutex<[String: LocaleFormats]>([:])
 
-  /// Returns the forms of a locale; what is no locale has the neutral ones.
+  /// Returns the forms of a locale; a text that is no locale gives the neutral ones.
   ///
   /// - Parameter isNeutral: Whether only words and numbers follow the locale.
   package static func of(_ identifier: String, isNeutral: Bool = false) -> LocaleFormats {
@@ -35,7 +35,8 @@ package final class LocaleFormats: Sendable {
   private init(_ identifier: String, isNeutral: Bool) {
     let tag = LocaleTag(identifier)
     // What is too long for a locale with extensions is cut to what is known of it.
-    locale = Locale(identifier: identifier.utf8.count <= 60 ? identifier : tag?.text ?? "en-001")
+    let known = identifier.utf8.count <= 60 ? identifier : tag?.text
+    locale = Locale(identifier: tag == nil ? "en-001" : known ?? "en-001")
     plurals = PluralRules(tag)
     self.isNeutral = isNeutral || tag == nil
   }
