@@ -3,10 +3,13 @@ internal import RideCore
 /// Collects the problems of one file.
 final class Diagnostics {
   let file: String
+  /// The texts of the file's directory.
+  let texts: TextCatalog
   private(set) var problems: [RuleProblem] = []
 
-  init(file: String) {
+  init(file: String, texts: TextCatalog = TextCatalog()) {
     self.file = file
+    self.texts = texts
   }
 
   /// Reports a problem; if known words are given, it suggests the one nearest to `word`.

@@ -7,20 +7,21 @@ package enum RuleDirectory {
   /// The maximum size of a rule file, in bytes.
   package static let fileSizeLimit = 1 << 20
 
-  /// Reads every `*.yaml` file of a directory; names that start with `_` or `.` are skipped.
+  /// Reads every `*.yaml` file of a directory and of its folder `strings`; names that start with `_`
+  /// or `.` are skipped.
   ///
   /// One run finds all problems of all files; if there is any problem, no rule set is returned.
   package static func load(_ directory: String) -> Result<LoadedRules, RuleProblems> {
     let listing = RuleListing(of: directory)
-    return RuleLoader(unread: listing.problems).load(listing.files)
+    return RuleLoader(unread: listing.problems).load(listing.files, strings: listing.strings)
   }
 
   /// Reads rule files that are already in memory, as `load` does; having no files is not a problem
   /// here.
   package static func parse(
-    files: [(name: String, bytes: [UInt8])]
+    files: [(name: String, bytes: [UInt8])], strings: [(name: String, bytes: [UInt8])] = []
   ) -> Result<LoadedRules, RuleProblems> {
-    RuleLoader(unread: []).load(files)
+    RuleLoader(unread: []).load(files, strings: strings)
   }
 }
 
@@ -37,18 +38,25 @@ package struct LoadedRules: Sendable {
   package let eventsFile: String?
   /// The number of rules in all files.
   package var ruleCount: Int { ruleSet.rules.count }
+  /// The texts that some languages lack, in the order of the files.
+  package let translationLints: [RuleLint]
+  /// The keys of the app's own strings that rules name.
+  let keyUses: [TextCatalog.KeyUse]
 }
 
 /// The rule files of a directory, and the problems found before any of them is parsed.
 struct RuleListing {
   private(set) var files: [(name: String, bytes: [UInt8])] = []
+  private(set) var strings: [(name: String, bytes: [UInt8])] = []
   private(set) var problems: [RuleProblem] = []
 
   init(of directory: String) {
     var path = directory
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     do {
-      for name in try Disk.names(in: path).sorted() { add(name, in: path) }
+      let names = try Disk.names(in: path).sorted()
+      for name in names { if let file = read(name, in: path) { files.append(file) } }
+      if names.contains("strings") { readStrings(in: path + (path == "/" ? "" : "/") + "strings") }
     } catch {
       problems.append(
         RuleProblem(
@@ -63,27 +71,44 @@ struct RuleListing {
         expected: "at least one *.yaml whose name does not start with \"_\""))
   }
 
-  private mutating func add(_ name: String, in directory: String) {
-    guard !name.hasPrefix("_"), !name.hasPrefix(".") else { return }
+  private mutating func readStrings(in directory: String) {
+    do {
+      for name in try Disk.names(in: directory).sorted() {
+        if let file = read(name, in: directory) { strings.append(file) }
+      }
+    } catch {
+      if error.code == ENOTDIR { return }
+      problems.append(
+        RuleProblem(
+          file: directory, location: nil, found: "the strings can't be read: \(error.text)",
+          expected: "a folder with files such as en.yaml"))
+    }
+  }
+
+  private mutating func read(
+    _ name: String, in directory: String
+  ) -> (name: String, bytes: [UInt8])? {
+    guard !name.hasPrefix("_"), !name.hasPrefix(".") else { return nil }
     let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
     guard name.hasSuffix(".yaml") else {
       let lowercased = name.lowercased()
-      guard let ending = [".yml", ".yaml"].first(where: lowercased.hasSuffix) else { return }
+      guard let ending = [".yml", ".yaml"].first(where: lowercased.hasSuffix) else { return nil }
       problems.append(
         RuleProblem(
           file: path, location: nil, found: "a file name that ends in \(name.suffix(ending.count))",
           expected: "the name \(quoted(name.dropLast(ending.count) + ".yaml"))"))
-      return
+      return nil
     }
     do {
       // One byte more than allowed, so that an oversized file is detected.
       let bytes = try RegularFile.start(of: path, limit: RuleDirectory.fileSizeLimit + 1)
-      files.append((path, bytes))
+      return (path, bytes)
     } catch {
       problems.append(
         RuleProblem(
           file: path, location: nil, found: "the file can't be read: \(error)",
           expected: "a readable file"))
+      return nil
     }
   }
 }
@@ -92,9 +117,11 @@ struct RuleListing {
 private enum Disk {
   /// The message of a failed system call.
   struct Failure: Error {
+    let code: CInt
     let text: String
 
     init(_ code: CInt) {
+      self.code = code
       text = SystemError.text(code)
     }
   }

@@ -1,6 +1,7 @@
 import RideCore
 
-/// Reads the files of one directory: first the states and events of all files, then the rules.
+/// Reads the files of one directory: first the states and events of all files and the strings, then
+/// the rules.
 struct RuleLoader {
   /// The problems of files that could not be read at all.
   let unread: [RuleProblem]
@@ -10,24 +11,29 @@ struct RuleLoader {
     let fields: Fields
   }
 
-  func load(_ files: [(name: String, bytes: [UInt8])]) -> Result<LoadedRules, RuleProblems> {
+  func load(
+    _ files: [(name: String, bytes: [UInt8])], strings: [(name: String, bytes: [UInt8])] = []
+  ) -> Result<LoadedRules, RuleProblems> {
+    let texts = TextCatalog()
     let sorted = files.sorted { $0.name < $1.name }
-    let diagnostics = sorted.map { Diagnostics(file: $0.name) }
+    let diagnostics = sorted.map { Diagnostics(file: $0.name, texts: texts) }
     let readable = zip(sorted, diagnostics).compactMap { Self.file($0.bytes, diagnostics: $1) }
     var vocabulary = Vocabulary(isComplete: unread.isEmpty && readable.count == files.count)
     for file in readable { vocabulary.add(file.fields, diagnostics: file.diagnostics) }
     let defaults = Self.defaults(readable)
+    texts.defaultLocale = defaults.locale
+    let stringProblems = Self.read(strings, into: texts)
+    texts.isComplete = texts.isComplete && unread.isEmpty
     let (rules, contracts) = Self.rules(readable, vocabulary, defaults)
-    let problems = unread + diagnostics.flatMap(\.problems)
+    let problems = unread + diagnostics.flatMap(\.problems) + stringProblems
     guard problems.isEmpty else {
       // The tree builder and libyaml may both have reported the same problem.
       return .failure(RuleProblems(problems: Set(problems).sorted()))
     }
     var ruleSet = RuleSet(
       activeStates: Set(vocabulary.active), finalStates: Set(vocabulary.final),
-      events: vocabulary.declared, rules: rules)
-    ruleSet.digest = RulesDigest.of(files)
-    ruleSet.defaults = defaults
+      events: vocabulary.declared, rules: rules, defaults: defaults)
+    ruleSet.digest = RulesDigest.of(files, strings: strings)
     func file(with key: String) -> String? {
       readable.first { $0.fields[key] != nil }?.diagnostics.file
     }
@@ -35,25 +41,48 @@ struct RuleLoader {
       LoadedRules(
         ruleSet: ruleSet, contracts: contracts, fileCount: files.count,
         statesFile: file(with: "states"),
-        eventsFile: file(with: "events")))
+        eventsFile: file(with: "events"), translationLints: TranslationLint(texts).lints,
+        keyUses: texts.keyUses))
   }
 
   private static func file(_ bytes: [UInt8], diagnostics: Diagnostics) -> File? {
+    root(of: bytes, expected: alternatives(KeyTable.file.names), diagnostics: diagnostics)
+      .flatMap { Fields($0, as: KeyTable.file, diagnostics: diagnostics) }
+      .map { File(diagnostics: diagnostics, fields: $0) }
+  }
+
+  private static func root(
+    of bytes: [UInt8], expected: String, diagnostics: Diagnostics
+  ) -> YAMLNode? {
     do throws(YAMLFault) {
       let source = try SourceText(bytes)
       var builder = try YAMLTreeBuilder(source, diagnostics: diagnostics)
       guard let root = try builder.document() else {
         throw YAMLFault(
           location: SourceLocation(line: 1, column: 1), found: "nothing in the file",
-          expected: alternatives(KeyTable.file.names)
-            + ", or a name that starts with \"_\" to skip it")
+          expected: expected + ", or a name that starts with \"_\" to skip it")
       }
-      return Fields(root, as: KeyTable.file, diagnostics: diagnostics)
-        .map { File(diagnostics: diagnostics, fields: $0) }
+      return root
     } catch {
       diagnostics.report(error.location, error.found, expected: error.expected)
       return nil
     }
+  }
+
+  /// Reads the files of `strings` and returns their problems.
+  private static func read(
+    _ files: [(name: String, bytes: [UInt8])], into texts: TextCatalog
+  ) -> [RuleProblem] {
+    let sorted = files.sorted { $0.name < $1.name }
+    let diagnostics = sorted.map { Diagnostics(file: $0.name, texts: texts) }
+    let roots = zip(sorted, diagnostics).compactMap { file, diagnostics in
+      root(of: file.bytes, expected: "a map of key to text", diagnostics: diagnostics)
+        .map { (root: $0, diagnostics: diagnostics) }
+    }
+    StringsFile.read(roots, into: texts)
+    let problems = diagnostics.flatMap(\.problems)
+    texts.isComplete = problems.isEmpty
+    return problems
   }
 
   /// Decodes `defaults`, which one file only may have.
@@ -88,9 +117,12 @@ struct RuleLoader {
         continue
       }
       for entry in entries {
+        let texts = file.diagnostics.texts
+        let counts = texts.counts
         let draft = RuleDecoder(
           diagnostics: file.diagnostics, vocabulary: vocabulary, defaults: defaults
         ).draft(entry)
+        texts.name(draft.name?.text, since: counts)
         if let rule = draft.rule {
           Self.add(rule, at: draft.name, to: &rules, file.diagnostics)
           EmitCircle.report(rule, at: draft.name, among: rules, file.diagnostics)

@@ -59,7 +59,9 @@ import Testing
 
   private static let path = "a path such as ride.attributes.plate"
   private static let end = "a filter after | or the closing }}"
-  private static let filter = "one of the filters date, epoch, lower, time, upper, default"
+  private static let filter =
+    "one of the filters currency, date, default, epoch, int, lower, plural, relative, time, upper, "
+    + "weekday"
   private static let value = "a text in quotes, a number, true, false or null"
 
   @Test(arguments: [

@@ -30,10 +30,14 @@ struct GoldenCase: Sendable, CustomTestStringConvertible {
   }
 
   static func record(_ file: String, reading yaml: (GoldenCase) -> String) throws {
+    try record(file) { problems(in: yaml($0)) }
+  }
+
+  static func record(_ file: String, messages: (GoldenCase) -> [String]) throws {
     let sections = all(in: file).map { row in
       let lines = [
         ["## " + row.name], [row.input.trimmingCharacters(in: .newlines), "--"],
-        problems(in: yaml(row)),
+        messages(row),
       ]
       return lines.joined().joined(separator: "\n") + "\n"
     }

@@ -91,6 +91,7 @@ import Testing
     let files =
       changes.map { ruleFile(changing: $0) }
       + KeyTable.states.names.map { "states: { active: [a], final: [b], \($0): [[1]] }" }
+      + KeyTable.defaults.names.map { "defaults: { \($0): [[1]] }" }
       + KeyTable.file.names.map { "\($0): [[1]]" }
     for (file, errors) in zip(files, try Self.errors(in: files)) {
       #expect(!problems(in: file).isEmpty && !errors.isEmpty, "\(file)")

@@ -37,6 +37,7 @@ import Testing
   @Test(.enabled(if: Golden.isRecording))
   func recorded() throws {
     for file in ["yaml.txt", "file.txt"] { try GoldenCase.record(file) { $0.input } }
+    try GoldenCase.record("strings.txt", messages: StringsTests.messages)
     for file in ["rule.txt", "alert.txt", "card.txt"] {
       try GoldenCase.record(file) { ruleFile(changing: $0.input) }
     }

@@ -63,7 +63,7 @@ import Testing
         #expect(payload.value(at: ["ride_id"]) == .string("ride-7"))
         #expect(payload.value(at: ["aps", "alert", "title"]) != nil)
         #expect(json.count < 1024)
-        let collapse = try rule.collapse.map(scope.text)
+        let collapse = try rule.collapse.map { try scope.text(of: $0) }
         #expect(collapse.flatMap(CollapseID.init) != nil)
       }
     }

@@ -185,7 +185,8 @@ struct Decider {
   func context(_ event: RideEvent) -> TemplateContext? {
     ride.map {
       TemplateContext(
-        ride: $0, attributes: attributes, event: event, hasRide: decision.view.ride != nil)
+        ride: $0, attributes: attributes, event: event, now: now,
+        hasRide: decision.view.ride != nil)
     }
   }
 
@@ -193,7 +194,7 @@ struct Decider {
   func context(_ event: RideEvent, as image: RideImage) -> TemplateContext {
     TemplateContext(
       ride: image.ride(decision.view.rideID),
-      attributes: JSONValue(json: image.attributes.utf8), event: event)
+      attributes: JSONValue(json: image.attributes.utf8), event: event, now: now)
   }
 
   /// - Parameters:

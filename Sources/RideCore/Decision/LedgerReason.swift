@@ -87,6 +87,7 @@ package struct LedgerReason: Hashable, Sendable, Codable {
     case unreadableFrame = "unreadable_frame"
     case missingValue = "missing_value"
     case notATime = "not_a_time"
+    case notANumber = "not_a_number"
     case cardType = "card_type"
     case cardTooLarge = "card_too_large"
     case unknownEvent = "unknown_event"

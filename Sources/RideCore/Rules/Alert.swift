@@ -47,6 +47,11 @@ package struct Alert: Hashable, Sendable {
       self.key = key
       self.arguments = arguments
     }
+
+    /// `loc-args`: the phone fills them into a text of its own language.
+    var argumentTemplate: PayloadTemplate {
+      .array(arguments.map { .visible(LocalizedText($0, isForPeople: true)) })
+    }
   }
 
   /// `alert.title`.
@@ -88,14 +93,14 @@ extension Alert {
   /// The `aps` dictionary as a template.
   package var aps: PayloadTemplate {
     var alert: [String: PayloadTemplate] = [:]
-    alert["title"] = title.map { .visible($0) }
-    alert["subtitle"] = subtitle.map { .visible($0) }
-    alert["body"] = body.map { .visible($0) }
+    alert["title"] = title.map { .visible($0.forPeople) }
+    alert["subtitle"] = subtitle.map { .visible($0.forPeople) }
+    alert["body"] = body.map { .visible($0.forPeople) }
     for (prefix, key) in [("title-", titleKey), ("subtitle-", subtitleKey), ("", bodyKey)] {
       guard let key else { continue }
       alert[prefix + "loc-key"] = .visible(LocalizedText(key.key))
       if key.arguments.isEmpty { continue }
-      alert[prefix + "loc-args"] = .array(key.arguments.map { .visible(LocalizedText($0)) })
+      alert[prefix + "loc-args"] = key.argumentTemplate
     }
     var aps: [String: PayloadTemplate] = [:]
     // A push may have a badge or a sound alone.

@@ -147,11 +147,11 @@ package struct CardAlert: Hashable, Sendable {
   var template: PayloadTemplate {
     var members: [String: PayloadTemplate] = [:]
     for (name, text, key) in [("title", title, titleKey), ("body", body, bodyKey)] {
-      if let text { members[name] = .visible(text) }
+      if let text { members[name] = .visible(text.forPeople) }
       guard let key else { continue }
       var inner: [String: PayloadTemplate] = ["loc-key": .visible(LocalizedText(key.key))]
       if !key.arguments.isEmpty {
-        inner["loc-args"] = .array(key.arguments.map { .visible(LocalizedText($0)) })
+        inner["loc-args"] = key.argumentTemplate
       }
       members[name] = .object(inner)
     }

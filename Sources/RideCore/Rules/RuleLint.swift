@@ -9,6 +9,10 @@ package struct RuleLint: Hashable, Sendable {
   /// What may go wrong, and how to avoid it.
   package var text: String
 
+  package init(rule: String? = nil, source: String? = nil, text: String) {
+    (self.rule, self.source, self.text) = (rule, source, text)
+  }
+
   /// Returns all warnings, in the order of the rules.
   package static func all(about rules: RuleSet) -> [RuleLint] {
     let advice = rules.rules.flatMap { rule in

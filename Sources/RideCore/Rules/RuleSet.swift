@@ -19,7 +19,7 @@ package struct RuleSet: Sendable {
   package var digest = ""
 
   /// `defaults`: its quiet hours are already those of the rules that they are for.
-  package var defaults = RuleDefaults()
+  package let defaults: RuleDefaults
 
   /// Every event that a rule may name: one for each state, `ride_updated`, and the declared ones.
   package let knownEvents: Set<String>
@@ -37,14 +37,16 @@ package struct RuleSet: Sendable {
 
   /// Compiles the rules of a directory; if two have one name, a lookup by name returns the first.
   package init(
-    activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule]
+    activeStates: Set<String>, finalStates: Set<String>, events: Set<String>, rules: [Rule],
+    defaults: RuleDefaults = RuleDefaults()
   ) {
     self.activeStates = activeStates
     self.finalStates = finalStates
     self.events = events
     self.rules = rules
+    self.defaults = defaults
     knownEvents = activeStates.union(finalStates).union(events).union(["ride_updated"])
-    let compiled = rules.map(CompiledRule.init)
+    let compiled = rules.map { CompiledRule($0, defaultLocale: defaults.locale) }
     var byEvent: [String: [CompiledRule]] = [:]
     var timed: [TimedRule] = []
     var cards: [CardRule] = []
@@ -55,7 +57,8 @@ package struct RuleSet: Sendable {
       case .life:
         guard case .liveActivity(let life) = definition.what else { continue }
         let card = CompiledCard(
-          life, data: definition.data, states: activeStates.union(finalStates))
+          life, data: definition.data, states: activeStates.union(finalStates),
+          defaultLocale: defaults.locale)
         cards.append(CardRule(rule: rule, life: life, compiled: card))
       }
     }
@@ -74,10 +77,9 @@ package struct RuleSet: Sendable {
 
   /// Returns a rule set with the same states and events, and other rules.
   package func keeping(_ rules: [Rule]) -> RuleSet {
-    var set = RuleSet(
-      activeStates: activeStates, finalStates: finalStates, events: events, rules: rules)
-    set.defaults = defaults
-    return set
+    RuleSet(
+      activeStates: activeStates, finalStates: finalStates, events: events, rules: rules,
+      defaults: defaults)
   }
 
   /// Returns the rules that fire on an event of this name, in the order of the files.
@@ -210,7 +212,7 @@ final class CompiledRule: Sendable {
   let limits: RuleLimits?
   let payload: CompiledPayload
 
-  init(_ rule: Rule) {
+  init(_ rule: Rule, defaultLocale: String? = nil) {
     name = rule.name
     app = rule.app
     apps = rule.apps
@@ -234,7 +236,7 @@ final class CompiledRule: Sendable {
     emittedEvent = rule.what.emittedEvent
     carriesID = rule.carriesID
     limits = rule.limits.isEmpty ? nil : rule.limits
-    payload = CompiledPayload(rule.payload)
+    payload = CompiledPayload(rule.payload, defaultLocale: defaultLocale)
   }
 }
 

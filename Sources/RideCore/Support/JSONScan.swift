@@ -5,7 +5,7 @@
 package struct JSONScan {
   /// An error and its byte offset.
   package struct Fault: Error {
-    var offset: Int
+    package var offset: Int
     package var what: String
   }
 

@@ -3,7 +3,10 @@ struct CompiledPayload: Sendable {
   private enum Piece {
     case bytes([UInt8])
     case value(TextTemplate)
-    case visible(LocalizedText, key: String)
+    /// A text for people; the fallback chooses among the languages.
+    case visible([TextTemplate], LocaleFallback, key: String)
+    /// A text that must not be empty, and that a program reads.
+    case word(TextTemplate, key: String)
     /// A field of a card whose value may be of another type.
     case typed(TextTemplate, FieldType, path: String)
     /// A field of a card that is null if it has no value.
@@ -20,21 +23,30 @@ struct CompiledPayload: Sendable {
   /// Whether phones with different locales may receive different texts.
   private(set) var isLocalized = false
 
-  init(_ template: PayloadTemplate) {
+  /// `defaults.locale` of the rule files.
+  private let defaultLocale: String?
+
+  init(_ template: PayloadTemplate, defaultLocale: String? = nil) {
     states = []
+    self.defaultLocale = defaultLocale
     append(template, key: "", path: nil)
   }
 
   /// Prepares the fields of a card, each of which is sent in its type or not at all.
   ///
   /// - Parameter path: where the fields are, for messages, such as `content-state`.
-  init(fields: [String: PayloadTemplate], path: String, states: Set<String>) {
+  init(
+    fields: [String: PayloadTemplate], path: String, states: Set<String>,
+    defaultLocale: String? = nil
+  ) {
     self.states = states
+    self.defaultLocale = defaultLocale
     append(.object(fields), key: "", path: path)
   }
 
-  private init(states: Set<String>) {
+  private init(states: Set<String>, defaultLocale: String?) {
     self.states = states
+    self.defaultLocale = defaultLocale
   }
 
   /// Returns the JSON for one ride, event and locale.
@@ -68,8 +80,13 @@ struct CompiledPayload: Sendable {
       switch piece {
       case .bytes(let bytes): json += bytes
       case .value(let template): Self.append(try context.json(of: template), to: &json)
-      case .visible(let texts, let key):
-        let text = try context.text(of: texts.texts[texts.index(for: locale)].text)
+      case .visible(let texts, let fallback, let key):
+        let choice = fallback.choice(for: locale)
+        let text = try context.text(of: texts[choice.index], in: choice.formats)
+        if text.allSatisfy(\.isWhitespace) { throw .emptyText(key) }
+        Self.append(.string(text), to: &json)
+      case .word(let template, let key):
+        let text = try context.text(of: template)
         if text.allSatisfy(\.isWhitespace) { throw .emptyText(key) }
         Self.append(.string(text), to: &json)
       case .typed(let template, let type, let path):
@@ -130,20 +147,23 @@ struct CompiledPayload: Sendable {
   }
 
   private mutating func append(_ texts: LocalizedText, key: String) {
-    isLocalized = isLocalized || texts.texts.count > 1
+    isLocalized = isLocalized || texts.isLocalized
     if texts.texts.count == 1, let literal = texts.texts[0].text.literalText,
       !literal.allSatisfy(\.isWhitespace)
     {
       append(JSONValue.string(literal).json)
+    } else if texts.isForPeople {
+      let fallback = LocaleFallback(texts.texts.map(\.locale), default: defaultLocale)
+      pieces.append(.visible(texts.texts.map(\.text), fallback, key: key))
     } else {
-      pieces.append(.visible(texts, key: key))
+      pieces.append(.word(texts.texts[0].text, key: key))
     }
   }
 
   private mutating func append(
     _ value: PayloadTemplate, as field: CardField, key: String, path: String
   ) {
-    var inner = CompiledPayload(states: states)
+    var inner = CompiledPayload(states: states, defaultLocale: defaultLocale)
     switch value {
     case .literal(.null) where field.isOptional: inner.append(JSONValue.null.json)
     case .literal(let constant): inner.append(constant, as: field.type, path: path)
@@ -232,14 +252,18 @@ extension TemplateContext {
   private static func escaped(_ text: String) -> Int { 6 * text.utf8.count }
 
   /// Returns the text with its placeholders filled in.
-  func text(of template: TextTemplate) throws(RenderingError) -> String {
+  ///
+  /// - Parameter formats: how times and numbers are written; a program's by default.
+  func text(
+    of template: TextTemplate, in formats: LocaleFormats = .neutral
+  ) throws(RenderingError) -> String {
     if let literal = template.literalText { return literal }
     var text = ""
     for segment in template.segments {
       switch segment {
       case .literal(let literal): text += literal
       case .placeholder(let placeholder):
-        let value = try value(of: placeholder)
+        let value = try value(of: placeholder, in: formats)
         // Inside a text, null would read as a word.
         if value == .null { throw .missing(placeholder.path) }
         text += value.text

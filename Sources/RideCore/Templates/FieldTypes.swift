@@ -42,7 +42,9 @@ extension Placeholder {
     var isMixed = false
     for filter in filters {
       switch filter {
-      case .time, .date, .upper, .lower: (type, isCertain, isMixed) = (.string, true, false)
+      case .time, .date, .weekday, .relative, .currency, .plural, .upper, .lower:
+        (type, isCertain, isMixed) = (.string, true, false)
+      case .int: (type, isCertain, isMixed) = (.int, true, false)
       case .epoch: (type, isCertain, isMixed) = (.dateEpoch, true, false)
       case .fallback(.null): continue
       case .fallback(let value):

@@ -38,39 +38,36 @@ package struct LocalizedText: Hashable, Sendable {
   /// entry with the locale `""` if the text is the same for all.
   package let texts: [(locale: String, text: TextTemplate)]
 
+  /// Whether times and numbers in it are written as the phone's locale has them; otherwise a program
+  /// reads it, and their forms never vary.
+  package let isForPeople: Bool
+
   /// Creates a text that is the same for every phone.
-  package init(_ text: TextTemplate) {
+  package init(_ text: TextTemplate, isForPeople: Bool = false) {
     texts = [("", text)]
+    self.isForPeople = isForPeople
   }
 
   /// Creates a text per locale, in the order of the rule file; nil if there is none.
   package init?(_ texts: [(locale: String, text: TextTemplate)]) {
     guard !texts.isEmpty else { return nil }
     self.texts = texts
+    isForPeople = true
   }
 
-  /// Returns the index in `texts` for a phone with this locale: its own, otherwise the nearest one
-  /// with trailing parts removed (`zh-Hant-TW`, `zh-Hant`, `zh`), otherwise `default`, otherwise
-  /// the first.
-  package func index(for locale: String?) -> Int {
-    guard texts.count > 1, let locale else { return fallback }
-    func parts(_ locale: String) -> [Substring] {
-      locale.lowercased().split(whereSeparator: { $0 == "_" || $0 == "-" })
-    }
-    let wanted = parts(locale)
-    for length in stride(from: wanted.count, to: 0, by: -1) {
-      let range = wanted.prefix(length)
-      if let index = texts.firstIndex(where: { parts($0.locale)[...] == range }) { return index }
-    }
-    return fallback
+  /// The same text, for people to read.
+  var forPeople: LocalizedText {
+    LocalizedText(texts) ?? self
   }
 
-  private var fallback: Int {
-    texts.firstIndex { $0.locale == "default" } ?? 0
+  /// Whether phones with different locales may receive different texts.
+  package var isLocalized: Bool {
+    texts.count > 1
+      || isForPeople && texts.contains { $0.text.placeholders.contains(where: \.followsLocale) }
   }
 
   package static func == (left: LocalizedText, right: LocalizedText) -> Bool {
-    left.texts.elementsEqual(right.texts) { $0 == $1 }
+    left.isForPeople == right.isForPeople && left.texts.elementsEqual(right.texts) { $0 == $1 }
   }
 
   package func hash(into hasher: inout Hasher) {

@@ -4,6 +4,8 @@ import Foundation
 struct TemplateContext {
   let ride: Ride
   let event: RideEvent
+  /// When the push is decided: what `relative` counts from.
+  let now: Timestamp
   /// Nil if they are unreadable.
   let attributes: JSONValue?
   /// The event's data; nil if it is unreadable.
@@ -12,10 +14,16 @@ struct TemplateContext {
   let hasRide: Bool
 
   /// Parses the event's data once for all rules and phones; the ride's attributes come parsed.
-  init(ride: Ride, attributes: JSONValue?, event: RideEvent, hasRide: Bool = true) {
+  ///
+  /// - Parameter now: the time of the event by default.
+  init(
+    ride: Ride, attributes: JSONValue?, event: RideEvent, now: Timestamp? = nil,
+    hasRide: Bool = true
+  ) {
     self.ride = ride
     self.hasRide = hasRide
     self.event = event
+    self.now = now ?? event.at
     self.attributes = attributes
     data = event.data == "{}" ? .object([:]) : JSONValue(json: event.data.utf8)
   }
@@ -27,7 +35,11 @@ struct TemplateContext {
   func datum(_ key: String) -> JSONValue? { data?.value(at: [key]) }
 
   /// Returns the value of a placeholder after its filters.
-  func value(of placeholder: Placeholder) throws(RenderingError) -> JSONValue {
+  ///
+  /// - Parameter formats: how times and numbers are written; a program's by default.
+  func value(
+    of placeholder: Placeholder, in formats: LocaleFormats = .neutral
+  ) throws(RenderingError) -> JSONValue {
     var value = try raw(placeholder)
     var instant = instant(placeholder.source)
     for filter in placeholder.filters {
@@ -37,13 +49,16 @@ struct TemplateContext {
           value = fallback
           instant = nil
         }
-      case .time, .date, .epoch:
+      case .time, .date, .weekday, .relative, .epoch:
         guard value != nil, value != .null else { continue }
         guard let time = instant ?? value.flatMap(Self.instant(from:)) else {
           throw .notATime(placeholder.path, value ?? .null)
         }
-        value = try written(time, by: filter, placeholder.path)
+        value = try written(time, by: filter, placeholder.path, in: formats)
         instant = nil
+      case .int, .currency, .plural:
+        guard let number = value, number != .null else { continue }
+        value = try written(number, by: filter, placeholder.path, in: formats)
       case .upper where value != .null: value = value.map { .string($0.text.uppercased()) }
       case .lower where value != .null: value = value.map { .string($0.text.lowercased()) }
       case .upper, .lower: continue
@@ -104,14 +119,36 @@ struct TemplateContext {
   }
 
   private func written(
-    _ time: Timestamp, by filter: Filter, _ path: String
+    _ time: Timestamp, by filter: Filter, _ path: String, in formats: LocaleFormats
   ) throws(RenderingError) -> JSONValue {
     if filter == .epoch { return .integer(time.epochSeconds) }
+    if filter == .relative { return .string(formats.relative(time, to: now)) }
     guard let zone = TimeZone(identifier: ride.timeZone) else {
       throw .unknownZone(ride.timeZone)
     }
-    return .string(
-      filter == .time ? CivilTime.time(time, in: zone) : CivilTime.date(time, in: zone))
+    switch filter {
+    case .time: return .string(formats.time(time, in: zone))
+    case .weekday: return .string(formats.weekday(time, in: zone))
+    default: return .string(formats.date(time, in: zone))
+    }
+  }
+
+  private func written(
+    _ value: JSONValue, by filter: Filter, _ path: String, in formats: LocaleFormats
+  ) throws(RenderingError) -> JSONValue {
+    let error = RenderingError.notANumber(path, value)
+    if filter == .int {
+      guard let number = value.truncated else { throw error }
+      return .integer(number)
+    }
+    guard let number = value.decimal else { throw error }
+    switch filter {
+    case .currency(let code): return .string(formats.currency(number, code))
+    case .plural(let forms):
+      let form = forms.form(of: "\(number)", by: formats.plurals)
+      return .string(form.replacing("#", with: formats.number(number)))
+    default: return value
+    }
   }
 }
 
@@ -127,6 +164,13 @@ extension JSONValue {
   }
 }
 
+extension JSONValue {
+  /// The value for a message: a text in quotes, shortened.
+  fileprivate var brief: String {
+    if case .string(let text) = self { text.quotedBrief } else { text.brief(bytes: 60) }
+  }
+}
+
 /// Why a push cannot be rendered; the ledger records its `reason`.
 package enum RenderingError: Error, Hashable, Sendable {
   /// The value is missing or null.
@@ -137,6 +181,8 @@ package enum RenderingError: Error, Hashable, Sendable {
   case unreadable(String)
   /// A value that must be a time is not one.
   case notATime(String, JSONValue)
+  /// A value that must be a number is not one.
+  case notANumber(String, JSONValue)
   /// The value of a card's field is not of the field's type.
   case wrongType(String, JSONValue, FieldType)
   /// The ride's zone is not in the tz database.
@@ -147,6 +193,7 @@ package enum RenderingError: Error, Hashable, Sendable {
     switch self {
     case .unknownZone: LedgerReason(.unknownTimeZone, reason)
     case .notATime: LedgerReason(.notATime, reason)
+    case .notANumber: LedgerReason(.notANumber, reason)
     case .wrongType: LedgerReason(.cardType, reason)
     case .missing, .emptyText, .unreadable: LedgerReason(.missingValue, reason)
     }
@@ -158,8 +205,8 @@ package enum RenderingError: Error, Hashable, Sendable {
     case .missing(let path): "missing \(path)"
     case .emptyText(let key): "empty \(key)"
     case .unreadable(let path): "unreadable \(path)"
-    case .notATime(let path, .string(let text)): "\(path) \(text.quotedBrief) is not a time"
-    case .notATime(let path, let value): "\(path) \(value.text.brief(bytes: 60)) is not a time"
+    case .notATime(let path, let value): "\(path) \(value.brief) is not a time"
+    case .notANumber(let path, let value): "\(path) \(value.brief) is not a number"
     case .wrongType(let path, let value, .state):
       "\(path) is \(value.described), which is no state of the rule files"
     case .wrongType(let path, let value, let type):

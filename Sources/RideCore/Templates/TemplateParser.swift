@@ -1,14 +1,53 @@
-/// Parses the text of a `TextTemplate` in one pass.
-struct TemplateParser {
+/// A text as it is written in a rule file: before its strings are filled in.
+package struct TextSource {
+  package enum Part: Hashable {
+    case segment(TextTemplate.Segment)
+    /// `{{strings.KEY}}`, and the offset of its path in the text.
+    case string(key: String, offset: Int)
+  }
+
+  package let parts: [Part]
+  /// The errors in it, in the order of the text.
+  package let errors: [TemplateError]
+
+  package init(_ text: String) {
+    var parser = TemplateParser(text)
+    parts = parser.parse()
+    errors = parser.errors
+  }
+
+  /// Whether it names a string.
+  package var namesString: Bool {
+    parts.contains { if case .string = $0 { true } else { false } }
+  }
+
+  /// The text, if it has no error and names no string.
+  package var template: Result<TextTemplate, TemplateError> {
+    let strings = parts.lazy.compactMap { part -> TemplateError? in
+      guard case .string(let key, let offset) = part else { return nil }
+      return TemplateError(
+        offset: offset, found: "strings.\(key)",
+        expected: "a value of the ride or the event: strings are for texts that people read")
+    }
+    if let error = (errors + strings).min(by: { $0.offset < $1.offset }) { return .failure(error) }
+    return .success(
+      TextTemplate(
+        segments: parts.compactMap { if case .segment(let segment) = $0 { segment } else { nil } }))
+  }
+}
+
+/// Parses a text in one pass; after an error it goes on behind the placeholder.
+private struct TemplateParser {
   private let characters: [Character]
   private var position = 0
+  private(set) var errors: [TemplateError] = []
 
   init(_ text: String) {
     characters = Array(text)
   }
 
-  mutating func parse() throws(TemplateError) -> [TextTemplate.Segment] {
-    var segments: [TextTemplate.Segment] = []
+  mutating func parse() -> [TextSource.Part] {
+    var parts: [TextSource.Part] = []
     var literal = ""
     while position < characters.count {
       guard starts(with: "{{") else {
@@ -16,19 +55,34 @@ struct TemplateParser {
         position += 1
         continue
       }
-      if !literal.isEmpty { segments.append(.literal(literal)) }
+      if !literal.isEmpty { parts.append(.segment(.literal(literal))) }
       literal = ""
-      segments.append(.placeholder(try placeholder()))
+      do {
+        parts.append(try placeholder())
+      } catch {
+        errors.append(error)
+        while position < characters.count, !starts(with: "}}") { position += 1 }
+        position = min(position + 2, characters.count)
+      }
     }
-    if !literal.isEmpty { segments.append(.literal(literal)) }
-    return segments
+    if !literal.isEmpty { parts.append(.segment(.literal(literal))) }
+    return parts
   }
 
-  private mutating func placeholder() throws(TemplateError) -> Placeholder {
+  private mutating func placeholder() throws(TemplateError) -> TextSource.Part {
     position += 2
     skipSpaces()
     let start = position
     let path = word(allowing: "._-")
+    if path.hasPrefix("strings."), path.utf8.count > 8 {
+      skipSpaces()
+      guard starts(with: "}}") else {
+        throw error(
+          at: position, found: rest, expected: "the closing }}: a string takes no filter")
+      }
+      position += 2
+      return .string(key: String(path.dropFirst(8)), offset: start)
+    }
     guard let source = Placeholder.source(of: path) else {
       throw error(
         at: start, found: path.isEmpty ? rest : path,
@@ -47,14 +101,14 @@ struct TemplateParser {
       throw error(at: position, found: rest, expected: "a filter after | or the closing }}")
     }
     position += 2
-    return placeholder
+    return .segment(.placeholder(placeholder))
   }
 
   private mutating func filter() throws(TemplateError) -> Filter {
     let start = position
     let name = word(allowing: "_-")
     if let filter = Filter.plain[name] { return filter }
-    guard name == "default" else {
+    guard ["default", "currency", "plural"].contains(name) else {
       throw error(
         at: start, found: name.isEmpty ? rest : name,
         expected: "one of the filters \(Filter.names.joined(separator: ", "))",
@@ -62,11 +116,53 @@ struct TemplateParser {
     }
     skipSpaces()
     guard starts(with: ":") else {
-      throw error(at: position, found: rest, expected: "a colon and a value after default")
+      throw error(at: position, found: rest, expected: "a colon and a value after \(name)")
     }
     position += 1
     skipSpaces()
-    return .fallback(try argument())
+    let place = position
+    let argument = try argument()
+    switch name {
+    case "currency": return .currency(try currency(argument, at: place))
+    case "plural": return .plural(try forms(argument, at: place))
+    default: return .fallback(argument)
+    }
+  }
+
+  private func currency(_ argument: JSONValue, at place: Int) throws(TemplateError) -> String {
+    let expected = "a currency code in quotes, such as 'EUR'"
+    guard case .string(let code) = argument else {
+      throw error(at: place, found: argument.text, expected: expected)
+    }
+    if LocaleFormats.currencies.contains(code) { return code }
+    let isKnown = LocaleFormats.currencies.contains(code.uppercased())
+    throw error(
+      at: place, found: code, expected: expected, nearest: isKnown ? code.uppercased() : nil)
+  }
+
+  private func forms(_ argument: JSONValue, at place: Int) throws(TemplateError) -> PluralForms {
+    let expected = "forms in quotes, such as 'one=# minute|other=# minutes'"
+    guard case .string(let text) = argument else {
+      throw error(at: place, found: argument.text, expected: expected)
+    }
+    do {
+      return try PluralForms(text)
+    } catch {
+      switch error {
+      case .noForm(let part): throw self.error(at: place, found: part, expected: expected)
+      case .twice(let name):
+        throw self.error(at: place, found: "\(name) for the second time", expected: "each form once")
+      case .noOther:
+        throw self.error(
+          at: place, found: text, expected: "a form other: numbers of no other form take it")
+      case .unknown(let name):
+        let known = PluralRules.Category.allCases.map(\.rawValue)
+        throw self.error(
+          at: place, found: name,
+          expected: "a number such as 0, or one of \(known.joined(separator: ", "))",
+          nearest: nearestWord(to: name, among: known))
+      }
+    }
   }
 
   /// Parses a quoted text, a number, `true`, `false` or `null`.

@@ -11,6 +11,11 @@ package struct TextTemplate: Hashable, Sendable {
   /// The parts, in order; empty if the text is empty.
   package let segments: [Segment]
 
+  /// Joins parts of texts.
+  package init(segments: [Segment]) {
+    self.segments = segments.filter { $0 != .literal("") }
+  }
+
   /// Creates a constant text; braces in it have no special meaning.
   package init(literal text: String) {
     segments = text.isEmpty ? [] : [.literal(text)]
@@ -20,8 +25,7 @@ package struct TextTemplate: Hashable, Sendable {
   ///
   /// - Throws: `TemplateError` for the first error in it.
   package init(_ text: String) throws(TemplateError) {
-    var parser = TemplateParser(text)
-    segments = try parser.parse()
+    self = try TextSource(text).template.get()
   }
 
   /// The placeholder, if the text consists of a single one: its value keeps its JSON type.
@@ -80,6 +84,16 @@ package struct Placeholder: Hashable, Sendable {
   /// Whether the value may be null: `default: null` allows it.
   var isNullable: Bool { filters.contains(.fallback(.null)) }
 
+  /// Whether the phone's locale determines how the value is written.
+  package var followsLocale: Bool {
+    filters.contains {
+      switch $0 {
+      case .time, .date, .weekday, .relative, .currency, .plural: true
+      case .fallback, .epoch, .int, .upper, .lower: false
+      }
+    }
+  }
+
   /// Whether the value comes from the event and not from the ride.
   package var isOfEvent: Bool {
     switch source {
@@ -98,6 +112,9 @@ package struct Placeholder: Hashable, Sendable {
   static func nearestPath(to path: String) -> String? {
     let words = path.split(separator: ".").map(String.init)
     let below = words.dropFirst()
+    if words.first == "string", !below.isEmpty {
+      return (["strings"] + below).joined(separator: ".")
+    }
     for (start, container) in [("ride", "ride.attributes"), ("event", "event.data")]
     where words.first == start && !below.isEmpty {
       let known = knownPaths.filter { $0.hasPrefix(start + ".") }
@@ -129,10 +146,20 @@ package struct Placeholder: Hashable, Sendable {
 package enum Filter: Hashable, Sendable {
   /// `default: 'text'`: replaces a missing, null or empty value; `null` becomes JSON's null.
   case fallback(JSONValue)
-  /// `time`: hours and minutes in the ride's zone, `08:05`.
+  /// `time`: hours and minutes in the ride's zone; `08:05` where a program reads it.
   case time
-  /// `date`: the day in the ride's zone, `2026-11-21`.
+  /// `date`: the day in the ride's zone; `2026-11-21` where a program reads it.
   case date
+  /// `weekday`: the day's name in the ride's zone.
+  case weekday
+  /// `relative`: how far it is from now, such as `in 3 minutes`.
+  case relative
+  /// `currency: 'EUR'`: an amount.
+  case currency(String)
+  /// `plural: 'one=# minute|other=# minutes'`: the form for a number.
+  case plural(PluralForms)
+  /// `int`: the whole part of a number.
+  case int
   /// `epoch`: whole seconds since 1970, as a number.
   case epoch
   /// `upper`: in upper case.
@@ -142,8 +169,9 @@ package enum Filter: Hashable, Sendable {
 
   /// The filters without an argument, by name.
   static let plain: [String: Filter] = [
-    "time": .time, "date": .date, "epoch": .epoch, "upper": .upper, "lower": .lower,
+    "time": .time, "date": .date, "weekday": .weekday, "relative": .relative, "epoch": .epoch,
+    "int": .int, "upper": .upper, "lower": .lower,
   ]
   /// The names of all filters.
-  static let names = plain.keys.sorted() + ["default"]
+  static let names = (plain.keys + ["currency", "default", "plural"]).sorted()
 }

@@ -14,7 +14,10 @@ enum Check: Command {
     options: [
       .init(
         name: "--against", value: "FILE", isRepeatable: true,
-        help: "a Swift file of the app; compares its ActivityAttributes with the cards")
+        help: "a Swift file of the app; compares its ActivityAttributes with the cards"),
+      .init(
+        name: "--strings", value: "FILE", isRepeatable: true,
+        help: "a String Catalog of the app (.xcstrings); compares its texts with the loc-keys"),
     ],
     notes: ["Exit status 2 if it finds problems; warnings are not problems."])
 
@@ -25,9 +28,8 @@ enum Check: Command {
       Terminal.print(problems.description)
       return .foundProblems
     case .success(let rules):
-      for advice in RuleLint.all(about: rules.ruleSet) {
-        let rule = advice.rule.map { "the rule \($0): " } ?? ""
-        Terminal.print(Escape.line("\(advice.source ?? path): warning: \(rule)\(advice.text)"))
+      for advice in RuleLint.all(about: rules.ruleSet) + rules.translationLints {
+        warn(advice, path)
       }
       let widgets = APNsVariables.widgetBundleIDs(context.environment)
       for (app, bundleID) in widgets.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -43,10 +45,46 @@ enum Check: Command {
       Terminal.print(
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")
+      let catalogs = context.arguments.all("--strings")
+      let strings = catalogs.isEmpty ? .done : try compare(rules, withStrings: catalogs, path)
       let files = context.arguments.all("--against")
-      return files.isEmpty ? .done : try compare(rules, with: files)
+      let cards = files.isEmpty ? .done : try compare(rules, with: files)
+      return strings == .done ? cards : strings
     }
   }
+
+  private static func warn(_ advice: RuleLint, _ path: String) {
+    let rule = advice.rule.map { "the rule \($0): " } ?? ""
+    Terminal.print(Escape.line("\(advice.source ?? path): warning: \(rule)\(advice.text)"))
+  }
+
+  /// Compares the loc-keys of all rules with the app's String Catalogs.
+  private static func compare(
+    _ rules: LoadedRules, withStrings files: [String], _ path: String
+  ) throws -> ExitStatus {
+    var catalogs: [StringCatalog] = []
+    var problems: [RuleProblem] = []
+    for file in files {
+      let bytes = try source(file, limit: catalogSizeLimit)
+      do {
+        catalogs.append(try StringCatalog(file: file, bytes: bytes))
+      } catch {
+        problems.append(error)
+      }
+    }
+    for problem in problems { Terminal.print(problem.description) }
+    if !problems.isEmpty { return .foundProblems }
+    let comparison = CatalogComparison(rules, with: catalogs)
+    for warning in comparison.warnings { warn(warning, path) }
+    for problem in comparison.problems { Terminal.print(problem.description) }
+    Terminal.print(
+      "\(files.joined(separator: ", ")): \(counted(comparison.keyCount, "key")) of the rules "
+        + "compared, \(counted(comparison.problems.count, "problem"))")
+    return comparison.problems.isEmpty ? .done : .foundProblems
+  }
+
+  /// The maximum size of a String Catalog: those of large apps have some megabytes.
+  private static let catalogSizeLimit = 64 << 20
 
   /// Compares all cards with the structs that the app's files declare.
   private static func compare(_ loaded: LoadedRules, with files: [String]) throws -> ExitStatus {
@@ -76,9 +114,11 @@ enum Check: Command {
     return problems > 0 || compared == 0 ? .foundProblems : .done
   }
 
-  private static func source(_ path: String) throws -> [UInt8] {
+  private static func source(
+    _ path: String, limit: Int = RuleDirectory.fileSizeLimit
+  ) throws -> [UInt8] {
     do {
-      return try RegularFile.read(path, limit: RuleDirectory.fileSizeLimit)
+      return try RegularFile.read(path, limit: limit)
     } catch {
       throw CommandFailure("\(path) can't be read: \(error)")
     }

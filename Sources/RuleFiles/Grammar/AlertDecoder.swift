@@ -66,8 +66,16 @@ struct AlertDecoder {
     let arguments = fields[prefix + "loc-args"]
     if let arguments { _ = fields.partner(of: arguments) }
     let texts = arguments.map(templates.texts) ?? []
-    return fields[prefix + "loc-key"].flatMap(templates.text)
-      .map { Alert.LocalizedKey(key: $0, arguments: texts) }
+    guard let field = fields[prefix + "loc-key"], let key = templates.text(field) else {
+      return nil
+    }
+    if let literal = key.literalText {
+      diagnostics.texts.record(
+        TextCatalog.KeyUse(
+          file: diagnostics.file, location: field.node.location, name: field.name, key: literal,
+          argumentCount: texts.count))
+    }
+    return Alert.LocalizedKey(key: key, arguments: texts)
   }
 
   /// Reads the name of a sound, or Apple's form for critical alerts.

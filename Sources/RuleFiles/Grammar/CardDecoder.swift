@@ -71,6 +71,13 @@ struct CardDecoder {
         expected: "the ride's own values: a card is sent again without an event, before it is stale"
       )
     }
+    let placeholders = members.map { PayloadTemplate.object($0).placeholders } ?? []
+    if let path = placeholders.first(where: { $0.filters.contains(.relative) })?.path {
+      diagnostics.report(
+        field.node.location, "{{\(path) | relative}} in \(field.name)",
+        expected: "the time itself, which the app counts down to: a card is not sent again as the "
+          + "minutes pass")
+    }
     return members
   }
 

@@ -103,7 +103,9 @@ struct CardFieldDecoder {
     let expected = "a value of the type \(declared.rawValue), or another type"
     func report(_ found: String) { diagnostics.report(location, found, expected: expected) }
     switch value {
-    case .visible, .field: return
+    case .field: return
+    case .visible:
+      if declared != .string { report("\(title) is a text, its type is \(declared.rawValue)") }
     case .object, .array:
       if !type.canHold(value.cardField.type) {
         report(

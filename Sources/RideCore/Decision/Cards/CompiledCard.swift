@@ -35,20 +35,28 @@ struct CompiledCard: Sendable {
   let alerts: [String: CompiledPayload]
   /// Custom keys next to `aps`.
   private let data: [(key: String, value: CompiledPayload)]
+  /// Whether phones with different locales may receive different custom keys.
+  let isDataLocalized: Bool
 
   /// - Parameter states: the values of fields of type `state`.
-  init(_ life: LiveActivity, data: [String: PayloadTemplate], states: Set<String>) {
+  init(
+    _ life: LiveActivity, data: [String: PayloadTemplate], states: Set<String>,
+    defaultLocale: String?
+  ) {
     contentState = CompiledPayload(
-      fields: life.contentState, path: "content-state", states: states)
-    attributes = CompiledPayload(fields: life.attributes, path: "attributes", states: states)
+      fields: life.contentState, path: "content-state", states: states,
+      defaultLocale: defaultLocale)
+    attributes = CompiledPayload(
+      fields: life.attributes, path: "attributes", states: states, defaultLocale: defaultLocale)
     sendsAttributes = life.broadcast == nil
     let needed = Set(life.start).union(life.alerts.keys)
     alerts = Dictionary(
       uniqueKeysWithValues: needed.map { event in
         let alert = life.alerts[event] ?? CardAlert(standingInFor: event)
-        return (event, CompiledPayload(alert.template))
+        return (event, CompiledPayload(alert.template, defaultLocale: defaultLocale))
       })
-    self.data = data.map { ($0.key, CompiledPayload($0.value)) }
+    self.data = data.map { ($0.key, CompiledPayload($0.value, defaultLocale: defaultLocale)) }
+    isDataLocalized = self.data.contains(where: \.value.isLocalized)
   }
 
   /// Returns why ActivityKit would drop a card with this content; nil if it would not.
@@ -73,13 +81,12 @@ struct CompiledCard: Sendable {
   }
 
   /// Returns the whole JSON, with its keys sorted, as everywhere.
-  func payload(_ aps: [(key: String, json: [UInt8])], in context: TemplateContext?)
-    throws(RenderingError)
-    -> [UInt8]
-  {
+  func payload(
+    _ aps: [(key: String, json: [UInt8])], in context: TemplateContext?, locale: String?
+  ) throws(RenderingError) -> [UInt8] {
     var members: [(key: String, json: [UInt8])] = [("aps", Self.object(aps))]
     if let context {
-      for (key, value) in data { members.append((key, try value.render(in: context, locale: nil))) }
+      for (key, value) in data { members.append((key, try value.render(in: context, locale: locale))) }
     }
     return Self.object(members)
   }

@@ -23,7 +23,9 @@ extension Decider {
       shownAlert = alert
     }
     machine.memo.alert = shownAlert
-    let payload = try payload(aps, rule, about: update.cause)
+    let locale =
+      rule.compiled.isDataLocalized ? locale(of: card.ownerID, card.installationID, rule) : nil
+    let payload = try payload(aps, rule, about: update.cause, locale)
     var entry = entry(of: card.target, machine.memo, rule, card, update)
     let expiration: PushExpiration =
       switch card.storage {
@@ -73,7 +75,7 @@ extension Decider {
       throw Planner.Problem(status: .suppressed, reason: error.ledgerReason)
     }
     if life.wantsPushToken { aps.append(("input-push-token", Array("1".utf8))) }
-    let payload = try payload(aps, rule, about: entry.event)
+    let payload = try payload(aps, rule, about: entry.event, locale)
     let headers = headers(
       entry, topic, .immediate, expiration(rule, validUntil), collapse: "start \(start.id)")
     var entry = entry
@@ -113,11 +115,12 @@ extension Decider {
   }
 
   private func payload(
-    _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent
+    _ aps: [(key: String, json: [UInt8])], _ rule: CardRule, about event: RideEvent,
+    _ locale: String?
   ) throws(Planner.Problem) -> [UInt8] {
     let payload: [UInt8]
     do throws(RenderingError) {
-      payload = try rule.compiled.payload(aps, in: context(event))
+      payload = try rule.compiled.payload(aps, in: context(event), locale: locale)
     } catch {
       throw Planner.Problem(status: .suppressed, reason: error.ledgerReason)
     }
@@ -158,12 +161,15 @@ extension Decider {
       rule, in: context(RideEvent.refresh(at: now)), locale: locale(of: owner, installation, rule))
   }
 
-  /// Returns the locale of the phone that shows the card, because a card's row names none.
+  /// Returns the locale of the phone that shows the card, because a card's row names none: the phone
+  /// of its installation, otherwise the owner's only one; nil if the owner's phones differ.
   private func locale(
     of owner: OwnerID, _ installation: InstallationID?, _ rule: CardRule
   ) -> String? {
     let phones = decision.view.phones.filter { $0.app == rule.app && $0.ownerID == owner }
-    let phone = phones.last { installation != nil && $0.installationID == installation }
-    return (phone ?? phones.last)?.locale
+    if let installation, let phone = phones.last(where: { $0.installationID == installation }) {
+      return phone.locale
+    }
+    return phones.allSatisfy { $0.locale == phones.first?.locale } ? phones.first?.locale : nil
   }
 }

@@ -1,0 +1,82 @@
+internal import RideCore
+
+/// The app's own texts: a String Catalog (`Localizable.xcstrings`), as Xcode writes it.
+package struct StringCatalog: Sendable {
+  /// One text of the catalog.
+  struct Entry {
+    /// The texts by language; several if they vary by number or device.
+    var texts: [String: [String]] = [:]
+    /// Whether Xcode's "Don't translate" is set.
+    var isSame = false
+  }
+
+  package let file: String
+  let sourceLanguage: String
+  let entries: [String: Entry]
+  /// Every language of the catalog.
+  let languages: [String]
+
+  /// The maximum nesting of a catalog; Xcode's own have about ten levels.
+  private static let depthLimit = 64
+
+  /// - Throws: `RuleProblem` if the file is not a catalog.
+  package init(file: String, bytes: [UInt8]) throws(RuleProblem) {
+    do throws(JSONScan.Fault) {
+      try JSONScan.check(bytes, depthLimit: Self.depthLimit)
+    } catch {
+      throw RuleProblem(
+        file: file, location: Self.location(of: error.offset, in: bytes), found: error.what,
+        expected: "JSON, as Xcode writes a String Catalog")
+    }
+    guard let root = JSONValue(json: bytes), case .string(let source)? = root["sourceLanguage"],
+      case .object(let strings)? = root["strings"]
+    else {
+      throw RuleProblem(
+        file: file, location: nil, found: "no String Catalog",
+        expected: "an object with sourceLanguage and strings, as Xcode writes it")
+    }
+    self.file = file
+    sourceLanguage = source
+    entries = strings.mapValues { Self.entry($0) }
+    languages = Set(entries.values.flatMap(\.texts.keys)).union([source]).sorted()
+  }
+
+  /// Returns the texts of a key in a language; without one in the language of the source, the key.
+  func texts(of key: String, in language: String) -> [String]? {
+    guard let entry = entries[key] else { return nil }
+    return entry.texts[language] ?? (language == sourceLanguage ? [key] : nil)
+  }
+
+  private static func entry(_ value: JSONValue) -> Entry {
+    var entry = Entry()
+    entry.isSame = value["shouldTranslate"] == .bool(false)
+    guard case .object(let languages)? = value["localizations"] else { return entry }
+    for (language, localization) in languages {
+      var texts: [String] = []
+      collect(localization, &texts)
+      if !texts.isEmpty { entry.texts[language] = texts }
+    }
+    return entry
+  }
+
+  /// Collects the texts of a localization; those of a variable are counted by
+  /// its name in the text.
+  private static func collect(_ value: JSONValue, _ texts: inout [String]) {
+    if case .string(let text)? = value["stringUnit"]?["value"], !text.isEmpty { texts.append(text) }
+    guard case .object(let kinds)? = value["variations"] else { return }
+    for case .object(let forms) in kinds.values {
+      for form in forms.values { collect(form, &texts) }
+    }
+  }
+
+  private static func location(of offset: Int, in bytes: [UInt8]) -> SourceLocation {
+    let before = bytes.prefix(offset)
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    let column = String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1
+    return SourceLocation(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column)
+  }
+}
+
+extension JSONValue {
+  fileprivate subscript(key: String) -> JSONValue? { value(at: [key]) }
+}

@@ -1,0 +1,98 @@
+import RideCore
+
+/// Warnings about texts that some languages of the directory lack.
+struct TranslationLint {
+  private let texts: TextCatalog
+  /// The locales that at least one text has, without `default`.
+  private let locales: [LocaleTag]
+
+  init(_ texts: TextCatalog) {
+    self.texts = texts
+    var locales: Set<LocaleTag> = []
+    for entry in texts.entries { locales.formUnion(Self.tags(entry.text).compactMap(\.self)) }
+    self.locales = locales.sorted { $0.text < $1.text }
+  }
+
+  /// One warning for each text, in the order of the files.
+  var lints: [RuleLint] {
+    var lints = defaultWarning.map { [$0] } ?? []
+    var reported: Set<String> = []
+    for entry in texts.entries {
+      let names = texts.strings[String(entry.name.dropFirst("strings.".count))]
+      let isString = entry.name.hasPrefix("strings.") && names != nil
+      // A string is an entry of each file that has it.
+      if !isString || reported.insert(entry.name).inserted {
+        let text = isString ? names.flatMap { LocalizedText($0) } ?? entry.text : entry.text
+        if let warning = untranslated(text, entry.name) { lints.append(lint(warning, entry)) }
+      }
+      lints += incompletePlurals(entry).map { lint($0, entry) }
+    }
+    return lints
+  }
+
+  private func lint(_ text: String, _ entry: TextCatalog.Entry) -> RuleLint {
+    RuleLint(rule: entry.rule, source: "\(entry.file):\(entry.location)", text: text)
+  }
+
+  private func untranslated(_ text: LocalizedText, _ name: String) -> String? {
+    guard locales.count > 1 else { return nil }
+    let all = locales.map(\.text)
+    let names = text.texts.map(\.locale)
+    if names == [""] {
+      guard text.texts[0].text.hasWords else { return nil }
+      return "\(name) is one text for all languages; other texts have \(all.joined(separator: ", "))"
+    }
+    var tags = Self.tags(text)
+    // A text for all others is in the language of the service.
+    if names.contains("default"), let locale = texts.defaultLocale {
+      tags.append(LocaleTag(locale))
+    }
+    let missing = locales.filter { LocaleFallback.index(of: $0, among: tags) == nil }
+    if missing.isEmpty { return nil }
+    let fallback = LocaleFallback(names, default: texts.defaultLocale)
+    let other = names[fallback.choice(for: nil).index]
+    return "\(name) has no text for \(missing.map(\.text).joined(separator: ", ")): those phones get "
+      + "\(other)"
+  }
+
+  /// Warns that the order of files decides what a phone of another language gets.
+  private var defaultWarning: RuleLint? {
+    let files = Set(texts.entries.filter { $0.name.hasPrefix("strings.") }.map(\.file)).sorted()
+    guard texts.defaultLocale == nil, files.count > 1, let first = files.first,
+      !files.contains(where: { $0.hasSuffix("/default.yaml") })
+    else { return nil }
+    return RuleLint(
+      rule: nil, source: first,
+      text: "a phone of any other language gets these strings, because they are the first: write "
+        + "defaults: { locale: en }, or another of the languages, into a rule file")
+  }
+
+  private func incompletePlurals(_ entry: TextCatalog.Entry) -> [String] {
+    entry.text.texts.compactMap { locale, text in
+      guard let tag = LocaleTag(locale) else { return nil }
+      let needed = Set(PluralRules(tag).everydayCategories)
+      for placeholder in text.placeholders {
+        for case .plural(let forms) in placeholder.filters {
+          let missing = needed.subtracting(forms.categories).map(\.rawValue).sorted()
+          if missing.isEmpty { continue }
+          return "the plural of {{\(placeholder.path)}} in \(entry.name) has no form "
+            + "\(alternatives(missing)), which \(tag.text) has: those numbers take other"
+        }
+      }
+      return nil
+    }
+  }
+
+  private static func tags(_ text: LocalizedText) -> [LocaleTag?] {
+    text.texts.map { LocaleTag($0.locale) }
+  }
+}
+
+extension TextTemplate {
+  /// Whether its constant parts have letters, so that it is in some language.
+  fileprivate var hasWords: Bool {
+    segments.contains {
+      if case .literal(let text) = $0 { text.contains(where: \.isLetter) } else { false }
+    }
+  }
+}
