@@ -139,8 +139,8 @@ struct ContactTimer {
       ride: ride, attributes: attributes,
       event: RideEvent(id: 0, name: rule.timing.keyword, at: now))
     guard let owner = RecipientResolver.present(rule.rule.app, in: context) else {
-      // Nobody can be out of contact: it counts from when there is somebody.
-      memo.anchor = now
+      // Nobody can be out of contact: it counts from the change that names somebody.
+      memo.anchor = nil
       return
     }
     let contact = view.contacts.first { $0.app == rule.rule.app && $0.owner == owner }?.at
