@@ -59,6 +59,7 @@ import Testing
     "number that JSON can hold", "}} in content-state", "expected at most", "contains a line break",
     ", its type is ", "as a locale of content-state", "in several languages in",
     "for a background push", "each of the two needs a token", "RidePulse emits this event itself",
+    "that is declared under events", "that fire each other forever", ", and the push is valid for ",
   ]
 
   @Test func wrongFilesAreRefused() throws {
