@@ -98,11 +98,11 @@ import Testing
     try await handle()
     try await session.script("select ridepulse.emit('offer', 'r')")
     try await handle()
-    let push = try await session.value(
-      "select apns_id from ridepulse.ledger where rule = 'offer' and status = 'accepted'")
-    #expect(push != nil)
+    let push = try #require(
+      try await session.value(
+        "select apns_id from ridepulse.ledger where rule = 'offer' and status = 'accepted'"))
     try await session.script(
-      "select ridepulse.seen('\(push ?? "")'), ridepulse.seen(gen_random_uuid());"
+      "select ridepulse.seen('\(push)'), ridepulse.seen(gen_random_uuid());"
         + "update ridepulse.agenda set due_at = now()")
     let views = try await handle()
     #expect(views.map { $0.seen.map(\.description) } == [[push]])
