@@ -149,7 +149,8 @@ import TestSupport
     while let (now, decision) = replay.next(before: end) {
       sent += decision.pushes.map { push in
         Sent(
-          at: now.wholeMillisecond, rule: push.entry.rule, ride: decision.view.rideID, phone: push.entry.phone,
+          at: now.wholeMillisecond, rule: push.entry.rule, ride: decision.view.rideID,
+          phone: push.entry.phone,
           address: push.address, headers: push.headers, payload: push.payload)
       }
     }
@@ -195,7 +196,8 @@ import TestSupport
     let sent = try took.withLock { $0 }.map { now, request in
       let entry = try #require(entries[request.headers.id])
       return Sent(
-        at: now.wholeMillisecond, rule: entry.rule, ride: rides[request.address.text] ?? "", phone: entry.phone,
+        at: now.wholeMillisecond, rule: entry.rule, ride: rides[request.address.text] ?? "",
+        phone: entry.phone,
         address: request.address, headers: request.headers, payload: request.payload)
     }
     let shown = Self.previewed(views, configuration, start, end)

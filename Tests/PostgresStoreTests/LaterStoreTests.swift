@@ -143,7 +143,8 @@ import Testing
     #expect(try await session.value("select memo::text ~ 'awaited' from ridepulse.agenda") == "t")
     try await session.script("select ridepulse.forget('d')")
     #expect(
-      try await session.value("select coalesce(memo::text ~ 'awaited', false) from ridepulse.agenda")
+      try await session.value(
+        "select coalesce(memo::text ~ 'awaited', false) from ridepulse.agenda")
         == "f")
   }
 }

@@ -44,13 +44,15 @@ import Testing
     await session.close()
   }
 
-  @Test func `an app's open transaction with a receipt does not hold up a settlement`() async throws {
+  @Test func `an app's open transaction with a receipt does not hold up a settlement`() async throws
+  {
     let (session, url) = try await session()
     try await addRow(session)
     let app = try PostgresSession(conninfo: url)
     let pid = try #require(try await app.value("select pg_backend_pid()"))
     let open = app.begin(
-      "with report as materialized (select ridepulse.seen('\(Self.id)')) select pg_sleep(60) from report")
+      "with report as materialized (select ridepulse.seen('\(Self.id)')) select pg_sleep(60) from report"
+    )
     try await session.waitUntilSleeping(pid)
     try await session.script(
       "set lock_timeout = '200ms'; update ridepulse.ledger set status = 'uncertain'")

@@ -41,7 +41,11 @@ struct EventTimer {
     for event in view.events {
       if event.name == self.event { occur(at: event.at) }
       guard isState(event.name) else { continue }
-      if rule.timing.states.contains(event.name) { enter(at: event.at) } else { leave(at: event.at) }
+      if rule.timing.states.contains(event.name) {
+        enter(at: event.at)
+      } else {
+        leave(at: event.at)
+      }
     }
     // The row may be ahead of events that were not read yet.
     if !view.hasMoreEvents {

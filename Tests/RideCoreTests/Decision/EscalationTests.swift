@@ -8,7 +8,8 @@ import Testing
   private static let offer = #"{"driver_id": "d", "fare": 12}"#
 
   private struct Stage {
-    var rule = Sample.rule("offer", app: .driver, on: ["eta_changed"], expires: .after(.seconds(15)))
+    var rule = Sample.rule(
+      "offer", app: .driver, on: ["eta_changed"], expires: .after(.seconds(15)))
     var view: RideView
     var verdicts: [String] = []
 

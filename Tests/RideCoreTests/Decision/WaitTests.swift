@@ -57,7 +57,8 @@ import Testing
     #expect(stage.verdicts.last == "suppressed: the ride is requested, not in while")
   }
 
-  @Test func `a ride that leaves and comes back in time receives it: the state counts when it is due`() {
+  @Test
+  func `a ride that leaves and comes back in time receives it: the state counts when it is due`() {
     var stage = Stage()
     stage.view.ride?.state = "requested"
     stage.decide(at: 0)
