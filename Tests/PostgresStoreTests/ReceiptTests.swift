@@ -44,14 +44,20 @@ import Testing
     await session.close()
   }
 
-  @Test func `an app's open transaction with a receipt does not hold up a settlement`() async throws {
+  @Test func `an app's open transaction with a receipt does not hold up a settlement`() async throws
+  {
     let (session, url) = try await session()
     try await addRow(session)
     let app = try PostgresSession(conninfo: url)
-    try await app.script("begin; select ridepulse.seen('\(Self.id)')")
+    let pid = try #require(try await app.value("select pg_backend_pid()"))
+    let open = app.begin(
+      "with report as materialized (select ridepulse.seen('\(Self.id)')) select pg_sleep(60) from report"
+    )
+    try await session.waitUntilSleeping(pid)
     try await session.script(
       "set lock_timeout = '200ms'; update ridepulse.ledger set status = 'uncertain'")
-    try await app.script("rollback")
+    try await session.script("select pg_cancel_backend(\(pid))")
+    _ = await open.value
     #expect(try await session.value("select count(*) from ridepulse.receipts") == "0")
     await app.close()
     await session.close()

@@ -42,7 +42,7 @@ import Testing
 
   /// A trigger that refuses every row makes the check fail, because it writes to each of these
   /// tables.
-  @Test(arguments: ["agenda", "ledger", "slot_counts", "token_outcomes"])
+  @Test(arguments: ["agenda", "ledger", "slot_counts", "token_outcomes", "events"])
   func `a check fails where a settlement would, also for what happens at the commit`(table: String)
     async throws
   {

@@ -100,7 +100,9 @@ import Testing
     }
   }
 
-  @Test func `R90: an offer that nobody sees escalates once; one that is seen does not`() async throws {
+  @Test func `R90: an offer that nobody sees escalates once; one that is seen does not`()
+    async throws
+  {
     try await Stage.run { stage in
       let (server, api) = try await APIClient.serve(stage.environment(rules: Self.rules))
       defer { server.stop() }
@@ -122,7 +124,8 @@ import Testing
       // The first report counts, and an unknown ID is no error.
       #expect(try api.post("/v1/seen", #"{"apns_id": "\#(seen.uppercased())"}"#).status == 204)
       #expect(
-        try api.post("/v1/seen", #"{"apns_id": "00000000-0000-8000-8000-000000000000"}"#).status == 204)
+        try api.post("/v1/seen", #"{"apns_id": "00000000-0000-8000-8000-000000000000"}"#).status
+          == 204)
       #expect(try api.post("/v1/seen", #"{"apns_id": "offer"}"#).status == 422)
       try await stage.settled()
       #expect(try stage.arrivals().count { $0.event == "offer_unseen" } == 1)
@@ -156,7 +159,8 @@ import Testing
         try await wait(until: "the offer arrives") { try stage.arrivals().count > count }
         server.kill9()
         // The effect of 20 seconds.
-        try await stage.sql("update ridepulse.agenda set leased_until = now() where node is not null")
+        try await stage.sql(
+          "update ridepulse.agenda set leased_until = now() where node is not null")
         let next = try Server(environment)
         try await stage.settled()
         #expect(next.stop() == 0)
@@ -198,17 +202,20 @@ import Testing
       try await stage.settled()
       #expect(
         try await stage.value(
-          "select count(*) from ridepulse.ledger where rule = 'check-in' and reason_code = 'left_states'")
+          "select count(*) from ridepulse.ledger where rule = 'check-in' and reason_code = 'left_states'"
+        )
           == "1")
       #expect(next.stop() == 0)
     }
   }
 
-  @Test func `R88: a driver without contact is reported once, until the next contact`() async throws {
+  @Test func `R88: a driver without contact is reported once, until the next contact`() async throws
+  {
     try await Stage.run { stage in
       let environment = try stage.environment(rules: Self.rules)
       try await stage.addRide()
-      let lost = "select count(*) from ridepulse.ledger where reason_code = 'emitted' and rule = 'lost'"
+      let lost =
+        "select count(*) from ridepulse.ledger where reason_code = 'emitted' and rule = 'lost'"
       /// Moves the entry into the states, and what is planned, into the past.
       func pass(minutes: Int) async throws {
         try await stage.sql(

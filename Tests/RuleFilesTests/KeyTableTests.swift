@@ -60,6 +60,7 @@ import Testing
     ", its type is ", "as a locale of content-state", "in several languages in",
     "for a background push", "each of the two needs a token", "RidePulse emits this event itself",
     "with one, nothing is quiet", "so no person can turn it off",
+    "that is declared under events", "that fire each other forever", ", and the push is valid for ",
   ]
 
   @Test func wrongFilesAreRefused() throws {

@@ -51,118 +51,118 @@ enum SettleStatements {
 
   private static func settling(_ name: String, and emitting: String = "") -> Statement {
     Statement(
-    name: name,
-    sql: """
-      with here as materialized (
-        select * from ridepulse.server_place()
-      ), settled as materialized (
-        select s.*, coalesce((s.system_identifier, s.timeline) <> (select * from here), false)
-            as has_moved
-        from \(SettleRows.rides.table("s"))
-      ), held as materialized (
-        -- The rides that this node still holds; everything below concerns only these.
-        select a.ride_id, a.fence, a.node, s.memo, s.revision,
-          case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
-          s.is_over and not s.has_moved as is_over
-        from settled s join ridepulse.agenda a
-          on a.ride_id = s.ride_id and a.fence = s.fence and a.node = s.node
-        where a.ride_id = any (\(SettleRows.rides.keys))
-        order by a.ride_id
-        for update of a skip locked
-      ), kept as (
-        -- Live rides are released with their memo and next due time.
-        update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
-          memo = held.memo::jsonb, due_at = held.next_due
+      name: name,
+      sql: """
+        with here as materialized (
+          select * from ridepulse.server_place()
+        ), settled as materialized (
+          select s.*, coalesce((s.system_identifier, s.timeline) <> (select * from here), false)
+              as has_moved
+          from \(SettleRows.rides.table("s"))
+        ), held as materialized (
+          -- The rides that this node still holds; everything below concerns only these.
+          select a.ride_id, a.fence, a.node, s.memo, s.revision,
+            case when s.has_moved then now() else \(SQLTime.timestamp("s.next_due")) end as next_due,
+            s.is_over and not s.has_moved as is_over
+          from settled s join ridepulse.agenda a
+            on a.ride_id = s.ride_id and a.fence = s.fence and a.node = s.node
+          where a.ride_id = any (\(SettleRows.rides.keys))
+          order by a.ride_id
+          for update of a skip locked
+        ), kept as (
+          -- Live rides are released with their memo and next due time.
+          update ridepulse.agenda a set node = null, leased_until = '-infinity', unread = 0,
+            memo = held.memo::jsonb, due_at = held.next_due
+          from held
+          where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
+            and not held.is_over
+        ), ended as (
+          -- Rides that are over leave the agenda.
+          delete from ridepulse.agenda a using held
+          where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
+            and held.is_over
+        ), consumed as (
+          delete from ridepulse.events e using held, \(SettleRows.events.table("c"))
+          where e.id = any (\(SettleRows.events.keys)) and e.ride_id = held.ride_id
+            and e.id = c.id and \(SQLTime.micros("e.created_at")) = c.created_at
+        ), written as (
+          -- One ledger row for each push; a later attempt changes its outcome.
+          insert into ridepulse.ledger as l
+            (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
+             collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
+             card_event, reason_code, decided_by, apns_unique_id)
+          select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
+            n.reason, n.attempts, n.collapse_id, n.device_id, n.token_suffix,
+            \(SQLTime.timestamp("n.occurred_at")),
+            case when n.status <> 'pending' then clock_timestamp() end,
+            n.priority, n.expiration, n.card_event, n.reason_code, held.revision,
+            n.apns_unique_id
+          from \(SettleRows.entries.table("n"))
+          join held on held.ride_id = n.ride_id
+          on conflict (ride_id, apns_id, occurred_at) do update set
+            status = excluded.status, reason = excluded.reason,
+            reason_code = excluded.reason_code, attempts = excluded.attempts,
+            finished_at = excluded.finished_at,
+            priority = coalesce(excluded.priority, l.priority),
+            expiration = coalesce(excluded.expiration, l.expiration),
+            settled_xid = excluded.settled_xid, decided_by = excluded.decided_by,
+            apns_unique_id = coalesce(excluded.apns_unique_id, l.apns_unique_id)
+          returning status
+        ), gone as materialized (
+          -- Invalid tokens. A registration from here on outweighs that, whatever APNs' clock says.
+          select distinct on (kind, id) id, kind, reason, case when since is null then 'infinity'
+            else least(\(SQLTime.timestamp("since")), clock_timestamp())
+            end as since
+          from \(SettleRows.gone.table("g"))
+          -- Since a failover, the ID may be that of another token.
+          where (system_identifier, timeline) in (select * from here)
+          order by kind, id, since desc
+        ), found as materialized (
+          -- Observations of phones, one row for each phone.
+          select f.id, bool_or(f.kind = 'probed') as is_probed, bool_or(f.kind = 'good') as is_good,
+            bool_or(f.kind in ('bad', 'probed') and f.value is null) as is_refused,
+            (min(f.value) filter (where f.kind = 'bad'))::uuid as probe,
+            min(f.value) filter (where f.kind = 'probed') as environment,
+            (min(f.value) filter (where f.kind = 'unprobed'))::uuid as unprobed,
+            \(SQLTime.timestamp("(max(f.value::bigint) filter (where f.kind = 'throttled'))"))
+              as quiet_until
+          from \(SettleRows.observations.table("f"))
+          join held on held.ride_id = f.ride_id
+          -- One statement writes a row once, and that it is gone matters more.
+          where not exists (select from gone g where g.kind = 'phone' and g.id = f.id)
+          group by f.id
+        ), recorded as (
+          -- Recorded here, and applied to the tokens later: a token's row may be locked.
+          insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since, is_refused,
+            is_good, is_probed, environment, probe, unprobed, quiet_until)
+          select kind, id, reason, since, false, false, false, null, null::uuid, null::uuid,
+            null::timestamptz
+          from gone
+          union all
+          select 'phone', id, null, null, is_refused, is_good, is_probed, environment, probe,
+            unprobed, quiet_until
+          from found
+        ), counted as (
+          -- Schedule slots by outcome, for each rule, day and node.
+          insert into ridepulse.slot_counts as c
+            (rule, day, node, due, fired, skipped, missed, capped, expired)
+          select s.rule, (now() at time zone 'UTC')::date, $1::uuid, sum(s.due), sum(s.fired),
+            sum(s.skipped), sum(s.missed), sum(s.capped), sum(s.expired)
+          from \(SettleRows.tallies.table("s"))
+          join held on held.ride_id = s.ride_id
+          group by s.rule
+          on conflict (rule, day, node) do update set
+            due = c.due + excluded.due, fired = c.fired + excluded.fired,
+            skipped = c.skipped + excluded.skipped, missed = c.missed + excluded.missed,
+            capped = c.capped + excluded.capped, expired = c.expired + excluded.expired
+        )\(emitting)
+        select fence, node, (
+          -- Only if switched on: NOTIFY lets one transaction commit at a time.
+          select pg_notify('ridepulse_deliveries', '') from ridepulse.settings
+          where is_only and notify_deliveries
+            and exists (select from written where status <> 'pending')
+            and pg_notification_queue_usage() < 0.01)
         from held
-        where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
-          and not held.is_over
-      ), ended as (
-        -- Rides that are over leave the agenda.
-        delete from ridepulse.agenda a using held
-        where a.ride_id = any (\(SettleRows.rides.keys)) and a.ride_id = held.ride_id
-          and held.is_over
-      ), consumed as (
-        delete from ridepulse.events e using held, \(SettleRows.events.table("c"))
-        where e.id = any (\(SettleRows.events.keys)) and e.ride_id = held.ride_id
-          and e.id = c.id and \(SQLTime.micros("e.created_at")) = c.created_at
-      ), written as (
-        -- One ledger row for each push; a later attempt changes its outcome.
-        insert into ridepulse.ledger as l
-          (ride_id, apns_id, event_id, event, rule, app, push_type, status, reason, attempts,
-           collapse_id, device_id, token_suffix, occurred_at, finished_at, priority, expiration,
-           card_event, reason_code, decided_by, apns_unique_id)
-        select n.ride_id, n.apns_id, n.event_id, n.event, n.rule, n.app, n.push_type, n.status,
-          n.reason, n.attempts, n.collapse_id, n.device_id, n.token_suffix,
-          \(SQLTime.timestamp("n.occurred_at")),
-          case when n.status <> 'pending' then clock_timestamp() end,
-          n.priority, n.expiration, n.card_event, n.reason_code, held.revision,
-          n.apns_unique_id
-        from \(SettleRows.entries.table("n"))
-        join held on held.ride_id = n.ride_id
-        on conflict (ride_id, apns_id, occurred_at) do update set
-          status = excluded.status, reason = excluded.reason,
-          reason_code = excluded.reason_code, attempts = excluded.attempts,
-          finished_at = excluded.finished_at,
-          priority = coalesce(excluded.priority, l.priority),
-          expiration = coalesce(excluded.expiration, l.expiration),
-          settled_xid = excluded.settled_xid, decided_by = excluded.decided_by,
-          apns_unique_id = coalesce(excluded.apns_unique_id, l.apns_unique_id)
-        returning status
-      ), gone as materialized (
-        -- Invalid tokens. A registration from here on outweighs that, whatever APNs' clock says.
-        select distinct on (kind, id) id, kind, reason, case when since is null then 'infinity'
-          else least(\(SQLTime.timestamp("since")), clock_timestamp())
-          end as since
-        from \(SettleRows.gone.table("g"))
-        -- Since a failover, the ID may be that of another token.
-        where (system_identifier, timeline) in (select * from here)
-        order by kind, id, since desc
-      ), found as materialized (
-        -- Observations of phones, one row for each phone.
-        select f.id, bool_or(f.kind = 'probed') as is_probed, bool_or(f.kind = 'good') as is_good,
-          bool_or(f.kind in ('bad', 'probed') and f.value is null) as is_refused,
-          (min(f.value) filter (where f.kind = 'bad'))::uuid as probe,
-          min(f.value) filter (where f.kind = 'probed') as environment,
-          (min(f.value) filter (where f.kind = 'unprobed'))::uuid as unprobed,
-          \(SQLTime.timestamp("(max(f.value::bigint) filter (where f.kind = 'throttled'))"))
-            as quiet_until
-        from \(SettleRows.observations.table("f"))
-        join held on held.ride_id = f.ride_id
-        -- One statement writes a row once, and that it is gone matters more.
-        where not exists (select from gone g where g.kind = 'phone' and g.id = f.id)
-        group by f.id
-      ), recorded as (
-        -- Recorded here, and applied to the tokens later: a token's row may be locked.
-        insert into ridepulse.token_outcomes (kind, token_id, gone_reason, gone_since, is_refused,
-          is_good, is_probed, environment, probe, unprobed, quiet_until)
-        select kind, id, reason, since, false, false, false, null, null::uuid, null::uuid,
-          null::timestamptz
-        from gone
-        union all
-        select 'phone', id, null, null, is_refused, is_good, is_probed, environment, probe,
-          unprobed, quiet_until
-        from found
-      ), counted as (
-        -- Schedule slots by outcome, for each rule, day and node.
-        insert into ridepulse.slot_counts as c
-          (rule, day, node, due, fired, skipped, missed, capped, expired)
-        select s.rule, (now() at time zone 'UTC')::date, $1::uuid, sum(s.due), sum(s.fired),
-          sum(s.skipped), sum(s.missed), sum(s.capped), sum(s.expired)
-        from \(SettleRows.tallies.table("s"))
-        join held on held.ride_id = s.ride_id
-        group by s.rule
-        on conflict (rule, day, node) do update set
-          due = c.due + excluded.due, fired = c.fired + excluded.fired,
-          skipped = c.skipped + excluded.skipped, missed = c.missed + excluded.missed,
-          capped = c.capped + excluded.capped, expired = c.expired + excluded.expired
-      )\(emitting)
-      select fence, node, (
-        -- Only if switched on: NOTIFY lets one transaction commit at a time.
-        select pg_notify('ridepulse_deliveries', '') from ridepulse.settings
-        where is_only and notify_deliveries
-          and exists (select from written where status <> 'pending')
-          and pg_notification_queue_usage() < 0.01)
-      from held
-      """)
+        """)
   }
 }

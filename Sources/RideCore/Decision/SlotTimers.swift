@@ -41,7 +41,11 @@ struct EventTimer {
     for event in view.events {
       if event.name == self.event { occur(at: event.at) }
       guard isState(event.name) else { continue }
-      if rule.timing.states.contains(event.name) { enter(at: event.at) } else { leave(at: event.at) }
+      if rule.timing.states.contains(event.name) {
+        enter(at: event.at)
+      } else {
+        leave(at: event.at)
+      }
     }
     // The row may be ahead of events that were not read yet.
     if !view.hasMoreEvents {
@@ -139,8 +143,8 @@ struct ContactTimer {
       ride: ride, attributes: attributes,
       event: RideEvent(id: 0, name: rule.timing.keyword, at: now))
     guard let owner = RecipientResolver.present(rule.rule.app, in: context) else {
-      // Nobody can be out of contact: it counts from when there is somebody.
-      memo.anchor = now
+      // Nobody can be out of contact: it counts from the change that names somebody.
+      memo.anchor = nil
       return
     }
     let contact = view.contacts.first { $0.app == rule.rule.app && $0.owner == owner }?.at

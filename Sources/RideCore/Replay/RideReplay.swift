@@ -95,7 +95,8 @@ extension RideView {
   /// Adds emitted events, with IDs above those of all events that the ride has had.
   private mutating func append(_ emits: [EmittedEvent], after settlement: Settlement) {
     if emits.isEmpty { return }
-    let known = events.map(\.id) + settlement.consumed.map(\.id)
+    let known =
+      events.map(\.id) + settlement.consumed.map(\.id)
       + (memo.retries + settlement.memo.retries).map(\.entry.event.id)
       + settlement.entries.map(\.event.id)
     lastEmitted = max(lastEmitted, known.max() ?? 0)

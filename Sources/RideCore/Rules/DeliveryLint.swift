@@ -39,7 +39,8 @@ enum DeliveryLint {
 
   /// Warns about an escalation that the app can't prevent unless it is open.
   static func receipt(_ rule: Rule) -> [String] {
-    guard rule.escalation != nil, case .alert(let alert, _) = rule.what, !alert.mutableContent else {
+    guard rule.escalation != nil, case .alert(let alert, _) = rule.what, !alert.mutableContent
+    else {
       return []
     }
     return [

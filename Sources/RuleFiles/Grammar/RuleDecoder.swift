@@ -98,7 +98,10 @@ struct RuleDecoder {
       if actions.count == 1, fields[actions[0]] == nil {
         fields.reportMisplaced(field, "in a rule without \(quoted(actions[0]))")
       } else if actions.count > 1, let action, !actions.contains(action.name) {
-        fields.reportMisplaced(field, "in a rule with \(quoted(action.name))")
+        let isEmit = action.name == "emit" && !["data", "expires"].contains(field.name)
+        fields.reportMisplaced(
+          field, "in a rule with \(quoted(action.name))",
+          expected: isEmit ? "nothing: the rule sends no push" : nil)
       }
     }
   }

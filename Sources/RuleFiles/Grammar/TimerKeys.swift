@@ -8,7 +8,8 @@ enum TimerKeys {
     keys: [
       Key(
         "event", .word(.event), "The event; `by` counts from each of its occurrences.",
-        required: "event: driver_arrived, or pickup_at or attributes.KEY in the place of the mapping")
+        required:
+          "event: driver_arrived, or pickup_at or attributes.KEY in the place of the mapping")
     ])
 
   static let wait = Key(
@@ -21,7 +22,8 @@ enum TimerKeys {
     "Emits this event of the ride, with the data of the event that made the rule fire.")
 
   static let escalate = Key(
-    "escalate", .mapping(escalation), "Emits an event if an owner sees no push of the rule in time.",
+    "escalate", .mapping(escalation),
+    "Emits an event if an owner sees no push of the rule in time.",
     nextTo: ["alert"], otherwise: "it next to alert: only an alert can be seen")
 
   static let escalation = MappingForm(

@@ -50,7 +50,8 @@ struct Vocabulary {
       let what = word.text == "ride_updated" ? "ride_updated" : "the state \(quoted(word.text))"
       diagnostics.report(
         word.location, "\(key) names \(what)",
-        expected: "an event that is declared under events: this one comes with a change of the ride")
+        expected: "an event that is declared under events: this one comes with a change of the ride"
+      )
     } else {
       diagnostics.report(
         word.location, "\(key) names the unknown event \(quoted(word.text))",

@@ -8,7 +8,8 @@ import Testing
   private static let offer = #"{"driver_id": "d", "fare": 12}"#
 
   private struct Stage {
-    var rule = Sample.rule("offer", app: .driver, on: ["eta_changed"], expires: .after(.seconds(15)))
+    var rule = Sample.rule(
+      "offer", app: .driver, on: ["eta_changed"], expires: .after(.seconds(15)))
     var view: RideView
     var verdicts: [String] = []
 
@@ -120,9 +121,9 @@ import Testing
 
   @Test func `a push that is retried in time keeps its escalation, and there is one`() {
     var stage = Stage()
-    stage.decide(at: 0, .refused(Refusal(status: 503, reason: "Shutdown")))
+    stage.decide(at: 0, .unsent(.goAway(reason: nil)))
+    #expect(stage.view.memo.retries.count == 2)
     stage.decide(at: 2)
-    stage.decide(at: 3)
     #expect(stage.view.memo.retries.count == 1)
     #expect(stage.decide(at: 6).emits.count == 1)
   }

@@ -130,9 +130,13 @@ import TestSupport
       if event.name == "driver_arrived" { arrivedAt = event.at }
       if event.name == "requested" { arrivedAt = nil }
       let next = index + 1 < events.count ? events[index + 1].at : .infinity
-      if let slot = arrivedAt.map({ $0 + 10 }), slot < next { expected.append(slot); arrivedAt = nil }
-      else if let slot = arrivedAt.map({ $0 + 10 }), slot == next,
-        events[index + 1].name != "requested" { expected.append(slot); arrivedAt = nil }
+      if let slot = arrivedAt.map({ $0 + 10 }), slot < next {
+        expected.append(slot); arrivedAt = nil
+      } else if let slot = arrivedAt.map({ $0 + 10 }), slot == next,
+        events[index + 1].name != "requested"
+      {
+        expected.append(slot); arrivedAt = nil
+      }
     }
     #expect(stage.minutes == expected, "seed \(seed): \(events)")
     #expect(stage.tally.remainder == 0)
