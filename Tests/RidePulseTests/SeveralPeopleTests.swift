@@ -40,6 +40,10 @@ import TestSupport
 
     """
 
+  private static let topics = ["customer", "driver", "fleet"].flatMap {
+    ["--topic", "com.example.\($0)"]
+  }
+
   /// The token of a person, whose last digits the number is.
   private static func token(_ number: Int) -> String {
     String(repeating: "ab", count: 30) + "\(1000 + number)"
@@ -73,7 +77,7 @@ import TestSupport
   @Test func `R89: two riders and the fleet manager are told, an offer is revoked for nine`()
     async throws
   {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: Self.topics) { stage in
       let server = try Server(try environment(stage))
       defer { server.stop() }
       try await addRide(stage)
@@ -113,7 +117,7 @@ import TestSupport
   }
 
   @Test func `R89: who takes part no longer receives nothing more`() async throws {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: Self.topics) { stage in
       let server = try Server(try environment(stage))
       defer { server.stop() }
       try await addRide(stage)
@@ -130,7 +134,7 @@ import TestSupport
   @Test func `R89: an event about no ride reaches whom it names, by SQL, HTTP and command`()
     async throws
   {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: Self.topics) { stage in
       let environment = try environment(stage)
       let (server, client) = try await APIClient.serve(environment)
       defer { server.stop() }
@@ -147,7 +151,7 @@ import TestSupport
           "document=C", "--wait",
         ], environment)
       #expect(triggered.status == 0, "\(triggered.errors)")
-      #expect(triggered.output.contains("accepted: document to driver …1004"), "\(triggered.output)")
+      #expect(triggered.output.contains("accepted: document to driver …ab1004"), "\(triggered.output)")
       #expect(
         triggered.output.contains("suppressed: document to driver: no phone of the driver"),
         "\(triggered.output)")
@@ -201,7 +205,7 @@ import TestSupport
   func `R81: HTTP refuses an event about nobody`(body: String, code: String, field: String)
     async throws
   {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: Self.topics) { stage in
       let (server, client) = try await APIClient.serve(try environment(stage))
       defer { server.stop() }
       let answer = try client.post("/v1/events", body)
