@@ -104,7 +104,8 @@ import TestSupport
       #expect(
         try received(stage, "offer_revoked") == (1...10).filter { $0 != 4 }.map { "\(1000 + $0)" })
       let rules = try await stage.rows(
-        "select rule, app, count(*), count(distinct apns_id) from ridepulse.deliveries group by 1, 2 order by 1, 2")
+        "select rule, app, count(*), count(distinct apns_id) from ridepulse.deliveries group by 1, 2 order by 1, 2"
+      )
       #expect(
         rules == [
           ["arrived", "customer", "2", "2"], ["arrived", "fleet", "1", "1"],
@@ -151,13 +152,15 @@ import TestSupport
           "document=C", "--wait",
         ], environment)
       #expect(triggered.status == 0, "\(triggered.errors)")
-      #expect(triggered.output.contains("accepted: document to driver …ab1004"), "\(triggered.output)")
+      #expect(
+        triggered.output.contains("accepted: document to driver …ab1004"), "\(triggered.output)")
       #expect(
         triggered.output.contains("suppressed: document to driver: no phone of the driver"),
         "\(triggered.output)")
       try await stage.settled()
       #expect(try received(stage, "document_expires") == ["1001", "1002", "1003", "1004"])
-      #expect(try await stage.value("select count(*) from ridepulse.agenda where ride_id <> 'r1'") == "0")
+      #expect(
+        try await stage.value("select count(*) from ridepulse.agenda where ride_id <> 'r1'") == "0")
 
       let found = try Command.ridepulse(["explain", "--owner", "d99"], environment)
       #expect(found.output.contains("no phone of the driver"), "\(found.output)")
@@ -177,9 +180,11 @@ import TestSupport
       atPath: folder + "/rules", withIntermediateDirectories: true)
     try Data(Self.rules.utf8).write(to: URL(fileURLWithPath: folder + "/rules/a.yaml"))
     let people = #"[{"app":"customer","owner_id":"c2"},{"app":"fleet","owner_id":"f1"}]"#
-    let phones = #"[{"app":"customer","token":"aa"},{"app":"customer","token":"bb","owner_id":"c2"},"#
+    let phones =
+      #"[{"app":"customer","token":"aa"},{"app":"customer","token":"bb","owner_id":"c2"},"#
       + #"{"app":"fleet","token":"cc","owner_id":"f1"}]"#
-    let ride = #"{"id":"r1","state":"driver_arrived","customer_id":"c1","attributes":{"plate":"P"},"#
+    let ride =
+      #"{"id":"r1","state":"driver_arrived","customer_id":"c1","attributes":{"plate":"P"},"#
       + #""participants":\#(people),"phones":\#(phones),"events":[{"event":"driver_arrived"}]}"#
     try Data(ride.utf8).write(to: URL(fileURLWithPath: folder + "/rides.jsonl"))
     let result = try Command.ridepulse(
@@ -192,7 +197,8 @@ import TestSupport
     let pushes = lines.compactMap { line -> String? in
       if case .string(let app) = line.value(at: ["app"]) { app } else { nil }
     }
-    #expect(pushes.sorted() == ["customer", "customer", "fleet"], "\(result.output) \(result.errors)")
+    #expect(
+      pushes.sorted() == ["customer", "customer", "fleet"], "\(result.output) \(result.errors)")
   }
 
   @Test(
