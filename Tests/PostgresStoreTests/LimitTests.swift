@@ -65,6 +65,8 @@ import Testing
     }
     for argument in words where required.contains(argument) {
       for value in [nil, ""] as [String?] {
+        // An event without a ride concerns people: `ParticipantTests`.
+        if name == "emit", argument == "ride_id", value == nil { continue }
         let error = await call(name, good.merging([argument: value]) { $1 })?.server
         #expect(error?.sqlState == "22023")
         #expect(error?.message.hasPrefix("ridepulse.\(name) needs \(argument), got ") == true)

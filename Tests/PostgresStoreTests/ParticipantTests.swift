@@ -62,7 +62,8 @@ import Testing
         "22023 owner_id of ridepulse.participants contains a control character"
       ),
       (
-        "'r1', 'customer', repeat('x', 513)", "22023 owner_id of ridepulse.participants has 513 bytes"
+        "'r1', 'customer', repeat('x', 513)",
+        "22023 owner_id of ridepulse.participants has 513 bytes"
       ),
     ])
   func `R81: a participant is refused as HTTP refuses`(row: String, refusal: String) async throws {
@@ -72,7 +73,8 @@ import Testing
   }
 
   @Test func `a ride has 1000 participants at most`() async throws {
-    let many = "insert into ridepulse.participants select 'r1', 'customer', 'p' || n from generate_series"
+    let many =
+      "insert into ridepulse.participants select 'r1', 'customer', 'p' || n from generate_series"
     try await session.script("\(many)(1, 1000) n")
     #expect(
       try await refusal("\(many)(1001, 1001) n")
@@ -190,7 +192,9 @@ import Testing
   func `R89: a claim reads the phones of those whom an event names`(data: String, owners: [String])
     async throws
   {
-    _ = try await session.run([direct("select ridepulse.emit('ride_offer', 'r1', $1::jsonb)", [data])])
+    _ = try await session.run([
+      direct("select ridepulse.emit('ride_offer', 'r1', $1::jsonb)", [data])
+    ])
     #expect(try await view("r1").phones.map(\.ownerID.text).sorted() == owners)
   }
 
@@ -233,7 +237,10 @@ import Testing
       ("null, '{\"doc_id\": \"x\"}'", "22023 ridepulse.emit needs a ride, or a person in data"),
       ("null, null", "22023 ridepulse.emit needs a ride, or a person in data"),
       ("null, '{\"driver_id\": []}'", "22023 ridepulse.emit needs a ride, or a person in data"),
-      ("null, '{\"driver_id\": [{}]}'", "22023 driver_id of ridepulse.emit contains a value of type object"),
+      (
+        "null, '{\"driver_id\": [{}]}'",
+        "22023 driver_id of ridepulse.emit contains a value of type object"
+      ),
       ("null, '{\"driver_id\": [null]}'", "22023 driver_id of ridepulse.emit contains null"),
       ("null, '[]'", "22023 ridepulse.emit needs a JSON object as data, got array"),
       ("'', '{\"driver_id\": \"d7\"}'", "22023 ridepulse.emit needs ride_id, got ''"),
@@ -293,7 +300,8 @@ import Testing
     #expect(try await rows("select ride_id from ridepulse.participants") == ["r3"])
   }
 
-  @Test func `R113: a person is found as a participant, and by events about no ride`() async throws {
+  @Test func `R113: a person is found as a participant, and by events about no ride`() async throws
+  {
     try await add("('r1', 'customer', 'c2'), ('r2', 'customer', 'c9')")
     let person = RideID(ofPerson: "c2", app: .customer)
     _ = try await session.run([

@@ -24,6 +24,7 @@ import Testing
       expiration: 1_800_000_300, cardEvent: .update, card: .activity(21), startToken: 31,
       doubt: .unanswered,
       owner: "c")
+    entry.isOfParticipant = true
     entry.uniqueID = "8f2e1a90-6a55-4d3f-9d3c-0c5b0a7a1b11"
     return entry
   }
@@ -204,6 +205,14 @@ import Testing
     // What an earlier version wrote, and reads: a key that it does not know is none of its own.
     let json = String(decoding: try JSONEncoder().encode(memo), as: UTF8.self)
     #expect(!json.contains("endedBy") && !json.contains("scoredBy"))
+    #expect(try JSONDecoder().decode(Memo.self, from: Data(json.utf8)) == memo)
+  }
+
+  @Test("A push that waits from before rides had participants") func formerRetry() throws {
+    var memo = Self.retries
+    memo.retries[0].entry.isOfParticipant = nil
+    let json = String(decoding: try JSONEncoder().encode(memo), as: UTF8.self)
+    #expect(!json.contains("isOfParticipant"))
     #expect(try JSONDecoder().decode(Memo.self, from: Data(json.utf8)) == memo)
   }
 

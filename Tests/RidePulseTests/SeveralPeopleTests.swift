@@ -40,6 +40,10 @@ import TestSupport
 
     """
 
+  private static let topics = ["customer", "driver", "fleet"].flatMap {
+    ["--topic", "com.example.\($0)"]
+  }
+
   /// The token of a person, whose last digits the number is.
   private static func token(_ number: Int) -> String {
     String(repeating: "ab", count: 30) + "\(1000 + number)"
@@ -73,7 +77,7 @@ import TestSupport
   @Test func `R89: two riders and the fleet manager are told, an offer is revoked for nine`()
     async throws
   {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: Self.topics) { stage in
       let server = try Server(try environment(stage))
       defer { server.stop() }
       try await addRide(stage)
@@ -100,7 +104,8 @@ import TestSupport
       #expect(
         try received(stage, "offer_revoked") == (1...10).filter { $0 != 4 }.map { "\(1000 + $0)" })
       let rules = try await stage.rows(
-        "select rule, app, count(*), count(distinct apns_id) from ridepulse.deliveries group by 1, 2 order by 1, 2")
+        "select rule, app, count(*), count(distinct apns_id) from ridepulse.deliveries group by 1, 2 order by 1, 2"
+      )
       #expect(
         rules == [
           ["arrived", "customer", "2", "2"], ["arrived", "fleet", "1", "1"],
@@ -113,7 +118,7 @@ import TestSupport
   }
 
   @Test func `R89: who takes part no longer receives nothing more`() async throws {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: Self.topics) { stage in
       let server = try Server(try environment(stage))
       defer { server.stop() }
       try await addRide(stage)
@@ -130,7 +135,7 @@ import TestSupport
   @Test func `R89: an event about no ride reaches whom it names, by SQL, HTTP and command`()
     async throws
   {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: Self.topics) { stage in
       let environment = try environment(stage)
       let (server, client) = try await APIClient.serve(environment)
       defer { server.stop() }
@@ -147,13 +152,15 @@ import TestSupport
           "document=C", "--wait",
         ], environment)
       #expect(triggered.status == 0, "\(triggered.errors)")
-      #expect(triggered.output.contains("accepted: document to driver …1004"), "\(triggered.output)")
+      #expect(
+        triggered.output.contains("accepted: document to driver …ab1004"), "\(triggered.output)")
       #expect(
         triggered.output.contains("suppressed: document to driver: no phone of the driver"),
         "\(triggered.output)")
       try await stage.settled()
       #expect(try received(stage, "document_expires") == ["1001", "1002", "1003", "1004"])
-      #expect(try await stage.value("select count(*) from ridepulse.agenda where ride_id <> 'r1'") == "0")
+      #expect(
+        try await stage.value("select count(*) from ridepulse.agenda where ride_id <> 'r1'") == "0")
 
       let found = try Command.ridepulse(["explain", "--owner", "d99"], environment)
       #expect(found.output.contains("no phone of the driver"), "\(found.output)")
@@ -173,9 +180,11 @@ import TestSupport
       atPath: folder + "/rules", withIntermediateDirectories: true)
     try Data(Self.rules.utf8).write(to: URL(fileURLWithPath: folder + "/rules/a.yaml"))
     let people = #"[{"app":"customer","owner_id":"c2"},{"app":"fleet","owner_id":"f1"}]"#
-    let phones = #"[{"app":"customer","token":"aa"},{"app":"customer","token":"bb","owner_id":"c2"},"#
+    let phones =
+      #"[{"app":"customer","token":"aa"},{"app":"customer","token":"bb","owner_id":"c2"},"#
       + #"{"app":"fleet","token":"cc","owner_id":"f1"}]"#
-    let ride = #"{"id":"r1","state":"driver_arrived","customer_id":"c1","attributes":{"plate":"P"},"#
+    let ride =
+      #"{"id":"r1","state":"driver_arrived","customer_id":"c1","attributes":{"plate":"P"},"#
       + #""participants":\#(people),"phones":\#(phones),"events":[{"event":"driver_arrived"}]}"#
     try Data(ride.utf8).write(to: URL(fileURLWithPath: folder + "/rides.jsonl"))
     let result = try Command.ridepulse(
@@ -188,7 +197,8 @@ import TestSupport
     let pushes = lines.compactMap { line -> String? in
       if case .string(let app) = line.value(at: ["app"]) { app } else { nil }
     }
-    #expect(pushes.sorted() == ["customer", "customer", "fleet"], "\(result.output) \(result.errors)")
+    #expect(
+      pushes.sorted() == ["customer", "customer", "fleet"], "\(result.output) \(result.errors)")
   }
 
   @Test(
@@ -201,7 +211,7 @@ import TestSupport
   func `R81: HTTP refuses an event about nobody`(body: String, code: String, field: String)
     async throws
   {
-    try await Stage.run { stage in
+    try await Stage.run(simulator: Self.topics) { stage in
       let (server, client) = try await APIClient.serve(try environment(stage))
       defer { server.stop() }
       let answer = try client.post("/v1/events", body)

@@ -54,7 +54,8 @@ import Testing
   /// content of placeholders and expressions, and sizes.
   private static let beyondSchema = [
     "unknown event", "unknown state", "final state", "not an active state",
-    "a second app of", "for the second time;", "the locale", "both active and final", "a state named ride_updated",
+    "a second app of", "for the second time;", "the locale", "both active and final",
+    "a state named ride_updated",
     "in a placeholder of", "\" in cron", "do not come", "of the tz database",
     "number that JSON can hold", "}} in content-state", "expected at most", "contains a line break",
     ", its type is ", "as a locale of content-state", "in several languages in",

@@ -96,14 +96,15 @@ enum SearchStatements {
          from ridepulse.rides r where \(owner) = $1 order by \(liveFirst) limit $2::int)
         """
     }
-    let parts = roles + [
-      """
-      (select r.id, r.state, r.updated_at, p.app
-       from ridepulse.participants p join ridepulse.rides r on r.id = p.ride_id
-       where p.owner_id = $1 and p.app = any (array[\(names)]::text[])
-       order by \(liveFirst) limit $2::int)
-      """
-    ]
+    let parts =
+      roles + [
+        """
+        (select r.id, r.state, r.updated_at, p.app
+         from ridepulse.participants p join ridepulse.rides r on r.id = p.ride_id
+         where p.owner_id = $1 and p.app = any (array[\(names)]::text[])
+         order by \(liveFirst) limit $2::int)
+        """
+      ]
     // A person may be in a role and a participant of the same app.
     return Statement(
       name: "",

@@ -73,7 +73,8 @@ struct RideMaker {
   mutating func phone(_ id: Int64) -> Phone {
     let app = app()
     var phone = Phone(
-      id: id, app: app, ownerID: chance.percent(85) ? owner(of: app) : "p", token: token(), environment: environment(),
+      id: id, app: app, ownerID: chance.percent(85) ? owner(of: app) : "p", token: token(),
+      environment: environment(),
       locale: chance.pick(nil, "de", "en-GB", "zh-Hant-TW", "", "-", text()))
     phone.installationID = installation()
     return phone

@@ -43,24 +43,33 @@ import Testing
     Case(name: "the ride's own", people: ["d"]),
     Case(name: "nobody", driver: nil, people: []),
     Case(name: "an attribute", app: App(rawValue: "courier"), people: ["k"]),
-    Case(name: "the own one first", participants: [(.driver, "a"), (.driver, "e")],
+    Case(
+      name: "the own one first", participants: [(.driver, "a"), (.driver, "e")],
       people: ["d", "a", "e"]),
-    Case(name: "participants alone", driver: nil, participants: [(.driver, "a"), (.driver, "e")],
+    Case(
+      name: "participants alone", driver: nil, participants: [(.driver, "a"), (.driver, "e")],
       people: ["a", "e"]),
-    Case(name: "the own one only once", participants: [(.driver, "d"), (.driver, "e")],
+    Case(
+      name: "the own one only once", participants: [(.driver, "d"), (.driver, "e")],
       people: ["d", "e"]),
-    Case(name: "not those of another app", participants: [(.customer, "a"), (fleet, "f")],
+    Case(
+      name: "not those of another app", participants: [(.customer, "a"), (fleet, "f")],
       people: ["d"]),
-    Case(name: "an app without a role", app: fleet, participants: [(fleet, "f1"), (fleet, "f2")],
+    Case(
+      name: "an app without a role", app: fleet, participants: [(fleet, "f1"), (fleet, "f2")],
       people: ["f1", "f2"]),
-    Case(name: "one named", data: #"{"driver_id": "x"}"#, participants: [(.driver, "a")],
+    Case(
+      name: "one named", data: #"{"driver_id": "x"}"#, participants: [(.driver, "a")],
       people: ["x"]),
     Case(name: "a number", data: #"{"driver_id": 7}"#, people: ["7"]),
-    Case(name: "several named", data: #"{"driver_id": ["y", "x"]}"#,
+    Case(
+      name: "several named", data: #"{"driver_id": ["y", "x"]}"#,
       participants: [(.driver, "a")], people: ["y", "x"]),
-    Case(name: "each once, and only IDs", data: #"{"driver_id": ["y", null, "y", {}, "", 7, true]}"#,
+    Case(
+      name: "each once, and only IDs", data: #"{"driver_id": ["y", null, "y", {}, "", 7, true]}"#,
       people: ["y", "7"]),
-    Case(name: "an empty list names nobody", data: #"{"driver_id": []}"#,
+    Case(
+      name: "an empty list names nobody", data: #"{"driver_id": []}"#,
       participants: [(.driver, "a")], people: []),
     Case(name: "null is no name", data: #"{"driver_id": null}"#, people: ["d"]),
     Case(name: "an empty text is no name", data: #"{"driver_id": ""}"#, people: ["d"]),
@@ -77,7 +86,8 @@ import Testing
     let people = RecipientResolver([event]).recipients(of: row.app, in: context)
     let owners = [people.first?.owner].compactMap(\.self) + people.others.map(\.owner)
     #expect(owners == row.people, "\(row.name)")
-    let isParticipant = [people.first].compactMap { $0?.isParticipant } + people.others.map(\.isParticipant)
+    let isParticipant =
+      [people.first].compactMap { $0?.isParticipant } + people.others.map(\.isParticipant)
     #expect(
       zip(owners, isParticipant).allSatisfy { owner, flag in
         flag == (row.data == "{}" && owner != "d" && owner != "k")
@@ -97,7 +107,8 @@ import Testing
   @Test func `R89: two riders receive what one would, each with a row of their own`() {
     let ride = Self.ride([(.customer, "c2"), (.customer, "c3")])
     let phones = [Self.phone(1, .customer, "c"), Self.phone(2, .customer, "c2")]
-    let both = decide(Sample.view(ride: ride, phones: phones), by: book([Sample.rule()]), now: Sample.now)
+    let both = decide(
+      Sample.view(ride: ride, phones: phones), by: book([Sample.rule()]), now: Sample.now)
     let alone = decide(Sample.view(phones: phones), by: book([Sample.rule()]), now: Sample.now)
     #expect(both.pushes.map(\.entry.owner) == ["c", "c2"])
     #expect(both.pushes.map(\.payload) == [alone.pushes[0].payload, alone.pushes[0].payload])
@@ -110,8 +121,10 @@ import Testing
   @Test func `people without a phone have rows of their own, the first with the ID of always`() {
     let alone = decide(Sample.view(phones: []), by: book([Sample.rule()]), now: Sample.now)
     let ride = Self.ride([(.customer, "c2"), (.customer, "c3")])
-    let closed = decide(Sample.view(ride: ride, phones: []), by: book([Sample.rule()]), now: Sample.now)
-      .closed
+    let closed = decide(
+      Sample.view(ride: ride, phones: []), by: book([Sample.rule()]), now: Sample.now
+    )
+    .closed
     #expect(closed.count == 3 && Set(closed.map(\.id)).count == 3)
     #expect(closed.first?.id == alone.closed.first?.id)
   }

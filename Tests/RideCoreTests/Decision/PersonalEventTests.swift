@@ -55,11 +55,12 @@ import Testing
   @Test func `apps of its rules that it does not name are not recorded`() {
     var both = rule()
     both.otherApps = [.customer]
-    let decision = decision([both, rule(app: .customer)].enumerated().map { index, rule in
-      var rule = rule
-      rule.name = "r\(index)"
-      return rule
-    })
+    let decision = decision(
+      [both, rule(app: .customer)].enumerated().map { index, rule in
+        var rule = rule
+        rule.name = "r\(index)"
+        return rule
+      })
     #expect(decision.pushes.count == 1 && decision.closed.isEmpty)
   }
 

@@ -25,7 +25,7 @@ COMMENT ON COLUMN ridepulse.erasure.starts IS 'IDs in push_to_start_tokens.';
 COMMENT ON COLUMN ridepulse.erasure.suffixes IS 'The last six digits of all these tokens.';
 COMMENT ON COLUMN ridepulse.erasure.rides IS 'Rides that name the person.';
 COMMENT ON COLUMN ridepulse.erasure.roles IS 'The app by which each of these rides does.';
-COMMENT ON COLUMN ridepulse.erasure.legacy IS 'Pseudo rides of the phones, cards and start tokens: of legacy senders, and of raw pushes.';
+COMMENT ON COLUMN ridepulse.erasure.legacy IS 'Pseudo rides of the person, of the phones, of cards and of start tokens.';
 COMMENT ON COLUMN ridepulse.erasure.gone IS 'Rides to delete.';
 COMMENT ON COLUMN ridepulse.erasure.scope IS 'All rides whose memo, events or ledger rows may name the person.';
 CREATE FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) RETURNS record
@@ -715,11 +715,22 @@ CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'
 declare
   new_id bigint;
 begin
+  if ride_id is null then
+    select min(p.event_id) into new_id
+    from ridepulse.emit_to_people(event, coalesce(data, '{}')) p;
+    return new_id;
+  end if;
   perform ridepulse.check_text('emit', 'event', event),
     ridepulse.check_text('emit', 'ride_id', ride_id);
   if jsonb_typeof(data) <> 'object' then
     raise exception 'ridepulse.emit needs a JSON object as data, got %', jsonb_typeof(data)
       using errcode = 'invalid_parameter_value';
+  elsif data <> '{}' and exists (
+      select from jsonb_each(data) m
+      where m.key like '%\_id' and case jsonb_typeof(m.value)
+        when 'array' then jsonb_array_length(m.value) else 0 end > 1000) then
+    raise exception 'data of ridepulse.emit has a list of more than 1000 people'
+      using errcode = 'invalid_parameter_value', hint = 'Name 1000 at most in one call.';
   end if;
   insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
   select emit.ride_id, emit.event, coalesce(emit.data, '{}'), r.customer_id, r.driver_id
@@ -728,7 +739,64 @@ begin
   return new_id;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.emit(event text, ride_id text, data jsonb) IS 'Emits an event and returns its ID; it takes effect when the transaction commits. event: a name that rules match. ride_id: the ride, which need not exist. data: a JSON object; null means {}. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes, or if data is not an object.';
+COMMENT ON FUNCTION ridepulse.emit(event text, ride_id text, data jsonb) IS 'Emits an event and returns its ID; it takes effect when the transaction commits. event: a name that rules match. ride_id: the ride, which need not exist; null means that the event concerns the people whom data names, as in ridepulse.emit_to_people, and the first one''s ID is returned. data: a JSON object; null means {}. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes, or if data is not an object, or if ride_id is null and data names nobody.';
+CREATE FUNCTION ridepulse.emit_to_people(event text, data jsonb) RETURNS TABLE(event_id bigint, ride_id text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  keys constant text[] := array(
+    select k.app || '_id' from (
+      select 'customer' as app union select 'driver' union select a.app from ridepulse.apps a) k
+    order by 1);
+  named text[] := '{}';
+  owners text[] := '{}';
+  item record;
+begin
+  perform ridepulse.check_text('emit', 'event', emit_to_people.event);
+  if jsonb_typeof(emit_to_people.data) <> 'object' then
+    raise exception 'ridepulse.emit needs a JSON object as data, got %',
+      jsonb_typeof(emit_to_people.data) using errcode = 'invalid_parameter_value';
+  end if;
+  for item in
+    select m.key, p.value #>> '{}' as owner, jsonb_typeof(p.value) as kind
+    from jsonb_each(emit_to_people.data) m
+    cross join lateral jsonb_array_elements(
+      case jsonb_typeof(m.value) when 'array' then m.value else jsonb_build_array(m.value) end
+    ) with ordinality p (value, place)
+    where m.key = any (keys) and m.value not in ('null', '""') order by m.key, p.place
+  loop
+    if item.kind not in ('string', 'number') then
+      raise exception '% of ridepulse.emit contains %', item.key,
+        case item.kind when 'null' then 'null' else 'a value of type ' || item.kind end
+        using errcode = 'invalid_parameter_value', hint = 'Send an ID, or a list of IDs.';
+    end if;
+    perform ridepulse.check_text('emit', item.key, item.owner);
+    named := named || left(item.key, -3);
+    owners := owners || item.owner;
+  end loop;
+  if cardinality(owners) = 0 then
+    raise exception 'ridepulse.emit needs a ride, or a person in data'
+      using errcode = 'invalid_parameter_value',
+            hint = format('Send a ride_id, or one of: %s.', array_to_string(keys, ', '));
+  elsif cardinality(owners) > 1000 then
+    raise exception 'data of ridepulse.emit names % people', cardinality(owners)
+      using errcode = 'invalid_parameter_value', hint = 'Name 1000 at most in one call.';
+  end if;
+  return query
+    insert into ridepulse.events (ride_id, event, data)
+    select ridepulse.raw_ride('person', p.app, p.owner_id), emit_to_people.event,
+      (emit_to_people.data - keys) || jsonb_build_object(p.app || '_id', p.owner_id)
+    from (
+      select n.app, n.owner_id, min(n.place) as place
+      from unnest(named, owners) with ordinality n (app, owner_id, place)
+      group by n.app, n.owner_id) p
+    order by p.place
+    returning id, events.ride_id;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.emit_to_people(event text, data jsonb) IS 'Emits an event about no ride, once for each person whom data names by <app>_id; returns the IDs, and the pseudo ride of each person. event: a name that rules match. data: a JSON object; an ID or a list of IDs for each app, at most 1000 in all. Errors: 22023 for an argument that is not what the function takes, or if data names nobody.';
 CREATE FUNCTION ridepulse.end_live_activity(app text, activity_id text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -849,8 +917,13 @@ begin
   from ridepulse.rides r, unnest(p.apps) a (app)
   where p.owner_id = case a.app when 'customer' then r.customer_id when 'driver' then r.driver_id
                        else r.attributes ->> (a.app || '_id') end;
+  p.legacy := p.legacy
+    || array(select ridepulse.raw_ride('person', a.app, p.owner_id) from unnest(p.apps) a (app));
   p.scope := array(
     select unnest(p.scope) union select unnest(p.rides) union select unnest(p.legacy)
+    union
+    select t.ride_id from ridepulse.participants t
+    where t.owner_id = p.owner_id and t.app = any (p.apps)
     union
     select a.ride_id from ridepulse.agenda a where ridepulse.json_contains(a.memo::text, p.owner_id)
     union
@@ -929,9 +1002,16 @@ begin
           select from jsonb_each(
             case jsonb_typeof(r.attributes) when 'object' then r.attributes else '{}' end) m
           where m.key like '%\_id' and m.value <> 'null' and m.value #>> '{}' <> p.owner_id)
+        and not exists (
+          select from ridepulse.participants t
+          where t.ride_id = r.id and not (t.owner_id = p.owner_id and t.app = any (p.apps)))
       or not exists (select from ridepulse.agenda a where a.ride_id = r.id)
         and not exists (select from ridepulse.events e where e.ride_id = r.id)));
-  counts := ridepulse.forget_tokens(p) || jsonb_build_object(
+  counts := ridepulse.forget_tokens(p);
+  delete from ridepulse.participants t
+  where t.ride_id = any (p.gone) or t.owner_id = p.owner_id and t.app = any (p.apps);
+  get diagnostics rows = row_count;
+  counts := counts || jsonb_build_object('participants', rows,
     'rides', ridepulse.forget_rides(p), 'events', ridepulse.forget_events(p),
     'agenda', ridepulse.forget_agenda(p), 'ledger', ridepulse.forget_ledger(p));
   -- Last, because writers of attached tables leave problems unrecorded while these rows are held.
@@ -1699,6 +1779,53 @@ exception when data_exception then
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time. zone: the time zone of a text without an offset; may be null. problem is no_time_zone or bad_time if the conversion fails, otherwise null.';
+CREATE FUNCTION ridepulse.participant_checked() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  -- Must precede any use of the row, whose types would belong to the owner of the other table.
+  if tg_relid <> 'ridepulse.participants'::regclass then
+    raise exception 'ridepulse.participant_checked serves ridepulse.participants alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  perform ridepulse.check_text('participants', 'ride_id', new.ride_id),
+    ridepulse.check_app('participants', new.app),
+    ridepulse.check_text('participants', 'owner_id', new.owner_id);
+  if not exists (select from ridepulse.rides r where r.id = new.ride_id) then
+    raise exception 'ridepulse.participants names a ride that does not exist'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Insert the ride first, in the same transaction if you like.';
+  elsif (select count(*) from (
+      select from ridepulse.participants p where p.ride_id = new.ride_id limit 1000) known) >= 1000
+  then
+    raise exception 'the ride has 1000 participants, the most that are allowed'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Name those whom an event concerns in its data, or emit an event for each.';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.participant_checked() IS 'Trigger function: refuses a participant of an unknown ride or app, and the 1001st of a ride. Errors: 22023; 42501 on any table other than ridepulse.participants.';
+CREATE FUNCTION ridepulse.participant_removed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_relid <> 'ridepulse.participants'::regclass then
+    raise exception 'ridepulse.participant_removed serves ridepulse.participants alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  insert into ridepulse.events (ride_id, event, data)
+  select old.ride_id, 'card_ended', '{}'
+  where exists (
+    select from ridepulse.live_activities a
+    where a.app = old.app and a.owner_id = old.owner_id and a.ride_id = old.ride_id
+      and a.ended_at is null);
+  return null;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.participant_removed() IS 'Trigger function: makes the ride of a removed participant who has a live card due. Errors: 42501 on any table other than ridepulse.participants.';
 CREATE FUNCTION ridepulse.pin() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1825,7 +1952,7 @@ CREATE FUNCTION ridepulse.raw_ride(kind text, app text, address text) RETURNS te
     AS $_$
   select $1 || ':' || $2 || ':' || left(encode(sha256(convert_to($3, 'UTF8')), 'hex'), 32)
 $_$;
-COMMENT ON FUNCTION ridepulse.raw_ride(kind text, app text, address text) IS 'Returns the ID of the pseudo ride of raw pushes to an address. kind: push or broadcast. address: the token in lower-case hexadecimal, or the channel''s ID.';
+COMMENT ON FUNCTION ridepulse.raw_ride(kind text, app text, address text) IS 'Returns the ID of the pseudo ride of an address or a person. kind: push, broadcast or person. address: the token in lower-case hexadecimal, the channel''s ID, or the owner''s ID.';
 CREATE FUNCTION ridepulse.read_query(w ridepulse.watches) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2309,6 +2436,20 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.ride_stamped() IS 'Trigger function: sets updated_at of a changed ride to the start of the transaction.';
+CREATE FUNCTION ridepulse.rides_removed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_relid <> 'ridepulse.rides'::regclass then
+    raise exception 'ridepulse.rides_removed serves ridepulse.rides alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  delete from ridepulse.participants p where p.ride_id in (select g.id from gone g);
+  return null;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.rides_removed() IS 'Trigger function: deletes the participants of deleted rides. Errors: 42501 on any table other than ridepulse.rides.';
 CREATE FUNCTION ridepulse.rotate_ledger(keep interval DEFAULT NULL::interval) RETURNS TABLE(action text, object text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3655,6 +3796,15 @@ CREATE VIEW ridepulse.parked AS
    FROM ridepulse.agenda
   WHERE (agenda.parked_reason IS NOT NULL);
 COMMENT ON VIEW ridepulse.parked IS 'Rides that no node claims until ridepulse.unpark is called for them, with the reason.';
+CREATE TABLE ridepulse.participants (
+    ride_id text NOT NULL,
+    app text NOT NULL,
+    owner_id text NOT NULL
+);
+COMMENT ON TABLE ridepulse.participants IS 'Further people of rides, written by the service''s backend: they receive what the ride''s own customer, driver and so on receive. They go with their ride.';
+COMMENT ON COLUMN ridepulse.participants.ride_id IS 'The ride, which must exist.';
+COMMENT ON COLUMN ridepulse.participants.app IS 'The app whose phones receive the pushes.';
+COMMENT ON COLUMN ridepulse.participants.owner_id IS 'The owner of these phones, 1 to 512 bytes.';
 CREATE TABLE ridepulse.pin (
     is_only boolean DEFAULT true NOT NULL,
     system_identifier bigint NOT NULL,
@@ -4023,6 +4173,8 @@ ALTER TABLE ONLY ridepulse.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 ALTER TABLE ONLY ridepulse.other_channels
     ADD CONSTRAINT other_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
+ALTER TABLE ONLY ridepulse.participants
+    ADD CONSTRAINT participants_pkey PRIMARY KEY (ride_id, app, owner_id);
 ALTER TABLE ONLY ridepulse.pin
     ADD CONSTRAINT pin_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.pinned_apps
@@ -4085,6 +4237,7 @@ CREATE INDEX live_activities_by_installation ON ridepulse.live_activities USING 
 CREATE INDEX live_activities_by_owner ON ridepulse.live_activities USING btree (app, owner_id) WHERE (ended_at IS NULL);
 CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (ride_id);
 CREATE INDEX live_activities_by_suffix ON ridepulse.live_activities USING btree ("right"(token, 6) text_pattern_ops);
+CREATE INDEX participants_by_owner ON ridepulse.participants USING btree (owner_id, app);
 CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tokens USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
 CREATE INDEX push_to_start_tokens_by_suffix ON ridepulse.push_to_start_tokens USING btree ("right"(token, 6) text_pattern_ops);
@@ -4100,6 +4253,9 @@ ALTER INDEX ridepulse.ledger_pkey ATTACH PARTITION ridepulse.ledger_default_pkey
 ALTER INDEX ridepulse.ledger_verdicts ATTACH PARTITION ridepulse.ledger_default_settled_xid_idx;
 CREATE TRIGGER added AFTER INSERT ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER changed AFTER UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (current_setting('ridepulse.silent'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION ridepulse.ride_changed();
+CREATE TRIGGER checked BEFORE INSERT OR UPDATE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_checked();
 CREATE TRIGGER keep_channel_ids BEFORE UPDATE OF attributes ON ridepulse.rides FOR EACH ROW WHEN (((old.attributes IS DISTINCT FROM new.attributes) AND (jsonb_typeof(old.attributes) = 'object'::text) AND (jsonb_typeof(new.attributes) = 'object'::text) AND ((old.attributes)::text ~~ '%\_channel\_id"%'::text))) EXECUTE FUNCTION ridepulse.keep_channel_ids();
+CREATE TRIGGER removed AFTER DELETE OR UPDATE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_removed();
+CREATE TRIGGER removed AFTER DELETE ON ridepulse.rides REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION ridepulse.rides_removed();
 CREATE TRIGGER stamped BEFORE UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (NOT (old.updated_at IS DISTINCT FROM new.updated_at)))) EXECUTE FUNCTION ridepulse.ride_stamped();
 CREATE CONSTRAINT TRIGGER wake AFTER INSERT ON ridepulse.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((current_setting('ridepulse.transaction'::text, true) IS DISTINCT FROM (pg_current_xact_id())::text) AND (set_config('ridepulse.transaction'::text, (pg_current_xact_id())::text, true) IS NOT NULL))) EXECUTE FUNCTION ridepulse.wake();

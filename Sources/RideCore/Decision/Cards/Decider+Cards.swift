@@ -69,8 +69,7 @@ extension Decider {
     if starts.contains(where: { $0.shown != rendered.shown }) { machine.memo.isUrgent = true }
     closeReplacedAlerts(&machine, of: rule, card)
     let end = endCondition(machine, card, rule, refreshContext)
-    if let refreshContext, RecipientResolver.isPresent(card.ownerID, card.app, in: refreshContext)
-    {
+    if let refreshContext, RecipientResolver.isPresent(card.ownerID, card.app, in: refreshContext) {
       machine.memo.hasMatchedOwner = true
     }
     // An end leaves without content: its row must not be that of the problem.
