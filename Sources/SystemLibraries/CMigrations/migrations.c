@@ -101,6 +101,9 @@ static const char text_0023[] = {
 static const char text_0024[] = {
 #embed "../../../sql/0024_unique_ids.sql" suffix(, 0)
 };
+static const char text_0028[] = {
+#embed "../../../sql/0028_limits.sql" suffix(, 0)
+};
 
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
@@ -127,5 +130,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0022_search", text_0022},
     {"0023_card_types", text_0023},
     {"0024_unique_ids", text_0024},
+    {"0028_limits", text_0028},
     {NULL, NULL},
 };
