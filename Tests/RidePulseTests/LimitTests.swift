@@ -4,8 +4,6 @@ import RideCore
 import TestSupport
 import Testing
 
-@testable import RidePulse
-
 @Suite("Limits for each person") struct LimitTests {
   private static let cap = (count: 3, seconds: 4.0)
 
