@@ -64,6 +64,11 @@ begin
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+    when 'preferences' then
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'topic', a -> 'topic', 'allowed', a -> 'allowed',
+        'changed', ridepulse.set_preference(a ->> 'app', a ->> 'owner_id', a ->> 'topic',
+          (a ->> 'allowed')::boolean));
     when 'rides' then
       is_new := ridepulse.put_ride(a);
       status := case when is_new then 201 else 200 end;
@@ -77,15 +82,6 @@ begin
     when 'delete-push-to-start' then
       answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
-    when 'push' then
-      status := 201;
-      answer := jsonb_build_object('apns_id', case when a ? 'channel'
-        then ridepulse.broadcast(a ->> 'app', a ->> 'channel', (a ->> 'payload')::json,
-          make_interval(secs => (a ->> 'expires')::double precision), (a ->> 'priority')::integer)
-        else ridepulse.push(a ->> 'app', a ->> 'token', (a ->> 'payload')::json,
-          coalesce(a ->> 'push_type', 'alert'), (a ->> 'priority')::integer,
-          make_interval(secs => (a ->> 'expires')::double precision), a ->> 'environment',
-          a ->> 'collapse_id') end);
   end case;
   body := answer::text;
 end
@@ -1083,7 +1079,8 @@ begin
     or o.kind = 'start' and o.token_id = any (p.starts);
   get diagnostics rows = row_count;
   counts := counts || jsonb_build_object('token_outcomes', rows);
-  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts'] loop
+  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
+                              'preferences', 'permits'] loop
     execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
       using p.apps, p.owner_id;
     get diagnostics rows = row_count;
@@ -1098,7 +1095,7 @@ begin
   return counts;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens and contacts, what APNs answered about them, and stored answers to API calls; returns counts by table.';
+COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens, contacts, preferences and permits, what APNs answered about them, and stored answers to API calls; returns counts by table.';
 CREATE TABLE ridepulse.rides (
     id text NOT NULL,
     state text,
@@ -1540,7 +1537,9 @@ CREATE FUNCTION ridepulse.owner_apps(owner_id text, app text) RETURNS SETOF text
     union select d.app from ridepulse.devices d where d.owner_id = $1
     union select c.app from ridepulse.live_activities c where c.owner_id = $1
     union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
-    union select k.app from ridepulse.contacts k where k.owner_id = $1) a
+    union select k.app from ridepulse.contacts k where k.owner_id = $1
+    union select p.app from ridepulse.preferences p where p.owner_id = $1
+    union select p.app from ridepulse.permits p where p.owner_id = $1) a
   where $2 is null
 $_$;
 COMMENT ON FUNCTION ridepulse.owner_apps(owner_id text, app text) IS 'Returns the apps in which an owner ID names the person to erase: app, or all if it is null.';
@@ -2581,6 +2580,113 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises. Errors: 55000 on a standby.';
+CREATE FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  has_changed boolean;
+begin
+  perform ridepulse.check_app('set_preference', app),
+    ridepulse.check_text('set_preference', 'owner_id', owner_id),
+    ridepulse.check_text('set_preference', 'topic', topic);
+  if topic !~ '^[a-z0-9_-]{1,64}$' then
+    raise exception 'topic of ridepulse.set_preference is %', quote_literal(left(topic, 80))
+      using errcode = 'invalid_parameter_value',
+            hint = 'A topic has a-z, 0-9, - and _, at most 64, as rule files name it.';
+  elsif allowed is null then
+    raise exception 'ridepulse.set_preference needs allowed, got NULL'
+      using errcode = 'invalid_parameter_value', hint = 'Send true or false.';
+  end if;
+  -- An unknown topic is on, so turning it on for the first time changes nothing.
+  insert into ridepulse.preferences as p (app, owner_id, topic, is_allowed)
+  values (set_preference.app, set_preference.owner_id, set_preference.topic, allowed)
+  on conflict on constraint preferences_pkey do update
+  set is_allowed = excluded.is_allowed, changed_at = excluded.changed_at
+  where p.is_allowed <> excluded.is_allowed
+  returning xmax <> 0 or not is_allowed into has_changed;
+  if has_changed is not true then
+    return false;
+  end if;
+  -- A card that runs is ended by its ride's next decision.
+  insert into ridepulse.events (ride_id, event, data)
+  select distinct c.ride_id, 'preference_changed', '{}'::jsonb
+  from ridepulse.current_live_activities c
+  where c.app = set_preference.app and c.owner_id = set_preference.owner_id and c.ended_at is null
+  order by 1;
+  return true;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) IS 'Turns a topic on or off for a person; returns whether that changed anything. Rides with a live card of the person become due: a card whose topic is off ends at once. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.settle_permits(changes jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  held text[];
+  change record;
+  used bigint;
+begin
+  held := array(
+    select a.ride_id from jsonb_to_recordset(changes -> 'rides')
+      as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by a.ride_id for update of a skip locked);
+  perform pg_advisory_xact_lock(k.number) from (
+    select distinct hashtextextended(
+      jsonb_build_array('ridepulse permits', c.app, c.owner_id, c.topic)::text, 0) as number
+    from (
+      select * from jsonb_to_recordset(changes -> 'outcomes')
+        as o (app text, owner_id text, topic text)
+      union all
+      select * from jsonb_to_recordset(changes -> 'requests')
+        as q (app text, owner_id text, topic text)) c
+    order by 1) k;
+  for change in
+    select * from jsonb_to_recordset(changes -> 'outcomes') as o (
+      ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
+      "window" bigint)
+  loop
+    if change.sent and change.ride_id = any (held) then
+      insert into ridepulse.permits as p
+        (id, app, owner_id, topic, is_granted, is_sent, counts_at, keep_until)
+      values (change.id, change.app, change.owner_id, change.topic, true, true,
+        clock_timestamp(), clock_timestamp() + change."window" * interval '1 microsecond')
+      on conflict (id) do update set is_granted = true, is_sent = true;
+    elsif change.sent then
+      -- Adds no row: the person may have been erased meanwhile.
+      update ridepulse.permits p set is_sent = true where p.id = change.id;
+    end if;
+    -- Of a ride that has passed to another node, that node may still be sending.
+    continue when not change.done or change.ride_id <> all (held);
+    update ridepulse.permits p set counts_at = clock_timestamp()
+    where p.id = change.id and p.is_sent;
+    delete from ridepulse.permits p where p.id = change.id and not p.is_sent;
+  end loop;
+  for change in
+    select * from jsonb_to_recordset(changes -> 'requests') as q (
+      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
+      valid_until bigint, "window" bigint, occurred_at bigint)
+    where q.ride_id = any (held)
+    order by q.occurred_at, q.id
+  loop
+    update ridepulse.permits p set counts_at = greatest(p.counts_at,
+      timestamptz 'epoch' + change.valid_until * interval '1 microsecond')
+    where p.id = change.id and p.is_granted;
+    continue when found;
+    select count(*) into used from ridepulse.permits p
+    where p.app = change.app and p.owner_id = change.owner_id and p.topic = change.topic
+      and p.is_granted and p.counts_at > clock_timestamp() - change.per * interval '1 microsecond';
+    insert into ridepulse.permits as p
+      (id, app, owner_id, topic, is_granted, counts_at, keep_until)
+    values (change.id, change.app, change.owner_id, change.topic, used < change.count,
+      timestamptz 'epoch' + change.valid_until * interval '1 microsecond',
+      timestamptz 'epoch' + (change.valid_until + change."window") * interval '1 microsecond')
+    on conflict (id) do nothing;
+  end loop;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Grants or refuses permits, and records what became of them; called in the transaction of a settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides that are held under their claim, permits are granted and released; what was sent counts anyway.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2773,6 +2879,10 @@ CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
     when 'watch_errors' then 't.last_at < now() - k.watch_errors'
     when 'nodes' then 't.seen_at < now() - interval ''1 day'''
     when 'idempotency_keys' then 't.created_at < now() - interval ''1 day'''
+    when 'preferences' then
+      't.changed_at < now() - k.phones and not exists ('
+      'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
+    when 'permits' then 't.keep_until < now()'
     when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
   end
 $_$;
@@ -3635,6 +3745,25 @@ CREATE VIEW ridepulse.parked AS
    FROM ridepulse.agenda
   WHERE (agenda.parked_reason IS NOT NULL);
 COMMENT ON VIEW ridepulse.parked IS 'Rides that no node claims until ridepulse.unpark is called for them, with the reason.';
+CREATE TABLE ridepulse.permits (
+    id uuid NOT NULL,
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    topic text NOT NULL,
+    is_granted boolean NOT NULL,
+    is_sent boolean DEFAULT false NOT NULL,
+    counts_at timestamp with time zone NOT NULL,
+    keep_until timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE ridepulse.permits IS 'Pushes that at-most counts: one row for each event or slot, rule and owner.';
+COMMENT ON COLUMN ridepulse.permits.id IS 'The same on every node and in every attempt.';
+COMMENT ON COLUMN ridepulse.permits.app IS 'The app of the phones.';
+COMMENT ON COLUMN ridepulse.permits.owner_id IS 'The owner of the phones.';
+COMMENT ON COLUMN ridepulse.permits.topic IS 'The topic of the rule.';
+COMMENT ON COLUMN ridepulse.permits.is_granted IS 'Whether it may be sent; a refused one is deleted when its push has ended.';
+COMMENT ON COLUMN ridepulse.permits.is_sent IS 'Whether it was sent to a phone, or may have been.';
+COMMENT ON COLUMN ridepulse.permits.counts_at IS 'When it was sent; until that is known, the end of its validity.';
+COMMENT ON COLUMN ridepulse.permits.keep_until IS 'When no rule counts it any more.';
 CREATE TABLE ridepulse.pin (
     is_only boolean DEFAULT true NOT NULL,
     system_identifier bigint NOT NULL,
@@ -3664,6 +3793,19 @@ COMMENT ON COLUMN ridepulse.pinned_apps.app IS 'The app.';
 COMMENT ON COLUMN ridepulse.pinned_apps.bundle_id IS 'Its bundle ID, APNS_<APP>_BUNDLE_ID.';
 COMMENT ON COLUMN ridepulse.pinned_apps.environment IS 'The environment of phones that name none, APNS_SANDBOX.';
 COMMENT ON COLUMN ridepulse.pinned_apps.pinned_at IS 'When the app was pinned.';
+CREATE TABLE ridepulse.preferences (
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    topic text NOT NULL,
+    is_allowed boolean NOT NULL,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+COMMENT ON TABLE ridepulse.preferences IS 'Topics that people have turned on or off. A topic without a row is on.';
+COMMENT ON COLUMN ridepulse.preferences.app IS 'The app whose pushes it concerns.';
+COMMENT ON COLUMN ridepulse.preferences.owner_id IS 'The owner of the phones.';
+COMMENT ON COLUMN ridepulse.preferences.topic IS 'The topic, as rules name it.';
+COMMENT ON COLUMN ridepulse.preferences.is_allowed IS 'Whether the topic is on.';
+COMMENT ON COLUMN ridepulse.preferences.changed_at IS 'When it was last turned on or off.';
 ALTER TABLE ridepulse.push_to_start_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.push_to_start_tokens_id_seq
     START WITH 1
@@ -4001,10 +4143,14 @@ ALTER TABLE ONLY ridepulse.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 ALTER TABLE ONLY ridepulse.other_channels
     ADD CONSTRAINT other_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
+ALTER TABLE ONLY ridepulse.permits
+    ADD CONSTRAINT permits_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.pin
     ADD CONSTRAINT pin_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.pinned_apps
     ADD CONSTRAINT pinned_apps_pkey PRIMARY KEY (app);
+ALTER TABLE ONLY ridepulse.preferences
+    ADD CONSTRAINT preferences_pkey PRIMARY KEY (app, owner_id, topic);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_app_attributes_type_token_key UNIQUE (app, attributes_type, token);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens
@@ -4063,6 +4209,8 @@ CREATE INDEX live_activities_by_installation ON ridepulse.live_activities USING 
 CREATE INDEX live_activities_by_owner ON ridepulse.live_activities USING btree (app, owner_id) WHERE (ended_at IS NULL);
 CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (ride_id);
 CREATE INDEX live_activities_by_suffix ON ridepulse.live_activities USING btree ("right"(token, 6) text_pattern_ops);
+CREATE INDEX permits_by_age ON ridepulse.permits USING btree (keep_until);
+CREATE INDEX permits_by_owner ON ridepulse.permits USING btree (app, owner_id, topic, counts_at) WHERE is_granted;
 CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tokens USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
 CREATE INDEX push_to_start_tokens_by_suffix ON ridepulse.push_to_start_tokens USING btree ("right"(token, 6) text_pattern_ops);
