@@ -119,12 +119,15 @@ begin
       ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
       "window" bigint)
   loop
-    if change.sent then
+    if change.sent and change.ride_id = any (held) then
       insert into ridepulse.permits as p
         (id, app, owner_id, topic, is_granted, is_sent, counts_at, keep_until)
       values (change.id, change.app, change.owner_id, change.topic, true, true,
         clock_timestamp(), clock_timestamp() + change."window" * interval '1 microsecond')
       on conflict (id) do update set is_granted = true, is_sent = true;
+    elsif change.sent then
+      -- Adds no row: the person may have been erased meanwhile.
+      update ridepulse.permits p set is_sent = true where p.id = change.id;
     end if;
     -- Of a ride that has passed to another node, that node may still be sending.
     continue when not change.done or change.ride_id <> all (held);

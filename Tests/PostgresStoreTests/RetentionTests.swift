@@ -33,6 +33,13 @@ import Testing
     insert into ridepulse.agenda (ride_id, fence, leased_until) values ('live', 1, '-infinity');
     insert into ridepulse.contacts values
       ('customer', 'old', now() - interval '271 days'), ('customer', 'seen', now());
+    insert into ridepulse.preferences values
+      ('customer', 'old gone', 't', false, now() - interval '271 days'),
+      ('customer', 'gone', 't', false, now() - interval '269 days'),
+      ('customer', 'young', 't', false, now() - interval '271 days');
+    insert into ridepulse.permits values
+      (gen_random_uuid(), 'customer', 'old', 't', true, true, now(), now() - interval '1 s'),
+      (gen_random_uuid(), 'customer', 'young', 't', true, true, now(), now() + interval '1 h');
     insert into ridepulse.devices
       (app, owner_id, token, registered_at, disabled_at, disabled_reason) values
       ('customer', 'old', '01', now() - interval '271 days', null, null),
@@ -80,7 +87,10 @@ import Testing
       deleted.map { "\($0.table) \($0.rows)" } == [
         "rides 1", "live_activities 2", "push_to_start_tokens 2", "devices 3", "contacts 1",
         "channels 1", "watch_errors 1", "nodes 1", "idempotency_keys 1",
+        "preferences 1", "permits 1",
       ])
+    #expect(try await names("preferences", "owner_id") == "gone young")
+    #expect(try await names("permits", "owner_id") == "young")
     #expect(try await names("rides", "id") == "later live waiting young")
     #expect(try await names("devices", "owner_id") == "legacy off seen young")
     #expect(try await names("live_activities", "activity_id") == "live young")

@@ -63,7 +63,12 @@ import TestSupport
       where installation_id = 'i';
       select ridepulse.register_device('customer', 'other', '\(Stage.customerToken)'),
         ridepulse.register_device('driver', 'd1', '\(Stage.driverToken)'),
-        ridepulse.contact('driver', 'd1')
+        ridepulse.contact('driver', 'd1'),
+        ridepulse.set_preference('customer', '\(Self.person)', 'news', false),
+        ridepulse.set_preference('customer', 'other', 'news', false);
+      insert into ridepulse.permits
+      select gen_random_uuid(), 'customer', o, 't', true, true, now(), now() + interval '1 h'
+      from unnest(array['\(Self.person)', 'other']) o
       """)
   }
 
@@ -126,6 +131,8 @@ import TestSupport
       """
       select d::text from ridepulse.devices d where owner_id <> '\(Self.person)'
       union all select c::text from ridepulse.contacts c where owner_id <> '\(Self.person)'
+      union all select p::text from ridepulse.preferences p where owner_id <> '\(Self.person)'
+      union all select p::text from ridepulse.permits p where owner_id <> '\(Self.person)'
       union all select r::text from ridepulse.rides r where id = 'foreign'
       union all select l::text from ridepulse.ledger l where ride_id = 'foreign'
         or ride_id like 'over%' and app = 'driver'
@@ -147,7 +154,8 @@ import TestSupport
       let erased = try Command.ridepulse(["forget", Self.person, "--yes"], stage.environment)
       #expect(erased.status == 0, "\(erased.errors)")
       for table in [
-        "agenda", "contacts", "devices", "events", "idempotency_keys", "ledger", "rides",
+        "agenda", "contacts", "devices", "events", "idempotency_keys", "ledger", "permits",
+        "preferences", "rides",
       ] {
         #expect(erased.output.contains(table), "\(erased.output)")
       }

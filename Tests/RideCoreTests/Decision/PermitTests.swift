@@ -5,7 +5,7 @@ import Testing
 
 @Suite("R84: at-most over all rides") struct PermitTests {
   private static func rule(
-    _ name: String = "capped", _ count: Int?, per: Duration = .seconds(600),
+    _ count: Int?, _ name: String = "capped", per: Duration = .seconds(600),
     on event: String = "driver_arrived", collapse: String? = nil
   ) -> Rule {
     var rule = Sample.rule(name, on: [event], expires: .after(.seconds(300)), collapse: collapse)
@@ -97,7 +97,7 @@ import Testing
     #expect(decision.pushes.isEmpty)
     let settlement = decision.settled([], now: Sample.now) { 0 }
     #expect(settlement.nextDue == Sample.now)
-    #expect(settlement.entries.map(\.reason?.code) == [.engine(.awaitsPermit)])
+    #expect(settlement.entries.map { $0.reason?.code } == [.engine(.awaitsPermit)])
     let request = try #require(settlement.permits.requests.first)
     #expect(request.cap == PushCap(count: 1, per: .seconds(600)))
     #expect(request.permit.owner == "c" && request.permit.topic == "news")
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test func `other owners and topics have their own counts`() {
-    var other = Self.rule("other", 1)
+    var other = Self.rule(1, "other")
     other.limits.topic = "offers"
     let book = Sample.book([Self.rule(1), other])
     var store = Store()
@@ -126,8 +126,8 @@ import Testing
 
   @Test func `each rule compares its own count with all that was sent for the topic`() {
     let book = Sample.book([
-      Self.rule("one", 1, on: "driver_arrived"), Self.rule("three", 3, on: "eta_changed"),
-      Self.rule("free", nil, on: "requested"),
+      Self.rule(1, "one", on: "driver_arrived"), Self.rule(3, "three", on: "eta_changed"),
+      Self.rule(nil, "free", on: "requested"),
     ])
     var store = Store()
     var now = Sample.now

@@ -84,7 +84,7 @@ import Testing
         .randomElement(using: &numbers)
       let near = Timestamp(epochSeconds: (change?.at.epochSeconds ?? 1_790_000_000))
       let at =
-        (Bool.random(using: &numbers) ? near - .seconds(50_000) : year)
+        (Bool.random(using: &numbers) ? near - .seconds(50_040) : year)
         + .seconds(60 * Int64.random(in: 0..<1500, using: &numbers))
       let expected = try Self.scan(at, from, to, name)
       if expected != nil { quiet += 1 }
