@@ -116,7 +116,7 @@ import Testing
     let decision = decide(
       Self.view(#"{"note": "\#(long)"}"#), by: configuration, now: Sample.now)
     #expect(
-      decision.reasons == ["suppressed: if: remember has 5028 bytes, at most 4096 are kept"])
+      decision.reasons == ["suppressed: if: remember has 5026 bytes, at most 4096 are kept"])
     var memo = Memo()
     memo.conditions = ["arrived": ConditionMemo(last: #"{"note":1}"#)]
     var view = Self.view(#"{"plate": "B", "note": 2}"#, memo: memo)
