@@ -112,10 +112,11 @@ struct CELCompiler {
       return problem(
         node, "the unknown name \(name.quotedBrief)",
         names.isEmpty ? "a value" : "one of \(names.joined(separator: ", ")); a text has quotes",
-        nearest: nearestWord(to: name, among: names))
+        nearest: environment.variables.first { $0.path.last == name }?.path.joined(separator: ".")
+          ?? nearestWord(to: name, among: names))
     }
     return problem(
-      node, "\(name.quotedBrief), which is no field of \(parent.joined(separator: "."))",
+      node, "\(name.quotedBrief) is no field of \(parent.joined(separator: "."))",
       "one of \(known.joined(separator: ", "))", nearest: nearestWord(to: name, among: known))
   }
 
@@ -163,7 +164,7 @@ struct CELCompiler {
       !members.contains(name), !locals.contains(where: { $0.name == path.first })
     else { return }
     throw problem(
-      node, "\(name.quotedBrief), which is not in \(path.joined(separator: "."))",
+      node, "\(name.quotedBrief) is not in \(path.joined(separator: "."))",
       members.isEmpty ? "nothing: it has no values" : "one of \(members.joined(separator: ", "))",
       nearest: nearestWord(to: name, among: members))
   }
@@ -271,7 +272,9 @@ struct CELCompiler {
       throw problem(
         node, isMethod ? "x.\(name)()" : "\(name)(x)", isMethod ? "\(name)(x)" : "x.\(name)(…)")
     }
-    let known = forms.map { $0.parameters.map(\.word).joined(separator: " and ") }
+    // What may stand next to the first value, if it is one of the possible ones.
+    let near = forms.filter { $0.parameters.first == arguments.first?.present }
+    let known = (near.isEmpty ? forms : near).map { $0.parameters.map(\.word).joined(separator: " and ") }
     throw problem(
       node, "\(function.rawValue) of \(types.isEmpty ? "nothing" : types)",
       known.isEmpty ? "other values" : unique(known).joined(separator: ", or "))

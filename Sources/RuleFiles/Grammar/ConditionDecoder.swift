@@ -26,16 +26,20 @@ struct ConditionDecoder {
         diagnostics.report(
           field.location, "remember in a rule whose if does not read last",
           expected: "last.\(remembered.first?.joined(separator: ".") ?? "KEY") in if, or no remember")
+      } else if fields["remember"] == nil, condition.readsLast {
+        diagnostics.report(
+          field.location, "last in a rule without remember",
+          expected: "remember next to if: the attributes to keep, such as remember: [eta_epoch]")
       }
       return condition
     } catch {
-      report(error, text, field.node, hasMemory: fields["remember"] != nil)
+      report(error, text, field.node)
       return nil
     }
   }
 
   /// Reports a mistake with its place in the file, and in the expression.
-  private func report(_ problem: CELProblem, _ text: String, _ node: YAMLNode, hasMemory: Bool) {
+  private func report(_ problem: CELProblem, _ text: String, _ node: YAMLNode) {
     guard case .scalar(let scalar) = node.kind else { return }
     let location = scalar.textLocation.map {
       SourceLocation(line: $0.line, column: $0.column + problem.offset)
@@ -43,7 +47,7 @@ struct ConditionDecoder {
     var expected = problem.expected
     if text.contains("{{") { expected = "names without braces, such as ride.state" }
     diagnostics.report(
-      location ?? node.location, "\(problem.found) at character \(problem.offset + 1) of if",
+      location ?? node.location, "\(problem.found) (character \(problem.offset + 1) of if)",
       expected: expected, nearest: problem.nearest)
   }
 

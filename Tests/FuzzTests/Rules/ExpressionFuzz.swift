@@ -48,11 +48,7 @@ import Testing
       do {
         let program = try CELProgram(text, in: environment)
         let values = environment.variables.map { _ in Self.value(&chance, depth: 3) }
-        do {
-          _ = try program.value(with: Values(values: values))
-        } catch {
-          try require(!error.text.contains(where: \.isNewline), "in two lines: \(error.text)")
-        }
+        try check { () throws(CELError) in _ = try program.value(with: Values(values: values)) }
       } catch let problem as CELProblem {
         try require(
           (0...text.unicodeScalars.count).contains(problem.offset),
@@ -63,6 +59,14 @@ import Testing
       } catch {
         throw Fuzz.Fault(text: "\(error) for \(text.debugDescription)")
       }
+    }
+  }
+
+  private func check(_ evaluation: () throws(CELError) -> Void) throws(Fuzz.Fault) {
+    do {
+      try evaluation()
+    } catch {
+      try require(!error.text.contains(where: \.isNewline), "in two lines: \(error.text)")
     }
   }
 
