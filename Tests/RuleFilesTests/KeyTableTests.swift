@@ -59,6 +59,8 @@ import Testing
     "number that JSON can hold", "}} in content-state", "expected at most", "contains a line break",
     ", its type is ", "as a locale of content-state", "in several languages in",
     "for a background push", "each of the two needs a token", "RidePulse emits this event itself",
+    " of if)", "last in a rule without remember", "whose if does not read last",
+    "in remember; expected",
   ]
 
   @Test func wrongFilesAreRefused() throws {

@@ -242,7 +242,10 @@ struct CELCompiler {
         CELFunction.named.map(\.rawValue) + ["has"] + CELMacro.allCases.map(\.rawValue)
       let isMacro = CELMacro(name: name) != nil || name == "has"
       throw problem(
-        node, isMacro ? "\(name) with \(count(arguments, isMethod))" : "the unknown function \(name.quotedBrief)",
+        node,
+        isMacro
+          ? "\(name) with \(count(arguments, isMethod))"
+          : "the unknown function \(name.quotedBrief)",
         isMacro ? "such as list.\(name)(x, x > 1)" : "one of \(known.joined(separator: ", "))",
         nearest: isMacro ? nil : nearestWord(to: name, among: known))
     }
@@ -274,7 +277,9 @@ struct CELCompiler {
     }
     // What may stand next to the first value, if it is one of the possible ones.
     let near = forms.filter { $0.parameters.first == arguments.first?.present }
-    let known = (near.isEmpty ? forms : near).map { $0.parameters.map(\.word).joined(separator: " and ") }
+    let known = (near.isEmpty ? forms : near).map {
+      $0.parameters.map(\.word).joined(separator: " and ")
+    }
     throw problem(
       node, "\(function.rawValue) of \(types.isEmpty ? "nothing" : types)",
       known.isEmpty ? "other values" : unique(known).joined(separator: ", or "))
@@ -289,7 +294,9 @@ struct CELCompiler {
   private func folded(
     _ function: CELFunction, _ arguments: [CELCode], _ type: CELType, _ node: CELNode
   ) throws(CELProblem) -> Typed {
-    if function == .matches, arguments.count == 2, case .constant(.string(let pattern)) = arguments[1] {
+    if function == .matches, arguments.count == 2,
+      case .constant(.string(let pattern)) = arguments[1]
+    {
       do {
         let regex = try LinearRegex(pattern)
         return (.matches(arguments[0], regex, part: part(node)), type)

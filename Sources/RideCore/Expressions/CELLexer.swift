@@ -160,7 +160,8 @@ struct CELLexer {
   private func tooLarge(_ start: Int, _ expected: String) -> CELProblem {
     CELProblem(
       offset: start,
-      found: "the number \(String(String.UnicodeScalarView(text[start..<position])).brief(bytes: 60))",
+      found:
+        "the number \(String(String.UnicodeScalarView(text[start..<position])).brief(bytes: 60))",
       expected: expected)
   }
 
@@ -183,7 +184,9 @@ struct CELLexer {
       guard let scalar = peek(), isTriple || scalar != "\n" && scalar != "\r" else {
         throw CELProblem(
           offset: start, found: "an open quote",
-          expected: "\(isTriple ? String(repeating: String(quote), count: 3) : String(quote)) at the end of the text")
+          expected:
+            "\(isTriple ? String(repeating: String(quote), count: 3) : String(quote)) at the end of the text"
+        )
       }
       if scalar == quote, !isTriple || peek(1) == quote && peek(2) == quote {
         position += isTriple ? 3 : 1

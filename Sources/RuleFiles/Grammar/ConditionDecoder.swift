@@ -25,7 +25,8 @@ struct ConditionDecoder {
       if let field = fields["remember"], !condition.readsLast {
         diagnostics.report(
           field.location, "remember in a rule whose if does not read last",
-          expected: "last.\(remembered.first?.joined(separator: ".") ?? "KEY") in if, or no remember")
+          expected:
+            "last.\(remembered.first?.joined(separator: ".") ?? "KEY") in if, or no remember")
       } else if fields["remember"] == nil, condition.readsLast {
         diagnostics.report(
           field.location, "last in a rule without remember",
@@ -87,7 +88,8 @@ struct ConditionDecoder {
     let prefixes = [["ride", "attributes"], ["attributes"]]
     let prefix = prefixes.first { path?.starts(with: $0) == true }
     if let path, prefix == nil, path.joined().utf8.count <= WordForm.lengthLimit,
-      !path.contains(where: { $0.isEmpty || $0.contains("{") || $0.contains(where: \.isWhitespace) })
+      !path.contains(where: { $0.isEmpty || $0.contains("{") || $0.contains(where: \.isWhitespace) }
+      )
     {
       return path
     }

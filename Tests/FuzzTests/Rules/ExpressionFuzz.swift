@@ -78,10 +78,12 @@ import Testing
     case 2: .int(chance.pick(0, 1, -1, .min, .max, 180))
     case 3: .uint(chance.pick(0, 1, .max))
     case 4: .double(chance.pick(0, -0.0, 0.5, .nan, .infinity, -1e308, 9.3e18))
-    case 5: .string(chance.pick("", "xl", "é", "de", "e\u{301}", String(repeating: "a", count: 5000)))
+    case 5:
+      .string(chance.pick("", "xl", "é", "de", "e\u{301}", String(repeating: "a", count: 5000)))
     case 6: CELValue(Timestamp(microseconds: chance.pick(.min, .max, 0, -1, 1_800_000_000_000_000)))
     case 7: .duration(chance.pick(.min, .max, 0, -1))
-    case 8: .list(.values((0..<chance.number(0...20)).map { _ in value(&chance, depth: depth - 1) }))
+    case 8:
+      .list(.values((0..<chance.number(0...20)).map { _ in value(&chance, depth: depth - 1) }))
     default:
       CELValue(
         JSONValue.object([
