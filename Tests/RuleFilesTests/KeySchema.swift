@@ -104,7 +104,7 @@ enum KeySchema {
     case .expiry: ["anyOf": [duration, ["const": "never-store"]]]
     case .expression: text
     case .attributes:
-      ["anyOf": [pattern(#"^\S+$"#), list(of: pattern(#"^\S+$"#), ["minItems": 1, "maxItems": 10])]]
+      ["anyOf": [attribute, list(of: attribute, ["minItems": 1, "maxItems": 10])]]
     case .rideTime: pattern(#"^(pickup_at|attributes(\.[^.]+)+)$"#)
     case .cron: pattern(#"^\s*(\S+\s+){4}\S+\s*$"#)
     case .timeZone: ["type": "string"]
@@ -134,6 +134,9 @@ enum KeySchema {
     }
   }
 
+  private static var attribute: Schema {
+    pattern(#"^(?!(ride\.)?attributes(\.|$))[^\s{.]+(\.[^\s{.]+)*$"#)
+  }
   private static var text: Schema { value(.text(expected: "")) }
   private static var duration: Schema { pattern(#"^(?=.*[1-9])(\d+d)?(\d+h)?(\d+m)?(\d+s)?$"#) }
   private static var locale: Schema {

@@ -62,6 +62,8 @@ import Testing
     "for a background push", "each of the two needs a token", "RidePulse emits this event itself",
     "with one, nothing is quiet", "so no person can turn it off",
     "that is declared under events", "that fire each other forever", ", and the push is valid for ",
+    " of if)", "last in a rule without remember", "whose if does not read last",
+    "in remember; expected",
   ]
 
   @Test func wrongFilesAreRefused() throws {

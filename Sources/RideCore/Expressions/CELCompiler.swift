@@ -112,10 +112,11 @@ struct CELCompiler {
       return problem(
         node, "the unknown name \(name.quotedBrief)",
         names.isEmpty ? "a value" : "one of \(names.joined(separator: ", ")); a text has quotes",
-        nearest: nearestWord(to: name, among: names))
+        nearest: environment.variables.first { $0.path.last == name }?.path.joined(separator: ".")
+          ?? nearestWord(to: name, among: names))
     }
     return problem(
-      node, "\(name.quotedBrief), which is no field of \(parent.joined(separator: "."))",
+      node, "\(name.quotedBrief) is no field of \(parent.joined(separator: "."))",
       "one of \(known.joined(separator: ", "))", nearest: nearestWord(to: name, among: known))
   }
 
@@ -163,7 +164,7 @@ struct CELCompiler {
       !members.contains(name), !locals.contains(where: { $0.name == path.first })
     else { return }
     throw problem(
-      node, "\(name.quotedBrief), which is not in \(path.joined(separator: "."))",
+      node, "\(name.quotedBrief) is not in \(path.joined(separator: "."))",
       members.isEmpty ? "nothing: it has no values" : "one of \(members.joined(separator: ", "))",
       nearest: nearestWord(to: name, among: members))
   }
@@ -241,7 +242,10 @@ struct CELCompiler {
         CELFunction.named.map(\.rawValue) + ["has"] + CELMacro.allCases.map(\.rawValue)
       let isMacro = CELMacro(name: name) != nil || name == "has"
       throw problem(
-        node, isMacro ? "\(name) with \(count(arguments, isMethod))" : "the unknown function \(name.quotedBrief)",
+        node,
+        isMacro
+          ? "\(name) with \(count(arguments, isMethod))"
+          : "the unknown function \(name.quotedBrief)",
         isMacro ? "such as list.\(name)(x, x > 1)" : "one of \(known.joined(separator: ", "))",
         nearest: isMacro ? nil : nearestWord(to: name, among: known))
     }
@@ -271,7 +275,11 @@ struct CELCompiler {
       throw problem(
         node, isMethod ? "x.\(name)()" : "\(name)(x)", isMethod ? "\(name)(x)" : "x.\(name)(…)")
     }
-    let known = forms.map { $0.parameters.map(\.word).joined(separator: " and ") }
+    // What may stand next to the first value, if it is one of the possible ones.
+    let near = forms.filter { $0.parameters.first == arguments.first?.present }
+    let known = (near.isEmpty ? forms : near).map {
+      $0.parameters.map(\.word).joined(separator: " and ")
+    }
     throw problem(
       node, "\(function.rawValue) of \(types.isEmpty ? "nothing" : types)",
       known.isEmpty ? "other values" : unique(known).joined(separator: ", or "))
@@ -286,7 +294,9 @@ struct CELCompiler {
   private func folded(
     _ function: CELFunction, _ arguments: [CELCode], _ type: CELType, _ node: CELNode
   ) throws(CELProblem) -> Typed {
-    if function == .matches, arguments.count == 2, case .constant(.string(let pattern)) = arguments[1] {
+    if function == .matches, arguments.count == 2,
+      case .constant(.string(let pattern)) = arguments[1]
+    {
       do {
         let regex = try LinearRegex(pattern)
         return (.matches(arguments[0], regex, part: part(node)), type)

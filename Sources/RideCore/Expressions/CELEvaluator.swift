@@ -6,8 +6,8 @@ package protocol CELInputs {
 
 extension CELProgram {
   /// Evaluates the expression: always ends, and depends on nothing but its inputs.
-  package func value(with inputs: borrowing some CELInputs) throws(CELError) -> CELValue {
-    var evaluator = CELEvaluator(inputs: copy inputs)
+  package func value(with inputs: some CELInputs) throws(CELError) -> CELValue {
+    var evaluator = CELEvaluator(inputs: inputs)
     return try evaluator.value(code)
   }
 }

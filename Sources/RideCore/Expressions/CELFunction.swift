@@ -24,7 +24,10 @@ package enum CELFunction: String, CaseIterable, Sendable {
   case greatest = "math.greatest"
 
   /// The functions that an expression calls by name.
-  static let named = allCases.filter { $0.rawValue.unicodeScalars.allSatisfy { $0 == "." || $0.properties.isAlphabetic } && $0 != .contained }
+  static let named = allCases.filter {
+    $0.rawValue.unicodeScalars.allSatisfy { $0 == "." || $0.properties.isAlphabetic }
+      && $0 != .contained
+  }
 
   /// The parameters and the result of one form of a function.
   struct Overload {
@@ -84,7 +87,7 @@ package enum CELFunction: String, CaseIterable, Sendable {
     case .abs: Self.same([.int, .uint, .double], count: 1)
     case .least, .greatest:
       [
-        Overload(parameters: [.list(.dyn)], result: .dyn),
+        Overload(parameters: [.list(.dyn)], result: .dyn)
       ] + Self.same([.int, .uint, .double], count: 1, isVariadic: true)
         + [Overload(parameters: [.dyn], result: .dyn, isVariadic: true)]
     }

@@ -160,7 +160,8 @@ struct CELLexer {
   private func tooLarge(_ start: Int, _ expected: String) -> CELProblem {
     CELProblem(
       offset: start,
-      found: "the number \(String(String.UnicodeScalarView(text[start..<position])).brief(bytes: 60))",
+      found:
+        "the number \(String(String.UnicodeScalarView(text[start..<position])).brief(bytes: 60))",
       expected: expected)
   }
 
@@ -183,7 +184,9 @@ struct CELLexer {
       guard let scalar = peek(), isTriple || scalar != "\n" && scalar != "\r" else {
         throw CELProblem(
           offset: start, found: "an open quote",
-          expected: "\(isTriple ? String(repeating: String(quote), count: 3) : String(quote)) at the end of the text")
+          expected:
+            "\(isTriple ? String(repeating: String(quote), count: 3) : String(quote)) at the end of the text"
+        )
       }
       if scalar == quote, !isTriple || peek(1) == quote && peek(2) == quote {
         position += isTriple ? 3 : 1
@@ -201,8 +204,8 @@ struct CELLexer {
     let isAppended: Bool
     switch scalar {
     case "x", "X": isAppended = literal.append(code: hex(2))
-    case "u" where !literal.isBytes: isAppended = literal.append(code: hex(4))
-    case "U" where !literal.isBytes: isAppended = literal.append(code: hex(8))
+    case "u": isAppended = literal.append(scalar: hex(4))
+    case "U": isAppended = literal.append(scalar: hex(8))
     case "0"..."3":
       position -= 1
       isAppended = literal.append(code: digits(3, radix: 8))
@@ -243,16 +246,18 @@ private struct CELTextLiteral {
     if isBytes { bytes += Array(String(scalar).utf8) } else { scalars.append(scalar) }
   }
 
-  /// Appends a code point of a text, or a byte; returns whether there is such a one.
+  /// Appends a character, in bytes as UTF-8; returns whether there is such a one.
+  mutating func append(scalar code: UInt32?) -> Bool {
+    guard let scalar = code.flatMap(Unicode.Scalar.init) else { return false }
+    append(scalar)
+    return true
+  }
+
+  /// Appends a character of a text, or a byte; returns whether there is such a one.
   mutating func append(code: UInt32?) -> Bool {
-    guard let code else { return false }
-    if isBytes {
-      guard let byte = UInt8(exactly: code) else { return false }
-      bytes.append(byte)
-    } else {
-      guard let scalar = Unicode.Scalar(code) else { return false }
-      scalars.append(scalar)
-    }
+    guard isBytes else { return append(scalar: code) }
+    guard let byte = code.flatMap({ UInt8(exactly: $0) }) else { return false }
+    bytes.append(byte)
     return true
   }
 

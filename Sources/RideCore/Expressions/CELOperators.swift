@@ -3,7 +3,8 @@ enum CELOperators {
   static func unary(_ function: CELFunction, _ operand: CELValue) throws(CELFault) -> CELValue {
     switch (function, operand) {
     case (.not, .bool(let flag)): return .bool(!flag)
-    case (.negate, .int(let number)): return .int(try checked(Int64(0).subtractingReportingOverflow(number)))
+    case (.negate, .int(let number)):
+      return .int(try checked(Int64(0).subtractingReportingOverflow(number)))
     case (.negate, .double(let number)): return .double(-number)
     default: throw .noOverload(function.rawValue, [operand.typeName])
     }
@@ -220,7 +221,8 @@ extension String {
       } catch let fault as CELFault {
         throw fault
       } catch {
-        throw .badPattern("the pattern \(other.quotedBrief): \((error as? LinearRegex.Mistake)?.text ?? "")")
+        throw .badPattern(
+          "the pattern \(other.quotedBrief): \((error as? LinearRegex.Mistake)?.text ?? "")")
       }
     }
   }

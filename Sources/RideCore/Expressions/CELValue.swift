@@ -123,7 +123,11 @@ package enum CELMap: Sendable {
 
   /// Returns the value of a key that is a text.
   func value(of key: String) -> CELValue? {
-    if case .json(let members) = self { members[key].map { CELValue($0) } } else { value(of: .string(key)) }
+    if case .json(let members) = self {
+      members[key].map { CELValue($0) }
+    } else {
+      value(of: .string(key))
+    }
   }
 
   /// The keys: in the order of an expression, and those of a JSON object sorted, because it has no

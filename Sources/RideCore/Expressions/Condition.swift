@@ -81,13 +81,26 @@ package struct Condition: Hashable, Sendable {
 
 extension Condition {
   /// What a condition is evaluated for.
-  struct Inputs: CELInputs {
-    var context: TemplateContext
-    var phone: Phone?
-    var defaultEnvironment: APNsEnvironment
-    /// What the rule remembered when it last fired; nil if it never did.
-    var last: JSONValue?
-    var now: Timestamp
+  ///
+  /// An object, because copying the row of a ride costs more than most conditions.
+  final class Inputs: CELInputs {
+    private let context: TemplateContext
+    private let phone: Phone?
+    private let defaultEnvironment: APNsEnvironment
+    private let last: JSONValue?
+    private let now: Timestamp
+
+    /// - Parameter last: what the rule remembered when it last fired; nil if it never did.
+    init(
+      context: TemplateContext, phone: Phone?, defaultEnvironment: APNsEnvironment,
+      last: JSONValue?, now: Timestamp
+    ) {
+      self.context = context
+      self.phone = phone
+      self.defaultEnvironment = defaultEnvironment
+      self.last = last
+      self.now = now
+    }
 
     package func value(of variable: Int) -> CELValue {
       let ride = context.ride

@@ -25,17 +25,22 @@ struct ConditionDecoder {
       if let field = fields["remember"], !condition.readsLast {
         diagnostics.report(
           field.location, "remember in a rule whose if does not read last",
-          expected: "last.\(remembered.first?.joined(separator: ".") ?? "KEY") in if, or no remember")
+          expected:
+            "last.\(remembered.first?.joined(separator: ".") ?? "KEY") in if, or no remember")
+      } else if fields["remember"] == nil, condition.readsLast {
+        diagnostics.report(
+          field.location, "last in a rule without remember",
+          expected: "remember next to if: the attributes to keep, such as remember: [eta_epoch]")
       }
       return condition
     } catch {
-      report(error, text, field.node, hasMemory: fields["remember"] != nil)
+      report(error, text, field.node)
       return nil
     }
   }
 
   /// Reports a mistake with its place in the file, and in the expression.
-  private func report(_ problem: CELProblem, _ text: String, _ node: YAMLNode, hasMemory: Bool) {
+  private func report(_ problem: CELProblem, _ text: String, _ node: YAMLNode) {
     guard case .scalar(let scalar) = node.kind else { return }
     let location = scalar.textLocation.map {
       SourceLocation(line: $0.line, column: $0.column + problem.offset)
@@ -43,7 +48,7 @@ struct ConditionDecoder {
     var expected = problem.expected
     if text.contains("{{") { expected = "names without braces, such as ride.state" }
     diagnostics.report(
-      location ?? node.location, "\(problem.found) at character \(problem.offset + 1) of if",
+      location ?? node.location, "\(problem.found) (character \(problem.offset + 1) of if)",
       expected: expected, nearest: problem.nearest)
   }
 
@@ -83,7 +88,8 @@ struct ConditionDecoder {
     let prefixes = [["ride", "attributes"], ["attributes"]]
     let prefix = prefixes.first { path?.starts(with: $0) == true }
     if let path, prefix == nil, path.joined().utf8.count <= WordForm.lengthLimit,
-      !path.contains(where: { $0.isEmpty || $0.contains("{") || $0.contains(where: \.isWhitespace) })
+      !path.contains(where: { $0.isEmpty || $0.contains("{") || $0.contains(where: \.isWhitespace) }
+      )
     {
       return path
     }

@@ -99,7 +99,9 @@ enum KeyTable {
         Key(
           "remember", .attributes,
           "Keeps these attributes of the ride when the rule fires; `if` reads them as `last`.",
-          partner: ("if", "what reads them, such as last == null || last.eta != ride.attributes.eta"),
+          partner: (
+            "if", "what reads them, such as last == null || last.eta != ride.attributes.eta"
+          ),
           nextTo: pushes, otherwise: notInCards),
         Key(
           "lost-after", duration,

@@ -32,6 +32,8 @@ enum RuleBytes {
       - name: alert
         app: customer
         on: [ride_started, told]
+        if: "last == null || ride.attributes.eta - last.eta > 5 && phone.locale == 'de'"
+        remember: [eta]
         alert:
           title: { en: x, de: y }
           loc-key: K

@@ -1,33 +1,26 @@
 @testable import RideCore
 
-/// The outcome of an expression: its value as a text, or `error`.
-enum CELOutcome {
-  /// Returns the canonical text of an expression's value; `error` if it has none.
-  ///
-  /// - Parameter variables: the variables, which are dyn for the type check.
-  static func of(_ expression: String, _ variables: [(String, CELValue)] = []) -> String {
-    do {
-      let environment = CELEnvironment(variables.map { ($0.0, .dyn) })
-      let program = try CELProgram(expression, in: environment)
-      return text(try program.value(with: Values(values: variables.map(\.1))))
-    } catch {
-      return "error"
-    }
-  }
+/// The outcome of an expression: its value as a text, or why it has none.
+enum CELOutcome: Equatable, CustomStringConvertible {
+  case value(String)
+  /// An error at run time.
+  case error(String)
+  /// Refused when it is loaded.
+  case refused(String)
 
-  /// Returns why an expression is refused or has no value; nil if it has one.
-  static func error(_ expression: String, _ variables: [(String, CELValue)] = []) -> String? {
+  /// - Parameter variables: the variables, which are dyn for the type check.
+  init(_ expression: String, _ variables: [(String, CELValue)] = []) {
     do {
       let environment = CELEnvironment(variables.map { ($0.0, .dyn) })
       let program = try CELProgram(expression, in: environment)
-      _ = try program.value(with: Values(values: variables.map(\.1)))
-      return nil
-    } catch let problem as CELProblem {
-      return "\(problem.offset): \(problem.found); \(problem.expected)"
-    } catch let error as CELError {
-      return error.text
+      do {
+        self = .value(Self.text(try program.value(with: Values(values: variables.map(\.1)))))
+      } catch {
+        self = .error(error.text)
+      }
     } catch {
-      return "\(error)"
+      let nearest = error.nearest.map { "; did you mean \($0)?" } ?? ""
+      self = .refused("\(error.offset): \(error.found); expected \(error.expected)\(nearest)")
     }
   }
 
@@ -38,6 +31,9 @@ enum CELOutcome {
       values.indices.contains(variable) ? values[variable] : .null
     }
   }
+
+  /// The value, or `error`.
+  var description: String { if case .value(let text) = self { text } else { "error" } }
 
   /// The value and its type, in the notation of the vectors.
   static func text(_ value: CELValue) -> String {
@@ -61,7 +57,8 @@ enum CELOutcome {
     }
   }
 
-  private static func double(_ number: Double) -> String {
+  /// The bits, so that no rounding of a text hides a difference.
+  static func double(_ number: Double) -> String {
     if number.isNaN { return "NaN" }
     if number.isInfinite { return number < 0 ? "-inf" : "inf" }
     return "0x" + String(number.bitPattern, radix: 16) + "d"
@@ -70,7 +67,8 @@ enum CELOutcome {
   private static func quoted(_ text: String) -> String {
     "\""
       + text.unicodeScalars.map { scalar in
-        scalar.isASCII && scalar.value >= 32 && scalar != "\"" && scalar != "\\"
+        scalar.isASCII && scalar.value >= 32 && scalar.value < 127 && scalar != "\""
+          && scalar != "\\"
           ? String(scalar) : "\\u{" + String(scalar.value, radix: 16) + "}"
       }.joined() + "\""
   }

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("if") struct ConditionTests {
   static func rule(
-    _ condition: String, remembering remembered: [[String]] = [], on event: String = "driver_arrived"
+    _ condition: String, remembering remembered: [[String]] = [],
+    on event: String = "driver_arrived"
   ) throws -> Rule {
     var rule = Sample.rule(on: [event])
     rule.condition = try Condition(condition, remembering: remembered)
@@ -31,7 +32,10 @@ import Testing
       "ride.attributes.a - ride.attributes.b > 3", #"{"a": 5, "b": "x"}"#,
       "if: ride.attributes.a - ride.attributes.b: - is not defined for int and string"
     ),
-    ("ride.attributes.product", #"{"product": "xl"}"#, "if: it gives a value of type string, not bool"),
+    (
+      "ride.attributes.product", #"{"product": "xl"}"#,
+      "if: it gives a value of type string, not bool"
+    ),
     ("has(ride.attributes.product)", #"{"plate": "B"}"#, "if is false"),
     ("ride.pickup_at == null && ride.driver_id == 'd' && ride.id == 'r1'", #"{"plate": "B"}"#, nil),
     ("event.name == 'driver_arrived' && now - event.at == duration('1s')", #"{"plate": "B"}"#, nil),
@@ -94,7 +98,9 @@ import Testing
     let configuration = Sample.book([rule])
     var memo = Memo()
     var rows: [String] = []
-    for (index, attributes) in [#"{}"#, #"{}"#, #"{"eta": "x"}"#, #"{"eta": 3}"#, #"{}"#].enumerated() {
+    for (index, attributes) in [#"{}"#, #"{}"#, #"{"eta": "x"}"#, #"{"eta": 3}"#, #"{}"#]
+      .enumerated()
+    {
       let view = Self.view(attributes, on: "ride_updated", id: Int64(index + 1), memo: memo)
       let decision = decide(view, by: configuration, now: Sample.now)
       rows += decision.closed.compactMap { $0.reason?.text }
@@ -116,7 +122,7 @@ import Testing
     let decision = decide(
       Self.view(#"{"note": "\#(long)"}"#), by: configuration, now: Sample.now)
     #expect(
-      decision.reasons == ["suppressed: if: remember has 5028 bytes, at most 4096 are kept"])
+      decision.reasons == ["suppressed: if: remember has 5026 bytes, at most 4096 are kept"])
     var memo = Memo()
     memo.conditions = ["arrived": ConditionMemo(last: #"{"note":1}"#)]
     var view = Self.view(#"{"plate": "B", "note": 2}"#, memo: memo)
