@@ -6,7 +6,8 @@ import Foundation
 /// The tables of keys in `docs/rules.md`, made from the key table.
 enum KeyDocs {
   static let forms = [
-    KeyTable.file, KeyTable.defaults, KeyTable.states, KeyTable.rule, KeyTable.alert, KeyTable.liveActivity,
+    KeyTable.file, KeyTable.defaults, KeyTable.states, KeyTable.rule, KeyTable.alert,
+    KeyTable.liveActivity,
     KeyTable.cardField, KeyTable.cardAlert, KeyTable.criticalSound,
   ]
 
