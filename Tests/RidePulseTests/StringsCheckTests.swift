@@ -23,12 +23,14 @@ import Testing
       try FileManager.default.createDirectory(
         atPath: folder + "/rules/strings", withIntermediateDirectories: true)
       let files = [
-        ("rules/a.yaml", rules), ("rules/strings/en.yaml", "title: Here\n"), ("L.xcstrings", catalog),
+        ("rules/a.yaml", rules), ("rules/strings/en.yaml", "title: Here\n"),
+        ("L.xcstrings", catalog),
       ]
       for (name, text) in files {
         try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
       }
-      return try Command.ridepulse(["check", "rules", "--strings", "L.xcstrings"] + words, in: folder)
+      return try Command.ridepulse(
+        ["check", "rules", "--strings", "L.xcstrings"] + words, in: folder)
     }
   }
 
@@ -41,7 +43,8 @@ import Testing
     #expect(result.status == 0, "\(result)")
     #expect(
       result.output.contains(
-        "rules/strings/en.yaml:1:1: warning: strings.title has no text for de: those phones get en\n"))
+        "rules/strings/en.yaml:1:1: warning: strings.title has no text for de: those phones get en\n"
+      ))
     #expect(
       result.output.hasSuffix("L.xcstrings: 1 key of the rules compared, 0 problems\n"),
       "\(result.output)")

@@ -151,7 +151,8 @@ private struct TemplateParser {
       switch error {
       case .noForm(let part): throw self.error(at: place, found: part, expected: expected)
       case .twice(let name):
-        throw self.error(at: place, found: "\(name) for the second time", expected: "each form once")
+        throw self.error(
+          at: place, found: "\(name) for the second time", expected: "each form once")
       case .noOther:
         throw self.error(
           at: place, found: text, expected: "a form other: numbers of no other form take it")

@@ -56,12 +56,12 @@ package final class LocaleFallback: Sendable {
     guard let tag = LocaleTag(locale) else { return unspecified }
     let index = Self.index(of: tag, among: tags) ?? last
     guard tags.indices.contains(index), let own = tags[index],
-      own.language != tag.language || own.script != tag.script else {
+      own.language != tag.language || own.script != tag.script
+    else {
       return Choice(index: index, formats: .of(locale))
     }
     // The words are those of the text's language, clock and currency those of the phone's region.
-    let parts = [own.language, own.script, tag.region].filter { !$0.isEmpty }
-    return Choice(index: index, formats: .of(parts.joined(separator: "-")))
+    return Choice(index: index, formats: .of(own.asUsed(with: tag).text))
   }
 
   /// Returns the locale and its parents, the nearest first.

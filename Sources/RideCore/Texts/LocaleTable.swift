@@ -1,4 +1,4 @@
-// Made by scripts/cldr-tables from CLDR 47, by babel 2.18; do not edit.
+// Made by Tests/RideCoreTests/Golden/cldr-tables.py from CLDR 47, by babel 2.18; do not edit.
 enum LocaleTable {
   /// Each parent, and the locales that inherit from it against the usual rule.
   static let parents = """

@@ -14,7 +14,7 @@ package struct LocaleTag: Hashable, Sendable {
   package init?(_ text: String) {
     let head = text.prefix { $0 != "@" && $0 != "." }
     let parts = head.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
-    guard let first = parts.first, (2...8).contains(first.utf8.count), first.isLetters else {
+    guard let first = parts.first, (2...3).contains(first.utf8.count), first.isLetters else {
       return nil
     }
     var language = first.lowercased()
@@ -68,6 +68,12 @@ package struct LocaleTag: Hashable, Sendable {
     guard let likely = Self.likely[language], likely.region == region, likely.script == script
     else { return nil }
     return LocaleTag(language, script, "")
+  }
+
+  /// Returns this language as people write it where a phone is used: `en-FR` for English and `fr-FR`.
+  func asUsed(with phone: LocaleTag) -> LocaleTag {
+    let region = phone.region.isEmpty ? Self.likely[phone.language]?.region ?? "" : phone.region
+    return LocaleTag(language, script, region)
   }
 
   private static let parents: [String: String] = {

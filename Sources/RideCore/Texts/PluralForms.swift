@@ -54,6 +54,9 @@ package struct PluralForms: Hashable, Sendable {
 extension String {
   fileprivate var trimmed: String {
     let start = drop { $0.isWhitespace }
-    return String(start[..<(start.lastIndex { !$0.isWhitespace }.map { start.index(after: $0) } ?? start.startIndex)])
+    return String(
+      start[
+        ..<(start.lastIndex { !$0.isWhitespace }.map { start.index(after: $0) } ?? start.startIndex)
+      ])
   }
 }

@@ -46,9 +46,10 @@ enum Check: Command {
         "\(path): \(counted(rules.ruleCount, "rule")) in \(counted(rules.fileCount, "file")), "
           + "no problems")
       let catalogs = context.arguments.all("--strings")
-      let strings = catalogs.isEmpty ? .done : try compare(rules, withStrings: catalogs, path)
+      let strings: ExitStatus =
+        catalogs.isEmpty ? .done : try compare(rules, withStrings: catalogs, path)
       let files = context.arguments.all("--against")
-      let cards = files.isEmpty ? .done : try compare(rules, with: files)
+      let cards: ExitStatus = files.isEmpty ? .done : try compare(rules, with: files)
       return strings == .done ? cards : strings
     }
   }

@@ -68,7 +68,8 @@ package struct CatalogComparison {
     warnings.append(
       RuleLint(
         rule: use.rule, source: "\(use.file):\(use.location)",
-        text: "\(use.key) has no text in \(missing.joined(separator: ", ")) of \(catalog.file): those "
+        text:
+          "\(use.key) has no text in \(missing.joined(separator: ", ")) of \(catalog.file): those "
           + "phones show that of \(catalog.sourceLanguage)"))
   }
 

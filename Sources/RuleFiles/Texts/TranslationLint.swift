@@ -40,7 +40,8 @@ struct TranslationLint {
     let names = text.texts.map(\.locale)
     if names == [""] {
       guard text.texts[0].text.hasWords else { return nil }
-      return "\(name) is one text for all languages; other texts have \(all.joined(separator: ", "))"
+      return
+        "\(name) is one text for all languages; other texts have \(all.joined(separator: ", "))"
     }
     var tags = Self.tags(text)
     // A text for all others is in the language of the service.
@@ -51,7 +52,8 @@ struct TranslationLint {
     if missing.isEmpty { return nil }
     let fallback = LocaleFallback(names, default: texts.defaultLocale)
     let other = names[fallback.choice(for: nil).index]
-    return "\(name) has no text for \(missing.map(\.text).joined(separator: ", ")): those phones get "
+    return
+      "\(name) has no text for \(missing.map(\.text).joined(separator: ", ")): those phones get "
       + "\(other)"
   }
 

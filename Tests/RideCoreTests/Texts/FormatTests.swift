@@ -7,7 +7,8 @@ import Testing
   /// Monday 2026-06-01, 16:05 in Berlin, 2 minutes and 40 s after now.
   private static let time = Timestamp(epochSeconds: 1_780_322_700)
 
-  private static func context(_ attributes: String = "{}", now: Timestamp? = nil) -> TemplateContext {
+  private static func context(_ attributes: String = "{}", now: Timestamp? = nil) -> TemplateContext
+  {
     var ride = Ride(id: "r1", state: "driver_arrived")
     ride.timeZone = "Europe/Berlin"
     ride.pickupAt = time
@@ -35,24 +36,29 @@ import Testing
       ("time", "en-US", "4:05 PM"), ("time", "en-GB", "16:05"), ("time", "de-DE", "16:05"),
       ("time", "fr-CA", "16:05"), ("time", "en-US-u-hc-h23", "16:05"), ("time", "ja-JP", "16:05"),
       ("time", "zh-Hant-TW", "下午4:05"), ("time", "ar-EG", "٤:٠٥ م"), ("time", nil, "16:05"),
-      ("time", "garbage!", "16:05"), ("date", "en-US", "Jun 1, 2026"), ("date", "en-GB", "1 Jun 2026"),
+      ("time", "garbage!", "16:05"), ("date", "en-US", "Jun 1, 2026"),
+      ("date", "en-GB", "1 Jun 2026"),
       ("date", "de", "1. Juni 2026"), ("date", nil, "2026-06-01"), ("weekday", "en", "Monday"),
-      ("weekday", "de-AT", "Montag"), ("weekday", "pt_BR", "segunda-feira"), ("weekday", nil, "Monday"),
+      ("weekday", "de-AT", "Montag"), ("weekday", "pt_BR", "segunda-feira"),
+      ("weekday", nil, "Monday"),
       ("relative", "en", "in 3 minutes"), ("relative", "de", "in 3 Minuten"),
       ("relative", "pl", "za 3 minuty"), ("relative", nil, "in 3 minutes"),
     ] as [(String, String?, String)])
-  func `R93: times by the phone's locale`(filter: String, locale: String?, expected: String) throws {
+  func `R93: times by the phone's locale`(filter: String, locale: String?, expected: String) throws
+  {
     #expect(try shown("{{ride.pickup_at | \(filter)}}", locale) == expected)
   }
 
   @Test(
     arguments: [
       (0, "now"), (29, "now"), (-29, "now"), (30, "in 1 minute"), (89, "in 1 minute"),
-      (90, "in 2 minutes"), (-180, "3 minutes ago"), (5400, "in 90 minutes"), (5969, "in 99 minutes"),
+      (90, "in 2 minutes"), (-180, "3 minutes ago"), (5400, "in 90 minutes"),
+      (5969, "in 99 minutes"),
       (5970, "in 2 hours"), (86_400, "in 24 hours"), (36 * 3600, "in 2 days"),
       (-86_400 * 400, "400 days ago"), (253_000_000_000, "in 2928241 days"),
     ] as [(Int64, String)])
-  func `R93: relative counts from the time of the decision`(seconds: Int64, expected: String) throws {
+  func `R93: relative counts from the time of the decision`(seconds: Int64, expected: String) throws
+  {
     let context = Self.context(now: Self.time - .seconds(seconds))
     let text = try shown("{{ride.pickup_at | relative}}", "en-US", in: context)
     #expect(text.replacing(",", with: "") == expected)
@@ -68,7 +74,8 @@ import Testing
     ])
   func `R93: amounts`(value: String, code: String, locale: String, expected: String) throws {
     let text = try shown(
-      "{{ride.attributes.fare | currency: '\(code)'}}", locale, in: Self.context(#"{"fare":\#(value)}"#))
+      "{{ride.attributes.fare | currency: '\(code)'}}", locale,
+      in: Self.context(#"{"fare":\#(value)}"#))
     #expect(text == expected)
   }
 
@@ -76,7 +83,8 @@ import Testing
     arguments: [
       ("1", "en", "1 driver"), ("2", "en", "2 drivers"), ("1.5", "en", "1.5 drivers"),
       ("\"1\"", "en", "1 driver"), ("0", "en", "0 drivers"), ("0", "fr", "0 driver"),
-      ("1200", "en", "1,200 drivers"), ("1200", "de", "1.200 drivers"), ("20.0", "en", "20 drivers"),
+      ("1200", "en", "1,200 drivers"), ("1200", "de", "1.200 drivers"),
+      ("20.0", "en", "20 drivers"),
       ("1", nil, "1 driver"),
     ] as [(String, String?, String)])
   func `R93: plural`(value: String, locale: String?, expected: String) throws {
@@ -86,11 +94,13 @@ import Testing
 
   @Test(
     arguments: [
-      ("4.7", "4"), ("-4.7", "-4"), ("\"20.0\"", "20"), ("7", "7"), ("\"9223372036854775807\"", "9223372036854775807"),
+      ("4.7", "4"), ("-4.7", "-4"), ("\"20.0\"", "20"), ("7", "7"),
+      ("\"9223372036854775807\"", "9223372036854775807"),
     ])
   func `int is the whole part`(value: String, expected: String) throws {
     let template = try PayloadTemplate.value(TextTemplate("{{ride.attributes.n | int}}"))
-    let json = try CompiledPayload(template).render(in: Self.context(#"{"n":\#(value)}"#), locale: nil)
+    let json = try CompiledPayload(template).render(
+      in: Self.context(#"{"n":\#(value)}"#), locale: nil)
     #expect(String(decoding: json, as: UTF8.self) == expected)
   }
 
@@ -118,7 +128,8 @@ import Testing
       (nil, ["en", "de"], nil, "Monday 16:05"), (nil, ["de"], nil, "Montag 16:05"),
       (nil, ["en", "de"], "en-US", "Monday 4:05 PM"), (nil, [""], "de", "Montag 16:05"),
       (nil, [""], "en-US", "Monday 4:05 PM"), ("fr-FR", ["en"], "en-US", "Monday 16:05"),
-      ("fr-FR", [""], "en-US", "lundi 16:05"),
+      ("fr-FR", [""], "en-US", "lundi 16:05"), ("de", ["en"], nil, "Monday 16:05"),
+      ("fr-FR", ["default"], nil, "lundi 16:05"), (nil, ["default"], nil, "Monday 16:05"),
     ] as [(String?, [String], String?, String)])
   func `R93: a text in another language than the phone's`(
     locale: String?, names: [String], standard: String?, expected: String
@@ -139,7 +150,9 @@ import Testing
     }
   }
 
-  @Test func `R93: the texts of an alert and the arguments of the app's texts are for people`() throws {
+  @Test func `R93: the texts of an alert and the arguments of the app's texts are for people`()
+    throws
+  {
     var alert = Alert()
     let time = Sample.text("{{ride.pickup_at | time}}")
     alert.title = LocalizedText(time)
@@ -158,15 +171,18 @@ import Testing
   }
 
   @Test func `R93: a decision writes for each phone`() throws {
-    var phones = [Sample.phone(locale: "en-US"), Sample.phone(2, token: Sample.driverToken)]
-    phones[1].locale = "de-DE"
+    let phones = [
+      Sample.phone(locale: "en-US"), Sample.phone(2, token: Sample.driverToken, locale: "de-DE"),
+    ]
     var view = RideView(rideID: "r1", ride: Sample.ride())
     view.ride?.pickupAt = Sample.now + .seconds(600)
     view.phones = phones
     view.events = [Sample.event()]
     let rule = Sample.rule(body: "{{ride.pickup_at | relative}}")
     let pushes = decide(view, by: Sample.book([rule]), now: Sample.now).pushes
-    let bodies = pushes.map { JSONValue(json: $0.payload)?.value(at: ["aps", "alert", "body"])?.text }
+    let bodies = pushes.map {
+      JSONValue(json: $0.payload)?.value(at: ["aps", "alert", "body"])?.text
+    }
     #expect(bodies == ["in 10 minutes", "in 10 Minuten"])
   }
 }

@@ -6,7 +6,8 @@ import Testing
 
 /// Which text a phone gets.
 @Suite struct LocaleFallbackTests {
-  private func chosen(_ locale: String?, _ names: [String], default standard: String? = nil) -> String
+  private func chosen(_ locale: String?, _ names: [String], default standard: String? = nil)
+    -> String
   {
     names[LocaleFallback(names, default: standard).choice(for: locale).index]
   }
@@ -57,7 +58,8 @@ import Testing
       ("fr", "en de", "en"), (nil, "en de", "en"), ("", "en de", "en"), ("d", "en de", "en"),
       ("fr", "en default de", "default"), (nil, "en default", "default"),
       ("pt-BR", "en pt-BR pt", "pt-BR"), ("pt_BR", "en pt-BR", "pt-BR"),
-      ("pt-AO", "en pt pt-PT", "pt-PT"), ("pt-PT", "en pt-BR", "pt-BR"), ("pt", "en pt-BR", "pt-BR"),
+      ("pt-AO", "en pt pt-PT", "pt-PT"), ("pt-PT", "en pt-BR", "pt-BR"),
+      ("pt", "en pt-BR", "pt-BR"),
       ("pt-BR", "en pt-PT", "en"), ("zh-TW", "en zh zh-Hant", "zh-Hant"), ("zh-TW", "en zh", "en"),
       ("zh-Hant-HK", "en zh-TW zh-CN", "zh-TW"), ("zh-CN", "en zh-Hant zh-Hans", "zh-Hans"),
       ("zh-Hant-TW", "en zh_TW", "zh_TW"), ("es-MX", "en es es-419", "es-419"),

@@ -27,7 +27,8 @@ import Testing
   @Test(
     arguments: [
       ("one=# minute|other=# minutes", "1", "# minute"), ("one=a|other=b", "1", "a"),
-      ("one=a|other=b", "2", "b"), ("one=a|other=b", "1.5", "b"), ("0=none|one=a|other=b", "0", "none"),
+      ("one=a|other=b", "2", "b"), ("one=a|other=b", "1.5", "b"),
+      ("0=none|one=a|other=b", "0", "none"),
       (" 0 =none|one=a|other=b", "0", "none"), ("other=", "7", ""), ("other=a=b", "7", "a=b"),
     ])
   func forms(text: String, number: String, expected: String) throws {
@@ -50,7 +51,8 @@ import Testing
 
   @Test func `numbers beyond 64 bits`() throws {
     let rules = PluralRules(LocaleTag("pl"))
-    let number = try #require(PluralNumber("99999999999999999999999999999999.00000000000000000000001"))
+    let number = try #require(
+      PluralNumber("99999999999999999999999999999999.00000000000000000000001"))
     #expect(rules.category(of: number) == .other)
     #expect(rules.category(of: try #require(PluralNumber("100000000000000000000000"))) == .many)
   }

@@ -41,7 +41,8 @@ import Testing
   @Test(
     arguments: [
       ("loc-key: ARRIVED, loc-args: [a, b]", []), ("loc-key: BRAND", []),
-      ("loc-key: SHORT, loc-args: [a, b]", []), ("title-loc-key: 'Plain %@', title-loc-args: [a]", []),
+      ("loc-key: SHORT, loc-args: [a, b]", []),
+      ("title-loc-key: 'Plain %@', title-loc-args: [a]", []),
       (
         "loc-key: ARIVED",
         [
@@ -58,7 +59,9 @@ import Testing
       ),
       (
         "loc-key: ARRIVED, loc-args: [a, b, c]",
-        ["loc-args has 3 arguments, \"ARRIVED\" takes 2 in every language; expected as many in both"]
+        [
+          "loc-args has 3 arguments, \"ARRIVED\" takes 2 in every language; expected as many in both"
+        ]
       ),
       (
         "subtitle: x, body: y, subtitle-loc-key: SEATS, subtitle-loc-args: ['4']",
@@ -115,7 +118,8 @@ import Testing
   @Test(
     arguments: [
       ("%@", [1: "%@"]), ("%1$@ %2$@", [1: "%@", 2: "%@"]), ("%2$@", [2: "%@"]), ("100%", [:]),
-      ("100 %", [:]), ("100% sure", [:]), ("%%@", [:]), ("%%%@", [1: "%@"]), ("%d %lld %5.2f", [1: "%d", 2: "%lld", 3: "%f"]),
+      ("100 %", [:]), ("100% sure", [:]), ("%%@", [:]), ("%%%@", [1: "%@"]),
+      ("%d %lld %5.2f", [1: "%d", 2: "%lld", 3: "%f"]),
       ("%#@a@ %@", [1: "%#@a@", 2: "%@"]), ("%1$#@a@", [1: "%#@a@"]), ("%#@a", [:]), ("%", [:]),
       ("%1$", [:]), ("%999$@", [:]), ("5 % discount", [:]),
     ] as [(String, [Int: String])])
@@ -125,7 +129,10 @@ import Testing
 
   @Test(
     arguments: [
-      ("{\n  \"a\": x\n}", "L:2:8: a value is expected; expected JSON, as Xcode writes a String Catalog"),
+      (
+        "{\n  \"a\": x\n}",
+        "L:2:8: a value is expected; expected JSON, as Xcode writes a String Catalog"
+      ),
       ("", "L:1:1: it ends too early; expected JSON, as Xcode writes a String Catalog"),
       (
         "[]",
@@ -144,7 +151,8 @@ import Testing
   }
 
   @Test func `a catalog of strange shapes is read without a trap`() throws {
-    let text = #"{"sourceLanguage":"en","strings":{"a":5,"b":{"localizations":[]},"c":{"localizations":{"de":1}}}}"#
+    let text =
+      #"{"sourceLanguage":"en","strings":{"a":5,"b":{"localizations":[]},"c":{"localizations":{"de":1}}}}"#
     let catalog = try StringCatalog(file: "L", bytes: Array(text.utf8))
     #expect(catalog.entries.count == 3 && catalog.languages == ["en"])
     #expect(catalog.texts(of: "c", in: "en") == ["c"])

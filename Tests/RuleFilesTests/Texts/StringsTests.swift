@@ -56,12 +56,21 @@ import Testing
       ("title: '{{ strings.arrived.title }}'", "fr", "Dein Fahrer ist da"),
       ("title: '{{strings.arrived.body}}'", "de", "Ana wartet"),
       ("title: '{{ride.id}}: {{strings.arrived.body}}!'", "de", "r1: Ana wartet!"),
-      ("title: '{{strings.arrived.title}}, {{strings.arrived.body}}'", "en", "Your driver is here, Ana is waiting"),
+      (
+        "title: '{{strings.arrived.title}}, {{strings.arrived.body}}'", "en",
+        "Your driver is here, Ana is waiting"
+      ),
       // A language that one of the two lacks.
-      ("title: '{{strings.arrived.title}}. {{strings.bye.now}}'", "de", "Dein Fahrer ist da. See you"),
+      (
+        "title: '{{strings.arrived.title}}. {{strings.bye.now}}'", "de",
+        "Dein Fahrer ist da. See you"
+      ),
       ("title: { de: Hallo, en: '{{strings.arrived.title}}' }", "de", "Hallo"),
       ("title: { de: Hallo, en: '{{strings.arrived.title}}' }", "en", "Your driver is here"),
-      ("title: { de-AT: 'Servus. {{strings.arrived.title}}', en: x }", "de-AT", "Servus. Dein Fahrer ist da"),
+      (
+        "title: { de-AT: 'Servus. {{strings.arrived.title}}', en: x }", "de-AT",
+        "Servus. Dein Fahrer ist da"
+      ),
       ("title: { en: x, default: '{{strings.arrived.title}}' }", "fr", "Dein Fahrer ist da"),
     ])
   func `R93: strings in a text`(title: String, locale: String, expected: String) throws {
@@ -69,7 +78,9 @@ import Testing
     #expect(payload.value(at: ["aps", "alert", "title"]) == .string(expected))
   }
 
-  @Test(arguments: [("fr", "Your driver is here"), ("de", "Dein Fahrer ist da"), (nil, "Your driver is here")])
+  @Test(arguments: [
+    ("fr", "Your driver is here"), ("de", "Dein Fahrer ist da"), (nil, "Your driver is here"),
+  ])
   func `R93: defaults.locale is for phones of any other language`(
     locale: String?, expected: String
   ) throws {
@@ -107,7 +118,9 @@ import Testing
       return ("strings/\(part[..<cut])", Array(part[cut...].dropFirst().utf8))
     }
     let change = String(parts[0])
-    let file = change.hasPrefix("rules:") || change.hasPrefix("defaults:") ? change : ruleFile(changing: change)
+    let file =
+      change.hasPrefix("rules:") || change.hasPrefix("defaults:")
+      ? change : ruleFile(changing: change)
     switch RuleDirectory.parse(files: [("a.yaml", Array(file.utf8))], strings: strings) {
     case .success: return []
     case .failure(let failure): return failure.problems.map(\.description)

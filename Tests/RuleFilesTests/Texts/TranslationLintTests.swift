@@ -31,8 +31,8 @@ import Testing
       (
         "alert: { title: { en: a, zh-Hant: b }, body: { en: a, zh: b } }",
         [
-          "a.yaml:5:22: r: title has no text for zh: those phones get en",
-          "a.yaml:5:51: r: body has no text for zh-Hant: those phones get en",
+          "a.yaml:5:21: r: title has no text for zh: those phones get en",
+          "a.yaml:5:50: r: body has no text for zh-Hant: those phones get en",
         ]
       ),
       (
@@ -42,7 +42,7 @@ import Testing
       (
         "alert: { title: { pl: \"{{ride.attributes.n | plural: 'one=a|other=b'}}\" } }",
         [
-          "a.yaml:5:22: r: the plural of {{ride.attributes.n}} in title has no form few or many, which "
+          "a.yaml:5:21: r: the plural of {{ride.attributes.n}} in title has no form few or many, which "
             + "pl has: those numbers take other"
         ]
       ),
@@ -68,7 +68,8 @@ import Testing
       ])
     #expect(
       try warnings(
-        "defaults: { locale: en }\n" + ruleFile(changing: "alert: { title: { de: a, default: b } }"))
+        "defaults: { locale: en }\n" + ruleFile(changing: "alert: { title: { de: a, default: b } }")
+      )
         == [])
   }
 }

@@ -86,7 +86,9 @@ struct CompiledCard: Sendable {
   ) throws(RenderingError) -> [UInt8] {
     var members: [(key: String, json: [UInt8])] = [("aps", Self.object(aps))]
     if let context {
-      for (key, value) in data { members.append((key, try value.render(in: context, locale: locale))) }
+      for (key, value) in data {
+        members.append((key, try value.render(in: context, locale: locale)))
+      }
     }
     return Self.object(members)
   }

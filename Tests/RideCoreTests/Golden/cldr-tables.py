@@ -2,7 +2,7 @@
 """Writes the tables of locales and plurals, and the test vectors, from CLDR as PyPI's babel has it.
 
     python3 -m venv /tmp/cldr && /tmp/cldr/bin/pip install babel==2.18.0
-    /tmp/cldr/bin/python scripts/cldr-tables
+    /tmp/cldr/bin/python Tests/RideCoreTests/Golden/cldr-tables.py
 
 babel 2.18 has CLDR 47. It writes Sources/RideCore/Texts/{LocaleTable,PluralTable}.swift, and in
 Tests/RideCoreTests/Golden what babel's own loader and its plural rules answer.
@@ -55,7 +55,7 @@ def locale_table():
     aliases = sorted(f"{old}={tag(new)}" for old, new in get_global("language_aliases").items()
                      if len(old) == 2 and new.split("_")[0] in languages)
     return (
-        f"// Made by scripts/cldr-tables from {VERSION}; do not edit.\n"
+        f"// Made by Tests/RideCoreTests/Golden/cldr-tables.py from {VERSION}; do not edit.\n"
         "enum LocaleTable {\n"
         + swift("parents", "Each parent, and the locales that inherit from it against the usual rule.",
                 [f"{parent}: {' '.join(names)}" for parent, names in sorted(children.items())])
@@ -82,7 +82,7 @@ def plural_table():
     for own, names in sorted(groups.items(), key=lambda group: group[1]):
         lines.append(" ".join(names) + " | " + " | ".join(f"{c}: {rule}" for c, rule in own))
     return (
-        f"// Made by scripts/cldr-tables from {VERSION}; do not edit.\n"
+        f"// Made by Tests/RideCoreTests/Golden/cldr-tables.py from {VERSION}; do not edit.\n"
         "enum PluralTable {\n"
         + swift("rules", "Languages, and the categories of numbers with the condition of each.", lines)
         + "}\n")
