@@ -63,7 +63,8 @@ struct CostComparison {
       let mark = row.isOver ? "  OVER" : row.isUnder ? "  less" : ""
       return Self.line("\(row.name), \(unit)", cells) + mark
     }
-    return ([head] + lines + [verdict]).joined(separator: "\n")
+    let end = otherToolchain == nil ? [verdict] : []
+    return ([head] + lines + end).joined(separator: "\n")
   }
 
   private var verdict: String {

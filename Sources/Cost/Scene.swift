@@ -51,7 +51,7 @@ struct Scene {
 
   /// A slot of `every: 20m` is due.
   func heartbeat() -> Moment {
-    enRoute(1, [customerPhone(1), driverPhone(1)], after: .seconds(20 * 60))
+    enRoute(1, [customerPhone(1), driverPhone(1)], after: .seconds(20 * 60 + 1))
   }
 
   /// A card shows a new arrival time.

@@ -28,6 +28,8 @@ package final class FrameReplay {
       at: start, wall: Timestamp(epochSeconds: 1_795_248_000))
     // SETTINGS: at most 1,000 streams.
     try receive([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 3, 0xe8])
+    // WINDOW_UPDATE: no push waits for another one's body to be read.
+    try receive([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0])
     _ = try flush()
   }
 
