@@ -10,7 +10,7 @@ CASES ?= 1000000
 SEED ?= $(shell date +%s)000000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser-test fuzz lint build deb deb-test format bench chaos ha-test upgrade-test clean
+.PHONY: help demo test browser-test fuzz lint build deb deb-test format bench cost chaos ha-test upgrade-test clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,9 +50,14 @@ deb-test: deb ## install it in a fresh Debian, start, purge; as root, some minut
 	@scripts/packages deb-test
 	@scripts/test-deb "$$(ls -t .build/deb/ridepulse_*.deb | head -n 1)"
 
-bench: build ## measure against the goals, figure and goal side by side
+bench: build ## measure against the goals; AGAINST=COMMIT measures that alternately, ARGS="engine --rounds 9"
 	@scripts/packages bench
-	.build/release/ridepulse-bench $(ARGS)
+	.build/release/ridepulse-bench $(ARGS) $(if $(AGAINST),--against "$$( \
+	  PRODUCTS='ridepulse ridepulse-bench apns-simulator' scripts/previous-release $(AGAINST) $(RELEASE))")
+
+cost: ## instructions and allocations per event, compared; AGAINST=COMMIT, RECORD=1, ARGS="decide-alert"
+	@scripts/packages build cost
+	@scripts/cost $(if $(AGAINST),--against $(AGAINST)) $(if $(RECORD),--record) $(ARGS) -- $(RELEASE)
 
 chaos: build ## kills, pauses, restarts, refusals, locks, a full disk, and what held; ARGS="--for 60s --seed 7"
 	@scripts/packages chaos

@@ -20,6 +20,7 @@ let package = Package(
     .executable(name: "apns-simulator", targets: ["APNSSimulator"]),
     .executable(name: "ridepulse-bench", targets: ["Bench"]),
     .executable(name: "ridepulse-chaos", targets: ["Chaos"]),
+    .executable(name: "ridepulse-cost", targets: ["Cost"]),
   ],
   targets: [
     // Executables.
@@ -39,6 +40,10 @@ let package = Package(
       name: "Bench",
       dependencies: ["RideCore", "PostgresStore", "APNSClient", "LocalStack"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "Cost",
+      dependencies: ["RideCore", "RuleFiles", "PostgresStore", "APNSClient", "LocalStack"],
+      exclude: ["Rules", "recorded.tsv"], swiftSettings: strict),
     .executableTarget(
       name: "Chaos",
       dependencies: ["RideCore", "PostgresStore", "LocalStack"],
@@ -134,6 +139,9 @@ let package = Package(
       name: "LocalStackTests", dependencies: ["LocalStack", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "ChaosTests", dependencies: ["Chaos", "LocalStack"], swiftSettings: strict),
+    .testTarget(
+      name: "CostTests", dependencies: ["Cost", "PostgresStore", "RideCore"],
+      swiftSettings: strict),
     .testTarget(
       name: "APNSClientTests",
       dependencies: [

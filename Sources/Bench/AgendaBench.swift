@@ -26,13 +26,14 @@ struct AgendaBench: ServerBench {
     await cluster.stop()
   }
 
-  func run() async throws {
+  func run() async throws -> [Figure] {
     // The service adopts its rules before there is any ride.
     let service = try ServiceProcess(conninfo: cluster.url(), environment: simulator.environment)
     try service.waitUntilServing()
     while try await !isAdopted() { try await Task.sleep(for: .milliseconds(20)) }
     service.stop()
-    Figures.head("agenda: live rides with 20-minute heartbeats, \(due) of them due")
+    let group = "agenda: live rides with 20-minute heartbeats, \(due) of them due"
+    var figures: [Figure] = []
     var costs: [Double] = []
     var live = 0
     for count in [20_000, 100_000, 1_000_000] {
@@ -40,17 +41,14 @@ struct AgendaBench: ServerBench {
       live = count
       let (cpu, wall) = try await handleDue(among: count)
       costs.append(cpu)
-      Figures.row(
-        "among \(count): µs a ride, wall",
-        Figures.number(wall))
-      Figures.row(
-        "among \(count): µs a ride, Postgres",
-        Figures.number(cpu))
+      figures.append(.cpu(group, "among \(count): time a ride", wall))
+      figures.append(.cpu(group, "among \(count): Postgres, CPU a ride", cpu))
     }
-    Figures.row(
-      "a million ÷ twenty thousand, Postgres",
-      Figures.number(costs[costs.count - 1] / costs[0], 2), goal: "flat")
-    try await idle()
+    figures.append(
+      .plain(
+        group, "a million ÷ twenty thousand, Postgres", costs[costs.count - 1] / costs[0],
+        digits: 2, goal: "flat"))
+    return try await figures + idle()
   }
 
   /// Adds rides that were entered long ago, with heartbeats in the next twenty minutes.
@@ -132,7 +130,7 @@ struct AgendaBench: ServerBench {
   }
 
   /// Measures a service with a million live rides, none of them due.
-  private func idle() async throws {
+  private func idle() async throws -> [Figure] {
     let service = try ServiceProcess(conninfo: cluster.url(), environment: simulator.environment)
     defer { service.stop() }
     try service.waitUntilServing()
@@ -143,16 +141,14 @@ struct AgendaBench: ServerBench {
     let cpu = ProcessCost.cpuSeconds(service.processID)
     let transactions = try await transactions()
     try await Task.sleep(for: .seconds(seconds))
-    Figures.head("idle service, a million live rides")
-    Figures.row(
-      "transactions a second",
-      Figures.number(Double(try await self.transactions() - transactions - 1) / seconds, 2),
-      goal: "at most 1")
-    Figures.row(
-      "% of a core",
-      Figures.number((ProcessCost.cpuSeconds(service.processID) - cpu) / seconds * 100, 2),
-      goal: "under 1")
-    Figures.row("resident MiB", Figures.number(ProcessCost.residentMiB(service.processID)))
+    let group = "idle service, a million live rides"
+    let more = Double(try await self.transactions() - transactions - 1)
+    let used = ProcessCost.cpuSeconds(service.processID) - cpu
+    return [
+      .plain(group, "transactions a second", more / seconds, digits: 2, goal: "at most 1"),
+      .plain(group, "% of a core", used / seconds * 100, digits: 2, goal: "under 1"),
+      .plain(group, "resident MiB", ProcessCost.residentMiB(service.processID)),
+    ]
   }
 
   private static let adopted = Statement(

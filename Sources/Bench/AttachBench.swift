@@ -167,9 +167,12 @@ struct AttachBench: ServerBench {
 
   /// Offers 5,000 updates a second, alternately with and without the triggers.
   private func updateUnmapped() async throws {
-    Figures.head("5,000 GPS updates a second, CPU of Postgres in µs an update")
+    Figures.head("5,000 GPS updates a second, CPU of Postgres an update, u")
+    let yardstick = try Yardstick(directory: cluster.directory)
+    var units: [Double] = []
     var costs: (plain: [Double], attached: [Double]) = ([], [])
     for round in 0..<11 {
+      let unit = try yardstick.measure().cost
       try await session.script("select ridepulse.unwatch('bookings')", timeout: .seconds(60))
       let plain = try await moveRows()
       try await session.script(
@@ -178,14 +181,16 @@ struct AttachBench: ServerBench {
       let attached = try await moveRows()
       // The first round fills caches.
       if round == 0 { continue }
-      costs.plain.append(plain)
-      costs.attached.append(attached)
+      costs.plain.append(plain / unit)
+      costs.attached.append(attached / unit)
+      units.append(unit)
     }
-    let ratios = zip(costs.plain, costs.attached).map { $1 / $0 }.sorted()
-    Figures.row("not attached, median of 10", Figures.number(costs.plain.sorted()[5]))
-    Figures.row("attached, median of 10", Figures.number(costs.attached.sorted()[5]))
-    Figures.row(
-      "cost of the triggers, %", Figures.number((ratios[5] - 1) * 100), goal: "under 10")
+    let ratios = zip(costs.plain, costs.attached).map { ($1 / $0 - 1) * 100 }
+    for (name, values) in [("not attached", costs.plain), ("attached", costs.attached)] {
+      Figures.row("\(name), median of 10 (least–most)", Spread(values)?.text(1) ?? "")
+    }
+    Figures.row("cost of the triggers, %", Spread(ratios)?.text(1) ?? "", goal: "under 10")
+    Figures.row("u: CPU of h2load, µs a push", Spread(units)?.text(2) ?? "")
   }
 
   /// Updates rows for four seconds at 5,000 a second; returns the CPU of Postgres for each.

@@ -4,30 +4,35 @@ import LocalStack
 import RideCore
 import Synchronization
 
-/// (a) Measures the client alone against a sink, and h2load against the same sink.
-struct ClientBench {
-  let directory: String
+/// (a) Measures the client alone against a sink.
+struct ClientBench: ServerBench {
+  private let directory = NSTemporaryDirectory() + "ridepulse-bench-\(UUID().uuidString)"
+  private let simulator: LocalSimulator
   private let pushes = 200_000
   private let window = 1_000
   private let payload = Array(#"{"aps":{"alert":{"title":"Your driver is here","body":""#.utf8)
 
-  func run() async throws {
-    let simulator = try LocalSimulator(
+  init() throws {
+    simulator = try LocalSimulator(
       directory: directory, options: ["--sink", "--initial-streams", "1000"])
-    defer { simulator.stop() }
-    Figures.head("client alone, \(pushes) pushes of 500 bytes to a sink")
-    let load = try h2load(simulator)
-    let (rate, cost) = try await client(simulator)
-    Figures.row("h2load: pushes/s", Figures.number(load.rate, 0))
-    Figures.row("h2load: CPU µs a push", Figures.number(load.cost))
-    Figures.row("client: pushes/s", Figures.number(rate, 0))
-    Figures.row(
-      "client: CPU µs a push", Figures.number(cost), goal: "at most 11.8 (Go's apns2: 118)")
-    Figures.row(
-      "client ÷ h2load, CPU", Figures.number(cost / load.cost, 2), goal: "at most 1.5")
   }
 
-  private func client(_ simulator: LocalSimulator) async throws -> (rate: Double, cost: Double) {
+  func end() {
+    simulator.stop()
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  func run() async throws -> [Figure] {
+    let (rate, cost) = try await client()
+    let group = "client alone, \(pushes) pushes of 500 bytes to a sink"
+    return [
+      .cpu(group, "CPU a push", cost, goal: "at most 1.15"),
+      .cpu(group, "time from push to push", 1e6 / rate),
+      .plain(group, "pushes/s", rate, digits: 0),
+    ]
+  }
+
+  private func client() async throws -> (rate: Double, cost: Double) {
     let variables = simulator.environment
     let configuration = try APNsConfiguration(
       productionURL: simulator.url, caFile: variables["APNS_CA_FILE"])
@@ -75,25 +80,6 @@ struct ClientBench {
     if accepted != count {
       throw BenchFailure(text: "only \(accepted) of \(count) pushes were accepted")
     }
-  }
-
-  private func h2load(_ simulator: LocalSimulator) throws -> (rate: Double, cost: Double) {
-    let body = directory + "/body"
-    try Data(repeating: UInt8(ascii: "x"), count: 500).write(to: URL(fileURLWithPath: body))
-    let token = String(repeating: "ab", count: 32)
-    let (cpu, start) = (ProcessCost.children, Date())
-    let line = [
-      "/usr/bin/h2load", "-n", "\(pushes)", "-c", "1", "-m", "\(window)", "-d", body,
-      "-H", "authorization: bearer " + String(repeating: "x", count: 194),
-      "-H", "apns-id: 11111111-2222-4333-8444-555555555555",
-      "-H", "apns-topic: com.example.customer", "-H", "apns-push-type: alert",
-      "-H", "apns-priority: 10", "-H", "apns-expiration: 1795248300",
-      "-H", "apns-collapse-id: 11111111-2222-4333-8444-555555555555",
-      "\(simulator.url)/3/device/\(token)",
-    ]
-    try ChildProcess(line, output: .null).waitForEndBlocking()
-    let (seconds, used) = (Date().timeIntervalSince(start), ProcessCost.children - cpu)
-    return (Double(pushes) / seconds, used * 1e6 / Double(pushes))
   }
 }
 

@@ -3,15 +3,32 @@ import LocalStack
 
 /// A `ridepulse serve` process of the measurement.
 final class ServiceProcess {
+  /// The environment variable with the path of another `ridepulse` to measure.
+  static let variable = "RIDEPULSE_BENCH_PROGRAM"
+
   private let process: ChildProcess
 
   var processID: Int32 { process.pid }
 
   init(conninfo: String, environment: [String: String]) throws {
     process = try ChildProcess(
-      [LocalBinary.path("ridepulse"), "serve"],
+      [Self.program(), "serve"],
       environment: environment.merging(["DATABASE_URL": conninfo]) { own, _ in own },
       errors: .pipe)
+  }
+
+  private static func program() throws -> String {
+    try ProcessInfo.processInfo.environment[variable] ?? LocalBinary.path("ridepulse")
+  }
+
+  /// Applies the schema of the program that is measured.
+  static func migrate(conninfo: String) throws {
+    let environment = ProcessInfo.processInfo.environment
+    let process = try ChildProcess(
+      [program(), "migrate"], environment: environment.merging(["DATABASE_URL": conninfo]) { $1 },
+      output: .null)
+    process.waitForEndBlocking()
+    guard process.ending?.status == 0 else { throw BenchFailure(text: "ridepulse migrate failed") }
   }
 
   /// Waits for the log line `Serving`.

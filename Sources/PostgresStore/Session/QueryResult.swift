@@ -133,7 +133,7 @@ struct SelectList {
 
 /// A column of a result with its type.
 struct ResultColumn<Value>: Sendable {
-  fileprivate let index: Int
+  let index: Int
 }
 
 extension QueryResult {
