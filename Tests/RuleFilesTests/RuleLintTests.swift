@@ -139,7 +139,7 @@ import Testing
       try advice(change) == [
         "a.yaml:2: r: the type of content-state.eta \(untyped)",
         "a.yaml:2: r: the type of content-state.stops[].name \(untyped)",
-        "a.yaml:2: r: content-state has about 4652 bytes if values have 200; ActivityKit takes 4096, "
+        "a.yaml:2: r: content-state has about 4642 bytes if values have 200; ActivityKit takes 4096, "
           + "and such a card is not sent",
       ])
   }

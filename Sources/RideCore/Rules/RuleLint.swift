@@ -122,12 +122,20 @@ package struct RuleLint: Hashable, Sendable {
     return isMatched ? nil : "it emits \(event), which no rule matches"
   }
 
+  /// Returns the size of the largest payload. A broadcast card is never started, which is all that
+  /// attributes are for.
+  private static func payloadSize(_ rule: Rule, ofPlaceholder bytes: Int) -> Int {
+    let size = rule.payload.size(ofPlaceholder: bytes)
+    guard case .liveActivity(let life) = rule.what, life.broadcast != nil else { return size }
+    return size - PayloadTemplate.object(life.attributes).size(ofPlaceholder: bytes)
+  }
+
   /// Warns about a payload that exceeds Apple's limit if its values are long.
   private static func overflow(_ rule: Rule) -> String? {
     let limit = rule.what.payloadLimit
-    let size = rule.payload.size(ofPlaceholder: plausible.value)
+    let size = payloadSize(rule, ofPlaceholder: plausible.value)
     guard size > limit else { return nil }
-    let bare = rule.payload.size(ofPlaceholder: 0)
+    let bare = payloadSize(rule, ofPlaceholder: 0)
     if bare > limit {
       return "it can never be sent: its payload has \(bare) bytes before anything is filled in, "
         + "\(limit) are allowed"

@@ -220,12 +220,13 @@ extension SwiftCursor {
     index += 1
     let element = readType()
     if take("]") { return .array(element) }
+    let isTooDeep = element == .tooDeep
     if take(":") {
       let value = readType()
       if take("]") { return .dictionary(element, value) }
     }
     index = start
     skip()
-    return .other
+    return isTooDeep ? .tooDeep : .other
   }
 }

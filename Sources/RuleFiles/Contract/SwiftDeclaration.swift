@@ -27,7 +27,7 @@ indirect enum SwiftTypeName: Hashable, Sendable {
     case .optional(let type): type.text + "?"
     case .array(let type): "[\(type.text)]"
     case .dictionary(let key, let value): "[\(key.text): \(value.text)]"
-    case .tooDeep: "nested too deeply"
+    case .tooDeep: "…"
     case .other: "of another kind"
     }
   }

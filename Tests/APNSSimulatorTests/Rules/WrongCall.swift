@@ -211,6 +211,9 @@ extension WrongCall {
     .body("{}", .badPayload, .broadcast),
     .body(#"{"aps":{"even":"update"}}"#, .badPayload, .broadcast),
     .body(Fixture.start, .invalidPushType, .broadcast),
+    .body(
+      Fixture.activity(#""event":"update","content-state":{}"#, timestamp: "1790000000.0"),
+      .badPayload, .broadcast),
     .body(Fixture.activity(#""event":"update""#), .invalidPushType, .broadcast),
     .body(#"{"aps":{"event":"end"}}"#, .invalidPushType, .broadcast),
     .body(padded(to: 5120), .invalidPushType, .broadcast),

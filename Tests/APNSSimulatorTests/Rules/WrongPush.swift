@@ -224,6 +224,8 @@ extension WrongPush {
     .payload(#"{"aps":{"alert":"x","ride":"own key"}}"#, .badPayload),
     .payload(#"{"aps":{"alert":"x","badge":"1"}}"#, .badPayload),
     .payload(#"{"aps":{"alert":"x","interruption-level":"urgent"}}"#, .badPayload),
+    .payload(#"{"aps":{"alert":"x","sound":""}}"#, .badPayload),
+    .payload(#"{"aps":{"alert":"x","badge":2.0}}"#, .badPayload),
     .payload(String(repeating: "[", count: 4000), .badPayload),
     .payload("[]", .badPayload, type: .location),
     .payload(#"{"aps":{"alert":"x","content-changed":true}}"#, .invalidPushType),
