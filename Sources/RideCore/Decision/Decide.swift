@@ -166,11 +166,12 @@ struct Decider {
         continue
       }
       let cards = cards(showing: context.event, on: phone, insteadOf: rule)
-      if cards.isEmpty {
+      let starts = cards.isEmpty && rule.yieldsToCard ? starts(on: phone) : []
+      if cards.isEmpty, starts.isEmpty {
         plan(&planner, entry, phone)
       } else {
         planner.setCollapseID(of: &entry)
-        hold(entry, cards)
+        hold(entry, cards, starts, by: rule)
       }
     }
     if entry.phone == nil, isFirstPart,

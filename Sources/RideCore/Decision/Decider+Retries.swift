@@ -100,7 +100,7 @@ extension Decider {
     if !cards.isEmpty {
       var entry = entry
       planner.setCollapseID(of: &entry)
-      return hold(entry, cards)
+      return hold(entry, cards, [], by: rule)
     }
     plan(&planner, entry, phone)
   }

@@ -58,7 +58,8 @@ package struct RideReplay: Sendable {
     let (now, ride) = (entry.due, entry.ride)
     let decision = decide(views[ride], by: configuration, now: now)
     let outcome = answer.outcome(at: now)
-    let settlement = decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0 }
+    // Retries are spread by chance; a replay takes the mean.
+    let settlement = decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0.5 }
     views[ride].apply(settlement)
     open(settlement.needs, ofRide: ride, at: now)
     // At least a microsecond later, so that the clock always advances.

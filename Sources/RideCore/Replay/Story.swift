@@ -26,6 +26,11 @@ package struct Story: Sendable {
 
     /// Whether APNs accepted it.
     package var isSent: Bool { entry.status == .accepted }
+
+    /// Whether it lights the screen or sounds; a passive alert only joins the list.
+    package var interrupts: Bool {
+      isSent && texts.contains { $0.shown.isAlert && $0.shown.level != "passive" }
+    }
   }
 
   /// What a push shows to people of some languages.
@@ -235,11 +240,12 @@ extension Story.Row {
     }
   }
 
+  /// Whether the card shows the same in all languages.
+  package var hasOneContent: Bool { Set(texts.map(\.shown.fields)).count == 1 }
+
   /// Returns whether another row shows the same fields of the card, and alerts nobody.
   fileprivate func shows(_ other: Story.Row) -> Bool {
-    let own = texts.map { ($0.languages, $0.shown.fields) }
-    let others = other.texts.map { ($0.languages, $0.shown.fields) }
-    return own.elementsEqual(others) { $0 == $1 }
+    Set(texts.map(\.shown.fields)) == Set(other.texts.map(\.shown.fields))
       && !other.texts.contains { $0.shown.isAlert }
   }
 }

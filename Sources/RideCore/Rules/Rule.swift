@@ -14,6 +14,8 @@ package struct Rule: Hashable, Sendable {
   package var collapse: TextTemplate?
   /// `also-with-card`: whether it is sent even if a card shows the same alert.
   package var isSentWithCard: Bool
+  /// `unless-card`: nothing is sent to a phone that shows a card of the ride.
+  package var yieldsToCard = false
   /// `unless-contact-within`: nothing is sent if the owner was in contact within this time.
   package var unlessContactWithin: Duration?
   /// Where it is defined, such as `schedules/customer.yaml:12`.

@@ -147,6 +147,7 @@ final class CompiledRule: Sendable {
   let validity: Duration
   let collapse: TextTemplate?
   let isSentWithCard: Bool
+  let yieldsToCard: Bool
   let unlessContactWithin: Duration?
   let payload: CompiledPayload
 
@@ -166,6 +167,7 @@ final class CompiledRule: Sendable {
     validity = rule.validity
     collapse = rule.collapse
     isSentWithCard = rule.isSentWithCard
+    yieldsToCard = rule.yieldsToCard
     unlessContactWithin = rule.unlessContactWithin
     payload = CompiledPayload(rule.payload)
   }

@@ -41,7 +41,8 @@ struct StoryTable {
     if let fate = StoryWords.fate(row, zone) {
       return [start + ": " + fate] + (row.push == nil ? [] : row.texts.flatMap { texts($0, row) })
     }
-    let head = start + ", " + StoryWords.delivery(row, zone)
+    let manner = row.texts.first.map { StoryWords.manner($0.shown) } ?? []
+    let head = ([start] + manner + [StoryWords.delivery(row, zone)]).joined(separator: ", ")
     let again = row.repeatedAt.map {
       "    sent again \(counted(row.repeats, "time")), last at \(StoryWords.clock($0, zone)), so that "
         + "it stays fresh"
@@ -49,31 +50,33 @@ struct StoryTable {
     guard row.texts.contains(where: \.shown.isSeen) else {
       return [head + ": " + StoryWords.silence(row)]
     }
-    return [head] + row.texts.flatMap { texts($0, row) } + [again].compactMap(\.self)
+    return [head] + row.texts.flatMap { texts($0, row) } + content(row) + [again].compactMap(\.self)
   }
 
-  /// Returns the lines of one text: its languages, what alerts the person, and the card's content.
-  private func texts(_ text: Story.Text, _ row: Story.Row) -> [String] {
-    let shown = text.shown
-    var lines: [String] = []
-    if shown.isAlert {
-      lines.append([shown.title, shown.subtitle].compactMap(\.self).joined(separator: " · "))
-      lines.append(shown.body ?? "")
-      let manner = StoryWords.manner(shown)
-      if !manner.isEmpty { lines.append("(\(manner.joined(separator: ", ")))") }
-    } else if let badge = shown.badge {
-      lines.append("(badge \(badge))")
-    }
-    if !shown.fields.isEmpty {
-      lines.append(shown.fields.map { "\($0.name): \($0.value)" }.joined(separator: " · "))
-    }
+  /// Returns what a card shows in all languages, and when an ended one leaves.
+  private func content(_ row: Story.Row) -> [String] {
+    guard let shown = row.texts.first?.shown, shown.cardEvent != nil else { return [] }
+    var lines = row.hasOneContent && !shown.fields.isEmpty ? [fields(shown)] : []
     if shown.cardEvent == .end {
       lines.append(
-        shown.dismissedAt.map { "the card leaves at \(StoryWords.clock($0, zone))" }
-          ?? "the card leaves when iOS decides")
+        shown.dismissedAt.map { "leaves the screen at \(StoryWords.clock($0, zone))" }
+          ?? "leaves the screen when iOS decides")
     }
+    return lines.map { "    card: \($0)" }
+  }
+
+  private func fields(_ shown: ReadablePush) -> String {
+    shown.fields.map { "\($0.name): \($0.value)" }.joined(separator: " · ")
+  }
+
+  /// Returns the lines of one text: its languages, and what the person sees.
+  private func texts(_ text: Story.Text, _ row: Story.Row) -> [String] {
+    let shown = text.shown
+    let words = [shown.title, shown.subtitle, shown.body].compactMap(\.self)
+    var lines = words.isEmpty ? [] : [words.joined(separator: " · ")]
+    if !row.hasOneContent, !shown.fields.isEmpty { lines.append(fields(shown)) }
     let label = StoryWords.languages(text, story, of: row)
-    return lines.filter { !$0.isEmpty }.enumerated().map { index, line in
+    return lines.enumerated().map { index, line in
       "    " + padded(index == 0 ? label : "", to: width) + "  " + line
     }
   }

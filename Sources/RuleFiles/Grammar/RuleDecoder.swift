@@ -48,15 +48,25 @@ struct RuleDecoder {
     let expires = fields.required("expires").flatMap(decode.expiry)
     let collapse = fields["collapse"].flatMap(self.collapse)
     let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
+    let yieldsToCard = yieldsToCard(fields)
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
     guard let name, let app, let when, let what, let data, let expires else {
       return Draft(name: name)
     }
-    let rule = Rule(
+    var rule = Rule(
       name: name.text, app: App(rawValue: app.text), when: when, what: what, data: data,
       expires: expires, collapse: collapse, isSentWithCard: isSentWithCard,
       unlessContactWithin: contact, source: "\(diagnostics.file):\(node.location.line)")
+    rule.yieldsToCard = yieldsToCard
     return Draft(name: name, rule: rule, places: places)
+  }
+
+  private func yieldsToCard(_ fields: Fields) -> Bool {
+    guard let field = fields["unless-card"] else { return false }
+    if fields["also-with-card"] != nil {
+      fields.reportMisplaced(field, "in a rule with \(quoted("also-with-card"))")
+    }
+    return decode.flag(field) ?? false
   }
 
   private func reportReserved(_ fields: Fields) {

@@ -64,7 +64,7 @@ struct ScenarioDecoder {
           expected: "the entries of when in the order of time")
       }
       let changes = changes(entry, start, at)
-      if changes.isEmpty, entry.isWhole {
+      if entry.keys == ["at"] {
         diagnostics.report(
           entry.location, "an entry in which nothing happens",
           expected: "state, event, attributes, contact or apns next to at")

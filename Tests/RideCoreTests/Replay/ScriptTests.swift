@@ -108,7 +108,9 @@ import Testing
         seconds.append((step.now - start).components.seconds)
       }
     }
-    #expect(seconds == [1200, 2400])
+    // Rides with one period fire at different times within it.
+    #expect(seconds.count == 2 && seconds.first.map { $0 < 2400 } == true)
+    #expect(seconds.last.map { $0 - 1200 } == seconds.first)
   }
 
   @Test func `A former person is recorded as the database records it`() throws {

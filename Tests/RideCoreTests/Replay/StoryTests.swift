@@ -61,11 +61,28 @@ import Testing
     #expect(update.texts.first?.shown.fields.first?.value == "driver_arrived")
   }
 
+  @Test func `An alert with unless-card is left to the start of a card, or sent if that fails`() throws {
+    var rule = try arrived()
+    rule.when = .on(["requested"])
+    rule.yieldsToCard = true
+    let configuration = Sample.book([rule, try card()])
+    var scenario = try InventedRide(for: configuration.rules, at: start).scenario(of: "requested")
+    func alerts() -> [LedgerEntry.Status] {
+      Story(scenario, by: configuration, until: start + .seconds(60)).moments.flatMap(\.rows)
+        .filter { $0.entry.rule == "arrived" }.map(\.entry.status)
+    }
+    #expect(alerts() == [.suppressed])
+    let refusal = Refusal(status: 410, reason: "Unregistered", timestamp: start)
+    scenario.steps[0].changes.insert(
+      .answer(.refused(refusal), until: start + .microseconds(1)), at: 0)
+    #expect(alerts() == [.pending, .accepted])
+  }
+
   @Test func `Refreshes of a card are counted, not repeated`() throws {
     let story = try story("requested", [card()], seconds: 1200)
     let rows = story.moments.flatMap(\.rows)
     #expect(rows.map(\.entry.cardEvent) == [.start, .update])
-    #expect(rows.last?.repeats == 4)
+    #expect(rows.last?.repeats == 5)
   }
 
   @Test func `A moment in which nothing is sent stays in the story`() throws {
