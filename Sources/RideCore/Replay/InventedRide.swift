@@ -61,10 +61,9 @@ package struct InventedRide: Sendable {
   /// - Parameter withCards: Whether the phones that are added can be started a card by push.
   package func completed(_ scenario: Scenario, withCards: Bool) -> Scenario {
     var scenario = scenario
-    guard let ride = scenario.view.ride else { return scenario }
     if scenario.lacksPhones {
-      for (index, app) in rules.apps.enumerated() {
-        addPhone(of: app, ride, scenario.owner(of: app), Int64(index + 1), withCards, to: &scenario)
+      for app in rules.apps {
+        for owner in scenario.owners(of: app) { addPhone(of: app, owner, withCards, to: &scenario) }
       }
       scenario.lacksPhones = false
     }
@@ -96,12 +95,11 @@ package struct InventedRide: Sendable {
   }
 
   private func addPhone(
-    of app: App, _ ride: Ride, _ owner: OwnerID?, _ id: Int64, _ withCards: Bool,
-    to scenario: inout Scenario
+    of app: App, _ owner: OwnerID, _ withCards: Bool, to scenario: inout Scenario
   ) {
-    guard let owner else { return }
+    let id = Int64(scenario.view.phones.count + 1)
     var phone = Phone(id: id, app: app, ownerID: owner, token: Self.token("phone", app, id))
-    phone.installationID = "\(app.rawValue)-phone"
+    phone.installationID = InstallationID("phone of \(owner)")
     scenario.view.phones.append(phone)
     guard withCards else { return }
     for card in rules.cards where card.app == app && !card.life.start.isEmpty {
@@ -248,15 +246,26 @@ extension InventedRide {
 
 extension Scenario {
   /// Returns the owner of an app's phones: of the ride, or the first that a step names.
-  package func owner(of app: App) -> OwnerID? {
-    guard var ride = view.ride else { return nil }
-    if let owner = ride.owner(of: app) { return owner }
+  package func owner(of app: App) -> OwnerID? { owners(of: app).first }
+
+  /// Returns everyone whose phones the ride or a step names, each once, in the order of time.
+  package func owners(of app: App) -> [OwnerID] {
+    guard var ride = view.ride else { return [] }
+    var owners = [ride.owner(of: app)]
     for change in steps.flatMap(\.changes) {
-      guard case .row(let columns) = change else { continue }
-      for column in columns { ride.set(column) }
-      if let owner = ride.owner(of: app) { return owner }
+      switch change {
+      case .row(let columns):
+        for column in columns { ride.set(column) }
+        owners.append(ride.owner(of: app))
+      case .event(_, let data):
+        if case .string(let owner)? = data.value(at: [app.rawValue + "_id"]) {
+          owners.append(OwnerID(owner))
+        }
+      case .contact, .card, .answer: continue
+      }
     }
-    return nil
+    var seen: Set<OwnerID> = []
+    return owners.compactMap { $0 }.filter { seen.insert($0).inserted }
   }
 
   /// The attributes that the ride or one of the steps has, whatever their value.

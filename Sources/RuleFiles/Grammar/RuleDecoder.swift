@@ -48,7 +48,7 @@ struct RuleDecoder {
     let expires = fields.required("expires").flatMap(decode.expiry)
     let collapse = fields["collapse"].flatMap(self.collapse)
     let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
-    let yieldsToCard = yieldsToCard(fields)
+    let yieldsToCard = yieldsToCard(fields, isSentWithCard)
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
     guard let name, let app, let when, let what, let data, let expires else {
       return Draft(name: name)
@@ -61,9 +61,9 @@ struct RuleDecoder {
     return Draft(name: name, rule: rule, places: places)
   }
 
-  private func yieldsToCard(_ fields: Fields) -> Bool {
+  private func yieldsToCard(_ fields: Fields, _ isSentWithCard: Bool) -> Bool {
     guard let field = fields["unless-card"] else { return false }
-    if fields["also-with-card"] != nil {
+    if isSentWithCard {
       fields.reportMisplaced(field, "in a rule with \(quoted("also-with-card"))")
     }
     return decode.flag(field) ?? false

@@ -50,6 +50,17 @@ import Testing
     #expect(own?.reason == (sent.isEmpty ? .coveredByCard : nil))
   }
 
+  @Test func `an alert with unless-card leaves a phone to a card that has nothing new to show`() {
+    var stage = stage()
+    stage.events = []
+    var rule = Sample.rule("nearby", on: ["eta_changed"], body: "{{ride.state}}")
+    rule.yieldsToCard = true
+    stage.others = [rule]
+    stage.emit("eta_changed")
+    stage.run(for: .seconds(10))
+    #expect(stage.ledger.values.first { $0.rule == "nearby" }?.reason == .coveredByCard)
+  }
+
   @Test func `an alert with unless-card is sent to a phone without a card`() {
     var stage = CardStage()
     stage.others = [Sample.rule(body: "{{ride.state}}")]

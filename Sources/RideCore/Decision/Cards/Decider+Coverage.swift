@@ -26,11 +26,17 @@ extension Decider {
   /// Returns the cards on a phone that show the ride's present state.
   private mutating func cards(on phone: Phone) -> [CardTarget] {
     var shown: [CardTarget] = []
-    for card in decision.view.cards
-    where decision.cards[card.target] != nil && !suppressedCards.contains(card.target) {
+    for card in decision.view.cards where isCurrent(card.target) {
       if isShown(card, on: phone) { shown.append(card.target) }
     }
     return shown
+  }
+
+  /// Returns whether a card is sent its state now, or shows what it was sent last.
+  private func isCurrent(_ card: CardTarget) -> Bool {
+    guard let memo = decision.cards[card] else { return false }
+    if !suppressedCards.contains(card) { return true }
+    return memo.shown != nil && !memo.isPending && !memo.isRefused && memo.complaint == nil
   }
 
   /// Returns the pushes that start a card on a phone now, each of which shows an alert of its own.
