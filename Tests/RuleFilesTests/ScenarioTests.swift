@@ -86,7 +86,10 @@ import Testing
     ("when: [{ at: 0s, event: eta_changed, data: 5 }]", "data is the number 5; expected a mapping"),
     ("when: [{ at: 0s, apns: awy }]", "did you mean \"away\"?"),
     ("when: [{ at: 0s, apns: { status: 200 } }]", "expected a whole number from 400 to 599"),
-    ("when: [{ at: 0s, seen: r }]", "unknown key \"seen\" in an entry of when; expected this version"),
+    (
+      "when: [{ at: 0s, seen: r }]",
+      "unknown key \"seen\" in an entry of when; expected this version"
+    ),
     ("given: { at: 5m }\nwhen: []", "at is the text \"5m\"; expected a time such as"),
     ("given: { phones: [{ app: custmer }] }\nwhen: []", "did you mean \"customer\"?"),
     ("given: { phones: {} }\nwhen: []", "phones is a mapping; expected a list of mappings"),

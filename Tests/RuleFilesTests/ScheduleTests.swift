@@ -24,7 +24,8 @@ import Testing
         "customer-waiting-fee", "customer-no-driver-yet", "customer-driver-late",
         "customer-driver-reassigned", "customer-no-driver-found", "customer-stop-reached",
         "customer-safety-check", "customer-ride-completed", "customer-cancelled-by-driver",
-        "customer-no-show", "customer-payment-failed", "customer-refund", "customer-pickup-reminder",
+        "customer-no-show", "customer-payment-failed", "customer-refund",
+        "customer-pickup-reminder",
         "customer-heartbeat", "customer-ride-card",
       ])
     #expect(

@@ -132,7 +132,8 @@ import Testing
     }
     if let event = shown.cardEvent {
       let state = shown.fields.first { $0.name == "status" }?.value ?? ""
-      let again = row.repeats > 0 ? ", sent again \(row.repeats == 1 ? "once" : "\(row.repeats) times")" : ""
+      let again =
+        row.repeats > 0 ? ", sent again \(row.repeats == 1 ? "once" : "\(row.repeats) times")" : ""
       parts.append("card \(event == .end ? "ends" : "shows") `\(state)`\(again)")
     }
     return parts.joined(separator: "<br>").replacing("|", with: "\\|")

@@ -23,7 +23,8 @@ enum Preview: Command {
         help: "rides from a file of JSON lines, without a database; see docs/preview.md"),
       .init(
         name: "--story", value: "STATES|FILE",
-        help: "an invented ride, such as requested,driver_assigned@2m,driver_arrived: what its people "
+        help:
+          "an invented ride, such as requested,driver_assigned@2m,driver_arrived: what its people "
           + "would read"),
       .choice("--format", "FORMAT", CommandForm.words(PreviewFormat.self), default: "table"),
       .init(name: "--output", value: "FILE", help: "output file (standard output)"),

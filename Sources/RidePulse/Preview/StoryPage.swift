@@ -141,7 +141,8 @@ struct StoryPage {
     switch shown.cardEvent {
     case .start: state = "card appears"
     case .end:
-      state = shown.dismissedAt.map { "card ends, leaves at \(StoryWords.clock($0, zone))" }
+      state =
+        shown.dismissedAt.map { "card ends, leaves at \(StoryWords.clock($0, zone))" }
         ?? "card ends"
     default: state = "card"
     }

@@ -18,7 +18,8 @@ enum StoryPreview {
     from: Timestamp?, _ arguments: Arguments
   ) throws -> ExitStatus {
     if let other = foreign.first(where: arguments.has) {
-      throw arguments.error("\(other) next to --story, which invents its ride; expected one of them")
+      throw arguments.error(
+        "\(other) next to --story, which invents its ride; expected one of them")
     }
     let scenario = try scenario(text, configuration.rules, from, arguments)
     let length = try arguments.duration("--for") ?? scenario.length

@@ -113,7 +113,8 @@ enum KeyTable {
         Key(
           "unless-card", .flag, "Sends nothing to a phone that shows a card of the ride.",
           nextTo: ["alert"], excludedBy: ["also-with-card"],
-          otherwise: "it in an alert without also-with-card: it leaves phones with a card to the card"
+          otherwise:
+            "it in an alert without also-with-card: it leaves phones with a card to the card"
         ),
         Key(
           "unless-contact-within", .duration(such: "5m or 90s"),

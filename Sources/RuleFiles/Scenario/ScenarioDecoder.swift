@@ -91,7 +91,8 @@ struct ScenarioDecoder {
         if case .object? = values.json(field.node) {
           data = values.json(field.node) ?? data
         } else {
-          diagnostics.reportType(of: field.node, for: "data", expected: "a mapping of keys to values")
+          diagnostics.reportType(
+            of: field.node, for: "data", expected: "a mapping of keys to values")
         }
       }
       changes.append(.event(name, data: data))
@@ -132,7 +133,8 @@ struct ScenarioDecoder {
     else { return nil }
     let until = answer["for"].flatMap(decode.duration).map { at + $0 }
     let refusal = Refusal(
-      status: status, reason: answer["reason"].flatMap(values.text), timestamp: status == 410 ? at : nil)
+      status: status, reason: answer["reason"].flatMap(values.text),
+      timestamp: status == 410 ? at : nil)
     return .answer(.refused(refusal), until: until)
   }
 
@@ -255,7 +257,8 @@ struct ScenarioDecoder {
     let environment = fields["environment"].flatMap { decode.choice($0, of: APNsEnvironment.self) }
     return Address(
       app: app,
-      owner: fields["owner_id"].flatMap(values.text).map(OwnerID.init) ?? scenario.owner(of: app) ?? "",
+      owner: fields["owner_id"].flatMap(values.text).map(OwnerID.init) ?? scenario.owner(of: app)
+        ?? "",
       token: fields["token"].flatMap(values.text)?.lowercased()
         ?? InventedRide.token(what, app, Int64(index + 1)),
       environment: environment,

@@ -45,9 +45,12 @@ enum ScenarioKeys {
     keys: [
       Key("at", time, "When it happens, after the start.", required: "at: 10m, or 0s at the start"),
       Key("event", .word(.event), "An event that is emitted."),
-      Key("data", .payload(), "The event's data.", nextTo: ["event"], otherwise: "it next to event"),
+      Key(
+        "data", .payload(), "The event's data.", nextTo: ["event"], otherwise: "it next to event"),
       Key("contact", .word(.app), "The owner of this app's phones makes contact."),
-      Key("owner_id", text, "Who makes contact.", nextTo: ["contact"], otherwise: "it next to contact"),
+      Key(
+        "owner_id", text, "Who makes contact.", nextTo: ["contact"], otherwise: "it next to contact"
+      ),
       Key("apns", .choice(["accepts", "away"]), "What APNs answers from now on."),
     ] + columns)
 

@@ -61,7 +61,9 @@ import Testing
     #expect(update.texts.first?.shown.fields.first?.value == "driver_arrived")
   }
 
-  @Test func `An alert with unless-card is left to the start of a card, or sent if that fails`() throws {
+  @Test func `An alert with unless-card is left to the start of a card, or sent if that fails`()
+    throws
+  {
     var rule = try arrived()
     rule.when = .on(["requested"])
     rule.yieldsToCard = true
@@ -115,7 +117,8 @@ import Testing
       entry.cardEvent = payload.contains("content-state") ? .update : nil
       return ReadablePush(
         PlannedPush(
-          entry: entry, environment: .production, address: .device(try #require(DeviceToken(Sample.customerToken))),
+          entry: entry, environment: .production,
+          address: .device(try #require(DeviceToken(Sample.customerToken))),
           headers: PushHeaders(
             id: entry.id, topic: "t", pushType: .alert, priority: .immediate,
             expiration: .neverStore), payload: Array(payload.utf8), validUntil: start))
