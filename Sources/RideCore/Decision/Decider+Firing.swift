@@ -94,11 +94,12 @@ extension Decider {
       return false
     }
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
-    if cards.isEmpty {
+    let starts = cards.isEmpty && rule.yieldsToCard ? starts(on: phone) : []
+    if cards.isEmpty, starts.isEmpty {
       plan(&planner, entry, phone)
     } else {
       planner.setCollapseID(of: &entry)
-      hold(entry, cards)
+      hold(entry, cards, starts, by: rule)
     }
     return true
   }

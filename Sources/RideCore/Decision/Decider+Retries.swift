@@ -135,7 +135,7 @@ extension Decider {
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
     if !cards.isEmpty {
       planner.setCollapseID(of: &entry)
-      return hold(entry, cards)
+      return hold(entry, cards, [], by: rule)
     }
     plan(&planner, entry, phone)
   }

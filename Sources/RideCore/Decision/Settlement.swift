@@ -116,6 +116,7 @@ extension Decision {
         if let due { dues.append(due) }
         alerts.record(step, outcome)
       } else {
+        if let start = push.entry.startToken { alerts.record(start: start, outcome) }
         let isDoubtful = !doubtful.isEmpty && doubtful.contains(push.lane)
         settlement.record(push, outcome, &queue, isDoubtful: isDoubtful, jitter: jitter)
       }

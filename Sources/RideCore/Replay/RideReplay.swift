@@ -1,14 +1,30 @@
 /// Takes rides through time with the service's own decisions: what would be sent, and when.
 ///
-/// The clock jumps from one due ride to the next. Every push is assumed to be accepted at once,
-/// every channel to be created, and no ride changes: the preview shows what follows from the
-/// present state.
+/// The clock jumps from one due ride to the next. Without a script every push is assumed to be
+/// accepted at once, every channel to be created, and no ride changes: the preview shows what follows
+/// from the present state. A script changes rides on the way, as a story or a test states it.
 package struct RideReplay: Sendable {
   private let configuration: EngineConfiguration
   private var views: [RideView]
   private var agenda: Heap<Due>
   /// What `at-most` counts, over all rides.
   private var permits: PermitBook
+  /// When each ride is due. An entry of the agenda with another time is outdated: a change made its
+  /// ride due earlier.
+  private var dues: [Timestamp?]
+  private var script: Heap<ScriptedChange>
+  private var scripted = 0
+  /// The ID of the last event that the script emitted.
+  private var lastEvent: Int64
+  private var answer = ScriptedAnswer()
+
+  /// One decision of a replay.
+  package struct Step: Sendable {
+    package var now: Timestamp
+    package var decision: Decision
+    /// What the service would write after it.
+    package var settlement: Settlement
+  }
 
   /// Creates a replay of rides in their present state, all of them due first at `start`.
   ///
@@ -21,35 +37,84 @@ package struct RideReplay: Sendable {
     self.permits = permits
     self.configuration = configuration
     agenda = Heap(views.indices.map { Due(due: start, ride: $0) })
+    dues = views.map { _ in start }
+    script = Heap()
+    lastEvent = 0
+  }
+
+  /// Adds a change that happens to a ride at some time; changes of equal time happen in the order in
+  /// which they are added.
+  ///
+  /// - Parameter ride: The ride's place among those that the replay was created with.
+  package mutating func add(_ change: RideChange, to ride: Int, at instant: Timestamp) {
+    guard views.indices.contains(ride) else { return }
+    scripted += 1
+    script.insert(ScriptedChange(at: instant, number: scripted, ride: ride, change: change))
   }
 
   /// Returns the decision on the next ride that falls due before an instant; nil if there is none.
   ///
   /// Rides that are due at the same time come in the order in which they were given.
   package mutating func next(before end: Timestamp) -> (now: Timestamp, decision: Decision)? {
+    step(before: end).map { ($0.now, $0.decision) }
+  }
+
+  /// Returns the same with the settlement of the decision.
+  package mutating func step(before end: Timestamp) -> Step? {
+    applyScript(before: end)
     guard let entry = agenda.first, entry.due < end else { return nil }
     let (now, ride) = (entry.due, entry.ride)
     let decision = decide(views[ride], by: configuration, now: now)
-    let accepted = decision.pushes.map { _ in PushOutcome.accepted }
-    let settlement = decision.settled(accepted, now: now) { 0 }
+    let outcome = answer.outcome(at: now)
+    // Retries are spread by chance; a replay takes the mean.
+    let settlement = decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0.5 }
     views[ride].apply(settlement)
     if !settlement.permits.isEmpty {
       permits.settle(settlement.permits, at: now)
       views[ride].permits = permits.permits(of: views[ride])
     }
     open(settlement.needs, ofRide: ride, at: now)
-    if !settlement.needs.isEmpty, !settlement.isOver {
-      agenda.replaceFirst(with: Due(due: now + .microseconds(1), ride: ride))
+    // At least a microsecond later, so that the clock always advances.
+    let least = now + .microseconds(1)
+    if settlement.isOver {
+      dues[ride] = nil
     } else if !settlement.permits.requests.isEmpty {
       // The permits are there, and the pushes leave in the same instant.
-      agenda.replaceFirst(with: Due(due: now, ride: ride))
-    } else if let due = settlement.nextDue, !settlement.isOver {
-      // At least a microsecond later, so that the clock always advances.
-      agenda.replaceFirst(with: Due(due: max(due, now + .microseconds(1)), ride: ride))
+      dues[ride] = now
+    } else {
+      dues[ride] = settlement.needs.isEmpty ? settlement.nextDue.map { max($0, least) } : least
+    }
+    if let due = dues[ride] {
+      agenda.replaceFirst(with: Due(due: due, ride: ride))
     } else {
       _ = agenda.popFirst()
     }
-    return (now, decision)
+    return Step(now: now, decision: decision, settlement: settlement)
+  }
+
+  /// Applies the changes that happen before the next ride falls due, or with it.
+  private mutating func applyScript(before end: Timestamp) {
+    while true {
+      while let first = agenda.first, dues[first.ride] != first.due { _ = agenda.popFirst() }
+      guard let next = script.first, next.at < end, agenda.first.map({ next.at <= $0.due }) ?? true
+      else { return }
+      _ = script.popFirst()
+      apply(next)
+    }
+  }
+
+  private mutating func apply(_ scripted: ScriptedChange) {
+    if case .answer(let outcome, let until) = scripted.change {
+      answer = ScriptedAnswer(outcome: outcome, until: until)
+      return
+    }
+    let ride = scripted.ride
+    lastEvent = max(lastEvent, views[ride].events.map(\.id).max() ?? 0)
+    guard views[ride].apply(scripted.change, at: scripted.at, event: lastEvent + 1) else { return }
+    lastEvent += 1
+    if let due = dues[ride], due <= scripted.at { return }
+    dues[ride] = scripted.at
+    agenda.insert(Due(due: scripted.at, ride: ride))
   }
 
   /// Creates the channels that a ride needs, at once.
@@ -118,5 +183,32 @@ private struct Due: Comparable, Sendable {
 
   static func < (left: Due, right: Due) -> Bool {
     (left.due, left.ride) < (right.due, right.ride)
+  }
+}
+
+/// A change of a ride that is still to happen.
+private struct ScriptedChange: Comparable, Sendable {
+  var at: Timestamp
+  var number: Int
+  var ride: Int
+  var change: RideChange
+
+  static func == (left: ScriptedChange, right: ScriptedChange) -> Bool {
+    left.number == right.number
+  }
+
+  static func < (left: ScriptedChange, right: ScriptedChange) -> Bool {
+    (left.at, left.number) < (right.at, right.number)
+  }
+}
+
+/// What APNs answers in a replay; it accepts everything unless the script states otherwise.
+private struct ScriptedAnswer: Sendable {
+  var outcome = PushOutcome.accepted
+  var until: Timestamp?
+
+  func outcome(at now: Timestamp) -> PushOutcome {
+    if let until, now >= until { return .accepted }
+    return outcome
   }
 }

@@ -16,6 +16,8 @@ package struct Rule: Hashable, Sendable {
   package var collapse: TextTemplate?
   /// `also-with-card`: whether it is sent even if a card shows the same alert.
   package var isSentWithCard: Bool
+  /// `unless-card`: nothing is sent to a phone that shows a card of the ride.
+  package var yieldsToCard = false
   /// `unless-contact-within`: nothing is sent if the owner was in contact within this time.
   package var unlessContactWithin: Duration?
   /// `if`: the condition on which it fires; nil if it has none.

@@ -200,6 +200,7 @@ final class CompiledRule: Sendable {
   let validity: Duration
   let collapse: TextTemplate?
   let isSentWithCard: Bool
+  let yieldsToCard: Bool
   let unlessContactWithin: Duration?
   let condition: Condition?
   let wait: Duration?
@@ -229,6 +230,7 @@ final class CompiledRule: Sendable {
     validity = rule.validity
     collapse = rule.collapse
     isSentWithCard = rule.isSentWithCard
+    yieldsToCard = rule.yieldsToCard
     unlessContactWithin = rule.unlessContactWithin
     condition = rule.condition
     wait = rule.wait

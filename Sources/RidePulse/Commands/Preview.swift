@@ -3,12 +3,13 @@ import PostgresStore
 import RideCore
 import RuleFiles
 
+/// The format of a preview.
+enum PreviewFormat: String, CaseIterable {
+  case table, json, html
+}
+
 /// `ridepulse preview`: shows what would be sent, using the same decisions as the service.
 enum Preview: Command {
-  private enum Format: String, CaseIterable {
-    case table, json, html
-  }
-
   static let form = CommandForm(
     name: "preview", summary: "show what would be sent in a window of time, without sending",
     options: [
@@ -20,7 +21,12 @@ enum Preview: Command {
       .init(
         name: "--rides", value: "FILE",
         help: "rides from a file of JSON lines, without a database; see docs/preview.md"),
-      .choice("--format", "FORMAT", CommandForm.words(Format.self), default: "table"),
+      .init(
+        name: "--story", value: "STATES|FILE",
+        help:
+          "an invented ride, such as requested,driver_assigned@2m,driver_arrived: what its people "
+          + "would read"),
+      .choice("--format", "FORMAT", CommandForm.words(PreviewFormat.self), default: "table"),
       .init(name: "--output", value: "FILE", help: "output file (standard output)"),
       .init(
         name: "--diff", value: "DIR",
@@ -40,6 +46,10 @@ enum Preview: Command {
     let from = try arguments.value("--from").map(time)
     let limit = try arguments.integer("--limit", in: 1...Int.max)
     let configuration = try configuration(arguments.value("--schedules"), context)
+    if let story = arguments.value("--story") {
+      return try StoryPreview.run(
+        story, format, configuration, from: arguments.value("--from").map(time), arguments)
+    }
     let other = try arguments.value("--diff").map { try Preview.configuration($0, context) }
     let (views, start, permits) = try await rides(configuration, from, context)
     let begin = from ?? start
@@ -71,8 +81,8 @@ enum Preview: Command {
     return .done
   }
 
-  private static func format(_ arguments: Arguments) throws -> Format {
-    let format = arguments.choice("--format") ?? Format.table
+  private static func format(_ arguments: Arguments) throws -> PreviewFormat {
+    let format = arguments.choice("--format") ?? PreviewFormat.table
     if format == .html, arguments.has("--diff") {
       throw arguments.error("--diff has no html; expected table or json")
     }
@@ -111,7 +121,7 @@ enum Preview: Command {
     var configuration = try APNsVariables.configuration(of: rules, context.environment)
     // Without a database there may be no service either: a placeholder ID takes the place of each
     // missing one.
-    if context.arguments.has("--rides") {
+    if context.arguments.has("--rides") || context.arguments.has("--story") {
       for app in Set(rules.rules.map(\.app)) where configuration.bundleIDs[app] == nil {
         configuration.bundleIDs[app] = "unset.\(app)"
       }

@@ -140,6 +140,12 @@ enum KeyTable {
           nextTo: ["alert"],
           otherwise: "it next to alert: it sends the alert even if a card shows one for the event"),
         Key(
+          "unless-card", .flag, "Sends nothing to a phone that shows a card of the ride.",
+          nextTo: ["alert"], excludedBy: ["also-with-card"],
+          otherwise:
+            "it in an alert without also-with-card: it leaves phones with a card to the card"
+        ),
+        Key(
           "unless-contact-within", .duration(such: "5m or 90s"),
           "Sends nothing to phones whose owner made contact within this time.", nextTo: pushes,
           otherwise: "it next to alert or background: a card shows everyone the current state"),

@@ -52,6 +52,7 @@ struct RuleDecoder {
       ? RuleExpiry.ofEmit : fields.required("expires").flatMap(decode.expiry)
     let collapse = fields["collapse"].flatMap(self.collapse)
     let isSentWithCard = fields["also-with-card"].flatMap(decode.flag) ?? false
+    let yieldsToCard = yieldsToCard(fields, isSentWithCard)
     let contact = fields["unless-contact-within"].flatMap(decode.duration)
     let condition = ConditionDecoder(diagnostics: diagnostics).condition(fields)
     let wait = fields["wait"].flatMap(decode.duration)
@@ -72,6 +73,7 @@ struct RuleDecoder {
     checkEscalation(of: rule, fields["escalate"])
     rule.otherApps = apps.dropFirst().map { App(rawValue: $0.text) }
     rule.limits = limits
+    rule.yieldsToCard = yieldsToCard
     return Draft(name: name, rule: rule, places: places)
   }
 
@@ -81,6 +83,14 @@ struct RuleDecoder {
     diagnostics.report(
       apps[1].location, "a second app of a live-activity rule",
       expected: "one app: write a rule for the cards of \(apps[1].text)")
+  }
+
+  private func yieldsToCard(_ fields: Fields, _ isSentWithCard: Bool) -> Bool {
+    guard let field = fields["unless-card"] else { return false }
+    if isSentWithCard {
+      fields.reportMisplaced(field, "in a rule with \(quoted("also-with-card"))")
+    }
+    return decode.flag(field) ?? false
   }
 
   private func reportReserved(_ fields: Fields) {

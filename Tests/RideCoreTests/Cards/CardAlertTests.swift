@@ -30,6 +30,46 @@ import Testing
     #expect(stage.wire.map(\.isCard).filter { !$0 }.count == 1)
   }
 
+  /// An outcome of the card's push, and the rules whose alerts are sent: the card shows none.
+  private static let yielding: [(PushOutcome, sent: [String])] = [
+    (.accepted, []),
+    (.refused(Refusal(status: 410, reason: "Unregistered")), ["arrived"]),
+  ]
+
+  @Test(arguments: yielding.indices)
+  func `an alert with unless-card leaves a phone to its card, if the card is there`(index: Int) {
+    let (outcome, sent) = Self.yielding[index]
+    var stage = stage()
+    stage.life.alerts = [:]
+    stage.others[0].yieldsToCard = true
+    stage.run(for: .seconds(60)) { push in
+      push.headers.pushType == .alert ? .accepted : outcome
+    }
+    #expect(stage.wire.filter { !$0.isCard }.map(\.push.entry.rule) == sent)
+    let own = stage.ledger.values.first { $0.rule == "arrived" }
+    #expect(own?.reason == (sent.isEmpty ? .coveredByCard : nil))
+  }
+
+  @Test func `an alert with unless-card leaves a phone to a card that has nothing new to show`() {
+    var stage = stage()
+    stage.events = []
+    var rule = Sample.rule("nearby", on: ["eta_changed"], body: "{{ride.state}}")
+    rule.yieldsToCard = true
+    stage.others = [rule]
+    stage.emit("eta_changed")
+    stage.run(for: .seconds(10))
+    #expect(stage.ledger.values.first { $0.rule == "nearby" }?.reason == .coveredByCard)
+  }
+
+  @Test func `an alert with unless-card is sent to a phone without a card`() {
+    var stage = CardStage()
+    stage.others = [Sample.rule(body: "{{ride.state}}")]
+    stage.others[0].yieldsToCard = true
+    stage.state("driver_arrived")
+    stage.run(for: .seconds(60))
+    #expect(stage.wire.map(\.isCard) == [false])
+  }
+
   @Test func `an alert that waits for its card is superseded by a newer one of its place`() {
     var stage = stage()
     stage.others = ["driver_arrived", "ride_completed"].map {

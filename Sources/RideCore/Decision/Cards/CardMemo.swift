@@ -127,4 +127,8 @@ package struct HeldAlert: Hashable, Sendable {
   package var entry: LedgerEntry
   /// The cards of its phone, one of which is to show it.
   var cards: [CardTarget]
+  /// `StartToken.id` of the pushes that start a card on its phone.
+  var starts: [Int64] = []
+  /// Whether any accepted push to one of the cards takes its place, with or without its alert.
+  var yieldsToCard = false
 }

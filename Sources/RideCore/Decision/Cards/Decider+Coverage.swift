@@ -7,6 +7,7 @@ extension Decider {
     showing event: RideEvent, on phone: Phone, insteadOf rule: CompiledRule
   ) -> [CardTarget] {
     guard rule.pushType == .alert, !rule.isSentWithCard, !decision.cards.isEmpty else { return [] }
+    if rule.yieldsToCard { return cards(on: phone) }
     var covering: [CardTarget] = []
     for card in decision.view.cards where isShown(card, on: phone) {
       if hasShown(card.target, event) {
@@ -22,6 +23,40 @@ extension Decider {
     return covering
   }
 
+  /// Returns the cards on a phone that show the ride's present state.
+  private mutating func cards(on phone: Phone) -> [CardTarget] {
+    var shown: [CardTarget] = []
+    for card in decision.view.cards where isCurrent(card.target) {
+      if isShown(card, on: phone) { shown.append(card.target) }
+    }
+    return shown
+  }
+
+  /// Returns whether a card is sent its state now, or shows what it was sent last.
+  private func isCurrent(_ card: CardTarget) -> Bool {
+    guard let memo = decision.cards[card] else { return false }
+    if !suppressedCards.contains(card) { return true }
+    return memo.shown != nil && !memo.isPending && !memo.isRefused && memo.complaint == nil
+  }
+
+  /// Returns the pushes that start a card on a phone now, each of which shows an alert of its own.
+  mutating func starts(on phone: Phone) -> [Int64] {
+    let started = Set(decision.pushes.compactMap(\.entry.startToken))
+    if started.isEmpty { return [] }
+    var found: [Int64] = []
+    for token in decision.view.startTokens
+    where started.contains(token.id) && token.app == phone.app && token.ownerID == phone.ownerID {
+      let isOwn: Bool
+      if let installation = token.installationID, let own = phone.installationID {
+        isOwn = installation == own
+      } else {
+        isOwn = isFirstPart && count(of: phone) == 1
+      }
+      if isOwn { found.append(token.id) }
+    }
+    return found
+  }
+
   /// Returns whether a pending alert is still left to a card of its phone.
   mutating func isLeftToCard(_ entry: LedgerEntry, _ phones: [Int64: Phone]) -> Bool {
     guard let rule = configuration.rules.rule(named: entry.rule),
@@ -31,11 +66,24 @@ extension Decider {
   }
 
   /// Keeps an alert until the pushes to its cards have an outcome.
-  mutating func hold(_ entry: LedgerEntry, _ cards: [CardTarget]) {
+  ///
+  /// - Parameter starts: `StartToken.id` of the pushes that start a card on the phone now.
+  mutating func hold(
+    _ entry: LedgerEntry, _ cards: [CardTarget], _ starts: [Int64], by rule: CompiledRule
+  ) {
     var entry = entry
     entry.status = .suppressed
     entry.reason = .coveredByCard
-    if cards.contains(where: { hasShown($0, entry.event) }) {
+    if rule.yieldsToCard {
+      // A card that turns out to be gone takes no one's place; one that is sent nothing is there.
+      let isTried = decision.pushes.contains { $0.step.map { cards.contains($0.card) } ?? false }
+      if isTried || !starts.isEmpty {
+        decision.held.append(
+          HeldAlert(entry: entry, cards: cards, starts: starts, yieldsToCard: true))
+      } else {
+        decision.closed.append(entry)
+      }
+    } else if cards.contains(where: { hasShown($0, entry.event) }) {
       decision.closed.append(entry)
     } else {
       decision.held.append(HeldAlert(entry: entry, cards: cards))

@@ -78,7 +78,10 @@ extension Settlement {
   ) {
     for alert in held {
       var entry = alert.entry
-      if alert.cards.contains(where: { alerts.shown[$0] == entry.event }) {
+      let isShown = alert.cards.contains {
+        alert.yieldsToCard ? alerts.accepted.contains($0) : alerts.shown[$0] == entry.event
+      }
+      if isShown || alert.starts.contains(where: alerts.started.contains) {
         entries.append(entry)
         continue
       }
@@ -110,11 +113,22 @@ extension Settlement {
 struct CardAlertOutcomes {
   /// The alert that each card shows.
   private(set) var shown: [CardTarget: RideEvent] = [:]
+  /// The cards whose push APNs accepted.
+  private(set) var accepted: Set<CardTarget> = []
+  /// The starts that APNs accepted, by `StartToken.id`.
+  private(set) var started: Set<Int64> = []
   /// Cards that were not tried, because the service stopped.
   private(set) var untried: Set<CardTarget> = []
 
+  mutating func record(start id: Int64, _ outcome: PushOutcome) {
+    if outcome == .accepted { started.insert(id) }
+  }
+
   mutating func record(_ step: CardStep, _ outcome: PushOutcome) {
-    if outcome == .accepted { shown[step.card] = step.alert }
+    if outcome == .accepted {
+      shown[step.card] = step.alert
+      accepted.insert(step.card)
+    }
     if outcome == .unsent(.closed) { untried.insert(step.card) }
   }
 }

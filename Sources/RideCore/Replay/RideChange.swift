@@ -1,0 +1,127 @@
+/// Something that happens to a ride, as the calls and triggers of the database record it.
+package enum RideChange: Hashable, Sendable {
+  /// One update of the ride's row.
+  case row([RideColumn])
+  /// `ridepulse.emit`; the data is a JSON object.
+  case event(String, data: JSONValue)
+  /// `ridepulse.contact`; without an owner, that of the ride.
+  case contact(App, OwnerID?)
+  /// `ridepulse.register_live_activity`.
+  case card(Card)
+  /// From now on APNs answers like this, until a time or for good.
+  case answer(PushOutcome, until: Timestamp?)
+}
+
+/// A column of the ride's row and its new value.
+package enum RideColumn: Hashable, Sendable {
+  case state(String?)
+  case customerID(OwnerID?)
+  case driverID(OwnerID?)
+  case pickupAt(Timestamp?)
+  case timeZone(String)
+  /// These keys of `attributes`; all others stay.
+  case attributes([String: JSONValue])
+}
+
+extension RideView {
+  /// Applies a change; returns whether it made the ride due, with an event of this ID.
+  mutating func apply(_ change: RideChange, at now: Timestamp, event id: Int64) -> Bool {
+    switch change {
+    case .row(let columns): return update(columns, at: now, event: id)
+    case .event(let name, let data):
+      let text = String(decoding: data.json, as: UTF8.self)
+      append(RideEvent(id: id, name: name, at: now, data: text), former: nil)
+      return true
+    case .contact(let app, let owner):
+      let owner = owner ?? ride.flatMap { $0.owner(of: app) }
+      for index in phones.indices where phones[index].app == app && phones[index].ownerID == owner {
+        phones[index].contactedAt = now
+      }
+      return false
+    case .card(let card):
+      cards.removeAll { $0.target == card.target }
+      cards.append(card)
+      let name = InternalEvent.cardRegistered.rawValue
+      append(RideEvent(id: id, name: name, at: now), former: nil)
+      return true
+    case .answer: return false
+    }
+  }
+
+  /// Updates the row and emits what the trigger `ride_changed` emits: the event of a new state, or
+  /// `ride_updated` for any other change.
+  private mutating func update(
+    _ columns: [RideColumn], at now: Timestamp, event id: Int64
+  ) -> Bool {
+    guard let old = ride else { return false }
+    var new = old
+    for column in columns { new.set(column) }
+    if new == old { return false }
+    new.updatedAt = now
+    ride = new
+    let hasNewState = new.state != old.state && new.state?.isEmpty == false
+    let name = hasNewState ? new.state : nil
+    append(
+      RideEvent(id: id, name: name ?? "ride_updated", at: now), former: old.former(before: new))
+    return true
+  }
+
+  private mutating func append(_ event: RideEvent, former: RideImage?) {
+    var event = event
+    event.people = EventPeople(customer: ride?.customerID, driver: ride?.driverID, former: former)
+    events.append(event)
+  }
+}
+
+extension Ride {
+  /// Returns the owner of an app's phones.
+  package func owner(of app: App) -> OwnerID? {
+    switch app {
+    case .customer: customerID
+    case .driver: driverID
+    default:
+      JSONValue(json: attributes.utf8)?.value(at: [app.rawValue + "_id"])
+        .flatMap { $0 == .null ? nil : OwnerID($0.text) }
+    }
+  }
+
+  /// Sets a column.
+  package mutating func set(_ column: RideColumn) {
+    switch column {
+    case .state(let value): state = value
+    case .customerID(let value): customerID = value
+    case .driverID(let value): driverID = value
+    case .pickupAt(let value): pickupAt = value
+    case .timeZone(let value): timeZone = value
+    case .attributes(let values):
+      var members: [String: JSONValue] = [:]
+      if case .object(let present)? = JSONValue(json: attributes.utf8) { members = present }
+      let all = members.merging(values) { _, new in new }
+      if all != members { attributes = String(decoding: JSONValue.object(all).json, as: UTF8.self) }
+    }
+  }
+
+  /// Returns the row before an update that replaced or removed one of the ride's people, as the
+  /// database's `former_row` does; nil if it did not.
+  fileprivate func former(before new: Ride) -> RideImage? {
+    func hasLeft(_ old: OwnerID?, _ new: OwnerID?) -> Bool { old != nil && old != new }
+    if !hasLeft(customerID, new.customerID), !hasLeft(driverID, new.driverID),
+      !namesOthers(than: new)
+    {
+      return nil
+    }
+    return RideImage(
+      state: state, customer: customerID, driver: driverID, pickupAt: pickupAt,
+      timeZone: timeZone, attributes: attributes)
+  }
+
+  /// Returns whether an attribute whose key ends in `_id` has another value in the new row.
+  private func namesOthers(than new: Ride) -> Bool {
+    if attributes == new.attributes { return false }
+    guard case .object(let members)? = JSONValue(json: attributes.utf8) else { return false }
+    let others = JSONValue(json: new.attributes.utf8)
+    return members.contains { key, value in
+      key.hasSuffix("_id") && value != .null && value != others?.value(at: [key])
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// What the rules use of a ride: the languages of their texts, and the values that they name.
+extension RuleSet {
+  /// The locales of all texts of the rules, in the order in which the files first name them.
+  package var languages: [String] {
+    var seen: Set<String> = []
+    return rules.flatMap(\.templates).flatMap(\.locales)
+      .filter { $0 != "default" && seen.insert($0).inserted }
+  }
+
+  /// All placeholders of the rules.
+  var placeholders: [Placeholder] {
+    rules.flatMap { rule in
+      rule.templates.flatMap(\.placeholders) + (rule.collapse?.placeholders ?? [])
+    }
+  }
+}
+
+extension Rule {
+  /// Everything of the rule that is rendered for a push.
+  fileprivate var templates: [PayloadTemplate] {
+    let data = data.sorted { $0.key < $1.key }.map(\.value)
+    switch what {
+    case .alert(let alert, _): return [alert.aps] + data
+    case .background, .toExtension: return data
+    case .liveActivity(let life):
+      let alerts = life.alerts.sorted { $0.key < $1.key }.map(\.value.template)
+      return [.object(life.attributes), .object(life.contentState)] + alerts + data
+    }
+  }
+}
+
+extension PayloadTemplate {
+  /// The locales of its texts, in order, with repetitions.
+  fileprivate var locales: [String] {
+    switch self {
+    case .literal, .value: []
+    case .visible(let texts): texts.texts.map(\.locale).filter { !$0.isEmpty }
+    case .object(let members): members.sorted { $0.key < $1.key }.flatMap(\.value.locales)
+    case .array(let elements): elements.flatMap(\.locales)
+    case .field(let value, _): value.locales
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import RideCore
+import RuleFiles
+
+/// `ridepulse preview --story`: an invented ride, and what its people would read on the way.
+enum StoryPreview {
+  /// How long a ride is followed after the last step, if the story states no length.
+  private static let usualTail: Duration = .seconds(15 * 60)
+
+  /// Options that concern real rides.
+  private static let foreign = ["--rides", "--ride", "--limit", "--diff"]
+
+  /// - Parameters:
+  ///   - text: a list of states, or the path of a story file.
+  ///   - from: when the story begins; nil if the option is not given.
+  static func run(
+    _ text: String, _ format: PreviewFormat, _ configuration: EngineConfiguration,
+    from: Timestamp?, _ arguments: Arguments
+  ) throws -> ExitStatus {
+    if let other = foreign.first(where: arguments.has) {
+      throw arguments.error(
+        "\(other) next to --story, which invents its ride; expected one of them")
+    }
+    let scenario = try scenario(text, configuration.rules, from, arguments)
+    let length = try arguments.duration("--for") ?? scenario.length
+    let last = scenario.steps.last?.at ?? scenario.start
+    let end = length.map { scenario.start + $0 } ?? last + usualTail
+    let story = Story(scenario, by: configuration, until: end)
+    let output = try PreviewOutput(path: arguments.value("--output"))
+    switch format {
+    case .table: try output.write(StoryTable(story).text)
+    case .json: try output.write(StoryJSON(story).text)
+    case .html: try output.write(StoryPage(story).html)
+    }
+    try output.flush()
+    return .done
+  }
+
+  private static func scenario(
+    _ text: String, _ rules: RuleSet, _ from: Timestamp?, _ arguments: Arguments
+  ) throws -> Scenario {
+    let start = from ?? Timestamp(epochSeconds: Int64(Date().timeIntervalSince1970) / 60 * 60)
+    guard isPath(text) else {
+      do throws(InventedRide.Problem) {
+        return try InventedRide(for: rules, at: start).scenario(of: text)
+      } catch {
+        throw arguments.error("--story: \(error)")
+      }
+    }
+    switch ScenarioFile.read(text, for: rules, at: start) {
+    case .failure(let problems): throw CommandFailure(problems.description)
+    case .success(let scenario):
+      if from != nil, scenario.start != start {
+        throw arguments.error(
+          "--from next to a story that states its start in given.at; expected one of them")
+      }
+      let invented = InventedRide(for: rules, at: scenario.start)
+      return invented.filled(invented.completed(scenario, withCards: false))
+    }
+  }
+
+  /// Returns whether the value is the path of a file: no state's name has a slash or ends so.
+  private static func isPath(_ text: String) -> Bool {
+    text.contains("/") || text.hasSuffix(".yaml") || text.hasSuffix(".yml")
+  }
+}

@@ -1,0 +1,83 @@
+import RideCore
+
+/// Formats a story for people: what happens, and below it each push as its reader sees it.
+struct StoryTable {
+  private let story: Story
+  private let zone: ZoneTimes?
+  private let zoneName: String
+  private let width: Int
+
+  init(_ story: Story) {
+    self.story = story
+    zoneName = story.scenario.view.ride?.timeZone ?? "UTC"
+    zone = ZoneTimes(identifier: zoneName)
+    width = story.languages.map(\.count).max().map { max(3, $0) } ?? 3
+  }
+
+  var text: String {
+    var lines = [head]
+    for moment in story.moments {
+      lines.append("")
+      let time = StoryWords.clock(moment.at, zone)
+      lines.append(time + (StoryWords.title(moment).map { "  \($0)" } ?? ""))
+      if moment.rows.isEmpty { lines.append("  nothing is sent") }
+      lines += moment.rows.flatMap(self.lines)
+    }
+    lines += ["", StoryWords.alerts(story)]
+    // Marks of direction are left out of the table: a terminal that honours them moves other words.
+    return lines.map { Escape.line($0) }.joined(separator: "\n") + "\n"
+  }
+
+  private var head: String {
+    let ride = story.scenario.view.rideID
+    let languages = story.languages.isEmpty ? "" : ", in \(story.languages.joined(separator: ", "))"
+    return "ride \(ride), \(CivilTime.local(story.scenario.start, zone)) to "
+      + "\(StoryWords.clock(story.end, zone)) (\(zoneName))\(languages)"
+  }
+
+  private func lines(_ row: Story.Row) -> [String] {
+    let name = LedgerText.rule(row.entry.rule)
+    let start = "  \(name) to \(row.entry.app), \(StoryWords.kind(row))"
+    if let fate = StoryWords.fate(row, zone) {
+      return [start + ": " + fate] + (row.push == nil ? [] : row.texts.flatMap { texts($0, row) })
+    }
+    let manner = row.texts.first.map { StoryWords.manner($0.shown) } ?? []
+    let head = ([start] + manner + [StoryWords.delivery(row, zone)]).joined(separator: ", ")
+    let again = row.repeatedAt.map {
+      "    sent again \(counted(row.repeats, "time")), last at \(StoryWords.clock($0, zone)), so that "
+        + "it stays fresh"
+    }
+    guard row.texts.contains(where: \.shown.isSeen) else {
+      return [head + ": " + StoryWords.silence(row)]
+    }
+    return [head] + row.texts.flatMap { texts($0, row) } + content(row) + [again].compactMap(\.self)
+  }
+
+  /// Returns what a card shows in all languages, and when an ended one leaves.
+  private func content(_ row: Story.Row) -> [String] {
+    guard let shown = row.texts.first?.shown, shown.cardEvent != nil else { return [] }
+    var lines = row.hasOneContent && !shown.fields.isEmpty ? [fields(shown)] : []
+    if shown.cardEvent == .end {
+      lines.append(
+        shown.dismissedAt.map { "leaves the screen at \(StoryWords.clock($0, zone))" }
+          ?? "leaves the screen when iOS decides")
+    }
+    return lines.map { "    card: \($0)" }
+  }
+
+  private func fields(_ shown: ReadablePush) -> String {
+    shown.fields.map { "\($0.name): \($0.value)" }.joined(separator: " · ")
+  }
+
+  /// Returns the lines of one text: its languages, and what the person sees.
+  private func texts(_ text: Story.Text, _ row: Story.Row) -> [String] {
+    let shown = text.shown
+    let words = [shown.title, shown.subtitle, shown.body].compactMap(\.self)
+    var lines = words.isEmpty ? [] : [words.joined(separator: " · ")]
+    if !row.hasOneContent, !shown.fields.isEmpty { lines.append(fields(shown)) }
+    let label = StoryWords.languages(text, story, of: row)
+    return lines.enumerated().map { index, line in
+      "    " + padded(index == 0 ? label : "", to: width) + "  " + line
+    }
+  }
+}

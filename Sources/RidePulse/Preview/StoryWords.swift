@@ -1,0 +1,70 @@
+import RideCore
+
+/// Words for what a story shows.
+enum StoryWords {
+  /// `alert`, `card update`
+  static func kind(_ row: Story.Row) -> String {
+    LedgerText.kind(row.entry.pushType.rawValue, row.entry.cardEvent?.rawValue)
+  }
+
+  /// Why nothing was sent, and until when a push waits; nil if it was sent.
+  static func fate(_ row: Story.Row, _ zone: ZoneTimes?) -> String? {
+    if row.isSent { return nil }
+    let reason = row.entry.reason.map { ": \($0.text)" } ?? ""
+    guard row.entry.status == .pending else { return "\(row.entry.status.rawValue)\(reason)" }
+    return "waits" + (row.due.map { " until \(clock($0, zone))" } ?? "") + reason
+  }
+
+  /// The headers that a person notices: how urgent a push is, and how long it is valid.
+  static func delivery(_ row: Story.Row, _ zone: ZoneTimes?) -> String {
+    guard let push = row.push else { return "" }
+    let validity =
+      push.headers.expiration == .neverStore
+      ? "never stored" : "valid until \(clock(push.validUntil, zone))"
+    return "priority \(push.headers.priority.rawValue), \(validity)"
+  }
+
+  /// What a push without visible parts does.
+  static func silence(_ row: Story.Row) -> String {
+    switch row.entry.pushType {
+    case .widgets: "not seen: reloads widgets"
+    case .controls: "not seen: reloads a control"
+    case .location: "not seen: asks for the position"
+    default: "not seen: wakes the app"
+    }
+  }
+
+  /// How an alert draws attention.
+  static func manner(_ shown: ReadablePush) -> [String] {
+    var words = [shown.level, shown.sound.map { "sound \($0)" }].compactMap(\.self)
+    if let badge = shown.badge { words.append("badge \(badge)") }
+    return words
+  }
+
+  /// The steps of a moment, such as `driver_arrived`; nil if only time passed.
+  static func title(_ moment: Story.Moment) -> String? {
+    moment.steps.isEmpty ? nil : moment.steps.map(\.title).joined(separator: ", ")
+  }
+
+  /// The languages of a text; `all` if there is no other text.
+  static func languages(_ text: Story.Text, _ story: Story, of row: Story.Row) -> String {
+    row.texts.count == 1 && story.languages.count != 1
+      ? "all" : text.languages.joined(separator: ", ")
+  }
+
+  /// Formats as `09:15:00`, in the ride's zone.
+  static func clock(_ instant: Timestamp, _ zone: ZoneTimes?) -> String {
+    String(CivilTime.local(instant, zone).dropFirst(11).prefix(8))
+  }
+
+  /// `3 alerts: customer 2, driver 1`, by app; a passive one only joins the list.
+  static func alerts(_ story: Story) -> String {
+    var counts: [String: Int] = [:]
+    for row in story.moments.flatMap(\.rows) where row.interrupts {
+      counts[row.entry.app.rawValue, default: 0] += row.phones
+    }
+    let parts = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    let total = counts.values.reduce(0, +)
+    return counted(total, "alert") + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
+  }
+}

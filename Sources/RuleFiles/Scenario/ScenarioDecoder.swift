@@ -1,0 +1,267 @@
+import RideCore
+
+/// Decodes `given` and `when`.
+struct ScenarioDecoder {
+  let diagnostics: Diagnostics
+  let rules: RuleSet
+  private let decode: NodeDecoder
+  private let values: ScenarioValues
+
+  init(diagnostics: Diagnostics, rules: RuleSet) {
+    self.diagnostics = diagnostics
+    self.rules = rules
+    decode = NodeDecoder(diagnostics: diagnostics)
+    values = ScenarioValues(diagnostics: diagnostics)
+  }
+
+  /// Returns a scenario; what can't be read is reported.
+  ///
+  /// - Parameter fields: the mapping with `when` and `for`.
+  func scenario(given: Field?, _ fields: Fields, at start: Timestamp) -> Scenario? {
+    let given = given.flatMap {
+      Fields($0.node, as: ScenarioKeys.given, diagnostics: diagnostics)
+    }
+    var start = start
+    if let field = given?["at"] {
+      guard let stated = field.node.string.flatMap(CivilTime.instant(iso:)) else {
+        diagnostics.reportType(
+          of: field.node, for: "at", expected: "a time such as 2026-11-21T08:00:00Z")
+        return nil
+      }
+      start = stated
+    }
+    var ride = Ride(id: "story", state: nil)
+    if let field = given?["ride"],
+      let row = Fields(field.node, as: ScenarioKeys.ride, diagnostics: diagnostics)
+    {
+      if let id = row["id"].flatMap(values.text) { ride.id = RideID(id) }
+      for column in columns(row, start) { ride.set(column) }
+    }
+    ride.updatedAt = start
+    var scenario = Scenario(
+      start: start, view: RideView(rideID: ride.id, ride: ride, phones: []))
+    scenario.steps = steps(fields, start)
+    scenario.length = fields["for"].flatMap(decode.duration)
+    scenario.lacksPhones = given?["phones"] == nil
+    if let given { addPhones(given, to: &scenario) }
+    return scenario
+  }
+
+  /// Decodes `when`; the entries must be in the order of time.
+  func steps(_ fields: Fields, _ start: Timestamp) -> [ScenarioStep] {
+    guard let field = fields.required("when") else { return [] }
+    var steps: [ScenarioStep] = []
+    for node in values.list(field) {
+      guard
+        let entry = Fields(
+          node, as: ScenarioKeys.step, elsewhere: ["seen": "this version without it"],
+          diagnostics: diagnostics),
+        let at = entry.required("at").flatMap({ values.time($0, from: start) })
+      else { continue }
+      if let last = steps.last, at < last.at {
+        diagnostics.report(
+          entry.location(of: "at"), "an entry before the one above it",
+          expected: "the entries of when in the order of time")
+      }
+      let changes = changes(entry, start, at)
+      if entry.keys == ["at"] {
+        diagnostics.report(
+          entry.location, "an entry in which nothing happens",
+          expected: "state, event, attributes, contact or apns next to at")
+      }
+      steps.append(ScenarioStep(at: at, changes))
+    }
+    return steps
+  }
+
+  private func changes(_ entry: Fields, _ start: Timestamp, _ at: Timestamp) -> [RideChange] {
+    for field in entry.present(entry.keys) {
+      let needed = field.key.nextTo
+      if !needed.isEmpty, entry.present(needed).isEmpty {
+        entry.reportMisplaced(field, "in an entry without \(quoted(needed[0]))")
+      }
+    }
+    var changes: [RideChange] = []
+    if let field = entry["apns"], let answer = answer(field, at) { changes.append(answer) }
+    let columns = columns(entry, start)
+    if !columns.isEmpty { changes.append(.row(columns)) }
+    if let field = entry["event"], let name = event(field) {
+      var data = JSONValue.object([:])
+      if let field = entry["data"] {
+        if case .object? = values.json(field.node) {
+          data = values.json(field.node) ?? data
+        } else {
+          diagnostics.reportType(
+            of: field.node, for: "data", expected: "a mapping of keys to values")
+        }
+      }
+      changes.append(.event(name, data: data))
+    }
+    if let field = entry["contact"], let app = decode.word(field) {
+      let owner = entry["owner_id"].flatMap(values.text).map(OwnerID.init)
+      changes.append(.contact(App(rawValue: app.text), owner))
+    }
+    return changes
+  }
+
+  private func event(_ field: Field) -> String? {
+    guard let word = decode.word(field) else { return nil }
+    if rules.knownEvents.contains(word.text) { return word.text }
+    let known = rules.knownEvents.sorted()
+    diagnostics.report(
+      word.location, "event names the unknown event \(quoted(word.text))",
+      expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
+    return nil
+  }
+
+  /// Decodes `away`, `accepts`, or a mapping with the status of an answer.
+  private func answer(_ field: Field, _ at: Timestamp) -> RideChange? {
+    switch field.node.string {
+    case "accepts": return .answer(.accepted, until: nil)
+    case "away": return .answer(.unsent(.noConnection("APNs is away")), until: nil)
+    default: break
+    }
+    guard case .mapping = field.node.kind else {
+      diagnostics.reportType(
+        of: field.node, for: "apns", expected: "accepts, away, or { status: 410, for: 3m }",
+        among: ["accepts", "away"])
+      return nil
+    }
+    guard
+      let answer = Fields(field.node, as: ScenarioKeys.answer, diagnostics: diagnostics),
+      let status = answer.required("status").flatMap(decode.integer)
+    else { return nil }
+    let until = answer["for"].flatMap(decode.duration).map { at + $0 }
+    let refusal = Refusal(
+      status: status, reason: answer["reason"].flatMap(values.text),
+      timestamp: status == 410 ? at : nil)
+    return .answer(.refused(refusal), until: until)
+  }
+
+  // The ride's row.
+
+  private func columns(_ fields: Fields, _ start: Timestamp) -> [RideColumn] {
+    var columns: [RideColumn] = []
+    if let field = fields["state"], let state = state(field) { columns.append(.state(state)) }
+    if let field = fields["customer_id"] {
+      columns.append(.customerID(values.nullable(field).map(OwnerID.init)))
+    }
+    if let field = fields["driver_id"] {
+      columns.append(.driverID(values.nullable(field).map(OwnerID.init)))
+    }
+    if let field = fields["pickup_at"], let time = values.nullableTime(field, from: start) {
+      columns.append(.pickupAt(time))
+    }
+    if let field = fields["time_zone"], let zone = values.text(field) {
+      if ZoneTimes(identifier: zone) == nil {
+        diagnostics.reportType(
+          of: field.node, for: "time_zone",
+          expected: "a name of the tz database such as Europe/Berlin")
+      }
+      columns.append(.timeZone(zone))
+    }
+    if let field = fields["attributes"] {
+      if case .object(let members)? = values.json(field.node) {
+        columns.append(.attributes(members))
+      } else {
+        diagnostics.reportType(
+          of: field.node, for: "attributes", expected: "a mapping of keys to values")
+      }
+    }
+    return columns
+  }
+
+  private func state(_ field: Field) -> String? {
+    guard let word = decode.word(field) else { return nil }
+    let known = rules.activeStates.union(rules.finalStates).sorted()
+    if known.contains(word.text) { return word.text }
+    diagnostics.report(
+      word.location, "state names the unknown state \(quoted(word.text))",
+      expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
+    return nil
+  }
+
+  // Phones, cards and start tokens.
+
+  private func addPhones(_ given: Fields, to scenario: inout Scenario) {
+    for (index, fields) in entries(given["phones"], ScenarioKeys.phone) {
+      guard let address = address(fields, "phone", index, scenario)
+      else { continue }
+      var phone = Phone(
+        id: Int64(index + 1), app: address.app, ownerID: address.owner, token: address.token,
+        environment: address.environment, locale: fields["locale"].flatMap(values.text))
+      phone.installationID = address.installation
+      scenario.view.phones.append(phone)
+    }
+    for (index, fields) in entries(given["cards"], ScenarioKeys.card) {
+      guard let address = address(fields, "card", index, scenario)
+      else { continue }
+      var card = Card(
+        .activity(Int64(index + 1)), app: address.app, ownerID: address.owner,
+        token: address.token, environment: address.environment,
+        isFrequent: fields["frequent"].flatMap(decode.flag) ?? false,
+        registeredAt: scenario.start)
+      card.installationID = address.installation
+      scenario.view.cards.append(card)
+    }
+    for (index, fields) in entries(given["push_to_start"], ScenarioKeys.startToken) {
+      guard let address = address(fields, "start", index, scenario),
+        let type = attributesType(fields, of: address.app)
+      else { continue }
+      var token = StartToken(
+        id: Int64(index + 1), app: address.app, ownerID: address.owner, attributesType: type,
+        token: address.token, environment: address.environment, registeredAt: scenario.start)
+      token.installationID = address.installation
+      scenario.view.startTokens.append(token)
+    }
+  }
+
+  private func entries(_ field: Field?, _ form: MappingForm) -> [(Int, Fields)] {
+    guard let field else { return [] }
+    return values.list(field).enumerated().compactMap { index, node in
+      Fields(node, as: form, diagnostics: diagnostics).map { (index, $0) }
+    }
+  }
+
+  private func attributesType(_ fields: Fields, of app: App) -> String? {
+    if let field = fields["attributes_type"] { return values.text(field) }
+    for rule in rules.rules where rule.app == app {
+      if case .liveActivity(let life) = rule.what { return life.attributesType }
+    }
+    diagnostics.report(
+      fields.location, "a push-to-start token of \(app), which has no card",
+      expected: "an app with a live-activity rule, or attributes_type")
+    return nil
+  }
+
+  private struct Address {
+    var app: App
+    var owner: OwnerID
+    var token: String
+    var environment: APNsEnvironment?
+    var installation: InstallationID?
+  }
+
+  private func address(
+    _ fields: Fields, _ what: String, _ index: Int, _ scenario: Scenario
+  ) -> Address? {
+    guard let word = fields.required("app").flatMap(decode.word) else { return nil }
+    let app = App(rawValue: word.text)
+    let known = rules.apps.map(\.rawValue)
+    if !known.contains(word.text) {
+      diagnostics.report(
+        word.location, "the app \(quoted(word.text)), for which no rule sends anything",
+        expected: "one of \(known.joined(separator: ", "))", word: word.text, among: known)
+      return nil
+    }
+    let environment = fields["environment"].flatMap { decode.choice($0, of: APNsEnvironment.self) }
+    return Address(
+      app: app,
+      owner: fields["owner_id"].flatMap(values.text).map(OwnerID.init) ?? scenario.owner(of: app)
+        ?? "",
+      token: fields["token"].flatMap(values.text)?.lowercased()
+        ?? InventedRide.token(what, app, Int64(index + 1)),
+      environment: environment,
+      installation: fields["installation_id"].flatMap(values.text).map(InstallationID.init))
+  }
+}

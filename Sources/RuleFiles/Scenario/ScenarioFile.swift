@@ -1,0 +1,56 @@
+internal import Foundation
+package import RideCore
+internal import SystemSupport
+
+/// Reads stories: a ride, its phones, and what happens to it.
+package enum ScenarioFile {
+  /// Reads a story file; its words must be those of the rules.
+  ///
+  /// - Parameter start: When a story begins that states no time.
+  package static func read(
+    _ path: String, for rules: RuleSet, at start: Timestamp
+  ) -> Result<Scenario, RuleProblems> {
+    do {
+      let bytes = try RegularFile.start(of: path, limit: RuleDirectory.fileSizeLimit + 1)
+      return parse(bytes, named: path, for: rules, at: start)
+    } catch {
+      return .failure(
+        RuleProblems(problems: [
+          RuleProblem(
+            file: path, location: nil, found: "the file can't be read: \(error)",
+            expected: "a readable file")
+        ]))
+    }
+  }
+
+  /// Reads a story that is already in memory.
+  package static func parse(
+    _ bytes: [UInt8], named name: String, for rules: RuleSet, at start: Timestamp
+  ) -> Result<Scenario, RuleProblems> {
+    let diagnostics = Diagnostics(file: name)
+    let scenario = scenario(bytes, rules, start, diagnostics)
+    if let scenario, diagnostics.problems.isEmpty { return .success(scenario) }
+    return .failure(RuleProblems(problems: Set(diagnostics.problems).sorted()))
+  }
+
+  private static func scenario(
+    _ bytes: [UInt8], _ rules: RuleSet, _ start: Timestamp, _ diagnostics: Diagnostics
+  ) -> Scenario? {
+    do throws(YAMLFault) {
+      var builder = try YAMLTreeBuilder(try SourceText(bytes), diagnostics: diagnostics)
+      guard let root = try builder.document() else {
+        throw YAMLFault(
+          location: SourceLocation(line: 1, column: 1), found: "nothing in the file",
+          expected: "given and when")
+      }
+      guard let fields = Fields(root, as: ScenarioKeys.file, diagnostics: diagnostics) else {
+        return nil
+      }
+      let decoder = ScenarioDecoder(diagnostics: diagnostics, rules: rules)
+      return decoder.scenario(given: fields["given"], fields, at: start)
+    } catch {
+      diagnostics.report(error.location, error.found, expected: error.expected)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import RideCore
+
+/// The keys of a story file, which test files share.
+enum ScenarioKeys {
+  static let file = MappingForm(
+    subject: "a story file",
+    keys: [
+      Key("given", .mapping(given), "The ride, its phones and cards before anything happens."),
+      Key(
+        "when", .mappings(step), "What happens, in the order of time.",
+        required: "when: a list such as [{ at: 10m, state: driver_arrived }]"),
+      Key("for", duration, "How long the story is followed."),
+    ])
+
+  static let given = MappingForm(
+    subject: "given",
+    keys: [
+      Key("at", time, "When it begins, such as 2026-11-21T08:00:00Z."),
+      Key("ride", .mapping(ride), "The ride's row."),
+      Key("phones", .mappings(phone), "Phones; without the key, one for each app."),
+      Key("cards", .mappings(card), "Cards that apps have registered."),
+      Key("push_to_start", .mappings(startToken), "Tokens that start a card."),
+    ])
+
+  static let ride = MappingForm(
+    subject: "ride",
+    keys: [Key("id", .text(expected: "an ID in quotes, such as r1"), "The ride's ID.")] + columns)
+
+  static let phone = MappingForm(
+    subject: "a phone", keys: address + [Key("locale", text, "The language of the app.")])
+
+  static let card = MappingForm(
+    subject: "a card",
+    keys: address + [
+      Key("activity_id", text, "The activity's ID."),
+      Key("frequent", .flag, "Whether the app allows frequent updates."),
+    ])
+
+  static let startToken = MappingForm(
+    subject: "a push-to-start token",
+    keys: address + [Key("attributes_type", text, "The type of the card; without it, the app's.")])
+
+  static let step = MappingForm(
+    subject: "an entry of when",
+    keys: [
+      Key("at", time, "When it happens, after the start.", required: "at: 10m, or 0s at the start"),
+      Key("event", .word(.event), "An event that is emitted."),
+      Key(
+        "data", .payload(), "The event's data.", nextTo: ["event"], otherwise: "it next to event"),
+      Key("contact", .word(.app), "The owner of this app's phones makes contact."),
+      Key(
+        "owner_id", text, "Who makes contact.", nextTo: ["contact"], otherwise: "it next to contact"
+      ),
+      Key("apns", .choice(["accepts", "away"]), "What APNs answers from now on."),
+    ] + columns)
+
+  /// Whether APNs is there, and what it answers.
+  static let answer = MappingForm(
+    subject: "apns",
+    keys: [
+      Key(
+        "status", .integer(400...599), "The HTTP status.", required: "status: 410, or another one"),
+      Key("reason", text, "Apple's reason, such as Unregistered."),
+      Key("for", duration, "How long APNs answers so."),
+    ])
+
+  private static let text = ValueForm.text(expected: "a text")
+  private static let duration = ValueForm.duration(such: "10m or 1h30m")
+  private static let time = ValueForm.rideTime
+
+  private static let address = [
+    Key("app", .word(.app), "The app.", required: WordForm.app.rule),
+    Key("token", text, "The token; without it, one is made up."),
+    Key("owner_id", text, "The owner; without it, the ride's."),
+    Key(
+      "environment", .choice(APNsEnvironment.allCases.map(\.rawValue)), "The APNs environment."),
+    Key("installation_id", text, "The app's installation."),
+  ]
+
+  private static let columns = [
+    Key("state", .word(.event), "The ride's state."),
+    Key("customer_id", text, "The customer; null for none."),
+    Key("driver_id", text, "The driver; null for none."),
+    Key("pickup_at", time, "The pickup time, or a duration after the start; null for none."),
+    Key("time_zone", text, "The ride's zone."),
+    Key("attributes", .payload(), "Attributes; those that are not named stay as they are."),
+  ]
+}

@@ -1,0 +1,134 @@
+import Testing
+
+@testable import RideCore
+
+/// Stories, invented and given, as their people would experience them.
+@Suite struct StoryTests {
+  private let start = Sample.now
+
+  private func text(_ texts: [(String, String)]) throws -> LocalizedText {
+    try #require(LocalizedText(texts.map { ($0.0, Sample.text($0.1)) }))
+  }
+
+  private func arrived() throws -> Rule {
+    var alert = Alert()
+    alert.title = try text([("en", "Your driver is here"), ("ar", "سائقك هنا")])
+    alert.body = LocalizedText(
+      Sample.text("{{ride.attributes.driver_name}}, {{ride.attributes.plate}}"))
+    alert.sound = Alert.Sound(Sample.text("default"))
+    return Rule(
+      name: "arrived", app: .customer, when: .on(["driver_arrived"]), what: .alert(alert),
+      expires: .after(.seconds(300)), source: "sample.yaml:1")
+  }
+
+  private func card() throws -> Rule {
+    var life = LiveActivity(attributesType: "RideAttributes")
+    life.contentState = ["status": .value(Sample.text("{{ride.state}}"))]
+    life.start = ["requested"]
+    life.staleAfter = .seconds(300)
+    var alert = CardAlert()
+    alert.title = try text([("en", "Your driver is here"), ("ar", "سائقك هنا")])
+    life.alerts = ["driver_arrived": alert]
+    return Rule(
+      name: "card", app: .customer, when: .life, what: .liveActivity(life),
+      expires: .after(.seconds(300)), source: "sample.yaml:2")
+  }
+
+  private func story(_ states: String, _ rules: [Rule], seconds: Int64 = 1200) throws -> Story {
+    let configuration = Sample.book(rules)
+    let scenario = try InventedRide(for: configuration.rules, at: start).scenario(of: states)
+    return Story(scenario, by: configuration, until: start + .seconds(seconds))
+  }
+
+  @Test func `A push is read in each language`() throws {
+    let story = try story("requested,driver_arrived@10m", [arrived()])
+    #expect(story.languages == ["en", "ar"])
+    let row = try #require(story.moments.last?.rows.first)
+    #expect(row.texts.map(\.languages) == [["en"], ["ar"]])
+    #expect(row.texts.map(\.shown.title) == ["Your driver is here", "سائقك هنا"])
+    #expect(row.texts.map(\.shown.body) == ["Ana, B-RP 1001", "Ana, B-RP 1001"])
+    #expect(row.phones == 1 && row.isSent)
+  }
+
+  @Test func `A card takes the place of the alert, and the story says so`() throws {
+    let story = try story("requested,driver_arrived@10m", [arrived(), card()])
+    let rows = story.moments.flatMap(\.rows)
+    let covered = try #require(rows.first { $0.entry.rule == "arrived" })
+    #expect(covered.entry.reason == .coveredByCard && !covered.isSent)
+    let update = try #require(rows.first { $0.entry.event.name == "driver_arrived" && $0.isSent })
+    #expect(update.entry.cardEvent == .update)
+    #expect(update.texts.map(\.shown.title) == ["Your driver is here", "سائقك هنا"])
+    #expect(update.texts.first?.shown.fields.first?.value == "driver_arrived")
+  }
+
+  @Test func `An alert with unless-card is left to the start of a card, or sent if that fails`()
+    throws
+  {
+    var rule = try arrived()
+    rule.when = .on(["requested"])
+    rule.yieldsToCard = true
+    let configuration = Sample.book([rule, try card()])
+    var scenario = try InventedRide(for: configuration.rules, at: start).scenario(of: "requested")
+    func alerts() -> [LedgerEntry.Status] {
+      Story(scenario, by: configuration, until: start + .seconds(60)).moments.flatMap(\.rows)
+        .filter { $0.entry.rule == "arrived" }.map(\.entry.status)
+    }
+    #expect(alerts() == [.suppressed])
+    let refusal = Refusal(status: 410, reason: "Unregistered", timestamp: start)
+    scenario.steps[0].changes.insert(
+      .answer(.refused(refusal), until: start + .microseconds(1)), at: 0)
+    #expect(alerts() == [.pending, .accepted])
+  }
+
+  @Test func `Refreshes of a card are counted, not repeated`() throws {
+    let story = try story("requested", [card()], seconds: 1200)
+    let rows = story.moments.flatMap(\.rows)
+    #expect(rows.map(\.entry.cardEvent) == [.start, .update])
+    #expect(rows.last?.repeats == 5)
+  }
+
+  @Test func `A moment in which nothing is sent stays in the story`() throws {
+    let story = try story("requested,eta_changed", [arrived()])
+    #expect(story.moments.map(\.rows.count) == [0, 0])
+    #expect(story.moments.map { $0.steps.map(\.title) } == [["requested"], ["eta_changed"]])
+    #expect(story.moments.last?.at == start + .seconds(300))
+  }
+
+  /// A list of states, and the problem.
+  private static let mistakes = [
+    ("requested,driver_arived", "did you mean driver_arrived?"),
+    ("requested,,ride_completed", "an empty entry"), ("", "an empty entry"),
+    ("requested@soon", "\"soon\" is not a time after the start"),
+    ("requested@10m,driver_arrived@5m", "before the entry in front of it, at 10m"),
+  ]
+
+  @Test(arguments: mistakes.indices) func `A wrong list gets one message`(index: Int) throws {
+    let (states, message) = Self.mistakes[index]
+    let invented = InventedRide(for: Sample.book().rules, at: start)
+    let problem = #expect(throws: InventedRide.Problem.self) { try invented.scenario(of: states) }
+    #expect(problem?.description.contains(message) == true, "\(problem?.description ?? "")")
+  }
+
+  @Test func `A silent push is not seen, and a text of the app is its key`() throws {
+    func shown(_ payload: String) throws -> ReadablePush {
+      var entry = LedgerEntry(
+        id: PushID(of: "x"), event: Sample.event(), rule: "r", app: .customer, pushType: .alert,
+        status: .accepted, attempts: 1)
+      entry.cardEvent = payload.contains("content-state") ? .update : nil
+      return ReadablePush(
+        PlannedPush(
+          entry: entry, environment: .production,
+          address: .device(try #require(DeviceToken(Sample.customerToken))),
+          headers: PushHeaders(
+            id: entry.id, topic: "t", pushType: .alert, priority: .immediate,
+            expiration: .neverStore), payload: Array(payload.utf8), validUntil: start))
+    }
+    #expect(try !shown(#"{"aps":{"content-available":1}}"#).isSeen)
+    #expect(try shown(#"{"aps":{"badge":3}}"#).isSeen)
+    let key = try shown(#"{"aps":{"alert":{"loc-key":"HERE","loc-args":["Ana",1]}}}"#)
+    #expect(key.body == "HERE (Ana, 1)")
+    let card = try shown(
+      #"{"aps":{"content-state":{"a":1},"alert":{"title":{"loc-key":"HERE"},"sound":"x.caf"}}}"#)
+    #expect(card.title == "HERE" && card.sound == "x.caf" && card.fields.map(\.value) == ["1"])
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import LocalStack
+import RideCore
+import TestSupport
+import Testing
+
+/// `ridepulse preview --story`: the table, JSON, the page, and mistakes.
+@Suite("The preview of a story") struct StoryPreviewTests {
+  private static let golden = Project.path("Tests/RidePulseTests/Golden")
+  private static let rules = ["--schedules", golden + "/story-rules"]
+  private static let story = ["preview", "--story", golden + "/story.yaml"]
+
+  private func expect(_ words: [String], is name: String) throws {
+    let result = try Command.ridepulse(Self.story + Self.rules + words)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try Golden.difference(of: result.output, from: Self.golden + "/" + name) == nil)
+  }
+
+  @Test func `The table`() throws { try expect([], is: "story.table") }
+
+  @Test func `JSON lines`() throws { try expect(["--format", "json"], is: "story.jsonl") }
+
+  @Test func `A list of states needs no file, no database and no configuration`() throws {
+    let result = try Command.ridepulse(
+      ["preview", "--story", "requested,driver_arrived@10m", "--from", "2026-11-21T08:00:00Z"]
+        + Self.rules)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("08:10:00  driver_arrived"))
+    #expect(result.output.contains("Ana is waiting, B-RP 1001"))
+  }
+
+  /// Arguments after `preview`, exit status, and a part of the error message.
+  private static let mistakes: [([String], Int32, String)] = [
+    (["--story", "requested,driver_arived"], 64, "did you mean driver_arrived?"),
+    (["--story", "/nope.yaml"], 1, "/nope.yaml: the file can't be read"),
+    (["--story", "requested", "--rides", "x"], 64, "--rides next to --story"),
+    (["--story", "requested", "--diff", "x"], 64, "--diff next to --story"),
+    (
+      ["--story", golden + "/story.yaml", "--from", "2026-11-21T09:00:00Z"], 64,
+      "--from next to a story that states its start"
+    ),
+  ]
+
+  @Test(arguments: mistakes.indices) func `A mistake gets one message`(index: Int) throws {
+    let (words, status, message) = Self.mistakes[index]
+    let result = try Command.ridepulse(["preview"] + words + Self.rules)
+    #expect(result.status == status && result.output.isEmpty, "\(result.errors)")
+    #expect(result.errors.contains(message), "\(result.errors)")
+  }
+
+  @Test func `The page has each language, right to left too, and no script`() throws {
+    let result = try Command.ridepulse(Self.story + Self.rules + ["--format", "html"])
+    let html = result.output
+    #expect(html.contains("lang=\"ar\" dir=\"rtl\"") && html.contains("lang=\"en\" dir=\"ltr\""))
+    #expect(html.contains("Not seen: wakes the app.") && html.contains("covered by the card"))
+    #expect(!html.contains("<script") && html.firstMatch(of: /https?:/) == nil)
+    // The plate of the story is markup.
+    #expect(html.contains("&lt;b&gt;1001") && !html.contains("<b>1001"))
+  }
+}
