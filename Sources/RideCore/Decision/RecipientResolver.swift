@@ -113,7 +113,7 @@ struct RecipientResolver {
   }
 
   /// Returns the owner that the present row names in the app's role.
-  private static func present(_ app: App, in context: TemplateContext) -> OwnerID? {
+  static func present(_ app: App, in context: TemplateContext) -> OwnerID? {
     switch app {
     case .customer: context.ride.customerID
     case .driver: context.ride.driverID

@@ -288,8 +288,8 @@ extension Filter {
   /// Whether its value must be a time.
   fileprivate var isOfTime: Bool {
     switch self {
-    case .time, .date, .epoch: true
-    case .fallback, .upper, .lower: false
+    case .time, .date, .weekday, .relative, .epoch: true
+    default: false
     }
   }
 }

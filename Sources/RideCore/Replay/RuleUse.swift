@@ -21,7 +21,7 @@ extension Rule {
     let data = data.sorted { $0.key < $1.key }.map(\.value)
     switch what {
     case .alert(let alert, _): return [alert.aps] + data
-    case .background, .toExtension: return data
+    case .background, .toExtension, .emit: return data
     case .liveActivity(let life):
       let alerts = life.alerts.sorted { $0.key < $1.key }.map(\.value.template)
       return [.object(life.attributes), .object(life.contentState)] + alerts + data

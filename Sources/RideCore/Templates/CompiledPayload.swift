@@ -67,7 +67,7 @@ struct CompiledPayload: Sendable {
       case .value(let template), .typed(let template, _, _):
         guard let size = context.sizeBound(of: template) else { return nil }
         bound += size
-      case .visible, .optional, .failure: return nil
+      case .visible, .word, .optional, .failure: return nil
       }
     }
     return bound

@@ -4,7 +4,7 @@ package struct PluralRules: Sendable {
     case zero, one, two, few, many, other
   }
 
-  private let rules: [(category: Category, condition: Condition)]
+  private let rules: [(category: Category, condition: PluralCondition)]
 
   /// Creates the rules of a locale; a language that CLDR does not list has `other` alone.
   package init(_ tag: LocaleTag?) {
@@ -26,15 +26,15 @@ package struct PluralRules: Sendable {
     rules.first { $0.condition.holds(number) }?.category ?? .other
   }
 
-  private static let table: [String: [(category: Category, condition: Condition)]] = {
-    var table: [String: [(category: Category, condition: Condition)]] = [:]
+  private static let table: [String: [(category: Category, condition: PluralCondition)]] = {
+    var table: [String: [(category: Category, condition: PluralCondition)]] = [:]
     for line in PluralTable.rules.split(separator: "\n") {
       let parts = line.split(separator: "|").map { $0.split(separator: " ") }
       guard let languages = parts.first else { continue }
-      let rules = parts.dropFirst().compactMap { words -> (Category, Condition)? in
+      let rules = parts.dropFirst().compactMap { words -> (Category, PluralCondition)? in
         guard let category = words.first.flatMap({ Category(rawValue: String($0.dropLast())) })
         else { return nil }
-        return (category, Condition(Array(words.dropFirst())))
+        return (category, PluralCondition(Array(words.dropFirst())))
       }
       for language in languages { table[String(language)] = rules }
     }
@@ -43,7 +43,7 @@ package struct PluralRules: Sendable {
 }
 
 /// The condition of a category: alternatives, each of which is a list of relations.
-private struct Condition: Sendable {
+private struct PluralCondition: Sendable {
   /// `i mod 10 not in 2..4,9`
   struct Relation: Sendable {
     var operand: Character
@@ -71,7 +71,7 @@ private struct Condition: Sendable {
   }
 }
 
-extension Condition.Relation {
+extension PluralCondition.Relation {
   init?(_ words: ArraySlice<Substring>) {
     guard let operand = words.first?.first else { return nil }
     self.operand = operand
