@@ -27,6 +27,11 @@ enum CostMain {
       figures.costs[work.rawValue] = try tool.cost(of: work)
     }
     if let path = arguments.write {
+      // Paths that were not measured keep their figures of the same toolchain.
+      if let text = try? String(contentsOfFile: path, encoding: .utf8) {
+        let old = try CostFigures(text)
+        if old.toolchain == figures.toolchain { figures.costs.merge(old.costs) { new, _ in new } }
+      }
       try figures.text.write(toFile: path, atomically: true, encoding: .utf8)
       return print("figures of \(figures.costs.count) paths written to \(path)")
     }
