@@ -162,7 +162,8 @@ import Testing
     stage.ride.attributes = "{}"
     stage.run(until: 55, from: 45)
     #expect(stage.slots.count == 2)
-    #expect(stage.reasons == ["if is false", "if is false", "if: ride.attributes.plate is missing"])
+    #expect(
+      stage.reasons == ["if is false", "if is false", "if: ride.attributes.plate is missing"])
   }
 
   @Test func `a pass that is split decides as a whole, and remembers at its end`() throws {
