@@ -100,6 +100,15 @@ import Testing
     memo.part = OpenPart(
       through: 9, throughTime: now, after: 11, slots: [OpenPart.Slot(rule: "heartbeat", at: now)],
       shown: ["21": [7]])
+    memo.part?.withheld = [WithheldFiring(rule: "eta-moved", event: 8, at: now)]
+    memo.part?.remembered = ["eta-moved": #"{"eta":1800000000}"#]
+    return memo
+  }
+
+  private static var conditions: Memo {
+    var memo = Memo()
+    memo.conditions["eta-moved"] = ConditionMemo(
+      last: #"{"eta":1800000000}"#, complaint: "if: ride.attributes.eta is missing")
     return memo
   }
 
@@ -129,6 +138,10 @@ import Testing
 
   @Test("The raw pushes that were sent and must not repeat") func unrepeatable() throws {
     try expectGolden(Self.unrepeatable, "memo-unrepeatable")
+  }
+
+  @Test("What a rule's if needs of the last decision") func condition() throws {
+    try expectGolden(Self.conditions, "memo-condition")
   }
 
   @Test("The rest of a pass that was split") func openPart() throws {

@@ -13,10 +13,10 @@ struct WithheldFiring: Hashable, Sendable, Codable {
   var rule: String
   var event: Int64
   var at: Timestamp
+}
 
+extension WithheldFiring {
   init(_ rule: CompiledRule, _ event: RideEvent) {
-    self.rule = rule.name
-    self.event = event.id
-    at = event.at
+    self.init(rule: rule.name, event: event.id, at: event.at)
   }
 }

@@ -54,3 +54,35 @@ package struct CELProgram: Sendable {
     variables = compiler.used
   }
 }
+
+extension CELCode {
+  /// Returns a call, with what is constant in it converted once: a pattern, a time, a duration.
+  static func folding(
+    _ function: CELFunction, _ arguments: [CELCode], _ part: String, at place: Int
+  ) throws(CELProblem) -> CELCode {
+    if function == .matches, arguments.count == 2,
+      case .constant(.string(let pattern)) = arguments[1]
+    {
+      do {
+        return .matches(arguments[0], try LinearRegex(pattern), part: part)
+      } catch {
+        throw CELProblem(
+          offset: place, found: "the pattern \(pattern.quotedBrief): \(error.text)",
+          expected: "a pattern of RE2")
+      }
+    }
+    if [.timestamp, .duration].contains(function), arguments.count == 1,
+      case .constant(let value) = arguments[0]
+    {
+      do {
+        return .constant(try CELOperators.convert(value, by: function))
+      } catch {
+        throw CELProblem(
+          offset: place, found: error.description,
+          expected: function == .timestamp
+            ? "a time such as 2026-11-22T08:00:00Z" : "a duration such as 90s, 5m or 1h30m")
+      }
+    }
+    return .call(function, arguments, part: part)
+  }
+}

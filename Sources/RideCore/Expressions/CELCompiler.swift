@@ -22,7 +22,7 @@ struct CELCompiler {
     case .index(let target, let index): return try self.index(target, index, node)
     case .unary(let function, let operand):
       let operand = try compile(operand)
-      let type = try result(of: function, [operand.type], isMethod: false, node)
+      let type = try function.result(of: [operand.type], isMethod: false, at: node.place)
       return (.unary(function, operand.code, part: part(node)), type)
     case .binary(let function, let left, let right):
       return try binary(function, try compile(left), try compile(right), node)
@@ -94,30 +94,7 @@ struct CELCompiler {
     if let name = CELTypeName(rawValue: path.joined(separator: ".")) {
       return (.constant(.type(name)), .type)
     }
-    throw unknown(path, node)
-  }
-
-  private func unknown(_ path: [String], _ node: CELNode) -> CELProblem {
-    let name = path.last ?? ""
-    let parent = Array(path.dropLast())
-    let fields = environment.names(in: path)
-    if !fields.isEmpty {
-      return problem(
-        node, "\(path.joined(separator: ".")) without a field",
-        "one of its fields: \(fields.joined(separator: ", "))")
-    }
-    let known = environment.names(in: parent)
-    if parent.isEmpty {
-      let names = known + locals.map(\.name)
-      return problem(
-        node, "the unknown name \(name.quotedBrief)",
-        names.isEmpty ? "a value" : "one of \(names.joined(separator: ", ")); a text has quotes",
-        nearest: environment.variables.first { $0.path.last == name }?.path.joined(separator: ".")
-          ?? nearestWord(to: name, among: names))
-    }
-    return problem(
-      node, "\(name.quotedBrief) is no field of \(parent.joined(separator: "."))",
-      "one of \(known.joined(separator: ", "))", nearest: nearestWord(to: name, among: known))
+    throw environment.unknown(path, at: node.place, locals.map(\.name))
   }
 
   /// Whether a path leads to a variable of the environment, or to a group of them.
@@ -146,7 +123,7 @@ struct CELCompiler {
   ) throws(CELProblem) -> Typed {
     if let path = target.path.map({ $0 + [name] }), isOfEnvironment(path) {
       guard let variable = environment.variable(path), variable.length == path.count else {
-        throw unknown(path, node)
+        throw environment.unknown(path, at: node.place, locals.map(\.name))
       }
       used.insert(variable.index)
       return (.hasVariable(variable.index), .bool)
@@ -217,7 +194,7 @@ struct CELCompiler {
       }
     default:
       return (
-        code, try result(of: function, [left.type, right.type], isMethod: false, node)
+        code, try function.result(of: [left.type, right.type], isMethod: false, at: node.place)
       )
     }
     if isPossible { return (code, .bool) }
@@ -250,74 +227,15 @@ struct CELCompiler {
         nearest: isMacro ? nil : nearestWord(to: name, among: known))
     }
     let typed = try compile(arguments)
-    let type = try result(of: function, typed.map(\.type), isMethod: isMethod, node)
-    return try folded(function, typed.map(\.code), type, node)
+    let type = try function.result(
+      of: typed.map(\.type), isMethod: isMethod, at: node.place)
+    let code = try CELCode.folding(function, typed.map(\.code), part(node), at: node.place)
+    return (code, type)
   }
 
   private func count(_ arguments: [CELNode], _ isMethod: Bool) -> String {
     let count = arguments.count - (isMethod ? 1 : 0)
     return count == 1 ? "1 argument" : "\(count) arguments"
-  }
-
-  private func result(
-    of function: CELFunction, _ arguments: [CELType], isMethod: Bool, _ node: CELNode
-  ) throws(CELProblem) -> CELType {
-    let forms = function.overloads
-    let fitting = forms.filter { $0.isMethod == isMethod && $0.accepts(arguments) }
-    if let first = fitting.first {
-      let types = Set(fitting.map(\.result))
-      return types.count == 1 ? first.result : .dyn
-    }
-    let types = arguments.map(\.word).joined(separator: " and ")
-    let isOther = forms.contains { $0.isMethod != isMethod && $0.accepts(arguments) }
-    if isOther {
-      let name = function.rawValue
-      throw problem(
-        node, isMethod ? "x.\(name)()" : "\(name)(x)", isMethod ? "\(name)(x)" : "x.\(name)(…)")
-    }
-    // What may stand next to the first value, if it is one of the possible ones.
-    let near = forms.filter { $0.parameters.first == arguments.first?.present }
-    let known = (near.isEmpty ? forms : near).map {
-      $0.parameters.map(\.word).joined(separator: " and ")
-    }
-    throw problem(
-      node, "\(function.rawValue) of \(types.isEmpty ? "nothing" : types)",
-      known.isEmpty ? "other values" : unique(known).joined(separator: ", or "))
-  }
-
-  private func unique(_ texts: [String]) -> [String] {
-    var seen: Set<String> = []
-    return texts.filter { seen.insert($0).inserted }
-  }
-
-  /// Converts what is constant once: a pattern, a time, a duration.
-  private func folded(
-    _ function: CELFunction, _ arguments: [CELCode], _ type: CELType, _ node: CELNode
-  ) throws(CELProblem) -> Typed {
-    if function == .matches, arguments.count == 2,
-      case .constant(.string(let pattern)) = arguments[1]
-    {
-      do {
-        let regex = try LinearRegex(pattern)
-        return (.matches(arguments[0], regex, part: part(node)), type)
-      } catch {
-        throw problem(node, "the pattern \(pattern.quotedBrief): \(error.text)", "a pattern of RE2")
-      }
-    }
-    if [.timestamp, .duration].contains(function), arguments.count == 1,
-      case .constant(let value) = arguments[0]
-    {
-      do {
-        let time = try CELOperators.convert(value, by: function)
-        return (.constant(time), type)
-      } catch {
-        throw problem(
-          node, error.description,
-          function == .timestamp
-            ? "a time such as 2026-11-22T08:00:00Z" : "a duration such as 90s, 5m or 1h30m")
-      }
-    }
-    return (.call(function, arguments, part: part(node)), type)
   }
 
   // MARK: - Maps and macros

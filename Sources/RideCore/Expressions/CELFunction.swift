@@ -129,3 +129,32 @@ extension CELFunction.Overload {
     }
   }
 }
+
+extension CELFunction {
+  /// Returns the type of a call's value; dyn if it depends on types that are not known yet.
+  func result(
+    of arguments: [CELType], isMethod: Bool, at place: Int
+  ) throws(CELProblem) -> CELType {
+    let forms = overloads
+    let fitting = forms.filter { $0.isMethod == isMethod && $0.accepts(arguments) }
+    if let first = fitting.first {
+      return fitting.allSatisfy { $0.result == first.result } ? first.result : .dyn
+    }
+    if forms.contains(where: { $0.isMethod != isMethod && $0.accepts(arguments) }) {
+      throw CELProblem(
+        offset: place, found: isMethod ? "x.\(rawValue)()" : "\(rawValue)(x)",
+        expected: isMethod ? "\(rawValue)(x)" : "x.\(rawValue)(…)")
+    }
+    // What may stand next to the first value, if it is one of the possible ones.
+    let near = forms.filter { $0.parameters.first == arguments.first?.present }
+    var known: [String] = []
+    for form in near.isEmpty ? forms : near {
+      let text = form.parameters.map(\.word).joined(separator: " and ")
+      if !known.contains(text) { known.append(text) }
+    }
+    let types = arguments.map(\.word).joined(separator: " and ")
+    throw CELProblem(
+      offset: place, found: "\(rawValue) of \(types.isEmpty ? "nothing" : types)",
+      expected: known.isEmpty ? "other values" : known.joined(separator: ", or "))
+  }
+}

@@ -34,6 +34,19 @@ struct CELNode {
     depth = 1 + (children.map(\.depth).max() ?? 0)
   }
 
+  /// The nodes directly below it.
+  var children: [CELNode] {
+    switch kind {
+    case .field(let node, _), .hasField(let node, _), .unary(_, let node): [node]
+    case .index(let left, let right), .binary(_, let left, let right): [left, right]
+    case .call(_, _, let nodes), .list(let nodes), .and(let nodes), .or(let nodes): nodes
+    case .each(_, let range, _, let nodes): [range] + nodes
+    case .map(let entries): entries.flatMap { [$0.key, $0.value] }
+    case .conditional(let condition, let first, let second): [condition, first, second]
+    case .literal, .name: []
+    }
+  }
+
   /// The path of names such as `ride.attributes.eta`; nil for anything else.
   var path: [String]? {
     switch kind {

@@ -1,14 +1,9 @@
 /// Parses an expression.
 struct CELParser {
-  private let text: [Unicode.Scalar]
-  private let tokens: [CELToken]
-  private var index = 0
+  private var tokens: CELTokens
   private var depth = 0
 
-  private init(_ text: [Unicode.Scalar]) throws(CELProblem) {
-    self.text = text
-    tokens = try CELLexer.tokens(of: text)
-  }
+  private init(_ text: [Unicode.Scalar]) throws(CELProblem) { tokens = try CELTokens(text) }
 
   static func parse(_ text: [Unicode.Scalar]) throws(CELProblem) -> CELNode {
     guard text.count <= CELBudget.length else {
@@ -19,44 +14,19 @@ struct CELParser {
     var parser = try CELParser(text)
     let node = try parser.expression()
     guard parser.kind == .end else {
-      throw parser.unexpected("an operator, or the end of the expression")
+      throw parser.tokens.unexpected("an operator, or the end of the expression")
     }
     return node
   }
 
-  // MARK: - Tokens
-
-  private var token: CELToken { tokens[min(index, tokens.count - 1)] }
-  private var kind: CELToken.Kind { token.kind }
-  private var start: Int { token.range.lowerBound }
-  /// The end of the token before this one.
-  private var end: Int { index > 0 ? tokens[min(index, tokens.count) - 1].range.upperBound : 0 }
-
-  private mutating func take(_ sign: String) -> Bool {
-    guard kind == .sign(sign) else { return false }
-    index += 1
-    return true
-  }
-
-  private mutating func require(_ sign: String) throws(CELProblem) {
-    if take(sign) { return }
-    throw unexpected("\"\(sign)\"")
-  }
-
-  private func unexpected(_ expected: String) -> CELProblem {
-    let range = token.range
-    let found =
-      kind == .end
-      ? "the end of the expression"
-      : String(String.UnicodeScalarView(text[range])).quotedBrief
-    return CELProblem(offset: range.lowerBound, found: found, expected: expected)
-  }
+  private var kind: CELToken.Kind { tokens.kind }
+  private var start: Int { tokens.start }
 
   /// Returns a node, unless it is nested too deep: evaluating it needs as many stack frames.
   private func node(
     _ kind: CELNode.Kind, from start: Int, at place: Int? = nil, in children: [CELNode] = []
   ) throws(CELProblem) -> CELNode {
-    let node = CELNode(kind, start..<max(start, end), at: place, in: children)
+    let node = CELNode(kind, start..<max(start, tokens.end), at: place, in: children)
     if node.depth <= CELBudget.depth { return node }
     throw tooDeep(at: start)
   }
@@ -76,9 +46,9 @@ struct CELParser {
     let start = self.start
     let condition = try or()
     let place = self.start
-    guard take("?") else { return condition }
+    guard tokens.take("?") else { return condition }
     let first = try or()
-    try require(":")
+    try tokens.require(":")
     let second = try expression()
     return try node(
       .conditional(condition, first, second), from: start, at: place,
@@ -88,14 +58,14 @@ struct CELParser {
   private mutating func or() throws(CELProblem) -> CELNode {
     let start = self.start
     var nodes = [try and()]
-    while take("||") { nodes.append(try and()) }
+    while tokens.take("||") { nodes.append(try and()) }
     return nodes.count == 1 ? nodes[0] : try node(.or(nodes), from: start, in: nodes)
   }
 
   private mutating func and() throws(CELProblem) -> CELNode {
     let start = self.start
     var nodes = [try binary(1)]
-    while take("&&") { nodes.append(try binary(1)) }
+    while tokens.take("&&") { nodes.append(try binary(1)) }
     return nodes.count == 1 ? nodes[0] : try node(.and(nodes), from: start, in: nodes)
   }
 
@@ -123,7 +93,7 @@ struct CELParser {
     var left = try binary(level + 1)
     while let function = operatorName.flatMap({ Self.operators[level - 1][$0] }) {
       let place = self.start
-      index += 1
+      tokens.advance()
       let right = try binary(level + 1)
       left = try node(
         .binary(function, left, right), from: start, at: place, in: [left, right])
@@ -136,12 +106,12 @@ struct CELParser {
       var places: [Int] = []
       while kind == .sign(sign) {
         places.append(self.start)
-        index += 1
+        tokens.advance()
       }
       // The smallest integer has no positive counterpart: the sign belongs to the number.
       if sign == "-", let literal = negative() {
         let place = places.removeLast()
-        index += 1
+        tokens.advance()
         let number = try node(.literal(literal), from: place)
         let operand = try member(after: number)
         return try repeated(function, places, operand)
@@ -182,17 +152,17 @@ struct CELParser {
     let start = first.range.lowerBound
     while true {
       let bracket = self.start
-      if take(".") {
+      if tokens.take(".") {
         let place = self.start
         let name = try fieldName()
-        if take("(") {
+        if tokens.take("(") {
           result = try method(name, of: result, from: start, at: place)
         } else {
           result = try node(.field(result, name), from: start, at: place, in: [result])
         }
-      } else if take("[") {
+      } else if tokens.take("[") {
         let index = try expression()
-        try require("]")
+        try tokens.require("]")
         result = try node(.index(result, index), from: start, at: bracket, in: [result, index])
       } else {
         return result
@@ -201,11 +171,11 @@ struct CELParser {
   }
 
   private mutating func fieldName() throws(CELProblem) -> String {
-    defer { index += 1 }
+    defer { tokens.advance() }
     switch kind {
     case .identifier(let name) where !Self.keywords.contains(name): return name
     case .quotedIdentifier(let name): return name
-    default: throw unexpected("the name of a field")
+    default: throw tokens.unexpected("the name of a field")
     }
   }
 
@@ -234,12 +204,12 @@ struct CELParser {
 
   private mutating func list(until close: String) throws(CELProblem) -> [CELNode] {
     var nodes: [CELNode] = []
-    if take(close) { return nodes }
+    if tokens.take(close) { return nodes }
     while true {
       nodes.append(try expression())
-      if take(close) { return nodes }
-      guard take(",") else { throw unexpected("\",\" or \"\(close)\"") }
-      if close == "]", take(close) { return nodes }
+      if tokens.take(close) { return nodes }
+      guard tokens.take(",") else { throw tokens.unexpected("\",\" or \"\(close)\"") }
+      if close == "]", tokens.take(close) { return nodes }
     }
   }
 
@@ -255,18 +225,18 @@ struct CELParser {
     let start = self.start
     let first = kind
     if case .identifier(let name) = first { return try named(name) }
-    if take("(") {
+    if tokens.take("(") {
       let inner = try expression()
-      try require(")")
-      return try node(inner.kind, from: start, at: inner.place, in: children(of: inner))
+      try tokens.require(")")
+      return try node(inner.kind, from: start, at: inner.place, in: inner.children)
     }
-    if take("[") {
+    if tokens.take("[") {
       let elements = try list(until: "]")
       return try node(.list(elements), from: start, in: elements)
     }
-    if take("{") { return try map(from: start) }
+    if tokens.take("{") { return try map(from: start) }
     // `.name` is the name itself: there is no package that it could be in.
-    if take("."), case .identifier(let name) = kind { return try named(name) }
+    if tokens.take("."), case .identifier(let name) = kind { return try named(name) }
     let value: CELValue? =
       switch first {
       case .integer(let magnitude): Int64(exactly: magnitude).map { .int($0) }
@@ -277,44 +247,31 @@ struct CELParser {
       default: nil
       }
     guard let value else {
-      if case .integer = first { throw unexpected("a whole number of 64 bits") }
-      throw unexpected("a value")
+      if case .integer = first { throw tokens.unexpected("a whole number of 64 bits") }
+      throw tokens.unexpected("a value")
     }
-    index += 1
+    tokens.advance()
     return try node(.literal(value), from: start)
-  }
-
-  /// The depth of a node in parentheses is that of the node.
-  private func children(of node: CELNode) -> [CELNode] {
-    switch node.kind {
-    case .field(let node, _), .hasField(let node, _), .unary(_, let node): [node]
-    case .index(let left, let right), .binary(_, let left, let right): [left, right]
-    case .call(_, _, let nodes), .list(let nodes), .and(let nodes), .or(let nodes): nodes
-    case .each(_, let range, _, let nodes): [range] + nodes
-    case .map(let entries): entries.flatMap { [$0.key, $0.value] }
-    case .conditional(let condition, let first, let second): [condition, first, second]
-    case .literal, .name: []
-    }
   }
 
   private mutating func named(_ name: String) throws(CELProblem) -> CELNode {
     let start = self.start
     switch name {
     case "true", "false", "null":
-      index += 1
+      tokens.advance()
       return try node(
         .literal(name == "null" ? .null : .bool(name == "true")), from: start)
-    case "in": throw unexpected("a value")
+    case "in": throw tokens.unexpected("a value")
     default: break
     }
     if Self.reserved.contains(name) {
-      throw unexpected("another name: CEL reserves this word")
+      throw tokens.unexpected("another name: CEL reserves this word")
     }
-    index += 1
+    tokens.advance()
     if kind == .sign("{") {
-      throw unexpected("an operator: messages such as \(name){…} are not supported")
+      throw tokens.unexpected("an operator: messages such as \(name){…} are not supported")
     }
-    guard take("(") else { return try node(.name(name), from: start) }
+    guard tokens.take("(") else { return try node(.name(name), from: start) }
     let arguments = try list(until: ")")
     if name == "has" {
       guard arguments.count == 1, case .field(let target, let field) = arguments[0].kind else {
@@ -330,12 +287,12 @@ struct CELParser {
 
   private mutating func map(from start: Int) throws(CELProblem) -> CELNode {
     var entries: [(key: CELNode, value: CELNode)] = []
-    while !take("}") {
+    while !tokens.take("}") {
       let key = try expression()
-      try require(":")
+      try tokens.require(":")
       entries.append((key, try expression()))
-      if take(",") { continue }
-      guard kind == .sign("}") else { throw unexpected("\",\" or \"}\"") }
+      if tokens.take(",") { continue }
+      guard kind == .sign("}") else { throw tokens.unexpected("\",\" or \"}\"") }
     }
     return try node(
       .map(entries), from: start, in: entries.flatMap { [$0.key, $0.value] })

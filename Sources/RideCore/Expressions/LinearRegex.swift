@@ -6,7 +6,10 @@
 struct LinearRegex: Sendable {
   /// What is wrong with a pattern.
   struct Mistake: Error {
-    var text: String
+    let text: String
+
+    /// - Parameter text: may quote any character of the pattern; a line break becomes a space.
+    init(text: String) { self.text = text.brief(bytes: 120) }
   }
 
   enum Instruction: Sendable {

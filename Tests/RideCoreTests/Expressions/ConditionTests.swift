@@ -149,4 +149,45 @@ import Testing
     let decision = decide(Self.view("{}"), by: Sample.book([rule]), now: Sample.now)
     #expect(decision.reasons == ["suppressed: the ride is driver_arrived, not in while"])
   }
+
+  @Test func `R87: the condition of a schedule rule is decided for each slot`() throws {
+    var stage = AgendaStage(.every(.seconds(600)), while: ["driver_arrived"])
+    stage.rule.condition = try Condition(
+      "event.name == 'every' && ride.attributes.plate == 'B' && now >= event.at")
+    stage.ride.attributes = #"{"plate": "B"}"#
+    stage.state("driver_arrived", at: 0)
+    stage.run(until: 25)
+    stage.ride.attributes = #"{"plate": "X"}"#
+    stage.run(until: 45, from: 25)
+    stage.ride.attributes = "{}"
+    stage.run(until: 55, from: 45)
+    #expect(stage.slots.count == 2)
+    #expect(
+      stage.reasons == ["if is false", "if is false", "if: ride.attributes.plate is missing"])
+  }
+
+  @Test func `a pass that is split decides as a whole, and remembers at its end`() throws {
+    let first = try Self.rule("last == null", remembering: [["plate"]])
+    var second = try Self.rule("ride.state == 'requested'")
+    second.name = "never"
+    let configuration = Sample.book([first, second])
+    var view = Self.view(#"{"plate": "B"}"#)
+    view.events.append(Sample.event(2))
+    let zeros = String(repeating: "0", count: 56)
+    view.phones = (1...2500).map { Sample.phone($0, token: zeros + String(10_000_000 + $0)) }
+    var sent: [Int64] = []
+    var rows: [String] = []
+    for _ in 0..<20 where !view.events.isEmpty {
+      let decision = decide(view, by: configuration, now: Sample.now)
+      sent += decision.pushes.map(\.entry.event.id)
+      rows += decision.closed.map { "\($0.rule) \($0.event.id) \($0.reason?.text ?? "")" }
+      view.apply(decision.settled(decision.pushes.map { _ in .accepted }, now: Sample.now) { 0 })
+      // The row changes between the parts: the later ones go by the first.
+      view.ride?.state = "requested"
+    }
+    #expect(sent.count == 2500 && Set(sent) == [1])
+    #expect(
+      rows == ["never 1 if is false", "arrived 2 if is false", "never 2 if is false"])
+    #expect(view.memo.conditions == ["arrived": ConditionMemo(last: #"{"plate":"B"}"#)])
+  }
 }
