@@ -64,6 +64,9 @@ begin
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+    when 'seen' then
+      perform ridepulse.seen((a ->> 'apns_id')::uuid);
+      status := 204;
     when 'rides' then
       is_new := ridepulse.put_ride(a);
       status := case when is_new then 201 else 200 end;
@@ -87,7 +90,7 @@ begin
           make_interval(secs => (a ->> 'expires')::double precision), a ->> 'environment',
           a ->> 'collapse_id') end);
   end case;
-  body := answer::text;
+  body := coalesce(answer::text, '');
 end
 $$;
 COMMENT ON FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) IS 'Executes an API call and returns the HTTP status and body of its answer. call: its name in the service. arguments: the fields of path and body, which the service has validated. Errors: those of the called function.';
@@ -672,7 +675,8 @@ begin
     select place || '.' || l.settled_xid || '.' || l.apns_id, l.ride_id, l.event, l.rule, l.app,
       l.push_type, l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
-      l.token_suffix, l.seen_at, l.apns_unique_id
+      l.token_suffix,
+      (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id), l.apns_unique_id
     from ridepulse.ledger l
     where (l.settled_xid, l.apns_id) > (last_xid, last_id) and l.settled_xid < limits.horizon
       and l.status <> 'pending'
@@ -2571,6 +2575,20 @@ CREATE FUNCTION ridepulse.search_indexes() RETURNS TABLE(of_table text, name tex
       'with (pages_per_range = 64, autosummarize = on)')
 $$;
 COMMENT ON FUNCTION ridepulse.search_indexes() IS 'Returns the indexes that `ridepulse explain` needs: table, name, and definition after "using".';
+CREATE FUNCTION ridepulse.seen(apns_id uuid) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if apns_id is null then
+    raise exception 'ridepulse.seen needs apns_id, got null'
+      using errcode = 'invalid_parameter_value', hint = 'It is the apns-id of the push.';
+  end if;
+  insert into ridepulse.receipts (apns_id) values (seen.apns_id)
+  on conflict on constraint receipts_pkey do nothing;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.seen(apns_id uuid) IS 'Records that an app displayed a push; the first report counts. apns_id: the apns-id of the push; one that is unknown, or not known yet, is no error. Errors: 22023 if it is null.';
 CREATE FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2767,6 +2785,7 @@ CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
       'select from ridepulse.contacts c where c.app = t.app and c.owner_id = t.owner_id'
       ' and c.contacted_at >= now() - k.phones) end'
     when 'contacts' then 't.contacted_at < now() - k.contacts'
+    when 'receipts' then 't.seen_at < now() - k.keep'
     when 'channels' then
       'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
       ' < now() - k.channels'
@@ -3501,27 +3520,37 @@ COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' 
 COMMENT ON COLUMN ridepulse.ledger.settled_xid IS 'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
 COMMENT ON COLUMN ridepulse.ledger.decided_by IS 'The rules and the program version that decided the status, an ID in revisions; null if a program that does not record it has.';
 COMMENT ON COLUMN ridepulse.ledger.apns_unique_id IS 'apns-unique-id of the last answer, which APNs sends in its sandbox and for broadcasts; null without one.';
-COMMENT ON COLUMN ridepulse.ledger.seen_at IS 'When the app reported that it displayed the push; null if it did not.';
+COMMENT ON COLUMN ridepulse.ledger.seen_at IS 'Not used: ridepulse.receipts has the receipts.';
+CREATE TABLE ridepulse.receipts (
+    apns_id uuid NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+)
+WITH (fillfactor='95', autovacuum_vacuum_scale_factor='0.05');
+COMMENT ON TABLE ridepulse.receipts IS 'Pushes that apps have reported as seen. Kept as long as ledger rows.';
+COMMENT ON COLUMN ridepulse.receipts.apns_id IS 'apns-id of the push.';
+COMMENT ON COLUMN ridepulse.receipts.seen_at IS 'When the first report came.';
 CREATE VIEW ridepulse.deliveries AS
- SELECT ledger.ride_id,
-    ledger.event,
-    ledger.rule,
-    ledger.app,
-    ledger.push_type,
-    ledger.status,
-    ledger.reason,
-    ledger.attempts,
+ SELECT l.ride_id,
+    l.event,
+    l.rule,
+    l.app,
+    l.push_type,
+    l.status,
+    l.reason,
+    l.attempts,
         CASE
-            WHEN ((ledger.attempts > 0) OR (ledger.status = 'pending'::text)) THEN ledger.apns_id
+            WHEN ((l.attempts > 0) OR (l.status = 'pending'::text)) THEN l.apns_id
             ELSE NULL::uuid
         END AS apns_id,
-    ledger.collapse_id,
-    ledger.created_at,
-    ledger.finished_at,
-    ledger.token_suffix,
-    ledger.seen_at,
-    ledger.apns_unique_id
-   FROM ridepulse.ledger;
+    l.collapse_id,
+    l.created_at,
+    l.finished_at,
+    l.token_suffix,
+    ( SELECT r.seen_at
+           FROM ridepulse.receipts r
+          WHERE (r.apns_id = l.apns_id)) AS seen_at,
+    l.apns_unique_id
+   FROM ridepulse.ledger l;
 COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent; seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
@@ -4031,6 +4060,8 @@ ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_app_attributes_type_token_key UNIQUE (app, attributes_type, token);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.receipts
+    ADD CONSTRAINT receipts_pkey PRIMARY KEY (apns_id);
 ALTER TABLE ONLY ridepulse.retention
     ADD CONSTRAINT retention_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.revisions
