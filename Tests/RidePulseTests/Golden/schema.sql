@@ -64,11 +64,9 @@ begin
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
-    when 'preferences' then
-      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
-        'topic', a -> 'topic', 'allowed', a -> 'allowed',
-        'changed', ridepulse.set_preference(a ->> 'app', a ->> 'owner_id', a ->> 'topic',
-          (a ->> 'allowed')::boolean));
+    when 'seen' then
+      perform ridepulse.seen((a ->> 'apns_id')::uuid);
+      status := 204;
     when 'rides' then
       is_new := ridepulse.put_ride(a);
       status := case when is_new then 201 else 200 end;
@@ -82,8 +80,17 @@ begin
     when 'delete-push-to-start' then
       answer := jsonb_build_object('app', a -> 'app', 'token_suffix', suffix,
         'withdrawn', ridepulse.unregister_push_to_start(a ->> 'app', a ->> 'token'));
+    when 'push' then
+      status := 201;
+      answer := jsonb_build_object('apns_id', case when a ? 'channel'
+        then ridepulse.broadcast(a ->> 'app', a ->> 'channel', (a ->> 'payload')::json,
+          make_interval(secs => (a ->> 'expires')::double precision), (a ->> 'priority')::integer)
+        else ridepulse.push(a ->> 'app', a ->> 'token', (a ->> 'payload')::json,
+          coalesce(a ->> 'push_type', 'alert'), (a ->> 'priority')::integer,
+          make_interval(secs => (a ->> 'expires')::double precision), a ->> 'environment',
+          a ->> 'collapse_id') end);
   end case;
-  body := answer::text;
+  body := coalesce(answer::text, '');
 end
 $$;
 COMMENT ON FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) IS 'Executes an API call and returns the HTTP status and body of its answer. call: its name in the service. arguments: the fields of path and body, which the service has validated. Errors: those of the called function.';
@@ -620,7 +627,7 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.contact(app text, owner_id text) IS 'Records that a phone of the owner made contact with the app''s backend, and returns the time of the last contact. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes.';
-CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text)
+CREATE FUNCTION ridepulse.deliveries_after(cursor text DEFAULT NULL::text, max integer DEFAULT 1000) RETURNS TABLE(next text, ride_id text, event text, rule text, app text, push_type text, status text, reason text, attempts integer, apns_id uuid, collapse_id text, created_at timestamp with time zone, finished_at timestamp with time zone, token_suffix text, seen_at timestamp with time zone, apns_unique_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -668,14 +675,15 @@ begin
     select place || '.' || l.settled_xid || '.' || l.apns_id, l.ride_id, l.event, l.rule, l.app,
       l.push_type, l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
-      l.token_suffix
+      l.token_suffix,
+      (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id), l.apns_unique_id
     from ridepulse.ledger l
     where (l.settled_xid, l.apns_id) > (last_xid, last_id) and l.settled_xid < limits.horizon
       and l.status <> 'pending'
     order by l.settled_xid, l.apns_id limit max;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.deliveries_after(cursor text, max integer) IS 'Returns the verdicts after a cursor, in the order in which they were committed, each with the cursor behind it (next) and the columns of the view deliveries, except apns_unique_id. No verdict is skipped; one that a repeated push changes is returned again. cursor: null begins with the oldest. max: 1 to 10000 rows. Errors: 22023 if an argument is malformed; 55000 on a standby, and for a cursor of another server or of commits that a failover has lost.';
+COMMENT ON FUNCTION ridepulse.deliveries_after(cursor text, max integer) IS 'Returns the verdicts after a cursor, in the order in which they were committed, each with the cursor behind it (next) and the columns of the view deliveries. No verdict is skipped; one that a repeated push changes is returned again. cursor: null begins with the oldest. max: 1 to 10000 rows. Errors: 22023 if an argument is malformed; 55000 on a standby, and for a cursor of another server or of commits that a failover has lost.';
 CREATE FUNCTION ridepulse.deliveries_cursor(since timestamp with time zone DEFAULT now()) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1079,8 +1087,7 @@ begin
     or o.kind = 'start' and o.token_id = any (p.starts);
   get diagnostics rows = row_count;
   counts := counts || jsonb_build_object('token_outcomes', rows);
-  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
-                              'preferences', 'permits'] loop
+  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts'] loop
     execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
       using p.apps, p.owner_id;
     get diagnostics rows = row_count;
@@ -1095,7 +1102,7 @@ begin
   return counts;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens, contacts, preferences and permits, what APNs answered about them, and stored answers to API calls; returns counts by table.';
+COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens and contacts, what APNs answered about them, and stored answers to API calls; returns counts by table.';
 CREATE TABLE ridepulse.rides (
     id text NOT NULL,
     state text,
@@ -1537,9 +1544,7 @@ CREATE FUNCTION ridepulse.owner_apps(owner_id text, app text) RETURNS SETOF text
     union select d.app from ridepulse.devices d where d.owner_id = $1
     union select c.app from ridepulse.live_activities c where c.owner_id = $1
     union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
-    union select k.app from ridepulse.contacts k where k.owner_id = $1
-    union select p.app from ridepulse.preferences p where p.owner_id = $1
-    union select p.app from ridepulse.permits p where p.owner_id = $1) a
+    union select k.app from ridepulse.contacts k where k.owner_id = $1) a
   where $2 is null
 $_$;
 COMMENT ON FUNCTION ridepulse.owner_apps(owner_id text, app text) IS 'Returns the apps in which an owner ID names the person to erase: app, or all if it is null.';
@@ -2570,6 +2575,20 @@ CREATE FUNCTION ridepulse.search_indexes() RETURNS TABLE(of_table text, name tex
       'with (pages_per_range = 64, autosummarize = on)')
 $$;
 COMMENT ON FUNCTION ridepulse.search_indexes() IS 'Returns the indexes that `ridepulse explain` needs: table, name, and definition after "using".';
+CREATE FUNCTION ridepulse.seen(apns_id uuid) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if apns_id is null then
+    raise exception 'ridepulse.seen needs apns_id, got null'
+      using errcode = 'invalid_parameter_value', hint = 'It is the apns-id of the push.';
+  end if;
+  insert into ridepulse.receipts (apns_id) values (seen.apns_id)
+  on conflict on constraint receipts_pkey do nothing;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.seen(apns_id uuid) IS 'Records that an app displayed a push; the first report counts. apns_id: the apns-id of the push; one that is unknown, or not known yet, is no error. Errors: 22023 if it is null.';
 CREATE FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2580,113 +2599,6 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises. Errors: 55000 on a standby.';
-CREATE FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$
-declare
-  has_changed boolean;
-begin
-  perform ridepulse.check_app('set_preference', app),
-    ridepulse.check_text('set_preference', 'owner_id', owner_id),
-    ridepulse.check_text('set_preference', 'topic', topic);
-  if topic !~ '^[a-z0-9_-]{1,64}$' then
-    raise exception 'topic of ridepulse.set_preference is %', quote_literal(left(topic, 80))
-      using errcode = 'invalid_parameter_value',
-            hint = 'A topic has a-z, 0-9, - and _, at most 64, as rule files name it.';
-  elsif allowed is null then
-    raise exception 'ridepulse.set_preference needs allowed, got NULL'
-      using errcode = 'invalid_parameter_value', hint = 'Send true or false.';
-  end if;
-  -- An unknown topic is on, so turning it on for the first time changes nothing.
-  insert into ridepulse.preferences as p (app, owner_id, topic, is_allowed)
-  values (set_preference.app, set_preference.owner_id, set_preference.topic, allowed)
-  on conflict on constraint preferences_pkey do update
-  set is_allowed = excluded.is_allowed, changed_at = excluded.changed_at
-  where p.is_allowed <> excluded.is_allowed
-  returning xmax <> 0 or not is_allowed into has_changed;
-  if has_changed is not true then
-    return false;
-  end if;
-  -- A card that runs is ended by its ride's next decision.
-  insert into ridepulse.events (ride_id, event, data)
-  select distinct c.ride_id, 'preference_changed', '{}'::jsonb
-  from ridepulse.current_live_activities c
-  where c.app = set_preference.app and c.owner_id = set_preference.owner_id and c.ended_at is null
-  order by 1;
-  return true;
-end
-$_$;
-COMMENT ON FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) IS 'Turns a topic on or off for a person; returns whether that changed anything. Rides with a live card of the person become due: a card whose topic is off ends at once. Errors: 22023 for an argument that is not what the function takes.';
-CREATE FUNCTION ridepulse.settle_permits(changes jsonb) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-declare
-  held text[];
-  change record;
-  used bigint;
-begin
-  held := array(
-    select a.ride_id from jsonb_to_recordset(changes -> 'rides')
-      as r (ride_id text, fence bigint, node uuid)
-    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
-    order by a.ride_id for update of a skip locked);
-  perform pg_advisory_xact_lock(k.number) from (
-    select distinct hashtextextended(
-      jsonb_build_array('ridepulse permits', c.app, c.owner_id, c.topic)::text, 0) as number
-    from (
-      select * from jsonb_to_recordset(changes -> 'outcomes')
-        as o (app text, owner_id text, topic text)
-      union all
-      select * from jsonb_to_recordset(changes -> 'requests')
-        as q (app text, owner_id text, topic text)) c
-    order by 1) k;
-  for change in
-    select * from jsonb_to_recordset(changes -> 'outcomes') as o (
-      ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
-      "window" bigint)
-  loop
-    if change.sent and change.ride_id = any (held) then
-      insert into ridepulse.permits as p
-        (id, app, owner_id, topic, is_granted, is_sent, counts_at, keep_until)
-      values (change.id, change.app, change.owner_id, change.topic, true, true,
-        clock_timestamp(), clock_timestamp() + change."window" * interval '1 microsecond')
-      on conflict (id) do update set is_granted = true, is_sent = true;
-    elsif change.sent then
-      -- Adds no row: the person may have been erased meanwhile.
-      update ridepulse.permits p set is_sent = true where p.id = change.id;
-    end if;
-    -- Of a ride that has passed to another node, that node may still be sending.
-    continue when not change.done or change.ride_id <> all (held);
-    update ridepulse.permits p set counts_at = clock_timestamp()
-    where p.id = change.id and p.is_sent;
-    delete from ridepulse.permits p where p.id = change.id and not p.is_sent;
-  end loop;
-  for change in
-    select * from jsonb_to_recordset(changes -> 'requests') as q (
-      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
-      valid_until bigint, "window" bigint, occurred_at bigint)
-    where q.ride_id = any (held)
-    order by q.occurred_at, q.id
-  loop
-    update ridepulse.permits p set counts_at = greatest(p.counts_at,
-      timestamptz 'epoch' + change.valid_until * interval '1 microsecond')
-    where p.id = change.id and p.is_granted;
-    continue when found;
-    select count(*) into used from ridepulse.permits p
-    where p.app = change.app and p.owner_id = change.owner_id and p.topic = change.topic
-      and p.is_granted and p.counts_at > clock_timestamp() - change.per * interval '1 microsecond';
-    insert into ridepulse.permits as p
-      (id, app, owner_id, topic, is_granted, counts_at, keep_until)
-    values (change.id, change.app, change.owner_id, change.topic, used < change.count,
-      timestamptz 'epoch' + change.valid_until * interval '1 microsecond',
-      timestamptz 'epoch' + (change.valid_until + change."window") * interval '1 microsecond')
-    on conflict (id) do nothing;
-  end loop;
-end
-$$;
-COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Grants or refuses permits, and records what became of them; called in the transaction of a settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides that are held under their claim, permits are granted and released; what was sent counts anyway.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2873,16 +2785,13 @@ CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
       'select from ridepulse.contacts c where c.app = t.app and c.owner_id = t.owner_id'
       ' and c.contacted_at >= now() - k.phones) end'
     when 'contacts' then 't.contacted_at < now() - k.contacts'
+    when 'receipts' then 't.seen_at < now() - k.keep'
     when 'channels' then
       'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
       ' < now() - k.channels'
     when 'watch_errors' then 't.last_at < now() - k.watch_errors'
     when 'nodes' then 't.seen_at < now() - interval ''1 day'''
     when 'idempotency_keys' then 't.created_at < now() - interval ''1 day'''
-    when 'preferences' then
-      't.changed_at < now() - k.phones and not exists ('
-      'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
-    when 'permits' then 't.keep_until < now()'
     when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
   end
 $_$;
@@ -3207,6 +3116,22 @@ CREATE TABLE ridepulse.apps (
 COMMENT ON TABLE ridepulse.apps IS 'Apps that ridepulse serve is configured for. While there is no row, functions accept any app.';
 COMMENT ON COLUMN ridepulse.apps.app IS 'The app''s name, as rules and phones name it.';
 COMMENT ON COLUMN ridepulse.apps.seen_at IS 'When a service that is configured for the app last started.';
+CREATE TABLE ridepulse.card_type_hours (
+    attributes_type text NOT NULL,
+    field text NOT NULL,
+    json_type text NOT NULL,
+    hour timestamp with time zone DEFAULT date_trunc('hour'::text, now(), 'UTC'::text) NOT NULL,
+    count bigint NOT NULL,
+    last_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='50');
+COMMENT ON TABLE ridepulse.card_type_hours IS 'The JSON types that the fields of cards had in pushes which APNs accepted, by the hour. Each node adds its counts once a minute. Rows are kept for 1 day.';
+COMMENT ON COLUMN ridepulse.card_type_hours.attributes_type IS 'The attributes-type of the card''s rule.';
+COMMENT ON COLUMN ridepulse.card_type_hours.field IS 'The field with its part of the payload, such as content-state.etaEpoch.';
+COMMENT ON COLUMN ridepulse.card_type_hours.json_type IS 'string, int, fraction (a number with a fraction or an exponent), bool, null, list or object.';
+COMMENT ON COLUMN ridepulse.card_type_hours.hour IS 'The beginning of the hour.';
+COMMENT ON COLUMN ridepulse.card_type_hours.count IS 'How many pushes had this type in the hour.';
+COMMENT ON COLUMN ridepulse.card_type_hours.last_at IS 'When a node last recorded the type.';
 CREATE TABLE ridepulse.card_types (
     attributes_type text NOT NULL,
     field text NOT NULL,
@@ -3216,7 +3141,7 @@ CREATE TABLE ridepulse.card_types (
     last_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='50');
-COMMENT ON TABLE ridepulse.card_types IS 'The JSON types that the fields of cards had in pushes which APNs accepted. Each node adds its counts once a minute, and deletes what was not sent for a day.';
+COMMENT ON TABLE ridepulse.card_types IS 'The counts of nodes of an earlier version, kept for 1 day; card_type_hours has all others.';
 COMMENT ON COLUMN ridepulse.card_types.attributes_type IS 'The attributes-type of the card''s rule.';
 COMMENT ON COLUMN ridepulse.card_types.field IS 'The field with its part of the payload, such as content-state.etaEpoch.';
 COMMENT ON COLUMN ridepulse.card_types.json_type IS 'string, int, fraction (a number with a fraction or an exponent), bool, null, list or object.';
@@ -3566,6 +3491,7 @@ CREATE TABLE ridepulse.ledger (
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
     apns_unique_id text,
+    seen_at timestamp with time zone,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3594,26 +3520,38 @@ COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' 
 COMMENT ON COLUMN ridepulse.ledger.settled_xid IS 'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
 COMMENT ON COLUMN ridepulse.ledger.decided_by IS 'The rules and the program version that decided the status, an ID in revisions; null if a program that does not record it has.';
 COMMENT ON COLUMN ridepulse.ledger.apns_unique_id IS 'apns-unique-id of the last answer, which APNs sends in its sandbox and for broadcasts; null without one.';
+COMMENT ON COLUMN ridepulse.ledger.seen_at IS 'Not used: ridepulse.receipts has the receipts.';
+CREATE TABLE ridepulse.receipts (
+    apns_id uuid NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+)
+WITH (fillfactor='95', autovacuum_vacuum_scale_factor='0.05');
+COMMENT ON TABLE ridepulse.receipts IS 'Pushes that apps have reported as seen. Kept as long as ledger rows.';
+COMMENT ON COLUMN ridepulse.receipts.apns_id IS 'apns-id of the push.';
+COMMENT ON COLUMN ridepulse.receipts.seen_at IS 'When the first report came.';
 CREATE VIEW ridepulse.deliveries AS
- SELECT ledger.ride_id,
-    ledger.event,
-    ledger.rule,
-    ledger.app,
-    ledger.push_type,
-    ledger.status,
-    ledger.reason,
-    ledger.attempts,
+ SELECT l.ride_id,
+    l.event,
+    l.rule,
+    l.app,
+    l.push_type,
+    l.status,
+    l.reason,
+    l.attempts,
         CASE
-            WHEN ((ledger.attempts > 0) OR (ledger.status = 'pending'::text)) THEN ledger.apns_id
+            WHEN ((l.attempts > 0) OR (l.status = 'pending'::text)) THEN l.apns_id
             ELSE NULL::uuid
         END AS apns_id,
-    ledger.collapse_id,
-    ledger.created_at,
-    ledger.finished_at,
-    ledger.token_suffix,
-    ledger.apns_unique_id
-   FROM ridepulse.ledger;
-COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
+    l.collapse_id,
+    l.created_at,
+    l.finished_at,
+    l.token_suffix,
+    ( SELECT r.seen_at
+           FROM ridepulse.receipts r
+          WHERE (r.apns_id = l.apns_id)) AS seen_at,
+    l.apns_unique_id
+   FROM ridepulse.ledger l;
+COMMENT ON VIEW ridepulse.deliveries IS 'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent; seen_at is null unless the app reported the push; apns_unique_id is that of Apple''s Push Notifications Console, null unless APNs sent one.';
 ALTER TABLE ridepulse.devices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.devices_id_seq
     START WITH 1
@@ -3675,6 +3613,7 @@ CREATE TABLE ridepulse.ledger_default (
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
     apns_unique_id text,
+    seen_at timestamp with time zone,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3745,25 +3684,6 @@ CREATE VIEW ridepulse.parked AS
    FROM ridepulse.agenda
   WHERE (agenda.parked_reason IS NOT NULL);
 COMMENT ON VIEW ridepulse.parked IS 'Rides that no node claims until ridepulse.unpark is called for them, with the reason.';
-CREATE TABLE ridepulse.permits (
-    id uuid NOT NULL,
-    app text NOT NULL,
-    owner_id text NOT NULL,
-    topic text NOT NULL,
-    is_granted boolean NOT NULL,
-    is_sent boolean DEFAULT false NOT NULL,
-    counts_at timestamp with time zone NOT NULL,
-    keep_until timestamp with time zone NOT NULL
-);
-COMMENT ON TABLE ridepulse.permits IS 'Pushes that at-most counts: one row for each event or slot, rule and owner.';
-COMMENT ON COLUMN ridepulse.permits.id IS 'The same on every node and in every attempt.';
-COMMENT ON COLUMN ridepulse.permits.app IS 'The app of the phones.';
-COMMENT ON COLUMN ridepulse.permits.owner_id IS 'The owner of the phones.';
-COMMENT ON COLUMN ridepulse.permits.topic IS 'The topic of the rule.';
-COMMENT ON COLUMN ridepulse.permits.is_granted IS 'Whether it may be sent; a refused one is deleted when its push has ended.';
-COMMENT ON COLUMN ridepulse.permits.is_sent IS 'Whether it was sent to a phone, or may have been.';
-COMMENT ON COLUMN ridepulse.permits.counts_at IS 'When it was sent; until that is known, the end of its validity.';
-COMMENT ON COLUMN ridepulse.permits.keep_until IS 'When no rule counts it any more.';
 CREATE TABLE ridepulse.pin (
     is_only boolean DEFAULT true NOT NULL,
     system_identifier bigint NOT NULL,
@@ -3793,19 +3713,6 @@ COMMENT ON COLUMN ridepulse.pinned_apps.app IS 'The app.';
 COMMENT ON COLUMN ridepulse.pinned_apps.bundle_id IS 'Its bundle ID, APNS_<APP>_BUNDLE_ID.';
 COMMENT ON COLUMN ridepulse.pinned_apps.environment IS 'The environment of phones that name none, APNS_SANDBOX.';
 COMMENT ON COLUMN ridepulse.pinned_apps.pinned_at IS 'When the app was pinned.';
-CREATE TABLE ridepulse.preferences (
-    app text NOT NULL,
-    owner_id text NOT NULL,
-    topic text NOT NULL,
-    is_allowed boolean NOT NULL,
-    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-COMMENT ON TABLE ridepulse.preferences IS 'Topics that people have turned on or off. A topic without a row is on.';
-COMMENT ON COLUMN ridepulse.preferences.app IS 'The app whose pushes it concerns.';
-COMMENT ON COLUMN ridepulse.preferences.owner_id IS 'The owner of the phones.';
-COMMENT ON COLUMN ridepulse.preferences.topic IS 'The topic, as rules name it.';
-COMMENT ON COLUMN ridepulse.preferences.is_allowed IS 'Whether the topic is on.';
-COMMENT ON COLUMN ridepulse.preferences.changed_at IS 'When it was last turned on or off.';
 ALTER TABLE ridepulse.push_to_start_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.push_to_start_tokens_id_seq
     START WITH 1
@@ -4107,6 +4014,8 @@ ALTER TABLE ONLY ridepulse.agenda
     ADD CONSTRAINT agenda_pkey PRIMARY KEY (ride_id);
 ALTER TABLE ONLY ridepulse.apps
     ADD CONSTRAINT apps_pkey PRIMARY KEY (app);
+ALTER TABLE ONLY ridepulse.card_type_hours
+    ADD CONSTRAINT card_type_hours_pkey PRIMARY KEY (attributes_type, field, json_type, hour);
 ALTER TABLE ONLY ridepulse.card_types
     ADD CONSTRAINT card_types_pkey PRIMARY KEY (attributes_type, field, json_type);
 ALTER TABLE ONLY ridepulse.channel_listings
@@ -4143,18 +4052,16 @@ ALTER TABLE ONLY ridepulse.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 ALTER TABLE ONLY ridepulse.other_channels
     ADD CONSTRAINT other_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
-ALTER TABLE ONLY ridepulse.permits
-    ADD CONSTRAINT permits_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.pin
     ADD CONSTRAINT pin_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.pinned_apps
     ADD CONSTRAINT pinned_apps_pkey PRIMARY KEY (app);
-ALTER TABLE ONLY ridepulse.preferences
-    ADD CONSTRAINT preferences_pkey PRIMARY KEY (app, owner_id, topic);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_app_attributes_type_token_key UNIQUE (app, attributes_type, token);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY ridepulse.receipts
+    ADD CONSTRAINT receipts_pkey PRIMARY KEY (apns_id);
 ALTER TABLE ONLY ridepulse.retention
     ADD CONSTRAINT retention_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.revisions
@@ -4209,8 +4116,6 @@ CREATE INDEX live_activities_by_installation ON ridepulse.live_activities USING 
 CREATE INDEX live_activities_by_owner ON ridepulse.live_activities USING btree (app, owner_id) WHERE (ended_at IS NULL);
 CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (ride_id);
 CREATE INDEX live_activities_by_suffix ON ridepulse.live_activities USING btree ("right"(token, 6) text_pattern_ops);
-CREATE INDEX permits_by_age ON ridepulse.permits USING btree (keep_until);
-CREATE INDEX permits_by_owner ON ridepulse.permits USING btree (app, owner_id, topic, counts_at) WHERE is_granted;
 CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tokens USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
 CREATE INDEX push_to_start_tokens_by_suffix ON ridepulse.push_to_start_tokens USING btree ("right"(token, 6) text_pattern_ops);
