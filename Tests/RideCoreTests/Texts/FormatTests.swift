@@ -123,7 +123,7 @@ import Testing
   /// Words are in the language of the text, clock and separators those of the phone's region.
   @Test(
     arguments: [
-      ("fr-FR", ["en", "de"], nil, "Monday 16:05"), ("fr-CA", ["en"], nil, "Monday 16:05"),
+      ("fr-FR", ["en", "de"], nil, "Monday 16:05"), ("fr-CH", ["en"], nil, "Monday 16:05"),
       ("en-US", ["de"], nil, "Montag 4:05 PM"), ("de-DE", ["en", "de"], nil, "Montag 16:05"),
       (nil, ["en", "de"], nil, "Monday 16:05"), (nil, ["de"], nil, "Montag 16:05"),
       (nil, ["en", "de"], "en-US", "Monday 4:05 PM"), (nil, [""], "de", "Montag 16:05"),
