@@ -103,7 +103,7 @@ static const char text_0024[] = {
 };
 
 static const char text_0025[] = {
-#embed "../../../sql/0025_deliveries_and_card_types.sql" suffix(, 0)
+#embed "../../../sql/0025_receipts_and_card_types.sql" suffix(, 0)
 };
 
 static const char text_0026[] = {
@@ -143,7 +143,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0022_search", text_0022},
     {"0023_card_types", text_0023},
     {"0024_unique_ids", text_0024},
-    {"0025_deliveries_and_card_types", text_0025},
+    {"0025_receipts_and_card_types", text_0025},
     {"0026_receipts", text_0026},
     {"0027_participants", text_0027},
     {"0028_limits", text_0028},

@@ -177,8 +177,8 @@ import Testing
     memo.part = part
     var decider = Decider(
       view: Sample.view(memo: memo), configuration: Sample.book(), now: Sample.now)
-    let entry = decider.draft(CompiledRule(Sample.rule()), Sample.event())
-    decider.hold(entry, [.activity(7)])
+    let rule = CompiledRule(Sample.rule())
+    decider.hold(decider.draft(rule, Sample.event()), [.activity(7)], [], by: rule)
     #expect(decider.decision.reasons == ["suppressed: covered by the card"])
     #expect(decider.decision.held.isEmpty)
   }

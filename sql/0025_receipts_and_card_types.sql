@@ -1,30 +1,47 @@
--- The columns seen_at and apns_unique_id of deliveries, and the types of cards by the hour.
--- Reasons: docs/decisions/0056-types-of-the-last-day.md.
+-- Receipts of pushes, the columns seen_at and apns_unique_id of deliveries, and the types of cards by
+-- the hour. Reasons: docs/decisions/0056-types-of-the-last-day.md and 0058-time-and-events.md.
 
--- Readers lock the view before the ledger, and so does this. Both wait 2 s at most; if this can't
--- have the locks, nothing has changed, and `ridepulse migrate` can be repeated.
+-- A table of its own, because a receipt may come before its push is settled, and because an app's
+-- transaction must not hold a ledger row that a settlement writes.
+create table ridepulse.receipts (
+  apns_id uuid primary key,
+  seen_at timestamptz not null default clock_timestamp()
+) with (fillfactor = 95, autovacuum_vacuum_scale_factor = 0.05);
+
+comment on table ridepulse.receipts is
+  'Pushes that apps have reported as seen. Kept as long as ledger rows.';
+comment on column ridepulse.receipts.apns_id is 'apns-id of the push.';
+comment on column ridepulse.receipts.seen_at is 'When the first report came.';
+
+create function ridepulse.seen(apns_id uuid) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if apns_id is null then
+    raise exception 'ridepulse.seen needs apns_id, got null'
+      using errcode = 'invalid_parameter_value', hint = 'It is the apns-id of the push.';
+  end if;
+  insert into ridepulse.receipts (apns_id) values (seen.apns_id)
+  on conflict on constraint receipts_pkey do nothing;
+end
+$$;
+
+comment on function ridepulse.seen(uuid) is
+  'Records that an app displayed a push; the first report counts. apns_id: the apns-id of the push; '
+  'one that is unknown, or not known yet, is no error. Errors: 22023 if it is null.';
+
+-- Readers lock the view before the ledger, and so does this. It waits 2 s at most; if it can't have the
+-- lock, nothing has changed, and `ridepulse migrate` can be repeated.
 do $$
 declare
-  part oid;
   statement text;
   rights text[];
   has_dependents boolean := false;
   holder constant name := (
     select pg_get_userbyid(c.relowner) from pg_class c where c.oid = 'ridepulse.deliveries'::regclass);
-  give_up_at constant timestamptz := clock_timestamp() + interval '2 seconds';
 begin
   perform set_config('lock_timeout', '2s', true);
   -- Changes nothing, but locks the view alone: `lock table` would lock the ledger first.
   alter view ridepulse.deliveries alter column ride_id drop default;
-  for part in
-    select t.relid from pg_partition_tree('ridepulse.ledger') t order by t.level, t.relid::oid
-  loop
-    perform set_config('lock_timeout', greatest(1, ceil(1000 *
-      extract(epoch from give_up_at - clock_timestamp())))::integer::text, true);
-    execute format('lock table only %s in access exclusive mode', part::regclass);
-  end loop;
-  perform set_config('lock_timeout', '2s', true);
-  alter table ridepulse.ledger add column seen_at timestamptz;
 
   -- A column can be put before another one only in a new view, which has the rights of the old one.
   select array_agg(format('grant %s%s on ridepulse.deliveries to %s%s', r.privilege_type, r.of_column,
@@ -45,16 +62,19 @@ begin
   if has_dependents then
     -- A view of the app's own selects from it. It goes on working if the column is the last one.
     create or replace view ridepulse.deliveries as
-      select ride_id, event, rule, app, push_type, status, reason, attempts,
-             case when attempts > 0 or status = 'pending' then apns_id end as apns_id,
-             collapse_id, created_at, finished_at, token_suffix, apns_unique_id, seen_at
-      from ridepulse.ledger;
+      select l.ride_id, l.event, l.rule, l.app, l.push_type, l.status, l.reason, l.attempts,
+             case when l.attempts > 0 or l.status = 'pending' then l.apns_id end as apns_id,
+             l.collapse_id, l.created_at, l.finished_at, l.token_suffix, l.apns_unique_id,
+             (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id) as seen_at
+      from ridepulse.ledger l;
   else
     create view ridepulse.deliveries as
-      select ride_id, event, rule, app, push_type, status, reason, attempts,
-             case when attempts > 0 or status = 'pending' then apns_id end as apns_id,
-             collapse_id, created_at, finished_at, token_suffix, seen_at, apns_unique_id
-      from ridepulse.ledger;
+      select l.ride_id, l.event, l.rule, l.app, l.push_type, l.status, l.reason, l.attempts,
+             case when l.attempts > 0 or l.status = 'pending' then l.apns_id end as apns_id,
+             l.collapse_id, l.created_at, l.finished_at, l.token_suffix,
+             (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id) as seen_at,
+             l.apns_unique_id
+      from ridepulse.ledger l;
     if holder <> current_user then
       execute format('alter view ridepulse.deliveries owner to %I', holder);
     end if;
@@ -64,9 +84,6 @@ begin
   end if;
 end
 $$;
-
-comment on column ridepulse.ledger.seen_at is
-  'When the app reported that it displayed the push; null if it did not.';
 
 comment on view ridepulse.deliveries is
   'Outcomes of pushes, for people and backends. apns_id is null if nothing was sent; seen_at is null '
@@ -125,7 +142,8 @@ begin
     select place || '.' || l.settled_xid || '.' || l.apns_id, l.ride_id, l.event, l.rule, l.app,
       l.push_type, l.status, l.reason, l.attempts,
       case when l.attempts > 0 then l.apns_id end, l.collapse_id, l.created_at, l.finished_at,
-      l.token_suffix, l.seen_at, l.apns_unique_id
+      l.token_suffix,
+      (select r.seen_at from ridepulse.receipts r where r.apns_id = l.apns_id), l.apns_unique_id
     from ridepulse.ledger l
     where (l.settled_xid, l.apns_id) > (last_xid, last_id) and l.settled_xid < limits.horizon
       and l.status <> 'pending'
