@@ -79,7 +79,7 @@ extension Filter {
   fileprivate var isOfTime: Bool {
     switch self {
     case .time, .date, .epoch: true
-    case .fallback, .upper, .lower: false
+    default: false
     }
   }
 }
