@@ -52,6 +52,10 @@ import Testing
       ])
   }
 
+  @Test func checkWarnsOfNothing() {
+    #expect(RuleLint.all(about: ruleSet).map { "\($0.rule ?? ""): \($0.text)" } == [])
+  }
+
   @Test func everyDeclaredEventHasARule() {
     for event in ruleSet.events { #expect(!ruleSet.rules(on: event).isEmpty, "\(event)") }
   }

@@ -28,16 +28,17 @@ package struct InventedRide: Sendable {
     let words = try words(text)
     let arrival = words.first { $0.name.contains("arrived") } ?? words.last
     let pickup = start + (arrival?.after ?? .zero)
+    let values = InventedValues(rules: rules, pickup: pickup)
     let driverAppears = words.firstIndex { Self.needsDriver($0.name) } ?? 0
     for (index, word) in words.enumerated() {
       var columns: [RideColumn] = []
       if index == 0 {
         columns.append(.pickupAt(pickup))
-        columns.append(.attributes(attributes(at: pickup, ofDriver: false)))
+        columns.append(.attributes(values.attributes(ofDriver: false)))
       }
       if index == driverAppears {
         columns.append(.driverID("driver-1"))
-        columns.append(.attributes(attributes(at: pickup, ofDriver: true)))
+        columns.append(.attributes(values.attributes(ofDriver: true)))
       }
       var changes: [RideChange] = []
       if rules.isState(word.name) {
@@ -47,7 +48,7 @@ package struct InventedRide: Sendable {
         let owner: [String: JSONValue] =
           index < driverAppears ? ["driver_id": .string("driver-1")] : [:]
         changes.append(
-          .event(word.name, data: .object(eventData(at: pickup).merging(owner) { old, _ in old })))
+          .event(word.name, data: .object(values.eventData().merging(owner) { old, _ in old })))
       }
       scenario.steps.append(ScenarioStep(at: start + word.after, changes))
     }
@@ -75,13 +76,13 @@ package struct InventedRide: Sendable {
   package func filled(_ scenario: Scenario) -> Scenario {
     var scenario = scenario
     guard var ride = scenario.view.ride else { return scenario }
-    let pickup = ride.pickupAt ?? start
+    let values = InventedValues(rules: rules, pickup: ride.pickupAt ?? start)
     let given = scenario.givenAttributes
-    let invented = attributes(at: pickup, ofDriver: false)
-      .merging(attributes(at: pickup, ofDriver: true)) { one, _ in one }
+    let invented = values.attributes(ofDriver: false)
+      .merging(values.attributes(ofDriver: true)) { one, _ in one }
     ride.set(.attributes(invented.filter { !given.contains($0.key) }))
     scenario.view.ride = ride
-    let data = eventData(at: pickup)
+    let data = values.eventData()
     for step in scenario.steps.indices {
       for index in scenario.steps[step].changes.indices {
         guard case .event(let name, .object(let own)) = scenario.steps[step].changes[index] else {
@@ -169,81 +170,6 @@ extension InventedRide {
   }
 }
 
-// The values.
-extension InventedRide {
-  /// Returns the attributes that the rules name: what is known of the driver, or all others.
-  private func attributes(at pickup: Timestamp, ofDriver: Bool) -> [String: JSONValue] {
-    var values: [String: JSONValue] = [:]
-    for placeholder in rules.placeholders {
-      guard case .attributes(let path) = placeholder.source, let key = path.first else { continue }
-      if Self.isOfDriver(key) != ofDriver { continue }
-      add(placeholder, path, at: pickup, to: &values)
-    }
-    return values
-  }
-
-  private func eventData(at pickup: Timestamp) -> [String: JSONValue] {
-    var values: [String: JSONValue] = [:]
-    for placeholder in rules.placeholders {
-      guard case .eventData(let path) = placeholder.source, let key = path.first,
-        !key.hasSuffix("_id")
-      else { continue }
-      add(placeholder, path, at: pickup, to: &values)
-    }
-    return values
-  }
-
-  private func add(
-    _ placeholder: Placeholder, _ path: [String], at pickup: Timestamp,
-    to values: inout [String: JSONValue]
-  ) {
-    guard let key = path.first, let name = path.last else { return }
-    let rest = path.dropFirst()
-    if rest.isEmpty {
-      // Of two placeholders with one path, the one with a filter determines the value's type.
-      if values[key] == nil || placeholder.filters.contains(where: \.isOfTime) {
-        values[key] = Self.value(of: name, placeholder, at: pickup)
-      }
-      return
-    }
-    var inner: [String: JSONValue] = [:]
-    if case .object(let members)? = values[key] { inner = members }
-    add(placeholder, Array(rest), at: pickup, to: &inner)
-    values[key] = .object(inner)
-  }
-
-  private static func isOfDriver(_ key: String) -> Bool {
-    ["driver", "plate", "vehicle", "car", "eta"].contains { key == $0 || key.hasPrefix($0 + "_") }
-  }
-
-  /// Known names and their values; the rest is made from the name.
-  private static let usual: [String: JSONValue] = [
-    "driver_name": .string("Ana"), "customer_name": .string("Mia"), "name": .string("Ana"),
-    "plate": .string("B-RP 1001"), "vehicle": .string("White Toyota Prius"),
-    "car": .string("White Toyota Prius"), "pickup_address": .string("12 Canal Street"),
-    "destination_address": .string("Central Station"), "address": .string("Gate B"),
-    "fare": .string("€14.20"), "fee": .string("€5.00"), "earning": .string("€11.40"),
-    "refund": .string("€14.20"), "pin": .string("4711"), "seconds": .integer(15),
-    "minutes": .integer(3), "stop": .string("8 Harbour Road"),
-    "cancel_reason": .string("The car has broken down"), "currency": .string("EUR"),
-  ]
-
-  private static func value(
-    of name: String, _ placeholder: Placeholder, at pickup: Timestamp
-  ) -> JSONValue {
-    let isTime =
-      ["_epoch", "_at", "_time"].contains(where: name.hasSuffix) || name == "eta"
-      || placeholder.filters.contains(where: \.isOfTime)
-    if isTime { return .integer(pickup.epochSeconds) }
-    if let usual = usual[name] { return usual }
-    for filter in placeholder.filters {
-      if case .fallback(let value) = filter, value != .null, value != .string("") { return value }
-    }
-    let words = name.map { "_-".contains($0) ? " " : $0 }
-    return .string(String(words))
-  }
-}
-
 extension Scenario {
   /// Returns the owner of an app's phones: of the ride, or the first that a step names.
   package func owner(of app: App) -> OwnerID? { owners(of: app).first }
@@ -281,16 +207,6 @@ extension Scenario {
       }
     }
     return keys
-  }
-}
-
-extension Filter {
-  /// Whether its value must be a time.
-  fileprivate var isOfTime: Bool {
-    switch self {
-    case .time, .date, .weekday, .relative, .epoch: true
-    default: false
-    }
   }
 }
 

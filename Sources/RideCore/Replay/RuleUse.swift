@@ -21,10 +21,10 @@ extension Rule {
     let data = data.sorted { $0.key < $1.key }.map(\.value)
     switch what {
     case .alert(let alert, _): return [alert.aps] + data
-    case .background, .toExtension, .emit: return data
     case .liveActivity(let life):
       let alerts = life.alerts.sorted { $0.key < $1.key }.map(\.value.template)
       return [.object(life.attributes), .object(life.contentState)] + alerts + data
+    default: return data
     }
   }
 }
@@ -33,11 +33,11 @@ extension PayloadTemplate {
   /// The locales of its texts, in order, with repetitions.
   fileprivate var locales: [String] {
     switch self {
-    case .literal, .value: []
     case .visible(let texts): texts.texts.map(\.locale).filter { !$0.isEmpty }
     case .object(let members): members.sorted { $0.key < $1.key }.flatMap(\.value.locales)
     case .array(let elements): elements.flatMap(\.locales)
     case .field(let value, _): value.locales
+    default: []
     }
   }
 }
