@@ -169,8 +169,7 @@ import TestSupport
             registeredAt: start)
         ]
       } else if chance(2) {
-        view.startTokens = ["c\(number)", "c\(number)b"].enumerated().map { index, owner in
-          StartToken(
+        view.startTokens = ["c\(number / 2)", "c\(number)b"].enumerated().map { index, owner in
           StartToken(
             id: Int64(number + index * 1000), app: .customer, ownerID: OwnerID(owner),
             attributesType: "T", token: "5a\(100_000 + number + index * 1000)",
