@@ -214,6 +214,7 @@ import Testing
           case .app: (field.name, .string("customer"))
           case .payload: (field.name, .object([:]))
           case .topic: (field.name, .string(String(repeating: "t", count: 64)))
+          case .pushID: (field.name, .string("6f1c1b7e-0000-4000-8000-000000000001"))
           case .flag: (field.name, .bool(true))
           case .environment, .object, .time, .timeZone, .expiry, .pushType, .priority,
             .channel, .collapseID:
@@ -221,7 +222,7 @@ import Testing
           }
         })
       _ = try call.arguments(good, apps: [.customer])
-      for (name, value) in good where name != "app" && name != "topic" {
+      for (name, value) in good where !["app", "topic", "apns_id"].contains(name) {
         guard case .string(let text) = value else { continue }
         let long = good.merging([name: .string(text + "a1")]) { $1 }
         let error = #expect(throws: APIError.self) {
