@@ -69,7 +69,7 @@ import Testing
         ("é", false), ("a.b", false),
       ]
     case .environment: [("sandbox", true), ("", false), ("prod", false), ("Production", false)]
-    case .flag, .object, .time, .timeZone: []
+    case .flag, .object, .time, .timeZone, .pushID: []
     // PushTests covers the fields of a raw push, whose payload is no text.
     case .expiry, .payload, .pushType, .priority, .channel, .collapseID: []
     }
