@@ -25,7 +25,7 @@ COMMENT ON COLUMN ridepulse.erasure.starts IS 'IDs in push_to_start_tokens.';
 COMMENT ON COLUMN ridepulse.erasure.suffixes IS 'The last six digits of all these tokens.';
 COMMENT ON COLUMN ridepulse.erasure.rides IS 'Rides that name the person.';
 COMMENT ON COLUMN ridepulse.erasure.roles IS 'The app by which each of these rides does.';
-COMMENT ON COLUMN ridepulse.erasure.legacy IS 'Pseudo rides of the phones, cards and start tokens: of legacy senders, and of raw pushes.';
+COMMENT ON COLUMN ridepulse.erasure.legacy IS 'Pseudo rides of the person, of the phones, of cards and of start tokens.';
 COMMENT ON COLUMN ridepulse.erasure.gone IS 'Rides to delete.';
 COMMENT ON COLUMN ridepulse.erasure.scope IS 'All rides whose memo, events or ledger rows may name the person.';
 CREATE FUNCTION ridepulse.answer(call text, arguments jsonb, OUT status integer, OUT body text) RETURNS record
@@ -64,6 +64,11 @@ begin
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+    when 'preferences' then
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'topic', a -> 'topic', 'allowed', a -> 'allowed',
+        'changed', ridepulse.set_preference(a ->> 'app', a ->> 'owner_id', a ->> 'topic',
+          (a ->> 'allowed')::boolean));
     when 'seen' then
       perform ridepulse.seen((a ->> 'apns_id')::uuid);
       status := 204;
@@ -719,11 +724,22 @@ CREATE FUNCTION ridepulse.emit(event text, ride_id text, data jsonb DEFAULT '{}'
 declare
   new_id bigint;
 begin
+  if ride_id is null then
+    select min(p.event_id) into new_id
+    from ridepulse.emit_to_people(event, coalesce(data, '{}')) p;
+    return new_id;
+  end if;
   perform ridepulse.check_text('emit', 'event', event),
     ridepulse.check_text('emit', 'ride_id', ride_id);
   if jsonb_typeof(data) <> 'object' then
     raise exception 'ridepulse.emit needs a JSON object as data, got %', jsonb_typeof(data)
       using errcode = 'invalid_parameter_value';
+  elsif data <> '{}' and exists (
+      select from jsonb_each(data) m
+      where m.key like '%\_id' and case jsonb_typeof(m.value)
+        when 'array' then jsonb_array_length(m.value) else 0 end > 1000) then
+    raise exception 'data of ridepulse.emit has a list of more than 1000 people'
+      using errcode = 'invalid_parameter_value', hint = 'Name 1000 at most in one call.';
   end if;
   insert into ridepulse.events (ride_id, event, data, customer_id, driver_id)
   select emit.ride_id, emit.event, coalesce(emit.data, '{}'), r.customer_id, r.driver_id
@@ -732,7 +748,64 @@ begin
   return new_id;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.emit(event text, ride_id text, data jsonb) IS 'Emits an event and returns its ID; it takes effect when the transaction commits. event: a name that rules match. ride_id: the ride, which need not exist. data: a JSON object; null means {}. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes, or if data is not an object.';
+COMMENT ON FUNCTION ridepulse.emit(event text, ride_id text, data jsonb) IS 'Emits an event and returns its ID; it takes effect when the transaction commits. event: a name that rules match. ride_id: the ride, which need not exist; null means that the event concerns the people whom data names, as in ridepulse.emit_to_people, and the first one''s ID is returned. data: a JSON object; null means {}. Errors: 22023 if a required text is null or empty, or if a text has more than 512 bytes, or if data is not an object, or if ride_id is null and data names nobody.';
+CREATE FUNCTION ridepulse.emit_to_people(event text, data jsonb) RETURNS TABLE(event_id bigint, ride_id text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  keys constant text[] := array(
+    select k.app || '_id' from (
+      select 'customer' as app union select 'driver' union select a.app from ridepulse.apps a) k
+    order by 1);
+  named text[] := '{}';
+  owners text[] := '{}';
+  item record;
+begin
+  perform ridepulse.check_text('emit', 'event', emit_to_people.event);
+  if jsonb_typeof(emit_to_people.data) <> 'object' then
+    raise exception 'ridepulse.emit needs a JSON object as data, got %',
+      jsonb_typeof(emit_to_people.data) using errcode = 'invalid_parameter_value';
+  end if;
+  for item in
+    select m.key, p.value #>> '{}' as owner, jsonb_typeof(p.value) as kind
+    from jsonb_each(emit_to_people.data) m
+    cross join lateral jsonb_array_elements(
+      case jsonb_typeof(m.value) when 'array' then m.value else jsonb_build_array(m.value) end
+    ) with ordinality p (value, place)
+    where m.key = any (keys) and m.value not in ('null', '""') order by m.key, p.place
+  loop
+    if item.kind not in ('string', 'number') then
+      raise exception '% of ridepulse.emit contains %', item.key,
+        case item.kind when 'null' then 'null' else 'a value of type ' || item.kind end
+        using errcode = 'invalid_parameter_value', hint = 'Send an ID, or a list of IDs.';
+    end if;
+    perform ridepulse.check_text('emit', item.key, item.owner);
+    named := named || left(item.key, -3);
+    owners := owners || item.owner;
+  end loop;
+  if cardinality(owners) = 0 then
+    raise exception 'ridepulse.emit needs a ride, or a person in data'
+      using errcode = 'invalid_parameter_value',
+            hint = format('Send a ride_id, or one of: %s.', array_to_string(keys, ', '));
+  elsif cardinality(owners) > 1000 then
+    raise exception 'data of ridepulse.emit names % people', cardinality(owners)
+      using errcode = 'invalid_parameter_value', hint = 'Name 1000 at most in one call.';
+  end if;
+  return query
+    insert into ridepulse.events (ride_id, event, data)
+    select ridepulse.raw_ride('person', p.app, p.owner_id), emit_to_people.event,
+      (emit_to_people.data - keys) || jsonb_build_object(p.app || '_id', p.owner_id)
+    from (
+      select n.app, n.owner_id, min(n.place) as place
+      from unnest(named, owners) with ordinality n (app, owner_id, place)
+      group by n.app, n.owner_id) p
+    order by p.place
+    returning id, events.ride_id;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.emit_to_people(event text, data jsonb) IS 'Emits an event about no ride, once for each person whom data names by <app>_id; returns the IDs, and the pseudo ride of each person. event: a name that rules match. data: a JSON object; an ID or a list of IDs for each app, at most 1000 in all. Errors: 22023 for an argument that is not what the function takes, or if data names nobody.';
 CREATE FUNCTION ridepulse.end_live_activity(app text, activity_id text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -853,8 +926,13 @@ begin
   from ridepulse.rides r, unnest(p.apps) a (app)
   where p.owner_id = case a.app when 'customer' then r.customer_id when 'driver' then r.driver_id
                        else r.attributes ->> (a.app || '_id') end;
+  p.legacy := p.legacy
+    || array(select ridepulse.raw_ride('person', a.app, p.owner_id) from unnest(p.apps) a (app));
   p.scope := array(
     select unnest(p.scope) union select unnest(p.rides) union select unnest(p.legacy)
+    union
+    select t.ride_id from ridepulse.participants t
+    where t.owner_id = p.owner_id and t.app = any (p.apps)
     union
     select a.ride_id from ridepulse.agenda a where ridepulse.json_contains(a.memo::text, p.owner_id)
     union
@@ -933,9 +1011,16 @@ begin
           select from jsonb_each(
             case jsonb_typeof(r.attributes) when 'object' then r.attributes else '{}' end) m
           where m.key like '%\_id' and m.value <> 'null' and m.value #>> '{}' <> p.owner_id)
+        and not exists (
+          select from ridepulse.participants t
+          where t.ride_id = r.id and not (t.owner_id = p.owner_id and t.app = any (p.apps)))
       or not exists (select from ridepulse.agenda a where a.ride_id = r.id)
         and not exists (select from ridepulse.events e where e.ride_id = r.id)));
-  counts := ridepulse.forget_tokens(p) || jsonb_build_object(
+  counts := ridepulse.forget_tokens(p);
+  delete from ridepulse.participants t
+  where t.ride_id = any (p.gone) or t.owner_id = p.owner_id and t.app = any (p.apps);
+  get diagnostics rows = row_count;
+  counts := counts || jsonb_build_object('participants', rows,
     'rides', ridepulse.forget_rides(p), 'events', ridepulse.forget_events(p),
     'agenda', ridepulse.forget_agenda(p), 'ledger', ridepulse.forget_ledger(p));
   -- Last, because writers of attached tables leave problems unrecorded while these rows are held.
@@ -1087,7 +1172,8 @@ begin
     or o.kind = 'start' and o.token_id = any (p.starts);
   get diagnostics rows = row_count;
   counts := counts || jsonb_build_object('token_outcomes', rows);
-  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts'] loop
+  foreach name in array array['devices', 'live_activities', 'push_to_start_tokens', 'contacts',
+                              'preferences', 'permits'] loop
     execute format('delete from ridepulse.%I where app = any ($1) and owner_id = $2', name)
       using p.apps, p.owner_id;
     get diagnostics rows = row_count;
@@ -1102,7 +1188,7 @@ begin
   return counts;
 end
 $_$;
-COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens and contacts, what APNs answered about them, and stored answers to API calls; returns counts by table.';
+COMMENT ON FUNCTION ridepulse.forget_tokens(p ridepulse.erasure) IS 'Deletes a person''s phones, cards, start tokens, contacts, preferences and permits, what APNs answered about them, and stored answers to API calls; returns counts by table.';
 CREATE TABLE ridepulse.rides (
     id text NOT NULL,
     state text,
@@ -1544,7 +1630,9 @@ CREATE FUNCTION ridepulse.owner_apps(owner_id text, app text) RETURNS SETOF text
     union select d.app from ridepulse.devices d where d.owner_id = $1
     union select c.app from ridepulse.live_activities c where c.owner_id = $1
     union select t.app from ridepulse.push_to_start_tokens t where t.owner_id = $1
-    union select k.app from ridepulse.contacts k where k.owner_id = $1) a
+    union select k.app from ridepulse.contacts k where k.owner_id = $1
+    union select p.app from ridepulse.preferences p where p.owner_id = $1
+    union select p.app from ridepulse.permits p where p.owner_id = $1) a
   where $2 is null
 $_$;
 COMMENT ON FUNCTION ridepulse.owner_apps(owner_id text, app text) IS 'Returns the apps in which an owner ID names the person to erase: app, or all if it is null.';
@@ -1703,6 +1791,53 @@ exception when data_exception then
 end
 $_$;
 COMMENT ON FUNCTION ridepulse.parse_time(value text, zone text, OUT instant timestamp with time zone, OUT problem text) IS 'Converts a text to a time. zone: the time zone of a text without an offset; may be null. problem is no_time_zone or bad_time if the conversion fails, otherwise null.';
+CREATE FUNCTION ridepulse.participant_checked() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  -- Must precede any use of the row, whose types would belong to the owner of the other table.
+  if tg_relid <> 'ridepulse.participants'::regclass then
+    raise exception 'ridepulse.participant_checked serves ridepulse.participants alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  perform ridepulse.check_text('participants', 'ride_id', new.ride_id),
+    ridepulse.check_app('participants', new.app),
+    ridepulse.check_text('participants', 'owner_id', new.owner_id);
+  if not exists (select from ridepulse.rides r where r.id = new.ride_id) then
+    raise exception 'ridepulse.participants names a ride that does not exist'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Insert the ride first, in the same transaction if you like.';
+  elsif (select count(*) from (
+      select from ridepulse.participants p where p.ride_id = new.ride_id limit 1000) known) >= 1000
+  then
+    raise exception 'the ride has 1000 participants, the most that are allowed'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Name those whom an event concerns in its data, or emit an event for each.';
+  end if;
+  return new;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.participant_checked() IS 'Trigger function: refuses a participant of an unknown ride or app, and the 1001st of a ride. Errors: 22023; 42501 on any table other than ridepulse.participants.';
+CREATE FUNCTION ridepulse.participant_removed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_relid <> 'ridepulse.participants'::regclass then
+    raise exception 'ridepulse.participant_removed serves ridepulse.participants alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  insert into ridepulse.events (ride_id, event, data)
+  select old.ride_id, 'card_ended', '{}'
+  where exists (
+    select from ridepulse.live_activities a
+    where a.app = old.app and a.owner_id = old.owner_id and a.ride_id = old.ride_id
+      and a.ended_at is null);
+  return null;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.participant_removed() IS 'Trigger function: makes the ride of a removed participant who has a live card due. Errors: 42501 on any table other than ridepulse.participants.';
 CREATE FUNCTION ridepulse.pin() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1829,7 +1964,7 @@ CREATE FUNCTION ridepulse.raw_ride(kind text, app text, address text) RETURNS te
     AS $_$
   select $1 || ':' || $2 || ':' || left(encode(sha256(convert_to($3, 'UTF8')), 'hex'), 32)
 $_$;
-COMMENT ON FUNCTION ridepulse.raw_ride(kind text, app text, address text) IS 'Returns the ID of the pseudo ride of raw pushes to an address. kind: push or broadcast. address: the token in lower-case hexadecimal, or the channel''s ID.';
+COMMENT ON FUNCTION ridepulse.raw_ride(kind text, app text, address text) IS 'Returns the ID of the pseudo ride of an address or a person. kind: push, broadcast or person. address: the token in lower-case hexadecimal, the channel''s ID, or the owner''s ID.';
 CREATE FUNCTION ridepulse.read_query(w ridepulse.watches) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2313,6 +2448,20 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.ride_stamped() IS 'Trigger function: sets updated_at of a changed ride to the start of the transaction.';
+CREATE FUNCTION ridepulse.rides_removed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if tg_relid <> 'ridepulse.rides'::regclass then
+    raise exception 'ridepulse.rides_removed serves ridepulse.rides alone, not %',
+      tg_relid::regclass using errcode = 'insufficient_privilege';
+  end if;
+  delete from ridepulse.participants p where p.ride_id in (select g.id from gone g);
+  return null;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.rides_removed() IS 'Trigger function: deletes the participants of deleted rides. Errors: 42501 on any table other than ridepulse.rides.';
 CREATE FUNCTION ridepulse.rotate_ledger(keep interval DEFAULT NULL::interval) RETURNS TABLE(action text, object text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2599,6 +2748,113 @@ begin
 end
 $$;
 COMMENT ON FUNCTION ridepulse.server_place(OUT system_identifier bigint, OUT timeline integer) IS 'Returns the server and the timeline of its write-ahead log, which each promotion of a standby raises. Errors: 55000 on a standby.';
+CREATE FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+  has_changed boolean;
+begin
+  perform ridepulse.check_app('set_preference', app),
+    ridepulse.check_text('set_preference', 'owner_id', owner_id),
+    ridepulse.check_text('set_preference', 'topic', topic);
+  if topic !~ '^[a-z0-9_-]{1,64}$' then
+    raise exception 'topic of ridepulse.set_preference is %', quote_literal(left(topic, 80))
+      using errcode = 'invalid_parameter_value',
+            hint = 'A topic has a-z, 0-9, - and _, at most 64, as rule files name it.';
+  elsif allowed is null then
+    raise exception 'ridepulse.set_preference needs allowed, got NULL'
+      using errcode = 'invalid_parameter_value', hint = 'Send true or false.';
+  end if;
+  -- An unknown topic is on, so turning it on for the first time changes nothing.
+  insert into ridepulse.preferences as p (app, owner_id, topic, is_allowed)
+  values (set_preference.app, set_preference.owner_id, set_preference.topic, allowed)
+  on conflict on constraint preferences_pkey do update
+  set is_allowed = excluded.is_allowed, changed_at = excluded.changed_at
+  where p.is_allowed <> excluded.is_allowed
+  returning xmax <> 0 or not is_allowed into has_changed;
+  if has_changed is not true then
+    return false;
+  end if;
+  -- A card that runs is ended by its ride's next decision.
+  insert into ridepulse.events (ride_id, event, data)
+  select distinct c.ride_id, 'preference_changed', '{}'::jsonb
+  from ridepulse.current_live_activities c
+  where c.app = set_preference.app and c.owner_id = set_preference.owner_id and c.ended_at is null
+  order by 1;
+  return true;
+end
+$_$;
+COMMENT ON FUNCTION ridepulse.set_preference(app text, owner_id text, topic text, allowed boolean) IS 'Turns a topic on or off for a person; returns whether that changed anything. Rides with a live card of the person become due: a card whose topic is off ends at once. Errors: 22023 for an argument that is not what the function takes.';
+CREATE FUNCTION ridepulse.settle_permits(changes jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  held text[];
+  change record;
+  used bigint;
+begin
+  held := array(
+    select a.ride_id from jsonb_to_recordset(changes -> 'rides')
+      as r (ride_id text, fence bigint, node uuid)
+    join ridepulse.agenda a on a.ride_id = r.ride_id and a.fence = r.fence and a.node = r.node
+    order by a.ride_id for update of a skip locked);
+  perform pg_advisory_xact_lock(k.number) from (
+    select distinct hashtextextended(
+      jsonb_build_array('ridepulse permits', c.app, c.owner_id, c.topic)::text, 0) as number
+    from (
+      select * from jsonb_to_recordset(changes -> 'outcomes')
+        as o (app text, owner_id text, topic text)
+      union all
+      select * from jsonb_to_recordset(changes -> 'requests')
+        as q (app text, owner_id text, topic text)) c
+    order by 1) k;
+  for change in
+    select * from jsonb_to_recordset(changes -> 'outcomes') as o (
+      ride_id text, id uuid, app text, owner_id text, topic text, sent boolean, done boolean,
+      "window" bigint)
+  loop
+    if change.sent and change.ride_id = any (held) then
+      insert into ridepulse.permits as p
+        (id, app, owner_id, topic, is_granted, is_sent, counts_at, keep_until)
+      values (change.id, change.app, change.owner_id, change.topic, true, true,
+        clock_timestamp(), clock_timestamp() + change."window" * interval '1 microsecond')
+      on conflict (id) do update set is_granted = true, is_sent = true;
+    elsif change.sent then
+      -- Adds no row: the person may have been erased meanwhile.
+      update ridepulse.permits p set is_sent = true where p.id = change.id;
+    end if;
+    -- Of a ride that has passed to another node, that node may still be sending.
+    continue when not change.done or change.ride_id <> all (held);
+    update ridepulse.permits p set counts_at = clock_timestamp()
+    where p.id = change.id and p.is_sent;
+    delete from ridepulse.permits p where p.id = change.id and not p.is_sent;
+  end loop;
+  for change in
+    select * from jsonb_to_recordset(changes -> 'requests') as q (
+      ride_id text, id uuid, app text, owner_id text, topic text, count bigint, per bigint,
+      valid_until bigint, "window" bigint, occurred_at bigint)
+    where q.ride_id = any (held)
+    order by q.occurred_at, q.id
+  loop
+    update ridepulse.permits p set counts_at = greatest(p.counts_at,
+      timestamptz 'epoch' + change.valid_until * interval '1 microsecond')
+    where p.id = change.id and p.is_granted;
+    continue when found;
+    select count(*) into used from ridepulse.permits p
+    where p.app = change.app and p.owner_id = change.owner_id and p.topic = change.topic
+      and p.is_granted and p.counts_at > clock_timestamp() - change.per * interval '1 microsecond';
+    insert into ridepulse.permits as p
+      (id, app, owner_id, topic, is_granted, counts_at, keep_until)
+    values (change.id, change.app, change.owner_id, change.topic, used < change.count,
+      timestamptz 'epoch' + change.valid_until * interval '1 microsecond',
+      timestamptz 'epoch' + (change.valid_until + change."window") * interval '1 microsecond')
+    on conflict (id) do nothing;
+  end loop;
+end
+$$;
+COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Grants or refuses permits, and records what became of them; called in the transaction of a settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides that are held under their claim, permits are granted and released; what was sent counts anyway.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2785,6 +3041,10 @@ CREATE FUNCTION ridepulse.sweep_condition(name text) RETURNS text
       'select from ridepulse.contacts c where c.app = t.app and c.owner_id = t.owner_id'
       ' and c.contacted_at >= now() - k.phones) end'
     when 'contacts' then 't.contacted_at < now() - k.contacts'
+    when 'preferences' then
+      't.changed_at < now() - k.phones and not exists ('
+      'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
+    when 'permits' then 't.keep_until < now()'
     when 'receipts' then 't.seen_at < now() - k.keep'
     when 'channels' then
       'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
@@ -3491,7 +3751,6 @@ CREATE TABLE ridepulse.ledger (
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
     apns_unique_id text,
-    seen_at timestamp with time zone,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3520,7 +3779,6 @@ COMMENT ON COLUMN ridepulse.ledger.reason_code IS 'The reason as a code: APNs'' 
 COMMENT ON COLUMN ridepulse.ledger.settled_xid IS 'The transaction that wrote the status: the order of ridepulse.deliveries_after.';
 COMMENT ON COLUMN ridepulse.ledger.decided_by IS 'The rules and the program version that decided the status, an ID in revisions; null if a program that does not record it has.';
 COMMENT ON COLUMN ridepulse.ledger.apns_unique_id IS 'apns-unique-id of the last answer, which APNs sends in its sandbox and for broadcasts; null without one.';
-COMMENT ON COLUMN ridepulse.ledger.seen_at IS 'Not used: ridepulse.receipts has the receipts.';
 CREATE TABLE ridepulse.receipts (
     apns_id uuid NOT NULL,
     seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
@@ -3613,7 +3871,6 @@ CREATE TABLE ridepulse.ledger_default (
     settled_xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     decided_by integer,
     apns_unique_id text,
-    seen_at timestamp with time zone,
     CONSTRAINT ledger_card_event_check CHECK ((card_event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
     CONSTRAINT ledger_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'expired'::text, 'uncertain'::text, 'suppressed'::text, 'superseded'::text])))
 )
@@ -3684,6 +3941,34 @@ CREATE VIEW ridepulse.parked AS
    FROM ridepulse.agenda
   WHERE (agenda.parked_reason IS NOT NULL);
 COMMENT ON VIEW ridepulse.parked IS 'Rides that no node claims until ridepulse.unpark is called for them, with the reason.';
+CREATE TABLE ridepulse.participants (
+    ride_id text NOT NULL,
+    app text NOT NULL,
+    owner_id text NOT NULL
+);
+COMMENT ON TABLE ridepulse.participants IS 'Further people of rides, written by the service''s backend: they receive what the ride''s own customer, driver and so on receive. They go with their ride.';
+COMMENT ON COLUMN ridepulse.participants.ride_id IS 'The ride, which must exist.';
+COMMENT ON COLUMN ridepulse.participants.app IS 'The app whose phones receive the pushes.';
+COMMENT ON COLUMN ridepulse.participants.owner_id IS 'The owner of these phones, 1 to 512 bytes.';
+CREATE TABLE ridepulse.permits (
+    id uuid NOT NULL,
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    topic text NOT NULL,
+    is_granted boolean NOT NULL,
+    is_sent boolean DEFAULT false NOT NULL,
+    counts_at timestamp with time zone NOT NULL,
+    keep_until timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE ridepulse.permits IS 'Pushes that at-most counts: one row for each event or slot, rule and owner.';
+COMMENT ON COLUMN ridepulse.permits.id IS 'The same on every node and in every attempt.';
+COMMENT ON COLUMN ridepulse.permits.app IS 'The app of the phones.';
+COMMENT ON COLUMN ridepulse.permits.owner_id IS 'The owner of the phones.';
+COMMENT ON COLUMN ridepulse.permits.topic IS 'The topic of the rule.';
+COMMENT ON COLUMN ridepulse.permits.is_granted IS 'Whether it may be sent; a refused one is deleted when its push has ended.';
+COMMENT ON COLUMN ridepulse.permits.is_sent IS 'Whether it was sent to a phone, or may have been.';
+COMMENT ON COLUMN ridepulse.permits.counts_at IS 'When it was sent; until that is known, the end of its validity.';
+COMMENT ON COLUMN ridepulse.permits.keep_until IS 'When no rule counts it any more.';
 CREATE TABLE ridepulse.pin (
     is_only boolean DEFAULT true NOT NULL,
     system_identifier bigint NOT NULL,
@@ -3713,6 +3998,19 @@ COMMENT ON COLUMN ridepulse.pinned_apps.app IS 'The app.';
 COMMENT ON COLUMN ridepulse.pinned_apps.bundle_id IS 'Its bundle ID, APNS_<APP>_BUNDLE_ID.';
 COMMENT ON COLUMN ridepulse.pinned_apps.environment IS 'The environment of phones that name none, APNS_SANDBOX.';
 COMMENT ON COLUMN ridepulse.pinned_apps.pinned_at IS 'When the app was pinned.';
+CREATE TABLE ridepulse.preferences (
+    app text NOT NULL,
+    owner_id text NOT NULL,
+    topic text NOT NULL,
+    is_allowed boolean NOT NULL,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+COMMENT ON TABLE ridepulse.preferences IS 'Topics that people have turned on or off. A topic without a row is on.';
+COMMENT ON COLUMN ridepulse.preferences.app IS 'The app whose pushes it concerns.';
+COMMENT ON COLUMN ridepulse.preferences.owner_id IS 'The owner of the phones.';
+COMMENT ON COLUMN ridepulse.preferences.topic IS 'The topic, as rules name it.';
+COMMENT ON COLUMN ridepulse.preferences.is_allowed IS 'Whether the topic is on.';
+COMMENT ON COLUMN ridepulse.preferences.changed_at IS 'When it was last turned on or off.';
 ALTER TABLE ridepulse.push_to_start_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ridepulse.push_to_start_tokens_id_seq
     START WITH 1
@@ -4052,10 +4350,16 @@ ALTER TABLE ONLY ridepulse.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (node);
 ALTER TABLE ONLY ridepulse.other_channels
     ADD CONSTRAINT other_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
+ALTER TABLE ONLY ridepulse.participants
+    ADD CONSTRAINT participants_pkey PRIMARY KEY (ride_id, app, owner_id);
+ALTER TABLE ONLY ridepulse.permits
+    ADD CONSTRAINT permits_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY ridepulse.pin
     ADD CONSTRAINT pin_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY ridepulse.pinned_apps
     ADD CONSTRAINT pinned_apps_pkey PRIMARY KEY (app);
+ALTER TABLE ONLY ridepulse.preferences
+    ADD CONSTRAINT preferences_pkey PRIMARY KEY (app, owner_id, topic);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens
     ADD CONSTRAINT push_to_start_tokens_app_attributes_type_token_key UNIQUE (app, attributes_type, token);
 ALTER TABLE ONLY ridepulse.push_to_start_tokens
@@ -4116,6 +4420,9 @@ CREATE INDEX live_activities_by_installation ON ridepulse.live_activities USING 
 CREATE INDEX live_activities_by_owner ON ridepulse.live_activities USING btree (app, owner_id) WHERE (ended_at IS NULL);
 CREATE INDEX live_activities_by_ride ON ridepulse.live_activities USING btree (ride_id);
 CREATE INDEX live_activities_by_suffix ON ridepulse.live_activities USING btree ("right"(token, 6) text_pattern_ops);
+CREATE INDEX participants_by_owner ON ridepulse.participants USING btree (owner_id, app);
+CREATE INDEX permits_by_age ON ridepulse.permits USING btree (keep_until);
+CREATE INDEX permits_by_owner ON ridepulse.permits USING btree (app, owner_id, topic, counts_at) WHERE is_granted;
 CREATE INDEX push_to_start_tokens_by_installation ON ridepulse.push_to_start_tokens USING btree (app, installation_id) WHERE ((installation_id IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX push_to_start_tokens_by_owner ON ridepulse.push_to_start_tokens USING btree (app, owner_id) WHERE (disabled_at IS NULL);
 CREATE INDEX push_to_start_tokens_by_suffix ON ridepulse.push_to_start_tokens USING btree ("right"(token, 6) text_pattern_ops);
@@ -4131,6 +4438,9 @@ ALTER INDEX ridepulse.ledger_pkey ATTACH PARTITION ridepulse.ledger_default_pkey
 ALTER INDEX ridepulse.ledger_verdicts ATTACH PARTITION ridepulse.ledger_default_settled_xid_idx;
 CREATE TRIGGER added AFTER INSERT ON ridepulse.rides FOR EACH ROW EXECUTE FUNCTION ridepulse.ride_changed();
 CREATE TRIGGER changed AFTER UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (current_setting('ridepulse.silent'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION ridepulse.ride_changed();
+CREATE TRIGGER checked BEFORE INSERT OR UPDATE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_checked();
 CREATE TRIGGER keep_channel_ids BEFORE UPDATE OF attributes ON ridepulse.rides FOR EACH ROW WHEN (((old.attributes IS DISTINCT FROM new.attributes) AND (jsonb_typeof(old.attributes) = 'object'::text) AND (jsonb_typeof(new.attributes) = 'object'::text) AND ((old.attributes)::text ~~ '%\_channel\_id"%'::text))) EXECUTE FUNCTION ridepulse.keep_channel_ids();
+CREATE TRIGGER removed AFTER DELETE OR UPDATE ON ridepulse.participants FOR EACH ROW EXECUTE FUNCTION ridepulse.participant_removed();
+CREATE TRIGGER removed AFTER DELETE ON ridepulse.rides REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION ridepulse.rides_removed();
 CREATE TRIGGER stamped BEFORE UPDATE ON ridepulse.rides FOR EACH ROW WHEN (((old.* IS DISTINCT FROM new.*) AND (NOT (old.updated_at IS DISTINCT FROM new.updated_at)))) EXECUTE FUNCTION ridepulse.ride_stamped();
 CREATE CONSTRAINT TRIGGER wake AFTER INSERT ON ridepulse.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((current_setting('ridepulse.transaction'::text, true) IS DISTINCT FROM (pg_current_xact_id())::text) AND (set_config('ridepulse.transaction'::text, (pg_current_xact_id())::text, true) IS NOT NULL))) EXECUTE FUNCTION ridepulse.wake();
