@@ -36,6 +36,7 @@ import Testing
         state: "driver_arrived", customer: "c", driver: "d", pickupAt: now,
         timeZone: "Europe/Berlin", attributes: #"{"plate": "B-RP 1"}"#))
     pending.waitsForCard = true
+    pending.awaited = [PushID(of: "awaited")]
     var memo = Memo()
     memo.retries = [pending]
     return memo
@@ -73,6 +74,7 @@ import Testing
     card.endedBy = "ride_completed"
     card.scoredBy = "driver_arrived"
     card.isRefused = true
+    card.isDismissed = true
     card.hasMatchedOwner = true
     card.complaint = "over_budget"
     var memo = Memo()

@@ -24,7 +24,6 @@ package struct Permit: Hashable, Sendable {
     self.topic = topic
     self.window = window
   }
-
 }
 
 extension LedgerEntry {
@@ -137,7 +136,11 @@ package struct PermitBook: Sendable {
     var entry =
       known
       ?? Entry(held: HeldPermit(permit: outcome.permit, standing: .granted), at: now)
-    entry.isSent = entry.isSent || outcome.isSent
+    if outcome.isSent {
+      // What was sent counts, whatever the answer was.
+      entry.isSent = true
+      entry.held.standing = .granted
+    }
     if outcome.isDone { entry.at = now }
     if entry.isSent {
       set(entry)

@@ -66,10 +66,10 @@ import Testing
       let id: String
       private enum CodingKeys: String, CodingKey { case id = "ride_id" }
     }
-    #if DEBUG
     extension Ride.ContentState { struct Stop: Codable, Hashable { var name: String } }
-    #endif
+    #if DEBUG
     func f<T>(_ x: T) -> [T]? where T: Equatable { x < 1 ? nil : [x] }
+    #endif
     """#.utf8)
 
   private static let mutation = Mutation([

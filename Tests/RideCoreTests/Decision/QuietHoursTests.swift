@@ -82,7 +82,7 @@ import Testing
       // Half of them on a day when clocks change.
       let change = zone.changes(after: year, through: year + .seconds(31_536_000))
         .randomElement(using: &numbers)
-      let near = Timestamp(epochSeconds: (change?.at.epochSeconds ?? 1_790_000_000))
+      let near = Timestamp(epochSeconds: (change?.at.epochSeconds ?? 1_790_000_040))
       let at =
         (Bool.random(using: &numbers) ? near - .seconds(50_040) : year)
         + .seconds(60 * Int64.random(in: 0..<1500, using: &numbers))
