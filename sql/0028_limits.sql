@@ -160,7 +160,7 @@ end
 $$;
 
 comment on function ridepulse.settle_permits(jsonb) is
-  'Grants or refuses permits, and records what became of them; called in the transaction of a '
+  'Grants or refuses permits, and records their outcomes; called in the transaction of a '
   'settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides '
   'that are held under their claim, permits are granted and released; what was sent counts anyway.';
 

@@ -142,7 +142,7 @@ import Testing
       #expect(
         others == [
           ["expired", "out_of_time", "1"], ["superseded", "superseded", "7"],
-          ["suppressed", "left_states", "34"], ["suppressed", "no_start_token", "8"],
+          ["suppressed", "left_states", "44"], ["suppressed", "no_start_token", "8"],
         ])
     }
   }

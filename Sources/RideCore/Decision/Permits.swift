@@ -61,7 +61,7 @@ package struct PermitChanges: Hashable, Sendable {
     package var occurredAt: Timestamp
   }
 
-  /// What became of a permit's pushes.
+  /// The outcome of a permit's pushes.
   package struct Outcome: Hashable, Sendable {
     package var permit: Permit
     /// Whether one of them was sent, or may have been.
