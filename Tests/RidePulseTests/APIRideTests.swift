@@ -194,8 +194,9 @@ import Testing
       #expect(recent.text.contains(#""r1""#), "\(recent)")
       try await stage.sql(
         """
-        update ridepulse.ledger set seen_at = '2026-11-22T08:00:00Z', apns_unique_id = 'u-1'
-        where ride_id = 'r1'
+        update ridepulse.ledger set apns_unique_id = 'u-1' where ride_id = 'r1';
+        insert into ridepulse.receipts (apns_id, seen_at)
+        select apns_id, '2026-11-22T08:00:00Z' from ridepulse.ledger where ride_id = 'r1'
         """)
       let shown = try api.get("/v1/deliveries?since=2026-01-01T00:00:00Z&limit=1000").text
       #expect(shown.contains(#""apns_unique_id":"u-1""#), "\(shown)")
