@@ -26,7 +26,7 @@ import Testing
         + Self.rules)
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output.contains("08:10:00  driver_arrived"))
-    #expect(result.output.contains("Ana is waiting, B-RP 1001"))
+    #expect(result.output.contains("en   Your driver is here"))
   }
 
   /// Arguments after `preview`, exit status, and a part of the error message.
