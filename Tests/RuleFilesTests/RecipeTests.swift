@@ -50,7 +50,7 @@ import Testing
       .filter { $0.hasSuffix(".swift") }
       .map { try String(contentsOfFile: Project.path("Tests/\($0)"), encoding: .utf8) }
     for name in names {
-      #expect(tests.contains { $0.contains("\(name)`(") }, "no test has the name \(name)")
+      #expect(tests.contains { $0.contains("\(name)`") }, "no test has the name \(name)")
     }
   }
 }

@@ -153,7 +153,8 @@ import TestSupport
     guard case .unsent(.certificateRefused(let text)) = outcome else {
       throw TestFailure("\(outcome)")
     }
-    #expect(text.contains("unknown ca"), "\(text)")
+    // The server may close the connection before curl has read its alert.
+    #expect(text.contains("unknown ca") || text.contains("not connected"), "\(text)")
     await client.close()
     #expect(await server.stop().requests.isEmpty)
   }
