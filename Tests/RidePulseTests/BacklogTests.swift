@@ -192,7 +192,8 @@ import Testing
           """)
       }
       try await stage.sql(
-        "insert into ridepulse.rides (id, state, customer_id) values ('r1', 'driver_arrived', 'c1')")
+        "insert into ridepulse.rides (id, state, customer_id) values ('r1', 'driver_arrived', 'c1')"
+      )
       let server = try Server(environment)
       try await stage.settled(within: .seconds(240))
       let arrivals = Dictionary(grouping: try stage.arrivals(), by: \.token)

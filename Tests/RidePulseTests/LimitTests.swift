@@ -83,7 +83,7 @@ import Testing
     let sent = try stage.arrivals().filter(\.isAccepted).compactMap { arrival in
       firings[arrival.id].map { (at: arrival.receivedAt, firing: $0) }
     }
-    #expect(sent.count > 30)
+    #expect(sent.count > 10)
     var most = 0
     for (owner, sent) in Dictionary(grouping: sent, by: \.firing.owner) {
       for first in sent {
