@@ -78,7 +78,7 @@ extension Decider {
     if pushes.contains(where: view.seen.contains) {
       return close(entry, .suppressed, LedgerReason(.seen, "seen in time"))
     }
-    guard let ride = view.ride else { return close(entry, .suppressed, .rideNotFound) }
+    guard let ride else { return close(entry, .suppressed, .rideNotFound) }
     if let reason = rule.leftStates(ride.state) { return close(entry, .suppressed, reason) }
     let validUntil = entry.event.at + rule.validity
     if now >= validUntil { return close(entry, .expired, .validUntil(validUntil)) }

@@ -5,7 +5,7 @@ extension Decider {
     let retries = decision.view.memo.retries
     if retries.isEmpty { return }
     var places = self.places
-    for pending in retries where !pending.isWithheld(at: now) { places.add(pending.entry) }
+    for pending in retries where !isUndecided(pending) { places.add(pending.entry) }
     let placesWithWithheld = adding(withheld: retries, to: places)
     let phones = Dictionary(
       decision.view.phones.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -45,6 +45,15 @@ extension Decider {
       }
     }
     holdBack(waiting)
+  }
+
+  /// Returns whether it is still to be decided if a push is sent at all: it takes no other's place.
+  private func isUndecided(_ pending: PendingPush) -> Bool {
+    let entry = pending.entry
+    if entry.reason?.code.withholds == true { return true }
+    guard entry.awaitsPermit else { return false }
+    let permit = entry.permitID(of: decision.view.rideID).flatMap { decision.view.permits[$0] }
+    return permit?.standing != .granted
   }
 
   /// Returns the places with those of pushes that are kept back, which replace only each other.
