@@ -2854,7 +2854,7 @@ begin
   end loop;
 end
 $$;
-COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Grants or refuses permits, and records what became of them; called in the transaction of a settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides that are held under their claim, permits are granted and released; what was sent counts anyway.';
+COMMENT ON FUNCTION ridepulse.settle_permits(changes jsonb) IS 'Grants or refuses permits, and records their outcomes; called in the transaction of a settlement, before it. changes: rides with their claims, outcomes and requests. Only of rides that are held under their claim, permits are granted and released; what was sent counts anyway.';
 CREATE FUNCTION ridepulse.sign_out(owner_id text, app text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
