@@ -14,7 +14,7 @@ import Testing
         app: customer
         on: ping
         alert: { title: "{{ride.id}}" }
-        expires: 6s
+        expires: 20s
         topic: news
         at-most: { count: \(cap.count), per: \(Int(cap.seconds))s }
     """
