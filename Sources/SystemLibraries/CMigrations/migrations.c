@@ -107,7 +107,7 @@ static const char text_0025[] = {
 };
 
 static const char text_0026[] = {
-#embed "../../../sql/0026_receipts.sql" suffix(, 0)
+#embed "../../../sql/0026_calls_and_sweeps.sql" suffix(, 0)
 };
 
 static const char text_0027[] = {
@@ -144,7 +144,7 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0023_card_types", text_0023},
     {"0024_unique_ids", text_0024},
     {"0025_receipts_and_card_types", text_0025},
-    {"0026_receipts", text_0026},
+    {"0026_calls_and_sweeps", text_0026},
     {"0027_participants", text_0027},
     {"0028_limits", text_0028},
     {NULL, NULL},

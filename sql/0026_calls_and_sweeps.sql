@@ -1,4 +1,6 @@
--- Receipts over HTTP, and how long they are kept. Reasons: docs/decisions/0058-time-and-events.md.
+-- The HTTP calls of receipts and preferences, and how long receipts, preferences and permits are kept.
+-- The tables of the last two, and set_preference, come with 0028_limits.sql.
+-- Reasons: docs/decisions/0058-time-and-events.md and 0060-limits-per-person.md.
 
 create or replace function ridepulse.answer(call text, arguments jsonb, out status integer, out body text)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -34,6 +36,11 @@ begin
       answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
         'contacted_at', to_char(ridepulse.contact(a ->> 'app', a ->> 'owner_id')
           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'));
+    when 'preferences' then
+      answer := jsonb_build_object('app', a -> 'app', 'owner_id', a -> 'owner_id',
+        'topic', a -> 'topic', 'allowed', a -> 'allowed',
+        'changed', ridepulse.set_preference(a ->> 'app', a ->> 'owner_id', a ->> 'topic',
+          (a ->> 'allowed')::boolean));
     when 'seen' then
       perform ridepulse.seen((a ->> 'apns_id')::uuid);
       status := 204;
@@ -64,7 +71,6 @@ begin
 end
 $$;
 
--- Old receipts are swept like rows of the ledger.
 create or replace function ridepulse.sweep_condition(name text) returns text
 language sql immutable set search_path = pg_catalog, pg_temp as $$
   select case $1
@@ -92,6 +98,10 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
       'select from ridepulse.contacts c where c.app = t.app and c.owner_id = t.owner_id'
       ' and c.contacted_at >= now() - k.phones) end'
     when 'contacts' then 't.contacted_at < now() - k.contacts'
+    when 'preferences' then
+      't.changed_at < now() - k.phones and not exists ('
+      'select from ridepulse.devices d where d.app = t.app and d.owner_id = t.owner_id)'
+    when 'permits' then 't.keep_until < now()'
     when 'receipts' then 't.seen_at < now() - k.keep'
     when 'channels' then
       'coalesce(t.deleted_at, case when t.channel_id is null then t.ended_at end)'
@@ -102,6 +112,3 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
     when 'legacy_frames' then 't.taken_at < now() - interval ''1 day'''
   end
 $$;
-
-insert into ridepulse.sweeps (name, place)
-select 'receipts', max(s.place) + 1 from ridepulse.sweeps s;
