@@ -104,7 +104,8 @@ extension Decider {
     return true
   }
 
-  private func planner(
+  /// Returns the planner of a rule's pushes, whose texts show a former row if there is an image of it.
+  func planner(
     _ rule: CompiledRule, _ context: TemplateContext, _ image: RideImage?
   ) -> Planner {
     let shown = image.map { self.context(context.event, as: $0) } ?? context
@@ -126,7 +127,7 @@ extension Decider {
   private func noOwner(_ app: App, _ context: TemplateContext) -> LedgerReason {
     let isOfRide =
       decision.view.ride != nil && RecipientResolver.named(app, by: context) == .none
-    return isOfRide ? .noOwner(of: app) : .namesNobody(of: app)
+    return isOfRide ? .noOwner(of: app) : .namesNoOwner(of: app)
   }
 
   private mutating func hasPhone(_ owner: OwnerID, _ app: App, _ isFurther: Bool) -> Bool {

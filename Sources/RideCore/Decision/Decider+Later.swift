@@ -74,8 +74,7 @@ extension Decider {
     guard let escalation = rule.escalation, let owner = entry.owner else {
       return close(entry, .suppressed, .ruleGone)
     }
-    let view = decision.view
-    if pushes.contains(where: view.seen.contains) {
+    if pushes.contains(where: decision.view.seen.contains) {
       return close(entry, .suppressed, LedgerReason(.seen, "seen in time"))
     }
     guard let ride else { return close(entry, .suppressed, .rideNotFound) }
@@ -98,7 +97,7 @@ extension Decider {
   ) -> String {
     var members: [String: JSONValue] = [:]
     if case .object(let known)? = JSONValue(json: event.data.utf8) { members = known }
-    members[app.rawValue + "_id"] = .string(owner.text)
+    members[app.ownerKey] = .string(owner.text)
     return JSONValue.object(members).text
   }
 }

@@ -138,9 +138,7 @@ extension Decider {
     let before = livePushes
     defer { if hasWaited, livePushes > before { remember(rule) } }
     let image = recipients.recipient(owner, of: entry.app, in: context, pending.image).image
-    let shown = image.map { self.context(entry.event, as: $0) } ?? context
-    var planner = Planner(
-      rule: rule, context: shown, image: image, configuration: configuration, now: now)
+    var planner = planner(rule, context, image)
     let cards = cards(showing: entry.event, on: phone, insteadOf: rule)
     if !cards.isEmpty {
       planner.setCollapseID(of: &entry)

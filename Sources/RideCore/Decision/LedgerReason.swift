@@ -223,7 +223,7 @@ extension LedgerReason {
     LedgerReason(.noOwner, "the ride has no \(app)")
   }
 
-  static func namesNobody(of app: App) -> LedgerReason {
+  static func namesNoOwner(of app: App) -> LedgerReason {
     LedgerReason(.noOwner, "the event names no \(app)")
   }
 

@@ -1,8 +1,8 @@
 /// Finds who receives an app's pushes about an event, and which row of the ride their texts show.
 ///
 /// An event is addressed to the owner that the ride named when it was emitted, however late it is
-/// handled, and to those who participate when it is handled. If the ride names another person by then, texts to the former one show the row as it
-/// was for them.
+/// handled, and to those who participate when it is handled. If the ride names another person by
+/// then, texts to the former one show the row as it was for them.
 struct RecipientResolver {
   /// The owner whose phones are addressed, and the row for their texts.
   struct Recipient: Equatable {
@@ -16,7 +16,7 @@ struct RecipientResolver {
   /// The people of one app who receive an event's pushes. The first one is apart, because most
   /// events concern one person, for whom no list is made.
   struct Recipients: Equatable {
-    /// Nil if there is nobody.
+    /// Nil if the event concerns no person of the app.
     var first: Recipient?
     var others: [Recipient] = []
   }
@@ -54,7 +54,7 @@ struct RecipientResolver {
     return Recipients(first: others.first, others: Array(others.dropFirst()))
   }
 
-  /// Returns the owner in the app's role, to whom an event is addressed that names nobody.
+  /// Returns the owner in the app's role, who receives an event whose data names no person.
   ///
   /// The owner for an app other than customer and driver is the ride's attribute `<app>_id`.
   private func owner(of app: App, in context: TemplateContext) -> Recipient? {
@@ -114,11 +114,9 @@ struct RecipientResolver {
 
   /// Returns the owner that the present row names in the app's role.
   static func present(_ app: App, in context: TemplateContext) -> OwnerID? {
-    switch app {
-    case .customer: context.ride.customerID
-    case .driver: context.ride.driverID
-    default: context.attribute(app.ownerKey).flatMap { $0 == .null ? nil : OwnerID($0.text) }
-    }
+    app.owner(
+      customer: context.ride.customerID, driver: context.ride.driverID,
+      attribute: context.attribute)
   }
 
   private static func recorded(_ app: App, _ event: RideEvent) -> OwnerID? {
@@ -130,12 +128,8 @@ struct RecipientResolver {
   }
 
   static func owner(_ app: App, _ image: RideImage) -> OwnerID? {
-    switch app {
-    case .customer: image.customer
-    case .driver: image.driver
-    default:
-      JSONValue(json: image.attributes.utf8)?.value(at: [app.ownerKey])
-        .flatMap { $0 == .null ? nil : OwnerID($0.text) }
+    app.owner(customer: image.customer, driver: image.driver) { key in
+      JSONValue(json: image.attributes.utf8)?.value(at: [key])
     }
   }
 }

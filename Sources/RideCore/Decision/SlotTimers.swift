@@ -143,7 +143,7 @@ struct ContactTimer {
       ride: ride, attributes: attributes,
       event: RideEvent(id: 0, name: rule.timing.keyword, at: now))
     guard let owner = RecipientResolver.present(rule.rule.app, in: context) else {
-      // Nobody can be out of contact: it counts from the change that names somebody.
+      // Without an owner it counts from the change that names one.
       memo.anchor = nil
       return
     }

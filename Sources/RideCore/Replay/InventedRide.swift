@@ -184,7 +184,7 @@ extension Scenario {
         for column in columns { ride.set(column) }
         owners.append(ride.owner(of: app))
       case .event(_, let data):
-        if case .string(let owner)? = data.value(at: [app.rawValue + "_id"]) {
+        if case .string(let owner)? = data.value(at: [app.ownerKey]) {
           owners.append(OwnerID(owner))
         }
       case .contact, .card, .answer: continue

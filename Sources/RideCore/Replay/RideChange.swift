@@ -76,12 +76,8 @@ extension RideView {
 extension Ride {
   /// Returns the owner of an app's phones.
   package func owner(of app: App) -> OwnerID? {
-    switch app {
-    case .customer: customerID
-    case .driver: driverID
-    default:
-      JSONValue(json: attributes.utf8)?.value(at: [app.rawValue + "_id"])
-        .flatMap { $0 == .null ? nil : OwnerID($0.text) }
+    app.owner(customer: customerID, driver: driverID) { key in
+      JSONValue(json: attributes.utf8)?.value(at: [key])
     }
   }
 

@@ -243,7 +243,7 @@ extension Story.Row {
   /// Whether the card shows the same in all languages.
   package var hasOneContent: Bool { Set(texts.map(\.shown.fields)).count == 1 }
 
-  /// Returns whether another row shows the same fields of the card, and alerts nobody.
+  /// Returns whether another row shows the same fields of the card, and has no alert.
   fileprivate func shows(_ other: Story.Row) -> Bool {
     Set(texts.map(\.shown.fields)) == Set(other.texts.map(\.shown.fields))
       && !other.texts.contains { $0.shown.isAlert }

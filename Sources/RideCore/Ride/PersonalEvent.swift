@@ -72,6 +72,18 @@ enum NamedPeople: Equatable {
 extension App {
   /// The member of an event's data, and of a ride's attributes, that names people of the app.
   package var ownerKey: String { rawValue + "_id" }
+
+  /// Returns the owner in the app's role whom a row names: in a column for the two apps that have one,
+  /// otherwise in the attribute `<app>_id`.
+  func owner(
+    customer: OwnerID?, driver: OwnerID?, attribute: (String) -> JSONValue?
+  ) -> OwnerID? {
+    switch self {
+    case .customer: customer
+    case .driver: driver
+    default: attribute(ownerKey).flatMap { $0 == .null ? nil : OwnerID($0.text) }
+    }
+  }
 }
 
 extension RideID {

@@ -24,6 +24,21 @@ package struct Ride: Hashable, Sendable {
   }
 }
 
+/// A further person of a ride: a row of `ridepulse.participants`.
+package struct Participant: Hashable, Sendable {
+  package var app: App
+  package var ownerID: OwnerID
+
+  package init(app: App, ownerID: OwnerID) {
+    self.app = app
+    self.ownerID = ownerID
+  }
+
+  /// The maximum number of participants of a ride, and of people whom one event names: all phones
+  /// of an event are read at once.
+  package static let limit = 1000
+}
+
 /// An event of a ride: one row of `ridepulse.events`.
 package struct RideEvent: Hashable, Sendable, Codable {
   /// The row's ID; 0 for a time slot, which has no row.

@@ -24,7 +24,7 @@ package struct Rule: Hashable, Sendable {
   package var condition: Condition?
   /// `wait`: how long after its event it fires, if it still may.
   package var wait: Duration?
-  /// `escalate`: what follows if nobody sees what it sends.
+  /// `escalate`: what follows if no push of a firing is seen.
   package var escalation: Escalation?
   /// Its topic, sample, quiet hours and cap.
   package var limits = RuleLimits()

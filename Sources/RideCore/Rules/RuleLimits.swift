@@ -58,7 +58,7 @@ package struct RuleDefaults: Hashable, Sendable {
   ///
   /// They are for alerts that can wait: whatever a person can't turn off, or that breaks through
   /// Focus, is worth the hour. Pushes without an alert make no sound, and a card must be right
-  /// whenever somebody looks at it.
+  /// whenever its owner looks at it.
   package func quiet(for what: Rule.What, topic: Topic?) -> QuietHours? {
     guard topic != nil, case .alert(let alert, _) = what else { return nil }
     switch alert.interruptionLevel {

@@ -45,7 +45,7 @@ struct LimitsDecoder {
       locale: fields["locale"].flatMap(decode.word)?.text)
   }
 
-  /// Reports a topic that nobody could turn off.
+  /// Reports a topic that no person could turn off.
   private func check(_ field: Field, _ what: Rule.What) {
     guard case .liveActivity(let life) = what, life.broadcast != nil else { return }
     diagnostics.report(

@@ -46,13 +46,7 @@ extension Decider {
     var found: [Int64] = []
     for token in decision.view.startTokens
     where started.contains(token.id) && token.app == phone.app && token.ownerID == phone.ownerID {
-      let isOwn: Bool
-      if let installation = token.installationID, let own = phone.installationID {
-        isOwn = installation == own
-      } else {
-        isOwn = isFirstPart && count(of: phone) == 1
-      }
-      if isOwn { found.append(token.id) }
+      if isInstalled(token.installationID, on: phone) { found.append(token.id) }
     }
     return found
   }
@@ -95,13 +89,16 @@ extension Decider {
     decision.view.memo.part?.shown[card.rawValue]?.contains(event.id) == true
   }
 
-  /// Returns whether a card is on this phone: by the installation, or because the owner has no
-  /// other phone of the app.
+  /// Returns whether a card is on this phone.
   private mutating func isShown(_ card: Card, on phone: Phone) -> Bool {
     guard card.app == phone.app, card.ownerID == phone.ownerID, !card.isGone else { return false }
-    if let shown = card.installationID, let installation = phone.installationID {
-      return shown == installation
-    }
+    return isInstalled(card.installationID, on: phone)
+  }
+
+  /// Returns whether what its owner has registered is on this phone: by the installation, or because
+  /// the owner has no other phone of the app.
+  private mutating func isInstalled(_ installation: InstallationID?, on phone: Phone) -> Bool {
+    if let installation, let own = phone.installationID { return installation == own }
     // Later parts of a pass don't read the phones of earlier ones.
     return isFirstPart && count(of: phone) == 1
   }
