@@ -26,7 +26,7 @@ import Testing
           $5::bigint[], $6::bigint[], '{}', '{}', '{}', '{}', '{}', '{}')::ridepulse.erasure),
         $7::boolean)::text
       """, [memo, owner, app, phones, cards, starts, isGone ? "t" : "f"])
-    return try text.map { try JSONDecoder().decode(Memo.self, from: Data($0.utf8)) }
+    return try text.map { try Memo(storedText: $0) }
   }
 
   private func golden(_ name: String) throws -> String {
@@ -38,7 +38,7 @@ import Testing
     // The files are memos as the engine writes them: owner c, phone 11, card 21, start token 31.
     for name in ["memo-retry", "memo-card", "memo-start", "memo-slot", "memo-part"] {
       let text = try golden(name)
-      let before = try JSONDecoder().decode(Memo.self, from: Data(text.utf8))
+      let before = try Memo(storedText: text)
       #expect(try await scrubbed(text, owner: "nobody", app: nil) == before, "\(name)")
       let after = try #require(
         try await scrubbed(
@@ -50,12 +50,12 @@ import Testing
   }
 
   @Test func `R78: pushes to other people stay, without the person in their texts`() async throws {
-    var other = try JSONDecoder().decode(Memo.self, from: Data(try golden("memo-retry").utf8))
+    var other = try Memo(storedText: try golden("memo-retry"))
     other.retries[0].entry.owner = "d"
     other.retries[0].entry.phone = 12
     other.retries[0].entry.startToken = nil
     other.retries[0].entry.event.data = #"{"by": "c"}"#
-    let text = String(decoding: try JSONEncoder().encode(other), as: UTF8.self)
+    let text = other.storedText
     let memo = try #require(try await scrubbed(text, owner: "c", app: nil, phones: "{11}"))
     let retry = try #require(memo.retries.first)
     #expect(retry.entry.owner == "d")

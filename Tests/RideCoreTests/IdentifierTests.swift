@@ -21,8 +21,8 @@ import Testing
     let id = RideID(text)
     #expect(id == RideID(String(decoding: Array(text.utf8), as: UTF8.self)))
     #expect(Set([id, RideID(text)]).count == 1)
-    let json = try JSONEncoder().encode([id])
-    #expect(try JSONDecoder().decode([RideID].self, from: json) == [id])
+    let json = [id].storedText
+    #expect(try [RideID](storedText: json) == [id])
   }
 
   @Test func `a phone of a person with an equivalent ID receives nothing`() {

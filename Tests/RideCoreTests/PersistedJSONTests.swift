@@ -202,12 +202,12 @@ import Testing
       {"slots": {"beat": "1 2 - 3"}, "part": {"through": 9, "after": 11, "slots": [],
         "shown": {"customer": [7]}}}
       """
-    let memo = try JSONDecoder().decode(Memo.self, from: Data(json.utf8))
+    let memo = try Memo(storedText: json)
     let slot = SlotMemo(
       anchor: Timestamp(microseconds: 1), through: Timestamp(microseconds: 2), planned: nil,
       fired: Timestamp(microseconds: 3))
     #expect(memo.slots == ["beat": slot] && memo.part?.after == 11)
-    #expect(try String(decoding: JSONEncoder().encode(slot), as: UTF8.self) == #""1 2 - 3""#)
+    #expect(slot.storedText == #""1 2 - 3""#)
   }
 
   @Test("The state of a card from before events had relevance and dismissal") func formerCard()
@@ -218,22 +218,21 @@ import Testing
     memo.cards[.activity(21)]?.endedBy = nil
     memo.cards[.activity(21)]?.scoredBy = nil
     // What an earlier version wrote, and reads: a key that it does not know is none of its own.
-    let json = String(decoding: try JSONEncoder().encode(memo), as: UTF8.self)
+    let json = memo.storedText
     #expect(!json.contains("endedBy") && !json.contains("scoredBy"))
-    #expect(try JSONDecoder().decode(Memo.self, from: Data(json.utf8)) == memo)
+    #expect(try Memo(storedText: json) == memo)
   }
 
   @Test("A push that waits from before rides had participants") func formerRetry() throws {
     var memo = Self.retries
     memo.retries[0].entry.isOfParticipant = nil
-    let json = String(decoding: try JSONEncoder().encode(memo), as: UTF8.self)
+    let json = memo.storedText
     #expect(!json.contains("isOfParticipant"))
-    #expect(try JSONDecoder().decode(Memo.self, from: Data(json.utf8)) == memo)
+    #expect(try Memo(storedText: json) == memo)
   }
 
   @Test("A reason stored by version 0.1, as a text alone") func formerReason() throws {
-    let reasons = try JSONDecoder().decode(
-      [LedgerReason].self, from: Data(#"["BadDeviceToken", "no answer"]"#.utf8))
+    let reasons = try [LedgerReason](storedText: #"["BadDeviceToken", "no answer"]"#)
     #expect(reasons == [.badDeviceToken, LedgerReason(.unlisted, "no answer")])
   }
 
@@ -245,15 +244,15 @@ import Testing
 
   /// Expects that a value is stored as the golden file, and that the golden file is read as the
   /// value.
-  private func expectGolden<Value: Codable & Equatable>(
+  private func expectGolden<Value: StoredValue & Equatable>(
     _ value: Value, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     #expect(Self.unset(value) == [], sourceLocation: sourceLocation)
     let file = Self.file(name)
-    let json = try JSONText.normalized(JSONEncoder().encode(value))
+    let json = try JSONText.normalized(Data(value.storedText.utf8))
     #expect(try Golden.difference(of: json, from: file) == nil, sourceLocation: sourceLocation)
-    let stored = try Data(contentsOf: URL(fileURLWithPath: file))
-    let read = try JSONDecoder().decode(Value.self, from: stored)
+    let stored = try String(contentsOfFile: file, encoding: .utf8)
+    let read = try Value(storedText: stored)
     #expect(read == value, sourceLocation: sourceLocation)
   }
 

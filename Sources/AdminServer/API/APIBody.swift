@@ -24,18 +24,15 @@ package enum APIBody {
     if body.allSatisfy({ [9, 10, 13, 32].contains($0) }) {
       throw APIError(.invalidJSON, "the body is empty; send a JSON object")
     }
-    // Foundation accepts other encodings too, and detects them by their zero bytes.
-    guard String(validating: body, as: UTF8.self) != nil, !body.contains(0) else {
+    guard String(validating: body, as: UTF8.self) != nil else {
       throw APIError(.invalidJSON, "the body is not UTF-8; send a JSON object in UTF-8")
     }
-    do throws(JSONScan.Fault) {
-      try JSONScan.check(body, depthLimit: depthLimit)
+    let value: JSONValue
+    do throws(JSONParser.Fault) {
+      value = try JSONParser.parse(body, depthLimit: depthLimit)
     } catch {
       throw APIError(
         .invalidJSON, "the body is not JSON at \(error.place(in: body)): \(error.what)")
-    }
-    guard let value = JSONValue(json: body) else {
-      throw APIError(.invalidJSON, "a number in the body exceeds the range of a double")
     }
     guard case .object(let members) = value else {
       throw APIError(.invalidJSON, "the body is JSON, but not an object; send {…}")

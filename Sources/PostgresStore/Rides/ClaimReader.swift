@@ -1,4 +1,3 @@
-import Foundation
 import RideCore
 
 /// Assembles the rows of a claim's statements into views of rides.
@@ -6,7 +5,6 @@ struct ClaimReader {
   private let log: Log
   /// The ID under which the rides are claimed.
   private let holder: String
-  private let decoder = JSONDecoder()
   private var now = Timestamp(microseconds: 0)
   private var nextDue: Timestamp?
   private var lowestEvent: Int64?
@@ -53,7 +51,7 @@ struct ClaimReader {
   private mutating func memo(_ text: String?, of ride: RideID) -> Memo {
     guard let text else { return Memo() }
     do {
-      return try decoder.decode(Memo.self, from: Data(text.utf8))
+      return try Memo(storedText: text)
     } catch {
       log(.error, "A ride's memo can't be read", ["ride": ride.text])
       rows.unreadable[ride] = "its memo can't be read: \(error)"

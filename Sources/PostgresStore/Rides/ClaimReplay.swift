@@ -50,14 +50,13 @@ package final class ClaimReplay {
 
   private static func claims(_ views: [RideView], at now: Timestamp) throws -> QueryResult {
     let columns = ClaimColumns.all
-    let encoder = JSONEncoder()
     var rows = ReplayRows()
     for (index, view) in views.enumerated() {
       rows.add()
       rows.set(columns.now, now)
       rows.set(columns.ride, view.rideID.text)
       rows.set(columns.fence, Int64(index + 1))
-      rows.set(columns.memo, try SettleRows.json(view.memo, encoder))
+      rows.set(columns.memo, SettleRows.json(view.memo))
       rows.set(columns.isTakenOver, view.isTakenOver)
       rows.set(columns.systemIdentifier, 7_000_000_000_000_000_000)
       rows.set(columns.timeline, 1)

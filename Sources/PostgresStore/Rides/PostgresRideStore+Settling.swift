@@ -8,8 +8,7 @@ extension PostgresRideStore {
   /// - Returns: The rides whose lease has ended or passed to another node.
   /// - Throws: `StoreFailure`; the same memos may be written again.
   package func journal(_ memos: [ClaimedMemo]) async throws -> [RideID] {
-    let encoder = JSONEncoder()
-    let stored = try memos.map { (claim: $0.claim, memo: try SettleRows.json($0.memo, encoder)) }
+    let stored = memos.map { (claim: $0.claim, memo: SettleRows.json($0.memo)) }
     let results = try await run(
       claims,
       [Call(LeaseStatements.journal, LeaseStatements.memos.arrays(stored))])

@@ -61,7 +61,7 @@ struct RideRows {
     var former: RideImage?
     if let text = rows[row, columns.former] {
       do {
-        former = try JSONDecoder().decode(RideImage.self, from: Data(text.utf8))
+        former = try RideImage(storedText: text)
       } catch {
         unreadable[ride] = "the former row of an event can't be read: \(error)"
       }
@@ -160,7 +160,7 @@ struct RideRows {
         locale: rows[row, columns.locale])
       // PostgreSQL created this JSON, so it can always be decoded.
       phone.problem = rows[row, columns.problem].flatMap {
-        try? JSONDecoder().decode(PhoneProblem.self, from: Data($0.utf8))
+        try? PhoneProblem(storedText: $0)
       }
       phone.contactedAt = rows[row, columns.contactedAt]
       phone.installationID = rows[row, columns.installation].map(InstallationID.init)

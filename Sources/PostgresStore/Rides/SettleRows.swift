@@ -103,15 +103,11 @@ enum SettleRows {
     ])
 
   /// Returns the parameters of a batch; those of events only if there are any.
-  ///
-  /// - Throws: `StoreFailure` if a memo cannot be encoded: without it the ride would lose what its
-  ///   next decision needs.
-  static func parameters(node: String, _ batch: [ClaimedSettlement]) throws -> [String?] {
-    let encoder = JSONEncoder()
+  static func parameters(node: String, _ batch: [ClaimedSettlement]) -> [String?] {
     let settlements = batch.map(\.settlement)
-    let settled = try batch.map { claimed in
+    let settled = batch.map { claimed in
       Ride(
-        claim: claimed.claim, memo: try json(claimed.settlement.memo, encoder),
+        claim: claimed.claim, memo: json(claimed.settlement.memo),
         nextDue: claimed.settlement.nextDue, isOver: claimed.settlement.isOver,
         revision: claimed.settlement.revision)
     }
@@ -147,14 +143,7 @@ enum SettleRows {
   }
 
   /// Returns a memo as the agenda stores it; nil for an empty one.
-  static func json(_ memo: Memo, _ encoder: JSONEncoder) throws -> String? {
-    if memo.isEmpty { return nil }
-    do {
-      return String(decoding: try encoder.encode(memo), as: UTF8.self)
-    } catch {
-      throw StoreFailure(.values, "a memo can't be encoded: \(error)")
-    }
-  }
+  static func json(_ memo: Memo) -> String? { memo.isEmpty ? nil : memo.storedText }
 }
 
 extension PhoneObservation.Kind {

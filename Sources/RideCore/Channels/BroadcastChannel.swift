@@ -31,7 +31,7 @@ package struct ChannelID: Hashable, Comparable, Sendable, CustomStringConvertibl
 }
 
 /// What APNs stores of a channel's messages for offline phones: its `message-storage-policy`.
-package enum ChannelStorage: String, CaseIterable, Hashable, Sendable, Codable {
+package enum ChannelStorage: String, CaseIterable, Hashable, Sendable {
   /// Nothing, which allows a higher publishing rate.
   case nothing = "none"
 

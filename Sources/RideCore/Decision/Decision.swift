@@ -181,9 +181,9 @@ extension PlannedPush {
 }
 
 /// One row of `ridepulse.ledger`.
-package struct LedgerEntry: Hashable, Sendable, Codable {
+package struct LedgerEntry: Hashable, Sendable {
   /// The outcome of a push, as in `deliveries.status`.
-  package enum Status: String, Hashable, Sendable, Codable, CaseIterable {
+  package enum Status: String, StoredAsRaw, Hashable, Sendable, CaseIterable {
     /// It waits for its first or next attempt.
     case pending
     /// APNs accepted it.
@@ -241,7 +241,7 @@ package struct LedgerEntry: Hashable, Sendable, Codable {
 
 extension LedgerEntry {
   /// The reason why a push may have arrived although no answer confirms it.
-  package enum Doubt: String, Hashable, Sendable, Codable {
+  package enum Doubt: String, StoredAsRaw, Hashable, Sendable {
     /// It was sent, and no answer arrived.
     case unanswered = "an earlier attempt was not answered"
     /// The lease of the ride's previous holder ended before it settled the ride.

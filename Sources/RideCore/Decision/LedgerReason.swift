@@ -2,29 +2,13 @@
 ///
 /// The code carries the meaning: metrics count it, the database stores it next to the text, and other
 /// code compares it. The text is for people, and nothing reads it.
-package struct LedgerReason: Hashable, Sendable, Codable {
+package struct LedgerReason: Hashable, Sendable {
   package let code: Code
   package let text: String
 
   package init(_ code: Code, _ text: String) {
     self.code = code
     self.text = text
-  }
-
-  /// Reads a memo; one of an earlier version has a text alone, which names its code if it is APNs'.
-  package init(from decoder: any Decoder) throws {
-    if let text = try? decoder.singleValueContainer().decode(String.self) {
-      self.init(Code(word: text), text)
-      return
-    }
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      try container.decode(Code.self, forKey: .code),
-      try container.decode(String.self, forKey: .text))
-  }
-
-  private enum CodingKeys: CodingKey {
-    case code, text
   }
 
   /// Creates a reason with one of the engine's codes.
@@ -168,17 +152,6 @@ extension LedgerReason.Code {
 
   /// A client certificate that APNs refuses, by an answer or in the TLS handshake.
   static let badCertificate = Self.apns("BadCertificate")
-}
-
-extension LedgerReason.Code: Codable {
-  package init(from decoder: any Decoder) throws {
-    self.init(word: try decoder.singleValueContainer().decode(String.self))
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(word)
-  }
 }
 
 extension LedgerReason {

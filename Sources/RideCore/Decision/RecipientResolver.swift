@@ -175,7 +175,7 @@ package final class EventPeople: Hashable, Sendable {
 }
 
 /// A ride's row before its people changed, from which texts to its former people are rendered.
-package final class RideImage: Hashable, Sendable, Codable {
+package final class RideImage: Hashable, Sendable {
   package let state: String?
   package let customer: OwnerID?
   package let driver: OwnerID?

@@ -86,9 +86,9 @@ extension RideView {
 /// The rest of a pass that had too many pushes for one decision.
 ///
 /// It has the same events and slots, and the phones after those already addressed.
-package struct OpenPart: Hashable, Sendable, Codable {
+package struct OpenPart: Hashable, Sendable {
   /// A slot at which a rule fired.
-  package struct Slot: Hashable, Sendable, Codable {
+  package struct Slot: Hashable, Sendable {
     var rule: String
     var at: Timestamp
   }

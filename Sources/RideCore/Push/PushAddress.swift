@@ -1,5 +1,5 @@
 /// One of the service's apps, by the name that rules, phones and variables use, such as `customer`.
-package struct App: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
+package struct App: StoredAsRaw, Hashable, Sendable, CustomStringConvertible {
   /// The name, as in `ridepulse.devices.app` and after `app:` in a rule.
   package let rawValue: String
 
@@ -27,7 +27,7 @@ package struct App: RawRepresentable, Hashable, Sendable, Codable, CustomStringC
 }
 
 /// One of the two separate environments of APNs; every token, key and host belongs to one of them.
-package enum APNsEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
+package enum APNsEnvironment: String, CaseIterable, Hashable, Sendable {
   /// App Store, TestFlight and Ad Hoc builds.
   case production
 

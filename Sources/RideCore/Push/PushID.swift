@@ -48,21 +48,3 @@ extension PushID: CustomStringConvertible {
     return String(decoding: characters, as: UTF8.self)
   }
 }
-
-extension PushID: Codable {
-  /// Decodes the canonical text form.
-  package init(from decoder: any Decoder) throws {
-    let text = try decoder.singleValueContainer().decode(String.self)
-    guard let id = PushID(text) else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "not a UUID: \(text)"))
-    }
-    self = id
-  }
-
-  /// Encodes the canonical text form.
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
-}

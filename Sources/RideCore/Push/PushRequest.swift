@@ -40,7 +40,7 @@ package struct PushRequest: Hashable, Sendable {
 }
 
 /// How urgently APNs delivers.
-package enum PushPriority: Int, Hashable, Sendable, Codable {
+package enum PushPriority: Int, StoredAsRaw, Hashable, Sendable {
   /// Delivery at once.
   case immediate = 10
 

@@ -1,5 +1,5 @@
 /// The kind of a push: the value of `apns-push-type`.
-package enum PushType: String, CaseIterable, Hashable, Sendable, Codable {
+package enum PushType: String, StoredAsRaw, CaseIterable, Hashable, Sendable {
   /// A visible notification.
   case alert
 

@@ -162,7 +162,7 @@ extension RawPush {
     var isRegistered: Bool?
     var identifier: UInt32?
     /// Added when the event is committed.
-    var pushID: PushID?
+    var pushID: String?
 
     enum CodingKeys: String, CodingKey {
       case app, token, channel, payload, priority, expiration, environment, identifier
@@ -201,6 +201,8 @@ extension RawPush {
     guard let data = try? JSONDecoder().decode(EventData.self, from: Data(event.data.utf8)),
       let target = target(data, source), let type = pushType(data, source),
       let priority = priority(data, type, source),
+      let id = data.pushID.map(PushID.init(_:))
+        ?? PushID(of: "event", String(event.id), source.rule, target.text),
       source != .legacy || LegacyPush.payload(data.payload.utf8) != nil
     else { return nil }
     var push = RawPush(
@@ -212,7 +214,7 @@ extension RawPush {
     push.collapseID = data.collapseID.flatMap { CollapseID($0) }
     // The gateway registers each token that it does not know.
     push.isRegistered = source == .legacy || data.isRegistered == true
-    return (push, data.pushID ?? PushID(of: "event", String(event.id), source.rule, target.text))
+    return (push, id)
   }
 
   private static func target(_ data: EventData, _ source: Source) -> Target? {

@@ -35,27 +35,19 @@ package struct RawPushProblem: Hashable, Sendable {
         .priority,
         "is \(priority.rawValue); APNs accepts \(known) for push type \(type.rawValue)")
     }
-    guard let value = JSONValue(json: payload) else {
-      return RawPushProblem(.payload, unreadable(Array(payload)))
+    let bytes = Array(payload)
+    let value: JSONValue
+    do throws(JSONParser.Fault) {
+      value = try JSONParser.parse(bytes, allowsDuplicates: true)
+    } catch {
+      return RawPushProblem(
+        .payload, "can't be read at \(error.place(in: bytes)): \(error.what)")
     }
     guard case .object(let members) = value else {
       return RawPushProblem(
         .payload, "is not a JSON object; send an object such as {\"aps\": {\"alert\": \"Hi\"}}")
     }
     return aps(type, members["aps"], isBroadcast).map { RawPushProblem(.payload, $0) }
-  }
-
-  /// The nesting depth up to which Foundation reads JSON.
-  private static let depthLimit = 512
-
-  /// Returns why Foundation can't read the payload: Postgres' `json` accepts more.
-  private static func unreadable(_ payload: [UInt8]) -> String {
-    do throws(JSONScan.Fault) {
-      try JSONScan.check(payload, depthLimit: depthLimit)
-    } catch {
-      return "can't be read at \(error.place(in: payload)): \(error.what)"
-    }
-    return "has a number that exceeds the range of a double; send it as a string"
   }
 
   /// Returns what is wrong with the member `aps`, for the types for which Apple states what it must

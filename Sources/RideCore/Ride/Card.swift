@@ -6,7 +6,7 @@ package enum CardTarget: Hashable, Comparable, Sendable {
   case channel(Int64)
 }
 
-extension CardTarget: RawRepresentable, Codable, CodingKeyRepresentable {
+extension CardTarget: StoredAsRaw, StoredKey {
   /// The text in a memo: `7` or `channel 7`.
   package var rawValue: String {
     switch self {

@@ -1,5 +1,5 @@
 /// The problems that APNs reported for a phone since it was registered; most phones have none.
-package struct PhoneProblem: Hashable, Sendable, Codable {
+package struct PhoneProblem: Hashable, Sendable {
   /// The number of consecutive pushes that APNs refused because of a bad token.
   package var refusals = 0
   /// The push that may try the phone in the other environment; only one push may, on any node.

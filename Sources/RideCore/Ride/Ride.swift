@@ -40,7 +40,7 @@ package struct Participant: Hashable, Sendable {
 }
 
 /// An event of a ride: one row of `ridepulse.events`.
-package struct RideEvent: Hashable, Sendable, Codable {
+package struct RideEvent: Hashable, Sendable {
   /// The row's ID; 0 for a time slot, which has no row.
   package var id: Int64
   /// The event's name, such as `driver_arrived`; for a time slot the rule's trigger: `every`,
@@ -65,11 +65,6 @@ package struct RideEvent: Hashable, Sendable, Codable {
   /// IDs order events even if the clock was set back between them; a slot has only its time.
   func isNewer(than other: RideEvent) -> Bool {
     id == 0 || other.id == 0 ? (at, id) > (other.at, other.id) : id > other.id
-  }
-
-  /// A memo does not store people: each push that waits in it already has its recipient.
-  private enum CodingKeys: String, CodingKey {
-    case id, name, at, data
   }
 }
 
@@ -127,7 +122,7 @@ package struct Phone: Hashable, Sendable {
 /// Two identifiers are equal if their bytes are, as in Postgres and at APNs. Swift compares strings
 /// by canonical equivalence: rides `é` and `e` with a combining accent would be one, and one
 /// customer would receive the other's pushes.
-package protocol Identifier: Hashable, Comparable, Sendable, Codable,
+package protocol Identifier: Hashable, Comparable, Sendable, StoredValue,
   CustomStringConvertible, ExpressibleByStringInterpolation
 where StringLiteralType == String {
   /// The ID as the service wrote it.
@@ -138,15 +133,6 @@ where StringLiteralType == String {
 
 extension Identifier {
   package init(stringLiteral value: String) { self.init(value) }
-
-  package init(from decoder: any Decoder) throws {
-    self.init(try decoder.singleValueContainer().decode(String.self))
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(text)
-  }
 
   package var description: String { text }
 

@@ -1,6 +1,4 @@
-import Foundation
-
-/// A JSON value of a ride's attributes, an event's data or a payload.
+/// A JSON value of a ride's attributes, an event's data, a memo or a payload.
 package enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -14,55 +12,16 @@ package enum JSONValue: Hashable, Sendable {
 
   /// Nil if the text is not valid JSON, or contains a number that no double can represent.
   package init?(json text: some Sequence<UInt8>) {
-    guard
-      let value = try? JSONSerialization.jsonObject(
-        with: Data(text), options: .fragmentsAllowed)
-    else { return nil }
-    self.init(foundation: value)
-  }
-
-  /// Converts a value that Foundation parsed; nil if a number is out of range.
-  private init?(foundation value: Any) {
-    switch value {
-    case let text as String: self = .string(text)
-    case let object as [String: Any]:
-      var members: [String: JSONValue] = [:]
-      for (key, member) in object {
-        guard let member = JSONValue(foundation: member) else { return nil }
-        members[key] = member
-      }
-      self = .object(members)
-    case let array as [Any]:
-      var elements: [JSONValue] = []
-      for element in array {
-        guard let element = JSONValue(foundation: element) else { return nil }
-        elements.append(element)
-      }
-      self = .array(elements)
-    case is NSNull: self = .null
-    case let number as NSNumber: self.init(number)
-    default: return nil
+    do throws(JSONParser.Fault) {
+      self = try JSONParser.parse(Array(text), allowsDuplicates: true)
+    } catch {
+      return nil
     }
   }
 
-  /// Foundation represents `true` as a number that equals 1; only serializing it again
-  /// distinguishes the two.
-  private init?(_ number: NSNumber) {
-    let double = number.doubleValue
-    guard double.isFinite else { return nil }
-    if double == 0 || double == 1,
-      let text = try? JSONSerialization.data(withJSONObject: [number]),
-      text == Data("[true]".utf8) || text == Data("[false]".utf8)
-    {
-      self = .bool(double == 1)
-    } else if abs(double) < 0x1p63 && number == NSNumber(value: number.int64Value)
-      || number.stringValue == String(number.int64Value)
-    {
-      // The second condition covers the ends of the range, which as doubles are just outside it.
-      self = .integer(number.int64Value)
-    } else {
-      self = .number(double)
-    }
+  /// A whole number is an integer, however it is written.
+  init(number: Double) {
+    self = Int64(exactly: number).map { .integer($0) } ?? .number(number)
   }
 
   /// Returns the value at a path of keys below this one; nil if a key is missing.
@@ -74,27 +33,90 @@ package enum JSONValue: Hashable, Sendable {
     }
     return value
   }
-}
-
-extension JSONValue: Encodable {
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .number(let value): try container.encode(value)
-    case .string(let value): try container.encode(value)
-    case .array(let values): try container.encode(values)
-    case .object(let members): try container.encode(members)
-    }
-  }
 
   /// The JSON text, with sorted keys, so that equal values have equal bytes.
   package var json: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Encoding fails only for non-finite numbers, and no parsed `JSONValue` contains one.
-    return (try? encoder.encode(self)).map(Array.init) ?? Array("null".utf8)
+    var bytes: [UInt8] = []
+    bytes.append(json: self)
+    return bytes
+  }
+}
+
+extension [UInt8] {
+  /// Appends the JSON text of a value, with sorted keys.
+  mutating func append(json value: JSONValue) {
+    switch value {
+    case .null: append(contentsOf: "null".utf8)
+    case .bool(let flag): append(contentsOf: flag ? "true".utf8 : "false".utf8)
+    case .integer(let number): append(json: number)
+    case .number(let number):
+      if let whole = Int64(exactly: number) { return append(json: whole) }
+      // JSON has no infinity, which only a calculation could make.
+      append(contentsOf: number.isFinite ? number.description.utf8 : "null".utf8)
+    case .string(let text): append(json: text)
+    case .array(let values):
+      append(UInt8(ascii: "["))
+      for (index, value) in values.enumerated() {
+        if index > 0 { append(UInt8(ascii: ",")) }
+        append(json: value)
+      }
+      append(UInt8(ascii: "]"))
+    case .object(let members):
+      append(UInt8(ascii: "{"))
+      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+        if index > 0 { append(UInt8(ascii: ",")) }
+        append(json: member.key)
+        append(UInt8(ascii: ":"))
+        append(json: member.value)
+      }
+      append(UInt8(ascii: "}"))
+    }
+  }
+
+  /// Appends the digits of a number.
+  mutating func append(json number: Int64) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    var rest = number.magnitude
+    let start = count
+    repeat {
+      append(48 + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    self[start...].reverse()
+  }
+
+  /// Appends a text in quotes.
+  mutating func append(json text: String) {
+    append(UInt8(ascii: "\""))
+    let bytes = text.utf8
+    if bytes.allSatisfy({ $0 >= 32 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+      append(contentsOf: bytes)
+    } else {
+      for byte in bytes { appendEscaped(byte) }
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  private mutating func appendEscaped(_ byte: UInt8) {
+    let letter: Unicode.Scalar? =
+      switch byte {
+      case UInt8(ascii: "\""): "\""
+      case UInt8(ascii: "\\"): "\\"
+      case 8: "b"
+      case 9: "t"
+      case 10: "n"
+      case 12: "f"
+      case 13: "r"
+      default: nil
+      }
+    if let letter {
+      append(UInt8(ascii: "\\"))
+      append(UInt8(ascii: letter))
+    } else if byte < 32 {
+      append(contentsOf: (byte < 16 ? "\\u000" : "\\u00").utf8)
+      append(contentsOf: String(byte, radix: 16).utf8)
+    } else {
+      append(byte)
+    }
   }
 }

@@ -40,19 +40,6 @@ package struct Timestamp: Hashable, Comparable, Sendable {
   }
 }
 
-extension Timestamp: Codable {
-  /// Decodes whole microseconds since 1970.
-  package init(from decoder: any Decoder) throws {
-    microseconds = try decoder.singleValueContainer().decode(Int64.self)
-  }
-
-  /// Encodes whole microseconds since 1970.
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(microseconds)
-  }
-}
-
 extension Duration {
   /// Whole microseconds, rounded toward zero and limited to the range of `Int64`.
   package var microseconds: Int64 {

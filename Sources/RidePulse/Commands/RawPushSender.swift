@@ -107,8 +107,8 @@ enum PayloadFile {
     if String(validating: bytes, as: UTF8.self) == nil {
       throw arguments.error("--payload \(path) is not UTF-8")
     }
-    do throws(JSONScan.Fault) {
-      try JSONScan.check(bytes, depthLimit: depthLimit)
+    do throws(JSONParser.Fault) {
+      _ = try JSONParser.parse(bytes, depthLimit: depthLimit)
     } catch {
       throw arguments.error(
         "--payload \(path) is not JSON at \(error.place(in: bytes)): \(error.what)")

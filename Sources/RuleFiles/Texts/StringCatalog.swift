@@ -21,14 +21,15 @@ package struct StringCatalog: Sendable {
 
   /// - Throws: `RuleProblem` if the file is not a catalog.
   package init(file: String, bytes: [UInt8]) throws(RuleProblem) {
-    do throws(JSONScan.Fault) {
-      try JSONScan.check(bytes, depthLimit: Self.depthLimit)
+    let root: JSONValue
+    do throws(JSONParser.Fault) {
+      root = try JSONParser.parse(bytes, depthLimit: Self.depthLimit)
     } catch {
       throw RuleProblem(
         file: file, location: Self.location(of: error.offset, in: bytes), found: error.what,
         expected: "JSON, as Xcode writes a String Catalog")
     }
-    guard let root = JSONValue(json: bytes), case .string(let source)? = root["sourceLanguage"],
+    guard case .string(let source)? = root["sourceLanguage"],
       case .object(let strings)? = root["strings"]
     else {
       throw RuleProblem(

@@ -72,9 +72,9 @@ struct TranslationLint {
   private func incompletePlurals(_ entry: TextCatalog.Entry) -> [String] {
     entry.text.texts.compactMap { locale, text in
       guard let tag = LocaleTag(locale) else { return nil }
-      let needed = Set(PluralRules(tag).everydayCategories)
       for placeholder in text.placeholders {
         for case .plural(let forms) in placeholder.filters {
+          let needed = Set(PluralRules(tag).everydayCategories)
           let missing = needed.subtracting(forms.categories).map(\.rawValue).sorted()
           if missing.isEmpty { continue }
           return "the plural of {{\(placeholder.path)}} in \(entry.name) has no form "

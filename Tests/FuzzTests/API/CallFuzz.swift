@@ -3,7 +3,7 @@ import Testing
 
 @testable import AdminServer
 
-/// No request body causes a trap, and every body that passes is one that Foundation can parse too.
+/// No request body causes a trap.
 @Suite struct `Fuzzing of calls` {
   @Test func `A body is taken whole, or refused with a code`() {
     Fuzz.run("calls", cases: 8000) { chance throws(Fuzz.Fault) in
@@ -11,20 +11,7 @@ import Testing
       let body =
         chance.percent(5)
         ? chance.bytes(upTo: 200) : chance.percent(5) ? seed : Self.mutation.mutate(seed, &chance)
-      let isGood = (try? JSONScan.check(body, depthLimit: APIBody.depthLimit)) != nil
-      if isGood, String(validating: body, as: UTF8.self) != nil, !body.contains(0) {
-        if let value = JSONValue(json: body) {
-          let again = (try? JSONScan.check(value.json, depthLimit: APIBody.depthLimit)) != nil
-          try require(again, "what was read can't be written: \(value)")
-        } else {
-          // The body contains a number that exceeds the range of a double.
-          let hasExponent = zip(body, body.dropFirst()).contains { digit, letter in
-            (48...57).contains(digit) && letter | 0x20 == UInt8(ascii: "e")
-          }
-          try require(
-            hasExponent, "Foundation does not read \(String(decoding: body, as: UTF8.self))")
-        }
-      }
+      let isGood = (try? JSONParser.parse(body, depthLimit: APIBody.depthLimit)) != nil
       let call = chance.pick(of: APICall.all, else: APICall.contact)
       let result = Result { () throws(APIError) in
         var request = HTTPRequest(

@@ -15,11 +15,11 @@ struct MemoMutation {
 
   /// Returns the memo that is read back; nil if the service would report it as unreadable.
   func mutate(_ memo: Memo, _ chance: inout Chance) throws -> Memo? {
-    var json = Array(try JSONEncoder().encode(memo))
+    var json = Array(memo.storedText.utf8)
     if json.count < 3 { json = Self.made(&chance) }
     for _ in 0..<chance.number(0...4) { replaceNumber(in: &json, &chance) }
     if chance.percent(30) { json = Self.mutation.mutate(json, &chance) }
-    return try? JSONDecoder().decode(Memo.self, from: Data(json))
+    return try? Memo(storedText: String(decoding: json, as: UTF8.self))
   }
 
   /// Replaces one of the numbers with another one.
@@ -39,7 +39,7 @@ struct MemoMutation {
     }
     let id = "00000000-0000-8000-8000-00000000000\(chance.number(0...9))"
     let event = "{\"id\":\(number()),\"name\":\"done\",\"at\":\(number()),\"data\":\"{}\"}"
-    let card = chance.percent(50) ? "\"card\":\(chance.number(0...3))," : ""
+    let card = chance.percent(50) ? "\"card\":\"\(chance.number(0...3))\"," : ""
     let start = chance.percent(30) ? "\"startToken\":\(chance.number(0...3))," : ""
     let rule = chance.pick("r0", "r1", "card-customer", "gone")
     let entry = """
@@ -48,14 +48,14 @@ struct MemoMutation {
       """
     let life = """
       {"since":\(number()),"lastEventAt":\(number()),"token":"c1c1c1c1","timestamp":\(number()),
-      "number":\(number()),"failures":\(number()),"urgentAt":[\(number())],"isUrgent":false,
+      "number":\(number()),"isPending":false,"failures":\(number()),"urgentAt":[\(number())],"isUrgent":false,
       "isRefused":false,"hasMatchedOwner":true,"staleAt":\(number()),"sentAt":\(number()),
       "shown":"x","cause":\(event),"alert":\(event)}
       """
     let isOpen = chance.percent(50)
     return Array(
       """
-      {"slots":{\(slots.joined(separator: ","))},"cards":[\(chance.number(0...3)),\(life)],
+      {"slots":{\(slots.joined(separator: ","))},"cards":{"\(chance.number(0...3))":\(life)},
       "retries":[{"entry":\(entry),"due":\(number())}],
       "starts":[\(chance.number(0...3)),{"entry":\(entry),"owner":"c","isOpen":\(isOpen)}]}
       """.utf8)

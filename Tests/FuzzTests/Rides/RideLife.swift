@@ -193,8 +193,8 @@ extension RideLife {
     try require(
       !settlement.isOver || settlement.nextDue == nil, "over and due at once: \(settlement)")
     if maker.chance.percent(10) {
-      let json = try JSONEncoder().encode(settlement.memo)
-      let memo = try JSONDecoder().decode(Memo.self, from: json)
+      let json = settlement.memo.storedText
+      let memo = try Memo(storedText: json)
       try require(memo == settlement.memo, "a memo does not read back: \(settlement.memo)")
     }
   }

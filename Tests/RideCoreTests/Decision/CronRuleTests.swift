@@ -158,18 +158,18 @@ import Testing
     let now = Timestamp(microseconds: 1_795_248_300_000_001)
     memo.slots["a"] = SlotMemo(anchor: nil, through: now, planned: nil, fired: now)
     memo.slots["b"] = SlotMemo(anchor: now, through: now - .seconds(5), planned: now, fired: nil)
-    let json = try JSONEncoder().encode(memo)
-    #expect(try JSONDecoder().decode(Memo.self, from: json) == memo)
+    let json = memo.storedText
+    #expect(try Memo(storedText: json) == memo)
   }
 
   @Test(arguments: ["", "1 2 3", "- - - -", "1 x - -", "1 2 - - 5"])
   func `a memo that can't be read is an error and no trap`(slot: String) {
-    let json = Data(#"{"slots":{"a":"\#(slot)"}}"#.utf8)
-    #expect(throws: DecodingError.self) { try JSONDecoder().decode(Memo.self, from: json) }
+    let json = #"{"slots":{"a":"\#(slot)"}}"#
+    #expect(throws: StoredFault.self) { try Memo(storedText: json) }
   }
 
   @Test func `a memo of an earlier version is read`() throws {
-    let memo = try JSONDecoder().decode(Memo.self, from: Data(#"{"retries":[]}"#.utf8))
+    let memo = try Memo(storedText: #"{"retries":[]}"#)
     #expect(memo.isEmpty)
   }
 }

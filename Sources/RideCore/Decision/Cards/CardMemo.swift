@@ -1,5 +1,5 @@
 /// The state of one card between decisions.
-package struct CardMemo: Hashable, Sendable, Codable {
+package struct CardMemo: Hashable, Sendable {
   /// When it was registered, which is about when it began to live; of a card that the app has
   /// scheduled, when it will.
   package var since: Timestamp
@@ -82,7 +82,7 @@ package struct CardMemo: Hashable, Sendable, Codable {
 }
 
 /// The state of a start by push: at most one for each ride and phone, whatever happens.
-package struct StartMemo: Hashable, Sendable, Codable {
+package struct StartMemo: Hashable, Sendable {
   package var entry: LedgerEntry
   /// The owner of the phone.
   package var owner: OwnerID
@@ -112,7 +112,7 @@ struct CardStep: Hashable, Sendable {
 }
 
 /// What a push of type `liveactivity` does: `aps.event`.
-package enum CardEvent: String, Hashable, Sendable, Codable {
+package enum CardEvent: String, StoredAsRaw, Hashable, Sendable {
   /// A card appears.
   case start
   /// The card's content changes.

@@ -1,0 +1,191 @@
+// A memo as JSON. What many pushes share, the data of their event and a former row, is stored once:
+// a ride with thousands of phones may retry one event for each of them.
+extension Memo: StoredValue {
+  package init(stored: JSONValue) throws(StoredFault) {
+    self.init()
+    var fields = try FieldReader(stored)
+    var (data, images, retries) = ([Int64: String](), [RideImage](), [StoredRetry]())
+    try visitUnshared(&fields)
+    try fields.parts("data", &data)
+    try fields.parts("images", &images)
+    try fields.parts("retries", &retries)
+    try fields.parts("cards", &cards)
+    try fields.parts("starts", &starts)
+    self.retries = retries.map { retry in
+      var pending = retry.pending
+      pending.image = retry.image.flatMap { images.indices.contains($0) ? images[$0] : nil }
+      return pending
+    }
+    if data.isEmpty { return }
+    updateEvents { event in
+      if event.data.isEmpty { event.data = data[event.id] ?? "{}" }
+    }
+  }
+
+  /// Stores the parts that are not empty.
+  package func store(in json: inout [UInt8]) {
+    var memo = self
+    let data = memo.removeData()
+    FieldWriter.object(in: &json) { fields in
+      memo.write(data, to: &fields)
+      try? memo.visitUnshared(&fields)
+    }
+  }
+
+  private mutating func visitUnshared(_ fields: inout some StoredFields) throws(StoredFault) {
+    try fields.parts("slots", &slots)
+    try fields.parts("unrepeatable", &unrepeatable)
+    try fields.field("part", &part)
+    try fields.parts("conditions", &conditions)
+  }
+
+  private mutating func write(_ data: [Int64: String], to fields: inout FieldWriter) {
+    var (data, images, places) = (data, [RideImage](), [ObjectIdentifier: Int]())
+    var retries = self.retries.map { pending in
+      var retry = StoredRetry(pending: pending)
+      guard let image = pending.image else { return retry }
+      retry.image = places[ObjectIdentifier(image)] ?? images.firstIndex(of: image) ?? images.count
+      if retry.image == images.count { images.append(image) }
+      places[ObjectIdentifier(image)] = retry.image
+      return retry
+    }
+    fields.parts("data", &data)
+    fields.parts("images", &images)
+    fields.parts("retries", &retries)
+    fields.parts("cards", &cards)
+    fields.parts("starts", &starts)
+  }
+
+  /// Removes the data from the memo's events, and returns it by the ID of the event.
+  private mutating func removeData() -> [Int64: String] {
+    var data: [Int64: String] = [:]
+    updateEvents { event in
+      if event.data == "{}" { return }
+      // After a failover, two events may have one ID: the second one keeps its data.
+      if let stored = data[event.id], stored != event.data { return }
+      data[event.id] = event.data
+      event.data = ""
+    }
+    return data
+  }
+
+  private mutating func updateEvents(_ update: (inout RideEvent) -> Void) {
+    for index in retries.indices { update(&retries[index].entry.event) }
+    for id in starts.keys {
+      guard var start = starts[id] else { continue }
+      update(&start.entry.event)
+      starts[id] = start
+    }
+    for id in cards.keys {
+      guard var card = cards[id] else { continue }
+      for path in [\CardMemo.subject, \.cause, \.alert] {
+        guard var event = card[keyPath: path] else { continue }
+        update(&event)
+        card[keyPath: path] = event
+      }
+      cards[id] = card
+    }
+  }
+}
+
+/// A waiting push that refers to its image by place in `images`.
+private struct StoredRetry: StoredObject {
+  var pending: PendingPush
+  var image: Int?
+
+  static var blank: StoredRetry {
+    StoredRetry(pending: PendingPush(entry: .blank, due: Timestamp(microseconds: 0)))
+  }
+
+  mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
+    try fields.field("entry", &pending.entry)
+    try fields.field("due", &pending.due)
+    try fields.field("waitsForCard", &pending.waitsForCard)
+    try fields.field("image", &image)
+    try fields.field("awaited", &pending.awaited)
+  }
+}
+
+extension ConditionMemo: StoredObject {
+  package static var blank: ConditionMemo { ConditionMemo() }
+
+  package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
+    try fields.field("last", &last)
+    try fields.field("complaint", &complaint)
+  }
+}
+
+extension SlotMemo: StoredValue {
+  /// Reads `ANCHOR THROUGH PLANNED FIRED`, in microseconds since 1970, with `-` for none; then, if
+  /// there is more, `CHANGED` and `unreadable` or `-`.
+  package init(stored: JSONValue) throws(StoredFault) {
+    let words = try String(stored: stored).split(separator: " ", omittingEmptySubsequences: false)
+    func instant(_ index: Int) throws(StoredFault) -> Timestamp? {
+      if words[index] == "-" { return nil }
+      if let microseconds = Int64(words[index]) { return Timestamp(microseconds: microseconds) }
+      throw StoredFault(stored, isNot: "times of slots")
+    }
+    guard words.count == 4 || words.count == 6, let through = try instant(1) else {
+      throw StoredFault(stored, isNot: "times of slots")
+    }
+    self.init(
+      anchor: try instant(0), through: through, planned: try instant(2), fired: try instant(3))
+    if words.count == 4 { return }
+    changed = try instant(4)
+    isUnreadable = words[5] == "unreadable"
+  }
+
+  /// Stores the memo as one text: an object for each rule would take three times as long.
+  package func store(in json: inout [UInt8]) {
+    json.append(UInt8(ascii: "\""))
+    for (place, instant) in [anchor, through, planned, fired].enumerated() {
+      if place > 0 { json.append(UInt8(ascii: " ")) }
+      Self.append(instant, to: &json)
+    }
+    if changed != nil || isUnreadable {
+      json.append(UInt8(ascii: " "))
+      Self.append(changed, to: &json)
+      json.append(contentsOf: (isUnreadable ? " unreadable" : " -").utf8)
+    }
+    json.append(UInt8(ascii: "\""))
+  }
+
+  private static func append(_ instant: Timestamp?, to json: inout [UInt8]) {
+    if let instant { json.append(json: instant.microseconds) } else { json.append(UInt8(ascii: "-")) }
+  }
+}
+
+extension OpenPart: StoredObject {
+  package static var blank: OpenPart { OpenPart(through: 0, throughTime: nil, after: 0, slots: []) }
+
+  package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
+    try fields.field("through", &through)
+    try fields.field("throughTime", &throughTime)
+    try fields.field("after", &after)
+    try fields.field("slots", &slots)
+    try fields.field("shown", &shown)
+    try fields.field("withheld", &withheld)
+    try fields.field("remembered", &remembered)
+  }
+}
+
+extension OpenPart.Slot: StoredObject {
+  package static var blank: OpenPart.Slot { OpenPart.Slot(rule: "", at: Timestamp(microseconds: 0)) }
+
+  package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
+    try fields.field("rule", &rule)
+    try fields.field("at", &at)
+  }
+}
+
+extension WithheldFiring: StoredObject {
+  package static var blank: WithheldFiring {
+    WithheldFiring(rule: "", event: 0, at: Timestamp(microseconds: 0))
+  }
+
+  package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
+    try fields.field("rule", &rule)
+    try fields.field("event", &event)
+    try fields.field("at", &at)
+  }
+}
