@@ -13,7 +13,8 @@ extension Decider {
     // Each recipient's oldest push goes first, and a push that waits holds back newer ones.
     var waiting: [LedgerEntry.Recipient: Timestamp] = [:]
     var tried = 0
-    for var pending in EventOrder.sorted(retries, event: \.entry.event) where pending.awaited == nil {
+    for var pending in EventOrder.sorted(retries, event: \.entry.event) where pending.awaited == nil
+    {
       if closeUnknown(pending.entry) { continue }
       if pending.waitsForCard == true {
         if isLeftToCard(pending.entry, phones) {
@@ -61,11 +62,16 @@ extension Decider {
     return permit?.standing != .granted
   }
 
+  /// Whether the ride's previous holder may have sent a push: not if it is kept back until later, or
+  /// has no permit.
+  private func mayHaveLeft(_ pending: PendingPush) -> Bool {
+    !isWithheld(pending) && !lacksPermit(pending.entry)
+  }
+
   /// Closes a pending push whose place a newer one takes.
   mutating func supersede(_ pending: PendingPush, by newer: RideEvent) {
     let reason = LedgerReason.superseded(by: newer.name)
-    if !isWithheld(pending) { return close(pending.entry, .superseded, reason) }
-    // What is kept back until later was not sent by the ride's previous holder either.
+    if mayHaveLeft(pending) { return close(pending.entry, .superseded, reason) }
     var entry = pending.entry
     entry.end(.superseded, reason)
     decision.closed.append(entry)
@@ -222,16 +228,16 @@ extension Decider {
     func doubt(_ entry: inout LedgerEntry) {
       if entry.recipient != nil { entry.doubt = entry.doubt ?? .takenOver }
     }
-    // What is kept back until later was not sent by anybody, nor was a push without its permit.
-    func doubt(_ pending: inout PendingPush) {
-      if !isWithheld(pending), !lacksPermit(pending.entry) { doubt(&pending.entry) }
-    }
     // What must not repeat is journalled before it is sent: no journal, no doubt.
     for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
       doubt(&decision.pushes[index].entry)
     }
-    for index in decision.postponed.indices { doubt(&decision.postponed[index]) }
-    for index in decision.waiting.indices { doubt(&decision.waiting[index]) }
+    for index in decision.postponed.indices where mayHaveLeft(decision.postponed[index]) {
+      doubt(&decision.postponed[index].entry)
+    }
+    for index in decision.waiting.indices where mayHaveLeft(decision.waiting[index]) {
+      doubt(&decision.waiting[index].entry)
+    }
     for index in decision.held.indices { doubt(&decision.held[index].entry) }
   }
 }

@@ -35,49 +35,50 @@ import Testing
   }
 
   /// What keeps a push from its owner when its wait is over.
-  private static let causes: [(code: LedgerReason.Engine, change: @Sendable (inout Stage) -> Void)] =
-    [
-      (.conditionFalse, { $0.rule.condition = try? Condition("ride.attributes.plate == 'X'") }),
-      (.conditionError, { $0.rule.condition = try? Condition("ride.attributes.eta > 1") }),
-      (
-        .recentContact,
-        {
-          $0.rule.unlessContactWithin = .seconds(600)
-          $0.view.phones[0].contactedAt = Sample.now
-        }
-      ),
-      (
-        .optedOut,
-        {
-          $0.rule.limits.topic = "t"
-          $0.view.optOuts = [OptOut(app: .customer, owner: "c", topic: "t")]
-        }
-      ),
-      (.notInSample, { $0.rule.limits.sample = OwnerSample(text: "0.0001%") }),
-      (
-        .quietHours,
-        {
-          guard let from = QuietHours.TimeOfDay(text: "00:00"),
-            let to = QuietHours.TimeOfDay(text: "23:59")
-          else { return }
-          $0.rule.limits.topic = "t"
-          $0.rule.limits.quiet = QuietHours(from: from, to: to, zone: .ride, then: .drop)
-        }
-      ),
-      (
-        .overCap,
-        {
-          $0.rule.limits.topic = "t"
-          $0.rule.limits.cap = PushCap(count: 0, per: .seconds(600))
-        }
-      ),
-      (
-        .leftStates,
-        {
-          $0.rule.when = .on(["driver_arrived"], while: ["requested"])
-        }
-      ),
-    ]
+  private static let causes:
+    [(code: LedgerReason.Engine, change: @Sendable (inout Stage) -> Void)] =
+      [
+        (.conditionFalse, { $0.rule.condition = try? Condition("ride.attributes.plate == 'X'") }),
+        (.conditionError, { $0.rule.condition = try? Condition("ride.attributes.eta > 1") }),
+        (
+          .recentContact,
+          {
+            $0.rule.unlessContactWithin = .seconds(600)
+            $0.view.phones[0].contactedAt = Sample.now
+          }
+        ),
+        (
+          .optedOut,
+          {
+            $0.rule.limits.topic = "t"
+            $0.view.optOuts = [OptOut(app: .customer, owner: "c", topic: "t")]
+          }
+        ),
+        (.notInSample, { $0.rule.limits.sample = OwnerSample(text: "0.0001%") }),
+        (
+          .quietHours,
+          {
+            guard let from = QuietHours.TimeOfDay(text: "00:00"),
+              let to = QuietHours.TimeOfDay(text: "23:59")
+            else { return }
+            $0.rule.limits.topic = "t"
+            $0.rule.limits.quiet = QuietHours(from: from, to: to, zone: .ride, then: .drop)
+          }
+        ),
+        (
+          .overCap,
+          {
+            $0.rule.limits.topic = "t"
+            $0.rule.limits.cap = PushCap(count: 0, per: .seconds(600))
+          }
+        ),
+        (
+          .leftStates,
+          {
+            $0.rule.when = .on(["driver_arrived"], while: ["requested"])
+          }
+        ),
+      ]
 
   @Test(arguments: causes.indices)
   func `R90: declined when its wait is over, it is not escalated`(index: Int) {
