@@ -123,6 +123,33 @@ import Testing
     #expect(try await granted().count == 1)
   }
 
+  /// The settlement that follows may find the lock released, and would drop the outcome otherwise.
+  @Test func `R84: a ride that another session has locked settles neither permits nor pushes`()
+    async throws
+  {
+    try await hold(2)
+    try await settle([Self.claimed(1, requests: [Self.request(Self.permit(0), 1)])])
+    let sent = PermitChanges.Outcome(permit: Self.permit(0), isSent: true, isDone: true)
+    let batch = [Self.claimed(1, outcomes: [sent]), Self.claimed(2)]
+    let other = try PostgresSession(conninfo: conninfo)
+    try await other.script(
+      "begin; select from ridepulse.agenda where ride_id = 'r1' for update")
+    let error = await #expect(throws: PostgresError.self) { try await settle(batch) }
+    #expect(error?.server?.sqlState == "55P03" && error?.failure.cause == .conflict)
+    let used = "select count(*) from ridepulse.permits where is_sent"
+    #expect(try await session.value(used) == "0")
+    try await other.script("rollback")
+    try await settle(batch)
+    #expect(try await session.value(used) == "1")
+    // One that has passed to another node is lost, locked or not: nothing waits for it.
+    try await other.script(
+      "begin; update ridepulse.agenda set fence = 99 where ride_id = 'r1'; commit; begin; "
+        + "select from ridepulse.agenda where ride_id = 'r1' for update")
+    try await settle(batch)
+    try await other.script("rollback")
+    await other.close()
+  }
+
   /// The rule of `PermitBook`, which the preview uses, and that of the function are one.
   @Test(arguments: [TestSeed.value(1)])
   func `SQL and the preview's book agree`(seed: UInt64) async throws {

@@ -100,8 +100,8 @@ import Testing
   private static var part: Memo {
     var memo = Memo()
     memo.part = OpenPart(
-      through: 9, throughTime: now, after: 11, slots: [OpenPart.Slot(rule: "heartbeat", at: now)],
-      shown: ["21": [7]])
+      through: 9, throughTime: now, startedAt: now, after: 11,
+      slots: [OpenPart.Slot(rule: "heartbeat", at: now)], shown: ["21": [7]])
     memo.part?.withheld = [WithheldFiring(rule: "eta-moved", event: 8, at: now)]
     memo.part?.remembered = ["eta-moved": #"{"eta":1800000000}"#]
     return memo

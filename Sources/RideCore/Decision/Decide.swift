@@ -89,6 +89,7 @@ struct Decider {
     followPermits()
     supersedeHeld()
     orderPushes()
+    followEscalations()
     doubtPushes()
     keepConditions()
   }
@@ -110,7 +111,8 @@ struct Decider {
       let open = decision.view.memo.part
       decision.part = OpenPart(
         through: open?.through ?? events.last?.id ?? 0,
-        throughTime: open == nil ? events.map(\.at).max() : open?.throughTime, after: last.id,
+        throughTime: open == nil ? events.map(\.at).max() : open?.throughTime,
+        startedAt: open == nil ? now : open?.startedAt, after: last.id,
         slots: slots.map { OpenPart.Slot(rule: $0.rule.name, at: $0.at) },
         shown: open?.shown ?? [:])
     }
@@ -174,7 +176,7 @@ struct Decider {
   ) {
     var entry = entry
     if decision.view.isTakenOver, status == .expired || status == .superseded,
-      entry.recipient != nil
+      entry.recipient != nil, !lacksPermit(entry)
     {
       entry.doubt = entry.doubt ?? .takenOver
     }

@@ -64,8 +64,13 @@ extension Decider {
       entry.id = pushID(rule, event, phone.token, app)
       entry.phone = phone.id
       entry.tokenSuffix = String(phone.token.suffix(6))
+      let closed = decision.closed.count
       let isSent = fire(firing, &planner, entry, phone, person.image)
-      if isSent, rule.escalation != nil { awaited.append(entry.id) }
+      if isSent, rule.escalation != nil,
+        !decision.closed.dropFirst(closed).contains(where: \.isDeclined)
+      {
+        awaited.append(entry.id)
+      }
     }
     let hasNoPhone = entry.phone == nil && isFirstPart && !hasPhone(owner, app, isFurther)
     if hasNoPhone { close(entry, .suppressed, .noPhone(of: app)) }

@@ -101,17 +101,17 @@ extension Decider {
 
   /// Closes pushes that quiet hours or a permit hold back, and whose place a newer one takes.
   mutating func supersedeHeld() {
-    let isHeld = decision.postponed.contains { $0.isWithheld(at: now) || $0.entry.awaitsPermit }
+    let isHeld = decision.postponed.contains { isWithheld($0) || $0.entry.awaitsPermit }
     if !isHeld { return }
     var places = self.places
     for pending in decision.postponed { places.add(pending.entry) }
     let postponed = decision.postponed
     decision.postponed = []
     for pending in postponed {
-      if pending.isWithheld(at: now) || pending.entry.awaitsPermit,
+      if isWithheld(pending) || pending.entry.awaitsPermit,
         let newer = places.successor(of: pending.entry)
       {
-        close(pending.entry, .superseded, .superseded(by: newer.name))
+        supersede(pending, by: newer)
       } else {
         decision.postponed.append(pending)
       }

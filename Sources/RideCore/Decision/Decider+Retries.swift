@@ -13,7 +13,8 @@ extension Decider {
     // Each recipient's oldest push goes first, and a push that waits holds back newer ones.
     var waiting: [LedgerEntry.Recipient: Timestamp] = [:]
     var tried = 0
-    for var pending in EventOrder.sorted(retries, event: \.entry.event) {
+    for var pending in EventOrder.sorted(retries, event: \.entry.event) where pending.awaited == nil
+    {
       if closeUnknown(pending.entry) { continue }
       if pending.waitsForCard == true {
         if isLeftToCard(pending.entry, phones) {
@@ -22,22 +23,23 @@ extension Decider {
         }
         pending.waitsForCard = nil
       }
-      let isWithheld = pending.isWithheld(at: now)
       let rivals = pending.entry.reason?.code.withholds == true ? placesWithWithheld : places
       if let newer = rivals.successor(of: pending.entry) {
-        close(pending.entry, .superseded, .superseded(by: newer.name))
+        supersede(pending, by: newer)
         continue
       }
-      if isWithheld {
+      if isWithheld(pending) {
         decision.waiting.append(showing(pending))
         continue
       }
+      let hasWaited = pending.entry.reason?.code == .engine(.waiting)
+      if hasWaited, !endWait(of: pending.entry, phones) { continue }
       let recipient = pending.entry.recipient
       let isAhead = recipient.map(addressed.contains) == true
       if let recipient, let due = waiting[recipient] {
-        decision.waiting.append(showing(pending, until: max(due, pending.due)))
+        keepBack(showing(pending, until: max(due, pending.due)), hasWaited)
       } else if tried >= OpenPart.size || pending.due > now && !isAhead {
-        decision.waiting.append(showing(pending))
+        keepBack(showing(pending), hasWaited)
         if let recipient { waiting[recipient] = max(pending.due, now) }
       } else {
         tried += 1
@@ -50,15 +52,62 @@ extension Decider {
   /// Returns whether it is still to be decided if a push is sent at all: it takes no other's place.
   private func isUndecided(_ pending: PendingPush) -> Bool {
     let entry = pending.entry
-    if entry.reason?.code.withholds == true { return true }
+    return entry.reason?.code.withholds == true || lacksPermit(entry)
+  }
+
+  /// Whether a push waits for a permit that has not been granted, so that no node has sent it.
+  func lacksPermit(_ entry: LedgerEntry) -> Bool {
     guard entry.awaitsPermit else { return false }
     let permit = entry.permitID(of: decision.view.rideID).flatMap { decision.view.permits[$0] }
     return permit?.standing != .granted
   }
 
+  /// Whether the ride's previous holder may have sent a push: not if it is kept back until later, or
+  /// has no permit.
+  private func mayHaveLeft(_ pending: PendingPush) -> Bool {
+    !isWithheld(pending) && !lacksPermit(pending.entry)
+  }
+
+  /// Closes a pending push whose place a newer one takes.
+  mutating func supersede(_ pending: PendingPush, by newer: RideEvent) {
+    let reason = LedgerReason.superseded(by: newer.name)
+    if mayHaveLeft(pending) { return close(pending.entry, .superseded, reason) }
+    var entry = pending.entry
+    entry.end(.superseded, reason)
+    decision.closed.append(entry)
+  }
+
+  /// Decides a push whose `wait` is over, as far as the ride's state and its rule's `if` are
+  /// concerned; returns whether it may leave, and closes the entry if not.
+  ///
+  /// This is asked for all phones of a firing together: whatever keeps one of them back after that,
+  /// it is not asked again, when the rule may have remembered the firing of the others.
+  private mutating func endWait(of entry: LedgerEntry, _ phones: [Int64: Phone]) -> Bool {
+    let phone = entry.phone.flatMap { phones[$0] }
+    guard let rule = configuration.rules.rule(named: entry.rule),
+      let context = context(entry.event), phone != nil || rule.emittedEvent != nil
+    else { return true }
+    if let reason = rule.leftStates(context.ride.state) {
+      close(entry, .suppressed, reason)
+      return false
+    }
+    return isStillAdmitted(rule, context, entry, phone)
+  }
+
+  /// Keeps a push for a later decision, although it is due or could go with another one.
+  private mutating func keepBack(_ pending: PendingPush, _ hasWaited: Bool) {
+    if !hasWaited { return decision.waiting.append(pending) }
+    var pending = pending
+    pending.entry.reason = LedgerReason(.heldBack)
+    decision.postponed.append(pending)
+    if let rule = configuration.rules.rule(named: pending.entry.rule), rule.emittedEvent == nil {
+      remember(rule)
+    }
+  }
+
   /// Returns the places with those of pushes that are kept back, which replace only each other.
   private func adding(withheld retries: [PendingPush], to places: CollapseIndex) -> CollapseIndex {
-    let withheld = (retries + decision.postponed).filter { $0.isWithheld(at: now) }
+    let withheld = (retries + decision.postponed).filter { isWithheld($0) }
     return withheld.reduce(into: places) { $0.add($1.entry) }
   }
 
@@ -100,12 +149,10 @@ extension Decider {
     guard let rule = configuration.rules.rule(named: entry.rule) else {
       return close(entry, .suppressed, .ruleGone)
     }
-    if let pushes = pending.awaited { return escalate(rule, entry, unlessSeen: pushes) }
     if rule.emittedEvent != nil {
       guard let context = context(entry.event) else {
         return close(entry, .suppressed, .rideNotFound)
       }
-      if hasWaited, !isStillAdmitted(rule, context, entry) { return }
       return emit(rule, entry, context)
     }
     guard let phone = entry.phone.flatMap({ phones[$0] }) else {
@@ -131,7 +178,6 @@ extension Decider {
         entry, .suppressed,
         isParticipant ? .noLongerParticipates(entry.app) : .otherOwner(of: entry.app))
     }
-    if hasWaited, !isStillAdmitted(rule, context, entry, phone) { return }
     if let reason = exclusion(of: owner, in: entry.app, by: rule) ?? contact(rule, phone) {
       return close(entry, .suppressed, reason)
     }
@@ -182,19 +228,16 @@ extension Decider {
     func doubt(_ entry: inout LedgerEntry) {
       if entry.recipient != nil { entry.doubt = entry.doubt ?? .takenOver }
     }
-    // What is kept back until later was not sent by anybody.
-    func doubt(_ pending: inout PendingPush) {
-      if !pending.isWithheld(at: now) { doubt(&pending.entry) }
-    }
     // What must not repeat is journalled before it is sent: no journal, no doubt.
     for index in decision.pushes.indices where !decision.pushes[index].mustNotRepeat {
       doubt(&decision.pushes[index].entry)
     }
-    // Without a permit it has not been sent by anybody.
-    for index in decision.postponed.indices where !decision.postponed[index].entry.awaitsPermit {
-      doubt(&decision.postponed[index])
+    for index in decision.postponed.indices where mayHaveLeft(decision.postponed[index]) {
+      doubt(&decision.postponed[index].entry)
     }
-    for index in decision.waiting.indices { doubt(&decision.waiting[index]) }
+    for index in decision.waiting.indices where mayHaveLeft(decision.waiting[index]) {
+      doubt(&decision.waiting[index].entry)
+    }
     for index in decision.held.indices { doubt(&decision.held[index].entry) }
   }
 }

@@ -43,12 +43,6 @@ package struct PendingPush: Hashable, Sendable {
     self.due = due
     self.image = image
   }
-
-  /// Whether it is kept back on purpose until it is due: it delays no other push to its phone, and
-  /// none takes it along.
-  func isWithheld(at now: Timestamp) -> Bool {
-    due > now && entry.reason?.code.withholds == true
-  }
 }
 
 /// How far one schedule rule has progressed for one ride.

@@ -97,6 +97,8 @@ package struct OpenPart: Hashable, Sendable {
   var through: Int64
   /// The time of the latest event of the pass; nil in memos of earlier versions, and without events.
   var throughTime: Timestamp?
+  /// When the first part was decided; nil in memos of earlier versions.
+  var startedAt: Timestamp?
   /// The last phone that was addressed: parts go in the order of `Phone.id`.
   package var after: Int64
   /// The slots that fired in the pass.

@@ -17,9 +17,9 @@ package struct Condition: Hashable, Sendable {
 
   /// The names that an expression may use; the order is that of `Variable`.
   package static let environment = CELEnvironment([
-    ("ride.id", .string), ("ride.state", .nullable(.string)),
+    ("ride.id", .nullable(.string)), ("ride.state", .nullable(.string)),
     ("ride.customer_id", .nullable(.string)), ("ride.driver_id", .nullable(.string)),
-    ("ride.pickup_at", .nullable(.timestamp)), ("ride.time_zone", .string),
+    ("ride.pickup_at", .nullable(.timestamp)), ("ride.time_zone", .nullable(.string)),
     ("ride.updated_at", .nullable(.timestamp)), ("ride.attributes", .map(.string, .dyn)),
     ("event.name", .string), ("event.at", .timestamp), ("event.data", .dyn),
     ("phone.locale", .nullable(.string)), ("phone.environment", .string),
@@ -105,6 +105,8 @@ extension Condition {
     package func value(of variable: Int) -> CELValue {
       let ride = context.ride
       switch Variable(rawValue: variable) {
+      // An event about no ride has a ride's place in the store, and no value of one.
+      case .rideID where !context.hasRide, .timeZone where !context.hasRide: return .null
       case .rideID: return .string(ride.id.text)
       case .state: return CELValue(ride.state)
       case .customerID: return CELValue(ride.customerID?.text)

@@ -118,6 +118,10 @@ static const char text_0028[] = {
 #embed "../../../sql/0028_limits.sql" suffix(, 0)
 };
 
+static const char text_0029[] = {
+#embed "../../../sql/0029_permits_of_locked_rides.sql" suffix(, 0)
+};
+
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
     {"0002_phones", text_0002},
@@ -147,5 +151,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0026_calls_and_sweeps", text_0026},
     {"0027_participants", text_0027},
     {"0028_limits", text_0028},
+    {"0029_permits_of_locked_rides", text_0029},
     {NULL, NULL},
 };

@@ -166,6 +166,32 @@ import Testing
       stage.reasons == ["if is false", "if is false", "if: ride.attributes.plate is missing"])
   }
 
+  /// Conditions on an event about no ride, and why nothing is sent; nil if it is.
+  private static let withoutRide: [(text: String, reason: String?)] = [
+    ("ride.id == null && ride.time_zone == null && ride.state == null", nil),
+    ("ride.id != 'r1' && event.data.driver_id == 'd7'", nil),
+    (
+      "ride.id.startsWith('person:')",
+      "if: ride.id.startsWith('person:'): startsWith is not defined for null and string"
+    ),
+    ("size(ride.attributes) == 0", nil),
+    ("ride.attributes.plate == 'B'", "if: ride.attributes.plate is missing"),
+  ]
+
+  @Test(arguments: withoutRide.indices)
+  func `R89: an event about no ride has no value of a ride`(index: Int) throws {
+    let (text, reason) = Self.withoutRide[index]
+    var rule = Sample.rule(app: .driver, body: "Soon")
+    rule.condition = try Condition(text)
+    let view = RideView(
+      rideID: RideID(ofPerson: "d7", app: .driver), ride: nil,
+      events: [Sample.event(data: #"{"driver_id": "d7"}"#)],
+      phones: [Sample.phone(7, app: .driver, owner: "d7")])
+    let decision = decide(view, by: Sample.book([rule]), now: Sample.now)
+    #expect(decision.closed.map(\.reason?.text) == (reason.map { [$0] } ?? []))
+    #expect(decision.pushes.count == (reason == nil ? 1 : 0))
+  }
+
   @Test func `a pass that is split decides as a whole, and remembers at its end`() throws {
     let first = try Self.rule("last == null", remembering: [["plate"]])
     var second = try Self.rule("ride.state == 'requested'")

@@ -1,0 +1,113 @@
+import Testing
+
+@testable import RideCore
+
+/// Pushes of which it is not decided yet if they are sent at all.
+@Suite struct UndecidedPushTests {
+  /// What keeps a push of the second event back.
+  private static let kinds: [@Sendable (inout Rule) -> Void] = [
+    { $0.wait = .seconds(120) },
+    { rule in
+      // 2027-01-15T08:00 is in them.
+      guard let from = QuietHours.TimeOfDay(text: "07:00"),
+        let to = QuietHours.TimeOfDay(text: "08:02")
+      else { return }
+      rule.limits.topic = "t"
+      rule.limits.quiet = QuietHours(from: from, to: to, zone: .ride, then: .hold)
+    },
+    { rule in
+      rule.limits.topic = "t"
+      rule.limits.cap = PushCap(count: 1, per: .seconds(600))
+    },
+  ]
+
+  private struct Stage {
+    var rules = [
+      Sample.rule("plain", on: ["eta_changed"], collapse: "one"),
+      Sample.rule("undecided", collapse: "one"),
+    ]
+    var view = Sample.view(events: [])
+    var book = PermitBook()
+    var entries: [PushID: LedgerEntry] = [:]
+
+    @discardableResult
+    mutating func decide(
+      at seconds: Double, _ outcome: PushOutcome = .accepted, taken: Bool = false
+    ) -> Decision {
+      let now = Sample.now + .microseconds(Int64(seconds * 1e6))
+      view.permits = book.permits(of: view)
+      view.isTakenOver = taken
+      let decision = RideCore.decide(view, by: Sample.book(rules), now: now)
+      let settled = decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0.9 }
+      book.settle(settled.permits, at: now)
+      for entry in settled.entries { entries[entry.id] = entry }
+      view.apply(settled)
+      return decision
+    }
+
+    func statuses(of rule: String) -> [LedgerEntry.Status] {
+      entries.values.filter { $0.rule == rule }.map(\.status)
+    }
+  }
+
+  @Test(arguments: kinds.indices)
+  func `takes the place of no older push that is tried again`(kind: Int) {
+    var stage = Stage()
+    Self.kinds[kind](&stage.rules[1])
+    stage.view.events = [Sample.event(1, "eta_changed")]
+    stage.decide(at: 0, .refused(Refusal(status: 503, reason: "Shutdown")))
+    // The topic has had its one push.
+    stage.book.add(
+      Permit(
+        id: PushID(of: "other"), app: .customer, owner: "c", topic: "t", window: .seconds(600)),
+      sentAt: Sample.now)
+    stage.view.events = [RideEvent(id: 2, name: "driver_arrived", at: Sample.now)]
+    stage.decide(at: 0.1)
+    #expect(stage.statuses(of: "plain") == [.pending], "\(stage.entries.values.map(\.reason))")
+    stage.decide(at: 10)
+    #expect(stage.statuses(of: "plain") == [.accepted])
+  }
+
+  @Test(arguments: kinds.indices)
+  func `after a takeover, one that never left is superseded, not uncertain`(kind: Int) {
+    var stage = Stage()
+    Self.kinds[kind](&stage.rules[1])
+    stage.view.events = [RideEvent(id: 1, name: "driver_arrived", at: Sample.now)]
+    stage.decide(at: 0)
+    #expect(stage.statuses(of: "undecided") == [.pending])
+    // Its permit is refused, or its request was lost.
+    stage.book = PermitBook()
+    stage.view.events = [RideEvent(id: 2, name: "eta_changed", at: Sample.now)]
+    stage.decide(at: 0.1, taken: true)
+    #expect(stage.statuses(of: "undecided") == [.superseded])
+  }
+
+  @Test(arguments: kinds.indices)
+  func `after a takeover, one that is kept back is not doubted`(kind: Int) {
+    var stage = Stage()
+    Self.kinds[kind](&stage.rules[1])
+    stage.view.events = [Sample.event(1, "eta_changed")]
+    stage.decide(at: 0, .refused(Refusal(status: 503, reason: "Shutdown")))
+    stage.decide(at: 2, .refused(Refusal(status: 503, reason: "Shutdown")))
+    stage.view.events = [RideEvent(id: 2, name: "driver_arrived", at: Sample.now)]
+    stage.decide(at: 2.1)
+    stage.book = PermitBook()
+    // The older push waits for its next attempt, and the newer one behind it.
+    let decision = stage.decide(at: 2.2, taken: true)
+    #expect(decision.waiting.count + decision.postponed.count == 2)
+    let doubts = stage.view.memo.retries.filter { $0.entry.rule == "undecided" }.map(\.entry.doubt)
+    #expect(doubts == [nil])
+  }
+
+  @Test func `after a takeover, one that was due or had its permit is uncertain`() {
+    for kind in [0, 2] {
+      var stage = Stage()
+      Self.kinds[kind](&stage.rules[1])
+      stage.view.events = [RideEvent(id: 1, name: "driver_arrived", at: Sample.now)]
+      stage.decide(at: 0)
+      stage.view.events = [RideEvent(id: 2, name: "eta_changed", at: Sample.now + .seconds(121))]
+      stage.decide(at: 121, taken: true)
+      #expect(stage.statuses(of: "undecided") == [.uncertain])
+    }
+  }
+}
