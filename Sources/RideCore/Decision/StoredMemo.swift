@@ -161,6 +161,7 @@ extension OpenPart: StoredObject {
   package mutating func visit(_ fields: inout some StoredFields) throws(StoredFault) {
     try fields.field("through", &through)
     try fields.field("throughTime", &throughTime)
+    try fields.field("startedAt", &startedAt)
     try fields.field("after", &after)
     try fields.field("slots", &slots)
     try fields.field("shown", &shown)
