@@ -80,6 +80,25 @@ import Testing
     #expect(alerts() == [.pending, .accepted])
   }
 
+  @Test func `What a card shows in place of an alert is remembered`() throws {
+    var rule = try arrived()
+    rule.when = .on(["ride_updated"])
+    rule.yieldsToCard = true
+    rule.condition = try Condition(
+      "last == null || math.abs(ride.attributes.eta - last.eta) > 180", remembering: [["eta"]])
+    let configuration = Sample.book([rule, try card()])
+    var scenario = try InventedRide(for: configuration.rules, at: start).scenario(of: "requested")
+    for (seconds, eta) in [(100, 1000), (200, 1010), (300, 1200)] as [(Int64, Int64)] {
+      scenario.steps.append(
+        ScenarioStep(
+          at: start + .seconds(seconds), [.row([.attributes(["eta": .integer(eta)])])]))
+    }
+    let story = Story(scenario, by: configuration, until: start + .seconds(400))
+    let covered = story.moments.flatMap(\.rows).filter { $0.entry.rule == "arrived" }
+    #expect(covered.map(\.entry.reason) == [.coveredByCard, .coveredByCard])
+    #expect(covered.map(\.entry.event.at) == [100, 300].map { start + .seconds($0) })
+  }
+
   @Test func `Values are invented for formats and conditions, too`() throws {
     var rule = Sample.rule(on: ["driver_arrived"])
     rule.condition = try Condition(
