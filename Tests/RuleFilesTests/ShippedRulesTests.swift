@@ -69,7 +69,8 @@ import Testing
         moments.compactMap { $0 }.max { $0.steps.count < $1.steps.count }?.steps.map(\.title)
           .joined(separator: ", ") ?? ""
       }
-      if what == nil, cells.allSatisfy(\.isEmpty) { continue }
+      let isQuiet = moments.compactMap { $0 }.flatMap(\.steps).allSatisfy(\.isOnlyContact)
+      if isQuiet, cells.allSatisfy(\.isEmpty) { continue }
       let after = Duration.seconds(second - plain.start.epochSeconds)
       lines.append(
         "| \(after.rideText) | \(what ?? "") | \(cells.joined(separator: " | ")) |")
@@ -115,12 +116,16 @@ import Testing
       .joined(separator: "<br>")
   }
 
-  /// Returns what a person sees, or why nothing is sent; nil for what concerns only its rule.
+  /// Returns what a person sees, or why nothing is sent; nil for what concerns only its rule, and for
+  /// what waits, because its outcome has a line of its own.
   private func text(_ row: Story.Row, _ column: Column) -> String? {
     guard row.isSent, let shown = row.texts.first?.shown else {
       let reason = row.entry.reason
-      let hidden: [LedgerReason.Code] = [.engine(.setTooLate), .engine(.noStartToken)]
+      let hidden: [LedgerReason.Code] = [
+        .engine(.setTooLate), .engine(.noStartToken), .engine(.conditionFalse),
+      ]
       if let reason, hidden.contains(reason.code) { return nil }
+      if row.entry.status == .pending { return nil }
       return "*\(row.entry.rule): \(reason?.text ?? row.entry.status.rawValue)*"
     }
     if !shown.isSeen { return "wakes the app" }
@@ -137,5 +142,12 @@ import Testing
       parts.append("card \(event == .end ? "ends" : "shows") `\(state)`\(again)")
     }
     return parts.joined(separator: "<br>").replacing("|", with: "\\|")
+  }
+}
+
+extension ScenarioStep {
+  /// Whether an app makes contact, and nothing else happens.
+  fileprivate var isOnlyContact: Bool {
+    changes.allSatisfy { if case .contact = $0 { true } else { false } }
   }
 }

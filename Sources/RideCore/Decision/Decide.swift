@@ -29,6 +29,8 @@ struct Decider {
   var decision: Decision
   /// Cards that are sent nothing now, which can't show an alert either.
   var suppressedCards: Set<CardTarget> = []
+  /// How many alerts are left to cards that already show the ride's state.
+  var alertsOnCards = 0
   /// The number of phones of each owner, counted once if cards need it.
   var phoneCounts: [PhoneOwner: Int]?
   /// What is kept of each rule's `if`.

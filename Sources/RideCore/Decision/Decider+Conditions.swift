@@ -77,8 +77,10 @@ extension Decider {
     return false
   }
 
-  /// The number of pushes that this decision sends or keeps.
-  var livePushes: Int { decision.pushes.count + decision.held.count + decision.postponed.count }
+  /// The number of pushes that this decision sends, keeps or leaves to a card: what reaches people.
+  var livePushes: Int {
+    decision.pushes.count + decision.held.count + decision.postponed.count + alertsOnCards
+  }
 
   /// Remembers the attributes that a rule's `if` will read as `last`.
   mutating func remember(_ rule: CompiledRule) {

@@ -40,6 +40,15 @@ package struct Condition: Hashable, Sendable {
   /// Whether it reads what the rule remembered.
   package var readsLast: Bool { reads(.last) }
 
+  /// The attributes and the event data that it reads, in the order of its text.
+  var uses: (attributes: [CELUse], eventData: [CELUse]) {
+    let uses = program.uses
+    return (
+      uses.filter { $0.variable == Variable.attributes.rawValue },
+      uses.filter { $0.variable == Variable.eventData.rawValue }
+    )
+  }
+
   private func reads(_ variable: Variable) -> Bool {
     program.variables.contains(variable.rawValue)
   }

@@ -13,7 +13,9 @@ final class DemoView: Sendable {
 
   func observe(_ settlements: [Settlement]) {
     for settlement in settlements {
-      for entry in settlement.entries {
+      // Whether an offer rings again has a line when it is decided.
+      for entry in settlement.entries
+      where entry.reason?.code != .engine(.waitingForReceipt) {
         let line = board.withLock { $0.observe(entry, of: settlement.rideID.text) }
         if !isInteractive { Terminal.print(line) }
       }
@@ -65,7 +67,7 @@ struct DemoBoard {
       }
     case .assign(let ride, _): change(ride) { $0.state = "driver_assigned" }
     case .state(let ride, let state): change(ride) { $0.state = state }
-    case .emit: break
+    case .emit, .learn: break
     }
   }
 

@@ -14,6 +14,8 @@ struct Fleet {
     /// The ride gets its driver.
     case assign(ride: String, driver: String)
     case state(ride: String, String)
+    /// Attributes of the ride change.
+    case learn(ride: String, String)
     /// An event that does not change the ride's state.
     case emit(String, ride: String, data: String)
   }
@@ -95,8 +97,7 @@ struct Fleet {
       add(.card(ride: ride, customer: customer), at: now + .milliseconds(600))
     }
     add(.state(ride: ride, "driver_en_route"), at: later(&now, 800))
-    add(
-      .emit("eta_changed", ride: ride, data: #"{"eta_epoch": 1795248300}"#), at: later(&now, 800))
+    add(.learn(ride: ride, #"{"eta_epoch": 1795248300}"#), at: later(&now, 800))
     if ending == 1 {
       return add(.state(ride: ride, "cancelled_by_driver"), at: later(&now, 800))
     }
@@ -181,9 +182,7 @@ struct FleetBackend {
     case .state(let ride, let state): [Call(Self.state, [ride, state])]
     case .offerCard(let customer): [Call(Self.offerCard, [customer])]
     case .card(let ride, let customer): [Call(Self.card, [ride, customer])]
-    case .emit("eta_changed", let ride, let data):
-      // The attribute updates the card; the event triggers the alert as well.
-      [Call(Self.learn, [ride, data]), Call(Self.emit, [ride, "eta_changed", data])]
+    case .learn(let ride, let attributes): [Call(Self.learn, [ride, attributes])]
     case .emit(let event, let ride, let data): [Call(Self.emit, [ride, event, data])]
     }
   }

@@ -5,14 +5,19 @@ enum RuleBytes {
   typealias File = (name: String, bytes: [UInt8])
 
   /// The project's own files.
-  static let directory: [File] = {
+  static let directory = read(["customer.yaml", "driver.yaml", "service.yaml"])
+
+  /// The strings that these name, which are not corrupted.
+  static let strings = read(["strings/en.yaml", "strings/ar.yaml"])
+
+  private static func read(_ names: [String]) -> [File] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appending(path: "schedules")
-    return ["customer.yaml", "driver.yaml", "service.yaml"].compactMap { name in
+    return names.compactMap { name in
       FileManager.default.contents(atPath: folder.appending(path: name).path())
         .map { (name, Array($0)) }
     }
-  }()
+  }
 
   /// Valid files, one by one.
   static let whole: [[UInt8]] = [Array(everything.utf8)] + directory.map(\.bytes)

@@ -9,7 +9,7 @@ import Testing
   @Test func `No bytes do harm`() {
     Fuzz.run("rule files", cases: 1800) { chance throws(Fuzz.Fault) in
       let files = RuleBytes.files(by: &chance)
-      switch RuleDirectory.parse(files: files) {
+      switch RuleDirectory.parse(files: files, strings: RuleBytes.strings) {
       case .success(let loaded): try use(loaded.ruleSet, &chance)
       case .failure(let failure): try check(failure.problems, of: files)
       }
@@ -19,12 +19,14 @@ import Testing
   @Test func `The files that are mutated are valid before`() {
     #expect(RuleBytes.seeds.count > 20)
     for seed in RuleBytes.whole {
-      if case .failure(let failure) = RuleDirectory.parse(files: [("f.yaml", seed)]) {
+      let parsed = RuleDirectory.parse(files: [("f.yaml", seed)], strings: RuleBytes.strings)
+      if case .failure(let failure) = parsed {
         // Each file alone lacks the states and events of the other files, and nothing else.
         #expect(failure.problems.allSatisfy { $0.description.contains("unknown") }, "\(failure)")
       }
     }
-    #expect((try? RuleDirectory.parse(files: RuleBytes.directory).get()) != nil)
+    let whole = RuleDirectory.parse(files: RuleBytes.directory, strings: RuleBytes.strings)
+    #expect((try? whole.get()) != nil)
   }
 
   private func check(
@@ -33,7 +35,8 @@ import Testing
     try require(!problems.isEmpty, "refused without a problem")
     try require(problems == problems.sorted(), "out of order: \(problems)")
     for problem in problems {
-      guard let file = files.first(where: { $0.name == problem.file }), let place = problem.location
+      let known = files + RuleBytes.strings
+      guard let file = known.first(where: { $0.name == problem.file }), let place = problem.location
       else { throw Fuzz.Fault(text: "without a place: \(problem)") }
       // A line ends with at least one byte, and each column has at least one.
       let isInFile =

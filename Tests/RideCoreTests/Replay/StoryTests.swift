@@ -80,6 +80,59 @@ import Testing
     #expect(alerts() == [.pending, .accepted])
   }
 
+  @Test func `What a card shows in place of an alert is remembered`() throws {
+    var rule = try arrived()
+    rule.when = .on(["ride_updated"])
+    rule.yieldsToCard = true
+    rule.condition = try Condition(
+      "last == null || math.abs(ride.attributes.eta - last.eta) > 180", remembering: [["eta"]])
+    let configuration = Sample.book([rule, try card()])
+    var scenario = try InventedRide(for: configuration.rules, at: start).scenario(of: "requested")
+    for (seconds, eta) in [(100, 1000), (200, 1010), (300, 1200)] as [(Int64, Int64)] {
+      scenario.steps.append(
+        ScenarioStep(
+          at: start + .seconds(seconds), [.row([.attributes(["eta": .integer(eta)])])]))
+    }
+    let story = Story(scenario, by: configuration, until: start + .seconds(400))
+    let covered = story.moments.flatMap(\.rows).filter { $0.entry.rule == "arrived" }
+    #expect(covered.map(\.entry.reason) == [.coveredByCard, .coveredByCard])
+    #expect(covered.map(\.entry.event.at) == [100, 300].map { start + .seconds($0) })
+  }
+
+  @Test func `Values are invented for formats and conditions, too`() throws {
+    var rule = Sample.rule(on: ["driver_arrived"])
+    rule.condition = try Condition(
+      "ride.attributes.product == 'xl' && ride.attributes.seats > 4 && event.data.door in ['A', 'B']")
+    var alert = Alert()
+    alert.title = LocalizedText(
+      Sample.text(
+        "{{ride.attributes.fare | currency: 'EUR'}} {{ride.attributes.bags | plural: 'other=# bags'}}"))
+    alert.body = LocalizedText(
+      Sample.text("{{ride.attributes.price | int}} {{ride.attributes.start | weekday}}"))
+    rule.what = .alert(alert)
+    let configuration = Sample.book([rule])
+    var scenario = try InventedRide(for: configuration.rules, at: start)
+      .scenario(of: "requested,driver_arrived")
+    let values = scenario.steps.flatMap(\.changes).compactMap { change -> [RideColumn]? in
+      if case .row(let columns) = change { columns } else { nil }
+    }
+    let attributes = values.joined().reduce(into: [String: JSONValue]()) { all, column in
+      if case .attributes(let some) = column { all.merge(some) { $1 } }
+    }
+    let expected: [String: JSONValue] = [
+      "product": .string("xl"), "seats": .integer(5), "fare": .number(14.2), "bags": .integer(3),
+      "price": .integer(3), "start": .integer((start + .seconds(300)).epochSeconds),
+    ]
+    #expect(attributes == expected)
+    scenario.steps.append(
+      ScenarioStep(at: start + .seconds(400), [.event("driver_arrived", data: .object([:]))]))
+    let filled = InventedRide(for: configuration.rules, at: start).filled(scenario)
+    #expect(
+      filled.steps.last?.changes == [
+        .event("driver_arrived", data: .object(["door": .string("A")]))
+      ])
+  }
+
   @Test func `Refreshes of a card are counted, not repeated`() throws {
     let story = try story("requested", [card()], seconds: 1200)
     let rows = story.moments.flatMap(\.rows)

@@ -75,13 +75,18 @@ extension Decider {
         decision.held.append(
           HeldAlert(entry: entry, cards: cards, starts: starts, yieldsToCard: true))
       } else {
-        decision.closed.append(entry)
+        closeShown(entry)
       }
     } else if cards.contains(where: { hasShown($0, entry.event) }) {
-      decision.closed.append(entry)
+      closeShown(entry)
     } else {
       decision.held.append(HeldAlert(entry: entry, cards: cards))
     }
+  }
+
+  private mutating func closeShown(_ entry: LedgerEntry) {
+    alertsOnCards += 1
+    decision.closed.append(entry)
   }
 
   /// Returns whether a card showed the alert in an earlier part of this pass.
