@@ -27,6 +27,9 @@ package struct DayReader: Sendable {
     return line
   }
 
+  /// Passes over a line that is of no interest to the caller, unread.
+  package mutating func skip() { lines += 1 }
+
   private func syntaxProblem(_ text: [UInt8]) -> DayProblem {
     do throws(JSONScan.Fault) {
       try JSONScan.check(text, depthLimit: 100)
