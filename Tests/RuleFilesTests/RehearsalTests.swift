@@ -61,14 +61,14 @@ import Testing
     _ options: Rehearsal.Options = Rehearsal.Options(), header: String = header
   ) throws -> Rehearsal.Result {
     var sum: Rehearsal.Result?
-    for part in 0..<options.parts {
+    for index in 0..<options.part.count {
       var options = options
-      options.part = part
+      options.part.index = index
       var reader = DayReader()
       _ = try reader.read(Array(header.utf8))
       let rehearsal = Rehearsal(try #require(reader.header), by: configuration, options)
       for text in lines {
-        if let line = try reader.read(Array(text.utf8)) {
+        if let line = try reader.read(Array(text.utf8), of: options.part) {
           try rehearsal.add(line, number: reader.lines)
         }
       }
@@ -119,7 +119,7 @@ import Testing
     var options = Rehearsal.Options()
     options.against = try Self.configuration(Self.arrived)
     let whole = try Self.replay(lines, configuration, options)
-    options.parts = 3
+    options.part.count = 3
     let parts = try Self.replay(lines, configuration, options)
     #expect(parts.figures == whole.figures)
     #expect(parts.before == whole.before)

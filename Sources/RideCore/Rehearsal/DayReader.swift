@@ -1,3 +1,23 @@
+/// Which of a day's rides a core replays.
+package struct DayPart: Hashable, Sendable {
+  package var index: Int
+  package var count: Int
+
+  package static let whole = DayPart(index: 0, count: 1)
+
+  package init(index: Int, count: Int) {
+    self.index = index
+    self.count = count
+  }
+
+  func has(_ ride: some Collection<UInt8>) -> Bool {
+    if count <= 1 { return true }
+    var hash = StableHash()
+    hash.add(ride)
+    return hash.value % UInt64(count) == UInt64(index)
+  }
+}
+
 /// Reads a day line by line: the header, then what happened, in the order of time.
 package struct DayReader: Sendable {
   /// Nil until the first line is read.
@@ -10,7 +30,18 @@ package struct DayReader: Sendable {
 
   /// Reads the next line; nil for the header and for an empty line.
   package mutating func read(_ text: [UInt8]) throws(DayProblem) -> DayLine? {
+    try read(text, of: .whole)
+  }
+
+  /// Reads the next line; nil also for one about a ride of another part, which may stay unparsed.
+  package mutating func read(
+    _ text: [UInt8], of part: DayPart
+  ) throws(DayProblem) -> DayLine? {
     lines += 1
+    if part.count > 1, header != nil, let scan = DayScan(text), !part.has(scan.ride) {
+      try check(scan.at)
+      return nil
+    }
     if text.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) { return nil }
     guard let value = JSONValue(json: text) else { throw syntaxProblem(text) }
     guard header != nil else {
@@ -18,13 +49,18 @@ package struct DayReader: Sendable {
       return nil
     }
     let line = try DayLine(value, line: lines)
-    if let last, line.at < last {
+    try check(line.at)
+    return line
+  }
+
+  private mutating func check(_ at: Timestamp) throws(DayProblem) {
+    if let last, at < last {
       throw DayProblem(
-        line: lines, place: "at", "\(DayTime.text(line.at)) is before the line above, \(DayTime.text(last))",
+        line: lines, place: "at",
+        "\(DayTime.text(at)) is before the line above, \(DayTime.text(last))",
         expected: "the lines in the order of time")
     }
-    last = line.at
-    return line
+    last = at
   }
 
   /// Passes over a line that is of no interest to the caller, unread.

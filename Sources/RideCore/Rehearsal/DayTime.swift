@@ -26,7 +26,7 @@ package enum DayTime {
   }
 
   /// Nil unless the text has the form `2026-11-21T08:05:00Z`, with one to six decimals or none.
-  private static func plain(_ text: [UInt8]) -> Timestamp? {
+  static func plain(_ text: [UInt8]) -> Timestamp? {
     guard text.count >= 20, text.count <= 27, text.last == UInt8(ascii: "Z") else { return nil }
     func number(_ start: Int, _ count: Int) -> Int64? {
       var number: Int64 = 0

@@ -10,9 +10,8 @@ package final class Rehearsal {
     package var against: EngineConfiguration?
     /// Whether the outcomes that the day has are compared with.
     package var comparesRecorded = false
-    /// Which part of the rides it replays, of how many.
-    package var part = 0
-    package var parts = 1
+    /// The rides that it replays.
+    package var part = DayPart.whole
 
     package init() {}
   }
@@ -83,7 +82,7 @@ package final class Rehearsal {
 
   /// Returns whether this part of the day replays a ride.
   package func has(_ ride: RideID) -> Bool {
-    options.parts == 1 || StableHash.of(ride.text) % UInt64(options.parts) == UInt64(options.part)
+    options.part.has(ride.text.utf8)
   }
 
   /// Takes what the next line of the day states.

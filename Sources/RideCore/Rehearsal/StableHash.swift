@@ -21,11 +21,4 @@ struct StableHash {
   }
 
   mutating func add(_ text: String) { add(text.utf8) }
-
-  /// Returns the hash of an ID, by which the rides of a day are shared among cores.
-  static func of(_ text: String) -> UInt64 {
-    var hash = StableHash()
-    hash.add(text)
-    return hash.value
-  }
 }

@@ -99,8 +99,7 @@ struct RehearsalRun {
 
   private func run(_ part: Int, of parts: Int) throws(PartFailure) -> Outcome {
     var options = options
-    options.part = part
-    options.parts = parts
+    options.part = DayPart(index: part, count: parts)
     var reader = DayReader()
     var rehearsal: Rehearsal?
     var progress = ProgressLine()
@@ -108,7 +107,7 @@ struct RehearsalRun {
     do {
       let file = try LineReader(path)
       while let text = try file.next() {
-        let line = try reader.read(text)
+        let line = try reader.read(text, of: options.part)
         if let header = reader.header, rehearsal == nil {
           rehearsal = Rehearsal(header, by: configuration, options)
         }
