@@ -53,7 +53,9 @@ package struct RideReplay: Sendable {
   package mutating func add(_ change: RideChange, to ride: Int, at instant: Timestamp) {
     guard views.indices.contains(ride) else { return }
     scripted += 1
-    script.insert(ScriptedChange(at: instant, number: scripted, ride: ride, change: change))
+    script.insert(
+      ScriptedChange(
+        at: instant, number: scripted, ride: ride, rideID: views[ride].rideID, change: change))
   }
 
   /// Returns the decision on the next ride that falls due before an instant; nil if there is none.
@@ -152,6 +154,8 @@ package struct RideReplay: Sendable {
       return
     }
     let ride = scripted.ride
+    // The ride may have left its place to another one.
+    guard views[ride].rideID == scripted.rideID else { return }
     lastEvent = max(lastEvent, views[ride].events.map(\.id).max() ?? 0)
     guard views[ride].apply(scripted.change, at: scripted.at, event: lastEvent + 1) else { return }
     lastEvent += 1
@@ -256,6 +260,7 @@ private struct ScriptedChange: Comparable, Sendable {
   var at: Timestamp
   var number: Int
   var ride: Int
+  var rideID: RideID
   var change: RideChange
 
   static func == (left: ScriptedChange, right: ScriptedChange) -> Bool {

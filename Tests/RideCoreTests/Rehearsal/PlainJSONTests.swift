@@ -42,7 +42,7 @@ import Testing
 
   /// An escape makes the fast parser give up, and means the same.
   private func foundation(_ text: String) -> JSONValue? {
-    let wrapped = JSONValue(json: #"["\n","# .utf8 + text.utf8 + "]".utf8)
+    let wrapped = JSONValue(json: Array((#"["\n","# + text + "]").utf8))
     guard case .array(let elements)? = wrapped, elements.count == 2 else { return nil }
     return elements.last
   }
