@@ -159,10 +159,18 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"at":"2026-11-21T08:00:00Z","event":"offer","ride":"r9"}"#, "2: ride: the event offer of the unknown ride r9"),
-    (#"{"at":"2026-11-21T08:00:00Z","card":{"ride":"r9","app":"customer","owner_id":"u1","token":"0a"}}"#,
-      "2: card.ride: a card of the unknown ride r9"),
-    (#"{"at":"2026-11-21T07:59:59Z","ride":{"id":"r9"}}"#, "2: at: 2026-11-21T07:59:59Z is outside of the day"),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","event":"offer","ride":"r9"}"#,
+      "2: ride: the event offer of the unknown ride r9"
+    ),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","card":{"ride":"r9","app":"customer","owner_id":"u1","token":"0a"}}"#,
+      "2: card.ride: a card of the unknown ride r9"
+    ),
+    (
+      #"{"at":"2026-11-21T07:59:59Z","ride":{"id":"r9"}}"#,
+      "2: at: 2026-11-21T07:59:59Z is outside of the day"
+    ),
   ])
   func contradictionsNameTheLine(_ text: String, _ expected: String) throws {
     let configuration = try Self.configuration(Self.arrived)
@@ -180,7 +188,8 @@ import Testing
     let gone = Self.phone.replacing("\"00aa\"", with: "\"00aa\",\"removed\":true")
     let off =
       #"{"at":"2026-11-21T08:00:00Z","preference":{"app":"customer","owner_id":"u1","topic":"arrival","allowed":false}}"#
-    #expect(Self.pushes(try Self.replay([Self.phone] + Self.ride(), configuration)) == ["arrived": 1])
+    #expect(
+      Self.pushes(try Self.replay([Self.phone] + Self.ride(), configuration)) == ["arrived": 1])
     let removed = try Self.replay([Self.phone, gone] + Self.ride(), configuration)
     #expect(removed.figures.notSent == ["arrived": ["no_phone": 1]])
     let optedOut = try Self.replay([Self.phone, off] + Self.ride(), configuration)
@@ -198,7 +207,8 @@ import Testing
           escalate: { unless-seen-within: 30s, emit: unseen }
         - { name: unseen, app: driver, on: unseen, alert: { title: Again }, expires: 5m }
       """)
-    let phone = #"{"at":"2026-11-21T08:00:00Z","phone":{"app":"driver","owner_id":"d1","token":"00dd"}}"#
+    let phone =
+      #"{"at":"2026-11-21T08:00:00Z","phone":{"app":"driver","owner_id":"d1","token":"00dd"}}"#
     let offer = #"{"at":"2026-11-21T08:02:00Z","event":"offer","ride":"r1"}"#
     let seen = #"{"at":"2026-11-21T08:02:10Z","seen":{"ride":"r1","rule":"offer","token":"00dd"}}"#
     let lines = [phone, Self.ride()[0], offer]

@@ -84,13 +84,18 @@ extension DayHeader {
     guard let version = value.value(at: ["day"]) else {
       throw DayProblem(
         line: line, "no header of a day",
-        expected: #"a first line such as {"day":1,"from":"2026-11-21T00:00:00Z","to":"2026-11-22T00:00:00Z"}"#)
+        expected:
+          #"a first line such as {"day":1,"from":"2026-11-21T00:00:00Z","to":"2026-11-22T00:00:00Z"}"#
+      )
     }
     guard version == .integer(Self.version) else {
       let text = String(decoding: version.json, as: UTF8.self)
       throw DayProblem(
-        line: line, place: "day", "a day of format \(text), which this version of ridepulse does not read",
-        expected: "format \(Self.version); record the day with this version, or rehearse it with the one that recorded it")
+        line: line, place: "day",
+        "a day of format \(text), which this version of ridepulse does not read",
+        expected:
+          "format \(Self.version); record the day with this version, or rehearse it with the one that recorded it"
+      )
     }
     let fields = try DayFields(value, line: line, known: DayKeys.header)
     guard let from = try fields.time("from"), let to = try fields.time("to") else {
@@ -100,7 +105,8 @@ extension DayHeader {
     self.init(from: from, to: to)
     if let sample = try fields.number("sample") {
       guard sample > 0, sample <= 100 else {
-        throw fields.problem("sample", "\(sample) is no share", expected: "a percentage above 0, at most 100")
+        throw fields.problem(
+          "sample", "\(sample) is no share", expected: "a percentage above 0, at most 100")
       }
       self.sample = sample
     }
@@ -122,7 +128,8 @@ extension DayLine {
     }
     guard kinds.count == 1, let kind = kinds.first, let value = fields[kind] else {
       throw DayProblem(
-        line: line, kinds.isEmpty ? "nothing that happens" : "\(kinds.joined(separator: " and ")) in one line",
+        line: line,
+        kinds.isEmpty ? "nothing that happens" : "\(kinds.joined(separator: " and ")) in one line",
         expected: "at and one of " + DayKeys.kinds.joined(separator: ", "))
     }
     if kind != "event", fields.has("data") {

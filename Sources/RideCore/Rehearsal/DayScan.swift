@@ -10,8 +10,10 @@ struct DayScan {
   private static let event = Array(#","event":""#.utf8)
   private static let eventRide = Array(#","ride":""#.utf8)
   /// What comes before the ride in lines of other kinds.
-  private static let others = [#","ride":{"id":""#, #","card":{"ride":""#, #","outcome":{"ride":""#]
-    .map { Array($0.utf8) }
+  private static let others = [
+    #","ride":{"id":""#, #","card":{"ride":""#, #","outcome":{"ride":""#,
+  ]
+  .map { Array($0.utf8) }
 
   /// Nil for a line of another form, which has to be parsed.
   init?(_ text: [UInt8]) {

@@ -97,7 +97,8 @@ extension DayOutcome {
     eventAt = try fields.time("event_at")
     type = try fields.word("type", PushType.self)
     if let number = try fields.number("priority") {
-      guard let priority = PushPriority(rawValue: number == number.rounded() ? Int(number) : 0) else {
+      guard let priority = PushPriority(rawValue: number == number.rounded() ? Int(number) : 0)
+      else {
         throw fields.problem("priority", "no priority of APNs", expected: "1, 5 or 10")
       }
       self.priority = priority

@@ -7,7 +7,8 @@ extension DayHeader {
       ("day", .integer(Self.version)), ("from", .time(from)), ("to", .time(to)),
     ]
     if sample != 100 {
-      members.append(("sample", sample == sample.rounded() ? .integer(Int64(sample)) : .number(sample)))
+      members.append(
+        ("sample", sample == sample.rounded() ? .integer(Int64(sample)) : .number(sample)))
     }
     members += [("schedules", .text(schedules)), ("engine", .text(engine))]
     return DayText.object(members)

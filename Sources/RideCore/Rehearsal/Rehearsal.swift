@@ -130,7 +130,9 @@ package final class Rehearsal {
   package func finish() -> Result {
     advance(to: header.to)
     var result = Result(figures: after.figures)
-    if before != nil || options.comparesRecorded { result.before = before?.figures ?? recorded.figures }
+    if before != nil || options.comparesRecorded {
+      result.before = before?.figures ?? recorded.figures
+    }
     for id in rows.keys.sorted() {
       guard var row = rows[id] else { continue }
       row.comparison.finish(&changes, ride: id)

@@ -66,7 +66,9 @@ package struct RehearsalChanges: Hashable, Sendable {
     var own = groups[rule]?[kind] ?? Group()
     own.count += group.count
     // Most groups are full of earlier examples.
-    if own.examples.count < Self.examples || group.examples.contains(where: { $0 < own.examples[own.examples.count - 1] }) {
+    if own.examples.count < Self.examples
+      || group.examples.contains(where: { $0 < own.examples[own.examples.count - 1] })
+    {
       own.examples = Array((own.examples + group.examples).sorted().prefix(Self.examples))
     }
     groups[rule, default: [:]][kind] = own

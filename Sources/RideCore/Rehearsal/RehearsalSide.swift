@@ -226,7 +226,8 @@ struct RehearsalSide {
   // Promises.
 
   private mutating func check(_ push: PlannedPush, _ step: RideReplay.Step) {
-    let place = "\(DayTime.text(step.now)) ride \(step.decision.view.rideID), rule \(push.entry.rule)"
+    let place =
+      "\(DayTime.text(step.now)) ride \(step.decision.view.rideID), rule \(push.entry.rule)"
     if step.now >= push.validUntil {
       figures.breach(.validity, "\(place): valid until \(DayTime.text(push.validUntil))")
     }

@@ -80,7 +80,9 @@ struct RideComparison {
     _ old: SentPush, _ new: SentPush, _ ride: RideID, _ changes: inout RehearsalChanges
   ) {
     let kind: RehearsalChanges.Kind =
-      if old.at == new.at || old.status != new.status { .changed } else if new.at > old.at { .late } else { .earlier }
+      if old.at == new.at || old.status != new.status { .changed } else if new.at > old.at {
+        .late
+      } else { .earlier }
     changes.add(kind, new.rule, example(old, new, ride))
   }
 
@@ -108,13 +110,17 @@ extension SentPush {
 
   /// Returns what differs between two pushes: their fates, times, headers or texts.
   fileprivate static func difference(_ old: SentPush, _ new: SentPush) -> (String, String) {
-    if old.status != new.status || old.reason != new.reason && (old.digest == nil || new.digest == nil) {
+    if old.status != new.status
+      || old.reason != new.reason && (old.digest == nil || new.digest == nil)
+    {
       return (old.fate, new.fate)
     }
     if old.at != new.at { return (DayTime.text(old.at), DayTime.text(new.at)) }
     let (headers, others) = (old.headers?.lines ?? "", new.headers?.lines ?? "")
     if headers != others { return (headers, others) }
-    return (String(decoding: old.content, as: UTF8.self), String(decoding: new.content, as: UTF8.self))
+    return (
+      String(decoding: old.content, as: UTF8.self), String(decoding: new.content, as: UTF8.self)
+    )
   }
 }
 

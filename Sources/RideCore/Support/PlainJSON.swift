@@ -100,7 +100,8 @@ struct PlainJSON {
       if byte == UInt8(ascii: "\"") {
         let bytes = text[start..<index]
         index += 1
-        return isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+        return isASCII
+          ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
       }
       guard byte >= 32, byte != UInt8(ascii: "\\") else { return nil }
       if byte >= 128 { isASCII = false }

@@ -20,12 +20,15 @@ enum Rehearse: Command {
       .init(
         name: "--apns", value: "recorded|accepted|FILE",
         help: "what APNs answers; FILE lists faults (recorded for a recorded day, else accepted)"),
-      .init(name: "--seed", value: "N", help: "spread retries by chance (each waits the mean time)"),
+      .init(
+        name: "--seed", value: "N", help: "spread retries by chance (each waits the mean time)"),
       .init(
         name: "--fail-on", value: "WORDS",
-        help: "exit with 2 on these: added,removed,late,changed,over-budget,broken-promise, or none (all)"
+        help:
+          "exit with 2 on these: added,removed,late,changed,over-budget,broken-promise, or none (all)"
       ),
-      .init(name: "--jobs", value: "N", help: "replay on N cores; the result is the same (all cores)"),
+      .init(
+        name: "--jobs", value: "N", help: "replay on N cores; the result is the same (all cores)"),
       .choice("--format", "FORMAT", CommandForm.words(RehearsalFormat.self), default: "table"),
       .init(name: "--output", value: "FILE", help: "output file (standard output)"),
     ],

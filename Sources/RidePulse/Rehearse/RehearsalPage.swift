@@ -105,8 +105,12 @@ struct RehearsalPage {
       for example in group.examples {
         lines.append(
           "<article><p>\(HTML.text("\(DayTime.text(example.at)) ride \(example.ride)"))</p>")
-        if let before = example.before { lines.append("<pre class=\"minus\">\(HTML.text(before))</pre>") }
-        if let after = example.after { lines.append("<pre class=\"plus\">\(HTML.text(after))</pre>") }
+        if let before = example.before {
+          lines.append("<pre class=\"minus\">\(HTML.text(before))</pre>")
+        }
+        if let after = example.after {
+          lines.append("<pre class=\"plus\">\(HTML.text(after))</pre>")
+        }
         lines.append("</article>")
       }
     }

@@ -28,7 +28,8 @@ struct RehearsalSummary {
     rides = figures.rides
     pushes = figures.pushes
     byType = figures.byType
-    byPriority = Dictionary(uniqueKeysWithValues: figures.byPriority.map { ("\($0.key)", $0.value) })
+    byPriority = Dictionary(
+      uniqueKeysWithValues: figures.byPriority.map { ("\($0.key)", $0.value) })
     byRule = figures.byRule
     notSent = figures.notSent
     median = figures.perRide(0.5)

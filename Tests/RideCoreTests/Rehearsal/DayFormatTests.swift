@@ -36,27 +36,43 @@ import Testing
 
   @Test(arguments: [
     (#"{"at":"2026-11-21T08:00:00Z""#, "2: column 29: not JSON: it ends too early"),
-    (#"{"at":"2026-11-21T08:00:00Z","rid":{}}"#,
+    (
+      #"{"at":"2026-11-21T08:00:00Z","rid":{}}"#,
       "2: the unknown key \"rid\"; did you mean ride?; expected one of at, data, ride, event, phone, card, "
-      + "push_to_start, contact, seen, preference, answer, outcome"),
-    (#"{"at":"yesterday","event":"e"}"#,
-      "2: at: \"yesterday\" is not a time; expected one such as 2026-11-21T08:00:00Z"),
+        + "push_to_start, contact, seen, preference, answer, outcome"
+    ),
+    (
+      #"{"at":"yesterday","event":"e"}"#,
+      "2: at: \"yesterday\" is not a time; expected one such as 2026-11-21T08:00:00Z"
+    ),
     (#"{"event":"e","ride":"r"}"#, "2: at: missing; expected a time such as 2026-11-21T08:00:00Z"),
-    (#"{"at":"2026-11-21T08:00:00Z"}"#,
+    (
+      #"{"at":"2026-11-21T08:00:00Z"}"#,
       "2: nothing that happens; expected at and one of ride, event, phone, card, push_to_start, contact, "
-      + "seen, preference, answer, outcome"),
-    (#"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","pickup_at":8}}"#,
-      "2: ride.pickup_at: 8 is not a text; expected a text or null"),
-    (#"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","stat":"x"}}"#,
+        + "seen, preference, answer, outcome"
+    ),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","pickup_at":8}}"#,
+      "2: ride.pickup_at: 8 is not a text; expected a text or null"
+    ),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","stat":"x"}}"#,
       "2: ride: the unknown key \"stat\"; did you mean state?; expected one of id, state, customer_id, "
-      + "driver_id, pickup_at, time_zone, attributes, participants, updated_at, removed"),
-    (#"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","participants":[{"app":"a"}]}}"#,
-      "2: ride.participants[0].owner_id: missing; expected a text"),
-    (#"{"at":"2026-11-21T08:00:00Z","answer":{"token":"0a","status":"x"}}"#,
-      "2: answer.status: no status; expected one of HTTP, or 0 if there was no answer"),
-    (#"{"at":"2026-11-21T08:00:00Z","phone":{},"card":{}}"#,
+        + "driver_id, pickup_at, time_zone, attributes, participants, updated_at, removed"
+    ),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","ride":{"id":"r","participants":[{"app":"a"}]}}"#,
+      "2: ride.participants[0].owner_id: missing; expected a text"
+    ),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","answer":{"token":"0a","status":"x"}}"#,
+      "2: answer.status: no status; expected one of HTTP, or 0 if there was no answer"
+    ),
+    (
+      #"{"at":"2026-11-21T08:00:00Z","phone":{},"card":{}}"#,
       "2: phone and card in one line; expected at and one of ride, event, phone, card, push_to_start, "
-      + "contact, seen, preference, answer, outcome"),
+        + "contact, seen, preference, answer, outcome"
+    ),
   ])
   func problemsNameLineAndPlace(_ text: String, _ expected: String) throws {
     var reader = DayReader()

@@ -67,7 +67,8 @@ private struct SeededRandom {
     case 5: return "\"ü \(next(10))\""
     case 6: return "[" + (0..<next(4)).map { _ in json(depth - 1) }.joined(separator: ", ") + "]"
     default:
-      return "{" + (0..<next(4)).map { "\"k\($0)\":\(json(depth - 1))" }.joined(separator: ",") + "}"
+      return "{" + (0..<next(4)).map { "\"k\($0)\":\(json(depth - 1))" }.joined(separator: ",")
+        + "}"
     }
   }
 }
