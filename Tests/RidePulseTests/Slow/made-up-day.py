@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a made-up day of rides for `ridepulse rehearse`, as JSON lines; docs/rehearse.md describes the format.
 
-usage: scripts/made-up-day [--rides N] [--changes N] [--seed N] [--no-phones] > day.jsonl
+usage: Tests/RidePulseTests/Slow/made-up-day.py [--rides N] [--changes N] [--seed N] [--no-phones] > day.jsonl
 
 The same arguments give the same bytes. Rides follow the hours of a city: two rush hours, a quiet night.
 """
