@@ -59,10 +59,7 @@ extension RideView {
     if new == old { return false }
     new.updatedAt = now
     ride = new
-    let hasNewState = new.state != old.state && new.state?.isEmpty == false
-    let name = hasNewState ? new.state : nil
-    append(
-      RideEvent(id: id, name: name ?? "ride_updated", at: now), former: old.former(before: new))
+    events.append(new.changeEvent(after: old, at: now, id: id))
     return true
   }
 
@@ -74,6 +71,16 @@ extension RideView {
 }
 
 extension Ride {
+  /// Returns what the trigger `ride_changed` emits when the row is inserted or updated.
+  func changeEvent(after old: Ride?, at now: Timestamp, id: Int64) -> RideEvent {
+    let hasNewState = state != old?.state && state?.isEmpty == false
+    let name = hasNewState ? state : nil
+    var event = RideEvent(id: id, name: name ?? "ride_updated", at: now)
+    event.people = EventPeople(
+      customer: customerID, driver: driverID, former: old?.former(before: self))
+    return event
+  }
+
   /// Returns the owner of an app's phones.
   package func owner(of app: App) -> OwnerID? {
     app.owner(customer: customerID, driver: driverID) { key in

@@ -17,10 +17,14 @@ package struct RideReplay: Sendable {
   /// The ID of the last event that the script emitted.
   private var lastEvent: Int64
   private var answer = ScriptedAnswer()
+  /// The places of rides that have left.
+  private var free: [Int] = []
 
   /// One decision of a replay.
   package struct Step: Sendable {
     package var now: Timestamp
+    /// The ride's place.
+    package var ride: Int
     package var decision: Decision
     /// What the service would write after it.
     package var settlement: Settlement
@@ -49,7 +53,9 @@ package struct RideReplay: Sendable {
   package mutating func add(_ change: RideChange, to ride: Int, at instant: Timestamp) {
     guard views.indices.contains(ride) else { return }
     scripted += 1
-    script.insert(ScriptedChange(at: instant, number: scripted, ride: ride, change: change))
+    script.insert(
+      ScriptedChange(
+        at: instant, number: scripted, ride: ride, rideID: views[ride].rideID, change: change))
   }
 
   /// Returns the decision on the next ride that falls due before an instant; nil if there is none.
@@ -61,13 +67,22 @@ package struct RideReplay: Sendable {
 
   /// Returns the same with the settlement of the decision.
   package mutating func step(before end: Timestamp) -> Step? {
+    var world = ScriptedWorld()
+    return step(before: end, in: &world)
+  }
+
+  /// Returns the same; what is outside of the rides comes from a world.
+  package mutating func step(before end: Timestamp, in world: inout some ReplayWorld) -> Step? {
     applyScript(before: end)
     guard let entry = agenda.first, entry.due < end else { return nil }
     let (now, ride) = (entry.due, entry.ride)
+    world.claim(&views[ride])
     let decision = decide(views[ride], by: configuration, now: now)
     let outcome = answer.outcome(at: now)
-    // Retries are spread by chance; a replay takes the mean.
-    let settlement = decision.settled(decision.pushes.map { _ in outcome }, now: now) { 0.5 }
+    let outcomes = decision.pushes.map { world.outcome(of: $0, at: now) ?? outcome }
+    let settlement = decision.settled(outcomes, now: now) {
+      world.spread(ofRide: decision.view.rideID, at: now)
+    }
     views[ride].apply(settlement)
     if !settlement.permits.isEmpty {
       permits.settle(settlement.permits, at: now)
@@ -89,7 +104,37 @@ package struct RideReplay: Sendable {
     } else {
       _ = agenda.popFirst()
     }
-    return Step(now: now, decision: decision, settlement: settlement)
+    return Step(now: now, ride: ride, decision: decision, settlement: settlement)
+  }
+
+  // A replay of a whole day holds only the rides that go on: they come and leave on the way.
+
+  /// Adds a ride without anything to decide; returns its place.
+  package mutating func insert(_ view: RideView) -> Int {
+    guard let place = free.popLast() else {
+      views.append(view)
+      dues.append(nil)
+      return views.count - 1
+    }
+    views[place] = view
+    return place
+  }
+
+  /// Removes a ride; its place may be given to another one.
+  package mutating func remove(_ ride: Int) {
+    guard views.indices.contains(ride) else { return }
+    views[ride] = RideView(rideID: "", ride: nil, phones: [])
+    dues[ride] = nil
+    free.append(ride)
+  }
+
+  /// Changes a ride's data at some time, and makes it due then if the change requires it.
+  package mutating func change(
+    _ ride: Int, at instant: Timestamp, _ change: (inout RideView) -> Bool
+  ) {
+    guard views.indices.contains(ride), change(&views[ride]) else { return }
+    lastEvent = max(lastEvent, views[ride].events.last?.id ?? 0)
+    makeDue(ride, at: instant)
   }
 
   /// Applies the changes that happen before the next ride falls due, or with it.
@@ -109,12 +154,18 @@ package struct RideReplay: Sendable {
       return
     }
     let ride = scripted.ride
+    // The ride may have left its place to another one.
+    guard views[ride].rideID == scripted.rideID else { return }
     lastEvent = max(lastEvent, views[ride].events.map(\.id).max() ?? 0)
     guard views[ride].apply(scripted.change, at: scripted.at, event: lastEvent + 1) else { return }
     lastEvent += 1
-    if let due = dues[ride], due <= scripted.at { return }
-    dues[ride] = scripted.at
-    agenda.insert(Due(due: scripted.at, ride: ride))
+    makeDue(ride, at: scripted.at)
+  }
+
+  private mutating func makeDue(_ ride: Int, at instant: Timestamp) {
+    if let due = dues[ride], due <= instant { return }
+    dues[ride] = instant
+    agenda.insert(Due(due: instant, ride: ride))
   }
 
   /// Creates the channels that a ride needs, at once.
@@ -127,6 +178,24 @@ package struct RideReplay: Sendable {
           storage: need.storage, createdAt: now, standing: .open(id)))
     }
   }
+}
+
+/// What a replay does not know by itself: the data of people, and what APNs answers.
+package protocol ReplayWorld {
+  /// Completes a ride's data before a decision, as a claim reads them.
+  mutating func claim(_ view: inout RideView)
+  /// Returns what APNs answers to a push; nil leaves that to the script.
+  mutating func outcome(of push: PlannedPush, at now: Timestamp) -> PushOutcome?
+  /// Returns a number from 0 up to 1 that spreads a retry.
+  func spread(ofRide ride: RideID, at now: Timestamp) -> Double
+}
+
+/// The world of a replay whose rides have all their data.
+private struct ScriptedWorld: ReplayWorld {
+  func claim(_ view: inout RideView) {}
+  func outcome(of push: PlannedPush, at now: Timestamp) -> PushOutcome? { nil }
+  /// Retries are spread by chance; a replay takes the mean.
+  func spread(ofRide ride: RideID, at now: Timestamp) -> Double { 0.5 }
 }
 
 extension RideView {
@@ -191,6 +260,7 @@ private struct ScriptedChange: Comparable, Sendable {
   var at: Timestamp
   var number: Int
   var ride: Int
+  var rideID: RideID
   var change: RideChange
 
   static func == (left: ScriptedChange, right: ScriptedChange) -> Bool {

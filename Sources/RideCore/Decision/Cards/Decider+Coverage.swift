@@ -124,8 +124,8 @@ extension Decider {
 
 /// A person in the role of one app's user.
 struct PhoneOwner: Hashable {
-  private let app: App
-  private let owner: OwnerID
+  let app: App
+  let owner: OwnerID
 
   init(_ phone: Phone) {
     app = phone.app

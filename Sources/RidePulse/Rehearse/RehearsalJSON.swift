@@ -1,0 +1,116 @@
+import Foundation
+import RideCore
+import SystemSupport
+
+/// A rehearsal as one JSON object, which a later rehearsal can be compared with.
+struct RehearsalJSON {
+  let report: RehearsalReport
+
+  /// The version of the form.
+  private static let version: Int64 = 1
+  private static let sizeLimit = 64 << 20
+
+  var text: String {
+    let header = report.header
+    var members: [String: JSONValue] = [
+      "rehearsal": .integer(Self.version),
+      "day": .object([
+        "from": .string(DayTime.text(header.from)), "to": .string(DayTime.text(header.to)),
+        "sample": .number(header.sample), "lines": .integer(Int64(report.lines)),
+      ]),
+      "rules": .string(report.digest), "figures": report.after.json,
+      "failed": .array(report.failures.map { .string($0.word.rawValue) }),
+    ]
+    if let before = report.before {
+      members["before"] = before.json
+      members["unchanged"] = .integer(Int64(report.changes.unchanged))
+      members["changes"] = .array(
+        report.groups.map { rule, kind, group in
+          .object([
+            "rule": .string(rule), "change": .string(kind.rawValue),
+            "pushes": .integer(Int64(group.count)), "examples": .array(group.examples.map(json)),
+          ])
+        })
+    }
+    return Escape.json(JSONValue.object(members).text) + "\n"
+  }
+
+  private func json(_ example: RehearsalChanges.Example) -> JSONValue {
+    .object([
+      "at": .string(DayTime.text(example.at)), "ride": .string(example.ride),
+      "before": .orNull(example.before), "after": .orNull(example.after),
+    ])
+  }
+
+  /// Reads the figures of a former report.
+  ///
+  /// - Throws: `CommandFailure` if the file is no report of this version, or of another day.
+  static func figures(_ path: String, of header: DayHeader) throws -> RehearsalSummary {
+    let bytes: [UInt8]
+    do throws(RegularFile.Failure) {
+      bytes = try RegularFile.read(path, limit: sizeLimit)
+    } catch {
+      throw CommandFailure("--against: \(path) can't be read: \(error)")
+    }
+    guard let value = JSONValue(json: bytes), let version = value.value(at: ["rehearsal"]) else {
+      throw CommandFailure(
+        "--against: \(path) is no output of rehearse --format json, and no rule directory")
+    }
+    guard version == .integer(Self.version) else {
+      throw CommandFailure(
+        "--against: \(path) has the form \(version.text), this version reads \(Self.version); "
+          + "make it again")
+    }
+    let day = DayTime.text(header.from)
+    guard value.value(at: ["day", "from"]) == .string(day) else {
+      throw CommandFailure("--against: \(path) is of another day than \(day)")
+    }
+    guard let figures = value.value(at: ["figures"]).flatMap(RehearsalSummary.init) else {
+      throw CommandFailure("--against: \(path) has no figures; make it again")
+    }
+    return figures
+  }
+}
+
+/// A rehearsal as JUnit's XML: a test case for each word of `--fail-on`.
+struct RehearsalJUnit {
+  let report: RehearsalReport
+
+  var text: String {
+    let words = RehearsalFailure.allCases.filter(report.failOn.contains)
+    let failures = report.failures
+    var lines = [
+      #"<?xml version="1.0" encoding="UTF-8"?>"#,
+      #"<testsuites><testsuite name="rehearse" tests="\#(words.count)" failures="\#(failures.count)">"#,
+    ]
+    for word in words {
+      let name = HTML.text(word.rawValue)
+      guard let failure = failures.first(where: { $0.word == word }) else {
+        lines.append(#"<testcase classname="rehearse" name="\#(name)"/>"#)
+        continue
+      }
+      lines.append(#"<testcase classname="rehearse" name="\#(name)">"#)
+      lines.append(
+        #"<failure message="\#(counted(failure.count, "case")) of \#(name)">"#
+          + HTML.text(details(word)) + "</failure>")
+      lines.append("</testcase>")
+    }
+    return (lines + ["</testsuite></testsuites>"]).joined(separator: "\n") + "\n"
+  }
+
+  private func details(_ word: RehearsalFailure) -> String {
+    switch word {
+    case .brokenPromise:
+      return report.after.breaches.map { "\($0.promise): \($0.count), such as \($0.example)" }
+        .joined(separator: "; ")
+    case .overBudget: return "\(report.after.overBudgetPushes) pushes at priority 5"
+    default:
+      return report.groups.filter { $0.kind.rawValue == word.rawValue }.map { rule, kind, group in
+        let example = group.examples.first.map {
+          ", such as ride \($0.ride) at \(DayTime.text($0.at))"
+        }
+        return "\(rule): \(group.count) \(kind.rawValue)" + (example ?? "")
+      }.joined(separator: "; ")
+    }
+  }
+}

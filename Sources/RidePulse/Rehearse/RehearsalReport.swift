@@ -1,0 +1,126 @@
+import RideCore
+
+/// A condition under which `rehearse` fails: a word of `--fail-on`.
+enum RehearsalFailure: String, CaseIterable {
+  case added, removed, late, changed
+  case overBudget = "over-budget"
+  case brokenPromise = "broken-promise"
+}
+
+/// What a rehearsal found, ready for each output format.
+struct RehearsalReport {
+  var header: DayHeader
+  /// The lines of the day.
+  var lines: Int
+  /// What the columns are called: the rules, and what they are compared with.
+  var name: String
+  var otherName: String?
+  /// `sha256:` and the digest of the rules.
+  var digest: String
+  var after: RehearsalSummary
+  var before: RehearsalSummary?
+  var changes: RehearsalChanges
+  /// The words of `--fail-on`.
+  var failOn: Set<RehearsalFailure>
+
+  /// Adds the differences from a former report, which has figures and no single push.
+  mutating func compare(with former: RehearsalSummary) {
+    before = former
+    for rule in Set(former.byRule.keys).union(after.byRule.keys).sorted() {
+      let old = former.byRule[rule] ?? .init()
+      let new = after.byRule[rule] ?? .init()
+      if new.pushes > old.pushes {
+        changes.add(.added, rule, count: new.pushes - old.pushes)
+      } else if new.pushes < old.pushes {
+        changes.add(.removed, rule, count: old.pushes - new.pushes)
+      } else if new.digest != old.digest {
+        changes.add(.changed, rule, count: new.pushes)
+      } else {
+        changes.unchanged += new.pushes
+      }
+    }
+  }
+
+  /// What failed, with the number of cases, in the order of the words.
+  var failures: [(word: RehearsalFailure, count: Int)] {
+    RehearsalFailure.allCases.compactMap { word in
+      let count = count(of: word)
+      return failOn.contains(word) && count > 0 ? (word, count) : nil
+    }
+  }
+
+  func count(of word: RehearsalFailure) -> Int {
+    switch word {
+    case .added: changes.count(.added)
+    case .removed: changes.count(.removed)
+    case .late: changes.count(.late)
+    case .changed: changes.count(.changed)
+    case .overBudget: max(0, after.overBudgetCards - (before?.overBudgetCards ?? 0))
+    case .brokenPromise: after.breaches.reduce(0) { $0 + $1.count }
+    }
+  }
+
+  /// The differences by rule and kind, in order.
+  var groups: [(rule: String, kind: RehearsalChanges.Kind, group: RehearsalChanges.Group)] {
+    changes.groups.sorted { $0.key < $1.key }.flatMap { rule, kinds in
+      RehearsalChanges.Kind.allCases.compactMap { kind in
+        kinds[kind].map { (rule, kind, $0) }
+      }
+    }
+  }
+
+  /// One row of figures: what it is, the old value and the new one.
+  struct Row {
+    var title: String
+    var before: String?
+    var after: String
+    /// By how much a count differs; nil for what is no count.
+    var difference: Int?
+  }
+
+  var rows: [Row] {
+    var rows = [count("pushes", \.pushes)]
+    for type in keys(\.byType) { rows.append(count("  \(type)") { $0.byType[type] ?? 0 }) }
+    for priority in keys(\.byPriority).sorted(by: { (Int($0) ?? 0) > (Int($1) ?? 0) }) {
+      rows.append(count("  priority \(priority)") { $0.byPriority[priority] ?? 0 })
+    }
+    for rule in Set(after.byRule.keys).union(before?.byRule.keys ?? [:].keys).sorted() {
+      rows.append(count("  rule \(rule)") { $0.byRule[rule]?.pushes ?? 0 })
+    }
+    rows.append(text("per ride, median / p99 / most") { "\($0.median) / \($0.p99) / \($0.most)" })
+    rows.append(
+      text("peak of an owner in an hour") { figures in
+        figures.peak.map { peak in
+          "\(peak.pushes), \(peak.of.app) \(peak.of.owner) at \(RehearsalSummary.hour(peak.of.hour))"
+        } ?? "-"
+      })
+    rows.append(
+      text("busiest minute") { figures in
+        figures.busiest.map { "\($0.pushes) at \(RehearsalSummary.minute($0.minute))" } ?? "-"
+      })
+    rows.append(count("cards over budget", \.overBudgetCards))
+    for rule in Set(after.notSent.keys).union(before?.notSent.keys ?? [:].keys).sorted() {
+      let reasons = Set((after.notSent[rule] ?? [:]).keys)
+        .union((before?.notSent[rule] ?? [:]).keys)
+      for reason in reasons.sorted() {
+        rows.append(
+          count("not sent: \(LedgerText.rule(rule)), \(reason)") { $0.notSent[rule]?[reason] ?? 0 })
+      }
+    }
+    return rows
+  }
+
+  private func keys(_ path: KeyPath<RehearsalSummary, [String: Int]>) -> [String] {
+    Set(after[keyPath: path].keys).union(before.map { Set($0[keyPath: path].keys) } ?? []).sorted()
+  }
+
+  private func count(_ title: String, _ value: (RehearsalSummary) -> Int) -> Row {
+    let (old, new) = (before.map(value), value(after))
+    return Row(
+      title: title, before: old.map { "\($0)" }, after: "\(new)", difference: old.map { new - $0 })
+  }
+
+  private func text(_ title: String, _ value: (RehearsalSummary) -> String) -> Row {
+    Row(title: title, before: before.map(value), after: value(after), difference: nil)
+  }
+}

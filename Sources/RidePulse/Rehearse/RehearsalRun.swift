@@ -1,0 +1,136 @@
+import RideCore
+import SystemSupport
+
+/// Replays the lines of a day file, on one core or several.
+struct RehearsalRun {
+  var path: String
+  var configuration: EngineConfiguration
+  var options: Rehearsal.Options
+
+  /// What a day file states, and what its rehearsal found.
+  struct Outcome: Sendable {
+    var header: DayHeader
+    /// The lines after the header.
+    var lines: Int
+    var result: Rehearsal.Result
+  }
+
+  /// Reads the header alone.
+  func header() throws -> DayHeader {
+    do {
+      let file = try LineReader(path)
+      var reader = DayReader()
+      while reader.header == nil, let line = try file.next() { _ = try reader.read(line) }
+      guard let header = reader.header else { throw CommandFailure("\(path): the file is empty") }
+      return header
+    } catch { throw failure(error) }
+  }
+
+  /// Reads the answers that APNs gave on the day.
+  func recordedAnswers() throws -> RecordedAnswers {
+    var answers = RecordedAnswers()
+    do {
+      let file = try LineReader(path)
+      var reader = DayReader()
+      while let line = try file.next() {
+        guard reader.header == nil || Self.mayBeAnswer(line) else {
+          reader.skip()
+          continue
+        }
+        guard let line = try reader.read(line), case .answer(let answer) = line.content else {
+          continue
+        }
+        answers.add(answer, at: line.at)
+      }
+    } catch { throw failure(error) }
+    answers.end()
+    return answers
+  }
+
+  private static let answerKey = Array("\"answer\"".utf8)
+
+  /// Returns whether the line contains the word; a line without it has no answer.
+  private static func mayBeAnswer(_ line: [UInt8]) -> Bool {
+    guard line.count >= answerKey.count else { return false }
+    var index = 0
+    while let quote = line[index...].firstIndex(of: answerKey[0]) {
+      if line[quote...].starts(with: answerKey) { return true }
+      index = quote + 1
+    }
+    return false
+  }
+
+  /// Replays the day in so many parts at once; their number does not change the result.
+  func run(parts: Int) async throws -> Outcome {
+    let outcomes = await withTaskGroup(of: (Int, Result<Outcome, PartFailure>).self) { group in
+      for part in 0..<parts {
+        group.addTask {
+          do throws(PartFailure) {
+            return (part, .success(try run(part, of: parts)))
+          } catch {
+            return (part, .failure(error))
+          }
+        }
+      }
+      var outcomes: [Int: Result<Outcome, PartFailure>] = [:]
+      for await (part, outcome) in group { outcomes[part] = outcome }
+      return outcomes
+    }
+    let failures = outcomes.values.compactMap { outcome in
+      if case .failure(let failure) = outcome { failure } else { nil }
+    }
+    if let first = failures.min(by: { $0.line < $1.line }) {
+      throw CommandFailure(Escape.line("\(path):\(first.text)"))
+    }
+    var sum: Outcome?
+    for part in 0..<parts {
+      guard case .success(let outcome)? = outcomes[part] else { continue }
+      if sum == nil { sum = outcome } else { sum?.result.add(outcome.result) }
+    }
+    guard let sum else { throw CommandFailure("\(path): the file is empty") }
+    return sum
+  }
+
+  /// Why a part of a day can't be replayed.
+  private struct PartFailure: Error {
+    var line: Int
+    var text: String
+  }
+
+  private func run(_ part: Int, of parts: Int) throws(PartFailure) -> Outcome {
+    var options = options
+    options.part = DayPart(index: part, count: parts)
+    var reader = DayReader()
+    var rehearsal: Rehearsal?
+    var progress = ProgressLine()
+    defer { progress.end() }
+    do {
+      let file = try LineReader(path)
+      while let text = try file.next() {
+        let line = try reader.read(text, of: options.part)
+        if let header = reader.header, rehearsal == nil {
+          rehearsal = Rehearsal(header, by: configuration, options)
+        }
+        guard let line else { continue }
+        try rehearsal?.add(line, number: reader.lines)
+        if part == 0 { progress.show("\(DayTime.text(line.at)): \(reader.lines) lines") }
+      }
+    } catch let problem as DayProblem {
+      throw PartFailure(line: problem.line, text: problem.description)
+    } catch {
+      throw PartFailure(line: reader.lines + 1, text: " \(error)")
+    }
+    guard let header = reader.header, let rehearsal else {
+      throw PartFailure(line: 1, text: "1: the file is empty")
+    }
+    return Outcome(header: header, lines: reader.lines - 1, result: rehearsal.finish())
+  }
+
+  private func failure(_ error: any Error) -> CommandFailure {
+    if let problem = error as? DayProblem {
+      return CommandFailure(Escape.line("\(path):\(problem)"))
+    }
+    if let failure = error as? CommandFailure { return failure }
+    return CommandFailure(Escape.line("\(path): \(error)"))
+  }
+}

@@ -1,0 +1,90 @@
+import RideCore
+
+/// Formats a rehearsal for people.
+struct RehearsalTable {
+  let report: RehearsalReport
+
+  /// The longest text of an example.
+  private static let exampleLimit = 200
+
+  var text: String {
+    var lines = heading
+    lines += table
+    lines.append("")
+    lines += promises
+    if report.before != nil { lines += [""] + changes }
+    if !report.failures.isEmpty {
+      let words = report.failures.map { "\($0.word.rawValue) (\($0.count))" }
+      lines += ["", "failed: " + words.joined(separator: ", ")]
+    }
+    return lines.map { Escape.line($0) + "\n" }.joined()
+  }
+
+  private var heading: [String] {
+    let header = report.header
+    var day = "day    \(DayTime.text(header.from)) to \(DayTime.text(header.to)), "
+    day += "\(counted(report.after.rides, "ride")), \(counted(report.lines, "line"))"
+    if header.sample != 100 { day += ", a sample of \(header.sample) %" }
+    if let engine = header.engine { day += ", recorded by ridepulse \(engine)" }
+    var lines = [day, "rules  \(report.name), \(report.digest)"]
+    if let schedules = header.schedules, schedules != report.digest {
+      lines.append("       the day was recorded with \(schedules)")
+    }
+    return lines + [""]
+  }
+
+  private var table: [String] {
+    let rows = report.rows
+    guard let other = report.otherName else {
+      let width = rows.map(\.title.count).max() ?? 0
+      return rows.map { padded($0.title, to: width + 2) + $0.after }
+    }
+    let titles = rows.map(\.title.count).max() ?? 0
+    let olds = ([other] + rows.map { $0.before ?? "" }).map(\.count).max() ?? 0
+    let news = ([report.name] + rows.map(\.after)).map(\.count).max() ?? 0
+    func line(_ title: String, _ old: String, _ new: String, _ change: String) -> String {
+      let line =
+        padded(title, to: titles + 2) + padded(old, to: olds + 2) + padded(new, to: news + 2)
+        + change
+      return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+    return [line("", other, report.name, "change")]
+      + rows.map { row in
+        let change: String =
+          switch row.difference {
+          case let difference? where difference > 0: "+\(difference)"
+          case let difference? where difference < 0: "\(difference)"
+          case nil where row.before != row.after: "differs"
+          default: ""
+          }
+        return line(row.title, row.before ?? "", row.after, change)
+      }
+  }
+
+  private var promises: [String] {
+    if report.after.breaches.isEmpty { return ["promises: all kept"] }
+    return report.after.breaches.map { breach in
+      "broken promise: \(breach.promise): \(breach.count), such as \(breach.example)"
+    }
+  }
+
+  private var changes: [String] {
+    if report.changes.isEmpty {
+      return ["no change: \(counted(report.changes.unchanged, "push", "pushes"))"]
+    }
+    var lines: [String] = []
+    for (rule, kind, group) in report.groups {
+      lines.append("\(rule): \(group.count) \(kind.rawValue)")
+      for example in group.examples {
+        lines.append("  \(DayTime.text(example.at)) ride \(example.ride)")
+        if let before = example.before { lines.append("    - " + Self.short(before)) }
+        if let after = example.after { lines.append("    + " + Self.short(after)) }
+      }
+    }
+    return lines + ["the same: \(counted(report.changes.unchanged, "push", "pushes"))"]
+  }
+
+  private static func short(_ text: String) -> String {
+    text.count <= exampleLimit ? text : text.prefix(exampleLimit) + "…"
+  }
+}
