@@ -36,6 +36,7 @@ enum Grants {
     .table("channel_listings", engine: add, reader: read),
     .table("other_channels", engine: own, reader: read),
     .table("contacts", engine: read, reader: read),
+    .table("installation_contacts", engine: read, reader: read),
     .table("receipts", engine: read, reader: read),
     .table("preferences", engine: read, reader: read),
     .table("permits", engine: read, reader: read),

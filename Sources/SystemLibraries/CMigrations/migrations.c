@@ -117,6 +117,9 @@ static const char text_0027[] = {
 static const char text_0028[] = {
 #embed "../../../sql/0028_limits.sql" suffix(, 0)
 };
+static const char text_0030[] = {
+#embed "../../../sql/0030_contact_by_phone.sql" suffix(, 0)
+};
 
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
@@ -147,5 +150,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0026_calls_and_sweeps", text_0026},
     {"0027_participants", text_0027},
     {"0028_limits", text_0028},
+    {"0030_contact_by_phone", text_0030},
     {NULL, NULL},
 };
