@@ -120,6 +120,9 @@ static const char text_0028[] = {
 static const char text_0030[] = {
 #embed "../../../sql/0030_contact_by_phone.sql" suffix(, 0)
 };
+static const char text_0031[] = {
+#embed "../../../sql/0031_record.sql" suffix(, 0)
+};
 
 const struct ridepulse_migration ridepulse_migrations[] = {
     {"0001_rides", text_0001},
@@ -151,5 +154,6 @@ const struct ridepulse_migration ridepulse_migrations[] = {
     {"0027_participants", text_0027},
     {"0028_limits", text_0028},
     {"0030_contact_by_phone", text_0030},
+    {"0031_record", text_0031},
     {NULL, NULL},
 };
