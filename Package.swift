@@ -76,7 +76,7 @@ let package = Package(
     .target(name: "RideCore", swiftSettings: strict),
 
     // System.
-    .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: strict),
+    .target(name: "SystemSupport", dependencies: ["CSystem", "CZlib"], swiftSettings: strict),
 
     // C.
     .systemLibrary(
@@ -97,6 +97,9 @@ let package = Package(
     .systemLibrary(
       name: "CMicrohttpd", path: "Sources/SystemLibraries/CMicrohttpd",
       pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(
+      name: "CZlib", path: "Sources/SystemLibraries/CZlib", pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CSystem", path: "Sources/SystemLibraries/CSystem"),
     .target(name: "CMigrations", path: "Sources/SystemLibraries/CMigrations"),
     .target(name: "CPage", path: "Sources/SystemLibraries/CPage"),

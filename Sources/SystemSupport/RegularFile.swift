@@ -32,17 +32,31 @@ package enum RegularFile {
 
   /// Returns the first bytes of a regular file, up to a limit.
   package static func start(of path: String, limit: Int) throws(Failure) -> [UInt8] {
+    let descriptor = try descriptor(of: path)
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
+    return try bytes(of: descriptor, size: Int(status.st_size), limit: limit)
+  }
+
+  /// Opens a regular file for reading; the caller closes it.
+  static func descriptor(of path: String) throws(Failure) -> Int32 {
     if path.utf8.contains(0) { throw Failure(description: "the path holds a NUL") }
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
     let descriptor = unsafe open(path, flags)
     guard descriptor >= 0 else { throw failure(errno) }
-    defer { close(descriptor) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
-    if let kind = otherKind(status.st_mode) {
-      throw Failure(description: "it is \(kind), not a regular file")
-    }
-    return try bytes(of: descriptor, size: Int(status.st_size), limit: limit)
+    let result = unsafe fstat(descriptor, &status)
+    let code = errno
+    if result == 0, otherKind(status.st_mode) == nil { return descriptor }
+    close(descriptor)
+    guard result == 0, let kind = otherKind(status.st_mode) else { throw failure(code) }
+    throw Failure(description: "it is \(kind), not a regular file")
+  }
+
+  /// Returns the next bytes of an open file, at most `size`; none at the end.
+  static func piece(of descriptor: Int32, size: Int) throws(Failure) -> [UInt8] {
+    try bytes(of: descriptor, size: size - 1, limit: size)
   }
 
   /// Returns the path of the file that a path leads to through symbolic links; nil if there is none.

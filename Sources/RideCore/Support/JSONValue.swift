@@ -14,9 +14,14 @@ package enum JSONValue: Hashable, Sendable {
 
   /// Nil if the text is not valid JSON, or contains a number that no double can represent.
   package init?(json text: some Sequence<UInt8>) {
+    let bytes = Array(text)
+    if let value = PlainJSON.value(of: bytes) {
+      self = value
+      return
+    }
     guard
       let value = try? JSONSerialization.jsonObject(
-        with: Data(text), options: .fragmentsAllowed)
+        with: Data(bytes), options: .fragmentsAllowed)
     else { return nil }
     self.init(foundation: value)
   }
