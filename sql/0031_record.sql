@@ -14,6 +14,7 @@ create table ridepulse.recorded (
   decided_at timestamptz not null,
   from_at    timestamptz not null,
   revision   integer,
+  sample     integer not null,
   pass       jsonb not null
 ) partition by range (decided_at);
 
@@ -30,6 +31,8 @@ comment on column ridepulse.recorded.from_at is
   'The earliest time in the pass: ridepulse record reads passes in this order.';
 comment on column ridepulse.recorded.revision is
   'The rule set that decided it, as in ridepulse.revisions.';
+comment on column ridepulse.recorded.sample is
+  'The share of rides that the node recorded, in millionths.';
 comment on column ridepulse.recorded.pass is
   'The rows that the decision read, the answers of APNs, and the outcomes.';
 

@@ -53,7 +53,8 @@ extension Engine {
   /// Returns where to record the times of a ride's pushes; nil for a ride that is not recorded.
   private func times(of decision: Decision, at now: Timestamp) -> PassTimes? {
     guard let sample = parts.recording, sample.contains(decision.view.rideID) else { return nil }
-    return PassTimes(decidedAt: now, pushes: decision.pushes.count, at: time.uptime())
+    return PassTimes(
+      decidedAt: now, sample: sample, pushes: decision.pushes.count, at: time.uptime())
   }
 
   /// Logs each state and event that no rule file declares, once for a configuration.

@@ -9,7 +9,7 @@ internal import CZlib
   }
 
   /// zlib keeps the address.
-  private let stream = unsafe UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+  private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   /// Whether the last member is complete.
   private(set) var isComplete = false
 
@@ -63,7 +63,7 @@ internal import CZlib
 /// Compresses data for a gzip file.
 @safe package final class GzipDeflater {
   /// zlib keeps the address.
-  private let stream = unsafe UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+  private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
   /// Nil if there is no memory for it.
   package init?() {

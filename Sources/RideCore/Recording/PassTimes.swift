@@ -1,13 +1,18 @@
-/// When the pushes of a recorded ride were sent and answered, in the engine's uptime.
+/// When the pushes of a recorded ride were sent and answered, in the engine's uptime, and why it is
+/// recorded.
 package struct PassTimes: Hashable, Sendable {
   /// The time of the decision.
   package let decidedAt: Timestamp
+  let sample: RecordSample
   private var sent: [Duration]
   private var answered: [Duration]
 
   /// - Parameter uptime: when the first pushes were submitted.
-  package init(decidedAt: Timestamp, pushes: Int, at uptime: Duration) {
+  package init(
+    decidedAt: Timestamp, sample: RecordSample, pushes: Int, at uptime: Duration
+  ) {
     self.decidedAt = decidedAt
+    self.sample = sample
     sent = Array(repeating: uptime, count: pushes)
     answered = sent
   }

@@ -10,6 +10,13 @@ package struct RecordSample: Hashable, Sendable {
     self.share = share
   }
 
+  package init?(millionths: UInt64) {
+    guard let share = OwnerSample(millionths: millionths) else { return nil }
+    self.share = share
+  }
+
+  package var millionths: UInt64 { share.millionths }
+
   /// The share as it was written, without superfluous zeros.
   package var text: String { share.text }
 

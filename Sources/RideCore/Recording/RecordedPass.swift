@@ -8,7 +8,9 @@ package struct RecordedPass: Hashable, Sendable {
   package let decidedAt: Timestamp
   /// The earliest time in it.
   package let from: Timestamp
-  /// A JSON object; see `RecordedPass+Reading`.
+  /// The share of rides that was recorded.
+  package let sample: RecordSample
+  /// A JSON object, which `DayRecorder` reads.
   package let json: String
 
   /// How far back a contact still counts for `from`; older ones are not recorded.
@@ -24,6 +26,7 @@ package struct RecordedPass: Hashable, Sendable {
   ) {
     let view = decision.view
     decidedAt = times.decidedAt
+    sample = times.sample
     let recent = times.decidedAt - Self.contactWindow
     let contacts =
       (view.phones.compactMap(\.contactedAt) + view.contacts.map(\.at)).filter { $0 >= recent }
@@ -62,7 +65,7 @@ package struct RecordedPass: Hashable, Sendable {
   private static func answers(
     _ decision: Decision, _ outcomes: [PushOutcome], _ times: PassTimes
   ) -> [JSONValue] {
-    zip(decision.pushes, outcomes).enumerated().compactMap { index, answered in
+    zip(decision.pushes, outcomes).enumerated().compactMap { index, answered -> JSONValue? in
       let (push, outcome) = answered
       guard case .device(let token) = push.address else { return nil }
       // Not tried at all.
@@ -76,7 +79,8 @@ package struct RecordedPass: Hashable, Sendable {
       case .refused(let refusal):
         members["status"] = .integer(Int64(refusal.status))
         members["reason"] = refusal.reason.map { .string($0.replacing("\0", with: "")) }
-      case .unsent, .unanswered: members["reason"] = .string(outcome.reason.code.word)
+      case .unsent, .unanswered:
+        members["reason"] = Verdict(outcome).reason.map { .string($0.code.word) }
       }
       return .object(members)
     }

@@ -14,7 +14,7 @@ struct CommandContext {
 
 enum Commands {
   static let all: [any Command.Type] = [
-    Serve.self, Trigger.self, Push.self, Broadcast.self, Preview.self, Explain.self, Check.self,
+    Serve.self, Trigger.self, Push.self, Broadcast.self, Preview.self, Record.self, Explain.self, Check.self,
     Generate.self, Doctor.self, Migrate.self,
     Backfill.self, Channels.self, Forget.self, LegacyGatewayCommand.self, Demo.self,
   ]
