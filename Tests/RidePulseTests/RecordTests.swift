@@ -13,7 +13,7 @@ import Testing
 
   /// Runs the demo's fleet against the stage, as fast as it settles; returns what is private in it.
   private func run(_ fleet: inout Fleet, _ stage: Stage) async throws -> [String] {
-    let backend = FleetBackend(session: try PostgresSession(conninfo: stage.url))
+    let backend = FleetBackend(session: try PostgresSession(conninfo: stage.conninfo))
     var secrets: Set<String> = []
     var now: Duration = .zero
     while !fleet.isOver {
@@ -39,7 +39,7 @@ import Testing
     return secrets.sorted() + tokens.compactMap(\.first).compactMap(\.self)
   }
 
-  private func record(_ stage: Stage, _ options: [String]) throws -> Command.Result {
+  private func record(_ stage: Stage, _ options: [String]) throws -> Tool {
     try Command.ridepulse(
       ["record", "--from", "2020-01-01T00:00:00Z", "--to", "2099-01-01T00:00:00Z"] + options,
       stage.environment.merging(Self.salt) { $1 })
