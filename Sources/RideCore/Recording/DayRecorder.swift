@@ -5,6 +5,8 @@ package struct DayRecorder {
   struct RideState {
     var fence = Int64.min
     var row: DayRide?
+    /// Whether the day has a line of its row, which must precede all else about it.
+    var isKnown = false
     var columns: [RideColumn] = []
     var attributes: [String: JSONValue] = [:]
     var at: Timestamp
@@ -46,12 +48,16 @@ package struct DayRecorder {
       state.fence = fence
       let isPerson = ride.isOfPerson
       if !isPerson { addRow(ride, pass["ride"], &state, at: at) }
-      for line in tokens.changes(in: pass, of: ride, names) { append(line, at: at) }
+      for line in tokens.changes(in: pass, of: state.isKnown ? ride : nil, names) {
+        append(line, at: at)
+      }
       for (line, time) in tokens.contacts(in: pass, names) { append(line, at: time) }
     }
     for event in events { addEvent(event, ride, &state, decided) }
     addSeen(pass, &state, at: decided)
-    for answer in pass.list("answers") { append(.answer(DayAnswer(answer, names)), at: decided) }
+    for answer in pass.list("answers") {
+      append(.answer(DayAnswer(answer, names)), at: answer.time("at") ?? decided)
+    }
     let settled = pass.time("settled_at") ?? decided
     for entry in pass.list("outcomes") {
       guard let outcome = DayOutcome(entry, ride: names.id(.ride, ride.text), names) else { continue }
@@ -108,6 +114,7 @@ package struct DayRecorder {
       || line.updatedAt != nil
     if isNews { append(.ride(line), at: state.at) }
     (state.columns, state.attributes) = (columns, attributes)
+    state.isKnown = true
     line.participants = people
     line.updatedAt = updated
     state.row = line
@@ -133,6 +140,8 @@ package struct DayRecorder {
       return
     }
     let isOfPerson = ride.isOfPerson
+    // A ride that never had a row fires nothing.
+    guard isOfPerson || state.isKnown else { return }
     var line = DayEvent(name, ride: isOfPerson ? nil : RideID(names.id(.ride, ride.text)))
     line.data = .object(values.members(event.object("data"), at: decided))
     append(.event(line), at: at)

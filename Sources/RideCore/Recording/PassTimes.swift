@@ -4,6 +4,7 @@ package struct PassTimes: Hashable, Sendable {
   /// The time of the decision.
   package let decidedAt: Timestamp
   let sample: RecordSample
+  private let began: Duration
   private var sent: [Duration]
   private var answered: [Duration]
 
@@ -13,6 +14,7 @@ package struct PassTimes: Hashable, Sendable {
   ) {
     self.decidedAt = decidedAt
     self.sample = sample
+    began = uptime
     sent = Array(repeating: uptime, count: pushes)
     answered = sent
   }
@@ -24,6 +26,11 @@ package struct PassTimes: Hashable, Sendable {
 
   package mutating func answer(_ push: Int, at uptime: Duration) {
     if answered.indices.contains(push) { answered[push] = uptime }
+  }
+
+  /// Returns when the answer to a push came.
+  package func answeredAt(_ push: Int) -> Timestamp {
+    decidedAt + (answered.indices.contains(push) ? max(.zero, answered[push] - began) : .zero)
   }
 
   /// Returns how long the answer to a push took.

@@ -72,6 +72,7 @@ package struct RecordedPass: Hashable, Sendable {
       if outcome == .unsent(.heldBack) || outcome == .unsent(.closed) { return nil }
       var members: [String: JSONValue] = [
         "token": .string(token.hex), "status": .integer(0),
+        "at": .micros(times.answeredAt(index)),
         "after_us": .integer(times.took(index).microseconds),
       ]
       switch outcome {

@@ -14,8 +14,10 @@ struct RecordedTokens {
   }
 
   /// Returns the lines of what a pass read and the day does not have yet.
+  ///
+  /// - Parameter ride: The ride of the pass; nil if the day has no line of its row.
   mutating func changes(
-    in pass: RecordedFields, of ride: RideID, _ names: Pseudonyms
+    in pass: RecordedFields, of ride: RideID?, _ names: Pseudonyms
   ) -> [DayLine.Content] {
     var lines: [DayLine.Content] = []
     let present = pass.list("phones").compactMap { DayToken($0, names) }
@@ -29,6 +31,7 @@ struct RecordedTokens {
       for person in people.sorted(by: Self.precedes) { lines += remove(person, except: present) }
     }
     for var card in pass.list("cards").compactMap({ DayToken($0, names) }) {
+      guard let ride else { break }
       card.ride = RideID(names.id(.ride, ride.text))
       let key = card.activityID ?? card.token
       if cards[key] == card || card.isRemoved && cards[key] == nil { continue }

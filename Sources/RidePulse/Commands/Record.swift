@@ -32,7 +32,7 @@ enum Record: Command {
     let (start, end) = (try time("--from", context), try time("--to", context))
     if start >= end { throw context.arguments.error("--to is not after --from") }
     let wanted = try context.arguments.value("--sample").map { text in
-      guard let sample = RecordSample(text: text) else {
+      guard let sample = RecordSample(text: text.hasSuffix("%") ? text : text + "%") else {
         throw context.arguments.error("--sample \(text): \(expectedShare)")
       }
       return sample

@@ -52,6 +52,10 @@ import Testing
     }
     #expect(answers.map(\.token) == [token] && answers.map(\.status) == [200])
     #expect(answers.map(\.after) == [.milliseconds(35)])
+    #expect(
+      lines.contains { line in
+        if case .answer = line.content { line.at == Sample.now + .milliseconds(35) } else { false }
+      })
     let outcomes = lines.compactMap { line -> DayOutcome? in
       if case .outcome(let outcome) = line.content { outcome } else { nil }
     }
@@ -83,6 +87,22 @@ import Testing
     #expect(rows.last?.columns == [.attributes(["a": .integer(3), "b": .null])])
     let phones = lines.filter { if case .phone = $0.content { true } else { false } }
     #expect(phones.count == view.phones.count)
+  }
+
+  @Test func `A ride without a row has no events and cards, which the reader would refuse`() throws {
+    var view = Sample.view()
+    view.ride = nil
+    view.cards = [
+      Card(.activity(1), app: .customer, ownerID: "c", token: "0f", registeredAt: Sample.now)
+    ]
+    let lines = lines([try pass(view)])
+    #expect(
+      lines.allSatisfy { line in
+        switch line.content {
+        case .event, .card, .ride: false
+        default: true
+        }
+      })
   }
 
   @Test func `A pass that was overtaken changes no row`() throws {
