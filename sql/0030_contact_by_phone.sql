@@ -39,7 +39,7 @@ declare
 begin
   perform ridepulse.check_app('contact', app),
     ridepulse.check_text('contact', 'owner_id', owner_id),
-    ridepulse.check_text('contact', 'installation_id', coalesce(installation, '-'));
+    ridepulse.check_text('contact', 'installation_id', installation, false);
   -- Concurrent calls may finish in any order: the latest time stays.
   insert into ridepulse.contacts as c (app, owner_id, contacted_at, unnamed_at)
   values (contact.app, contact.owner_id, clock_timestamp(),
